@@ -1,0 +1,76 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { NAME_MAX } from "./limits.ts";
+
+const uuid = Type.String({ format: "uuid" });
+const time = Type.String({ format: "date-time" });
+const nullableTime = Type.Union([time, Type.Null()]);
+
+/** Roles of a member in an account: each may write in its projects; owner and admin also delete projects. */
+export const ROLES = ["owner", "admin", "member"] as const;
+export type Role = (typeof ROLES)[number];
+
+/** Answer of `GET /v1/accounts/me`. */
+export const me = Type.Object({
+  user_id: uuid,
+  email: Type.String(),
+  name: Type.String(),
+  accounts: Type.Array(
+    Type.Object({
+      account_id: uuid,
+      name: Type.String(),
+      slug: Type.String(),
+      role: Type.Union(ROLES.map((role) => Type.Literal(role))),
+      tier: Type.String(),
+    }),
+  ),
+});
+export type Me = Static<typeof me>;
+
+/** Every API token begins with this (spec 5.1), so that secret scanners and people recognise it. */
+export const TOKEN_PREFIX = "svc_pat_";
+/** The sandbox service key's prefix: project routes answer it with 401. */
+export const SERVICE_KEY_PREFIX = "svc_sb_";
+
+/** A user token without its secret. */
+export const userToken = Type.Object({
+  token_id: uuid,
+  name: Type.String(),
+  created_at: time,
+  last_used_at: nullableTime,
+  expires_at: nullableTime,
+});
+export type UserToken = Static<typeof userToken>;
+
+/** Answer of `POST /v1/accounts/tokens`: the only time the secret is shown. */
+export const mintedUserToken = Type.Composite([userToken, Type.Object({ token: Type.String() })]);
+export type MintedUserToken = Static<typeof mintedUserToken>;
+
+/** Body of `POST /v1/accounts/tokens`. */
+export const mintUserTokenBody = Type.Object({
+  name: Type.String({ minLength: 1, maxLength: NAME_MAX, pattern: "\\S" }),
+  expires_at: Type.Optional(time),
+});
+
+/** A project token without its secret. */
+export const projectToken = Type.Object({
+  token_id: uuid,
+  name: Type.String(),
+  project_id: uuid,
+  session_id: Type.Union([Type.String(), Type.Null()]),
+  created_at: time,
+  last_used_at: nullableTime,
+  expires_at: nullableTime,
+});
+export type ProjectToken = Static<typeof projectToken>;
+
+/** Answer of `POST /v1/projects/:id/cli-token`. */
+export const mintedProjectToken = Type.Composite([projectToken, Type.Object({ token: Type.String() })]);
+export type MintedProjectToken = Static<typeof mintedProjectToken>;
+
+/** Body of `POST /v1/projects/:id/cli-token`; the body itself may be left out. */
+export const mintProjectTokenBody = Type.Optional(
+  Type.Object({
+    name: Type.Optional(Type.String({ minLength: 1, maxLength: NAME_MAX, pattern: "\\S" })),
+    session_id: Type.Optional(Type.String({ maxLength: NAME_MAX })),
+  }),
+);

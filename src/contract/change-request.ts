@@ -1,0 +1,129 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { NAME_MAX, TITLE_MAX } from "./limits.ts";
+
+/** Spec 2.1: the states of a change request. */
+export const CR_STATUSES = ["open", "merged", "closed"] as const;
+export type CrStatus = (typeof CR_STATUSES)[number];
+
+const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =>
+  Type.Union([schema, Type.Null()]);
+const text = Type.String();
+const uuid = Type.String({ format: "uuid" });
+const time = Type.String({ format: "date-time", description: "ISO 8601, UTC" });
+const sha = Type.String({ description: "40 or 64 hex digits, as the repository's object format has it" });
+
+/** A change request as it crosses the wire: every column of spec 2.1. */
+export const changeRequest = Type.Object({
+  cr_id: uuid,
+  account_id: uuid,
+  project_id: uuid,
+  number: Type.Integer({ minimum: 1 }),
+  title: text,
+  description: text,
+  base_ref: text,
+  head_ref: text,
+  status: Type.Union(CR_STATUSES.map((status) => Type.Literal(status))),
+  head_commit_sha: nullable(sha),
+  base_commit_sha: nullable(sha),
+  origin_session_id: nullable(text),
+  created_by: uuid,
+  merged_at: nullable(time),
+  merged_by: nullable(uuid),
+  merge_commit_sha: nullable(sha),
+  closed_at: nullable(time),
+  closed_by: nullable(uuid),
+  metadata: Type.Record(Type.String(), Type.Unknown()),
+  created_at: time,
+  updated_at: time,
+});
+export type ChangeRequest = Static<typeof changeRequest>;
+
+const title = Type.String({ minLength: 1, maxLength: TITLE_MAX, pattern: "\\S", description: "Not blank" });
+const metadata = Type.Record(Type.String(), Type.Unknown(), { description: "Free-form, up to 16 KiB of JSON" });
+
+/** Body of `POST /v1/projects/:id/change-requests`. */
+export const openChangeRequestBody = Type.Object({
+  title,
+  description: Type.Optional(text),
+  head_ref: Type.String({ minLength: 1, description: "The branch merged from" }),
+  base_ref: Type.Optional(
+    Type.String({ minLength: 1, description: "The branch merged into; the project's default branch if left out" }),
+  ),
+  session_id: Type.Optional(Type.String({ maxLength: NAME_MAX })),
+  metadata: Type.Optional(metadata),
+});
+export type OpenChangeRequestBody = Static<typeof openChangeRequestBody>;
+
+/** Body of `PATCH /v1/projects/:id/change-requests/:crId`. */
+export const editChangeRequestBody = Type.Object(
+  { title: Type.Optional(title), description: Type.Optional(text), metadata: Type.Optional(metadata) },
+  { minProperties: 1 },
+);
+export type EditChangeRequestBody = Static<typeof editChangeRequestBody>;
+
+/** Body of `POST …/merge`; the body itself may be left out. */
+export const mergeChangeRequestBody = Type.Optional(
+  Type.Object({
+    message: Type.Optional(Type.String({ minLength: 1, description: "The merge commit's message, used as it stands" })),
+  }),
+);
+
+/** Spec 2.7. */
+export const mergePreview = Type.Object({
+  base_sha: sha,
+  head_sha: sha,
+  merge_base: nullable(sha),
+  is_up_to_date: Type.Boolean(),
+  can_merge: Type.Boolean(),
+  can_fast_forward: Type.Boolean(),
+  conflicts: Type.Array(text),
+});
+export type MergePreview = Static<typeof mergePreview>;
+
+/** Answer of `POST …/merge`: the bare change request and what the merge did. */
+export const mergedChangeRequest = Type.Composite([
+  changeRequest,
+  Type.Object({
+    merge: Type.Object({
+      merge_commit_sha: sha,
+      fast_forward: Type.Boolean(),
+      base_sha_before: sha,
+      base_sha_after: sha,
+    }),
+  }),
+]);
+export type MergedChangeRequest = Static<typeof mergedChangeRequest>;
+
+export const DIFF_FILE_STATUSES = ["added", "modified", "deleted"] as const;
+
+export const diffFile = Type.Object({
+  path: Type.String({ description: "U+FFFD stands for bytes that are not UTF-8" }),
+  path_base64: Type.Optional(Type.String({ description: "The exact bytes, when the path is not UTF-8" })),
+  status: Type.Union(DIFF_FILE_STATUSES.map((status) => Type.Literal(status))),
+  additions: Type.Integer(),
+  deletions: Type.Integer(),
+  binary: Type.Boolean(),
+});
+export type DiffFile = Static<typeof diffFile>;
+
+/** Answer of `GET …/diff`. `patch` applies to `merge_base` with `git apply`, byte for byte, unless `truncated`. */
+export const changeRequestDiff = Type.Object({
+  cr_id: uuid,
+  base_ref: text,
+  head_ref: text,
+  base_sha: sha,
+  head_sha: sha,
+  merge_base: nullable(sha),
+  files: Type.Array(diffFile),
+  files_changed: Type.Integer(),
+  additions: Type.Integer(),
+  deletions: Type.Integer(),
+  patch: text,
+  patch_base64: Type.Optional(Type.String({ description: "The exact bytes, when the patch is not UTF-8" })),
+  truncated: Type.Boolean(),
+});
+export type ChangeRequestDiff = Static<typeof changeRequestDiff>;
+
+/** Query of `GET /v1/projects/:id/change-requests`. */
+export const CR_STATUS_FILTERS = [...CR_STATUSES, "all"] as const;
+export type CrStatusFilter = (typeof CR_STATUS_FILTERS)[number];

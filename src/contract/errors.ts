@@ -1,0 +1,78 @@
+/**
+ * The error codes of every svc answer and their HTTP statuses (contract: URLs, errors, auth).
+ * A code never changes its meaning: clients branch on it, people read the sentence beside it.
+ */
+export const ERROR_STATUS = {
+  // malformed input
+  validation_failed: 400,
+  invalid_json: 400,
+  invalid_ref: 400,
+  ref_not_found: 400,
+  invalid_repo_url: 400,
+  repo_not_allowed: 400,
+  // who is asking
+  unauthorized: 401,
+  forbidden: 403,
+  agent_merge_forbidden: 403,
+  // what is asked for
+  not_found: 404,
+  method_not_allowed: 405,
+  // the state does not allow it
+  not_open: 409,
+  not_closed: 409,
+  already_merged: 409,
+  merge_conflict: 409,
+  merge_in_progress: 409,
+  nothing_to_merge: 409,
+  unrelated_histories: 409,
+  base_moved: 409,
+  push_rejected: 409,
+  branch_missing: 409,
+  slug_taken: 409,
+  payload_too_large: 413,
+  rate_limited: 429,
+  internal: 500,
+  // what stands behind svc failed
+  repo_unreachable: 502,
+  merge_engine_failed: 502,
+  unavailable: 503,
+} as const satisfies Record<string, number>;
+
+export type ErrorCode = keyof typeof ERROR_STATUS;
+
+/** Extra keys that some codes carry beside `error` and `code`. */
+export interface ErrorExtra {
+  conflicts?: string[];
+  details?: { path: string; message: string }[];
+  request_id?: string;
+}
+
+/** The body of every error answer. */
+export interface ErrorBody extends ErrorExtra {
+  error: string;
+  code: ErrorCode;
+}
+
+/**
+ * The one error that svc throws on purpose. `message` is a sentence for the caller and leaves the server as it
+ * stands, so it never holds a credential, SQL or a path of the server. Anything else that is thrown is `internal`:
+ * logged, and hidden from the caller.
+ */
+export class SvcError extends Error {
+  override readonly name = "SvcError";
+  readonly code: ErrorCode;
+  readonly extra: ErrorExtra;
+  /** Response headers that belong to the error, such as `Retry-After`. */
+  readonly headers: Record<string, string>;
+
+  constructor(code: ErrorCode, message: string, extra: ErrorExtra = {}, headers: Record<string, string> = {}) {
+    super(message);
+    this.code = code;
+    this.extra = extra;
+    this.headers = headers;
+  }
+
+  get status(): number {
+    return ERROR_STATUS[this.code];
+  }
+}

@@ -1,0 +1,24 @@
+/** Bounds that both sides of the wire know. Each is checked by the server; clients may check early. */
+
+/** A change request's title, in characters: one line in every list. */
+export const TITLE_MAX = 256;
+/** A change request's description and a merge message, in bytes of UTF-8. */
+export const DESCRIPTION_MAX_BYTES = 64 * 1024;
+/** A change request's metadata, in bytes of its JSON. */
+export const METADATA_MAX_BYTES = 16 * 1024;
+/** A JSON request body, in bytes. Git routes are excepted. */
+export const BODY_MAX_BYTES = 1024 * 1024;
+/** Page sizes of every list. */
+export const PAGE_DEFAULT = 50;
+export const PAGE_MAX = 200;
+/** A JSON diff's patch is cut at a file border past either of these; `Accept: text/x-diff` is not cut. */
+export const DIFF_MAX_BYTES = 5 * 1024 * 1024;
+export const DIFF_MAX_LINES = 20_000;
+/** A JSON diff's file list ends here, with `truncated: true`. */
+export const DIFF_MAX_FILES = 100_000;
+/** Names of projects, tokens and hosts, in characters. */
+export const NAME_MAX = 128;
+/** A `repo_url`, in characters. */
+export const REPO_URL_MAX = 2048;
+/** A branch name, in bytes of UTF-8: what a loose ref's file name can hold on common file systems. */
+export const REF_MAX_BYTES = 244;

@@ -1,0 +1,54 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { NAME_MAX, REPO_URL_MAX } from "./limits.ts";
+
+const uuid = Type.String({ format: "uuid" });
+const time = Type.String({ format: "date-time" });
+const name = Type.String({ minLength: 1, maxLength: NAME_MAX, pattern: "\\S" });
+const ref = Type.String({ minLength: 1, maxLength: NAME_MAX * 2 });
+const repoUrl = Type.String({ minLength: 1, maxLength: REPO_URL_MAX });
+
+/** A project as it crosses the wire. `repo_url` never holds a credential. */
+export const project = Type.Object({
+  project_id: uuid,
+  account_id: uuid,
+  name: Type.String(),
+  slug: Type.String(),
+  repo_url: Type.String(),
+  default_branch: Type.String(),
+  managed: Type.Boolean({ description: "Whether svc itself hosts the repository" }),
+  manifest_path: Type.String(),
+  created_at: time,
+  updated_at: time,
+});
+export type Project = Static<typeof project>;
+
+const credentialSecret = Type.String({
+  minLength: 1,
+  maxLength: 16 * 1024,
+  description: "A password or token for https, or a private key in OpenSSH form for ssh",
+});
+
+/** Body of `POST /v1/projects`. */
+export const createProjectBody = Type.Object({
+  name,
+  repo_url: Type.Optional(repoUrl),
+  default_branch: Type.Optional(ref),
+  account_id: Type.Optional(uuid),
+  git_username: Type.Optional(Type.String({ minLength: 1, maxLength: NAME_MAX })),
+  git_token: Type.Optional(credentialSecret),
+});
+export type CreateProjectBody = Static<typeof createProjectBody>;
+
+/** Body of `PATCH /v1/projects/:id`. */
+export const editProjectBody = Type.Object(
+  { name: Type.Optional(name), repo_url: Type.Optional(repoUrl), default_branch: Type.Optional(ref) },
+  { minProperties: 1 },
+);
+export type EditProjectBody = Static<typeof editProjectBody>;
+
+/** Body of `PUT /v1/projects/:id/git-credential`. */
+export const gitCredentialBody = Type.Object({
+  username: Type.Optional(Type.String({ minLength: 1, maxLength: NAME_MAX })),
+  token: credentialSecret,
+});
+export type GitCredentialBody = Static<typeof gitCredentialBody>;
