@@ -1,0 +1,145 @@
+/**
+ * What the rest of svc may ask of git. This folder knows repositories, refs and commits; it knows no project, user
+ * or table. Every answer is about commits named by full object ids; branch names are checked before they get here
+ * (`checkBranchName`) and are never read by git as options or revision expressions.
+ *
+ * Errors are `SvcError`s with a sentence for the caller: `invalid_repo_url` and `repo_not_allowed` (the guard),
+ * `repo_unreachable` (network, host, credential, deadline), `merge_engine_failed` (git ended otherwise than with a
+ * verdict: a signal, a limit, an exit status without meaning). No message holds a credential or a path of the server.
+ */
+export interface Git {
+  /** The system git's version, such as `2.39.5`. */
+  readonly version: string;
+
+  /**
+   * Checks a URL given by a user before git sees it, as the guard does again at each use: form, scheme, and — unless
+   * the operator allows private addresses — every address that its host resolves to.
+   * @returns the canonical URL without credentials, and the credential that it held, if any.
+   */
+  checkRemote(url: string): Promise<{ url: string; credential: Credential | null }>;
+
+  /**
+   * The remote's branches as they are now. Concurrent callers share one listing, and only one that began after they
+   * asked: a push that ended before the call is always seen.
+   * @param timeoutMs the whole of the wait; past it, `repo_unreachable`.
+   */
+  listBranches(repo: Repository, timeoutMs: number): Promise<Branches>;
+
+  /**
+   * Makes sure that the mirror holds these commits with all their history, fetching when it does not (coalesced).
+   * @returns false when the remote no longer has one of them on any branch.
+   */
+  ensureCommits(repo: Repository, commits: readonly string[]): Promise<boolean>;
+
+  /** The verdict on merging `head` into `base` (spec 2.7); both commits must be in the mirror. Writes nothing. */
+  compare(repo: Repository, base: string, head: string): Promise<Comparison>;
+
+  /**
+   * Whether `ancestor` is `descendant` or one of its ancestors; both must be in the mirror.
+   */
+  isAncestor(repo: Repository, ancestor: string, descendant: string): Promise<boolean>;
+
+  /**
+   * The diff `from..to` (two commits of the mirror), with `.gitattributes` of `attributes` (a commit: the base tip)
+   * and of nothing else. `onPatch` gets the patch's bytes file by file in order; when it returns false, no more of
+   * the patch is handed on, and the list of files still comes whole.
+   */
+  diff(repo: Repository, request: DiffRequest): Promise<DiffSummary>;
+
+  /**
+   * Writes the commit that merges `head` into `base` into the mirror, without a work tree. The same request always
+   * gives the same commit: author, committer, date and message are all in it.
+   * @returns the merge commit, or the conflicts.
+   */
+  writeMerge(repo: Repository, request: MergeRequest): Promise<{ commit: string } | { conflicts: string[] }>;
+
+  /**
+   * Moves a branch of the remote from `from` to `to` as one compare-and-swap.
+   * `moved`: the branch is at `to` now. `stale`: it was not at `from`; nothing changed. `rejected`: the host refused,
+   * `reason` in its own words without control characters and credentials. `unknown`: the answer was lost; it may or may not have happened.
+   */
+  push(repo: Repository, request: PushRequest): Promise<PushOutcome>;
+
+  /** Keeps commits reachable in the mirror under `refs/cr/<number>/<name>`, whatever happens to the branches. */
+  keep(repo: Repository, number: number, commits: Record<"base" | "head" | "merge", string>): Promise<void>;
+
+  /** Deletes the mirror of a repository. */
+  forget(repoId: string): Promise<void>;
+
+  /** Ends every git process and waits for them. After this, nothing more is started. */
+  close(): Promise<void>;
+}
+
+/** A repository on a git host. `id` (a UUID) names its mirror on disk. */
+export interface Repository {
+  id: string;
+  url: string;
+  /** What opens it: user name and password for http(s); for ssh `token` is a private key in OpenSSH form. */
+  credential: Credential | null;
+}
+
+export interface Credential {
+  username: string;
+  token: string;
+}
+
+export interface Branches {
+  /** Short branch name → commit. */
+  tips: ReadonlyMap<string, string>;
+  /** The branch that the remote's HEAD names; null when it is detached, hidden or unborn. */
+  head: string | null;
+}
+
+/** Spec 2.7 without the two commits that were asked about. */
+export interface Comparison {
+  mergeBase: string | null;
+  isUpToDate: boolean;
+  canMerge: boolean;
+  canFastForward: boolean;
+  /** Paths as git lists them, sorted, unique; U+FFFD stands for bytes that are not UTF-8. */
+  conflicts: string[];
+}
+
+export interface DiffRequest {
+  from: string;
+  to: string;
+  attributes: string;
+  /** At most this many files are listed; past it git is stopped and `truncated` is set. */
+  maxFiles: number;
+  onPatch(file: Uint8Array): boolean | Promise<boolean>;
+  signal?: AbortSignal;
+}
+
+export interface DiffSummary {
+  files: DiffEntry[];
+  truncated: boolean;
+}
+
+export interface DiffEntry {
+  path: Uint8Array;
+  status: "added" | "modified" | "deleted";
+  additions: number;
+  deletions: number;
+  binary: boolean;
+}
+
+export interface MergeRequest {
+  base: string;
+  head: string;
+  message: string;
+  /** Author and committer, and the date of both in whole seconds. */
+  identity: { name: string; email: string };
+  date: Date;
+}
+
+export interface PushRequest {
+  branch: string;
+  from: string;
+  to: string;
+}
+
+export type PushOutcome =
+  | { outcome: "moved" }
+  | { outcome: "stale" }
+  | { outcome: "rejected"; reason: string }
+  | { outcome: "unknown"; reason: string };
