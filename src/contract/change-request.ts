@@ -39,7 +39,9 @@ export const changeRequest = Type.Object({
 export type ChangeRequest = Static<typeof changeRequest>;
 
 const title = Type.String({ minLength: 1, maxLength: TITLE_MAX, pattern: "\\S", description: "Not blank" });
-const metadata = Type.Record(Type.String(), Type.Unknown(), { description: "Free-form, up to 16 KiB of JSON" });
+const metadata = Type.Record(Type.String(), Type.Unknown(), {
+  description: "Free-form, up to 16 KiB of JSON",
+});
 
 /** Body of `POST /v1/projects/:id/change-requests`. */
 export const openChangeRequestBody = Type.Object({
@@ -47,7 +49,10 @@ export const openChangeRequestBody = Type.Object({
   description: Type.Optional(text),
   head_ref: Type.String({ minLength: 1, description: "The branch merged from" }),
   base_ref: Type.Optional(
-    Type.String({ minLength: 1, description: "The branch merged into; the project's default branch if left out" }),
+    Type.String({
+      minLength: 1,
+      description: "The branch merged into; the project's default branch if left out",
+    }),
   ),
   session_id: Type.Optional(Type.String({ maxLength: NAME_MAX })),
   metadata: Type.Optional(metadata),
@@ -64,7 +69,9 @@ export type EditChangeRequestBody = Static<typeof editChangeRequestBody>;
 /** Body of `POST …/merge`; the body itself may be left out. */
 export const mergeChangeRequestBody = Type.Optional(
   Type.Object({
-    message: Type.Optional(Type.String({ minLength: 1, description: "The merge commit's message, used as it stands" })),
+    message: Type.Optional(
+      Type.String({ minLength: 1, description: "The merge commit's message, used as it stands" }),
+    ),
   }),
 );
 

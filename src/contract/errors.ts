@@ -65,7 +65,12 @@ export class SvcError extends Error {
   /** Response headers that belong to the error, such as `Retry-After`. */
   readonly headers: Record<string, string>;
 
-  constructor(code: ErrorCode, message: string, extra: ErrorExtra = {}, headers: Record<string, string> = {}) {
+  constructor(
+    code: ErrorCode,
+    message: string,
+    extra: ErrorExtra = {},
+    headers: Record<string, string> = {},
+  ) {
     super(message);
     this.code = code;
     this.extra = extra;

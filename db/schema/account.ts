@@ -1,0 +1,60 @@
+import { sql } from "drizzle-orm";
+import {
+  check,
+  index,
+  pgEnum,
+  pgTable,
+  primaryKey,
+  text,
+  timestamp,
+  uniqueIndex,
+  uuid,
+} from "drizzle-orm/pg-core";
+import { ROLES } from "../../src/contract/account.ts";
+
+const time = (name: string) => timestamp(name, { withTimezone: true });
+
+export const memberRole = pgEnum("member_role", ROLES);
+
+export const users = pgTable(
+  "users",
+  {
+    userId: uuid("user_id").primaryKey().defaultRandom(),
+    email: text("email").notNull(),
+    name: text("name").notNull(),
+    /** argon2id, in PHC form; null for a user who signs in by token only. */
+    passwordHash: text("password_hash"),
+    createdAt: time("created_at").notNull().defaultNow(),
+    updatedAt: time("updated_at").notNull().defaultNow(),
+  },
+  (table) => [
+    uniqueIndex("users_email_unique").on(table.email),
+    check("users_email_lowercase", sql`${table.email} = lower(${table.email})`),
+  ],
+);
+
+export const accounts = pgTable("accounts", {
+  accountId: uuid("account_id").primaryKey().defaultRandom(),
+  name: text("name").notNull(),
+  slug: text("slug").notNull().unique("accounts_slug_unique"),
+  tier: text("tier").notNull().default("selfhost"),
+  createdAt: time("created_at").notNull().defaultNow(),
+});
+
+export const accountMembers = pgTable(
+  "account_members",
+  {
+    accountId: uuid("account_id")
+      .notNull()
+      .references(() => accounts.accountId, { onDelete: "cascade" }),
+    userId: uuid("user_id")
+      .notNull()
+      .references(() => users.userId, { onDelete: "cascade" }),
+    role: memberRole("role").notNull(),
+    createdAt: time("created_at").notNull().defaultNow(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.accountId, table.userId] }),
+    index("account_members_user_id").on(table.userId),
+  ],
+);

@@ -1,0 +1,122 @@
+import { sql } from "drizzle-orm";
+import {
+  boolean,
+  check,
+  index,
+  integer,
+  jsonb,
+  pgEnum,
+  pgTable,
+  primaryKey,
+  text,
+  timestamp,
+  uniqueIndex,
+  uuid,
+} from "drizzle-orm/pg-core";
+import { CR_STATUSES } from "../../src/contract/change-request.ts";
+import { accounts, users } from "./account.ts";
+import { projects } from "./project.ts";
+import { projectSessions } from "./session.ts";
+
+const time = (name: string) => timestamp(name, { withTimezone: true });
+
+export const crStatus = pgEnum("cr_status", CR_STATUSES);
+
+/** Spec 2.1, column by column. */
+export const changeRequests = pgTable(
+  "change_requests",
+  {
+    crId: uuid("cr_id").primaryKey().defaultRandom(),
+    accountId: uuid("account_id")
+      .notNull()
+      .references(() => accounts.accountId, { onDelete: "cascade" }),
+    projectId: uuid("project_id")
+      .notNull()
+      .references(() => projects.projectId, { onDelete: "cascade" }),
+    number: integer("number").notNull(),
+    title: text("title").notNull(),
+    description: text("description").notNull().default(""),
+    baseRef: text("base_ref").notNull(),
+    headRef: text("head_ref").notNull(),
+    status: crStatus("status").notNull().default("open"),
+    headCommitSha: text("head_commit_sha"),
+    baseCommitSha: text("base_commit_sha"),
+    originSessionId: text("origin_session_id").references(() => projectSessions.sessionId, {
+      onDelete: "set null",
+    }),
+    createdBy: uuid("created_by")
+      .notNull()
+      .references(() => users.userId),
+    mergedAt: time("merged_at"),
+    mergedBy: uuid("merged_by").references(() => users.userId),
+    mergeCommitSha: text("merge_commit_sha"),
+    closedAt: time("closed_at"),
+    closedBy: uuid("closed_by").references(() => users.userId),
+    metadata: jsonb("metadata").$type<Record<string, unknown>>().notNull().default({}),
+    createdAt: time("created_at").notNull().defaultNow(),
+    updatedAt: time("updated_at").notNull().defaultNow(),
+  },
+  (table) => [
+    index("change_requests_account_id").on(table.accountId),
+    index("change_requests_project_id").on(table.projectId),
+    index("change_requests_project_id_status").on(table.projectId, table.status),
+    uniqueIndex("change_requests_project_id_number_unique").on(table.projectId, table.number),
+    index("change_requests_origin_session_id").on(table.originSessionId),
+    check("change_requests_title_present", sql`${table.title} <> ''`),
+    check("change_requests_two_branches", sql`${table.headRef} <> ${table.baseRef}`),
+    check(
+      "change_requests_merged_is_whole",
+      sql`${table.status} <> 'merged' or (${table.mergedAt} is not null and ${table.mergeCommitSha} is not null
+        and ${table.headCommitSha} is not null and ${table.baseCommitSha} is not null)`,
+    ),
+    check(
+      "change_requests_closed_is_dated",
+      sql`(${table.status} = 'closed') = (${table.closedAt} is not null)`,
+    ),
+  ],
+);
+
+/**
+ * What a merge was about to push, written before the push. A row stays until the repository has told whether the push
+ * happened, so that a crash at any instant is settled from the repository and never by guessing.
+ */
+export const mergeIntents = pgTable(
+  "merge_intents",
+  {
+    crId: uuid("cr_id")
+      .notNull()
+      .references(() => changeRequests.crId, { onDelete: "cascade" }),
+    mergeSha: text("merge_sha").notNull(),
+    baseSha: text("base_sha").notNull(),
+    headSha: text("head_sha").notNull(),
+    fastForward: boolean("fast_forward").notNull(),
+    message: text("message").notNull(),
+    mergedBy: uuid("merged_by")
+      .notNull()
+      .references(() => users.userId),
+    /** The merge commit's date. */
+    intendedAt: time("intended_at").notNull(),
+    /** Until then the push may be under way in a live process; past it, only an orphaned one can be. */
+    expiresAt: time("expires_at").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.crId, table.mergeSha] })],
+);
+
+/** The verdict on a pair of commits never changes, so it is kept without expiry (contract: Change requests). */
+export const mergeVerdicts = pgTable(
+  "merge_verdicts",
+  {
+    projectId: uuid("project_id")
+      .notNull()
+      .references(() => projects.projectId, { onDelete: "cascade" }),
+    baseSha: text("base_sha").notNull(),
+    headSha: text("head_sha").notNull(),
+    gitVersion: text("git_version").notNull(),
+    mergeBase: text("merge_base"),
+    isUpToDate: boolean("is_up_to_date").notNull(),
+    canMerge: boolean("can_merge").notNull(),
+    canFastForward: boolean("can_fast_forward").notNull(),
+    conflicts: jsonb("conflicts").$type<string[]>().notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.projectId, table.baseSha, table.headSha, table.gitVersion] })],
+);

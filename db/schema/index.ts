@@ -1,0 +1,6 @@
+export * from "./account.ts";
+export * from "./change-request.ts";
+export * from "./project.ts";
+export * from "./server.ts";
+export * from "./session.ts";
+export * from "./token.ts";

@@ -1,0 +1,33 @@
+import { boolean, index, integer, pgTable, text, timestamp, uniqueIndex, uuid } from "drizzle-orm/pg-core";
+import { accounts } from "./account.ts";
+
+const time = (name: string) => timestamp(name, { withTimezone: true });
+
+export const projects = pgTable(
+  "projects",
+  {
+    projectId: uuid("project_id").primaryKey().defaultRandom(),
+    accountId: uuid("account_id")
+      .notNull()
+      .references(() => accounts.accountId, { onDelete: "cascade" }),
+    name: text("name").notNull(),
+    /** Unique on the server: preview host names are made of it. */
+    slug: text("slug").notNull(),
+    repoUrl: text("repo_url").notNull(),
+    defaultBranch: text("default_branch").notNull(),
+    managed: boolean("managed").notNull().default(false),
+    manifestPath: text("manifest_path").notNull().default("svc.toml"),
+    /** The host credential, sealed: AES-256-GCM under the project's own key. */
+    gitCredential: text("git_credential"),
+    /** Changes with `repo_url`: names the mirror, so that no object of the old repository is served as the new one's. */
+    mirrorId: uuid("mirror_id").notNull().defaultRandom(),
+    /** The number that the last change request got; numbers are never given twice. */
+    lastChangeRequestNumber: integer("last_change_request_number").notNull().default(0),
+    createdAt: time("created_at").notNull().defaultNow(),
+    updatedAt: time("updated_at").notNull().defaultNow(),
+  },
+  (table) => [
+    index("projects_account_id").on(table.accountId),
+    uniqueIndex("projects_slug_unique").on(table.slug),
+  ],
+);

@@ -1,0 +1,10 @@
+/** Spec 3.2. `queued`, `branching` and `completed` are defined and never written. */
+export const SESSION_STATUSES = [
+  "queued",
+  "branching",
+  "provisioning",
+  "running",
+  "stopped",
+  "failed",
+  "completed",
+] as const;
