@@ -31,6 +31,15 @@ export interface Git {
    */
   ensureCommits(repo: Repository, commits: readonly string[]): Promise<boolean>;
 
+  /** How two commits of the mirror stand to each other: one `git merge-base`, no merge. */
+  relate(repo: Repository, base: string, head: string): Promise<Relation>;
+
+  /**
+   * A file of a commit of the mirror. Null when the commit has no regular file there.
+   * @throws SvcError `merge_engine_failed` when it is larger than `maxBytes`.
+   */
+  readFile(repo: Repository, commit: string, path: string, maxBytes: number): Promise<Uint8Array | null>;
+
   /** The verdict on merging `head` into `base` (spec 2.7); both commits must be in the mirror. Writes nothing. */
   compare(repo: Repository, base: string, head: string): Promise<Comparison>;
 
@@ -41,8 +50,8 @@ export interface Git {
 
   /**
    * The diff `from..to` (two commits of the mirror), with `.gitattributes` of `attributes` (a commit: the base tip)
-   * and of nothing else. `onPatch` gets the patch's bytes file by file in order; when it returns false, no more of
-   * the patch is handed on, and the list of files still comes whole.
+   * and of nothing else. `onPatch` gets the patch's bytes in order, in pieces that never span two files; when it
+   * returns false, no more of the patch is handed on, and the list of files still comes whole.
    */
   diff(repo: Repository, request: DiffRequest): Promise<DiffSummary>;
 
@@ -90,12 +99,19 @@ export interface Branches {
   head: string | null;
 }
 
-/** Spec 2.7 without the two commits that were asked about. */
-export interface Comparison {
+/** How two commits stand to each other. */
+export interface Relation {
+  /** The first that `git merge-base` prints; null when the histories are unrelated. */
   mergeBase: string | null;
+  /** Head is `base` or an ancestor of it. */
   isUpToDate: boolean;
-  canMerge: boolean;
+  /** Head is strictly ahead of base. */
   canFastForward: boolean;
+}
+
+/** Spec 2.7 without the two commits that were asked about. */
+export interface Comparison extends Relation {
+  canMerge: boolean;
   /** Paths as git lists them, sorted, unique; U+FFFD stands for bytes that are not UTF-8. */
   conflicts: string[];
 }
@@ -104,9 +120,14 @@ export interface DiffRequest {
   from: string;
   to: string;
   attributes: string;
-  /** At most this many files are listed; past it git is stopped and `truncated` is set. */
+  /** At most this many files are listed; past it git is stopped, `truncated` is set, and nothing is counted. */
   maxFiles: number;
-  onPatch(file: Uint8Array): boolean | Promise<boolean>;
+  /**
+   * Gets a whole file's patch with its entry counted, or, of a file whose patch is longer than DIFF_MAX_BYTES, piece
+   * after piece with the entry repeated. A file whose kind changed (file to symbolic link) has two `diff --git` blocks
+   * in one patch. Returns whether more is wanted.
+   */
+  onPatch(piece: Uint8Array, entry: DiffEntry): boolean | Promise<boolean>;
   signal?: AbortSignal;
 }
 

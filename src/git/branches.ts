@@ -1,0 +1,63 @@
+import { SvcError } from "../contract/errors.ts";
+import { createShare } from "./coalesce.ts";
+import type { Engine } from "./engine.ts";
+import { remoteFailure } from "./failure.ts";
+import type { Branches, Repository } from "./git.ts";
+import { openRemote } from "./remote.ts";
+
+/** Lists the branches of remotes; callers that ask at the same time share a listing that began after they asked. */
+export function createListing(engine: Engine): (repo: Repository, timeoutMs: number) => Promise<Branches> {
+  const share = createShare<Branches>();
+  return (repo, timeoutMs) =>
+    withTimeout(
+      share(keyOf(repo), () => list(engine, repo)),
+      timeoutMs,
+    );
+}
+
+function keyOf(repo: Repository): string {
+  return JSON.stringify([repo.id, repo.url, repo.credential]);
+}
+
+async function withTimeout<T>(work: Promise<T>, timeoutMs: number): Promise<T> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<never>((_, reject) => {
+    const failure = new SvcError("repo_unreachable", "The repository did not answer in time.");
+    timer = setTimeout(() => reject(failure), timeoutMs);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function list(engine: Engine, repo: Repository): Promise<Branches> {
+  await using remote = await openRemote(engine.remote, repo);
+  const result = await engine.listings(repo.id, () =>
+    engine.runner.run({
+      args: ["ls-remote", "--symref", "--quiet", "--", remote.url],
+      environment: remote.environment,
+      deadlineMs: engine.limits.listMs,
+      memory: engine.limits.fetchMemory,
+      outputBytes: engine.limits.outputBytes,
+    }),
+  );
+  if (result.code !== 0) throw remoteFailure(engine, remote, result);
+  return readListing(result.stdout);
+}
+
+const HEADS = "refs/heads/";
+
+/** Reads lines `<id> TAB <ref>` and `ref: <ref> TAB HEAD`. Names that are not UTF-8 cannot be asked for and are left out. */
+export function readListing(bytes: Uint8Array): Branches {
+  const tips = new Map<string, string>();
+  let head: string | null = null;
+  for (const line of new TextDecoder().decode(bytes).split("\n")) {
+    const [left = "", ref = ""] = line.split("\t");
+    if (left.startsWith(`ref: ${HEADS}`) && ref === "HEAD") head = left.slice(`ref: ${HEADS}`.length);
+    else if (ref.startsWith(HEADS) && !ref.includes("\ufffd") && !ref.endsWith("^{}"))
+      tips.set(ref.slice(HEADS.length), left);
+  }
+  return { tips, head };
+}

@@ -1,0 +1,94 @@
+import { createListing } from "./branches.ts";
+import { compareCommits, isAncestorOf, relateCommits } from "./compare.ts";
+import { diffCommits } from "./diff.ts";
+import { createEngine } from "./engine.ts";
+import { readCommitFile } from "./file.ts";
+import type { Git } from "./git.ts";
+import { keepCommits } from "./keep.ts";
+import { createMirrors } from "./mirrors.ts";
+import type { GitOptions } from "./options.ts";
+import { pushBranch } from "./push.ts";
+import { checkRemote } from "./remote.ts";
+import { writeMergeCommit } from "./write-merge.ts";
+
+/**
+ * Starts the git engine over a data directory that no other process uses.
+ * @throws Error one line for the operator, when git is missing or older than 2.38
+ */
+export async function createGit(options: GitOptions): Promise<Git> {
+  const engine = await createEngine(options);
+  const mirrors = createMirrors(engine);
+  const list = createListing(engine);
+
+  return {
+    version: engine.version.text,
+    checkRemote: (url) => observed("check_remote", () => checkRemote(engine.remote, url)),
+    listBranches: (repo, timeoutMs) => observed("list_branches", () => list(repo, timeoutMs)),
+    ensureCommits: (repo, commits) => observed("ensure_commits", () => mirrors.ensure(repo, commits)),
+    relate: (repo, base, head) =>
+      observed("relate", () =>
+        engine.merges(repo.id, () =>
+          mirrors.use(repo, [base, head], (mirror) => relateCommits(engine, mirror, base, head)),
+        ),
+      ),
+    readFile: (repo, commit, path, maxBytes) =>
+      observed("read_file", () =>
+        mirrors.use(repo, [commit], (mirror) => readCommitFile(mirror, commit, path, maxBytes)),
+      ),
+    compare: (repo, base, head) =>
+      observed("compare", () =>
+        engine.merges(repo.id, () =>
+          mirrors.use(repo, [base, head], (mirror) => compareCommits(engine, mirror, base, head)),
+        ),
+      ),
+    isAncestor: (repo, ancestor, descendant) =>
+      observed("is_ancestor", () =>
+        engine.merges(repo.id, () =>
+          mirrors.use(repo, [ancestor, descendant], (mirror) =>
+            isAncestorOf(engine, mirror, ancestor, descendant),
+          ),
+        ),
+      ),
+    diff: (repo, request) =>
+      observed("diff", () =>
+        engine.diffs(repo.id, () =>
+          mirrors.use(repo, [request.to, request.attributes], (mirror) =>
+            diffCommits(engine, mirror, request),
+          ),
+        ),
+      ),
+    writeMerge: (repo, request) =>
+      observed("write_merge", () =>
+        engine.merges(repo.id, () =>
+          mirrors.use(repo, [request.base, request.head], (mirror) =>
+            writeMergeCommit(engine, mirror, request),
+          ),
+        ),
+      ),
+    push: (repo, request) =>
+      observed("push", () =>
+        mirrors.use(repo, [request.from, request.to], (mirror) => pushBranch(engine, repo, mirror, request)),
+      ),
+    keep: (repo, number, commits) =>
+      observed("keep", () =>
+        mirrors.use(repo, Object.values(commits), (mirror) => keepCommits(engine, mirror, number, commits)),
+      ),
+    forget: (repoId) => mirrors.forget(repoId),
+    async close() {
+      await engine.runner.close();
+      await mirrors.settled();
+    },
+  };
+
+  async function observed<T>(operation: string, work: () => Promise<T>): Promise<T> {
+    const started = performance.now();
+    let ok = false;
+    try {
+      const result = await work();
+      ok = true;
+      return result;
+    } finally {
+      options.observe?.(operation, performance.now() - started, ok);
+    }
+  }
+}

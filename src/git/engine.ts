@@ -1,0 +1,99 @@
+import { mkdir, rm } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { baseEnvironment, withSettings } from "./environment.ts";
+import { createGate, type Gate } from "./gate.ts";
+import { GIT_LIMITS, type GitLimits } from "./limits.ts";
+import type { GitOptions, Log } from "./options.ts";
+import type { RemoteContext } from "./remote.ts";
+import { createRunner, type Runner } from "./run.ts";
+import { type GitVersion, readVersion } from "./version.ts";
+
+/** What every operation of this folder shares. */
+export interface Engine {
+  version: GitVersion;
+  runner: Runner;
+  limits: GitLimits;
+  log: Log;
+  remote: RemoteContext;
+  directories: { mirrors: string; temporary: string; home: string };
+  /** Merges and what is asked about them. */
+  merges: Gate;
+  /** Diffs have places of their own: a slow reader must not hold up merges. */
+  diffs: Gate;
+  /** Fetches and pushes: they mostly wait for a host. */
+  network: Gate;
+  listings: Gate;
+}
+
+/**
+ * Prepares the data directory: what an earlier process left half-made is removed.
+ * @throws Error one line for the operator, when git is missing or too old
+ */
+export async function createEngine(options: GitOptions): Promise<Engine> {
+  const limits = { ...GIT_LIMITS, ...options.limits };
+  const root = resolve(options.dataDir);
+  const directories = {
+    mirrors: join(root, "mirrors"),
+    temporary: join(root, "git", "temporary"),
+    home: join(root, "git", "home"),
+  };
+  await rm(directories.temporary, { recursive: true, force: true });
+  await rm(directories.home, { recursive: true, force: true });
+  for (const directory of Object.values(directories))
+    await mkdir(directory, { recursive: true, mode: 0o700 });
+  const runner = createRunner(directories.home, options.log);
+  const version = readVersion(await askVersion(runner, directories.home), {
+    info: (message) => options.log.info({}, message),
+  });
+  return {
+    version,
+    runner,
+    limits,
+    log: options.log,
+    directories,
+    remote: {
+      allowPrivate: options.allowPrivate,
+      sshKeys: options.sshKeys,
+      resolve: options.resolve,
+      limits,
+      home: directories.home,
+      temporary: directories.temporary,
+      knownHosts: join(root, "git", "known_hosts"),
+    },
+    merges: createGate(heavy(limits)),
+    diffs: createGate(heavy(limits)),
+    network: createGate(network(limits)),
+    listings: createGate(network(limits)),
+  };
+}
+
+async function askVersion(runner: Runner, home: string): Promise<string> {
+  const environment = withSettings(baseEnvironment(home), []);
+  try {
+    const answer = await runner.run({
+      args: ["version"],
+      environment,
+      deadlineMs: 10_000,
+      outputBytes: 1024,
+    });
+    return new TextDecoder().decode(answer.stdout);
+  } catch {
+    return "";
+  }
+}
+
+function heavy(limits: GitLimits) {
+  const {
+    heavy: total,
+    heavyPerRepository: perKey,
+    queue,
+    queuePerRepository: queuePerKey,
+    queueMs: waitMs,
+  } = limits;
+  return { total, perKey, queue, queuePerKey, waitMs };
+}
+
+function network(limits: GitLimits) {
+  const { network: total, networkPerRepository: perKey } = limits;
+  return { ...heavy(limits), total, perKey };
+}

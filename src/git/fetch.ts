@@ -1,0 +1,67 @@
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import type { SvcError } from "../contract/errors.ts";
+import type { Engine } from "./engine.ts";
+import { remoteFailure } from "./failure.ts";
+import type { Repository } from "./git.ts";
+import { type Mirror, packBytes } from "./mirror.ts";
+import { openRemote } from "./remote.ts";
+
+/**
+ * Brings the remote's branches into the mirror as they are now, with their whole history; branches that are gone
+ * there go here too, the commits kept under refs/cr/ stay. Not `--atomic`: a branch `a` that became `a/b` could not
+ * change in one transaction.
+ * @returns why it did not work, or null. A remote with one branch whose name no disk can hold fails like this and has
+ * still brought all commits: look for what you need before you give up.
+ */
+export async function fetchBranches(
+  engine: Engine,
+  repo: Repository,
+  mirror: Mirror,
+): Promise<SvcError | null> {
+  await using remote = await openRemote(engine.remote, repo);
+  const before = await packBytes(mirror);
+  const result = await engine.network(repo.id, () =>
+    engine.runner.run({
+      args: [
+        "fetch",
+        "--quiet",
+        "--force",
+        "--prune",
+        "--no-tags",
+        "--no-write-fetch-head",
+        "--no-recurse-submodules",
+        "--no-auto-maintenance",
+        "--no-show-forced-updates",
+        "--",
+        remote.url,
+        "+refs/heads/*:refs/heads/*",
+      ],
+      environment: { ...remote.environment, GIT_DIR: mirror.directory },
+      deadlineMs: engine.limits.fetchMs,
+      memory: engine.limits.fetchMemory,
+      diskFull: async () => (await packBytes(mirror)) > Math.max(engine.limits.mirrorBytes, before),
+      outputBytes: engine.limits.outputBytes,
+    }),
+  );
+  return result.code === 0 ? null : remoteFailure(engine, remote, result);
+}
+
+/** Packs that a mirror may gather before small ones are put together: each costs a look in every object search. */
+const PACKS_MAX = 16;
+const REPACK_MS = 120_000;
+
+/** Puts small packs together when there are many; the large old ones are left alone, so it stays cheap. */
+export async function repackWhenMany(engine: Engine, mirror: Mirror): Promise<void> {
+  const names = await readdir(join(mirror.directory, "objects", "pack")).catch(() => []);
+  if (names.filter((name) => name.endsWith(".pack")).length <= PACKS_MAX) return;
+  await engine.network(mirror.id, () =>
+    engine.runner.run({
+      args: ["repack", "--quiet", "-d", "--geometric=2", "--no-write-bitmap-index"],
+      environment: mirror.environment,
+      deadlineMs: REPACK_MS,
+      memory: engine.limits.fetchMemory,
+      outputBytes: engine.limits.outputBytes,
+    }),
+  );
+}

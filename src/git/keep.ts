@@ -1,0 +1,29 @@
+import type { Engine } from "./engine.ts";
+import { engineFailure } from "./failure.ts";
+import type { Mirror } from "./mirror.ts";
+
+/**
+ * Points refs/cr/<number>/base|head|merge at commits of the mirror, in one transaction.
+ * @throws SvcError `merge_engine_failed`; MirrorDamaged
+ */
+export async function keepCommits(
+  engine: Engine,
+  mirror: Mirror,
+  number: number,
+  commits: Record<"base" | "head" | "merge", string>,
+): Promise<void> {
+  if (!Number.isSafeInteger(number) || number < 1)
+    throw new TypeError("a change request's number is a positive integer");
+  const { base, head, merge } = commits;
+  const lines = Object.entries({ base, head, merge }).map(
+    ([name, commit]) => `update refs/cr/${number}/${name} ${commit}\n`,
+  );
+  const result = await engine.runner.run({
+    args: ["update-ref", "--stdin"],
+    environment: mirror.environment,
+    stdin: lines.join(""),
+    deadlineMs: engine.limits.mergeMs,
+    outputBytes: 1024,
+  });
+  if (result.code !== 0) throw engineFailure(engine, "keeping the commits", result);
+}

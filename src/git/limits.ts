@@ -1,0 +1,64 @@
+/** Bounds of one git process and of all of them. Each can be set lower in tests. */
+export interface GitLimits {
+  /** Listing a remote's branches: one round trip to a healthy host takes well under a second. */
+  listMs: number;
+  /** A whole fetch, however much it still brings: long enough for a first copy of a large repository. */
+  fetchMs: number;
+  /** A merge and everything asked about it. Ordinary merges take 2–20 ms. */
+  mergeMs: number;
+  /** The time that git itself may spend on a diff; waiting for a slow reader is not counted. */
+  diffMs: number;
+  /** A diff with its reader: a slow reader gives the place back after this. */
+  diffWallMs: number;
+  pushMs: number;
+  /** Looking up a host's addresses. */
+  resolveMs: number;
+  /** Waiting in a queue for a place among the running git processes. */
+  queueMs: number;
+  /** Anonymous memory of the processes of one merge or diff, in bytes: two 100 MB texts merge in 1 GB. */
+  mergeMemory: number;
+  /** The same for a fetch or push: unpacking large deltas takes more. */
+  fetchMemory: number;
+  /** A mirror's packs, in bytes. */
+  mirrorBytes: number;
+  /** Standard output of a command that is read as a whole, in bytes: a listing of about 500,000 branches. */
+  outputBytes: number;
+  /** `.gitattributes` files of one commit, in number and in bytes together: large monorepos hold a few hundred. */
+  attributeFiles: number;
+  attributeBytes: number;
+  /** Merges that run at the same time, in all and for one repository, so that one repository cannot take all places. */
+  heavy: number;
+  heavyPerRepository: number;
+  /** Network commands that run at the same time: they mostly wait. */
+  network: number;
+  networkPerRepository: number;
+  /** How many wait for a place, in all and for one repository, before callers are told to come back. */
+  queue: number;
+  queuePerRepository: number;
+}
+
+const MINUTE = 60_000;
+const MIB = 1024 * 1024;
+
+export const GIT_LIMITS: GitLimits = {
+  listMs: 10_000,
+  fetchMs: 10 * MINUTE,
+  mergeMs: 30_000,
+  diffMs: 20_000,
+  diffWallMs: 5 * MINUTE,
+  pushMs: 2 * MINUTE,
+  resolveMs: 5_000,
+  queueMs: 30_000,
+  mergeMemory: 1536 * MIB,
+  fetchMemory: 2048 * MIB,
+  mirrorBytes: 20 * 1024 * MIB,
+  outputBytes: 64 * MIB,
+  attributeFiles: 2_000,
+  attributeBytes: 4 * MIB,
+  heavy: 8,
+  heavyPerRepository: 2,
+  network: 16,
+  networkPerRepository: 4,
+  queue: 256,
+  queuePerRepository: 64,
+};

@@ -1,0 +1,149 @@
+import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Attributes } from "./attributes.ts";
+import type { Engine } from "./engine.ts";
+import { baseEnvironment, withSettings } from "./environment.ts";
+import type { Repository } from "./git.ts";
+import { createObjects, type Objects } from "./objects.ts";
+
+/** A bare copy of a remote, with its whole history, written by this process only. */
+export interface Mirror {
+  id: string;
+  directory: string;
+  /** The environment of git processes that work in it. */
+  environment: Record<string, string>;
+  objects: Objects;
+  /** Commits that are here with all that they reach. */
+  complete: Set<string>;
+  /** What was found out about a commit's `.gitattributes` (attributes.ts). */
+  attributes: Map<string, Attributes>;
+}
+
+/** Commits remembered as complete; past it the memory starts anew, which costs one look at each. */
+const COMPLETE_MAX = 20_000;
+
+/**
+ * Opens the mirror of a repository as an earlier process left it: leftovers of a crash are removed, its configuration
+ * is written anew. A mirror made for another URL is thrown away: no repository may show another's objects.
+ * @returns null when there is none yet
+ */
+export async function openMirror(engine: Engine, repo: Repository): Promise<Mirror | null> {
+  const directory = mirrorDirectory(engine, repo.id);
+  const origin = await readFile(join(directory, ORIGIN_FILE), "utf8").catch(() => null);
+  const config = await readFile(join(directory, "config"), "utf8").catch(() => "");
+  if (origin === null || origin !== originOf(repo) || !(await exists(join(directory, "HEAD")))) {
+    await discardMirror(engine, repo.id);
+    return null;
+  }
+  await removeLeftovers(directory);
+  await writeFile(join(directory, "config"), configOf(config.includes("sha256") ? "sha256" : "sha1"));
+  return describe(engine, repo.id, directory);
+}
+
+/** Makes an empty mirror. It appears under its name all at once, so that none is ever half made. */
+export async function createMirror(
+  engine: Engine,
+  repo: Repository,
+  format: "sha1" | "sha256",
+): Promise<Mirror> {
+  const directory = mirrorDirectory(engine, repo.id);
+  const fresh = join(engine.directories.temporary, `mirror-${crypto.randomUUID()}`);
+  for (const part of ["objects/info", "objects/pack", "refs/heads", "info"]) {
+    await mkdir(join(fresh, part), { recursive: true, mode: 0o700 });
+  }
+  // no branch of the remote: newer gits would read attributes from it
+  await writeFile(join(fresh, "HEAD"), "ref: refs/svc/none\n");
+  await writeFile(join(fresh, "config"), configOf(format));
+  await writeFile(join(fresh, ORIGIN_FILE), originOf(repo));
+  await rm(directory, { recursive: true, force: true });
+  await rename(fresh, directory);
+  return describe(engine, repo.id, directory);
+}
+
+/** Deletes a mirror. It is moved away first, so that nothing finds it half deleted. */
+export async function discardMirror(engine: Engine, id: string): Promise<void> {
+  const away = join(engine.directories.temporary, `gone-${crypto.randomUUID()}`);
+  try {
+    await rename(mirrorDirectory(engine, id), away);
+  } catch (error) {
+    if (isMissing(error)) return;
+    throw error;
+  }
+  await rm(away, { recursive: true, force: true });
+}
+
+/** Remembers commits as complete. */
+export function markComplete(mirror: Mirror, commits: readonly string[]): void {
+  if (mirror.complete.size + commits.length > COMPLETE_MAX) mirror.complete.clear();
+  for (const commit of commits) mirror.complete.add(commit);
+}
+
+/** Bytes of a mirror's packs, also of those that are still coming in. */
+export async function packBytes(mirror: Mirror): Promise<number> {
+  const packs = join(mirror.directory, "objects", "pack");
+  const sizes = (await readdir(packs).catch(() => [])).map(async (name) => {
+    const file = await stat(join(packs, name)).catch(() => null);
+    return file?.size ?? 0;
+  });
+  return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
+}
+
+/** Names the repository that a mirror was made from. */
+const ORIGIN_FILE = "svc-origin";
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+function mirrorDirectory(engine: Engine, id: string): string {
+  if (!UUID.test(id)) throw new TypeError("a repository's id must be a UUID");
+  return join(engine.directories.mirrors, `${id.toLowerCase()}.git`);
+}
+
+/** A digest, so that the file cannot hold anything secret. */
+function originOf(repo: Repository): string {
+  return `${new Bun.CryptoHasher("sha256").update(repo.url).digest("hex")}\n`;
+}
+
+function configOf(format: "sha1" | "sha256"): string {
+  const lines = [
+    "[core]",
+    `\trepositoryformatversion = ${format === "sha256" ? 1 : 0}`,
+    "\tbare = true",
+    "\tlogAllRefUpdates = false",
+    ...(format === "sha256" ? ["[extensions]", "\tobjectFormat = sha256"] : []),
+  ];
+  return `${lines.join("\n")}\n`;
+}
+
+/**
+ * Locks and temporary files that a killed process left: the data directory belongs to this process alone, and it has
+ * not started anything in this mirror yet, so nobody holds them.
+ */
+async function removeLeftovers(directory: string): Promise<void> {
+  const names = await readdir(directory, { recursive: true });
+  const stale = names.filter(
+    (name) => name.endsWith(".lock") || /(?:^|\/)(?:tmp_|\.tmp-|incoming-)[^/]*$/.test(name),
+  );
+  for (const name of stale) await rm(join(directory, name), { recursive: true, force: true });
+}
+
+function describe(engine: Engine, id: string, directory: string): Mirror {
+  const environment = { ...withSettings(baseEnvironment(engine.directories.home), []), GIT_DIR: directory };
+  return {
+    id,
+    directory,
+    environment,
+    objects: createObjects(engine, environment),
+    complete: new Set(),
+    attributes: new Map(),
+  };
+}
+
+async function exists(path: string): Promise<boolean> {
+  return await stat(path).then(
+    () => true,
+    () => false,
+  );
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof Error && "code" in error && error.code === "ENOENT";
+}

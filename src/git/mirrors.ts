@@ -1,0 +1,196 @@
+import { SvcError } from "../contract/errors.ts";
+import { createShare } from "./coalesce.ts";
+import type { Engine } from "./engine.ts";
+import { engineFailure, MirrorDamaged } from "./failure.ts";
+import { fetchBranches, repackWhenMany } from "./fetch.ts";
+import type { Repository } from "./git.ts";
+import { createMirror, discardMirror, type Mirror, markComplete, openMirror } from "./mirror.ts";
+
+/** The mirrors of this process: who opens, fills, repairs and deletes them. */
+export interface Mirrors {
+  /** Makes sure that commits are there with their history; false when the remote has one of them on no branch. */
+  ensure(repo: Repository, commits: readonly string[]): Promise<boolean>;
+  /**
+   * Works on a mirror that holds `commits`. When it turns out to be damaged, it is made anew from the remote once and
+   * the work is done again.
+   */
+  use<T>(repo: Repository, commits: readonly string[], work: (mirror: Mirror) => Promise<T>): Promise<T>;
+  forget(id: string): Promise<void>;
+  /** Waits for what runs in the background. */
+  settled(): Promise<void>;
+}
+
+/** A mirror that breaks again this soon is not made anew once more: something keeps breaking it. */
+const REPAIR_EVERY_MS = 60_000;
+
+export function createMirrors(engine: Engine): Mirrors {
+  const open = new Map<string, { url: string; mirror: Promise<Mirror | null> }>();
+  const shareFetch = createShare<SvcError | null>();
+  const repaired = new Map<string, number>();
+  const background = new Set<Promise<unknown>>();
+
+  return { ensure, use, forget, settled };
+
+  async function ensure(repo: Repository, commits: readonly string[]): Promise<boolean> {
+    for (const commit of commits)
+      if (!OBJECT_ID.test(commit)) throw new TypeError("a commit must be a full object id");
+    const mirror = await find(repo);
+    if (mirror && (await holds(mirror, commits))) return true;
+    const failure = await shareFetch(fetchKey(repo), () => fetchInto(repo, commits));
+    const filled = await find(repo);
+    if (filled && (await holds(filled, commits))) return true;
+    if (failure) throw failure;
+    if (!filled || !(await names(filled, commits))) return false;
+    // the branches are here but not what they name
+    await repair(
+      repo,
+      commits,
+      new SvcError("merge_engine_failed", "The copy of the repository is damaged."),
+    );
+    const fresh = await find(repo);
+    return fresh !== null && (await holds(fresh, commits));
+  }
+
+  async function use<T>(
+    repo: Repository,
+    commits: readonly string[],
+    work: (mirror: Mirror) => Promise<T>,
+  ): Promise<T> {
+    let mirror = await find(repo);
+    let failure = new SvcError("merge_engine_failed", "The commits are not in the copy of the repository.");
+    if (mirror) {
+      try {
+        return await work(mirror);
+      } catch (error) {
+        if (!(error instanceof MirrorDamaged)) throw error;
+        failure = error.failure;
+      }
+    }
+    await repair(repo, commits, failure);
+    mirror = await find(repo);
+    if (!mirror || !(await holds(mirror, commits))) throw failure;
+    try {
+      return await work(mirror);
+    } catch (error) {
+      throw error instanceof MirrorDamaged ? error.failure : error;
+    }
+  }
+
+  function find(repo: Repository): Promise<Mirror | null> {
+    const known = open.get(repo.id);
+    if (known?.url === repo.url) return known.mirror;
+    return remember(
+      repo,
+      closeMirror(repo.id).then(() => openMirror(engine, repo)),
+    );
+  }
+
+  function remember(repo: Repository, mirror: Promise<Mirror | null>): Promise<Mirror | null> {
+    const entry = { url: repo.url, mirror };
+    open.set(repo.id, entry);
+    // a failure is not remembered: the next caller tries again
+    mirror.catch(() => {
+      if (open.get(repo.id) === entry) open.delete(repo.id);
+    });
+    return mirror;
+  }
+
+  async function fetchInto(repo: Repository, commits: readonly string[]): Promise<SvcError | null> {
+    const mirror =
+      (await find(repo)) ?? (await remember(repo, createMirror(engine, repo, formatOf(commits))));
+    if (!mirror) return null;
+    const failure = await fetchBranches(engine, repo, mirror);
+    inBackground(repackWhenMany(engine, mirror));
+    return failure;
+  }
+
+  /** Whether commits are in the mirror with all that they reach. */
+  async function holds(mirror: Mirror, commits: readonly string[]): Promise<boolean> {
+    const unsure = commits.filter((commit) => !mirror.complete.has(commit));
+    if (unsure.length === 0) return true;
+    const found = await Promise.all(unsure.map((commit) => isCommit(mirror, commit)));
+    if (found.includes(false)) return false;
+    if (!(await reachesAll(mirror, unsure))) return false;
+    markComplete(mirror, unsure);
+    return true;
+  }
+
+  async function isCommit(mirror: Mirror, commit: string): Promise<boolean> {
+    const info = await mirror.objects.info(commit).catch(() => null);
+    return info?.type === "commit";
+  }
+
+  /** A fetch that was cut off can leave a commit without its history; what branches reach was checked by the fetch. */
+  async function reachesAll(mirror: Mirror, commits: readonly string[]): Promise<boolean> {
+    const result = await engine.runner.run({
+      args: ["rev-list", "--objects", "--quiet", "--stdin", "--not", "--all"],
+      environment: mirror.environment,
+      stdin: `${commits.join("\n")}\n`,
+      deadlineMs: engine.limits.mergeMs,
+      memory: engine.limits.mergeMemory,
+      outputBytes: engine.limits.outputBytes,
+    });
+    if (result.stopped) throw engineFailure(engine, "checking the repository", result);
+    return result.code === 0;
+  }
+
+  /** Whether every one of these commits is the tip of a branch of the mirror. */
+  async function names(mirror: Mirror, commits: readonly string[]): Promise<boolean> {
+    const result = await engine.runner.run({
+      args: ["for-each-ref", "--format=%(objectname)"],
+      environment: mirror.environment,
+      deadlineMs: engine.limits.mergeMs,
+      outputBytes: engine.limits.outputBytes,
+    });
+    const tips = new Set(new TextDecoder().decode(result.stdout).split("\n"));
+    return result.code !== 0 || commits.every((commit) => tips.has(commit));
+  }
+
+  async function repair(repo: Repository, commits: readonly string[], failure: SvcError): Promise<void> {
+    const last = repaired.get(repo.id);
+    if (last !== undefined && performance.now() - last < REPAIR_EVERY_MS) throw failure;
+    engine.log.warn({ repo: repo.id }, "the mirror is damaged and is made anew");
+    const failed = await shareFetch(fetchKey(repo), async () => {
+      repaired.set(repo.id, performance.now());
+      await closeMirror(repo.id);
+      await discardMirror(engine, repo.id);
+      return await fetchInto(repo, commits);
+    });
+    if (failed) throw failed;
+  }
+
+  async function closeMirror(id: string): Promise<void> {
+    const known = open.get(id);
+    open.delete(id);
+    const mirror = await known?.mirror.catch(() => null);
+    mirror?.objects.rest();
+  }
+
+  async function forget(id: string): Promise<void> {
+    await closeMirror(id);
+    await discardMirror(engine, id);
+    repaired.delete(id);
+  }
+
+  function inBackground(work: Promise<unknown>): void {
+    const entry = work
+      .catch((error: unknown) => engine.log.warn({ error: String(error) }, "looking after a mirror failed"))
+      .finally(() => background.delete(entry));
+    background.add(entry);
+  }
+
+  async function settled(): Promise<void> {
+    await Promise.allSettled(background);
+  }
+}
+
+const OBJECT_ID = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
+
+/** Another URL or credential may give another answer, so those do not share. */
+function fetchKey(repo: Repository): string {
+  return JSON.stringify([repo.id, repo.url]);
+}
+
+function formatOf(commits: readonly string[]): "sha1" | "sha256" {
+  return commits[0]?.length === 64 ? "sha256" : "sha1";
+}

@@ -1,0 +1,27 @@
+import type { GitLimits } from "./limits.ts";
+
+/** The part of a pino logger that this folder uses. */
+export interface Log {
+  debug(fields: object, message: string): void;
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}
+
+export interface GitOptions {
+  /** The server's data directory; mirrors live in `<dataDir>/mirrors/<id>.git`. Only one process may use it. */
+  dataDir: string;
+  /** Also allow file:// and http:// URLs, absolute paths and hosts with private addresses. */
+  allowPrivate: boolean;
+  /**
+   * What opens an ssh remote without a stored key. `operator`: the keys, agent, configuration and known hosts of the
+   * user that the server runs as. `project`: nothing.
+   */
+  sshKeys: "operator" | "project";
+  log: Log;
+  /** Addresses of a host; the system's resolver unless given. */
+  resolve?: (host: string) => Promise<string[]>;
+  limits?: Partial<GitLimits>;
+  /** Told of every operation, for metrics. */
+  observe?: (operation: string, milliseconds: number, ok: boolean) => void;
+}

@@ -1,0 +1,48 @@
+import { SvcError } from "../contract/errors.ts";
+import { REF_MAX_BYTES } from "../contract/limits.ts";
+
+/**
+ * A branch name as users write it, made safe to use: `refs/heads/x` becomes `x`. Refuses what
+ * `git check-ref-format --branch` refuses, and also what git could read as an option (a leading `-`), as `HEAD` or as
+ * an object id, and names too long for a ref's file.
+ * @throws SvcError `invalid_ref`
+ */
+export function checkBranchName(text: string): string {
+  const name = text.startsWith(HEADS) ? text.slice(HEADS.length) : text;
+  const fault = faultOf(name);
+  if (fault) throw new SvcError("invalid_ref", `This is not a branch name: ${fault}.`);
+  return name;
+}
+
+const HEADS = "refs/heads/";
+/** `<name>.lock` is created beside a ref, so a component must leave room for it in a 255-byte file name. */
+const COMPONENT_MAX_BYTES = REF_MAX_BYTES;
+const OBJECT_ID = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/i;
+
+function faultOf(name: string): string | null {
+  if (name === "") return "it is empty";
+  if (!name.isWellFormed()) return "it is not valid Unicode";
+  if (Buffer.byteLength(name) > REF_MAX_BYTES) return `it is longer than ${REF_MAX_BYTES} bytes`;
+  if (name.startsWith("-")) return "it begins with “-”";
+  if (name === "HEAD") return "“HEAD” is reserved";
+  if (OBJECT_ID.test(name)) return "it looks like a commit id";
+  if (/[\u0000-\u001f\u007f]/.test(name)) return "it holds a control character";
+  if (/[\u0080-\u009f]/.test(name)) return "it holds a control character";
+  if (/[ ~^:?*[\\]/.test(name)) return "it holds a blank or one of ~ ^ : ? * [ \\";
+  if (name.includes("..")) return "it holds “..”";
+  if (name.includes("@{")) return "it holds “@{”";
+  if (name.endsWith(".")) return "it ends with “.”";
+  return faultOfComponents(name);
+}
+
+function faultOfComponents(name: string): string | null {
+  for (const component of name.split("/")) {
+    if (component === "") return "it has an empty part between slashes";
+    if (component.startsWith(".")) return "a part of it begins with “.”";
+    if (component.endsWith(".lock")) return "a part of it ends with “.lock”";
+    if (Buffer.byteLength(component) > COMPONENT_MAX_BYTES) {
+      return `a part of it is longer than ${COMPONENT_MAX_BYTES} bytes`;
+    }
+  }
+  return null;
+}

@@ -1,0 +1,227 @@
+import type { Subprocess } from "bun";
+import type { Log } from "./options.ts";
+import { scrub } from "./scrub.ts";
+import { type Limit, watch } from "./watch.ts";
+
+export interface RunRequest {
+  /** What follows `git`; text from users is in here only as object ids, full ref names and checked URLs. */
+  args: readonly string[];
+  environment: Record<string, string>;
+  stdin?: Uint8Array | string;
+  /** Milliseconds that git may take in all; while `onStdout` is at work, this clock stands still. */
+  deadlineMs: number;
+  /** Milliseconds by the wall clock, with the work of `onStdout`. */
+  wallMs?: number;
+  /** Bytes of standard output; past them git is stopped. Without meaning when `onStdout` is given. */
+  outputBytes?: number;
+  /** Bytes of anonymous memory of git and its children; past them git is stopped. */
+  memory?: number;
+  /** Answers true when git has filled too much of the disk; asked every second. */
+  diskFull?: () => Promise<boolean>;
+  signal?: AbortSignal;
+  /** Takes standard output piece by piece instead of `RunResult.stdout`; false stops git. */
+  onStdout?: (chunk: Uint8Array) => boolean | Promise<boolean>;
+}
+
+export interface RunResult {
+  /** The exit status; null when a signal ended git. Only statuses that a command documents are verdicts. */
+  code: number | null;
+  signal: string | null;
+  /** Why we stopped git, when we did. */
+  stopped: Stop | null;
+  stdout: Uint8Array;
+  /** At most 10 KB, as git wrote it: scrub it before anyone sees it. */
+  stderr: string;
+}
+
+export type Stop = Limit | "deadline" | "output" | "caller" | "closing";
+
+export interface Runner {
+  run(request: RunRequest): Promise<RunResult>;
+  /** A git process that answers questions until it is ended. */
+  open(args: readonly string[], environment: Record<string, string>): Subprocess<"pipe", "pipe", "ignore">;
+  end(child: { pid: number; exited: Promise<number> }): void;
+  /** Kills everything and waits for it. */
+  close(): Promise<void>;
+}
+
+const STDERR_MAX_BYTES = 10 * 1024;
+const NOTHING = new Uint8Array();
+
+/**
+ * The only place that starts git. Every process leads its own process group, so that stopping it also stops the
+ * children that it started (`git-remote-https`, `ssh`, `index-pack`); a stop is always SIGKILL.
+ */
+export function createRunner(directory: string, log: Log, command = "git"): Runner {
+  const children = new Map<number, Promise<number>>();
+  let closing = false;
+
+  return { run, open, end, close };
+
+  async function run(request: RunRequest): Promise<RunResult> {
+    if (closing) return { code: null, signal: null, stopped: "closing", stdout: NOTHING, stderr: "" };
+    if (request.signal?.aborted)
+      return { code: null, signal: null, stopped: "caller", stdout: NOTHING, stderr: "" };
+    const started = performance.now();
+    const child = Bun.spawn([command, ...request.args], {
+      cwd: directory,
+      env: request.environment,
+      stdin: typeof request.stdin === "string" ? Buffer.from(request.stdin) : (request.stdin ?? "ignore"),
+      stdout: "pipe",
+      stderr: "pipe",
+      detached: true,
+    });
+    children.set(child.pid, child.exited);
+    let stopped: Stop | null = null;
+    const stop = (why: Stop) => {
+      stopped ??= closing ? "closing" : why;
+      killGroup(child.pid);
+    };
+    const clock = countDown(request.deadlineMs, () => stop("deadline"));
+    const wall = request.wallMs === undefined ? null : setTimeout(() => stop("deadline"), request.wallMs);
+    const unwatch = watch(child.pid, request, stop);
+    const onAbort = () => stop("caller");
+    request.signal?.addEventListener("abort", onAbort);
+    try {
+      const [stdout, stderr] = await Promise.all([
+        request.onStdout
+          ? pump(child.stdout, request.onStdout, clock, stop)
+          : collect(child.stdout, request.outputBytes ?? 0, () => stop("output")),
+        collectHead(child.stderr),
+      ]);
+      await child.exited;
+      const result: RunResult = {
+        code: child.exitCode,
+        signal: child.signalCode === null ? null : String(child.signalCode),
+        stopped: closing ? "closing" : stopped,
+        stdout,
+        stderr,
+      };
+      const ms = Math.round(performance.now() - started);
+      log.debug(
+        { git: request.args[0], ms, code: result.code, signal: result.signal, stopped: result.stopped },
+        "git ended",
+      );
+      if (result.code === null && !result.stopped)
+        log.warn({ git: request.args[0], signal: result.signal, stderr: scrub(stderr, [], []) }, "git died");
+      return result;
+    } finally {
+      clock.stop();
+      if (wall) clearTimeout(wall);
+      unwatch();
+      request.signal?.removeEventListener("abort", onAbort);
+      // a reader that threw leaves git running; a git that ended may leave children
+      killGroup(child.pid);
+      await child.exited;
+      children.delete(child.pid);
+    }
+  }
+
+  function open(
+    args: readonly string[],
+    environment: Record<string, string>,
+  ): Subprocess<"pipe", "pipe", "ignore"> {
+    if (closing) throw new Error("the git engine is closed");
+    const child = Bun.spawn([command, ...args], {
+      cwd: directory,
+      env: environment,
+      stdin: "pipe",
+      stdout: "pipe",
+      stderr: "ignore",
+      detached: true,
+    });
+    children.set(child.pid, child.exited);
+    const forget = () => children.delete(child.pid);
+    child.exited.then(forget, forget);
+    return child;
+  }
+
+  function end(child: { pid: number }): void {
+    if (children.has(child.pid)) killGroup(child.pid);
+  }
+
+  async function close(): Promise<void> {
+    closing = true;
+    for (const pid of children.keys()) killGroup(pid);
+    await Promise.allSettled(children.values());
+  }
+}
+
+function killGroup(pid: number): void {
+  try {
+    process.kill(-pid, "SIGKILL");
+  } catch {
+    // the group is gone
+  }
+}
+
+/** A timer that can be held. */
+function countDown(milliseconds: number, onEnd: () => void) {
+  let left = milliseconds;
+  let since = performance.now();
+  let timer = setTimeout(onEnd, left);
+  return {
+    hold() {
+      clearTimeout(timer);
+      left -= performance.now() - since;
+    },
+    go() {
+      since = performance.now();
+      timer = setTimeout(onEnd, Math.max(left, 0));
+    },
+    stop() {
+      clearTimeout(timer);
+    },
+  };
+}
+
+async function pump(
+  stream: ReadableStream<Uint8Array>,
+  take: (chunk: Uint8Array) => boolean | Promise<boolean>,
+  clock: ReturnType<typeof countDown>,
+  stop: (why: Stop) => void,
+): Promise<Uint8Array> {
+  for await (const chunk of stream) {
+    const answer = take(chunk);
+    let more = answer;
+    if (typeof answer !== "boolean") {
+      clock.hold();
+      more = await answer;
+      clock.go();
+    }
+    if (!more) {
+      stop("caller");
+      break;
+    }
+  }
+  return NOTHING;
+}
+
+async function collect(
+  stream: ReadableStream<Uint8Array>,
+  maxBytes: number,
+  onTooMuch: () => void,
+): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of stream) {
+    bytes += chunk.length;
+    if (bytes > maxBytes) {
+      onTooMuch();
+      break;
+    }
+    chunks.push(chunk);
+  }
+  return chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks);
+}
+
+/** Reads all, so that git never blocks on a full pipe, and keeps the beginning. */
+async function collectHead(stream: ReadableStream<Uint8Array>): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of stream) {
+    if (bytes < STDERR_MAX_BYTES) chunks.push(chunk.subarray(0, STDERR_MAX_BYTES - bytes));
+    bytes += chunk.length;
+  }
+  return new TextDecoder().decode(Buffer.concat(chunks));
+}

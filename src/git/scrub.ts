@@ -1,0 +1,36 @@
+/**
+ * Makes git's words fit for a caller: no credential, no path of the server, no terminal escape or control character
+ * (line ends stay), no more than `maxBytes`.
+ * @param secrets strings that must not appear: tokens, headers built from them
+ * @param paths directories of the server
+ */
+export function scrub(
+  text: string,
+  secrets: readonly string[],
+  paths: readonly string[],
+  maxBytes = 2048,
+): string {
+  let clean = text;
+  for (const secret of secrets) if (secret.length >= SECRET_MIN) clean = clean.replaceAll(secret, "***");
+  for (const path of paths) clean = clean.replaceAll(path, "");
+  clean = clean
+    .replace(ESCAPES, "")
+    .replace(/\r\n?/g, "\n")
+    .replace(CONTROLS, "")
+    .replace(/(:\/\/)[^\s/@'"]*@/g, "$1")
+    .replace(/(authorization:?\s*)(?:basic|bearer)?\s*\S+/gi, "$1***")
+    .trim();
+  return cut(clean, maxBytes);
+}
+
+/** Shorter strings are no secrets, and replacing them would only garble the text. */
+const SECRET_MIN = 4;
+/** CSI and OSC sequences and two-character escapes (ECMA-48). */
+const ESCAPES = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|[@-Z\\-_])/g;
+const CONTROLS = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g;
+
+function cut(text: string, maxBytes: number): string {
+  if (Buffer.byteLength(text) <= maxBytes) return text;
+  const bytes = Buffer.from(text).subarray(0, maxBytes);
+  return `${new TextDecoder().decode(bytes).replace(/\ufffd+$/, "")}…`;
+}
