@@ -19,7 +19,7 @@ export const me = Type.Object({
       account_id: uuid,
       name: Type.String(),
       slug: Type.String(),
-      role: Type.Union(ROLES.map((role) => Type.Literal(role))),
+      role: Type.Union([Type.Literal("owner"), Type.Literal("admin"), Type.Literal("member")]),
       tier: Type.String(),
     }),
   ),
@@ -74,3 +74,15 @@ export const mintProjectTokenBody = Type.Optional(
     session_id: Type.Optional(Type.String({ maxLength: NAME_MAX })),
   }),
 );
+
+/** Answer of `GET /v1/auth/whoami`: whom a token acts for. */
+export interface Identity {
+  kind: "user" | "project";
+  user_id: string;
+  email: string;
+  name: string;
+  project_id: string | null;
+  project_name: string | null;
+  session_id: string | null;
+  expires_at: string | null;
+}

@@ -1,12 +1,11 @@
-import { type Static, Type } from "@sinclair/typebox";
+import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { NAME_MAX, TITLE_MAX } from "./limits.ts";
 
 /** Spec 2.1: the states of a change request. */
 export const CR_STATUSES = ["open", "merged", "closed"] as const;
 export type CrStatus = (typeof CR_STATUSES)[number];
 
-const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =>
-  Type.Union([schema, Type.Null()]);
+const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 const text = Type.String();
 const uuid = Type.String({ format: "uuid" });
 const time = Type.String({ format: "date-time", description: "ISO 8601, UTC" });
@@ -22,7 +21,7 @@ export const changeRequest = Type.Object({
   description: text,
   base_ref: text,
   head_ref: text,
-  status: Type.Union(CR_STATUSES.map((status) => Type.Literal(status))),
+  status: Type.Union([Type.Literal("open"), Type.Literal("merged"), Type.Literal("closed")]),
   head_commit_sha: nullable(sha),
   base_commit_sha: nullable(sha),
   origin_session_id: nullable(text),
@@ -101,12 +100,10 @@ export const mergedChangeRequest = Type.Composite([
 ]);
 export type MergedChangeRequest = Static<typeof mergedChangeRequest>;
 
-export const DIFF_FILE_STATUSES = ["added", "modified", "deleted"] as const;
-
 export const diffFile = Type.Object({
   path: Type.String({ description: "U+FFFD stands for bytes that are not UTF-8" }),
   path_base64: Type.Optional(Type.String({ description: "The exact bytes, when the path is not UTF-8" })),
-  status: Type.Union(DIFF_FILE_STATUSES.map((status) => Type.Literal(status))),
+  status: Type.Union([Type.Literal("added"), Type.Literal("modified"), Type.Literal("deleted")]),
   additions: Type.Integer(),
   deletions: Type.Integer(),
   binary: Type.Boolean(),
@@ -131,6 +128,6 @@ export const changeRequestDiff = Type.Object({
 });
 export type ChangeRequestDiff = Static<typeof changeRequestDiff>;
 
-/** Query of `GET /v1/projects/:id/change-requests`. */
-export const CR_STATUS_FILTERS = [...CR_STATUSES, "all"] as const;
-export type CrStatusFilter = (typeof CR_STATUS_FILTERS)[number];
+/** The `status` query of `GET /v1/projects/:id/change-requests`. */
+export const crStatusFilter = Type.Union([...changeRequest.properties.status.anyOf, Type.Literal("all")]);
+export type CrStatusFilter = Static<typeof crStatusFilter>;

@@ -1,0 +1,11 @@
+/** `import path from "…" with { type: "file" }`: the file's path, in the source tree and inside a binary alike. */
+declare module "*.data" {
+  const path: string;
+  // biome-ignore lint/style/noDefaultExport: Bun gives a file import as the default export
+  export default path;
+}
+declare module "*.wasm" {
+  const path: string;
+  // biome-ignore lint/style/noDefaultExport: Bun gives a file import as the default export
+  export default path;
+}

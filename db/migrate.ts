@@ -1,0 +1,63 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { PGlite } from "@electric-sql/pglite";
+import { sql } from "drizzle-orm";
+import type { PgDatabase, PgQueryResultHKT } from "drizzle-orm/pg-core";
+import { drizzle as drizzlePglite } from "drizzle-orm/pglite";
+import { migrate as runEmbedded } from "drizzle-orm/pglite/migrator";
+import { drizzle as drizzlePostgres } from "drizzle-orm/postgres-js";
+import { migrate as runPostgres } from "drizzle-orm/postgres-js/migrator";
+import type { Sql } from "postgres";
+
+/** The folder is beside this file in the source tree and embedded under the same name in a binary. */
+const FOLDER = join(import.meta.dir, "migrations");
+/** Any constant will do, as long as every version of svc uses the same: "svc" in ASCII. */
+const ADVISORY_LOCK = 0x737663;
+
+/** The database was migrated by a newer svc than this one. */
+export class SchemaTooNewError extends Error {
+  override readonly name = "SchemaTooNewError";
+  constructor() {
+    super(
+      "The database was made by a newer version of svc. Start that version, or restore a backup made before it.",
+    );
+  }
+}
+
+/** Migrates over a client of one connection, which is ended afterwards. Processes that start together take turns. */
+export async function migratePostgres(client: Sql): Promise<void> {
+  try {
+    const db = drizzlePostgres(client);
+    await db.execute(sql`select pg_advisory_lock(${ADVISORY_LOCK})`);
+    await refuseNewerSchema(db);
+    await runPostgres(db, { migrationsFolder: FOLDER });
+  } finally {
+    await client.end({ timeout: 5 });
+  }
+}
+
+/** Migrates the embedded database, which only this process can have open. */
+export async function migrateEmbedded(client: PGlite): Promise<void> {
+  const db = drizzlePglite(client);
+  await refuseNewerSchema(db);
+  await runEmbedded(db, { migrationsFolder: FOLDER });
+}
+
+async function refuseNewerSchema(db: PgDatabase<PgQueryResultHKT>): Promise<void> {
+  const [table] = await db
+    .select({ known: sql<boolean>`to_regclass('drizzle.__drizzle_migrations') is not null` })
+    .from(sql`(select 1) as one`);
+  if (!table?.known) return;
+  const [row] = await db
+    .select({ newest: sql<string | null>`max(created_at)::text` })
+    .from(sql`drizzle.__drizzle_migrations`);
+  if (Number(row?.newest ?? 0) > newestMigration()) throw new SchemaTooNewError();
+}
+
+/** Milliseconds since the epoch of the newest migration that this binary carries. */
+function newestMigration(): number {
+  const journal: { entries: { when: number }[] } = JSON.parse(
+    readFileSync(join(FOLDER, "meta", "_journal.json"), "utf8"),
+  );
+  return Math.max(...journal.entries.map((entry) => entry.when));
+}

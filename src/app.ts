@@ -1,0 +1,96 @@
+import { randomUUID } from "node:crypto";
+import { openapi } from "@elysia/openapi";
+import { Elysia } from "elysia";
+import { accountRoutes } from "./accounts/routes.ts";
+import { authRoutes } from "./auth/routes.ts";
+import { changeRequestRoutes } from "./change-requests/routes.ts";
+import { SvcError } from "./contract/errors.ts";
+import type { Health } from "./contract/health.ts";
+import { VERSION } from "./contract/version.ts";
+import type { Deps } from "./deps.ts";
+import { readJson } from "./http/body.ts";
+import { toBody, toSvcError } from "./http/errors.ts";
+import { methodTable } from "./http/methods.ts";
+import { projectRoutes } from "./projects/routes.ts";
+
+/**
+ * The HTTP API. Errors, limits and logging first, since hooks bind only what is registered after them; then the
+ * features under /v1.
+ */
+export function createApp(deps: Deps) {
+  const requests = new WeakMap<Request, { id: string; started: number }>();
+  const seen = (request: Request) => {
+    const known = requests.get(request) ?? { id: randomUUID(), started: performance.now() };
+    requests.set(request, known);
+    return known;
+  };
+  const app = new Elysia({ normalize: false })
+    .onRequest(({ request, set }) => {
+      set.headers["x-request-id"] = seen(request).id;
+    })
+    .onError(({ error, code, request, path, set }) => {
+      const { id } = seen(request);
+      const answer = code === "NOT_FOUND" ? notFound(path) : toSvcError(error, code, id);
+      if (answer.status >= 500 && answer !== error) {
+        deps.log.error({ request: id, err: answer.code === "internal" ? error : undefined }, answer.message);
+      }
+      set.status = answer.status;
+      Object.assign(set.headers, answer.headers, { "x-request-id": id });
+      return toBody(answer);
+    })
+    .onParse(({ request }) => readJson(request))
+    .onAfterResponse(({ request, route, set }) => {
+      const { id, started } = seen(request);
+      const seconds = (performance.now() - started) / 1000;
+      const status = typeof set.status === "number" ? set.status : 200;
+      deps.metrics.requestSeconds.observe(
+        { method: request.method, route: route ?? "none", status },
+        seconds,
+      );
+      deps.log.info(
+        { request: id, method: request.method, route, status, ms: Math.round(seconds * 1000) },
+        "answered",
+      );
+    })
+    .get(
+      "/metrics",
+      async () =>
+        new Response(await deps.metrics.registry.metrics(), {
+          headers: { "Content-Type": deps.metrics.registry.contentType },
+        }),
+      {
+        detail: { hide: true },
+      },
+    )
+    .use(
+      openapi({
+        path: "/v1/openapi",
+        specPath: "/v1/openapi.json",
+        provider: null,
+        documentation: { info: { title: "svc", version: VERSION } },
+      }),
+    )
+    .group("/v1", (v1) =>
+      v1
+        .get("/health", () => health(deps))
+        .use(authRoutes(deps))
+        .use(accountRoutes(deps))
+        .use(projectRoutes(deps))
+        .use(changeRequestRoutes(deps)),
+    );
+  const methods = methodTable(app.routes);
+
+  function notFound(path: string): SvcError {
+    const allowed = methods(path);
+    if (allowed.length === 0)
+      return new SvcError("not_found", "There is no such route. GET /v1/openapi.json lists them.");
+    const allow = allowed.join(", ");
+    return new SvcError("method_not_allowed", `This route answers ${allow} only.`, {}, { Allow: allow });
+  }
+
+  return app;
+}
+
+function health(deps: Deps): Health {
+  return { status: "ok", service: "svc-api", version: VERSION, database: deps.databaseKind };
+}

@@ -1,0 +1,146 @@
+import { timingSafeEqual } from "node:crypto";
+import { and, eq, isNull, lt, or, type SQL } from "drizzle-orm";
+import { accountMembers, projects, tokens, users } from "../../db/schema/index.ts";
+import { type Role, SERVICE_KEY_PREFIX, TOKEN_PREFIX } from "../contract/account.ts";
+import { SvcError } from "../contract/errors.ts";
+import type { Deps } from "../deps.ts";
+
+/** Who is asking. A project token acts as the user who launched it, inside one project. */
+export type Caller =
+  | { kind: "user"; userId: string; tokenId: string; expiresAt: Date | null }
+  | {
+      kind: "project";
+      userId: string;
+      tokenId: string;
+      expiresAt: Date | null;
+      projectId: string;
+      sessionId: string | null;
+    };
+
+export type ProjectRow = typeof projects.$inferSelect;
+
+/** `last_used_at` is written at most this often: it is for people, and a write for every read is too dear. */
+const LAST_USED_EVERY_MS = 15 * 60_000;
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+const SLUG = /^[a-z0-9][a-z0-9-]{0,62}$/;
+
+/**
+ * Finds out who sends an `Authorization` header.
+ * @throws unauthorized for a missing, unknown or expired token.
+ */
+export async function resolveCaller(deps: Deps, authorization: string | null): Promise<Caller> {
+  const hash = deps.keys.hashToken(bearer(authorization));
+  const [row] = await deps.db.select(tokenColumns).from(tokens).where(eq(tokens.hash, hash));
+  return callerOf(deps, row, hash);
+}
+
+/**
+ * Finds the caller, the project that a URL names (by id or slug) and the caller's right to it, in one query.
+ * @throws unauthorized, forbidden (another project's token, no membership), not_found, validation_failed.
+ */
+export async function resolveProject(
+  deps: Deps,
+  authorization: string | null,
+  name: string,
+): Promise<{ caller: Caller; project: ProjectRow; role: Role }> {
+  const hash = deps.keys.hashToken(bearer(authorization));
+  const named = namesProject(name);
+  const [row] = await deps.db
+    .select({ ...tokenColumns, project: projects, role: accountMembers.role })
+    .from(tokens)
+    .leftJoin(projects, named ?? eq(projects.projectId, tokens.tokenId))
+    .leftJoin(
+      accountMembers,
+      and(eq(accountMembers.accountId, projects.accountId), eq(accountMembers.userId, tokens.userId)),
+    )
+    .where(eq(tokens.hash, hash));
+  const caller = callerOf(deps, row, hash);
+  if (!named) throw new SvcError("validation_failed", "A project is named by its id (a UUID) or its slug.");
+  const project = row?.project ?? null;
+  if (caller.kind === "project" && caller.projectId !== project?.projectId) {
+    throw new SvcError("forbidden", "This token belongs to another project.");
+  }
+  if (!project) throw new SvcError("not_found", "There is no such project.");
+  if (!row?.role) throw new SvcError("forbidden", "You are not a member of this project's account.");
+  return { caller, project, role: row.role };
+}
+
+/** The user behind a caller, for `whoami`. */
+export async function userOf(deps: Deps, caller: Caller): Promise<{ email: string; name: string }> {
+  const [user] = await deps.db
+    .select({ email: users.email, name: users.name })
+    .from(users)
+    .where(eq(users.userId, caller.userId));
+  if (!user) throw unauthorized("The token's user no longer exists.");
+  return user;
+}
+
+const tokenColumns = {
+  tokenId: tokens.tokenId,
+  userId: tokens.userId,
+  tokenProjectId: tokens.projectId,
+  sessionId: tokens.sessionId,
+  hash: tokens.hash,
+  expiresAt: tokens.expiresAt,
+  lastUsedAt: tokens.lastUsedAt,
+};
+
+type FoundToken = Pick<
+  typeof tokens.$inferSelect,
+  "tokenId" | "userId" | "sessionId" | "hash" | "expiresAt" | "lastUsedAt"
+> & {
+  tokenProjectId: string | null;
+};
+
+function callerOf(deps: Deps, row: FoundToken | undefined, hash: string): Caller {
+  if (!row || !timingSafeEqual(Buffer.from(row.hash), Buffer.from(hash))) {
+    throw unauthorized("The token is unknown or revoked. Sign in again with: svc login");
+  }
+  const now = deps.clock();
+  if (row.expiresAt && row.expiresAt <= now)
+    throw unauthorized("The token has expired. Sign in again with: svc login");
+  noteUse(deps, row, now);
+  const { tokenId, userId, expiresAt } = row;
+  if (row.tokenProjectId === null) return { kind: "user", userId, tokenId, expiresAt };
+  return {
+    kind: "project",
+    userId,
+    tokenId,
+    expiresAt,
+    projectId: row.tokenProjectId,
+    sessionId: row.sessionId,
+  };
+}
+
+/** Written beside the request: an answer does not wait for it, and a failure of it is not the caller's. */
+function noteUse(deps: Deps, row: FoundToken, now: Date): void {
+  const due = new Date(now.getTime() - LAST_USED_EVERY_MS);
+  if (row.lastUsedAt && row.lastUsedAt > due) return;
+  deps.db
+    .update(tokens)
+    .set({ lastUsedAt: now })
+    .where(and(eq(tokens.tokenId, row.tokenId), or(isNull(tokens.lastUsedAt), lt(tokens.lastUsedAt, due))))
+    .then(
+      () => {},
+      () => deps.log.warn({ token: row.tokenId }, "the last use of a token could not be written"),
+    );
+}
+
+function bearer(authorization: string | null): string {
+  if (!authorization) throw unauthorized("This needs a token. Sign in with: svc login");
+  const token = /^bearer +([\x21-\x7e]{1,256}) *$/i.exec(authorization)?.[1];
+  if (!token) throw unauthorized("The Authorization header must read: Bearer <token>");
+  if (token.startsWith(SERVICE_KEY_PREFIX))
+    throw unauthorized("A sandbox service key does not open this route.");
+  if (!token.startsWith(TOKEN_PREFIX)) throw unauthorized(`An svc token begins with ${TOKEN_PREFIX}.`);
+  return token;
+}
+
+function namesProject(name: string): SQL | null {
+  if (UUID.test(name)) return eq(projects.projectId, name.toLowerCase());
+  return SLUG.test(name) ? eq(projects.slug, name) : null;
+}
+
+function unauthorized(message: string): SvcError {
+  return new SvcError("unauthorized", message, {}, { "WWW-Authenticate": "Bearer" });
+}

@@ -1,0 +1,71 @@
+import { Elysia } from "elysia";
+import type { Role } from "../contract/account.ts";
+import { SvcError } from "../contract/errors.ts";
+import type { Deps } from "../deps.ts";
+import { type Caller, type ProjectRow, resolveCaller, resolveProject } from "./caller.ts";
+
+/**
+ * What a project route asks of its caller. `write`: any token of the project or of a member. `user`: a member's user
+ * token, for what an agent must not change. `manage`: a user token of an owner or admin.
+ */
+export type ProjectAccess = "write" | "user" | "manage";
+
+type UserCaller = Extract<Caller, { kind: "user" }>;
+
+/**
+ * The macros by which a route says who may call it: `caller: true` (any token), `user: true` (a user token) or
+ * `project: <access>` (on paths with `:projectId`). They run before the request is validated, so that a stranger
+ * learns nothing about a route but that it wants a token.
+ */
+export function guard(deps: Deps) {
+  const callers = new WeakMap<Request, Caller>();
+  const users = new WeakMap<Request, UserCaller>();
+  const found = new WeakMap<Request, { caller: Caller; project: ProjectRow; role: Role }>();
+  return new Elysia({ name: "guard" }).macro({
+    caller: (_: true) => ({
+      async transform({ request }) {
+        callers.set(request, await resolveCaller(deps, request.headers.get("authorization")));
+      },
+      resolve: ({ request }) => ({ caller: known(callers, request) }),
+    }),
+    user: (_: true) => ({
+      async transform({ request }) {
+        const caller = await resolveCaller(deps, request.headers.get("authorization"));
+        if (caller.kind !== "user") {
+          throw new SvcError(
+            "forbidden",
+            "A project token does not open account routes. Sign in with a user token.",
+          );
+        }
+        users.set(request, caller);
+      },
+      resolve: ({ request }) => ({ caller: known(users, request) }),
+    }),
+    project: (access: ProjectAccess) => ({
+      async transform({ request, params }) {
+        const name: unknown = Reflect.get(Object(params), "projectId");
+        const authorization = request.headers.get("authorization");
+        const resolved = await resolveProject(deps, authorization, typeof name === "string" ? name : "");
+        allow(access, resolved.caller, resolved.role);
+        found.set(request, resolved);
+      },
+      resolve: ({ request }) => known(found, request),
+    }),
+  });
+}
+
+function allow(access: ProjectAccess, caller: Caller, role: Role): void {
+  if (access === "write") return;
+  if (caller.kind !== "user") {
+    throw new SvcError("forbidden", "A project token may not change the project itself. Use a user token.");
+  }
+  if (access === "manage" && role === "member") {
+    throw new SvcError("forbidden", "Only an owner or admin of the account may do this.");
+  }
+}
+
+function known<T>(map: WeakMap<Request, T>, request: Request): T {
+  const value = map.get(request);
+  if (!value) throw new Error("a guarded route was reached past its guard");
+  return value;
+}

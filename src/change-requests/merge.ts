@@ -1,0 +1,246 @@
+import { and, eq } from "drizzle-orm";
+import type { Db } from "../../db/client.ts";
+import { changeRequests, mergeIntents } from "../../db/schema/index.ts";
+import type { Caller, ProjectRow } from "../auth/caller.ts";
+import type { MergedChangeRequest } from "../contract/change-request.ts";
+import { SvcError } from "../contract/errors.ts";
+import { DESCRIPTION_MAX_BYTES } from "../contract/limits.ts";
+import type { Deps } from "../deps.ts";
+import type { Branches, Repository } from "../git/git.ts";
+import { storable } from "../http/text.ts";
+import { repositoryOf } from "../projects/repository.ts";
+import { requireAgentMerge } from "./agent-merge.ts";
+import { type CrRow, findChangeRequest, toWire } from "./row.ts";
+import { type Intent, recordMerge, settle } from "./settle.ts";
+import { tipOf } from "./tips.ts";
+
+/** Tries before `base_moved` (contract: Change requests). */
+const TRIES = 5;
+/** The longest pause between two tries; the first is a tenth of it. */
+const PAUSE_MS = 400;
+const LISTING_MS = 20_000;
+/** Longer than the longest push (git's own deadline for it is 120 s): past it no push of ours is under way. */
+const INTENT_LIFE_MS = 150_000;
+
+/**
+ * Merges an open change request (spec 4.1 rule 7): fast-forward when the head is strictly ahead, else a three-way
+ * merge commit. The push is a compare-and-swap on the base branch, and what is about to be pushed is written down
+ * first, so that the outcome is never lost: see `settle`.
+ * @throws not_open, merge_conflict, unrelated_histories, nothing_to_merge, branch_missing, base_moved,
+ *   push_rejected, repo_unreachable, merge_engine_failed, agent_merge_forbidden.
+ */
+export async function mergeChangeRequest(
+  deps: Deps,
+  caller: Caller,
+  project: ProjectRow,
+  name: string,
+  message: string | undefined,
+): Promise<MergedChangeRequest> {
+  try {
+    const merged = await merge(deps, caller, project, name, message);
+    deps.metrics.merges.inc({ outcome: "merged" });
+    return merged;
+  } catch (error) {
+    deps.metrics.merges.inc({ outcome: error instanceof SvcError ? error.code : "internal" });
+    throw error;
+  }
+}
+
+async function merge(
+  deps: Deps,
+  caller: Caller,
+  project: ProjectRow,
+  name: string,
+  given: string | undefined,
+): Promise<MergedChangeRequest> {
+  const message = given === undefined ? undefined : storable("message", given, DESCRIPTION_MAX_BYTES);
+  const repo = repositoryOf(deps, project);
+  const { crId } = await findChangeRequest(deps.db, project, name);
+  const failed = new Set<string>();
+  for (let attempt = 0; attempt < TRIES; attempt++) {
+    if (attempt > 0) await Bun.sleep(PAUSE_MS * (attempt / TRIES) * (0.5 + Math.random()));
+    const row = await findChangeRequest(deps.db, project, crId);
+    requireOpen(row);
+    const listing = await deps.git.listBranches(repo, LISTING_MS);
+    if (row.hasIntents && (await settle(deps, project, row, listing, failed))) throw notOpen(row, "merged");
+    if (attempt === 0) await requireAgentMerge(deps, caller, project, repo, listing);
+    const intent = await prepare(deps, caller, repo, row, listing, message);
+    if (intent === "moved") continue;
+    const outcome = await deps.git.push(repo, {
+      branch: row.baseRef,
+      from: intent.baseSha,
+      to: intent.mergeSha,
+    });
+    if (outcome.outcome === "stale") {
+      failed.add(intent.mergeSha);
+      continue;
+    }
+    if (outcome.outcome === "rejected") {
+      await forget(deps.db, intent);
+      throw new SvcError(
+        "push_rejected",
+        `The git host refused the merge into "${row.baseRef}": ${outcome.reason}`,
+      );
+    }
+    if (outcome.outcome === "unknown") return answerLost(deps, project, repo, row, intent);
+    await deps.checkpoint("pushed");
+    return finish(deps, project, row, intent);
+  }
+  for (const mergeSha of failed) await forget(deps.db, { crId, mergeSha });
+  throw new SvcError(
+    "base_moved",
+    "The base branch moved at every try. Try again in a moment.",
+    {},
+    { "Retry-After": "1" },
+  );
+}
+
+/**
+ * Computes the merge and records it as about to be pushed.
+ * @returns "moved" when a tip changed under way.
+ */
+async function prepare(
+  deps: Deps,
+  caller: Caller,
+  repo: Repository,
+  row: CrRow,
+  listing: Branches,
+  given: string | undefined,
+): Promise<Intent | "moved"> {
+  const base = tipOf(listing, row.baseRef);
+  const head = tipOf(listing, row.headRef);
+  if (!(await deps.git.ensureCommits(repo, [base, head]))) return "moved";
+  const relation = await deps.git.relate(repo, base, head);
+  if (relation.mergeBase === null) {
+    throw new SvcError(
+      "unrelated_histories",
+      "The two branches have no commit in common, so they cannot be merged.",
+    );
+  }
+  if (relation.isUpToDate) {
+    throw new SvcError("nothing_to_merge", `"${row.baseRef}" already has every commit of "${row.headRef}".`);
+  }
+  const message = given ?? `Merge CR #${row.number}: ${row.title}`;
+  // A merge whose answer was lost is pushed again as the same commit, so that it cannot land twice.
+  const [earlier] = await deps.db
+    .select()
+    .from(mergeIntents)
+    .where(
+      and(
+        eq(mergeIntents.crId, row.crId),
+        eq(mergeIntents.baseSha, base),
+        eq(mergeIntents.headSha, head),
+        eq(mergeIntents.message, message),
+      ),
+    );
+  const date = earlier?.intendedAt ?? wholeSecond(deps.clock());
+  const mergeSha = relation.canFastForward
+    ? head
+    : await writeMerge(deps, repo, { base, head, message, date });
+  await deps.checkpoint("commit-written");
+  const intent: Intent = {
+    crId: row.crId,
+    mergeSha,
+    baseSha: base,
+    headSha: head,
+    fastForward: relation.canFastForward,
+    message,
+    mergedBy: caller.userId,
+    intendedAt: date,
+    expiresAt: new Date(deps.clock().getTime() + INTENT_LIFE_MS),
+  };
+  await record(deps, row, intent);
+  await deps.checkpoint("intent-recorded");
+  return intent;
+}
+
+async function writeMerge(
+  deps: Deps,
+  repo: Repository,
+  merge: { base: string; head: string; message: string; date: Date },
+): Promise<string> {
+  const identity = { name: "svc", email: `no-reply@${deps.config.noReplyHost}` };
+  const result = await deps.git.writeMerge(repo, { ...merge, identity });
+  if ("commit" in result) return result.commit;
+  throw new SvcError("merge_conflict", "Merge failed", { conflicts: result.conflicts });
+}
+
+/** Under the row's lock, so that a close either came before and is seen, or comes after and sees the intent. */
+async function record(deps: Deps, row: CrRow, intent: Intent): Promise<void> {
+  await deps.db.transaction(async (tx) => {
+    const [locked] = await tx
+      .select({ status: changeRequests.status })
+      .from(changeRequests)
+      .where(eq(changeRequests.crId, row.crId))
+      .for("update");
+    if (locked?.status !== "open") throw notOpen(row, locked?.status ?? "deleted");
+    await tx
+      .insert(mergeIntents)
+      .values(intent)
+      .onConflictDoUpdate({
+        target: [mergeIntents.crId, mergeIntents.mergeSha],
+        set: { expiresAt: intent.expiresAt },
+      });
+  });
+}
+
+/** The push may or may not have happened: the repository is asked, and an open question stays written down. */
+async function answerLost(
+  deps: Deps,
+  project: ProjectRow,
+  repo: Repository,
+  row: CrRow,
+  intent: Intent,
+): Promise<MergedChangeRequest> {
+  const listing = await deps.git.listBranches(repo, LISTING_MS).catch(() => null);
+  const settled = listing && (await settle(deps, project, row, listing));
+  if (settled?.mergeCommitSha === intent.mergeSha) return answer(settled, intent);
+  throw new SvcError(
+    "repo_unreachable",
+    "The git host did not say whether the merge arrived. Look at the change request again: svc finds out from the repository.",
+  );
+}
+
+async function finish(
+  deps: Deps,
+  project: ProjectRow,
+  row: CrRow,
+  intent: Intent,
+): Promise<MergedChangeRequest> {
+  const merged = await recordMerge(deps, project, row.number, intent);
+  await deps.checkpoint("merge-recorded");
+  if (!merged) throw new SvcError("not_found", "The change request was deleted while it was merged.");
+  return answer(merged, intent);
+}
+
+function answer(row: typeof changeRequests.$inferSelect, intent: Intent): MergedChangeRequest {
+  return {
+    ...toWire(row),
+    merge: {
+      merge_commit_sha: intent.mergeSha,
+      fast_forward: intent.fastForward,
+      base_sha_before: intent.baseSha,
+      base_sha_after: intent.mergeSha,
+    },
+  };
+}
+
+/** For a push that is known not to have happened. */
+async function forget(db: Db, intent: Pick<Intent, "crId" | "mergeSha">): Promise<void> {
+  await db
+    .delete(mergeIntents)
+    .where(and(eq(mergeIntents.crId, intent.crId), eq(mergeIntents.mergeSha, intent.mergeSha)));
+}
+
+function requireOpen(row: CrRow): void {
+  if (row.status !== "open") throw notOpen(row, row.status);
+}
+
+function notOpen(row: CrRow, status: string): SvcError {
+  return new SvcError("not_open", `Change request #${row.number} is ${status}, so it cannot be merged.`);
+}
+
+/** A commit's date has no fraction. */
+function wholeSecond(date: Date): Date {
+  return new Date(Math.floor(date.getTime() / 1000) * 1000);
+}

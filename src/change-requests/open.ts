@@ -1,0 +1,97 @@
+import { and, eq, sql } from "drizzle-orm";
+import { changeRequests, projectSessions, projects } from "../../db/schema/index.ts";
+import type { Caller, ProjectRow } from "../auth/caller.ts";
+import type { ChangeRequest, OpenChangeRequestBody } from "../contract/change-request.ts";
+import { SvcError } from "../contract/errors.ts";
+import { DESCRIPTION_MAX_BYTES, METADATA_MAX_BYTES, TITLE_MAX } from "../contract/limits.ts";
+import type { Deps } from "../deps.ts";
+import { checkBranchName } from "../git/refs.ts";
+import { storable, storableObject } from "../http/text.ts";
+import { repositoryOf } from "../projects/repository.ts";
+import { toWire } from "./row.ts";
+
+/** A person or an agent waits for the answer; a slower host is as good as none. */
+const LISTING_MS = 20_000;
+
+/**
+ * Opens a change request (spec 3.1, first row). Nothing is stored unless both branches exist on the remote.
+ * @throws validation_failed, invalid_ref, ref_not_found, repo_unreachable.
+ */
+export async function openChangeRequest(
+  deps: Deps,
+  caller: Caller,
+  project: ProjectRow,
+  body: OpenChangeRequestBody,
+): Promise<ChangeRequest> {
+  const title = storable("title", body.title.trim(), TITLE_MAX * 4);
+  const description = storable("description", body.description ?? "", DESCRIPTION_MAX_BYTES);
+  const metadata = storableObject("metadata", body.metadata ?? {}, METADATA_MAX_BYTES);
+  const headRef = checkBranchName(body.head_ref);
+  const baseRef = checkBranchName(body.base_ref ?? project.defaultBranch);
+  if (headRef === baseRef) {
+    throw new SvcError(
+      "validation_failed",
+      "head_ref and base_ref are the same branch. Push the work to a branch of its own.",
+    );
+  }
+  const { tips } = await deps.git.listBranches(repositoryOf(deps, project), LISTING_MS);
+  const headCommitSha = tip(tips, headRef);
+  const baseCommitSha = tip(tips, baseRef);
+  const originSessionId = await knownSession(deps, project, body.session_id);
+  const row = await deps.db.transaction(async (tx) => {
+    const [counter] = await tx
+      .update(projects)
+      .set({ lastChangeRequestNumber: sql`${projects.lastChangeRequestNumber} + 1` })
+      .where(eq(projects.projectId, project.projectId))
+      .returning({ number: projects.lastChangeRequestNumber });
+    if (!counter) throw new SvcError("not_found", "The project was deleted in the meantime.");
+    const [inserted] = await tx
+      .insert(changeRequests)
+      .values({
+        accountId: project.accountId,
+        projectId: project.projectId,
+        number: counter.number,
+        title,
+        description,
+        metadata,
+        baseRef,
+        headRef,
+        headCommitSha,
+        baseCommitSha,
+        // Read again by the insert itself: the session may be deleted between the look-up and now.
+        originSessionId:
+          originSessionId &&
+          sql`(select ${projectSessions.sessionId} from ${projectSessions} where ${projectSessions.sessionId} = ${originSessionId} for key share)`,
+        createdBy: caller.userId,
+      })
+      .returning();
+    return inserted;
+  });
+  if (!row) throw new Error("the insert of a change request returned no row");
+  return toWire(row);
+}
+
+function tip(tips: ReadonlyMap<string, string>, ref: string): string {
+  const commit = tips.get(ref);
+  if (commit === undefined) {
+    throw new SvcError(
+      "ref_not_found",
+      `The repository has no branch "${ref}". Push it first: git push origin HEAD`,
+    );
+  }
+  return commit;
+}
+
+/** Spec 4.1 rule 2: an unknown session is dropped, not an error. */
+async function knownSession(
+  deps: Deps,
+  project: ProjectRow,
+  wanted: string | undefined,
+): Promise<string | null> {
+  if (!wanted || wanted.includes("\0")) return null;
+  const [session] = await deps.db
+    .select({ sessionId: projectSessions.sessionId })
+    .from(projectSessions)
+    .where(and(eq(projectSessions.sessionId, wanted), eq(projectSessions.projectId, project.projectId)));
+  return session?.sessionId ?? null;
+}

@@ -1,0 +1,70 @@
+import { and, eq, getTableColumns, sql } from "drizzle-orm";
+import { changeRequests } from "../../db/schema/index.ts";
+import type { ProjectRow } from "../auth/caller.ts";
+import { SvcError } from "../contract/errors.ts";
+import type { Deps } from "../deps.ts";
+import type { Branches } from "../git/git.ts";
+import { repositoryOf } from "../projects/repository.ts";
+import type { CrRow } from "./row.ts";
+import { settle } from "./settle.ts";
+
+/** A read waits at most so long for the repository; past it the stored row is served (contract). */
+const READ_LISTING_MS = 3_000;
+
+/**
+ * Brings the commits of open change requests up to date with their branches, by one ref listing however many there
+ * are, and settles merges that were cut off. Rows keep their order. A repository that does not answer, or a branch
+ * that is gone, leaves the stored row as it is (spec 4.1 rule 3).
+ */
+export async function refresh(deps: Deps, project: ProjectRow, rows: CrRow[]): Promise<CrRow[]> {
+  const open = rows.filter((row) => row.status === "open");
+  if (open.length === 0) return rows;
+  const listing = await listing3s(deps, project);
+  if (!listing) return rows;
+  const written = new Map<string, CrRow>();
+  for (const row of open.filter((candidate) => candidate.hasIntents)) {
+    const settled = await settle(deps, project, row, listing).catch((error: unknown) => {
+      deps.log.warn({ err: error, cr: row.crId }, "a merge that was cut off could not be settled yet");
+      return null;
+    });
+    if (settled) written.set(row.crId, { ...settled, hasIntents: false });
+  }
+  const moved = open.filter((row) => !written.has(row.crId)).flatMap((row) => tipsOf(row, listing));
+  for (const row of await write(deps, moved)) written.set(row.crId, { ...row, hasIntents: false });
+  return rows.map((row) => written.get(row.crId) ?? row);
+}
+
+async function listing3s(deps: Deps, project: ProjectRow): Promise<Branches | null> {
+  try {
+    return await deps.git.listBranches(repositoryOf(deps, project), READ_LISTING_MS);
+  } catch (error) {
+    if (!(error instanceof SvcError)) throw error;
+    deps.log.debug({ project: project.projectId, code: error.code }, "the repository did not answer a read");
+    return null;
+  }
+}
+
+interface Moved {
+  cr_id: string;
+  head: string;
+  base: string;
+}
+
+function tipsOf(row: CrRow, listing: Branches): Moved[] {
+  const head = listing.tips.get(row.headRef);
+  const base = listing.tips.get(row.baseRef);
+  if (head === undefined || base === undefined) return [];
+  return head === row.headCommitSha && base === row.baseCommitSha ? [] : [{ cr_id: row.crId, head, base }];
+}
+
+/** One statement for all; a row that was merged or closed in the meantime is left alone. */
+async function write(deps: Deps, moved: Moved[]) {
+  if (moved.length === 0) return [];
+  const tips = sql`json_to_recordset(${JSON.stringify(moved)}::json) as tips(cr_id uuid, head text, base text)`;
+  return deps.db
+    .update(changeRequests)
+    .set({ headCommitSha: sql`tips.head`, baseCommitSha: sql`tips.base`, updatedAt: deps.clock() })
+    .from(tips)
+    .where(and(eq(changeRequests.crId, sql`tips.cr_id`), eq(changeRequests.status, "open")))
+    .returning(getTableColumns(changeRequests));
+}

@@ -1,0 +1,90 @@
+import { Type } from "@sinclair/typebox";
+import { Elysia } from "elysia";
+import { guard } from "../auth/guard.ts";
+import {
+  changeRequest,
+  changeRequestDiff,
+  crStatusFilter,
+  editChangeRequestBody,
+  mergeChangeRequestBody,
+  mergedChangeRequest,
+  mergePreview,
+  openChangeRequestBody,
+} from "../contract/change-request.ts";
+import type { Deps } from "../deps.ts";
+import { pageQuery, readPage } from "../http/page.ts";
+import { listOf } from "../http/schema.ts";
+import { closeChangeRequest, reopenChangeRequest } from "./close.ts";
+import { diffChangeRequest, streamDiff } from "./diff.ts";
+import { editChangeRequest } from "./edit.ts";
+import { mergeChangeRequest } from "./merge.ts";
+import { openChangeRequest } from "./open.ts";
+import { previewMerge } from "./preview.ts";
+import { getChangeRequest, listChangeRequests } from "./read.ts";
+
+/** Spec 4.1. Every route asks for write access to the project. */
+export const changeRequestRoutes = (deps: Deps) =>
+  new Elysia({ prefix: "/projects/:projectId/change-requests", tags: ["change requests"] })
+    .use(guard(deps))
+    .get(
+      "",
+      ({ project, query }) => listChangeRequests(deps, project, query.status ?? "all", readPage(query)),
+      {
+        project: "write",
+        query: Type.Object({
+          ...pageQuery,
+          status: Type.Optional(crStatusFilter),
+        }),
+        response: { 200: listOf("change_requests", changeRequest) },
+      },
+    )
+    .post(
+      "",
+      ({ caller, project, body, set }) => {
+        set.status = 201;
+        return openChangeRequest(deps, caller, project, body);
+      },
+      { project: "write", body: openChangeRequestBody, response: { 201: changeRequest } },
+    )
+    .get("/:crId", ({ project, params }) => getChangeRequest(deps, project, params.crId), {
+      project: "write",
+      response: { 200: Type.Object({ change_request: changeRequest }) },
+    })
+    .patch("/:crId", ({ project, params, body }) => editChangeRequest(deps, project, params.crId, body), {
+      project: "write",
+      body: editChangeRequestBody,
+      response: { 200: changeRequest },
+    })
+    .get(
+      "/:crId/diff",
+      async ({ project, params, headers }) => {
+        if (!headers["accept"]?.includes("text/x-diff")) {
+          return Response.json(await diffChangeRequest(deps, project, params.crId));
+        }
+        const stream = await streamDiff(deps, project, params.crId);
+        return new Response(stream, { headers: { "Content-Type": "text/x-diff; charset=utf-8" } });
+      },
+      { project: "write", response: { 200: changeRequestDiff } },
+    )
+    .get("/:crId/merge-preview", ({ project, params }) => previewMerge(deps, project, params.crId), {
+      project: "write",
+      response: { 200: mergePreview },
+    })
+    .post(
+      "/:crId/merge",
+      ({ caller, project, params, body }) =>
+        mergeChangeRequest(deps, caller, project, params.crId, body?.message),
+      { project: "write", body: mergeChangeRequestBody, response: { 200: mergedChangeRequest } },
+    )
+    .post(
+      "/:crId/close",
+      ({ caller, project, params }) => closeChangeRequest(deps, caller, project, params.crId),
+      {
+        project: "write",
+        response: { 200: changeRequest },
+      },
+    )
+    .post("/:crId/reopen", ({ project, params }) => reopenChangeRequest(deps, project, params.crId), {
+      project: "write",
+      response: { 200: changeRequest },
+    });

@@ -1,0 +1,64 @@
+import { and, eq, getTableColumns, sql } from "drizzle-orm";
+import type { Db } from "../../db/client.ts";
+import { changeRequests, mergeIntents } from "../../db/schema/index.ts";
+import type { ProjectRow } from "../auth/caller.ts";
+import type { ChangeRequest } from "../contract/change-request.ts";
+import { SvcError } from "../contract/errors.ts";
+
+/** A change request's row, and whether a merge of it is recorded as begun and not yet settled. */
+export type CrRow = typeof changeRequests.$inferSelect & { hasIntents: boolean };
+
+/** The columns of every read. */
+export const crColumns = {
+  ...getTableColumns(changeRequests),
+  hasIntents: sql<boolean>`exists (select 1 from ${mergeIntents} where ${mergeIntents.crId} = ${changeRequests.crId})`,
+};
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+const NUMBER = /^[1-9]\d{0,8}$/;
+
+/**
+ * Finds a change request of a project by its id or its number.
+ * @throws validation_failed for what is neither, not_found.
+ */
+export async function findChangeRequest(db: Db, project: ProjectRow, name: string): Promise<CrRow> {
+  const [row] = await db
+    .select(crColumns)
+    .from(changeRequests)
+    .where(and(eq(changeRequests.projectId, project.projectId), named(name)));
+  if (!row) throw new SvcError("not_found", "The project has no such change request.");
+  return row;
+}
+
+/** A row as it crosses the wire: every column of spec 2.1. */
+export function toWire(row: typeof changeRequests.$inferSelect): ChangeRequest {
+  return {
+    cr_id: row.crId,
+    account_id: row.accountId,
+    project_id: row.projectId,
+    number: row.number,
+    title: row.title,
+    description: row.description,
+    base_ref: row.baseRef,
+    head_ref: row.headRef,
+    status: row.status,
+    head_commit_sha: row.headCommitSha,
+    base_commit_sha: row.baseCommitSha,
+    origin_session_id: row.originSessionId,
+    created_by: row.createdBy,
+    merged_at: row.mergedAt?.toISOString() ?? null,
+    merged_by: row.mergedBy,
+    merge_commit_sha: row.mergeCommitSha,
+    closed_at: row.closedAt?.toISOString() ?? null,
+    closed_by: row.closedBy,
+    metadata: row.metadata,
+    created_at: row.createdAt.toISOString(),
+    updated_at: row.updatedAt.toISOString(),
+  };
+}
+
+function named(name: string) {
+  if (UUID.test(name)) return eq(changeRequests.crId, name.toLowerCase());
+  if (NUMBER.test(name)) return eq(changeRequests.number, Number(name));
+  throw new SvcError("validation_failed", "A change request is named by its id (a UUID) or its number.");
+}

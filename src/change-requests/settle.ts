@@ -1,0 +1,132 @@
+import { and, eq, inArray, lt } from "drizzle-orm";
+import { changeRequests, mergeIntents, projects } from "../../db/schema/index.ts";
+import type { ProjectRow } from "../auth/caller.ts";
+import type { Deps } from "../deps.ts";
+import type { Branches } from "../git/git.ts";
+import { repositoryOf } from "../projects/repository.ts";
+import type { CrRow } from "./row.ts";
+
+export type Intent = typeof mergeIntents.$inferSelect;
+
+type MergedRow = typeof changeRequests.$inferSelect;
+
+/** An intent whose push never showed is forgotten after a day: no push of git's outlives that. */
+const FORGET_AFTER_MS = 24 * 3_600_000;
+const START_LISTING_MS = 30_000;
+
+/**
+ * Finds out from the repository whether a recorded merge was pushed, and records it as merged if it was.
+ * @param failed merge commits whose push is known not to have happened: their intents are dropped.
+ * @returns the merged row; null when no recorded push has arrived.
+ */
+export async function settle(
+  deps: Deps,
+  project: ProjectRow,
+  row: Pick<CrRow, "crId" | "baseRef" | "number">,
+  listing: Branches,
+  failed: ReadonlySet<string> = new Set(),
+): Promise<MergedRow | null> {
+  const intents = await deps.db.select().from(mergeIntents).where(eq(mergeIntents.crId, row.crId));
+  for (const intent of intents) {
+    if (await arrived(deps, project, intent, listing.tips.get(row.baseRef))) {
+      return recordMerge(deps, project, row.number, intent);
+    }
+  }
+  const dropped = intents.filter((intent) => failed.has(intent.mergeSha)).map((intent) => intent.mergeSha);
+  if (dropped.length > 0) {
+    await deps.db
+      .delete(mergeIntents)
+      .where(and(eq(mergeIntents.crId, row.crId), inArray(mergeIntents.mergeSha, dropped)));
+  }
+  return null;
+}
+
+/**
+ * Marks a change request merged as its intent says, and keeps its commits reachable.
+ * @returns the merged row, whoever recorded it first.
+ */
+export async function recordMerge(
+  deps: Deps,
+  project: ProjectRow,
+  number: number,
+  intent: Intent,
+): Promise<MergedRow | null> {
+  await keep(deps, project, number, intent);
+  await deps.checkpoint("kept");
+  const now = deps.clock();
+  const row = await deps.db.transaction(async (tx) => {
+    const [merged] = await tx
+      .update(changeRequests)
+      .set({
+        status: "merged",
+        mergedAt: now,
+        mergedBy: intent.mergedBy,
+        mergeCommitSha: intent.mergeSha,
+        baseCommitSha: intent.baseSha,
+        headCommitSha: intent.headSha,
+        updatedAt: now,
+      })
+      .where(and(eq(changeRequests.crId, intent.crId), eq(changeRequests.status, "open")))
+      .returning();
+    if (merged) await tx.delete(mergeIntents).where(eq(mergeIntents.crId, intent.crId));
+    return merged;
+  });
+  if (row) return row;
+  const [other] = await deps.db.select().from(changeRequests).where(eq(changeRequests.crId, intent.crId));
+  return other?.status === "merged" ? other : null;
+}
+
+/** At start-up: settles whatever an earlier process left unfinished. Failures are logged; a later read tries again. */
+export async function settleAll(deps: Deps): Promise<void> {
+  const forget = new Date(deps.clock().getTime() - FORGET_AFTER_MS);
+  await deps.db.delete(mergeIntents).where(lt(mergeIntents.expiresAt, forget));
+  const unfinished = await deps.db
+    .selectDistinct({
+      crId: changeRequests.crId,
+      number: changeRequests.number,
+      baseRef: changeRequests.baseRef,
+      project: projects,
+    })
+    .from(mergeIntents)
+    .innerJoin(changeRequests, eq(changeRequests.crId, mergeIntents.crId))
+    .innerJoin(projects, eq(projects.projectId, changeRequests.projectId))
+    .where(eq(changeRequests.status, "open"));
+  for (const { project, ...row } of unfinished) {
+    try {
+      const listing = await deps.git.listBranches(repositoryOf(deps, project), START_LISTING_MS);
+      if (await settle(deps, project, row, listing))
+        deps.log.info({ cr: row.crId }, "settled a merge that was cut off");
+    } catch (error) {
+      deps.log.warn({ err: error, cr: row.crId }, "a merge that was cut off could not be settled yet");
+    }
+  }
+}
+
+/** Whether the base branch holds the intended merge commit. */
+async function arrived(
+  deps: Deps,
+  project: ProjectRow,
+  intent: Intent,
+  tip: string | undefined,
+): Promise<boolean> {
+  if (tip === undefined || tip === intent.baseSha) return false;
+  if (tip === intent.mergeSha) return true;
+  const repo = repositoryOf(deps, project);
+  if (!(await deps.git.ensureCommits(repo, [tip, intent.mergeSha]))) return false;
+  return deps.git.isAncestor(repo, intent.mergeSha, tip);
+}
+
+/** The refs only serve later reads of the diff, which can do without: a failure is no reason to leave the merge unrecorded. */
+async function keep(deps: Deps, project: ProjectRow, number: number, intent: Intent): Promise<void> {
+  const repo = repositoryOf(deps, project);
+  const commits = { base: intent.baseSha, head: intent.headSha, merge: intent.mergeSha };
+  try {
+    if (await deps.git.ensureCommits(repo, Object.values(commits)))
+      await deps.git.keep(repo, number, commits);
+  } catch (error) {
+    deps.log.warn(
+      { err: error, cr: intent.crId },
+      "the commits of a merged change request could not be kept",
+    );
+  }
+}

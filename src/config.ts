@@ -1,0 +1,142 @@
+import { homedir } from "node:os";
+import { isAbsolute, join } from "node:path";
+
+/** The server's configuration (contract: Server configuration), read once from the environment. */
+export interface Config {
+  host: string;
+  port: number;
+  /** Where people and sandboxes reach this server; without a trailing slash or `/v1`. */
+  publicUrl: string;
+  dataDir: string;
+  /** Null: the embedded Postgres in the data folder. */
+  databaseUrl: string | null;
+  /** 32 bytes; null: the key in the data folder. */
+  masterKey: Buffer | null;
+  allowPrivateRepos: boolean;
+  /** Whose ssh keys git may use for a project without a stored one: the server user's own, or nobody's. */
+  sshKeys: "operator" | "project";
+  /** Host part of the merge commits' no-reply address. */
+  noReplyHost: string;
+  logLevel: LogLevel;
+}
+
+const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "silent"] as const;
+type LogLevel = (typeof LOG_LEVELS)[number];
+
+/** A variable with a value that svc cannot work with. The message is one line and names the variable. */
+export class ConfigError extends Error {
+  override readonly name = "ConfigError";
+}
+
+/** Names of the variables that `readConfig` reads. */
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * Reads and checks the configuration.
+ * @throws ConfigError for the first variable with a bad value.
+ */
+export function readConfig(env: Environment): Config {
+  const host = env["SVC_HOST"] || "127.0.0.1";
+  const port = integer(env, "SVC_PORT", 8008, 0, 65535);
+  return {
+    host,
+    port,
+    publicUrl: publicUrl(env, host, port),
+    dataDir: folder(env, "SVC_DATA_DIR", join(homedir(), ".local", "share", "svc")),
+    databaseUrl: databaseUrl(env),
+    masterKey: masterKey(env),
+    allowPrivateRepos: flag(env, "SVC_ALLOW_PRIVATE_REPOS"),
+    sshKeys: oneOf(env, "SVC_SSH_KEYS", ["operator", "project"], isLoopback(host) ? "operator" : "project"),
+    noReplyHost: hostName(env, "SVC_NO_REPLY_HOST", "svc.invalid"),
+    logLevel: oneOf(env, "SVC_LOG_LEVEL", LOG_LEVELS, "info"),
+  };
+}
+
+function integer(env: Environment, name: string, fallback: number, min: number, max: number): number {
+  const text = env[name];
+  if (!text) return fallback;
+  const value = Number(text);
+  if (!/^\d+$/.test(text) || value < min || value > max) {
+    throw new ConfigError(`${name} must be a whole number from ${min} to ${max}, and is "${text}".`);
+  }
+  return value;
+}
+
+function flag(env: Environment, name: string): boolean {
+  const text = (env[name] ?? "").toLowerCase();
+  if (["", "0", "false", "no"].includes(text)) return false;
+  if (["1", "true", "yes"].includes(text)) return true;
+  throw new ConfigError(`${name} must be 1 or 0, and is "${env[name]}".`);
+}
+
+function oneOf<const T extends string>(env: Environment, name: string, values: readonly T[], fallback: T): T {
+  const text = env[name];
+  if (!text) return fallback;
+  const value = values.find((candidate) => candidate === text);
+  if (value === undefined)
+    throw new ConfigError(`${name} must be one of ${values.join(", ")}, and is "${text}".`);
+  return value;
+}
+
+function folder(env: Environment, name: string, fallback: string): string {
+  const path = env[name] || fallback;
+  if (!isAbsolute(path)) throw new ConfigError(`${name} must be an absolute path, and is "${path}".`);
+  // A unix socket's path is bound by the kernel: 104 bytes on macOS, 108 on Linux.
+  if (Buffer.byteLength(path) > 90)
+    throw new ConfigError(`${name} must be at most 90 bytes long, and is "${path}".`);
+  return path.length > 1 ? path.replace(/\/+$/, "") : path;
+}
+
+function publicUrl(env: Environment, host: string, port: number): string {
+  const text = env["SVC_PUBLIC_URL"];
+  if (!text)
+    return `http://${isLoopback(host) || isAnyAddress(host) ? "localhost" : bracketed(host)}:${port}`;
+  const url = URL.parse(text);
+  if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password || url.search || url.hash) {
+    throw new ConfigError(
+      "SVC_PUBLIC_URL must be an http or https URL without credentials, query or fragment.",
+    );
+  }
+  return url.href.replace(/\/+$/, "").replace(/\/v1$/, "");
+}
+
+function databaseUrl(env: Environment): string | null {
+  const text = env["DATABASE_URL"];
+  if (!text) return null;
+  // The value holds a password: it is never repeated in the message.
+  if (!/^postgres(ql)?:$/.test(URL.parse(text)?.protocol ?? "")) {
+    throw new ConfigError("DATABASE_URL must be a postgres:// URL.");
+  }
+  return text;
+}
+
+function masterKey(env: Environment): Buffer | null {
+  const text = env["SVC_MASTER_KEY"];
+  if (!text) return null;
+  const key = /^[0-9a-f]{64}$/i.test(text) ? Buffer.from(text, "hex") : Buffer.from(text, "base64");
+  if (key.length !== 32) {
+    throw new ConfigError(
+      "SVC_MASTER_KEY must be 32 bytes in hex or base64, as `openssl rand -hex 32` prints them.",
+    );
+  }
+  return key;
+}
+
+function hostName(env: Environment, name: string, fallback: string): string {
+  const text = env[name] || fallback;
+  if (!/^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/i.test(text))
+    throw new ConfigError(`${name} must be a host name.`);
+  return text;
+}
+
+function isLoopback(host: string): boolean {
+  return host === "localhost" || host === "::1" || /^127\./.test(host);
+}
+
+function isAnyAddress(host: string): boolean {
+  return host === "0.0.0.0" || host === "::";
+}
+
+function bracketed(host: string): string {
+  return host.includes(":") ? `[${host}]` : host;
+}

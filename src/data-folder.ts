@@ -1,0 +1,35 @@
+import { Database } from "bun:sqlite";
+import { chmodSync, mkdirSync } from "node:fs";
+import { join } from "node:path";
+
+/** Another process holds the data folder. */
+export class DataFolderInUseError extends Error {
+  override readonly name = "DataFolderInUseError";
+  constructor(path: string) {
+    super(
+      `Another svc-api is using the data folder ${path}. Stop it, or set SVC_DATA_DIR to another folder.`,
+    );
+  }
+}
+
+/**
+ * Makes the data folder (mode 0700) and takes it for this process. The lock is the kernel's (SQLite's on a file of
+ * its own), so it ends with the process however that ends, and is never left behind.
+ * @returns a function that gives the folder up.
+ * @throws DataFolderInUseError when another process has it.
+ */
+export function takeDataFolder(path: string): () => void {
+  mkdirSync(path, { recursive: true, mode: 0o700 });
+  chmodSync(path, 0o700);
+  const lock = new Database(join(path, "lock"), { create: true });
+  try {
+    lock.run("pragma busy_timeout = 0");
+    lock.run("begin exclusive");
+  } catch (error) {
+    lock.close();
+    if (error instanceof Error && "code" in error && error.code === "SQLITE_BUSY")
+      throw new DataFolderInUseError(path);
+    throw error;
+  }
+  return () => lock.close();
+}

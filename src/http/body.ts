@@ -1,0 +1,33 @@
+import { SvcError } from "../contract/errors.ts";
+import { BODY_MAX_BYTES } from "../contract/limits.ts";
+
+/**
+ * Reads a request's JSON body, whatever its content type says; no body is `undefined`.
+ * @throws payload_too_large past 1 MiB, however the length is declared; invalid_json.
+ */
+export async function readJson(request: Request): Promise<unknown> {
+  const bytes = await readBounded(request);
+  if (bytes.byteLength === 0) return undefined;
+  try {
+    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+  } catch {
+    throw new SvcError("invalid_json", "The body is not JSON in UTF-8.");
+  }
+}
+
+async function readBounded(request: Request): Promise<Uint8Array> {
+  if (Number(request.headers.get("content-length") ?? 0) > BODY_MAX_BYTES) throw tooLarge();
+  if (!request.body) return new Uint8Array();
+  const parts: Uint8Array[] = [];
+  let size = 0;
+  for await (const part of request.body) {
+    size += part.byteLength;
+    if (size > BODY_MAX_BYTES) throw tooLarge();
+    parts.push(part);
+  }
+  return Buffer.concat(parts);
+}
+
+function tooLarge(): SvcError {
+  return new SvcError("payload_too_large", `The body is larger than ${BODY_MAX_BYTES} bytes.`);
+}

@@ -1,0 +1,50 @@
+import { isDatabaseAway } from "../../db/errors.ts";
+import { type ErrorBody, SvcError } from "../contract/errors.ts";
+
+/**
+ * The one place where whatever was thrown becomes an answer. Only a `SvcError`'s own words leave the server; of
+ * anything else the caller learns the request's id, by which an operator finds it in the log.
+ */
+export function toSvcError(error: unknown, code: string | number, requestId: string): SvcError {
+  if (error instanceof SvcError) return error;
+  if (isDatabaseAway(error)) {
+    const sentence = "The database does not answer. Try again in a moment.";
+    return new SvcError("unavailable", sentence, { request_id: requestId }, { "Retry-After": "5" });
+  }
+  if (code === "VALIDATION" && !isResponseValidation(error)) return validationFailed(error);
+  if (code === "PARSE") return new SvcError("invalid_json", "The body is not JSON.");
+  if (code === "INVALID_COOKIE_SIGNATURE" || code === "INVALID_FILE_TYPE") {
+    return new SvcError("validation_failed", "The request is malformed.");
+  }
+  const sentence = "Something went wrong inside svc. The server's log has the cause under this request's id.";
+  return new SvcError("internal", sentence, { request_id: requestId });
+}
+
+export function toBody(error: SvcError): ErrorBody {
+  return { error: error.message, code: error.code, ...error.extra };
+}
+
+/** An answer of ours that does not fit its own schema is our fault, not the caller's. */
+function isResponseValidation(error: unknown): boolean {
+  return typeof error === "object" && error !== null && Reflect.get(error, "type") === "response";
+}
+
+/** Details past this many tell a caller nothing new. */
+const DETAILS_MAX = 20;
+
+function validationFailed(error: unknown): SvcError {
+  const found: unknown = Reflect.get(Object(error), "all");
+  const on: unknown = Reflect.get(Object(error), "type");
+  const details = (Array.isArray(found) ? found : []).slice(0, DETAILS_MAX).map((item: unknown) => ({
+    path:
+      String(Reflect.get(Object(item), "path") ?? "")
+        .replace(/^\//, "")
+        .replaceAll("/", ".") || String(on ?? "body"),
+    message: String(
+      Reflect.get(Object(item), "summary") ?? Reflect.get(Object(item), "message") ?? "is not valid",
+    ),
+  }));
+  const [first] = details;
+  const sentence = first ? `${first.path}: ${first.message}` : "The request is not valid.";
+  return new SvcError("validation_failed", sentence.slice(0, 300), { details });
+}

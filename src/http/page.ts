@@ -1,0 +1,53 @@
+import { Type } from "@sinclair/typebox";
+import { SvcError } from "../contract/errors.ts";
+import { PAGE_DEFAULT, PAGE_MAX } from "../contract/limits.ts";
+
+/** The query of every list: `?limit=` and an opaque `?cursor=`. */
+export const pageQuery = {
+  limit: Type.Optional(
+    Type.String({
+      pattern: "^[1-9][0-9]{0,2}$",
+      description: `1 to ${PAGE_MAX}; ${PAGE_DEFAULT} if left out`,
+    }),
+  ),
+  cursor: Type.Optional(Type.String({ maxLength: 200 })),
+};
+
+/** A page as a list's query asks for it. */
+export interface Page {
+  limit: number;
+  cursor: string | undefined;
+}
+
+/** @throws validation_failed for a limit out of bounds. */
+export function readPage(query: { limit?: string; cursor?: string }): Page {
+  const limit = query.limit === undefined ? PAGE_DEFAULT : Number(query.limit);
+  if (limit > PAGE_MAX) throw new SvcError("validation_failed", `limit must be at most ${PAGE_MAX}.`);
+  return { limit, cursor: query.cursor };
+}
+
+/** Cuts a page from rows that were read with one more than `limit`; `key` is what the next page begins after. */
+export function page<Row>(rows: Row[], limit: number, key: (row: Row) => string) {
+  const last = rows.length > limit ? rows[limit - 1] : undefined;
+  return {
+    rows: rows.slice(0, limit),
+    next: last === undefined ? {} : { next_cursor: Buffer.from(key(last)).toString("base64url") },
+  };
+}
+
+/**
+ * Reads a cursor that `page` gave out.
+ * @throws validation_failed when it is not one.
+ */
+export function readCursor(cursor: string | undefined, shape: RegExp): string | null {
+  if (cursor === undefined) return null;
+  const text = Buffer.from(cursor, "base64url").toString("utf8");
+  if (!shape.test(text))
+    throw new SvcError("validation_failed", "The cursor is not one that this list gave out.");
+  return text;
+}
+
+/** Shape of a UUID inside a cursor. */
+export const UUID_CURSOR = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+/** Shape of a change request's number inside a cursor. */
+export const NUMBER_CURSOR = /^[1-9]\d{0,8}$/;

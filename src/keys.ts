@@ -1,0 +1,59 @@
+import { createCipheriv, createDecipheriv, createHash, createHmac, hkdfSync, randomBytes } from "node:crypto";
+import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+/** Everything that the master key is used for. The key itself stays inside. */
+export interface Keys {
+  /** HMAC-SHA256 of a token, in hex: what the database holds instead of the token. */
+  hashToken(token: string): string;
+  /** Seals text for one project and one purpose; it opens only under the same two. */
+  seal(projectId: string, purpose: string, text: string): string;
+  /** @throws when the sealed text was made under another key, project or purpose, or was changed. */
+  open(projectId: string, purpose: string, sealed: string): string;
+  /** Tells two master keys apart without telling them. */
+  fingerprint: string;
+}
+
+const FILE = "master.key";
+const IV_BYTES = 12;
+const TAG_BYTES = 16;
+
+/** Reads the master key of a data folder, or makes one on the first start (mode 0600). */
+export function loadMasterKey(dataDir: string): Buffer {
+  const path = join(dataDir, FILE);
+  if (!existsSync(path)) {
+    writeFileSync(path, `${randomBytes(32).toString("hex")}\n`, { mode: 0o600, flag: "wx", flush: true });
+  }
+  chmodSync(path, 0o600);
+  const key = Buffer.from(readFileSync(path, "utf8").trim(), "hex");
+  if (key.length !== 32)
+    throw new Error(`The master key in the data folder (${FILE}) is damaged. Restore it from a backup.`);
+  return key;
+}
+
+/** Derives the working keys (HKDF-SHA256, RFC 5869) from the master key, 32 bytes. */
+export function createKeys(masterKey: Buffer): Keys {
+  const derive = (info: string, salt = "") => Buffer.from(hkdfSync("sha256", masterKey, salt, info, 32));
+  const tokenKey = derive("svc token hash");
+  const projectKey = (projectId: string) => derive("svc project secrets", projectId);
+  return {
+    hashToken: (token) => createHmac("sha256", tokenKey).update(token).digest("hex"),
+    seal(projectId, purpose, text) {
+      const iv = randomBytes(IV_BYTES);
+      const cipher = createCipheriv("aes-256-gcm", projectKey(projectId), iv);
+      cipher.setAAD(Buffer.from(`${projectId}\0${purpose}`));
+      const body = Buffer.concat([cipher.update(text, "utf8"), cipher.final()]);
+      return Buffer.concat([iv, cipher.getAuthTag(), body]).toString("base64url");
+    },
+    open(projectId, purpose, sealed) {
+      const bytes = Buffer.from(sealed, "base64url");
+      const decipher = createDecipheriv("aes-256-gcm", projectKey(projectId), bytes.subarray(0, IV_BYTES));
+      decipher.setAAD(Buffer.from(`${projectId}\0${purpose}`));
+      decipher.setAuthTag(bytes.subarray(IV_BYTES, IV_BYTES + TAG_BYTES));
+      return (
+        decipher.update(bytes.subarray(IV_BYTES + TAG_BYTES), undefined, "utf8") + decipher.final("utf8")
+      );
+    },
+    fingerprint: createHash("sha256").update(derive("svc fingerprint")).digest("hex").slice(0, 16),
+  };
+}

@@ -1,0 +1,86 @@
+import { SchemaTooNewError } from "../db/migrate.ts";
+import { type AdminCommand, runAdminCommand } from "./admin/command.ts";
+import { askServer } from "./admin/socket.ts";
+import { readArguments, USAGE, UsageError } from "./arguments.ts";
+import { type Config, ConfigError, readConfig } from "./config.ts";
+import { SvcError } from "./contract/errors.ts";
+import { VERSION } from "./contract/version.ts";
+import { DataFolderInUseError } from "./data-folder.ts";
+import { open, WrongMasterKeyError } from "./open.ts";
+import { serve } from "./serve.ts";
+
+/** A password on standard input may end with the newline that `echo` adds. */
+const FINAL_NEWLINE = /\r?\n$/;
+
+try {
+  await main(process.argv.slice(2));
+} catch (error) {
+  process.stderr.write(`svc-api: ${explain(error)}\n`);
+  process.exitCode = error instanceof UsageError ? 2 : 1;
+}
+
+async function main(argv: string[]): Promise<void> {
+  const wanted = readArguments(argv);
+  if (wanted.verb === "help") return void process.stdout.write(USAGE);
+  if (wanted.verb === "version") return void process.stdout.write(`svc-api ${VERSION}\n`);
+  const config = readConfig(process.env);
+  if (wanted.verb === "serve") return run(config);
+  const command: AdminCommand =
+    wanted.verb === "admin token"
+      ? { verb: "token", email: wanted.email, name: wanted.name }
+      : { verb: "user", email: wanted.email, password: (await Bun.stdin.text()).replace(FINAL_NEWLINE, "") };
+  process.stdout.write(`${await administer(config, command)}\n`);
+}
+
+/** Runs until a signal; a second one ends the process at once. */
+async function run(config: Config): Promise<void> {
+  const server = await serve(config);
+  process.stderr.write(`svc-api ${VERSION} listens on ${server.url}\n`);
+  const stop = () => {
+    process.once("SIGINT", () => process.exit(130));
+    process.once("SIGTERM", () => process.exit(143));
+    server.stop().then(
+      () => process.exit(0),
+      (error: unknown) => {
+        process.stderr.write(`svc-api: ${explain(error)}\n`);
+        process.exit(1);
+      },
+    );
+  };
+  let stopping = false;
+  for (const signal of ["SIGINT", "SIGTERM"] as const) {
+    process.once(signal, () => {
+      if (!stopping) stop();
+      stopping = true;
+    });
+  }
+}
+
+/** By the running server if there is one, else on the database itself. */
+async function administer(config: Config, command: AdminCommand): Promise<string> {
+  const line = await askServer(config.dataDir, command);
+  if (line !== null) return line;
+  const opened = await open(config);
+  try {
+    return await runAdminCommand(opened.database.db, opened.keys, command);
+  } finally {
+    await opened.close();
+  }
+}
+
+/** One line for what an operator can mend; the whole error for what is a fault of svc. */
+function explain(error: unknown): string {
+  const known = [
+    ConfigError,
+    UsageError,
+    SvcError,
+    DataFolderInUseError,
+    SchemaTooNewError,
+    WrongMasterKeyError,
+  ];
+  if (known.some((type) => error instanceof type)) return error instanceof Error ? error.message : "";
+  if (error instanceof Error && "code" in error && error.code === "EADDRINUSE") {
+    return "The port is in use. Stop the program that has it, or set SVC_PORT to another.";
+  }
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}

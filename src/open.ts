@@ -1,0 +1,58 @@
+import { join } from "node:path";
+import { eq } from "drizzle-orm";
+import { type Database, type Db, openEmbedded, openPostgres } from "../db/client.ts";
+import { serverFacts } from "../db/schema/index.ts";
+import type { Config } from "./config.ts";
+import { takeDataFolder } from "./data-folder.ts";
+import { createKeys, type Keys, loadMasterKey } from "./keys.ts";
+
+/** What the server and an operator's command both need: the data folder, the keys and the database. */
+export interface Opened {
+  database: Database;
+  keys: Keys;
+  close(): Promise<void>;
+}
+
+/** The database belongs to another master key. */
+export class WrongMasterKeyError extends Error {
+  override readonly name = "WrongMasterKeyError";
+  constructor() {
+    super(
+      "The master key is not the one that this database was made with, so stored credentials and tokens could not be read. Set SVC_MASTER_KEY to the right key, or restore master.key in the data folder from a backup.",
+    );
+  }
+}
+
+/**
+ * Takes the data folder, opens the database in it (or at `DATABASE_URL`) and brings its schema up to date.
+ * @throws DataFolderInUseError, SchemaTooNewError, WrongMasterKeyError.
+ */
+export async function open(config: Config): Promise<Opened> {
+  const leave = takeDataFolder(config.dataDir);
+  try {
+    const keys = createKeys(config.masterKey ?? loadMasterKey(config.dataDir));
+    const database =
+      config.databaseUrl === null
+        ? await openEmbedded(join(config.dataDir, "postgres"))
+        : await openPostgres(config.databaseUrl);
+    try {
+      await claimDatabase(database.db, keys);
+    } catch (error) {
+      await database.close();
+      throw error;
+    }
+    const close = () => database.close().finally(leave);
+    return { database, keys, close };
+  } catch (error) {
+    leave();
+    throw error;
+  }
+}
+
+/** The first server writes its key's fingerprint; every later one must have the same. */
+async function claimDatabase(db: Db, keys: Keys): Promise<void> {
+  const name = "master_key_fingerprint";
+  await db.insert(serverFacts).values({ name, value: keys.fingerprint }).onConflictDoNothing();
+  const [fact] = await db.select().from(serverFacts).where(eq(serverFacts.name, name));
+  if (fact?.value !== keys.fingerprint) throw new WrongMasterKeyError();
+}

@@ -1,0 +1,86 @@
+import pino, { type Logger } from "pino";
+import { runAdminCommand } from "./admin/command.ts";
+import { listenForAdmin } from "./admin/socket.ts";
+import { createApp } from "./app.ts";
+import { settleAll } from "./change-requests/settle.ts";
+import type { Config } from "./config.ts";
+import type { Deps } from "./deps.ts";
+import { createGit } from "./git/create.ts";
+import { createMetrics } from "./metrics.ts";
+import { open } from "./open.ts";
+
+/** Requests under way at a shutdown get this long; a merge's push may need most of it. */
+const DRAIN_MS = 25_000;
+
+export interface Server {
+  /** Where the server listens: the port that the system chose when 0 was asked for. */
+  url: string;
+  /** Takes no new requests, lets those under way end, then closes git and the database. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts the server.
+ * @param changes what a test sets instead: a clock, a checkpoint that ends the process.
+ * @throws what `open` throws, and EADDRINUSE when the port is taken.
+ */
+export async function serve(config: Config, changes: Partial<Deps> = {}): Promise<Server> {
+  const log = createLog(config);
+  const { database, keys, close } = await open(config);
+  try {
+    const git = await createGit({ ...config, allowPrivate: config.allowPrivateRepos, log });
+    const deps: Deps = {
+      db: database.db,
+      databaseKind: database.kind,
+      git,
+      keys,
+      config,
+      log,
+      metrics: createMetrics(),
+      clock: () => new Date(),
+      checkpoint: () => {},
+      ...changes,
+    };
+    const stopListening = listen(deps);
+    const closeAdmin = listenForAdmin(config.dataDir, (command) => runAdminCommand(deps.db, keys, command));
+    const settling = settleAll(deps).catch((error: unknown) =>
+      log.error({ err: error }, "merges could not be settled"),
+    );
+    return {
+      url: stopListening.url,
+      async stop() {
+        closeAdmin();
+        await stopListening.stop();
+        await git.close();
+        await settling;
+        await close();
+      },
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+function listen(deps: Deps): Server {
+  const app = createApp(deps);
+  const { host, port } = deps.config;
+  const server = Bun.serve({
+    hostname: host,
+    port,
+    // Streams of a diff may be quiet for as long as git works; every part of a request has its own limit.
+    idleTimeout: 120,
+    fetch: app.fetch,
+  });
+  return {
+    url: `http://${host.includes(":") ? `[${host}]` : host}:${server.port}`,
+    async stop() {
+      await Promise.race([server.stop(), Bun.sleep(DRAIN_MS)]);
+      await server.stop(true);
+    },
+  };
+}
+
+function createLog(config: Config): Logger {
+  return pino({ level: config.logLevel, base: null, timestamp: pino.stdTimeFunctions.isoTime });
+}

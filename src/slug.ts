@@ -1,0 +1,21 @@
+import { randomInt } from "node:crypto";
+
+/** Longest slug: a preview host puts an app's slug beside it into one DNS label of 63. */
+const SLUG_MAX = 40;
+
+/** Makes a slug of a name: lower-case letters, digits and single hyphens; `fallback` when nothing is left of it. */
+export function slugify(name: string, fallback: string): string {
+  const slug = name
+    .normalize("NFKD")
+    .replace(/\p{M}/gu, "")
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, "-")
+    .slice(0, SLUG_MAX)
+    .replace(/^-+|-+$/g, "");
+  return slug || fallback;
+}
+
+/** The slug itself at first; then with a short random number, since many may race for the same name. */
+export function slugCandidate(slug: string, attempt: number): string {
+  return attempt === 0 ? slug : `${slug.slice(0, SLUG_MAX - 7)}-${randomInt(100_000, 1_000_000)}`;
+}

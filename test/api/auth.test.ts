@@ -1,0 +1,145 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { type Api, startApi } from "../helpers/api.ts";
+import { Remote } from "../helpers/remote.ts";
+
+let api: Api;
+let remote: Remote;
+let project: { project_id: string; slug: string };
+let other: { project_id: string };
+let projectToken: string;
+let stranger: string;
+
+beforeAll(async () => {
+  api = await startApi();
+  remote = new Remote();
+  remote.commit("main", { a: "1\n" });
+  remote.commit("work", { a: "2\n" }, { from: "main" });
+  project = await api.project(remote.url, { name: "Shop Front" });
+  other = await api.project(remote.url, { name: "Other" });
+  projectToken = (await api.call("POST", `/v1/projects/${project.project_id}/cli-token`)).body.token;
+  stranger = await api.mint("stranger@example.com");
+});
+afterAll(async () => {
+  await api.stop();
+  remote.remove();
+});
+
+test("every route but health, the API document and the metrics wants a token", async () => {
+  const { body } = await api.call("GET", "/v1/openapi.json", { token: null });
+  const open = new Set(["/v1/health"]);
+  const routes = Object.entries<Record<string, unknown>>(body.paths).flatMap(([path, methods]) =>
+    Object.keys(methods).map((method) => ({ method: method.toUpperCase(), path })),
+  );
+  expect(routes.length).toBeGreaterThan(20);
+  for (const { method, path } of routes) {
+    if (open.has(path)) continue;
+    const answer = await api.call(method, path.replace(/\{\w+\}/g, "x"), { token: null });
+    expect([method, path, answer.status, answer.body?.code]).toEqual([method, path, 401, "unauthorized"]);
+    expect(answer.headers.get("www-authenticate")).toBe("Bearer");
+  }
+});
+
+describe("a token that is", () => {
+  const rows: [string, Record<string, string>][] = [
+    ["unknown", { Authorization: `Bearer svc_pat_${"a".repeat(43)}` }],
+    ["a sandbox service key", { Authorization: `Bearer svc_sb_${"a".repeat(43)}` }],
+    ["of another kind", { Authorization: "Bearer ghp_123" }],
+    ["not a bearer token", { Authorization: "Basic eDp5" }],
+    ["empty", { Authorization: "Bearer " }],
+    ["far too long", { Authorization: `Bearer svc_pat_${"a".repeat(4000)}` }],
+  ];
+  test.each(rows)("%s is refused with 401", async (_, headers) => {
+    const answer = await api.call("GET", "/v1/accounts/me", { token: null, headers });
+    expect(answer.status).toBe(401);
+    expect(answer.body.code).toBe("unauthorized");
+  });
+
+  test("revoked or expired is refused with 401", async () => {
+    const soon = new Date(Date.now() + 700).toISOString();
+    const short = await api.call("POST", "/v1/accounts/tokens", {
+      body: { name: "short", expires_at: soon },
+    });
+    expect(short.status).toBe(201);
+    expect((await api.call("GET", "/v1/accounts/me", { token: short.body.token })).status).toBe(200);
+    await Bun.sleep(900);
+    expect((await api.call("GET", "/v1/accounts/me", { token: short.body.token })).status).toBe(401);
+
+    const made = await api.call("POST", "/v1/accounts/tokens", { body: { name: "laptop" } });
+    expect(made.body.token).toMatch(/^svc_pat_[0-9A-Za-z]{43}$/);
+    const listed = await api.call("GET", "/v1/accounts/tokens");
+    expect(listed.text).not.toContain(made.body.token);
+    expect((await api.call("DELETE", `/v1/accounts/tokens/${made.body.token_id}`)).body).toEqual({
+      ok: true,
+    });
+    expect((await api.call("GET", "/v1/accounts/me", { token: made.body.token })).status).toBe(401);
+    expect((await api.call("DELETE", `/v1/accounts/tokens/${made.body.token_id}`)).status).toBe(404);
+  });
+});
+
+test("who may do what: each caller against each kind of route", async () => {
+  const callers = { member: api.token, project: projectToken, stranger };
+  const mine = `/v1/projects/${project.project_id}`;
+  const rows: [string, string, unknown, Record<keyof typeof callers, number>][] = [
+    ["GET", "/v1/accounts/me", undefined, { member: 200, project: 403, stranger: 200 }],
+    ["GET", "/v1/accounts/tokens", undefined, { member: 200, project: 403, stranger: 200 }],
+    ["GET", "/v1/auth/whoami", undefined, { member: 200, project: 200, stranger: 200 }],
+    ["GET", "/v1/projects", undefined, { member: 200, project: 403, stranger: 200 }],
+    [
+      "POST",
+      "/v1/projects",
+      { name: "x", repo_url: "file:///nowhere" },
+      { member: 502, project: 403, stranger: 502 },
+    ],
+    ["GET", mine, undefined, { member: 200, project: 200, stranger: 403 }],
+    ["GET", `/v1/projects/${project.slug}`, undefined, { member: 200, project: 200, stranger: 403 }],
+    ["PATCH", mine, { name: "Shop Front" }, { member: 200, project: 403, stranger: 403 }],
+    ["PUT", `${mine}/git-credential`, { token: "t" }, { member: 200, project: 403, stranger: 403 }],
+    ["GET", `${mine}/cli-token`, undefined, { member: 200, project: 403, stranger: 403 }],
+    ["POST", `${mine}/cli-token`, {}, { member: 201, project: 403, stranger: 403 }],
+    ["GET", `${mine}/change-requests`, undefined, { member: 200, project: 200, stranger: 403 }],
+    [
+      "POST",
+      `${mine}/change-requests`,
+      { title: "t", head_ref: "work" },
+      { member: 201, project: 201, stranger: 403 },
+    ],
+    ["GET", `/v1/projects/${other.project_id}`, undefined, { member: 200, project: 403, stranger: 403 }],
+    [
+      "GET",
+      `/v1/projects/${other.project_id}/change-requests`,
+      undefined,
+      { member: 200, project: 403, stranger: 403 },
+    ],
+    ["GET", `/v1/projects/${crypto.randomUUID()}`, undefined, { member: 404, project: 403, stranger: 404 }],
+    ["DELETE", `/v1/projects/${other.project_id}`, undefined, { stranger: 403, project: 403, member: 200 }],
+  ];
+  for (const [method, path, body, expected] of rows) {
+    for (const [name, status] of Object.entries(expected)) {
+      const token = callers[name as keyof typeof callers];
+      const answer = await api.call(method, path, { token, ...(body !== undefined && { body }) });
+      expect([method, path, name, answer.status]).toEqual([method, path, name, status]);
+    }
+  }
+});
+
+test("a project token acts as the user who made it", async () => {
+  const me = (await api.call("GET", "/v1/accounts/me")).body;
+  const whoami = (await api.call("GET", "/v1/auth/whoami", { token: projectToken })).body;
+  expect(whoami).toMatchObject({
+    kind: "project",
+    user_id: me.user_id,
+    project_id: project.project_id,
+    session_id: null,
+  });
+  const opened = await api.call("POST", `/v1/projects/${project.project_id}/change-requests`, {
+    token: projectToken,
+    body: { title: "by an agent", head_ref: "work" },
+  });
+  expect(opened.body.created_by).toBe(me.user_id);
+});
+
+test("what is stored of a token does not tell it", async () => {
+  const listed = await api.call("GET", `/v1/projects/${project.project_id}/cli-token`);
+  expect(listed.body.tokens[0]).not.toHaveProperty("token");
+  expect(listed.body.tokens[0]).not.toHaveProperty("hash");
+});

@@ -1,0 +1,158 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { askServer } from "../../src/admin/socket.ts";
+import { readConfig } from "../../src/config.ts";
+import type { Deps } from "../../src/deps.ts";
+import { serve } from "../../src/serve.ts";
+
+/** Whether the suite is to run against the compiled binaries in `dist/`. */
+export const AGAINST_BINARIES = process.env["SVC_TEST_DIST"] === "1";
+
+export interface CallOptions {
+  token?: string | null;
+  body?: unknown;
+  /** Sent as it stands instead of `body`. */
+  raw?: BodyInit;
+  headers?: Record<string, string>;
+  signal?: AbortSignal;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: an answer's JSON is looked into by the assertions of the tests
+export type Answer = { status: number; headers: Headers; body: any; text: string };
+
+export interface Api {
+  url: string;
+  dataDir: string;
+  /** A user token of the first user. */
+  token: string;
+  /** Sends a request as the first user, or as `token` says (null: nobody). */
+  call(method: string, path: string, options?: CallOptions): Promise<Answer>;
+  /** Makes a user token as an operator does. */
+  mint(email: string): Promise<string>;
+  /** Makes a project on a repository. */
+  project(repoUrl: string, extra?: Record<string, unknown>): Promise<Answer["body"]>;
+  stop(): Promise<void>;
+}
+
+interface StartOptions {
+  env?: Record<string, string>;
+  /** Only in the source tree: what a test sets instead of the real part. */
+  deps?: Partial<Deps>;
+  dataDir?: string;
+}
+
+/** Starts the API on a data folder of its own: in this process, or `dist/svc-api` when the suite runs against it. */
+export async function startApi({ env = {}, deps, dataDir = makeFolder() }: StartOptions = {}): Promise<Api> {
+  const settings = {
+    SVC_PORT: "0",
+    SVC_DATA_DIR: dataDir,
+    SVC_ALLOW_PRIVATE_REPOS: "1",
+    SVC_LOG_LEVEL: "silent",
+    ...env,
+  };
+  const server = AGAINST_BINARIES
+    ? await spawnServer(["dist/svc-api"], settings)
+    : await serve(readConfig(settings), deps);
+  const mint = async (email: string) => {
+    const line = await askServer(dataDir, { verb: "token", email, name: "test" });
+    if (line === null) throw new Error("the server's admin socket does not answer");
+    return line;
+  };
+  const token = await mint("first@example.com");
+  const call = caller(server.url, token);
+  return {
+    url: server.url,
+    dataDir,
+    token,
+    call,
+    mint,
+    async project(repoUrl, extra = {}) {
+      const made = await call("POST", "/v1/projects", {
+        body: { name: "Example", repo_url: repoUrl, ...extra },
+      });
+      if (made.status !== 201) throw new Error(`no project: ${made.status} ${made.text}`);
+      return made.body;
+    },
+    async stop() {
+      await server.stop();
+      rmSync(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+export function makeFolder(): string {
+  return mkdtempSync(join(tmpdir(), "svc-data-"));
+}
+
+/** Sends requests to a server as the holder of a token. */
+export function caller(url: string, token: string): Api["call"] {
+  return async (method, path, { token: other = token, body, raw, headers = {}, signal } = {}) => {
+    const response = await fetch(url + path, {
+      method,
+      headers: {
+        ...(other === null ? {} : { Authorization: `Bearer ${other}` }),
+        ...(body === undefined ? {} : { "Content-Type": "application/json" }),
+        ...headers,
+      },
+      ...(raw !== undefined ? { body: raw } : body !== undefined ? { body: JSON.stringify(body) } : {}),
+      ...(signal && { signal }),
+    });
+    const text = await response.text();
+    return { status: response.status, headers: response.headers, body: parse(text), text };
+  };
+}
+
+/** `svc-api admin …` as an operator types it. */
+export async function runAdmin(env: Record<string, string>, ...args: string[]): Promise<string> {
+  const command = AGAINST_BINARIES ? ["dist/svc-api"] : [process.execPath, "src/main.ts"];
+  const child = Bun.spawn([...command, "admin", ...args], {
+    env: { ...cleanEnvironment(), ...env },
+    stderr: "pipe",
+  });
+  const [out, err, code] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+    child.exited,
+  ]);
+  if (code !== 0) throw new Error(`svc-api admin ${args.join(" ")}: ${err}`);
+  return out.trim();
+}
+
+/** Starts a server as a process of its own and waits until it listens. */
+export async function spawnServer(command: string[], env: Record<string, string>) {
+  const child = Bun.spawn(command, {
+    env: { ...cleanEnvironment(), ...env },
+    stdout: "ignore",
+    stderr: "pipe",
+  });
+  let said = "";
+  for await (const chunk of child.stderr) {
+    said += Buffer.from(chunk).toString();
+    const url = / listens on (\S+)/.exec(said)?.[1];
+    if (url) return { url, child, stop: () => end(child) };
+  }
+  throw new Error(`the server did not start: ${said}`);
+}
+
+async function end(child: Bun.Subprocess): Promise<void> {
+  child.kill("SIGTERM");
+  await child.exited;
+}
+
+/** The environment of a test's child: none of the developer's own settings. */
+export function cleanEnvironment(): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(process.env).flatMap(([name, value]) =>
+      value === undefined || /^(SVC_|DATABASE_URL|GIT_)/.test(name) ? [] : [[name, value]],
+    ),
+  );
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
