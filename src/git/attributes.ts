@@ -116,12 +116,15 @@ export async function showAttributes(engine: Engine, attributes: Attributes): Pr
   }
   return {
     environment: { GIT_WORK_TREE: tree },
+    directory: tree,
     [Symbol.asyncDispose]: () => rm(tree, { recursive: true, force: true }),
   };
 }
 
 export interface ShownAttributes extends AsyncDisposable {
   environment: Record<string, string>;
+  /** Where git has to start: it reads a work tree's attributes from where it stands. */
+  directory?: string;
 }
 
 const FILE = ".gitattributes";

@@ -65,6 +65,7 @@ async function runOnce(
   const result = await engine.runner.run({
     args: [...ARGUMENTS, request.from, request.to, "--"],
     environment: { ...mirror.environment, ...shown.environment },
+    ...(shown.directory ? { directory: shown.directory } : {}),
     deadlineMs: engine.limits.diffMs,
     wallMs: engine.limits.diffWallMs,
     memory: engine.limits.mergeMemory,

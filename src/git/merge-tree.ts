@@ -54,6 +54,7 @@ async function runOnce(
   const result = await engine.runner.run({
     args: ["merge-tree", "--write-tree", "-z", "--name-only", "--messages", base, head],
     environment: { ...mirror.environment, ...objects, ...shown.environment },
+    ...(shown.directory ? { directory: shown.directory } : {}),
     deadlineMs: engine.limits.mergeMs,
     memory: engine.limits.mergeMemory,
     outputBytes: engine.limits.outputBytes,

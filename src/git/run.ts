@@ -7,6 +7,8 @@ export interface RunRequest {
   /** What follows `git`; text from users is in here only as object ids, full ref names and checked URLs. */
   args: readonly string[];
   environment: Record<string, string>;
+  /** Where git starts; the engine's own empty directory unless given. */
+  directory?: string;
   stdin?: Uint8Array | string;
   /** Milliseconds that git may take in all; while `onStdout` is at work, this clock stands still. */
   deadlineMs: number;
@@ -64,7 +66,7 @@ export function createRunner(directory: string, log: Log, command = "git"): Runn
       return { code: null, signal: null, stopped: "caller", stdout: NOTHING, stderr: "" };
     const started = performance.now();
     const child = Bun.spawn([command, ...request.args], {
-      cwd: directory,
+      cwd: request.directory ?? directory,
       env: request.environment,
       stdin: typeof request.stdin === "string" ? Buffer.from(request.stdin) : (request.stdin ?? "ignore"),
       stdout: "pipe",

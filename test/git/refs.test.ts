@@ -1,0 +1,142 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { SvcError } from "../../src/contract/errors.ts";
+import { checkBranchName } from "../../src/git/refs.ts";
+import { CLEAN } from "../helpers/git-repo.ts";
+
+const LEGAL = [
+  "main",
+  "feature/x",
+  "ünï",
+  "🚀",
+  "a&b",
+  "$(id)",
+  "`id`",
+  ";",
+  '"',
+  "%2e%2e",
+  "%2e",
+  "@",
+  "heads/main",
+  "a~".slice(0, 1),
+  "x.locks",
+  "refs/x",
+  "a-",
+  "{",
+  "@x",
+  "x@",
+];
+const ILLEGAL = [
+  "",
+  "-x",
+  "--upload-pack=x",
+  "--upload-pack=touch x",
+  "HEAD",
+  "refs/heads/HEAD",
+  "refs/heads/",
+  "refs/heads/-x",
+  "a".repeat(40),
+  "0123456789abcdef".repeat(4),
+  "a..b",
+  "@{-1}",
+  "@{u}",
+  "main~0",
+  "main^0",
+  "main@{0}",
+  ":/c1",
+  "main:f",
+  "x.lock",
+  "x.lock/y",
+  ".hidden",
+  "a/.b",
+  "end.",
+  "end/",
+  "/",
+  "//",
+  "a//b",
+  "/a",
+  " ",
+  "a b",
+  "a\tb",
+  "a\nb",
+  "a\0b",
+  "a\x7fb",
+  "*",
+  "?",
+  "[",
+  "\\",
+  "\ud800",
+  "a".repeat(245),
+  "é".repeat(123),
+];
+
+test.each(LEGAL)("%p is a branch name", (name) => {
+  expect(checkBranchName(name)).toBe(name);
+  expect(checkBranchName(`refs/heads/${name}`)).toBe(name);
+});
+
+test.each(ILLEGAL)("%p is not a branch name", (name) => {
+  expect(() => checkBranchName(name)).toThrow(SvcError);
+});
+
+test("nothing passes that git check-ref-format --branch refuses, and what it allows passes but for what we name", () => {
+  const piece = fc.constantFrom(
+    "a",
+    "b",
+    "/",
+    ".",
+    "..",
+    "@",
+    "{",
+    "}",
+    "~",
+    "^",
+    ":",
+    "?",
+    "*",
+    "[",
+    "]",
+    "\\",
+    " ",
+    "-",
+    ".lock",
+    "HEAD",
+    "ü",
+    "\t",
+    "\x7f",
+    "$",
+    '"',
+    "%",
+    "refs/heads/",
+  );
+  const name = fc.oneof(
+    fc.array(piece, { maxLength: 6 }).map((parts) => parts.join("")),
+    fc.string({ maxLength: 12, unit: "binary" }),
+  );
+  fc.assert(
+    fc.property(name, (text) => {
+      const ours = accepts(text);
+      const short = text.replace(/^refs\/heads\//, "");
+      // what cannot be an argument at all
+      if (text.includes("\0") || !text.isWellFormed()) return !ours;
+      const child = Bun.spawnSync(["git", "check-ref-format", "--branch", short], {
+        env: CLEAN,
+        stdout: "pipe",
+        stderr: "ignore",
+      });
+      const theirs = child.exitCode === 0 && child.stdout.toString() === `${short}\n`;
+      const refusedByUsOnly = /[\u0080-\u009f]/.test(short) || short === "HEAD";
+      return ours === (theirs && !refusedByUsOnly && !short.startsWith("-"));
+    }),
+    { numRuns: Number(process.env["SVC_PROPERTY_RUNS"] ?? 300) },
+  );
+}, 60_000);
+
+function accepts(text: string): boolean {
+  try {
+    checkBranchName(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
