@@ -6,7 +6,7 @@ import type { MergedChangeRequest } from "../contract/change-request.ts";
 import { SvcError } from "../contract/errors.ts";
 import { DESCRIPTION_MAX_BYTES } from "../contract/limits.ts";
 import type { Deps } from "../deps.ts";
-import type { Branches, Repository } from "../git/git.ts";
+import type { Branches, PushOutcome, Repository } from "../git/git.ts";
 import { storable } from "../http/text.ts";
 import { repositoryOf } from "../projects/repository.ts";
 import { requireAgentMerge } from "./agent-merge.ts";
@@ -182,6 +182,16 @@ async function record(deps: Deps, row: CrRow, intent: Intent): Promise<void> {
         set: { expiresAt: intent.expiresAt },
       });
   });
+}
+
+/** What git throws before it sent anything leaves nothing open. */
+async function push(deps: Deps, repo: Repository, row: CrRow, intent: Intent): Promise<PushOutcome> {
+  try {
+    return await deps.git.push(repo, { branch: row.baseRef, from: intent.baseSha, to: intent.mergeSha });
+  } catch (error) {
+    await forget(deps.db, intent);
+    throw error;
+  }
 }
 
 /** The push may or may not have happened: the repository is asked, and an open question stays written down. */

@@ -17,7 +17,7 @@ const START_LISTING_MS = 30_000;
 /**
  * Finds out from the repository whether a recorded merge was pushed, and records it as merged if it was.
  * @param failed merge commits whose push is known not to have happened: their intents are dropped.
- * @returns the merged row; null when no recorded push has arrived.
+ * @returns the merged row, whoever recorded it; null when no recorded push has arrived.
  */
 export async function settle(
   deps: Deps,
@@ -32,6 +32,7 @@ export async function settle(
       return recordMerge(deps, project, row.number, intent);
     }
   }
+  if (intents.length === 0) return mergedMeanwhile(deps, row.crId);
   const dropped = intents.filter((intent) => failed.has(intent.mergeSha)).map((intent) => intent.mergeSha);
   if (dropped.length > 0) {
     await deps.db
@@ -71,9 +72,7 @@ export async function recordMerge(
     if (merged) await tx.delete(mergeIntents).where(eq(mergeIntents.crId, intent.crId));
     return merged;
   });
-  if (row) return row;
-  const [other] = await deps.db.select().from(changeRequests).where(eq(changeRequests.crId, intent.crId));
-  return other?.status === "merged" ? other : null;
+  return row ?? mergedMeanwhile(deps, intent.crId);
 }
 
 /** At start-up: settles whatever an earlier process left unfinished. Failures are logged; a later read tries again. */
@@ -100,6 +99,12 @@ export async function settleAll(deps: Deps): Promise<void> {
       deps.log.warn({ err: error, cr: row.crId }, "a merge that was cut off could not be settled yet");
     }
   }
+}
+
+/** Another process, or another request, may have settled the same merge a moment before. */
+async function mergedMeanwhile(deps: Deps, crId: string): Promise<MergedRow | null> {
+  const [row] = await deps.db.select().from(changeRequests).where(eq(changeRequests.crId, crId));
+  return row?.status === "merged" ? row : null;
 }
 
 /** Whether the base branch holds the intended merge commit. */
