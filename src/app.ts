@@ -31,7 +31,7 @@ export function createApp(deps: Deps) {
     .onError(({ error, code, request, path, set }) => {
       const { id } = seen(request);
       const answer = code === "NOT_FOUND" ? notFound(path) : toSvcError(error, code, id);
-      if (answer.status >= 500 && answer !== error) {
+      if (answer.status >= 500 && !(error instanceof SvcError)) {
         deps.log.error({ request: id, err: answer.code === "internal" ? error : undefined }, answer.message);
       }
       set.status = answer.status;

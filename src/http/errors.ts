@@ -7,6 +7,8 @@ import { type ErrorBody, SvcError } from "../contract/errors.ts";
  */
 export function toSvcError(error: unknown, code: string | number, requestId: string): SvcError {
   if (error instanceof SvcError) return error;
+  // The framework wraps what a body's parser throws.
+  if (error instanceof Error && error.cause instanceof SvcError) return error.cause;
   if (isDatabaseAway(error)) {
     const sentence = "The database does not answer. Try again in a moment.";
     return new SvcError("unavailable", sentence, { request_id: requestId }, { "Retry-After": "5" });

@@ -1,0 +1,223 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import fc from "fast-check";
+import { type Api, startApi } from "../helpers/api.ts";
+import { Remote } from "../helpers/remote.ts";
+
+/** Requests in all; the full run takes 20,000. */
+const REQUESTS = Number(process.env["SVC_FUZZ_REQUESTS"] ?? 4_000);
+
+let api: Api;
+let remote: Remote;
+let operations: { method: string; path: string }[];
+let project: { project_id: string; slug: string };
+
+beforeAll(async () => {
+  api = await startApi();
+  remote = new Remote();
+  remote.commit("main", { a: "1\n" });
+  remote.commit("work", { a: "2\n" }, { from: "main" });
+  project = await api.project(remote.url);
+  await api.call("POST", `/v1/projects/${project.project_id}/change-requests`, {
+    body: { title: "t", head_ref: "work" },
+  });
+  const { body } = await api.call("GET", "/v1/openapi.json");
+  operations = Object.entries<object>(body.paths).flatMap(([path, methods]) =>
+    Object.keys(methods).map((method) => ({ method: method.toUpperCase(), path })),
+  );
+});
+afterAll(async () => {
+  await api.stop();
+  remote.remove();
+});
+
+const nasty = fc.constantFrom(
+  "",
+  " ",
+  "\0",
+  "\u202e",
+  "\ud800",
+  "../..",
+  "%00",
+  "%2e%2e%2f",
+  "-x",
+  "--upload-pack=touch /tmp/x",
+  "@{-1}",
+  "a..b",
+  "HEAD",
+  "' or 1=1 --",
+  "${jndi:x}",
+  "<script>",
+  "\x1b]0;x\x07",
+  "ext::sh -c id",
+  "file:///etc/passwd",
+  "ssh://-oProxyCommand=id/x",
+  "https://169.254.169.254/latest",
+  "http://[::ffff:127.0.0.1]/",
+  "git@-x:y",
+  "main",
+  "work",
+  "1e999",
+  "9".repeat(400),
+  "1",
+  "2147483648",
+  "null",
+  "true",
+  "[]",
+  "{}",
+  "__proto__",
+  "constructor",
+  "x".repeat(5_000),
+);
+const text = fc.oneof(
+  { weight: 3, arbitrary: nasty },
+  { weight: 2, arbitrary: fc.string({ unit: "binary", maxLength: 40 }) },
+);
+const names = [
+  "title",
+  "description",
+  "head_ref",
+  "base_ref",
+  "session_id",
+  "metadata",
+  "message",
+  "name",
+  "repo_url",
+  "default_branch",
+  "account_id",
+  "git_token",
+  "git_username",
+  "token",
+  "username",
+  "expires_at",
+  "status",
+];
+const value = fc.oneof(
+  { weight: 4, arbitrary: text },
+  fc.jsonValue({ maxDepth: 3 }),
+  fc.constant({ a: "\0" }),
+);
+const body = fc.oneof(
+  {
+    weight: 6,
+    arbitrary: fc
+      .dictionary(fc.constantFrom(...names), value, { maxKeys: 6 })
+      .map((fields) => JSON.stringify(fields)),
+  },
+  fc.json(),
+  text,
+  fc.constantFrom(
+    "[".repeat(50_000),
+    '{"a":'.repeat(20_000),
+    "\xff\xfe",
+    '{"title":"a","title":"b"}',
+    '{"__proto__":{"x":1}}',
+  ),
+);
+
+const request = () =>
+  fc.record({
+    operation: fc.constantFrom(...operations),
+    segment: fc.oneof(
+      { weight: 2, arbitrary: fc.constantFrom("1", "2", "00000000-0000-4000-8000-000000000000") },
+      text,
+    ),
+    inProject: fc.boolean(),
+    query: fc.dictionary(fc.constantFrom("status", "limit", "cursor", "account_id", "x"), text, {
+      maxKeys: 3,
+    }),
+    body,
+    headers: fc.constantFrom<Record<string, string>>(
+      {},
+      { "content-type": "text/plain" },
+      { "content-type": "multipart/form-data; boundary=x" },
+      { "content-type": "application/x-www-form-urlencoded" },
+      { "content-type": "application/json; charset=utf-16" },
+      { accept: "text/x-diff" },
+      { "x-request-id": "a\tb" },
+      { cookie: "a=b; c" },
+    ),
+    anonymous: fc.boolean(),
+  });
+
+test("no generated request makes the server fail", async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(request(), { minLength: 8, maxLength: 8 }), async (requests) => {
+      await Promise.all(
+        requests.map(async ({ operation, segment, inProject, query, body, headers, anonymous }) => {
+          const own = inProject ? project.project_id : segment;
+          const path = operation.path
+            .replace("{projectId}", () => encode(own))
+            .replace(/\{\w+\}/g, () => encode(segment));
+          const search = Object.entries(query)
+            .map(([name, text]) => `${name}=${encode(text)}`)
+            .join("&");
+          // The project itself is needed by the requests that follow.
+          if (operation.method === "DELETE" && path === `/v1/projects/${project.project_id}`) return;
+          const answer = await api.call(operation.method, `${path}?${search}`, {
+            headers,
+            ...(anonymous && Math.random() < 0.2 ? { token: null } : {}),
+            ...(operation.method === "GET" ? {} : { raw: body }),
+          });
+          const failed =
+            answer.status === 500 || answer.status === 503 || (answer.status >= 400 && !answer.body?.code);
+          if (failed)
+            throw new Error(
+              `${operation.method} ${path}?${search}\n${body}\n${answer.status} ${answer.text}`,
+            );
+          if (answer.status >= 400)
+            expect(answer.text).not.toMatch(/select |insert |\/tmp\/|svc-data-|node_modules/);
+        }),
+      );
+    }),
+    { numRuns: Math.ceil(REQUESTS / 8), endOnFailure: true },
+  );
+}, 600_000);
+
+/** Percent-encodes text that may hold a lone surrogate, which a URL cannot. */
+function encode(text: string): string {
+  return encodeURIComponent(text.toWellFormed());
+}
+
+test("paths that are not routes, and routes by other methods", async () => {
+  for (const path of [
+    "/",
+    "/v1",
+    "/v1/",
+    "/v2/health",
+    "/v1/projects/x/y/z",
+    "/v1/%00",
+    "//v1/health",
+    "/v1/health/../../etc/passwd",
+  ]) {
+    const answer = await api.call("GET", path);
+    expect([path, [404, 200].includes(answer.status)]).toEqual([path, true]);
+  }
+  const wrong = await api.call("PUT", `/v1/projects/${project.project_id}`);
+  expect([wrong.status, wrong.body.code, wrong.headers.get("allow")]).toEqual([
+    405,
+    "method_not_allowed",
+    "DELETE, GET, PATCH",
+  ]);
+});
+
+test("a body over 1 MiB is 413, with and without a declared length", async () => {
+  const big = JSON.stringify({ title: "x".repeat(1024 * 1024) });
+  const path = `/v1/projects/${project.project_id}/change-requests`;
+  const stream = () =>
+    new ReadableStream({
+      start(c) {
+        c.enqueue(Buffer.from(big));
+        c.close();
+      },
+    });
+  for (const raw of [big, stream()]) {
+    const answer = await api.call("POST", path, { raw });
+    expect([answer.status, answer.body.code]).toEqual([413, "payload_too_large"]);
+  }
+});
+
+test("every answer carries a request id, and a refusal says so in JSON", async () => {
+  for (const path of ["/v1/health", "/v1/nope", "/v1/accounts/me"]) {
+    expect((await api.call("GET", path)).headers.get("x-request-id")).toMatch(/^[0-9a-f-]{36}$/);
+  }
+});
