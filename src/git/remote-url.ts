@@ -53,7 +53,7 @@ function readNetwork(
   if (scheme === "http" && !allowPrivate) throw notAllowed("http:// is not encrypted; use https");
   // parsed as https whatever it is: only then do host names and odd forms of addresses become canonical
   const parsed = URL.parse(`https${text.slice(text.indexOf("://"))}`);
-  if (!parsed) throw invalid("it cannot be read as a URL");
+  if (!parsed || text.includes(":///")) throw invalid("it cannot be read as a URL");
   if (parsed.search || parsed.hash || text.includes("?") || text.includes("#"))
     throw invalid("it holds “?” or “#”");
   const host = checkHost(parsed.hostname);

@@ -1,0 +1,79 @@
+import { expect, test } from "bun:test";
+import { isPublic, publicAddresses } from "../../src/git/address.ts";
+
+test.each(["1.1.1.1", "140.82.121.3", "2606:4700:4700::1111", "2a00:1450::1"])("%s is public", (address) => {
+  expect(isPublic(address)).toBe(true);
+});
+
+test.each([
+  "0.0.0.0",
+  "0.1.2.3",
+  "10.0.0.1",
+  "100.64.0.1",
+  "127.0.0.1",
+  "127.255.255.254",
+  "169.254.169.254",
+  "172.16.0.1",
+  "172.31.255.255",
+  "192.0.0.1",
+  "192.0.2.1",
+  "192.88.99.1",
+  "192.168.1.1",
+  "198.18.0.1",
+  "198.51.100.1",
+  "203.0.113.1",
+  "224.0.0.1",
+  "239.1.1.1",
+  "240.0.0.1",
+  "255.255.255.255",
+  "2130706433",
+  "0x7f000001",
+  "0177.0.0.1",
+  "127.1",
+  "::",
+  "::1",
+  "::ffff:127.0.0.1",
+  "::ffff:1.1.1.1",
+  "::7f00:1",
+  "64:ff9b::7f00:1",
+  "64:ff9b:1::1",
+  "100::1",
+  "2001::1",
+  "2001:10::1",
+  "2001:20::1",
+  "2001:db8::1",
+  "2002:7f00:1::",
+  "fc00::1",
+  "fd12::1",
+  "fe80::1",
+  "fe80::1%eth0",
+  "fec0::1",
+  "ff02::1",
+  "4000::1",
+  "",
+  "example.com",
+])("%s is not", (address) => {
+  expect(isPublic(address)).toBe(false);
+});
+
+test("one private address among many refuses the host", async () => {
+  const answers = async () => ["1.1.1.1", "2606:4700::1", "10.0.0.1"];
+  expect(publicAddresses("a.example", answers, 1000)).rejects.toMatchObject({ code: "repo_not_allowed" });
+});
+
+test("IPv4 comes first, and a literal address is not looked up", async () => {
+  const answers = async () => ["2606:4700::1", "1.1.1.1"];
+  expect(await publicAddresses("a.example", answers, 1000)).toEqual(["1.1.1.1", "2606:4700::1"]);
+  const never = () => Promise.reject(new Error("asked"));
+  expect(await publicAddresses("1.0.0.1", never, 1000)).toEqual(["1.0.0.1"]);
+  expect(publicAddresses("169.254.169.254", never, 1000)).rejects.toMatchObject({ code: "repo_not_allowed" });
+});
+
+test("a resolver that fails, says nothing or takes too long", async () => {
+  const unreachable = { code: "repo_unreachable" };
+  expect(publicAddresses("a.example", () => Promise.reject(new Error("no")), 1000)).rejects.toMatchObject(
+    unreachable,
+  );
+  expect(publicAddresses("a.example", async () => [], 1000)).rejects.toMatchObject(unreachable);
+  expect(publicAddresses("a.example", () => new Promise(() => {}), 20)).rejects.toMatchObject(unreachable);
+});

@@ -1,0 +1,158 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { chmod, writeFile } from "node:fs/promises";
+import { createRunner, type Runner } from "../../src/git/run.ts";
+import { CLEAN, QUIET, temporary } from "../helpers/git-repo.ts";
+
+/** Stands at git's place: a shell that runs its first argument. */
+let shell: string;
+let runner: Runner;
+let directory: Awaited<ReturnType<typeof temporary>>;
+
+beforeAll(async () => {
+  directory = await temporary();
+  shell = `${directory.path}/shell`;
+  await writeFile(shell, '#!/bin/sh\neval "$1"\n');
+  await chmod(shell, 0o755);
+  runner = createRunner(directory.path, QUIET, shell);
+});
+
+afterAll(async () => {
+  await runner.close();
+  await directory[Symbol.asyncDispose]();
+});
+
+test("exit status, output and errors as they are, bytes and all", async () => {
+  const result = await run("printf 'a\\377b'; echo bad >&2; exit 7");
+  expect(result).toMatchObject({ code: 7, signal: null, stopped: null, stderr: "bad\n" });
+  expect([...result.stdout]).toEqual([97, 255, 98]);
+});
+
+test("standard input arrives whole", async () => {
+  const text = "x".repeat(300_000);
+  const result = await runner.run({
+    args: ["wc -c"],
+    environment: CLEAN,
+    stdin: text,
+    deadlineMs: 5000,
+    outputBytes: 100,
+  });
+  expect(Buffer.from(result.stdout).toString().trim()).toBe("300000");
+});
+
+test("a signal is no exit status", async () => {
+  expect(await run("kill -ABRT $$")).toMatchObject({ code: null, signal: "SIGABRT", stopped: null });
+});
+
+test("past its deadline it is stopped with all its children", async () => {
+  const started = performance.now();
+  const result = await run(`sleep 60 & echo $! > ${directory.path}/child; sleep 60`, { deadlineMs: 200 });
+  expect(result).toMatchObject({ code: null, signal: "SIGKILL", stopped: "deadline" });
+  expect(performance.now() - started).toBeLessThan(3000);
+  expect(await isGone(Number(await Bun.file(`${directory.path}/child`).text()))).toBe(true);
+});
+
+test("a child that outlives git is stopped too", async () => {
+  await run(`(sleep 60 >/dev/null 2>&1 & echo $! > ${directory.path}/child2)`);
+  expect(await isGone(Number(await Bun.file(`${directory.path}/child2`).text()))).toBe(true);
+});
+
+test("too much output stops it", async () => {
+  expect(await run("yes", { outputBytes: 100_000 })).toMatchObject({ stopped: "output" });
+});
+
+test("endless errors are read, and only their beginning is kept", async () => {
+  const result = await run("head -c 5000000 /dev/zero | tr '\\0' e >&2; exit 3");
+  expect(result.code).toBe(3);
+  expect(result.stderr.length).toBe(10 * 1024);
+});
+
+test("the caller can stop it, before and while it runs", async () => {
+  const early = new AbortController();
+  early.abort();
+  expect(await run("sleep 60", { signal: early.signal })).toMatchObject({ stopped: "caller" });
+  const late = new AbortController();
+  setTimeout(() => late.abort(), 100);
+  expect(await run("sleep 60", { signal: late.signal })).toMatchObject({ stopped: "caller" });
+  const taken: number[] = [];
+  const streamed = await run("yes", { onStdout: (chunk) => taken.push(chunk.length) < 3 });
+  expect(streamed.stopped).toBe("caller");
+  expect(taken.length).toBe(3);
+});
+
+test("a slow reader does not use up the deadline, but the wall clock", async () => {
+  const slow = { onStdout: () => Bun.sleep(400).then(() => true) };
+  expect(await run("echo 1", { deadlineMs: 300, ...slow })).toMatchObject({ code: 0, stopped: null });
+  expect(await run("yes", { deadlineMs: 60_000, wallMs: 600, ...slow })).toMatchObject({
+    stopped: "deadline",
+  });
+});
+
+test("a reader that throws leaves nothing behind", async () => {
+  const failing = run(`echo $$ > ${directory.path}/reader; exec yes`, {
+    onStdout() {
+      throw new Error("reader");
+    },
+  });
+  expect(failing).rejects.toThrow("reader");
+  await failing.catch(() => {});
+  expect(await isGone(Number(await Bun.file(`${directory.path}/reader`).text()))).toBe(true);
+});
+
+test.skipIf(process.platform !== "linux")(
+  "memory of a child past the limit stops it",
+  async () => {
+    const hungry =
+      'sh -c "exec awk \'BEGIN { s = \\"xxxxxxxx\\"; for (i = 0; i < 24; i++) s = s s; while (1) x++ }\'"';
+    expect(await run(hungry, { memory: 60 * 1024 * 1024, deadlineMs: 10_000 })).toMatchObject({
+      stopped: "memory",
+    });
+  },
+  15_000,
+);
+
+test("a full disk stops it", async () => {
+  expect(await run("sleep 60", { diskFull: async () => true })).toMatchObject({ stopped: "disk" });
+});
+
+test("closing stops everything, and nothing starts afterwards", async () => {
+  const other = createRunner(directory.path, QUIET, shell);
+  const pending = other.run({ args: ["sleep 60"], environment: CLEAN, deadlineMs: 60_000 });
+  const held = other.open(["sleep 60"], CLEAN);
+  await other.close();
+  expect(await pending).toMatchObject({ stopped: "closing" });
+  expect(await isGone(held.pid)).toBe(true);
+  expect(await other.run({ args: ["true"], environment: CLEAN, deadlineMs: 1000 })).toMatchObject({
+    stopped: "closing",
+  });
+});
+
+function run(script: string, options: Partial<Parameters<Runner["run"]>[0]> = {}) {
+  return runner.run({
+    args: [script],
+    environment: CLEAN,
+    deadlineMs: 5000,
+    outputBytes: 1_000_000,
+    ...options,
+  });
+}
+
+async function isGone(pid: number): Promise<boolean> {
+  expect(pid).toBeGreaterThan(0);
+  for (let tries = 0; tries < 50; tries++) {
+    const status = await Bun.file(`/proc/${pid}/status`)
+      .text()
+      .catch(() => "");
+    if (process.platform === "linux" ? status === "" || /^State:\s*Z/m.test(status) : !isAlive(pid))
+      return true;
+    await Bun.sleep(20);
+  }
+  return false;
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
