@@ -1,0 +1,281 @@
+import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { type Api, startApi } from "../helpers/api.ts";
+import { GitHost } from "../helpers/git-host.ts";
+import { Remote } from "../helpers/remote.ts";
+
+let api: Api;
+const undo: (() => unknown)[] = [];
+
+beforeAll(async () => {
+  api = await startApi();
+});
+afterEach(async () => {
+  for (const step of undo.splice(0).reverse()) await step();
+});
+afterAll(() => api.stop());
+
+function makeRemote(options?: ConstructorParameters<typeof Remote>[0]): Remote {
+  const remote = new Remote(options);
+  undo.push(() => remote.remove());
+  return remote;
+}
+
+function makeHost(remote: Remote, options?: ConstructorParameters<typeof GitHost>[1]): GitHost {
+  const host = new GitHost(remote, options);
+  undo.push(() => host.stop());
+  return host;
+}
+
+/** Every file of the data folder, as one text. */
+function dataFolder(dataDir: string): string {
+  return readdirSync(dataDir, { recursive: true, encoding: "utf8" })
+    .map((name) => join(dataDir, name))
+    .filter((path) => statSync(path).isFile())
+    .map((path) => readFileSync(path, "latin1"))
+    .join("\n");
+}
+
+test("takes the default branch from the repository, whatever its name", async () => {
+  const remote = makeRemote({ defaultBranch: "trunk/v2" });
+  remote.commit("trunk/v2", { a: "1\n" });
+  remote.commit("main", { a: "1\n" });
+  const project = await api.project(remote.url, { name: "  Trunk  " });
+  expect(project).toEqual({
+    project_id: expect.any(String),
+    account_id: expect.any(String),
+    name: "Trunk",
+    slug: "trunk",
+    repo_url: remote.url,
+    default_branch: "trunk/v2",
+    managed: false,
+    manifest_path: "svc.toml",
+    created_at: expect.any(String),
+    updated_at: expect.any(String),
+  });
+  const other = await api.project(remote.url, { name: "Trunk", default_branch: "refs/heads/main" });
+  expect([other.default_branch, other.slug]).toEqual(["main", expect.stringMatching(/^trunk-\d{6}$/)]);
+  const missing = await api.call("POST", "/v1/projects", {
+    body: { name: "x", repo_url: remote.url, default_branch: "nope" },
+  });
+  expect([missing.status, missing.body.code]).toEqual([400, "ref_not_found"]);
+});
+
+test("an empty repository can be a project, and takes change requests once it has branches", async () => {
+  const remote = makeRemote({ defaultBranch: "dev" });
+  const project = await api.project(remote.url);
+  expect(["dev", "main"]).toContain(project.default_branch);
+  const path = `/v1/projects/${project.project_id}/change-requests`;
+  expect((await api.call("POST", path, { body: { title: "t", head_ref: "work" } })).body.code).toBe(
+    "ref_not_found",
+  );
+  remote.commit(project.default_branch, { a: "1\n" });
+  remote.commit("work", { a: "2\n" }, { from: project.default_branch });
+  expect((await api.call("POST", path, { body: { title: "t", head_ref: "work" } })).status).toBe(201);
+  expect((await api.call("POST", `${path}/1/merge`)).status).toBe(200);
+});
+
+test("a SHA-256 repository works from project to merge", async () => {
+  const remote = makeRemote({ objectFormat: "sha256" });
+  remote.commit("main", { a: "1\n" });
+  remote.commit("work", { b: "2\n" }, { from: "main" });
+  remote.commit("main", { c: "3\n" });
+  const project = await api.project(remote.url);
+  const path = `/v1/projects/${project.project_id}/change-requests`;
+  const opened = await api.call("POST", path, { body: { title: "t", head_ref: "work" } });
+  expect(opened.body.head_commit_sha).toMatch(/^[0-9a-f]{64}$/);
+  expect((await api.call("POST", `${path}/1/merge`)).body.merge_commit_sha).toBe(remote.sha("main"));
+});
+
+test("over http with a credential: reads, merges, and the credential is nowhere to be seen", async () => {
+  const credential = { username: "bot", token: "s3cret-T0ken-value" };
+  const remote = makeRemote();
+  remote.commit("main", { a: "1\n" });
+  remote.commit("work", { a: "2\n" }, { from: "main" });
+  const host = makeHost(remote, { credential });
+
+  const without = await api.call("POST", "/v1/projects", { body: { name: "x", repo_url: host.url } });
+  expect([without.status, without.body.code]).toEqual([502, "repo_unreachable"]);
+  const wrong = await api.call("POST", "/v1/projects", {
+    body: { name: "x", repo_url: host.url, git_token: "wr0ng-t0ken" },
+  });
+  expect([wrong.status, wrong.text.includes("wr0ng-t0ken")]).toEqual([502, false]);
+
+  const inUrl = host.url.replace("http://", `http://${credential.username}:${credential.token}@`);
+  const project = await api.project(inUrl);
+  expect(project.repo_url).toBe(host.url);
+  const path = `/v1/projects/${project.project_id}/change-requests`;
+  const answers = [
+    await api.call("POST", path, { body: { title: "t", head_ref: "work" } }),
+    await api.call("GET", `${path}/1`),
+    await api.call("GET", `${path}/1/diff`),
+    await api.call("POST", `${path}/1/merge`),
+    await api.call("GET", `/v1/projects/${project.project_id}`),
+  ];
+  expect(answers.map((answer) => answer.status)).toEqual([201, 200, 200, 200, 200]);
+  expect(remote.git("show", "main:a")).toBe("2\n");
+  const everything = answers.map((answer) => answer.text).join() + dataFolder(api.dataDir);
+  expect(everything).not.toContain(credential.token);
+  expect(everything).not.toContain(btoa(`${credential.username}:${credential.token}`));
+});
+
+test("a stored credential can be replaced, and is checked before it is stored", async () => {
+  const remote = makeRemote();
+  remote.commit("main", { a: "1\n" });
+  const host = makeHost(remote, { credential: { username: "x-access-token", token: "one" } });
+  const project = await api.project(host.url, { git_token: "one" });
+  const put = (token: string) =>
+    api.call("PUT", `/v1/projects/${project.project_id}/git-credential`, { body: { token } });
+  expect((await put("two")).status).toBe(502);
+  expect((await put("one\n")).status).toBe(400);
+  expect((await put("one")).body).toEqual({ ok: true });
+});
+
+test("a credential never goes along to another host", async () => {
+  const remote = makeRemote();
+  remote.commit("main", { a: "1\n" });
+  const first = makeHost(remote, { credential: { username: "x-access-token", token: "for-the-first" } });
+  const second = makeHost(remote);
+  const project = await api.project(first.url, { git_token: "for-the-first" });
+  const moved = await api.call("PATCH", `/v1/projects/${project.project_id}`, {
+    body: { repo_url: second.url },
+  });
+  expect([moved.status, moved.body.repo_url]).toEqual([200, second.url]);
+  expect(second.seen.length).toBeGreaterThan(0);
+  expect(second.seen.filter((request) => request.authorization !== null)).toEqual([]);
+});
+
+test("a redirect is not followed, and the credential stays behind", async () => {
+  const remote = makeRemote();
+  remote.commit("main", { a: "1\n" });
+  const target = makeHost(remote);
+  const host = makeHost(remote, {
+    intercept: (request) => Response.redirect(target.url + new URL(request.url).pathname, 301),
+  });
+  const answer = await api.call("POST", "/v1/projects", {
+    body: { name: "x", repo_url: host.url, git_token: "t" },
+  });
+  expect([answer.status, answer.body.code]).toEqual([502, "repo_unreachable"]);
+  expect(answer.body.error).toMatch(/redirect|moved/i);
+  expect(target.seen).toEqual([]);
+});
+
+test("objects of the old repository are not served as the new one's", async () => {
+  const [one, two] = [makeRemote(), makeRemote()];
+  for (const remote of [one, two]) {
+    remote.commit("main", { a: "1\n" });
+    remote.commit("work", { [remote === one ? "secret" : "open"]: "x\n" }, { from: "main" });
+  }
+  const project = await api.project(one.url);
+  const path = `/v1/projects/${project.project_id}`;
+  await api.call("POST", `${path}/change-requests`, { body: { title: "t", head_ref: "work" } });
+  const files = async () =>
+    (await api.call("GET", `${path}/change-requests/1/diff`)).body.files.map(
+      (file: { path: string }) => file.path,
+    );
+  expect(await files()).toEqual(["secret"]);
+  expect((await api.call("PATCH", path, { body: { repo_url: two.url } })).status).toBe(200);
+  expect(await files()).toEqual(["open"]);
+  expect(readdirSync(join(api.dataDir, "mirrors")).length).toBeGreaterThan(0);
+});
+
+test("what is not a repository svc may reach is refused before git sees it", async () => {
+  const rows: [string, string[]][] = [
+    [
+      "invalid_repo_url",
+      [
+        "-x",
+        "--upload-pack=x",
+        "ext::sh -c id",
+        "ftp://h/x",
+        "not a url",
+        "https://",
+        "https://-x/y",
+        "https://h/%0a",
+        "ssh://-oProxyCommand=x/y",
+        "git@-x:y",
+        "a\nb",
+      ],
+    ],
+  ];
+  for (const [code, urls] of rows) {
+    for (const repo_url of urls) {
+      const answer = await api.call("POST", "/v1/projects", { body: { name: "x", repo_url } });
+      expect([repo_url, answer.status, answer.body.code]).toEqual([repo_url, 400, code]);
+    }
+  }
+});
+
+test("private addresses, file and http are refused unless the operator allows them", async () => {
+  const strict = await startApi({ env: { SVC_ALLOW_PRIVATE_REPOS: "0" } });
+  undo.push(() => strict.stop());
+  const urls = [
+    "file:///etc",
+    "/etc",
+    "http://127.0.0.1/x",
+    "https://127.0.0.1/x",
+    "https://localhost/x",
+    "https://[::1]/x",
+    "https://10.0.0.1/x",
+    "https://169.254.169.254/x",
+    "https://[::ffff:10.0.0.1]/x",
+    "https://0x7f000001/x",
+    "https://2130706433/x",
+    "https://0177.0.0.1/x",
+    "https://100.64.0.1/x",
+    "https://[fd00::1]/x",
+    "https://[64:ff9b::7f00:1]/x",
+    "ssh://git@127.0.0.1/x",
+    "git@127.0.0.1:x",
+    "git://192.168.0.1/x",
+  ];
+  for (const repo_url of urls) {
+    const answer = await strict.call("POST", "/v1/projects", { body: { name: "x", repo_url } });
+    expect([repo_url, answer.status]).toEqual([repo_url, 400]);
+    expect(["invalid_repo_url", "repo_not_allowed"]).toContain(answer.body.code);
+  }
+});
+
+test("deleting a project takes its change requests, tokens and mirror along, and leaves the repository", async () => {
+  const remote = makeRemote();
+  remote.commit("main", { a: "1\n" });
+  remote.commit("work", { a: "2\n" }, { from: "main" });
+  const before = readdirSync(join(api.dataDir, "mirrors")).length;
+  const project = await api.project(remote.url);
+  const path = `/v1/projects/${project.project_id}`;
+  await api.call("POST", `${path}/change-requests`, { body: { title: "t", head_ref: "work" } });
+  await api.call("GET", `${path}/change-requests/1/diff`);
+  const { token } = (await api.call("POST", `${path}/cli-token`)).body;
+  expect((await api.call("DELETE", path)).body).toEqual({ ok: true });
+  expect((await api.call("GET", path)).status).toBe(404);
+  expect((await api.call("GET", `${path}/change-requests`)).status).toBe(404);
+  expect((await api.call("GET", "/v1/auth/whoami", { token })).status).toBe(401);
+  expect(readdirSync(join(api.dataDir, "mirrors")).length).toBe(before);
+  expect(remote.has("work")).toBe(true);
+});
+
+test("lists page by page", async () => {
+  const remote = makeRemote();
+  remote.commit("main", { a: "1\n" });
+  const other = await api.mint("pages@example.com");
+  const ids: string[] = [];
+  for (let n = 0; n < 5; n++) {
+    ids.push(
+      (
+        await api.call("POST", "/v1/projects", {
+          token: other,
+          body: { name: `p${n}`, repo_url: remote.url },
+        })
+      ).body.project_id,
+    );
+  }
+  const found: string[] = [];
+  for (let cursor = ""; ; ) {
+    const { body } = await api.call("GET", `/v1/projects?limit=2${cursor}`, { token: other });
+    found.push(...body.projects.map((project: { project_id: string }) => project.project_id));
+    if (!body.next_cursor) break;
+    cursor = `&cursor=${body.next_cursor}`;
+  }
+  expect(found.sort()).toEqual(ids.sort());
+});
