@@ -33,6 +33,12 @@ export function engineFailure(engine: Engine, doing: string, result: RunResult):
   return !result.stopped && result.code !== null && DAMAGE.test(words) ? new MirrorDamaged(failure) : failure;
 }
 
+/** What to throw when a fetch did not work: what is broken may also be the mirror that it fetched into. */
+export function fetchFailure(engine: Engine, remote: Remote, result: RunResult): SvcError | MirrorDamaged {
+  const failure = remoteFailure(engine, remote, result);
+  return !result.stopped && DAMAGE.test(result.stderr) ? new MirrorDamaged(failure) : failure;
+}
+
 /** What to throw when git could not get what it asked a remote for. */
 export function remoteFailure(engine: Engine, remote: Remote, result: RunResult): SvcError {
   const words = scrub(result.stderr, remote.secrets, Object.values(engine.directories), WORDS_MAX_BYTES);
@@ -64,7 +70,7 @@ const STOPS: Record<Stop, string> = {
 
 /** What git says (2.38 to 2.55) when objects, packs or the repository's own files are missing or broken. */
 const DAMAGE =
-  /corrupt|missing (?:blob|tree|commit|object)|bad (?:object|tree|sha1)|bad tree object|unable to (?:read|parse|find)|could not (?:read|parse|open)|not a git repository|failed to read object|garbage at end|inflate|packfile .* (?:cannot|does not match)|hash mismatch|index file .* (?:is too small|wrong)|not a tree object|unable to create temporary file|failed to parse/i;
+  /corrupt|not a valid (?:commit|object) name|missing (?:blob|tree|commit|object)|bad (?:object|tree|sha1)|bad tree object|unable to (?:read|parse|find)|could not (?:read|parse|open)|not a git repository|failed to read object|garbage at end|inflate|packfile .* (?:cannot|does not match)|hash mismatch|index file .* (?:is too small|wrong)|not a tree object|unable to create temporary file|failed to parse/i;
 
 const REMOTE_FAULTS: readonly (readonly [RegExp, string])[] = [
   [

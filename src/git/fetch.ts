@@ -2,7 +2,7 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { SvcError } from "../contract/errors.ts";
 import type { Engine } from "./engine.ts";
-import { remoteFailure } from "./failure.ts";
+import { fetchFailure, type MirrorDamaged } from "./failure.ts";
 import type { Repository } from "./git.ts";
 import { type Mirror, packBytes } from "./mirror.ts";
 import { openRemote } from "./remote.ts";
@@ -18,7 +18,7 @@ export async function fetchBranches(
   engine: Engine,
   repo: Repository,
   mirror: Mirror,
-): Promise<SvcError | null> {
+): Promise<SvcError | MirrorDamaged | null> {
   await using remote = await openRemote(engine.remote, repo);
   const before = await packBytes(mirror);
   const result = await engine.network(repo.id, () =>
@@ -44,7 +44,9 @@ export async function fetchBranches(
       outputBytes: engine.limits.outputBytes,
     }),
   );
-  return result.code === 0 ? null : remoteFailure(engine, remote, result);
+  // git leaves out what a shallow remote cuts off, and only warns
+  const isShallow = /shallow/.test(result.stderr);
+  return result.code === 0 && !isShallow ? null : fetchFailure(engine, remote, result);
 }
 
 /** Packs that a mirror may gather before small ones are put together: each costs a look in every object search. */

@@ -25,7 +25,7 @@ const REPAIR_EVERY_MS = 60_000;
 
 export function createMirrors(engine: Engine): Mirrors {
   const open = new Map<string, { url: string; mirror: Promise<Mirror | null> }>();
-  const shareFetch = createShare<SvcError | null>();
+  const shareFetch = createShare<SvcError | MirrorDamaged | null>();
   const repaired = new Map<string, number>();
   const background = new Set<Promise<unknown>>();
 
@@ -39,14 +39,12 @@ export function createMirrors(engine: Engine): Mirrors {
     const failure = await shareFetch(fetchKey(repo), () => fetchInto(repo, commits));
     const filled = await find(repo);
     if (filled && (await holds(filled, commits))) return true;
-    if (failure) throw failure;
-    if (!filled || !(await names(filled, commits))) return false;
-    // the branches are here but not what they name
-    await repair(
-      repo,
-      commits,
-      new SvcError("merge_engine_failed", "The copy of the repository is damaged."),
-    );
+    // one that was made just now is not what is broken
+    if (failure && !(failure instanceof MirrorDamaged && filled && filled === mirror)) throw callers(failure);
+    // the branches may be here, but not what they name
+    if (!failure && !(filled && (await names(filled, commits)))) return false;
+    const damage = new SvcError("merge_engine_failed", "The copy of the repository is damaged.");
+    await repair(repo, commits, filled, failure instanceof MirrorDamaged ? failure.failure : damage);
     const fresh = await find(repo);
     return fresh !== null && (await holds(fresh, commits));
   }
@@ -56,7 +54,7 @@ export function createMirrors(engine: Engine): Mirrors {
     commits: readonly string[],
     work: (mirror: Mirror) => Promise<T>,
   ): Promise<T> {
-    let mirror = await find(repo);
+    const mirror = await find(repo);
     let failure = new SvcError("merge_engine_failed", "The commits are not in the copy of the repository.");
     if (mirror) {
       try {
@@ -66,13 +64,13 @@ export function createMirrors(engine: Engine): Mirrors {
         failure = error.failure;
       }
     }
-    await repair(repo, commits, failure);
-    mirror = await find(repo);
-    if (!mirror || !(await holds(mirror, commits))) throw failure;
+    await repair(repo, commits, mirror, failure);
+    const fresh = await find(repo);
+    if (!fresh || !(await holds(fresh, commits))) throw failure;
     try {
-      return await work(mirror);
+      return await work(fresh);
     } catch (error) {
-      throw error instanceof MirrorDamaged ? error.failure : error;
+      throw callers(error);
     }
   }
 
@@ -95,7 +93,10 @@ export function createMirrors(engine: Engine): Mirrors {
     return mirror;
   }
 
-  async function fetchInto(repo: Repository, commits: readonly string[]): Promise<SvcError | null> {
+  async function fetchInto(
+    repo: Repository,
+    commits: readonly string[],
+  ): Promise<SvcError | MirrorDamaged | null> {
     const mirror =
       (await find(repo)) ?? (await remember(repo, createMirror(engine, repo, formatOf(commits))));
     if (!mirror) return null;
@@ -146,17 +147,29 @@ export function createMirrors(engine: Engine): Mirrors {
     return result.code !== 0 || commits.every((commit) => tips.has(commit));
   }
 
-  async function repair(repo: Repository, commits: readonly string[], failure: SvcError): Promise<void> {
-    const last = repaired.get(repo.id);
-    if (last !== undefined && performance.now() - last < REPAIR_EVERY_MS) throw failure;
-    engine.log.warn({ repo: repo.id }, "the mirror is damaged and is made anew");
+  /** Makes a mirror anew, unless somebody else has just done it. */
+  async function repair(
+    repo: Repository,
+    commits: readonly string[],
+    damaged: Mirror | null,
+    failure: SvcError,
+  ): Promise<void> {
     const failed = await shareFetch(fetchKey(repo), async () => {
+      if ((await find(repo)) !== damaged) return null;
+      const last = repaired.get(repo.id);
+      if (last !== undefined && performance.now() - last < REPAIR_EVERY_MS) return failure;
       repaired.set(repo.id, performance.now());
-      await closeMirror(repo.id);
-      await discardMirror(engine, repo.id);
+      engine.log.warn({ repo: repo.id }, "the mirror is damaged and is made anew");
+      await remember(repo, discard(repo.id, damaged));
       return await fetchInto(repo, commits);
     });
-    if (failed) throw failed;
+    if (failed) throw callers(failed);
+  }
+
+  async function discard(id: string, mirror: Mirror | null): Promise<null> {
+    mirror?.objects.rest();
+    await discardMirror(engine, id);
+    return null;
   }
 
   async function closeMirror(id: string): Promise<void> {
@@ -182,6 +195,11 @@ export function createMirrors(engine: Engine): Mirrors {
   async function settled(): Promise<void> {
     await Promise.allSettled(background);
   }
+}
+
+/** What of an error is for the caller. */
+function callers(error: unknown): unknown {
+  return error instanceof MirrorDamaged ? error.failure : error;
 }
 
 const OBJECT_ID = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
