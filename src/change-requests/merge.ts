@@ -66,11 +66,7 @@ async function merge(
     if (attempt === 0) await requireAgentMerge(deps, caller, project, repo, listing);
     const intent = await prepare(deps, caller, repo, row, listing, message);
     if (intent === "moved") continue;
-    const outcome = await deps.git.push(repo, {
-      branch: row.baseRef,
-      from: intent.baseSha,
-      to: intent.mergeSha,
-    });
+    const outcome = await push(deps, repo, row, intent);
     if (outcome.outcome === "stale") {
       failed.add(intent.mergeSha);
       continue;
