@@ -67,7 +67,12 @@ export async function openEmbedded(directory?: string): Promise<Database> {
     pgliteWasmModule: await compile(wasmPath),
     initdbWasmModule: await compile(initdbPath),
   });
-  await migrateEmbedded(client);
+  try {
+    await migrateEmbedded(client);
+  } catch (error) {
+    await client.close();
+    throw error;
+  }
   return { db: drizzlePglite(client, { schema }), kind: "embedded", close: () => client.close() };
 }
 

@@ -1,0 +1,263 @@
+import { afterEach, describe, expect, test } from "bun:test";
+import { chmodSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { sql } from "drizzle-orm";
+import { openEmbedded } from "../../db/client.ts";
+import { users } from "../../db/schema/index.ts";
+import { AGAINST_BINARIES, caller, cleanEnvironment, makeFolder, spawnServer } from "../helpers/api.ts";
+import { Remote } from "../helpers/remote.ts";
+
+const SERVER = AGAINST_BINARIES ? [resolve("dist/svc-api")] : [process.execPath, resolve("src/main.ts")];
+
+/** Undone after each test, the newest first. */
+const undo: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const step of undo.splice(0).reverse()) await step();
+});
+
+function folder(): string {
+  const path = makeFolder();
+  undo.push(() => rmSync(path, { recursive: true, force: true }));
+  return path;
+}
+
+function settings(dataDir: string): Record<string, string> {
+  return { SVC_PORT: "0", SVC_DATA_DIR: dataDir, SVC_ALLOW_PRIVATE_REPOS: "1", SVC_LOG_LEVEL: "silent" };
+}
+
+async function start(env: Record<string, string>) {
+  const server = await spawnServer(SERVER, env);
+  undo.push(() => server.child.kill("SIGKILL"));
+  return server;
+}
+
+async function run(env: Record<string, string>, args: string[], { stdin = "", cwd = "." } = {}) {
+  const child = Bun.spawn([...SERVER, ...args], {
+    env: { ...cleanEnvironment(), ...env },
+    cwd,
+    stdin: Buffer.from(stdin),
+    stderr: "pipe",
+  });
+  const [out, err, code] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+    child.exited,
+  ]);
+  return { out, err, code };
+}
+
+const mode = (path: string) => (statSync(path).mode & 0o777).toString(8);
+
+describe("svc-api admin", () => {
+  test("makes tokens while a server runs and while none does, and they are the same users", async () => {
+    const dataDir = folder();
+    const env = settings(dataDir);
+    const before = await run(env, ["admin", "token", "--email", "Me@Example.com"]);
+    expect([before.code, before.err]).toEqual([0, ""]);
+    expect(before.out).toMatch(/^svc_pat_[0-9A-Za-z]{43}
+$/);
+    const server = await start(env);
+    const during = await run(env, ["admin", "token", "--email", "me@example.com", "--name", "laptop"]);
+    const ids = [];
+    for (const token of [before.out.trim(), during.out.trim()]) {
+      const answer = await caller(server.url, token)("GET", "/v1/accounts/me");
+      expect([answer.status, answer.body.email]).toEqual([200, "me@example.com"]);
+      ids.push(answer.body.user_id);
+    }
+    expect(new Set(ids).size).toBe(1);
+    expect([mode(dataDir), mode(join(dataDir, "admin.sock")), mode(join(dataDir, "master.key"))]).toEqual([
+      "700",
+      "600",
+      "600",
+    ]);
+  }, 30_000);
+
+  test("sets a password from standard input, which is stored as argon2id", async () => {
+    const dataDir = folder();
+    const env = settings(dataDir);
+    expect(await run(env, ["admin", "user", "--email", "a@b.c"], { stdin: "short\n" })).toMatchObject({
+      code: 1,
+      out: "",
+    });
+    expect(await run(env, ["admin", "user", "--email", "a@b.c"], { stdin: "correct horse\n" })).toMatchObject(
+      { code: 0, out: "User made, password set.\n" },
+    );
+    const server = await start(env);
+    expect(await run(env, ["admin", "user", "--email", "a@b.c"], { stdin: "battery staple" })).toMatchObject({
+      code: 0,
+      out: "Password set.\n",
+    });
+    await server.stop();
+    const database = await openEmbedded(join(dataDir, "postgres"));
+    const [user] = await database.db.select().from(users);
+    await database.close();
+    expect(user?.passwordHash).toStartWith("$argon2id$");
+    expect(await Bun.password.verify("battery staple", user?.passwordHash ?? "")).toBe(true);
+  }, 40_000);
+
+  test.each([
+    [["admin", "token"], 2, "--email"],
+    [["admin", "nope", "--email", "a@b.c"], 2, "admin nope"],
+    [["admin", "token", "--mail", "x"], 2, "--mail"],
+    [["admin", "token", "--email", "nope"], 1, "e-mail"],
+    [["serve"], 2, "serve"],
+  ])(
+    "%p ends with %p",
+    async (args, code, words) => {
+      const result = await run(settings(folder()), args);
+      expect([result.code, result.out]).toEqual([code, ""]);
+      expect(result.err).toContain(words);
+      expect(result.err.trim().split("\n")).toHaveLength(1);
+    },
+    20_000,
+  );
+});
+
+test("version and help", async () => {
+  expect((await run({}, ["version"])).out).toMatch(/^svc-api \d+\.\d+\.\d+\n$/);
+  expect((await run({}, ["--help"])).out).toContain("svc-api admin token");
+});
+
+test.each([
+  ["SVC_PORT", "http"],
+  ["SVC_PORT", "70000"],
+  ["SVC_DATA_DIR", "relative/path"],
+  ["SVC_DATA_DIR", `/${"x".repeat(100)}`],
+  ["SVC_PUBLIC_URL", "localhost:8008"],
+  ["SVC_PUBLIC_URL", "https://user:hunter2@example.com"],
+  ["DATABASE_URL", "mysql://user:hunter2@host/db"],
+  ["SVC_MASTER_KEY", "hunter2"],
+  ["SVC_ALLOW_PRIVATE_REPOS", "maybe"],
+  ["SVC_SSH_KEYS", "everyone"],
+  ["SVC_LOG_LEVEL", "loud"],
+  ["SVC_NO_REPLY_HOST", "a b"],
+])("a bad %s stops the server with one line that names it", async (name, value) => {
+  const result = await run({ ...settings("/nonexistent"), [name]: value }, []);
+  expect([result.code, result.out]).toEqual([1, ""]);
+  expect(result.err.trim().split("\n")).toHaveLength(1);
+  expect(result.err).toStartWith(`svc-api: ${name} `);
+  expect(result.err).not.toContain("hunter2");
+});
+
+test("a second server on one data folder is refused, and the first goes on", async () => {
+  const dataDir = folder();
+  const first = await start(settings(dataDir));
+  const second = await run(settings(dataDir), []);
+  expect(second).toMatchObject({
+    code: 1,
+    err: expect.stringContaining("Another svc-api is using the data folder"),
+  });
+  expect((await caller(first.url, "")("GET", "/v1/health", { token: null })).body).toEqual({
+    status: "ok",
+    service: "svc-api",
+    version: expect.any(String),
+    database: "embedded",
+  });
+  // The lock ends with its process, however that ends.
+  first.child.kill("SIGKILL");
+  await first.child.exited;
+  await start(settings(dataDir));
+}, 30_000);
+
+test("a port that is taken stops the server with one line", async () => {
+  const taken = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
+  undo.push(() => taken.stop(true));
+  const result = await run({ ...settings(folder()), SVC_PORT: String(taken.port) }, []);
+  expect(result).toMatchObject({
+    code: 1,
+    err: "svc-api: The port is in use. Stop the program that has it, or set SVC_PORT to another.\n",
+  });
+}, 20_000);
+
+test("another master key than the database's is refused", async () => {
+  const env = settings(folder());
+  await run(env, ["admin", "token", "--email", "a@b.c"]);
+  const result = await run({ ...env, SVC_MASTER_KEY: "ab".repeat(32) }, []);
+  expect(result).toMatchObject({ code: 1, err: expect.stringContaining("The master key is not the one") });
+}, 20_000);
+
+test("a schema newer than the binary is refused with one line", async () => {
+  const dataDir = folder();
+  await run(settings(dataDir), ["admin", "token", "--email", "a@b.c"]);
+  const database = await openEmbedded(join(dataDir, "postgres"));
+  await database.db.execute(
+    sql`insert into drizzle.__drizzle_migrations (hash, created_at) values ('x', 99999999999999)`,
+  );
+  await database.close();
+  const result = await run(settings(dataDir), []);
+  expect(result.code).toBe(1);
+  expect(result.err).toContain("made by a newer version of svc");
+  expect(result.err.trim().split("\n")).toHaveLength(1);
+}, 30_000);
+
+describe("the end of a server", () => {
+  async function withChangeRequest() {
+    const remote = new Remote();
+    undo.push(() => remote.remove());
+    remote.commit("main", { a: "1\n" });
+    remote.commit("work", { a: "2\n" }, { from: "main" });
+    const env = settings(folder());
+    const token = (await run(env, ["admin", "token", "--email", "a@b.c"])).out.trim();
+    const server = await start(env);
+    const call = caller(server.url, token);
+    const project = (await call("POST", "/v1/projects", { body: { name: "p", repo_url: remote.url } })).body;
+    const path = `/v1/projects/${project.project_id}/change-requests`;
+    return { remote, env, token, server, call, path };
+  }
+
+  test("SIGTERM: requests under way get their answers, new ones none, then status 0", async () => {
+    const { remote, server, call, path } = await withChangeRequest();
+    await call("POST", path, { body: { title: "t", head_ref: "work" } });
+    remote.hook("pre-receive", "sleep 1");
+    const merging = call("POST", `${path}/1/merge`);
+    await Bun.sleep(400);
+    server.child.kill("SIGTERM");
+    expect((await merging).status).toBe(200);
+    expect(await server.child.exited).toBe(0);
+    await expect(call("GET", "/v1/health")).rejects.toThrow();
+  }, 30_000);
+
+  test("SIGKILL: nothing that was acknowledged is lost", async () => {
+    const { env, token, server, call, path } = await withChangeRequest();
+    const acknowledged: number[] = [];
+    const writers = Array.from({ length: 4 }, async () => {
+      for (;;) {
+        const answer = await call("POST", path, { body: { title: "t", head_ref: "work" } }).catch(() => null);
+        if (!answer) return;
+        expect(answer.status).toBe(201);
+        acknowledged.push(answer.body.number);
+      }
+    });
+    await Bun.sleep(1_000);
+    server.child.kill("SIGKILL");
+    await Promise.all(writers);
+    expect(acknowledged.length).toBeGreaterThan(5);
+    const again = await start(env);
+    const stored: number[] = [];
+    for (let cursor = ""; ; ) {
+      const { body } = await caller(again.url, token)("GET", `${path}?limit=200${cursor}`);
+      stored.push(...body.change_requests.map((cr: { number: number }) => cr.number));
+      if (!body.next_cursor) break;
+      cursor = `&cursor=${body.next_cursor}`;
+    }
+    expect(acknowledged.filter((number) => !stored.includes(number))).toEqual([]);
+    expect(new Set(stored).size).toBe(stored.length);
+  }, 40_000);
+});
+
+test.skipIf(!AGAINST_BINARIES)(
+  "the binary reads no .env and no bunfig.toml of the folder it is started in",
+  async () => {
+    const hostile = mkdtempSync(join(tmpdir(), "svc-hostile-"));
+    undo.push(() => rmSync(hostile, { recursive: true, force: true }));
+    writeFileSync(join(hostile, ".env"), "SVC_PORT=not-a-port\n");
+    writeFileSync(join(hostile, "bunfig.toml"), 'preload = ["./evil.ts"]\n');
+    writeFileSync(join(hostile, "evil.ts"), `await Bun.write("ran", "x"); console.log("EVIL");`);
+    chmodSync(hostile, 0o755);
+    const result = await run(settings(folder()), ["admin", "token", "--email", "a@b.c"], { cwd: hostile });
+    expect([result.code, result.out.startsWith("svc_pat_")]).toEqual([0, true]);
+    expect(await Bun.file(join(hostile, "ran")).exists()).toBe(false);
+  },
+  20_000,
+);
