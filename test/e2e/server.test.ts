@@ -55,8 +55,7 @@ describe("svc-api admin", () => {
     const env = settings(dataDir);
     const before = await run(env, ["admin", "token", "--email", "Me@Example.com"]);
     expect([before.code, before.err]).toEqual([0, ""]);
-    expect(before.out).toMatch(/^svc_pat_[0-9A-Za-z]{43}
-$/);
+    expect(before.out).toMatch(/^svc_pat_[0-9A-Za-z]{43}\n$/);
     const server = await start(env);
     const during = await run(env, ["admin", "token", "--email", "me@example.com", "--name", "laptop"]);
     const ids = [];
