@@ -45,7 +45,7 @@ export async function fetchBranches(
     }),
   );
   // git leaves out what a shallow remote cuts off, and only warns
-  const isShallow = /shallow/.test(result.stderr);
+  const isShallow = /shallow (?:roots are|update) not allowed/.test(result.stderr);
   return result.code === 0 && !isShallow ? null : fetchFailure(engine, remote, result);
 }
 

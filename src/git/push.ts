@@ -54,7 +54,7 @@ const STALE_THERE =
 const DENIED =
   /returned error: 403|permission (?:to \S+ )?denied|access denied|not allowed to push|read[- ]only|write access|service not enabled/i;
 const NOT_REACHED =
-  /could not resolve|failed to connect|couldn't connect|connection refused|connection timed out|no route to host|network is unreachable|authentication failed|could not read (?:username|password)|unable to read askpass|returned error: (?:401|404|30\d)|repository not found|does not appear to be a git repository|does not exist|host key verification failed|ssl certificate|dubious ownership|unable to update url base/i;
+  /could not resolve|failed to connect|couldn't connect|connection refused|connect to host \S+ port \d+|no route to host|network is unreachable|authentication failed|could not read (?:username|password)|unable to read askpass|returned error: (?:401|404|30\d)|repository (?:\S+ )?not found|does not appear to be a git repository|does not exist|host key verification failed|ssl certificate|dubious ownership|unable to update url base/i;
 
 function readOutcome(engine: Engine, remote: Remote, ref: string, result: RunResult): PushOutcome {
   const clean = (text: string) =>
@@ -75,9 +75,10 @@ function readOutcome(engine: Engine, remote: Remote, ref: string, result: RunRes
     if (STALE_THERE.test(summary)) return { outcome: "stale" };
     return { outcome: "rejected", reason: clean(hostWords(summary, result.stderr)) };
   }
-  const words = clean(result.stderr);
+  // what the host says may hold any words; only git's own tell how far it came
+  const words = clean(result.stderr.replace(/^remote:.*$/gm, ""));
   if (!flag && result.code !== null && !result.stopped) {
-    if (DENIED.test(words)) return { outcome: "rejected", reason: clean(hostWords("", result.stderr)) };
+    if (DENIED.test(words)) return { outcome: "rejected", reason: clean(result.stderr) };
     if (NOT_REACHED.test(words)) {
       throw new SvcError(
         "repo_unreachable",
