@@ -1,0 +1,53 @@
+import { expect, test } from "bun:test";
+import { createGate } from "../../src/git/gate.ts";
+
+const LIMITS = { total: 3, perKey: 2, queue: 5, queuePerKey: 3, waitMs: 1000 };
+
+test("no more run than may, of one key and in all, in the order they came", async () => {
+  const gate = createGate(LIMITS);
+  const inside: string[] = [];
+  const order: string[] = [];
+  let most = 0;
+  const work = (key: string, name: string) =>
+    gate(key, async () => {
+      inside.push(key);
+      order.push(name);
+      most = Math.max(most, inside.length);
+      expect(inside.filter((other) => other === key).length).toBeLessThanOrEqual(2);
+      await Bun.sleep(5);
+      inside.splice(inside.indexOf(key), 1);
+    });
+  await Promise.all([
+    work("a", "a1"),
+    work("a", "a2"),
+    work("a", "a3"),
+    work("b", "b1"),
+    work("b", "b2"),
+    work("c", "c1"),
+  ]);
+  expect(most).toBe(3);
+  // a3 waits for a place of its own repository, b1 does not wait behind it
+  expect(order).toEqual(["a1", "a2", "b1", "a3", "b2", "c1"]);
+});
+
+test("a full queue and a long wait are unavailable", async () => {
+  const gate = createGate({ ...LIMITS, total: 1, waitMs: 50 });
+  let end = () => {};
+  const first = gate("a", () => new Promise<void>((resolve) => (end = resolve)));
+  const waiting = Array.from({ length: 4 }, () => gate("a", async () => {}));
+  const codes = (await Promise.allSettled(waiting)).map((result) =>
+    result.status === "rejected" ? result.reason.code : "ran",
+  );
+  expect(codes).toEqual(["unavailable", "unavailable", "unavailable", "unavailable"]);
+  end();
+  await first;
+  // those who gave up hold no place
+  expect(await gate("a", async () => "in")).toBe("in");
+});
+
+test("work that fails gives its place back", async () => {
+  const gate = createGate({ ...LIMITS, total: 1 });
+  for (let round = 0; round < 3; round++)
+    expect(gate("a", () => Promise.reject(new Error("no")))).rejects.toThrow("no");
+  expect(await gate("a", async () => 1)).toBe(1);
+});
