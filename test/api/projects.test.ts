@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
 import { readdirSync, readFileSync, statSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { type Api, startApi } from "../helpers/api.ts";
-import { GitHost } from "../helpers/git-host.ts";
+import { serveGit } from "../helpers/git-http.ts";
 import { Remote } from "../helpers/remote.ts";
 
 let api: Api;
@@ -22,10 +22,23 @@ function makeRemote(options?: ConstructorParameters<typeof Remote>[0]): Remote {
   return remote;
 }
 
-function makeHost(remote: Remote, options?: ConstructorParameters<typeof GitHost>[1]): GitHost {
-  const host = new GitHost(remote, options);
-  undo.push(() => host.stop());
-  return host;
+interface HostOptions {
+  /** Who may read and write; nobody is asked when left out. */
+  credential?: { username: string; token: string };
+  /** Where the host sends everybody instead of answering. */
+  redirect?: string;
+}
+
+/** A git host over smart HTTP in front of a repository. */
+function makeHost(remote: Remote, { credential, redirect }: HostOptions = {}) {
+  const wanted = credential && `Basic ${btoa(`${credential.username}:${credential.token}`)}`;
+  const server = serveGit(dirname(remote.path), (request) => {
+    if (redirect) return Response.redirect(redirect + new URL(request.url).pathname, 301);
+    if (wanted === undefined || request.headers.get("authorization") === wanted) return null;
+    return new Response("no", { status: 401, headers: { "WWW-Authenticate": 'Basic realm="git"' } });
+  });
+  undo.push(() => server[Symbol.dispose]());
+  return { url: `${server.origin}/repo.git`, origin: server.origin, seen: server.requests };
 }
 
 /** Every file of the data folder, as one text. */
@@ -150,9 +163,7 @@ test("a redirect is not followed, and the credential stays behind", async () => 
   const remote = makeRemote();
   remote.commit("main", { a: "1\n" });
   const target = makeHost(remote);
-  const host = makeHost(remote, {
-    intercept: (request) => Response.redirect(target.url + new URL(request.url).pathname, 301),
-  });
+  const host = makeHost(remote, { redirect: target.origin });
   const answer = await api.call("POST", "/v1/projects", {
     body: { name: "x", repo_url: host.url, git_token: "t" },
   });

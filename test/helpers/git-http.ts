@@ -40,7 +40,7 @@ async function backend(root: string, request: Request, url: URL): Promise<Respon
       ...CLEAN,
       GIT_PROJECT_ROOT: root,
       GIT_HTTP_EXPORT_ALL: "1",
-      PATH_INFO: url.pathname,
+      PATH_INFO: decodeURIComponent(url.pathname),
       QUERY_STRING: url.search.slice(1),
       REQUEST_METHOD: request.method,
       CONTENT_TYPE: request.headers.get("content-type") ?? "",

@@ -145,7 +145,8 @@ async function importCommits(directory: string, commits: readonly Commit[]): Pro
   return Object.fromEntries(commits.map((commit, index) => [commit.name, ids.get(`:${index + 1}`) ?? ""]));
 }
 
-function writeEntry(
+/** One path of a commit in a fast-import stream. */
+export function writeEntry(
   path: string,
   entry: Entry,
   text: (line: string) => void,
@@ -169,7 +170,8 @@ function writeEntry(
 /** `latin1:` before a path says that its characters are bytes. */
 export const BYTES = "latin1:";
 
-function quotePath(path: string): string {
+/** A path as fast-import takes it, whatever bytes it has. */
+export function quotePath(path: string): string {
   const bytes = path.startsWith(BYTES) ? Buffer.from(path.slice(BYTES.length), "latin1") : Buffer.from(path);
   return `"${[...bytes].map((byte) => `\\${byte.toString(8).padStart(3, "0")}`).join("")}"`;
 }

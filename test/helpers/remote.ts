@@ -1,15 +1,10 @@
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { CLEAN, type Entry, quotePath, writeEntry } from "./git-repo.ts";
 
-/** What a commit does to one path: content, a deletion (null), or an entry of another kind. */
-export type Change =
-  | string
-  | Uint8Array
-  | null
-  | { executable: string | Uint8Array }
-  | { link: string }
-  | { submodule: string };
+/** What a commit does to one path; null deletes it. */
+export type Change = Entry | null;
 
 interface CommitOptions {
   /** Branch or commit to begin from; the branch's own tip if left out. */
@@ -60,15 +55,8 @@ export class Remote {
     if (start !== undefined) line(`from ${this.sha(start)}`);
     for (const parent of merge) line(`merge ${this.sha(parent)}`);
     for (const [path, change] of Object.entries(changes)) {
-      const name = quote(path);
-      if (change === null) line(`D ${name}`);
-      else if (typeof change === "object" && "submodule" in change)
-        line(`M 160000 ${change.submodule} ${name}`);
-      else {
-        const [mode, content] = blobOf(change);
-        line(`M ${mode} inline ${name}`);
-        data(content);
-      }
+      if (change === null) line(`D ${quotePath(path)}`);
+      else writeEntry(path, change, (text) => parts.push(Buffer.from(text)), data);
     }
     git(["-C", this.path, "fast-import", "--quiet", "--force"], Buffer.concat(parts));
     return this.sha(branch);
@@ -109,36 +97,9 @@ export class Remote {
   }
 }
 
-const ENVIRONMENT = {
-  PATH: process.env["PATH"] ?? "",
-  HOME: "/nonexistent",
-  GIT_CONFIG_NOSYSTEM: "1",
-  GIT_CONFIG_GLOBAL: "/dev/null",
-  GIT_CONFIG_COUNT: "1",
-  GIT_CONFIG_KEY_0: "safe.directory",
-  GIT_CONFIG_VALUE_0: "*",
-  LC_ALL: "C.UTF-8",
-  GIT_AUTHOR_NAME: "A",
-  GIT_AUTHOR_EMAIL: "a@example.com",
-  GIT_COMMITTER_NAME: "A",
-  GIT_COMMITTER_EMAIL: "a@example.com",
-};
-
 /** Runs git as a test's own hand, and throws with its words when it fails. */
 export function git(args: string[], stdin?: Uint8Array): string {
-  const result = Bun.spawnSync(["git", ...args], { env: ENVIRONMENT, ...(stdin && { stdin }) });
+  const result = Bun.spawnSync(["git", ...args], { env: CLEAN, ...(stdin && { stdin }) });
   if (!result.success) throw new Error(`git ${args.join(" ")}: ${result.stderr.toString()}`);
   return result.stdout.toString();
-}
-
-function blobOf(change: Exclude<Change, null | { submodule: string }>): [string, Uint8Array] {
-  if (typeof change === "string") return ["100644", Buffer.from(change)];
-  if (change instanceof Uint8Array) return ["100644", change];
-  if ("link" in change) return ["120000", Buffer.from(change.link)];
-  const content = change.executable;
-  return ["100755", typeof content === "string" ? Buffer.from(content) : content];
-}
-
-function quote(path: string): string {
-  return `"${path.replace(/[\\"\n]/g, (character) => (character === "\n" ? "\\n" : `\\${character}`))}"`;
 }
