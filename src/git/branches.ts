@@ -3,7 +3,8 @@ import { createShare } from "./coalesce.ts";
 import type { Engine } from "./engine.ts";
 import { remoteFailure } from "./failure.ts";
 import type { Branches, Repository } from "./git.ts";
-import { openRemote } from "./remote.ts";
+import { askRefs } from "./ls-refs.ts";
+import { openRemote, type Remote } from "./remote.ts";
 
 /** Lists the branches of remotes; callers that ask at the same time share a listing that began after they asked. */
 export function createListing(engine: Engine): (repo: Repository, timeoutMs: number) => Promise<Branches> {
@@ -34,15 +35,23 @@ async function withTimeout<T>(work: Promise<T>, timeoutMs: number): Promise<T> {
 
 async function list(engine: Engine, repo: Repository): Promise<Branches> {
   await using remote = await openRemote(engine.remote, repo);
-  const result = await engine.listings(repo.id, () =>
-    engine.runner.run({
-      args: ["ls-remote", "--symref", "--quiet", "--", remote.url],
-      environment: remote.environment,
-      deadlineMs: engine.limits.listMs,
-      memory: engine.limits.fetchMemory,
-      outputBytes: engine.limits.outputBytes,
-    }),
-  );
+  return await engine.listings(repo.id, async () => {
+    const answer = await askRefs(engine, remote);
+    if (answer === "other") return await listAll(engine, remote);
+    if ("tips" in answer) return answer;
+    throw remoteFailure(engine, remote, answer);
+  });
+}
+
+/** For remotes that speak another protocol than version 2, and for ssh. */
+async function listAll(engine: Engine, remote: Remote): Promise<Branches> {
+  const result = await engine.runner.run({
+    args: ["ls-remote", "--symref", "--quiet", "--", remote.url],
+    environment: remote.environment,
+    deadlineMs: engine.limits.listMs,
+    memory: engine.limits.fetchMemory,
+    outputBytes: engine.limits.outputBytes,
+  });
   if (result.code !== 0) throw remoteFailure(engine, remote, result);
   return readListing(result.stdout);
 }

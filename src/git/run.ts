@@ -10,6 +10,8 @@ export interface RunRequest {
   /** Where git starts; the engine's own empty directory unless given. */
   directory?: string;
   stdin?: Uint8Array | string;
+  /** Gets standard input to write to while git runs, instead of `stdin`. */
+  talk?: (stdin: { write(text: string): unknown; flush(): unknown }) => void;
   /** Milliseconds that git may take in all; while `onStdout` is at work, this clock stands still. */
   deadlineMs: number;
   /** Milliseconds by the wall clock, with the work of `onStdout`. */
@@ -68,7 +70,7 @@ export function createRunner(directory: string, log: Log, command = "git"): Runn
     const child = Bun.spawn([command, ...request.args], {
       cwd: request.directory ?? directory,
       env: request.environment,
-      stdin: typeof request.stdin === "string" ? Buffer.from(request.stdin) : (request.stdin ?? "ignore"),
+      stdin: inputOf(request),
       stdout: "pipe",
       stderr: "pipe",
       detached: true,
@@ -83,8 +85,10 @@ export function createRunner(directory: string, log: Log, command = "git"): Runn
     const wall = request.wallMs === undefined ? null : setTimeout(() => stop("deadline"), request.wallMs);
     const unwatch = watch(child.pid, request, stop);
     const onAbort = () => stop("caller");
+    const { stdin } = child;
     request.signal?.addEventListener("abort", onAbort);
     try {
+      if (request.talk && typeof stdin === "object") request.talk(stdin);
       const [stdout, stderr] = await Promise.all([
         request.onStdout
           ? pump(child.stdout, request.onStdout, clock, stop)
@@ -147,6 +151,11 @@ export function createRunner(directory: string, log: Log, command = "git"): Runn
     for (const pid of children.keys()) killGroup(pid);
     await Promise.allSettled(children.values());
   }
+}
+
+function inputOf(request: RunRequest): "pipe" | "ignore" | Uint8Array {
+  if (request.talk) return "pipe";
+  return typeof request.stdin === "string" ? Buffer.from(request.stdin) : (request.stdin ?? "ignore");
 }
 
 function killGroup(pid: number): void {
