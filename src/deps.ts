@@ -4,6 +4,7 @@ import type { Config } from "./config.ts";
 import type { Git } from "./git/git.ts";
 import type { Keys } from "./keys.ts";
 import type { Metrics } from "./metrics.ts";
+import type { Turns } from "./turns.ts";
 
 /** What every verb may use; built once in `main.ts` and passed as the first argument. */
 export interface Deps {
@@ -15,6 +16,7 @@ export interface Deps {
   log: Logger;
   metrics: Metrics;
   clock: () => Date;
+  turns: Turns;
   /** Called between the steps of a merge; a test ends the process or the database there. */
   checkpoint: (step: MergeStep) => void | Promise<void>;
 }

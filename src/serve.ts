@@ -8,6 +8,7 @@ import type { Deps } from "./deps.ts";
 import { createGit } from "./git/create.ts";
 import { createMetrics } from "./metrics.ts";
 import { open } from "./open.ts";
+import { Turns } from "./turns.ts";
 
 /** Requests under way at a shutdown get this long; a merge's push may need most of it. */
 const DRAIN_MS = 25_000;
@@ -38,6 +39,7 @@ export async function serve(config: Config, changes: Partial<Deps> = {}): Promis
       log,
       metrics: createMetrics(),
       clock: () => new Date(),
+      turns: new Turns(),
       checkpoint: () => {},
       ...changes,
     };

@@ -54,8 +54,20 @@ async function merge(
   given: string | undefined,
 ): Promise<MergedChangeRequest> {
   const message = given === undefined ? undefined : storable("message", given, DESCRIPTION_MAX_BYTES);
+  const row = await findChangeRequest(deps.db, project, name);
+  requireOpen(row);
+  const branch = `${project.mirrorId} ${row.baseRef}`;
+  return deps.turns.take(branch, () => tryToMerge(deps, caller, project, row.crId, message));
+}
+
+async function tryToMerge(
+  deps: Deps,
+  caller: Caller,
+  project: ProjectRow,
+  crId: string,
+  message: string | undefined,
+): Promise<MergedChangeRequest> {
   const repo = repositoryOf(deps, project);
-  const { crId } = await findChangeRequest(deps.db, project, name);
   const failed = new Set<string>();
   for (let attempt = 0; attempt < TRIES; attempt++) {
     if (attempt > 0) await Bun.sleep(PAUSE_MS * (attempt / TRIES) * (0.5 + Math.random()));
