@@ -20,6 +20,8 @@ export interface Engine {
   merges: Gate;
   /** Diffs have places of their own: a slow reader must not hold up merges. */
   diffs: Gate;
+  /** Whether commits are there with all they reach; asked for also from within merges, so not counted among them. */
+  checks: Gate;
   /** Fetches and pushes: they mostly wait for a host. */
   network: Gate;
   listings: Gate;
@@ -62,6 +64,7 @@ export async function createEngine(options: GitOptions): Promise<Engine> {
     },
     merges: createGate(heavy(limits)),
     diffs: createGate(heavy(limits)),
+    checks: createGate(heavy(limits)),
     network: createGate(network(limits)),
     listings: createGate(network(limits)),
   };

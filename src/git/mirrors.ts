@@ -123,14 +123,16 @@ export function createMirrors(engine: Engine): Mirrors {
 
   /** A fetch that was cut off can leave a commit without its history; what branches reach was checked by the fetch. */
   async function reachesAll(mirror: Mirror, commits: readonly string[]): Promise<boolean> {
-    const result = await engine.runner.run({
-      args: ["rev-list", "--objects", "--quiet", "--stdin", "--not", "--all"],
-      environment: mirror.environment,
-      stdin: `${commits.join("\n")}\n`,
-      deadlineMs: engine.limits.mergeMs,
-      memory: engine.limits.mergeMemory,
-      outputBytes: engine.limits.outputBytes,
-    });
+    const result = await engine.checks(mirror.id, () =>
+      engine.runner.run({
+        args: ["rev-list", "--objects", "--quiet", "--stdin", "--not", "--all"],
+        environment: mirror.environment,
+        stdin: `${commits.join("\n")}\n`,
+        deadlineMs: engine.limits.mergeMs,
+        memory: engine.limits.mergeMemory,
+        outputBytes: engine.limits.outputBytes,
+      }),
+    );
     if (result.stopped) throw engineFailure(engine, "checking the repository", result);
     return result.code === 0;
   }
