@@ -1,0 +1,61 @@
+import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { BINARIES, type Binary, DIST, ROOT } from "./binaries.ts";
+import { makeSnapshot } from "./embedded-snapshot.ts";
+import { run } from "./run.ts";
+import { digest, readStamp, writeStamp } from "./stamp.ts";
+
+/** The compiler's words are the message. */
+export class BuildError extends Error {
+  override readonly name = "BuildError";
+}
+
+if (import.meta.main) {
+  await build().catch((error: unknown) => {
+    if (!(error instanceof BuildError)) throw error;
+    process.stderr.write(`svc: ${error.message}\n`);
+    process.exitCode = 1;
+  });
+}
+
+/** Builds the binaries in `dist/` whose sources changed since they were built. */
+export async function build(): Promise<void> {
+  const stale = BINARIES.filter((binary) => existsSync(join(ROOT, binary.entry)) && isStale(binary));
+  if (stale.length === 0) return;
+  process.stderr.write(`svc: building ${stale.map((binary) => binary.name).join(", ")} …\n`);
+  const begun = performance.now();
+  const snapshot = makeSnapshot();
+  await Promise.all(
+    stale.map(async (binary) => {
+      if (binary.flags.some((flag) => flag.includes("snapshot"))) await snapshot;
+      await compile(binary);
+    }),
+  );
+  process.stderr.write(`svc: built in ${((performance.now() - begun) / 1000).toFixed(1)} s\n`);
+}
+
+function isStale(binary: Binary): boolean {
+  return !existsSync(join(DIST, binary.name)) || readStamp(binary.name) !== digestOf(binary);
+}
+
+/** Into a folder of its own and then renamed: a binary that is running is not written to. */
+async function compile(binary: Binary): Promise<void> {
+  const stamp = digestOf(binary);
+  const folder = join(DIST, `.${binary.name}-${process.pid}`);
+  mkdirSync(folder, { recursive: true });
+  try {
+    // The file's name is part of the binary, so it is the final one from the start: equal sources, equal bytes.
+    const outfile = join(folder, binary.name);
+    const command = [process.execPath, "build", ...binary.flags, `--outfile=${outfile}`, binary.entry];
+    const { code, out, err } = await run(command, { cwd: ROOT });
+    if (code !== 0) throw new BuildError(`${binary.name} could not be built:\n${out}${err}`);
+    renameSync(outfile, join(DIST, binary.name));
+    writeStamp(binary.name, stamp);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function digestOf(binary: Binary): string {
+  return digest(binary.inputs, [binary.entry, ...binary.flags]);
+}

@@ -1,0 +1,22 @@
+export interface Ran {
+  code: number;
+  out: string;
+  err: string;
+}
+
+interface RunOptions {
+  cwd?: string;
+  env?: Record<string, string | undefined>;
+  input?: string;
+}
+
+/** Runs a program to its end. An exit status other than 0 is the caller's to judge. */
+export async function run(command: string[], { input = "", ...options }: RunOptions = {}): Promise<Ran> {
+  const child = Bun.spawn(command, { ...options, stdin: new Blob([input]), stdout: "pipe", stderr: "pipe" });
+  const [out, err, code] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+    child.exited,
+  ]);
+  return { code, out, err };
+}

@@ -1,0 +1,151 @@
+#!/usr/bin/env node
+// Runs the pinned Bun with this project's packages installed: `node scripts/with-bun.mjs <what Bun is to run>`.
+// A machine needs no more than Node and npm: Bun comes from its own npm package, into a cache folder of the user.
+// Plain Node without packages, since it runs before anything is installed. Progress goes to stderr.
+import { spawn, spawnSync } from "node:child_process";
+import { createHash, randomUUID } from "node:crypto";
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { constants, homedir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const ROOT = fileURLToPath(new URL("..", import.meta.url));
+/** The one place that names Bun's version; the packages' checksums beside this file belong to it. */
+const VERSION = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")).packageManager.replace(
+  "bun@",
+  "",
+);
+const WINDOWS = process.platform === "win32";
+
+try {
+  const bun = bunOnPath() ?? bunInCache();
+  installPackages(bun);
+  run(bun, process.argv.slice(2));
+} catch (error) {
+  fail(error.message);
+}
+
+function bunOnPath() {
+  const { stdout, status } = spawnSync("bun", ["--version"], {
+    encoding: "utf8",
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  return status === 0 && stdout.trim() === VERSION ? "bun" : null;
+}
+
+/** Installs into a folder of its own, then renames it: whoever comes second finds a whole one or makes another. */
+function bunInCache() {
+  const name = packageName();
+  const folder = join(cacheFolder(), `bun-${VERSION}-${name.replace("@oven/bun-", "")}`);
+  const binary = join("node_modules", ...name.split("/"), "bin", WINDOWS ? "bun.exe" : "bun");
+  if (existsSync(join(folder, binary))) return join(folder, binary);
+
+  say(`fetching Bun ${VERSION} (once) …`);
+  const unfinished = `${folder}.${randomUUID()}`;
+  mkdirSync(unfinished, { recursive: true });
+  try {
+    npm([
+      "install",
+      "--prefix",
+      unfinished,
+      "--ignore-scripts",
+      "--no-save",
+      "--no-audit",
+      "--no-fund",
+      "--loglevel=error",
+      `${name}@${VERSION}`,
+    ]);
+    checkIntegrity(unfinished, name);
+    const { stdout } = spawnSync(join(unfinished, binary), ["--version"], { encoding: "utf8" });
+    if (stdout?.trim() !== VERSION)
+      throw new Error(`the fetched Bun does not run on this machine (${name}).`);
+    try {
+      renameSync(unfinished, folder);
+    } catch (error) {
+      if (!existsSync(join(folder, binary))) throw error;
+    }
+  } finally {
+    rmSync(unfinished, { recursive: true, force: true });
+  }
+  return join(folder, binary);
+}
+
+function packageName() {
+  const system = { linux: "linux", darwin: "darwin", win32: "windows" }[process.platform];
+  const processor = { x64: "x64", arm64: "aarch64" }[process.arch];
+  const libc = system === "linux" && !process.report.getReport().header.glibcVersionRuntime ? "-musl" : "";
+  const name = `@oven/bun-${system}-${processor}${libc}`;
+  if (!checksums()[name]) throw new Error(`there is no Bun for ${process.platform} ${process.arch}.`);
+  return name;
+}
+
+function cacheFolder() {
+  if (WINDOWS) return join(process.env.LOCALAPPDATA ?? join(homedir(), "AppData", "Local"), "svc", "cache");
+  if (process.platform === "darwin") return join(homedir(), "Library", "Caches", "svc");
+  return join(process.env.XDG_CACHE_HOME || join(homedir(), ".cache"), "svc");
+}
+
+function npm(words) {
+  // npm tells the scripts that it runs where it is; "npm" itself cannot be spawned on Windows.
+  const cli = process.env.npm_execpath;
+  const [command, ...first] = cli?.endsWith("npm-cli.js") ? [process.execPath, cli] : ["npm"];
+  const { status, error } = spawnSync(command, [...first, ...words], { stdio: ["ignore", 2, 2] });
+  if (status !== 0)
+    throw new Error(`npm could not fetch Bun ${VERSION}${error ? `: ${error.message}` : "."}`);
+}
+
+function checkIntegrity(folder, name) {
+  const lock = JSON.parse(readFileSync(join(folder, "node_modules", ".package-lock.json"), "utf8"));
+  if (lock.packages[`node_modules/${name}`]?.integrity === checksums()[name]) return;
+  throw new Error(`${name}@${VERSION} is not the package that scripts/bun-runtimes.json describes.`);
+}
+
+function checksums() {
+  return JSON.parse(readFileSync(join(ROOT, "scripts", "bun-runtimes.json"), "utf8"));
+}
+
+/** Only when what decides the packages changed since the last time, so that a second start costs milliseconds. */
+function installPackages(bun) {
+  const stamp = join(ROOT, "node_modules", ".svc-installed");
+  const wanted = packagesDigest();
+  if (existsSync(stamp) && readFileSync(stamp, "utf8") === wanted) return;
+  say("installing packages …");
+  const { status } = spawnSync(bun, ["install", "--frozen-lockfile"], { cwd: ROOT, stdio: ["ignore", 2, 2] });
+  if (status !== 0) throw new Error("the packages could not be installed.");
+  writeFileSync(stamp, wanted);
+}
+
+function packagesDigest() {
+  const patches = join(ROOT, "patches");
+  const files = existsSync(patches)
+    ? readdirSync(patches)
+        .sort()
+        .map((name) => join("patches", name))
+    : [];
+  const hash = createHash("sha256").update(`${VERSION} ${process.platform} ${process.arch}`);
+  for (const file of ["package.json", "bun.lock", ...files]) hash.update(readFileSync(join(ROOT, file)));
+  return hash.digest("hex");
+}
+
+/** Ends as Bun ends: with its exit code, or by the signal that ended it. */
+function run(bun, words) {
+  const child = spawn(bun, words, { stdio: "inherit" });
+  const signals = WINDOWS ? [] : ["SIGINT", "SIGTERM", "SIGHUP"];
+  const forward = (signal) => child.kill(signal);
+  for (const signal of signals) process.on(signal, forward);
+  child.on("error", (error) => fail(error.message));
+  child.on("exit", (code, signal) => {
+    for (const name of signals) process.off(name, forward);
+    if (signal) process.kill(process.pid, signal);
+    process.exitCode = code ?? 128 + constants.signals[signal];
+  });
+}
+
+function say(text) {
+  process.stderr.write(`svc: ${text}\n`);
+}
+
+function fail(text) {
+  say(text);
+  process.exitCode = 1;
+}
