@@ -11,6 +11,7 @@ import {
   type TestRepository,
   temporary,
 } from "../helpers/git-repo.ts";
+import { needs } from "../helpers/needs.ts";
 
 test.each(["sha1", "sha256"] as const)("branches, mirror and merge of a %s repository", async (format) => {
   await using place = await start({ format, branch: "trunk" });
@@ -47,14 +48,11 @@ test("an empty repository has no branches; a missing one is unreachable", async 
   expect(place.git.ensureCommits(other, ["1".repeat(40)])).rejects.toMatchObject(unreachable);
 });
 
-test("a repository of another user is refused with what to do", async () => {
-  if (process.getuid?.() !== 0) {
-    console.log("skipped: needs root to make a repository of another user");
-    return;
-  }
+const asRoot = needs("root, to make a repository of another user", process.getuid?.() === 0);
+
+asRoot("a repository of another user is refused with what to do", async () => {
   await using place = await start();
   await place.upstream.write([{ name: "root", branch: "main", files: { f: "1" } }]);
-  await runGit("/", ["--version"]);
   Bun.spawnSync(["chown", "-R", "65534:65534", place.upstream.directory]);
   expect(place.git.listBranches(place.repo, 5000)).rejects.toMatchObject({
     code: "repo_unreachable",
