@@ -7,16 +7,6 @@ export function databaseErrorCode(error: unknown): string | null {
   return typeof cause.code === "string" ? cause.code : null;
 }
 
-/** Whether a unique index refused the row; `constraint` names the index. */
-export function isUniqueViolation(error: unknown, constraint: string): boolean {
-  if (databaseErrorCode(error) !== "23505") return false;
-  const cause: unknown = error instanceof DrizzleQueryError ? error.cause : error;
-  if (!(cause instanceof Error)) return false;
-  const named =
-    "constraint_name" in cause ? cause.constraint_name : "constraint" in cause ? cause.constraint : null;
-  return named === constraint;
-}
-
 /** Whether a foreign key refused the row, as when its parent was deleted in the meantime. */
 export function isForeignKeyViolation(error: unknown): boolean {
   return databaseErrorCode(error) === "23503";
