@@ -23,7 +23,11 @@ export async function compareCommits(
   const bases = mergeBases(engine, mirror, base, head);
   const merging = mergeInQuarantine(engine, mirror, base, head, bases, needless.signal);
   merging.catch(() => {});
-  const [mergeBase] = await bases;
+  const [mergeBase] = await bases.catch(async (error: unknown) => {
+    needless.abort();
+    await merging.catch(() => {});
+    throw error;
+  });
   if (!mergeBase || mergeBase === head || mergeBase === base) {
     needless.abort();
     await merging.catch(() => {});

@@ -1,4 +1,4 @@
-import { readdir } from "node:fs/promises";
+import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { SvcError } from "../contract/errors.ts";
 import type { Engine } from "./engine.ts";
@@ -44,9 +44,17 @@ export async function fetchBranches(
       outputBytes: engine.limits.outputBytes,
     }),
   );
+  if (result.code !== 0) await removeHalfPacks(mirror);
   // git leaves out what a shallow remote cuts off, and only warns
   const isShallow = /shallow (?:roots are|update) not allowed/.test(result.stderr);
   return result.code === 0 && !isShallow ? null : fetchFailure(engine, remote, result);
+}
+
+/** What a stopped fetch had received so far: git would not remove it, and it counts in the size of the mirror. */
+async function removeHalfPacks(mirror: Mirror): Promise<void> {
+  const packs = join(mirror.directory, "objects", "pack");
+  const names = await readdir(packs).catch(() => []);
+  for (const name of names) if (name.startsWith("tmp_")) await rm(join(packs, name), { force: true });
 }
 
 /** Packs that a mirror may gather before small ones are put together: each costs a look in every object search. */

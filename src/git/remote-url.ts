@@ -109,6 +109,7 @@ function checkHost(hostname: string): string {
 function checkPath(path: string): string {
   if (path === "" || path === "/") throw invalid("it names a host but no repository");
   if (path.startsWith("/-")) throw invalid("its path begins with “-”");
+  decode(path);
   return path;
 }
 
@@ -124,7 +125,7 @@ function decode(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    throw invalid("its user name or password is not encoded properly");
+    throw invalid("a “%” in it does not stand for a character");
   }
 }
 

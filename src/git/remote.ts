@@ -63,7 +63,9 @@ export async function openRemote(context: RemoteContext, repo: Repository): Prom
   let url = remote.url;
   let dispose = async () => {};
   if (remote.scheme === "https" || remote.scheme === "http") {
-    if (addresses && !hasProxy()) settings.push(["http.curloptResolve", pin(remote, addresses)]);
+    // a literal address has nothing to pin
+    if (addresses && addresses[0] !== remote.host && !hasProxy())
+      settings.push(["http.curloptResolve", pin(remote, addresses)]);
     if (credential) settings.push(authorization(remote, credential, secrets));
   } else if (remote.scheme === "ssh") {
     const ssh = await openSsh(context, remote, addresses?.[0] ?? null, credential?.token ?? null);
@@ -90,9 +92,8 @@ async function addressesOf(context: RemoteContext, remote: RemoteUrl): Promise<s
 }
 
 function pin(remote: RemoteUrl, addresses: string[]): string {
-  const host = remote.host.includes(":") ? `[${remote.host}]` : remote.host;
   const list = addresses.map((address) => (address.includes(":") ? `[${address}]` : address));
-  return `${host}:${remote.port}:${list.join(",")}`;
+  return `${remote.host}:${remote.port}:${list.join(",")}`;
 }
 
 /** A header for this origin only: curl would not send it elsewhere, and redirects are refused anyway. */

@@ -1,7 +1,9 @@
 import { expect, test } from "bun:test";
-import { join } from "node:path";
+import { readdir } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import type { SvcError } from "../../src/contract/errors.ts";
 import type { Git, Repository } from "../../src/git/git.ts";
+import { backend, serveGit } from "../helpers/git-http.ts";
 import {
   type Commit,
   createRepository,
@@ -34,8 +36,8 @@ test("10^6 files in a few objects: the diff is cut, the verdict comes", async ()
 
 test("10^9 files in a few objects end at a limit", async () => {
   await using place = await start({ diffMs: 1500, mergeMs: 1500, mergeMemory: 300 * 1024 * 1024 });
-  const { base, head } = await bomb(place.upstream, 9);
-  await place.git.ensureCommits(place.repo, [base, head]).catch(() => {});
+  const { base, head, side } = await bomb(place.upstream, 9);
+  expect(await place.git.ensureCommits(place.repo, [base, head, side])).toBe(true);
   const started = performance.now();
   const worst = await meanwhile(place, async () => {
     const diff = place.git.diff(place.repo, {
@@ -45,7 +47,7 @@ test("10^9 files in a few objects end at a limit", async () => {
       maxFiles: 1000,
       onPatch: () => true,
     });
-    const merge = place.git.compare(place.repo, base, head);
+    const merge = place.git.compare(place.repo, base, side);
     for (const error of await Promise.all(
       [diff, merge].map((work) => work.catch((thrown: SvcError) => thrown)),
     )) {
@@ -91,24 +93,34 @@ test("one repository's crowd does not keep another waiting, and a full queue say
   expect(worst).toBeLessThan(NEIGHBOUR_MS);
 }, 60_000);
 
-test("a mirror that grows past its limit is given up", async () => {
-  await using place = await start({ mirrorBytes: 1_000_000 });
-  const noise = crypto.getRandomValues(new Uint8Array(65_536));
+test("a mirror that grows past its limit is given up, and what came is removed", async () => {
+  await using place = await start({ mirrorBytes: 500_000 });
   const files = Object.fromEntries(
-    Array.from({ length: 400 }, (_, index) => [
-      `f${index}`,
-      Uint8Array.from(noise, (byte) => (byte * (index * 2 + 1) + index) & 255),
-    ]),
+    Array.from({ length: 64 }, (_, index) => [`f${index}`, crypto.getRandomValues(new Uint8Array(65_536))]),
   );
   const { one = "" } = await place.upstream.write([{ name: "one", branch: "big", files }]);
-  const fetched = await place.git.ensureCommits(place.repo, [one]).catch((error: SvcError) => error);
-  // a fetch quicker than the watch gets through; the watch is for those that are not
-  if (fetched !== true)
-    expect(fetched).toMatchObject({
-      code: "repo_unreachable",
-      message: expect.stringContaining("too large"),
-    });
+  const root = dirname(place.upstream.directory);
+  using server = serveGit(root, async (request) => slowly(await backend(root, request)));
+  const repo = { ...place.repo, url: `${server.origin}/up` };
+  const error = await place.git.ensureCommits(repo, [one]).catch((thrown: SvcError) => thrown);
+  expect(error).toMatchObject({ code: "repo_unreachable", message: expect.stringContaining("too large") });
+  expect(await readdir(join(root, "data", "mirrors", `${repo.id}.git`, "objects", "pack"))).toEqual([]);
 }, 20_000);
+
+/** 200 KB every tenth of a second. */
+async function slowly(response: Response): Promise<Response> {
+  const bytes = new Uint8Array(await response.arrayBuffer());
+  let at = 0;
+  const body = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      if (at > 0) await Bun.sleep(100);
+      controller.enqueue(bytes.slice(at, at + 200_000));
+      at += 200_000;
+      if (at >= bytes.length) controller.close();
+    },
+  });
+  return new Response(body, { status: response.status, headers: response.headers });
+}
 
 interface Place extends AsyncDisposable {
   git: Git;
@@ -164,7 +176,10 @@ async function meanwhile(place: Place, work: () => Promise<void>): Promise<numbe
 }
 
 /** A head that adds 10^levels files made of one blob and a tree a level. */
-async function bomb(upstream: TestRepository, levels: number): Promise<{ base: string; head: string }> {
+async function bomb(
+  upstream: TestRepository,
+  levels: number,
+): Promise<{ base: string; head: string; side: string }> {
   const { directory } = upstream;
   const blob = (await runGit(directory, ["hash-object", "-w", "--stdin"], { stdin: "x\n" })).stdout
     .toString()
@@ -199,8 +214,9 @@ async function bomb(upstream: TestRepository, levels: number): Promise<{ base: s
     "b",
   ]);
   await upstream.git("update-ref", "refs/heads/bomb", head);
-  await upstream.git("update-ref", "refs/heads/side", side.stdout.toString().trim());
-  return { base, head };
+  const aside = side.stdout.toString().trim();
+  await upstream.git("update-ref", "refs/heads/side", aside);
+  return { base, head, side: aside };
 }
 
 /** Head renames and edits every file, base edits every file. */

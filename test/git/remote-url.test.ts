@@ -69,6 +69,8 @@ test.each([
   "https://example.com:0/a",
   "https://example.com:99999/a",
   "https://%zz@example.com/a",
+  "https://example.com/%zz",
+  "https://example.com/%ff",
   "https://fe80::1%25eth0/a",
   "https://[fe80::1%25eth0]/a",
   "ssh://git:password@example.com/a",

@@ -23,7 +23,7 @@ export function serveGit(
       const url = new URL(request.url);
       const authorization = request.headers.get("authorization");
       requests.push({ method: request.method, path: url.pathname, authorization });
-      return (await before(request)) ?? (await backend(root, request, url));
+      return (await before(request)) ?? (await backend(root, request));
     },
   });
   return {
@@ -33,7 +33,9 @@ export function serveGit(
   };
 }
 
-async function backend(root: string, request: Request, url: URL): Promise<Response> {
+/** What git itself answers. */
+export async function backend(root: string, request: Request): Promise<Response> {
+  const url = new URL(request.url);
   const encoded = request.headers.get("content-encoding");
   const child = Bun.spawn(["git", "-c", "http.receivepack=true", "http-backend"], {
     env: {
