@@ -9,6 +9,8 @@ export interface TestDatabase {
   drop(): Promise<void>;
 }
 
+let stopped = false;
+
 /** The test command's server, or one of this process's own; null where there is none. */
 const SERVER = await serverUrl();
 
@@ -22,7 +24,12 @@ export async function createDatabase(): Promise<TestDatabase> {
   await execute(SERVER, `create database ${name}`);
   const url = new URL(SERVER);
   url.pathname = name;
-  return { url: url.href, drop: () => execute(SERVER, `drop database if exists ${name} with (force)`) };
+  return {
+    url: url.href,
+    async drop() {
+      if (!stopped) await execute(SERVER, `drop database if exists ${name} with (force)`);
+    },
+  };
 }
 
 async function execute(url: string, statement: string): Promise<void> {
@@ -40,6 +47,10 @@ async function serverUrl(): Promise<string | null> {
   if (given !== undefined) return given || null;
   const server = await startPostgres();
   if ("missing" in server) return null;
-  afterAll(server.stop);
+  // This comes before the `afterAll` of whoever imports this file; the databases go with the server.
+  afterAll(() => {
+    stopped = true;
+    server.stop();
+  });
   return server.url;
 }
