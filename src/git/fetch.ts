@@ -4,7 +4,7 @@ import type { SvcError } from "../contract/errors.ts";
 import type { Engine } from "./engine.ts";
 import { fetchFailure, type MirrorDamaged } from "./failure.ts";
 import type { Repository } from "./git.ts";
-import { type Mirror, packBytes } from "./mirror.ts";
+import { type Mirror, packBytes, removeStaleLocks } from "./mirror.ts";
 import { openRemote } from "./remote.ts";
 
 /**
@@ -21,6 +21,7 @@ export async function fetchBranches(
 ): Promise<SvcError | MirrorDamaged | null> {
   await using remote = await openRemote(engine.remote, repo);
   const before = await packBytes(mirror);
+  await removeStaleLocks(mirror);
   const result = await engine.network(repo.id, () =>
     engine.runner.run({
       args: [
@@ -45,6 +46,7 @@ export async function fetchBranches(
     }),
   );
   if (result.code !== 0) await removeHalfPacks(mirror);
+  if (result.code === null) mirror.unclean = true;
   // git leaves out what a shallow remote cuts off, and only warns
   const isShallow = /shallow (?:roots are|update) not allowed/.test(result.stderr);
   return result.code === 0 && !isShallow ? null : fetchFailure(engine, remote, result);
@@ -65,7 +67,7 @@ const REPACK_MS = 120_000;
 export async function repackWhenMany(engine: Engine, mirror: Mirror): Promise<void> {
   const names = await readdir(join(mirror.directory, "objects", "pack")).catch(() => []);
   if (names.filter((name) => name.endsWith(".pack")).length <= PACKS_MAX) return;
-  await engine.network(mirror.id, () =>
+  const result = await engine.network(mirror.id, () =>
     engine.runner.run({
       args: ["repack", "--quiet", "-d", "--geometric=2", "--no-write-bitmap-index"],
       environment: mirror.environment,
@@ -74,4 +76,5 @@ export async function repackWhenMany(engine: Engine, mirror: Mirror): Promise<vo
       outputBytes: engine.limits.outputBytes,
     }),
   );
+  if (result.code === null) mirror.unclean = true;
 }

@@ -25,5 +25,6 @@ export async function keepCommits(
     deadlineMs: engine.limits.mergeMs,
     outputBytes: 1024,
   });
+  if (result.code === null) mirror.unclean = true;
   if (result.code !== 0) throw engineFailure(engine, "keeping the commits", result);
 }

@@ -15,6 +15,8 @@ export interface Mirror {
   objects: Objects;
   /** Commits that are here with all that they reach. */
   complete: Set<string>;
+  /** A git that wrote here was killed and may have left locks behind. */
+  unclean: boolean;
   /** What was found out about a commit's `.gitattributes` (attributes.ts). */
   attributes: Map<string, Attributes>;
 }
@@ -70,6 +72,23 @@ export async function discardMirror(engine: Engine, id: string): Promise<void> {
     throw error;
   }
   await rm(away, { recursive: true, force: true });
+}
+
+/** A lock this old belongs to nobody: those who want one wait for two seconds, and hold it for much less. */
+const STALE_LOCK_MS = 5_000;
+
+/** Removes the locks of a git that was killed while this process ran, once they are old enough to be nobody's. */
+export async function removeStaleLocks(mirror: Mirror): Promise<void> {
+  if (!mirror.unclean) return;
+  mirror.unclean = false;
+  const names = await readdir(mirror.directory, { recursive: true }).catch(() => []);
+  for (const name of names.filter((file) => file.endsWith(".lock"))) {
+    const path = join(mirror.directory, name);
+    const lock = await stat(path).catch(() => null);
+    if (!lock) continue;
+    if (Date.now() - lock.mtimeMs > STALE_LOCK_MS) await rm(path, { force: true });
+    else mirror.unclean = true;
+  }
 }
 
 /** Remembers commits as complete. */
@@ -133,6 +152,7 @@ function describe(engine: Engine, id: string, directory: string): Mirror {
     environment,
     objects: createObjects(engine, environment),
     complete: new Set(),
+    unclean: false,
     attributes: new Map(),
   };
 }

@@ -1,8 +1,9 @@
 import { expect, test } from "bun:test";
-import { chmod, mkdir, readdir, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdir, readdir, rm, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { SvcError } from "../../src/contract/errors.ts";
 import type { Git } from "../../src/git/git.ts";
+import { serveGit } from "../helpers/git-http.ts";
 import {
   BYTES,
   createRepository,
@@ -199,6 +200,31 @@ test("what a killed process left behind is removed", async () => {
   for (const name of left) expect(await Bun.file(join(place.mirror(), name)).exists()).toBe(false);
   expect(await Bun.file(join(place.mirror(), "config")).text()).not.toContain("fsmonitor");
   expect(await readdir(join(place.directory, "data", "git", "temporary"))).toEqual([]);
+});
+
+test("a fetch that was killed does not lock its mirror for ever", async () => {
+  await using place = await start();
+  const { one = "" } = await place.upstream.write([{ name: "one", branch: "main", files: { f: "1" } }]);
+  let hang = false;
+  using server = serveGit(place.directory, () => (hang ? new Promise<Response>(() => {}) : null));
+  await using engine = await createTestGit({
+    dataDir: join(place.directory, "data2"),
+    limits: { fetchMs: 500 },
+  });
+  const repo = engine.repo(`${server.origin}/up`);
+  expect(await engine.git.ensureCommits(repo, [one])).toBe(true);
+  const { two = "" } = await place.upstream.write([
+    { name: "two", branch: "main", parents: [one], files: { f: "2" } },
+  ]);
+  const lock = join(place.directory, "data2", "mirrors", `${repo.id}.git`, "refs", "heads", "main.lock");
+  await writeFile(lock, "");
+  await utimes(lock, new Date(0), new Date(0));
+  hang = true;
+  expect(engine.git.ensureCommits(repo, [two])).rejects.toMatchObject({ code: "repo_unreachable" });
+  await engine.git.ensureCommits(repo, [two]).catch(() => {});
+  hang = false;
+  expect(await engine.git.ensureCommits(repo, [two])).toBe(true);
+  expect(await Bun.file(lock).exists()).toBe(false);
 });
 
 const DAMAGES: Record<string, (mirror: string) => Promise<void>> = {
