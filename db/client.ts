@@ -23,7 +23,8 @@ const POOL_SIZE = 9;
 const CONNECT_TIMEOUT_SECONDS = 10;
 /** No statement of ours needs longer; one that does is stuck behind a lock and must not hold its connection. */
 const STATEMENT_TIMEOUT_MS = 30_000;
-const CLOSE_TIMEOUT_SECONDS = 5;
+/** Requests have ended before; a connection that died earlier is never answered for, and is not waited for. */
+const CLOSE_TIMEOUT_SECONDS = 1;
 
 /**
  * Opens Postgres at `url`, and brings its schema up to date.

@@ -1,0 +1,225 @@
+import { afterAll, afterEach, describe, expect } from "bun:test";
+import { sql } from "drizzle-orm";
+import { openPostgres } from "../../db/client.ts";
+import { askServer } from "../../src/admin/socket.ts";
+import { MERGE_STEPS } from "../../src/deps.ts";
+import {
+  AGAINST_BINARIES,
+  type Answer,
+  type Api,
+  caller,
+  makeFolder,
+  spawnServer,
+  startApi,
+} from "../helpers/api.ts";
+import { needs } from "../helpers/needs.ts";
+import { createDatabase, POSTGRES, type TestDatabase } from "../helpers/postgres.ts";
+import { Remote } from "../helpers/remote.ts";
+
+const test = needs("a real Postgres", POSTGRES);
+const SERVER = AGAINST_BINARIES ? ["dist/svc-api"] : [process.execPath, "src/main.ts"];
+
+/** Made by the first test that runs, so that none is needed where none runs. */
+let made: Promise<TestDatabase> | undefined;
+/** Undone after each test, the newest first. */
+const undo: (() => unknown)[] = [];
+
+afterEach(async () => {
+  for (const step of undo.splice(0).reverse()) await step();
+});
+afterAll(async () => (await made)?.drop());
+
+function database(): Promise<TestDatabase> {
+  made ??= createDatabase();
+  return made;
+}
+
+function makeRemote(): Remote {
+  const remote = new Remote();
+  undo.push(() => remote.remove());
+  remote.commit("main", { a: "1\n" });
+  return remote;
+}
+
+/** Two API processes on one database, each with a data folder of its own. */
+async function twoServers() {
+  const { url } = await database();
+  const start = async () => {
+    const env = {
+      SVC_PORT: "0",
+      SVC_DATA_DIR: makeFolder(),
+      SVC_ALLOW_PRIVATE_REPOS: "1",
+      SVC_LOG_LEVEL: "silent",
+      SVC_MASTER_KEY: "ab".repeat(32),
+      DATABASE_URL: url,
+    };
+    const server = await spawnServer(SERVER, env);
+    undo.push(() => server.stop());
+    return { server, env };
+  };
+  const [one, two] = await Promise.all([start(), start()]);
+  const token = await askServer(one.env.SVC_DATA_DIR, {
+    verb: "token",
+    email: "first@example.com",
+    name: "t",
+  });
+  const calls = [one, two].map(({ server }) => caller(server.url, token ?? ""));
+  /** Spreads calls over the servers. */
+  let turn = 0;
+  const call: Api["call"] = (...request) => {
+    const next = calls[turn++ % calls.length];
+    if (!next) throw new Error("no server");
+    return next(...request);
+  };
+  return { call };
+}
+
+async function makeProject(call: Api["call"], remote: Remote): Promise<string> {
+  const { body } = await call("POST", "/v1/projects", { body: { name: "p", repo_url: remote.url } });
+  return `/v1/projects/${body.project_id}/change-requests`;
+}
+
+describe("two API processes on one Postgres", () => {
+  test("200 creates at once get the numbers 1 to 200", async () => {
+    const { call } = await twoServers();
+    const remote = makeRemote();
+    remote.commit("work", { a: "2\n" }, { from: "main" });
+    const path = await makeProject(call, remote);
+    const made = await Promise.all(
+      Array.from({ length: 200 }, (_, n) =>
+        call("POST", path, { body: { title: `t${n}`, head_ref: "work" } }),
+      ),
+    );
+    expect(new Set(made.map((answer) => answer.status))).toEqual(new Set([201]));
+    const numbers = made.map((answer) => answer.body.number).sort((a, b) => a - b);
+    expect(numbers).toEqual(Array.from({ length: 200 }, (_, n) => n + 1));
+  }, 60_000);
+
+  test("50 merges into one base at once are all merged or cleanly refused, and none is lost", async () => {
+    const { call } = await twoServers();
+    const remote = makeRemote();
+    for (let n = 0; n < 50; n++) remote.commit(`w${n}`, { [`f${n}`]: `${n}\n` }, { from: "main" });
+    const path = await makeProject(call, remote);
+    for (let n = 0; n < 50; n++) await call("POST", path, { body: { title: `t${n}`, head_ref: `w${n}` } });
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, (_, n) => call("POST", `${path}/${n + 1}/merge`)),
+    );
+    for (const answer of answers)
+      expect(answer.status === 200 || answer.body.code === "base_moved").toBe(true);
+    const merged = answers.filter((answer) => answer.status === 200);
+    expect(merged.length).toBeGreaterThan(40);
+    // One after the other on the base branch: each merge's first parent is what it was merged into.
+    const line = remote.git("rev-list", "--first-parent", "main").trim().split("\n");
+    for (const { body } of merged) {
+      const at = line.indexOf(body.merge_commit_sha);
+      expect(at).toBeGreaterThanOrEqual(0);
+      expect(body.base_commit_sha).toBe(line[at + 1]);
+    }
+    expect(line).toHaveLength(merged.length + 1);
+    const files = remote.git("ls-tree", "--name-only", "main").trim().split("\n");
+    expect(files.sort()).toEqual(["a", ...merged.map(({ body }) => body.head_ref.replace("w", "f"))].sort());
+    for (const refused of answers.filter((answer) => answer.status !== 200)) {
+      expect(refused.headers.get("retry-after")).toBe("1");
+    }
+    const open = await call("GET", `${path}?status=open&limit=200`);
+    expect(open.body.change_requests).toHaveLength(50 - merged.length);
+  }, 120_000);
+
+  test("20 merges of one change request: one is done, the others are 409", async () => {
+    const { call } = await twoServers();
+    const remote = makeRemote();
+    remote.commit("work", { b: "2\n" }, { from: "main" });
+    remote.commit("main", { c: "3\n" });
+    const path = await makeProject(call, remote);
+    await call("POST", path, { body: { title: "t", head_ref: "work" } });
+    const answers = await Promise.all(Array.from({ length: 20 }, () => call("POST", `${path}/1/merge`)));
+    expect(answers.filter((answer) => answer.status === 200)).toHaveLength(1);
+    for (const answer of answers) expect([200, 409]).toContain(answer.status);
+    expect(remote.git("rev-list", "--merges", "--count", "main").trim()).toBe("1");
+  }, 60_000);
+
+  test("merge against close: one of them wins, and the repository agrees", async () => {
+    const { call } = await twoServers();
+    for (let round = 0; round < 8; round++) {
+      const remote = makeRemote();
+      remote.commit("work", { b: "2\n" }, { from: "main" });
+      const base = remote.sha("main");
+      const path = await makeProject(call, remote);
+      await call("POST", path, { body: { title: "t", head_ref: "work" } });
+      const merging = call("POST", `${path}/1/merge`);
+      await Bun.sleep(round * 8);
+      const closing = call("POST", `${path}/1/close`);
+      const [merged, closed] = await Promise.all([merging, closing]);
+      const { status } = (await call("GET", `${path}/1`)).body.change_request;
+      expect([merged.status === 200, closed.status === 200]).toEqual([
+        status === "merged",
+        status === "closed",
+      ]);
+      expect(remote.sha("main") !== base).toBe(status === "merged");
+    }
+  }, 60_000);
+});
+
+test("processes that start together on an empty database all start", async () => {
+  const empty = await createDatabase();
+  undo.push(() => empty.drop());
+  const opened = await Promise.all(Array.from({ length: 6 }, () => openPostgres(empty.url)));
+  await Promise.all(opened.map((database) => database.close()));
+}, 60_000);
+
+const rows = MERGE_STEPS.flatMap((step) => [[step, false] as const, [step, true] as const]);
+
+test.each(rows)(
+  "the database goes away after %s (diverged: %p): rows and repository agree afterwards",
+  async (step, diverged) => {
+    const remote = makeRemote();
+    remote.commit("work", { b: "2\n" }, { from: "main" });
+    if (diverged) remote.commit("main", { c: "3\n" });
+    const base = remote.sha("main");
+    const { url } = await database();
+    const operator = await openPostgres(url);
+    undo.push(() => operator.close());
+    let gone = false;
+    const api = await startApi({
+      env: { DATABASE_URL: url, SVC_MASTER_KEY: "ab".repeat(32) },
+      deps: {
+        async checkpoint(reached) {
+          if (reached !== step || gone) return;
+          gone = true;
+          await operator.db.execute(
+            sql`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`,
+          );
+        },
+      },
+    });
+    undo.push(() => api.stop());
+    const project = await api.project(remote.url);
+    const path = `/v1/projects/${project.project_id}/change-requests`;
+    await api.call("POST", path, { body: { title: "t", head_ref: "work" } });
+    const answer = await api.call("POST", `${path}/1/merge`);
+    expect(gone).toBe(true);
+    expect([200, 503]).toContain(answer.status);
+    const row = async (): Promise<Answer["body"]> =>
+      (await retry(() => api.call("GET", `${path}/1`))).body.change_request;
+    const read = await row();
+    expect(remote.sha("main") !== base).toBe(read.status === "merged");
+    if (read.status === "open") expect((await api.call("POST", `${path}/1/merge`)).status).toBe(200);
+    expect(await row()).toMatchObject({
+      status: "merged",
+      merge_commit_sha: remote.sha("main"),
+      base_commit_sha: base,
+    });
+    expect(remote.git("rev-list", "--merges", "--count", "main").trim()).toBe(diverged ? "1" : "0");
+  },
+  30_000,
+);
+
+/** The first answers after the database came back may still be 503: each says when to try again. */
+async function retry(request: () => Promise<Answer>): Promise<Answer> {
+  for (let attempt = 0; ; attempt++) {
+    const answer = await request();
+    if (answer.status !== 503 || attempt === 20) return answer;
+    expect(answer.headers.get("retry-after")).toBe("5");
+    await Bun.sleep(50);
+  }
+}
