@@ -74,7 +74,7 @@ async function runOnce(
  * @param labels the commits that were merged: git puts `~<commit>` behind a path that it had to move aside
  * @returns `conflicts` as text, sorted and without duplicates; `mentioned` paths in latin1
  */
-export function readMergeTree(
+function readMergeTree(
   bytes: Uint8Array,
   labels: readonly string[],
 ): { tree: string; conflicts: string[]; mentioned: string[] } {

@@ -10,7 +10,7 @@ export interface Objects {
   rest(): void;
 }
 
-export interface ObjectInfo {
+interface ObjectInfo {
   id: string;
   type: string;
   size: number;

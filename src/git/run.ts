@@ -3,7 +3,7 @@ import type { Log } from "./options.ts";
 import { scrub } from "./scrub.ts";
 import { type Limit, watch } from "./watch.ts";
 
-export interface RunRequest {
+interface RunRequest {
   /** What follows `git`; text from users is in here only as object ids, full ref names and checked URLs. */
   args: readonly string[];
   environment: Record<string, string>;
