@@ -4,6 +4,8 @@ import { Counter, collectDefaultMetrics, Histogram, Registry } from "prom-client
 export interface Metrics {
   registry: Registry;
   requestSeconds: Histogram<"method" | "route" | "status">;
+  gitSeconds: Histogram<"operation" | "outcome">;
+  gitListings: Counter;
   merges: Counter<"outcome">;
 }
 
@@ -17,6 +19,18 @@ export function createMetrics(): Metrics {
       help: "Time to answer a request, in seconds.",
       labelNames: ["method", "route", "status"],
       buckets: [0.005, 0.02, 0.1, 0.5, 2, 10, 60],
+      registers: [registry],
+    }),
+    gitSeconds: new Histogram({
+      name: "svc_git_seconds",
+      help: "Time of what git was asked, waiting for a place included, in seconds.",
+      labelNames: ["operation", "outcome"],
+      buckets: [0.002, 0.005, 0.02, 0.1, 0.5, 2, 10, 60, 600],
+      registers: [registry],
+    }),
+    gitListings: new Counter({
+      name: "svc_git_listings_total",
+      help: "Listings of a repository's branches; those who ask together share one.",
       registers: [registry],
     }),
     merges: new Counter({

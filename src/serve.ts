@@ -29,7 +29,16 @@ export async function serve(config: Config, changes: Partial<Deps> = {}): Promis
   const log = createLog(config);
   const { database, keys, close } = await open(config);
   try {
-    const git = await createGit({ ...config, allowPrivate: config.allowPrivateRepos, log });
+    const metrics = createMetrics();
+    const git = await createGit({
+      dataDir: config.dataDir,
+      allowPrivate: config.allowPrivateRepos,
+      sshKeys: config.sshKeys,
+      log,
+      listed: () => metrics.gitListings.inc(),
+      observe: (operation, ms, ok) =>
+        metrics.gitSeconds.observe({ operation, outcome: ok ? "answered" : "failed" }, ms / 1000),
+    });
     const deps: Deps = {
       db: database.db,
       databaseKind: database.kind,
@@ -37,7 +46,7 @@ export async function serve(config: Config, changes: Partial<Deps> = {}): Promis
       keys,
       config,
       log,
-      metrics: createMetrics(),
+      metrics,
       clock: () => new Date(),
       turns: new Turns(),
       checkpoint: () => {},

@@ -3,6 +3,7 @@ import { SvcError } from "../contract/errors.ts";
 import { MANIFEST_MAX_BYTES } from "../contract/manifest.ts";
 import type { Deps } from "../deps.ts";
 import type { Branches, Repository } from "../git/git.ts";
+import { fetchCommits } from "./tips.ts";
 
 /**
  * Holds a project token to `[change_requests] agent_merge` of the manifest on the default branch (contract: Change
@@ -18,7 +19,7 @@ export async function requireAgentMerge(
 ): Promise<void> {
   if (caller.kind !== "project") return;
   const tip = listing.tips.get(project.defaultBranch);
-  if (tip === undefined || !(await deps.git.ensureCommits(repo, [tip]))) return;
+  if (tip === undefined || !(await fetchCommits(deps, repo, [tip]))) return;
   const file = await deps.git.readFile(repo, tip, project.manifestPath, MANIFEST_MAX_BYTES);
   if (file === null) return;
   if (agentMergeOf(new TextDecoder().decode(file)) !== false) return;

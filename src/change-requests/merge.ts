@@ -12,7 +12,7 @@ import { repositoryOf } from "../projects/repository.ts";
 import { requireAgentMerge } from "./agent-merge.ts";
 import { type CrRow, findChangeRequest, toWire } from "./row.ts";
 import { type Intent, recordMerge, settle } from "./settle.ts";
-import { tipOf } from "./tips.ts";
+import { fetchCommits, tipOf } from "./tips.ts";
 
 /** Tries before `base_moved` (contract: Change requests). */
 const TRIES = 5;
@@ -117,7 +117,7 @@ async function prepare(
 ): Promise<Intent | "moved"> {
   const base = tipOf(listing, row.baseRef);
   const head = tipOf(listing, row.headRef);
-  if (!(await deps.git.ensureCommits(repo, [base, head]))) return "moved";
+  if (!(await fetchCommits(deps, repo, [base, head]))) return "moved";
   const relation = await deps.git.relate(repo, base, head);
   if (relation.mergeBase === null) {
     throw new SvcError(

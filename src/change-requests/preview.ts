@@ -7,7 +7,7 @@ import type { Deps } from "../deps.ts";
 import type { Comparison, Repository } from "../git/git.ts";
 import { repositoryOf } from "../projects/repository.ts";
 import { findChangeRequest } from "./row.ts";
-import { resolveTips } from "./tips.ts";
+import { fetchCommits, resolveTips } from "./tips.ts";
 
 /**
  * What a merge would do now (spec 2.7). For a merged change request: the verdict on the commits that were captured.
@@ -53,9 +53,9 @@ async function compareTips(
   return verdict;
 }
 
-/** @throws branch_missing when the repository no longer has one of the commits. */
+/** @throws branch_missing when the repository no longer has one of the commits; unavailable while it is fetched. */
 export async function requireCommits(deps: Deps, repo: Repository, commits: string[]): Promise<void> {
-  if (await deps.git.ensureCommits(repo, commits)) return;
+  if (await fetchCommits(deps, repo, commits)) return;
   throw new SvcError(
     "branch_missing",
     "The repository no longer has the commits of this change request: a branch was deleted or rewritten. Try again, or push the branch again.",

@@ -4,20 +4,7 @@ import { SvcError } from "../contract/errors.ts";
 import type { Engine } from "./engine.ts";
 import { engineFailure } from "./failure.ts";
 import { isPlainFile, isPlainPath } from "./file.ts";
-import type { Mirror } from "./mirror.ts";
-
-/**
- * The `.gitattributes` files of one commit, as far as they were asked for. Only the base's attributes count in merges
- * and diffs: head's could hide its content from review. Directories are paths in latin1 (bytes), "" is the root.
- */
-export interface Attributes {
-  commit: string;
-  /** Directory → the file's content; null when there is none. */
-  files: Map<string, Uint8Array | null>;
-  bytes: number;
-  found: number;
-  all: boolean;
-}
+import type { Attributes, Mirror } from "./mirror.ts";
 
 /** Commits whose attributes are remembered in a mirror. */
 const REMEMBERED = 32;

@@ -36,6 +36,7 @@ async function withTimeout<T>(work: Promise<T>, timeoutMs: number): Promise<T> {
 async function list(engine: Engine, repo: Repository): Promise<Branches> {
   await using remote = await openRemote(engine.remote, repo);
   return await engine.listings(repo.id, async () => {
+    engine.listed();
     const answer = await askRefs(engine, remote);
     if (answer === "other") return await listAll(engine, remote);
     if ("tips" in answer) return answer;

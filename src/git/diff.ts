@@ -1,9 +1,9 @@
 import { SvcError } from "../contract/errors.ts";
-import { type Attributes, attributesOf, lookUp, showAttributes } from "./attributes.ts";
+import { attributesOf, lookUp, showAttributes } from "./attributes.ts";
 import type { Engine } from "./engine.ts";
 import { engineFailure } from "./failure.ts";
 import type { DiffRequest, DiffSummary } from "./git.ts";
-import type { Mirror } from "./mirror.ts";
+import type { Attributes, Mirror } from "./mirror.ts";
 import { createPatchReader } from "./patch.ts";
 import { createRawReader } from "./raw.ts";
 

@@ -3,8 +3,7 @@ import { join, resolve } from "node:path";
 import { baseEnvironment, withSettings } from "./environment.ts";
 import { createGate, type Gate } from "./gate.ts";
 import { GIT_LIMITS, type GitLimits } from "./limits.ts";
-import type { GitOptions, Log } from "./options.ts";
-import type { RemoteContext } from "./remote.ts";
+import type { GitOptions, Log, RemoteContext } from "./options.ts";
 import { createRunner, type Runner } from "./run.ts";
 import { type GitVersion, readVersion } from "./version.ts";
 
@@ -25,6 +24,8 @@ export interface Engine {
   /** Fetches and pushes: they mostly wait for a host. */
   network: Gate;
   listings: Gate;
+  /** Told of each listing that was really made; callers may share one. */
+  listed: () => void;
 }
 
 /**
@@ -67,6 +68,7 @@ export async function createEngine(options: GitOptions): Promise<Engine> {
     checks: createGate(heavy(limits)),
     network: createGate(network(limits)),
     listings: createGate(network(limits)),
+    listed: options.listed ?? (() => {}),
   };
 }
 

@@ -1,7 +1,7 @@
-import { type Attributes, attributesOf, lookUp, lookUpAll, showAttributes } from "./attributes.ts";
+import { attributesOf, lookUp, lookUpAll, showAttributes } from "./attributes.ts";
 import type { Engine } from "./engine.ts";
 import { engineFailure } from "./failure.ts";
-import type { Mirror } from "./mirror.ts";
+import type { Attributes, Mirror } from "./mirror.ts";
 
 /** What merging two commits gives: a tree, or paths in conflict (which may be none, git's exit status decides). */
 export type Merged = { clean: true; tree: string } | { clean: false; conflicts: string[] };

@@ -1,10 +1,22 @@
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Attributes } from "./attributes.ts";
 import type { Engine } from "./engine.ts";
 import { baseEnvironment, withSettings } from "./environment.ts";
 import type { Repository } from "./git.ts";
 import { createObjects, type Objects } from "./objects.ts";
+
+/**
+ * The `.gitattributes` files of one commit, as far as they were asked for. Only the base's attributes count in merges
+ * and diffs: head's could hide its content from review. Directories are paths in latin1 (bytes), "" is the root.
+ */
+export interface Attributes {
+  commit: string;
+  /** Directory → the file's content; null when there is none. */
+  files: Map<string, Uint8Array | null>;
+  bytes: number;
+  found: number;
+  all: boolean;
+}
 
 /** A bare copy of a remote, with its whole history, written by this process only. */
 export interface Mirror {

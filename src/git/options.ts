@@ -24,4 +24,19 @@ export interface GitOptions {
   limits?: Partial<GitLimits>;
   /** Told of every operation, for metrics. */
   observe?: (operation: string, milliseconds: number, ok: boolean) => void;
+  /** Told of each listing of a remote that was really made: callers who ask together share one. */
+  listed?: () => void;
+}
+
+/** What reaching a remote needs of the options and the data directory. */
+export interface RemoteContext {
+  allowPrivate: boolean;
+  sshKeys: "operator" | "project";
+  resolve: ((host: string) => Promise<string[]>) | undefined;
+  limits: GitLimits;
+  /** Home and starting point of git. */
+  home: string;
+  /** For key files. */
+  temporary: string;
+  knownHosts: string;
 }

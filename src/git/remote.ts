@@ -1,7 +1,7 @@
 import { publicAddresses, resolveHost } from "./address.ts";
 import { baseEnvironment, hasProxy, type Setting, withSettings } from "./environment.ts";
 import type { Credential, Repository } from "./git.ts";
-import type { GitLimits } from "./limits.ts";
+import type { RemoteContext } from "./options.ts";
 import { type RemoteUrl, readRemoteUrl } from "./remote-url.ts";
 import { openSsh } from "./ssh.ts";
 
@@ -17,18 +17,6 @@ export interface Remote {
   secrets: string[];
   /** Removes the key file, if one was written. */
   [Symbol.asyncDispose](): Promise<void>;
-}
-
-export interface RemoteContext {
-  allowPrivate: boolean;
-  sshKeys: "operator" | "project";
-  resolve: ((host: string) => Promise<string[]>) | undefined;
-  limits: GitLimits;
-  /** Home and starting point of git. */
-  home: string;
-  /** For key files. */
-  temporary: string;
-  knownHosts: string;
 }
 
 /**

@@ -1,7 +1,7 @@
 import { rm, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
-import type { RemoteContext } from "./remote.ts";
+import type { RemoteContext } from "./options.ts";
 import type { RemoteUrl } from "./remote-url.ts";
 
 /** A host that does not answer within this is down; the deadline of the whole command still applies. */

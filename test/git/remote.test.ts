@@ -2,7 +2,8 @@ import { expect, test } from "bun:test";
 import { readdir } from "node:fs/promises";
 import type { SvcError } from "../../src/contract/errors.ts";
 import { GIT_LIMITS } from "../../src/git/limits.ts";
-import { openRemote, type RemoteContext } from "../../src/git/remote.ts";
+import type { RemoteContext } from "../../src/git/options.ts";
+import { openRemote } from "../../src/git/remote.ts";
 import { serveGit } from "../helpers/git-http.ts";
 import { createRepository, createTestGit, temporary } from "../helpers/git-repo.ts";
 

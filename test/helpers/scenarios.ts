@@ -13,6 +13,8 @@ export interface Row {
 }
 
 const TEN = lines("1", "2", "3", "4", "5", "6", "7", "8", "9", "10");
+/** Close to the 4,096 bytes that a path may have on common systems. */
+const DEEP = Array.from({ length: 39 }, (_, index) => `${index}`.padStart(99, "d")).join("/");
 const LINK = (link: string) => ({ link });
 const MODULE = (digit: string) => ({ submodule: digit.repeat(40) });
 const X = (text: string) => ({ executable: text });
@@ -158,6 +160,28 @@ export const ROWS: Row[] = [
     ["\ufffd\ufffd"],
   ),
   row("names that differ in case", { k: "" }, { k: "", README: "a\n" }, { k: "", readme: "b\n" }, null),
+  row("LFS pointers changed by both", { "x.bin": lfs("1") }, { "x.bin": lfs("2") }, { "x.bin": lfs("3") }, [
+    "x.bin",
+  ]),
+  row(
+    ".gitmodules changed by both",
+    { ".gitmodules": gitmodules("a"), s: MODULE("1") },
+    { ".gitmodules": gitmodules("b"), s: MODULE("1") },
+    { ".gitmodules": gitmodules("c"), s: MODULE("1") },
+    [".gitmodules"],
+  ),
+  row("white space against content", { f: TEN }, { f: TEN.replaceAll(" ", "  ") }, { f: edit(5, "a") }, [
+    "f",
+  ]),
+  row(
+    "NUL so far into a file that git takes it for text",
+    { f: `${TEN.repeat(200)}\0` },
+    { f: `${edit(1, "a")}${TEN.repeat(199)}\0` },
+    { f: `${TEN.repeat(199)}${edit(9, "b")}\0` },
+    null,
+  ),
+  row("a path of many parts", { [DEEP]: TEN }, { [DEEP]: edit(5, "a") }, { [DEEP]: edit(5, "b") }, [DEEP]),
+  row("names that differ in form", { k: "" }, { k: "", "\u00e9": "a\n" }, { k: "", "e\u0301": "b\n" }, null),
   row("unrelated histories", null, { f: "a\n" }, { f: "b\n" }, []),
 ];
 
@@ -183,6 +207,21 @@ export const TOPOLOGY: Commit[] = [
   { name: "d1", parents: ["root"], files: { f: edit(5, "d") } },
   { name: "c2", branch: "t/c2", parents: ["c1", "d1"], files: { f: edit(5, "c") } },
   { name: "d2", branch: "t/d2", parents: ["d1", "c1"], files: { f: edit(5, "d") } },
+  { name: "p1", parents: ["root"], files: { f: TEN, p: "1" } },
+  { name: "p2", parents: ["root"], files: { f: TEN, q: "2" } },
+  { name: "p3", parents: ["root"], files: { f: TEN, r: "3" } },
+  {
+    name: "all",
+    branch: "t/all",
+    parents: ["p1", "p2", "p3"],
+    files: { f: edit(1, "b"), p: "1", q: "2", r: "3" },
+  },
+  {
+    name: "all2",
+    branch: "t/all2",
+    parents: ["p3", "p2", "p1"],
+    files: { f: edit(9, "h"), p: "1", q: "2", r: "3" },
+  },
   { name: "pick", branch: "t/pick", parents: ["b1"], files: { f: edit(1, "b", edit(9, "h")) } },
   {
     name: "octopus",
@@ -201,6 +240,7 @@ export const TOPOLOGY_ROWS: [string, string, string, Partial<Comparison>][] = [
   ["cherry-picked on base", "pick", "h1", { canMerge: true, canFastForward: false, conflicts: [] }],
   ["criss-cross, clean", "b2", "h2", { canMerge: true, canFastForward: false }],
   ["criss-cross, resolved the other way", "c2", "d2", { canMerge: false, conflicts: ["f"] }],
+  ["three merge bases", "all", "all2", { canMerge: true, canFastForward: false, conflicts: [] }],
   ["octopus in head", "b1", "octopus", { canMerge: true, canFastForward: true }],
 ];
 
@@ -225,4 +265,12 @@ function wide(text: string): string {
 
 function bin(seed: number): Uint8Array {
   return Uint8Array.from({ length: 200 }, (_, index) => (index * (seed + 7)) % 256);
+}
+
+function lfs(digit: string): string {
+  return `version https://git-lfs.github.com/spec/v1\noid sha256:${digit.repeat(64)}\nsize 12345\n`;
+}
+
+function gitmodules(name: string): string {
+  return `[submodule "s"]\n\tpath = s\n\turl = https://example.com/${name}.git\n`;
 }

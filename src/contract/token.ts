@@ -1,0 +1,4 @@
+/** Every API token begins with this (spec 5.1), so that secret scanners and people recognise it. */
+export const TOKEN_PREFIX = "svc_pat_";
+/** The sandbox service key's prefix: project routes answer it with 401. */
+export const SERVICE_KEY_PREFIX = "svc_sb_";

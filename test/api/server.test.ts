@@ -1,0 +1,90 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { type Api, startApi } from "../helpers/api.ts";
+import { Remote } from "../helpers/remote.ts";
+
+let api: Api;
+
+beforeAll(async () => {
+  api = await startApi();
+});
+afterAll(() => api.stop());
+
+test("health tells what answers, to anybody", async () => {
+  const { status, body } = await api.call("GET", "/v1/health", { token: null });
+  expect([status, body]).toEqual([
+    200,
+    { status: "ok", service: "svc-api", version: expect.any(String), database: "embedded" },
+  ]);
+});
+
+test("HEAD answers as GET does, without a body", async () => {
+  const answer = await api.call("HEAD", "/v1/health", { token: null });
+  expect([answer.status, answer.text]).toEqual([200, ""]);
+});
+
+test("the API document names every route of the specification", async () => {
+  const { body } = await api.call("GET", "/v1/openapi.json", { token: null });
+  const routes = Object.entries<object>(body.paths).flatMap(([path, methods]) =>
+    Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+  );
+  const crs = "/v1/projects/{projectId}/change-requests";
+  expect(routes).toEqual(
+    expect.arrayContaining([
+      `GET ${crs}`,
+      `POST ${crs}`,
+      `GET ${crs}/{crId}`,
+      `PATCH ${crs}/{crId}`,
+      `GET ${crs}/{crId}/diff`,
+      `GET ${crs}/{crId}/merge-preview`,
+      `POST ${crs}/{crId}/merge`,
+      `POST ${crs}/{crId}/close`,
+      `POST ${crs}/{crId}/reopen`,
+      "POST /v1/projects/{projectId}/cli-token",
+      "POST /v1/accounts/tokens",
+      "GET /v1/accounts/me",
+    ]),
+  );
+});
+
+test("the metrics count requests by route and merges by outcome, and hold no names", async () => {
+  const remote = new Remote();
+  remote.commit("main", { a: "1\n" });
+  remote.commit("work", { a: "2\n" }, { from: "main" });
+  const { project_id } = await api.project(remote.url);
+  const path = `/v1/projects/${project_id}/change-requests`;
+  await api.call("POST", path, { body: { title: "t", head_ref: "work" } });
+  await api.call("POST", `${path}/1/merge`);
+  await api.call("POST", `${path}/1/merge`);
+  const { text, headers } = await api.call("GET", "/metrics", { token: null });
+  expect(headers.get("content-type")).toStartWith("text/plain");
+  expect(text).toContain('svc_merges_total{outcome="merged"} 1');
+  expect(text).toContain('svc_merges_total{outcome="not_open"} 1');
+  expect(text).toMatch(
+    /svc_http_request_seconds_count\{method="POST",route="\/v1\/projects\/:projectId\/change-requests",status="201"\} 1/,
+  );
+  expect(text).toMatch(/svc_git_seconds_count\{operation="push",outcome="answered"\} 1/);
+  expect(text).not.toContain(project_id);
+  remote.remove();
+});
+
+test("listing the branches of a repository is shared by those who read at once", async () => {
+  const remote = new Remote();
+  remote.commit("main", { a: "1\n" });
+  for (let n = 0; n < 50; n++)
+    remote.branch(`w${n}`, remote.commit("next", { a: `${n}\n` }, { from: "main" }));
+  const { project_id } = await api.project(remote.url);
+  const path = `/v1/projects/${project_id}/change-requests`;
+  for (let n = 0; n < 50; n++) await api.call("POST", path, { body: { title: "t", head_ref: `w${n}` } });
+  const listed = async () => {
+    const { text } = await api.call("GET", "/metrics", { token: null });
+    return Number(/svc_git_listings_total (\d+)/.exec(text)?.[1]);
+  };
+  const before = await listed();
+  const answers = await Promise.all(
+    Array.from({ length: 32 }, async () => {
+      for (let n = 0; n < 4; n++) expect((await api.call("GET", path)).body.change_requests).toHaveLength(50);
+    }),
+  );
+  expect((await listed()) - before).toBeLessThanOrEqual((answers.length * 4) / 10);
+  remote.remove();
+}, 20_000);
