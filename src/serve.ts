@@ -79,8 +79,8 @@ function listen(deps: Deps): Server {
   const server = Bun.serve({
     hostname: host,
     port,
-    // Streams of a diff may be quiet for as long as git works; every part of a request has its own limit.
-    idleTimeout: 120,
+    // A merge or a diff is quiet for as long as git works, which has limits of its own; this is the longest there is.
+    idleTimeout: 255,
     fetch: app.fetch,
   });
   return {

@@ -22,3 +22,5 @@ export const NAME_MAX = 128;
 export const REPO_URL_MAX = 2048;
 /** A branch name, in bytes of UTF-8: what a loose ref's file name can hold on common file systems. */
 export const REF_MAX_BYTES = 244;
+/** Conflicting paths that a merge preview lists: nobody resolves more one by one. */
+export const CONFLICTS_MAX = 10_000;

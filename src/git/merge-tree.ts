@@ -1,3 +1,4 @@
+import { CONFLICTS_MAX } from "../contract/limits.ts";
 import { attributesOf, lookUp, lookUpAll, showAttributes } from "./attributes.ts";
 import type { Engine } from "./engine.ts";
 import { engineFailure } from "./failure.ts";
@@ -72,7 +73,7 @@ async function runOnce(
  * Reads `merge-tree -z --name-only --messages`: the tree, the paths in conflict, an empty field, then messages of the
  * form `<count> <path>... <kind> <text>`; all fields end with NUL.
  * @param labels the commits that were merged: git puts `~<commit>` behind a path that it had to move aside
- * @returns `conflicts` as text, sorted and without duplicates; `mentioned` paths in latin1
+ * @returns `conflicts` as text, sorted and without duplicates, at most `CONFLICTS_MAX`; `mentioned` paths in latin1
  */
 function readMergeTree(
   bytes: Uint8Array,
@@ -92,5 +93,5 @@ function readMergeTree(
     at += count + 3;
   }
   const conflicts = [...new Set(names.map((name) => new TextDecoder().decode(Buffer.from(name, "latin1"))))];
-  return { tree, conflicts: conflicts.sort(), mentioned: [...mentioned] };
+  return { tree, conflicts: conflicts.sort().slice(0, CONFLICTS_MAX), mentioned: [...mentioned] };
 }

@@ -367,6 +367,18 @@ describe("merge", () => {
     expect((await act(cr, "merge")).body.merge.fast_forward).toBe(true);
   });
 
+  test("lists at most 10,000 conflicts", async () => {
+    const { remote, path, open, act } = await setUp();
+    const files = (text: string) =>
+      Object.fromEntries(Array.from({ length: 10_050 }, (_, n) => [`f${n}`, text]));
+    remote.commit("main", files("base\n"));
+    remote.commit("work", files("head\n"));
+    const { body: cr } = await open();
+    const preview = (await api.call("GET", `${path}/1/merge-preview`)).body;
+    expect([preview.can_merge, preview.conflicts.length]).toEqual([false, 10_000]);
+    expect((await act(cr, "merge")).body.conflicts).toEqual(preview.conflicts);
+  }, 30_000);
+
   test("has nothing to merge when the base has every commit", async () => {
     const { remote, path, open, act } = await setUp();
     const { body: cr } = await open();
