@@ -21,27 +21,23 @@ async function setUp() {
   const [userId, accountId, projectId, sessionId, crId] = [id(), id(), id(), id(), id()];
   await db.insert(users).values({ userId, email: `${userId}@example.com`, name: "u" });
   await db.insert(accounts).values({ accountId, name: "a", slug: accountId });
-  await db
-    .insert(projects)
-    .values({
-      projectId,
-      accountId,
-      name: "p",
-      slug: projectId,
-      repoUrl: "https://h/x",
-      defaultBranch: "main",
-    });
-  await db
-    .insert(projectSessions)
-    .values({
-      sessionId,
-      projectId,
-      accountId,
-      branchName: sessionId,
-      baseRef: "main",
-      status: "running",
-      createdBy: userId,
-    });
+  await db.insert(projects).values({
+    projectId,
+    accountId,
+    name: "p",
+    slug: projectId,
+    repoUrl: "https://h/x",
+    defaultBranch: "main",
+  });
+  await db.insert(projectSessions).values({
+    sessionId,
+    projectId,
+    accountId,
+    branchName: sessionId,
+    baseRef: "main",
+    status: "running",
+    createdBy: userId,
+  });
   const cr = {
     crId,
     accountId,

@@ -1,0 +1,56 @@
+import { expect, test } from "bun:test";
+import { startApi } from "../helpers/api.ts";
+import { bomb } from "../helpers/bomb.ts";
+import { createRepository, temporary } from "../helpers/git-repo.ts";
+import { Remote } from "../helpers/remote.ts";
+
+/** A merge takes a twentieth of this on an idle machine. */
+const NEIGHBOUR_MS = 1_000;
+
+test.each([6, 9])(
+  "while a repository of 10^%p files is read, another project's merges stay fast",
+  async (levels) => {
+    await using directory = await temporary();
+    const upstream = await createRepository(`${directory.path}/up`);
+    await bomb(upstream, levels);
+    const api = await startApi();
+    const neighbour = new Remote();
+    try {
+      neighbour.commit("main", { a: "1\n" });
+      const hostile = `/v1/projects/${(await api.project(upstream.url)).project_id}/change-requests`;
+      const quiet = `/v1/projects/${(await api.project(neighbour.url)).project_id}/change-requests`;
+      for (const head_ref of ["bomb", "side"]) {
+        expect((await api.call("POST", hostile, { body: { title: "t", head_ref } })).status).toBe(201);
+      }
+      let done = false;
+      const busy = Promise.all(
+        [1, 2].flatMap((number) =>
+          ["diff", "merge-preview"].map(async (what) => {
+            reads.push(api.call("GET", `${hostile}/${number}/${what}`));
+            return await reads.at(-1);
+          }),
+        ),
+      ).finally(() => {
+        done = true;
+      });
+      const times: number[] = [];
+      for (let n = 0; !done || n < 3; n++) {
+        neighbour.commit(`w${n}`, { [`f${n}`]: "x\n" }, { from: "main" });
+        const { body: cr } = await api.call("POST", quiet, { body: { title: "t", head_ref: `w${n}` } });
+        const started = performance.now();
+        expect((await api.call("POST", `${quiet}/${cr.number}/merge`)).status).toBe(200);
+        times.push(performance.now() - started);
+      }
+      for (const answer of await busy) {
+        // A limit is an answer too; a wrong verdict or a crash is none.
+        expect([200, 502]).toContain(answer.status);
+        if (answer.status === 502) expect(answer.body.code).toBe("merge_engine_failed");
+      }
+      expect(Math.max(...times)).toBeLessThan(NEIGHBOUR_MS);
+    } finally {
+      await api.stop();
+      neighbour.remove();
+    }
+  },
+  120_000,
+);
