@@ -26,10 +26,7 @@ export const me = Type.Object({
 });
 export type Me = Static<typeof me>;
 
-/** Every API token begins with this (spec 5.1), so that secret scanners and people recognise it. */
-export const TOKEN_PREFIX = "svc_pat_";
-/** The sandbox service key's prefix: project routes answer it with 401. */
-export const SERVICE_KEY_PREFIX = "svc_sb_";
+export { SERVICE_KEY_PREFIX, TOKEN_PREFIX } from "./token.ts";
 
 /** A user token without its secret. */
 export const userToken = Type.Object({
