@@ -29,7 +29,7 @@ test.skipIf(!AGAINST_BINARIES)(
       HOME: home,
       XDG_CONFIG_HOME: "",
       XDG_DATA_HOME: "",
-      SVC_PORT: "0",
+      SVC_PORT: String(freePort()),
       SVC_ALLOW_PRIVATE_REPOS: "1",
     };
 
@@ -103,3 +103,11 @@ test.skipIf(!AGAINST_BINARIES)(
   },
   60_000,
 );
+
+/** A port that was free a moment ago; the same for both starts, as it is for a person. */
+function freePort(): number {
+  const server = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response() });
+  const { port = 0 } = server;
+  void server.stop(true);
+  return port;
+}
