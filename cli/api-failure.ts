@@ -1,0 +1,122 @@
+import { isRecord } from "./config.ts";
+import { CliError, systemCode } from "./failure.ts";
+import { DEFAULT_HOST } from "./hosts.ts";
+import type { Target } from "./target.ts";
+import { oneLine } from "./text.ts";
+
+/** An error body larger than this is not one of ours. */
+const ERROR_MAX_BYTES = 1024 * 1024;
+/** Characters of a server's sentence that are shown. */
+const SENTENCE_MAX = 2000;
+
+/** What an answer that is no success says, in the server's words where it has any. */
+export async function answerFailure(response: Response, target: Target): Promise<CliError> {
+  const body = await readError(response);
+  const requestId = text(body?.["request_id"]) ?? response.headers.get("x-request-id") ?? undefined;
+  const sentence = text(body?.["error"])?.slice(0, SENTENCE_MAX);
+  const code = text(body?.["code"]) ?? sentence ?? `http_${response.status}`;
+  const conflicts = body?.["conflicts"];
+  return new CliError(
+    /^[a-z0-9_]{1,64}$/.test(code) ? code : `http_${response.status}`,
+    sentence ?? `${target.name} answered ${response.status} without a reason.`,
+    {
+      hint: hintFor(response, target),
+      request_id: requestId === undefined ? undefined : oneLine(requestId).slice(0, 100),
+      conflicts: Array.isArray(conflicts) ? conflicts.map(String) : undefined,
+    },
+  );
+}
+
+async function readError(response: Response): Promise<Record<string, unknown> | undefined> {
+  try {
+    if (Number(response.headers.get("content-length") ?? 0) > ERROR_MAX_BYTES) return undefined;
+    const parts: Uint8Array[] = [];
+    let size = 0;
+    for await (const part of response.body ?? []) {
+      size += part.byteLength;
+      if (size > ERROR_MAX_BYTES) return undefined;
+      parts.push(part);
+    }
+    const value: unknown = JSON.parse(Buffer.concat(parts).toString("utf8"));
+    return isRecord(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const text = (value: unknown): string | undefined =>
+  typeof value === "string" && value !== "" ? value : undefined;
+
+function hintFor(response: Response, target: Target): string | undefined {
+  const { status, headers } = response;
+  if (status === 401) {
+    return target.tokenSource === "SVC_CLI_TOKEN" || target.tokenSource === "SVC_EXECUTOR_TOKEN"
+      ? `The token in ${target.tokenSource} was refused by ${target.name}.`
+      : signInHint(target);
+  }
+  const after = headers.get("retry-after");
+  if ((status === 429 || status === 503) && after && /^\d{1,6}$/.test(after)) {
+    return `Try again in ${after} seconds.`;
+  }
+  if (status === 404 && !headers.get("content-type")?.includes("json")) {
+    return `Is ${target.url} the address of an svc API? \`svc hosts info\` asks it.`;
+  }
+  return undefined;
+}
+
+export const notSignedIn = (target: Target): CliError =>
+  new CliError("not_signed_in", `You are not signed in to ${target.name} (${target.url}).`, {
+    hint: signInHint(target),
+  });
+
+function signInHint(target: Target): string {
+  return target.source === "active"
+    ? "Sign in with `svc login`."
+    : `Sign in with \`svc login --host ${target.name}\`.`;
+}
+
+export const unexpected = (what: string): CliError =>
+  new CliError("unexpected_response", `The host sent ${what}.`, {
+    hint: "Is its address that of an svc API, and does something stand in between? `svc hosts info` asks it.",
+  });
+
+/** What is thrown by `fetch`, as a sentence that says what to do. What is no network error stays what it is. */
+export function networkFailure(error: unknown, target: Target, seconds: number): unknown {
+  if (error instanceof CliError) return error;
+  const name = error instanceof Error ? error.name : "";
+  const code = systemCode(error) ?? "";
+  if (name === "TimeoutError" || code === "ETIMEDOUT") {
+    return new CliError(
+      "timeout",
+      `${target.name} did not answer within ${seconds} seconds (${target.url}).`,
+      {
+        hint: "Wait longer with --timeout <seconds>.",
+      },
+    );
+  }
+  if (!(error instanceof Error) || (code === "" && name !== "TypeError" && name !== "AbortError"))
+    return error;
+  return new CliError("network", `${reason(code)}: ${target.name} (${target.url}).`, {
+    hint: advice(code, target),
+  });
+}
+
+function reason(code: string): string {
+  if (code === "ConnectionRefused" || code === "ECONNREFUSED") return "Nothing answers at the host's address";
+  if (/NotFound|EAI_|DNS|FailedToOpenSocket|EHOSTUNREACH|ENETUNREACH/i.test(code))
+    return "The host cannot be reached";
+  if (/CERT|SSL|TLS|SELF_SIGNED|VERIFY/i.test(code)) return `The host's certificate is not trusted (${code})`;
+  if (/PROXY/i.test(code)) return `The proxy cannot be used (${code})`;
+  return `The connection to the host broke${code ? ` (${code})` : ""}`;
+}
+
+function advice(code: string, target: Target): string {
+  if (/CERT|SSL|TLS|SELF_SIGNED|VERIFY/i.test(code)) {
+    return "For an authority of your own, set NODE_EXTRA_CA_CERTS to its certificate file.";
+  }
+  if (/PROXY/i.test(code)) return "Check HTTP_PROXY and HTTPS_PROXY; SOCKS proxies are not supported.";
+  const local = /^https?:\/\/(localhost|127\.|\[::1\])/.test(target.url);
+  if (local && target.name === DEFAULT_HOST) return "Is svc running? Start it with `npm start`.";
+  if (local) return "Is svc running there? Start it, or choose another host with `svc hosts use`.";
+  return "Check your connection, or choose another host with `svc hosts use`.";
+}

@@ -1,0 +1,37 @@
+import type { System } from "./system.ts";
+
+/** Opens a page: SVC_BROWSER, BROWSER, else what the system opens pages with. Answers whether something started. */
+export async function openBrowser({ env }: System, url: string): Promise<boolean> {
+  // `system-open <address>`: an address that is no web page could start any program.
+  if (!/^https?:\/\//i.test(url)) return false;
+  const chosen = env["SVC_BROWSER"] || env["BROWSER"];
+  const commands = chosen ? [chosen.split(" ").filter(Boolean)] : ofThisSystem();
+  for (const command of commands) {
+    if (!command[0] || !Bun.which(command[0])) continue;
+    try {
+      Bun.spawn([...command, url], {
+        stdin: "ignore",
+        stdout: "ignore",
+        stderr: "ignore",
+        env: withoutRuntime(env),
+      }).unref();
+      return true;
+    } catch {}
+  }
+  return false;
+}
+
+function ofThisSystem(): string[][] {
+  if (process.platform === "darwin") return [["open"]];
+  if (process.platform === "win32") return [["rundll32", "url.dll,FileProtocolHandler"]];
+  return [["wslview"], ["xdg-open"]];
+}
+
+/** The environment for a program of somebody else's: without what would make a Bun binary act as another one. */
+export function withoutRuntime(env: System["env"]): Record<string, string> {
+  const copy: Record<string, string> = {};
+  for (const [name, value] of Object.entries(env)) {
+    if (value !== undefined && !["BUN_OPTIONS", "BUN_BE_BUN"].includes(name)) copy[name] = value;
+  }
+  return copy;
+}

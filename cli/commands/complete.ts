@@ -1,0 +1,228 @@
+import type { ChangeRequest } from "../../src/contract/change-request.ts";
+import type { Project } from "../../src/contract/project.ts";
+import { path } from "../api.ts";
+import { DATA, type DataFlags, GLOBAL } from "../arguments.ts";
+import { configPath, listHosts, readConfig } from "../config.ts";
+import { type Context, makeContext } from "../context.ts";
+import { makeOutput } from "../output.ts";
+import {
+  type Command,
+  type Completes,
+  type Flag,
+  type Flags,
+  type Group,
+  type Handler,
+  isGroup,
+  lastWord,
+  namesOf,
+} from "../spec.ts";
+import type * as table from "../table/tools.ts";
+import { TABLE } from "../table.ts";
+import { oneLine } from "../text.ts";
+import { TOPICS } from "../topics.ts";
+
+/** Somebody waits with a finger on the Tab key: values from the server come within this, or not at all. */
+const BUDGET_MS = 600;
+/** Values that every shell takes as one word without quoting. Others are left out rather than escaped. */
+const PLAIN = /^[\w./@:%+=,-]+$/;
+
+interface Candidate {
+  value: string;
+  text?: string;
+}
+
+/** Prints candidates for the last word. It changes nothing, and whatever fails leaves the list empty. */
+export const complete: Handler<typeof table.complete> = async (context, { args }) => {
+  const found = await candidates(context, joinAssignments(args.words)).catch(() => []);
+  const text = found
+    .filter(({ value }) => value === ":files" || PLAIN.test(value))
+    .map(({ value, text: says }) => (says ? `${value}\t${oneLine(says)}\n` : `${value}\n`))
+    .join("");
+  await context.system.stdout.write(text);
+};
+
+/** bash cuts `--status=op` into three words. What it completes is then the part after the `=`. */
+function joinAssignments(words: readonly string[]): { words: string[]; strip: number } {
+  const joined: string[] = [];
+  let strip = 0;
+  for (let at = 0; at < words.length; at++) {
+    const word = words[at] ?? "";
+    if (word === "=" && joined.at(-1)?.startsWith("--")) {
+      const next = words[at + 1];
+      const flag = `${joined.pop()}=`;
+      strip = at + 2 >= words.length ? flag.length : 0;
+      joined.push(flag + (next ?? ""));
+      at++;
+    } else joined.push(word);
+  }
+  return { words: joined, strip };
+}
+
+async function candidates(context: Context, line: { words: string[]; strip: number }): Promise<Candidate[]> {
+  const { words, strip } = line;
+  const current = words.at(-1) ?? "";
+  const { node, rest, pending, given, literal } = walk(words.slice(0, -1));
+  const flags = node === null || isGroup(node) ? GLOBAL : flagsOf(node);
+  const scope = await scopeOf(context, given);
+  let found: Candidate[];
+  const assignment = /^--([a-z-]+)=(.*)$/s.exec(current);
+  if (pending !== undefined) found = await ofFlag(scope, pending, node, current);
+  else if (assignment && !literal) {
+    const [, name = "", value = ""] = assignment;
+    const flag = flagNamed(flags, name);
+    const values = flag ? await ofFlag(scope, flag, node, value) : [];
+    found = values.map((each) => ({ ...each, value: `--${name}=${each.value}` }));
+  } else if (current.startsWith("-") && !literal) found = flagCandidates(flags, given);
+  else found = await ofWord(scope, node, rest);
+  return found
+    .filter(({ value }) => value === ":files" || value.startsWith(current))
+    .map((each) => ({ ...each, value: strip > 0 ? each.value.slice(strip) : each.value }));
+}
+
+interface Walked {
+  node: Group | Command | null;
+  rest: string[];
+  /** The flag whose value comes next. */
+  pending: Flag | undefined;
+  given: Map<string, string>;
+  literal: boolean;
+}
+
+function walk(words: readonly string[]): Walked {
+  const walked: Walked = { node: null, rest: [], pending: undefined, given: new Map(), literal: false };
+  let pendingName = "";
+  for (const word of words) {
+    if (walked.pending) {
+      walked.given.set(pendingName, word);
+      walked.pending = undefined;
+    } else if (word === "--") walked.literal = true;
+    else if (word.startsWith("-") && !walked.literal) {
+      const [name = "", value] = word.replace(/^--?/, "").split(/=(.*)/s);
+      const flags = walked.node === null || isGroup(walked.node) ? ALL_FLAGS() : flagsOf(walked.node);
+      const flag = flagNamed(flags, name);
+      walked.given.set(name, value ?? "");
+      if (flag && value === undefined && (flag.kind === "string" || flag.kind === "integer")) {
+        walked.pending = flag;
+        pendingName = name;
+      }
+    } else step(walked, word);
+  }
+  return walked;
+}
+
+function step(walked: Walked, word: string): void {
+  const { node } = walked;
+  if (node === null) {
+    walked.node =
+      TABLE.find((each) => (isGroup(each) ? each.name === word : namesOf(each.spec).includes(word))) ?? null;
+    if (walked.node === null) walked.rest.push(word);
+  } else if (isGroup(node)) {
+    const command = node.commands.find((each) => namesOf(each.spec).includes(word));
+    if (command) walked.node = command;
+    else walked.rest.push(word);
+  } else walked.rest.push(word);
+}
+
+const flagsOf = ({ spec }: Command): Flags => ({ ...spec.flags, ...(spec.fields ? DATA : {}), ...GLOBAL });
+const ALL_FLAGS = (): Flags => ({ ...GLOBAL, ...DATA });
+
+function flagNamed(flags: Flags, name: string): Flag | undefined {
+  return (
+    (Object.hasOwn(flags, name) ? flags[name] : undefined) ??
+    Object.values(flags).find((flag) => flag.short === name || flag.aliases?.includes(name))
+  );
+}
+
+function flagCandidates(flags: Flags, given: ReadonlyMap<string, string>): Candidate[] {
+  return Object.entries(flags)
+    .filter(([name, flag]) => !given.has(name) || (flag.kind === "string" && flag.many))
+    .map(([name, flag]) => ({ value: `--${name}`, text: flag.summary }));
+}
+
+async function ofFlag(
+  scope: Context,
+  flag: Flag,
+  node: Walked["node"],
+  current: string,
+): Promise<Candidate[]> {
+  if (flag === DATA.json || (flag.kind === "optional" && flag.value === "fields"))
+    return ofFields(node, current);
+  if ("choices" in flag && flag.choices) return flag.choices.map((value) => ({ value }));
+  return "completes" in flag && flag.completes ? values(scope, flag.completes) : [];
+}
+
+/** `--json=number,ti`: the fields that are not there yet, behind the ones that are. */
+function ofFields(node: Walked["node"], current: string): Candidate[] {
+  const known = node === null || isGroup(node) ? [] : (node.spec.fields ?? []);
+  const before = current.split(",").slice(0, -1);
+  const prefix = before.map((field) => `${field},`).join("");
+  return known.filter((field) => !before.includes(field)).map((field) => ({ value: prefix + field }));
+}
+
+async function ofWord(scope: Context, node: Walked["node"], rest: readonly string[]): Promise<Candidate[]> {
+  if (node === null) {
+    if (rest.length > 0) return [];
+    return TABLE.flatMap((each) => {
+      if (isGroup(each)) return [{ value: each.name, text: each.summary }];
+      return each.spec.hidden ? [] : [{ value: lastWord(each.spec), text: each.spec.summary }];
+    });
+  }
+  if (isGroup(node)) {
+    if (rest.length > 0) return [];
+    return node.commands.map(({ spec }) => ({ value: lastWord(spec), text: spec.summary }));
+  }
+  const { args } = node.spec;
+  const arg = args[rest.length] ?? (args.at(-1)?.many ? args.at(-1) : undefined);
+  if (!arg) return [];
+  if (arg.choices) return arg.choices.map((value) => ({ value }));
+  if (arg.completes === "topic") return topics(rest);
+  return arg.completes ? values(scope, arg.completes) : [];
+}
+
+function topics(rest: readonly string[]): Candidate[] {
+  const [first] = rest;
+  if (first === undefined) {
+    const names = TABLE.flatMap((each) =>
+      isGroup(each) ? each.name : each.spec.hidden ? [] : lastWord(each.spec),
+    );
+    return [...names, ...Object.keys(TOPICS)].map((value) => ({ value }));
+  }
+  const group = TABLE.find((each) => isGroup(each) && each.name === first);
+  if (rest.length > 1 || !group || !isGroup(group)) return [];
+  return group.commands.map(({ spec }) => ({ value: lastWord(spec), text: spec.summary }));
+}
+
+async function values(scope: Context, what: Completes): Promise<Candidate[]> {
+  if (what === "file") return [{ value: ":files" }];
+  if (what === "host") {
+    const config = await readConfig(configPath(scope.system));
+    return listHosts(config).map(({ name, url }) => ({ value: name, text: url }));
+  }
+  if (what === "branch") {
+    const { currentBranch } = await import("../git-branch.ts");
+    const branch = await currentBranch(scope.system.cwd);
+    return branch === null ? [] : [{ value: branch, text: "the current branch" }];
+  }
+  const api = await scope.api();
+  if (what === "project") {
+    const found = await api.list<Project>({ path: "/projects" }, "projects", 200);
+    return found.map(({ slug, name }) => ({ value: slug, text: name }));
+  }
+  const { id } = await scope.project();
+  const call = { path: path`/projects/${id}/change-requests`, query: { status: "open" } };
+  const found = await api.list<ChangeRequest>(call, "change_requests", 100);
+  return found.map(({ number, title }) => ({ value: String(number), text: title }));
+}
+
+/** The host and project of the line that is being typed, silent and in a hurry. */
+async function scopeOf({ system, globals }: Context, given: ReadonlyMap<string, string>): Promise<Context> {
+  const data: DataFlags = { json: true, fields: null, jq: undefined };
+  const out = makeOutput(system, data, { color: "never", noColor: true, quiet: true });
+  const hurried = {
+    ...system,
+    fetch: (url: string, init: RequestInit) =>
+      system.fetch(url, { ...init, signal: AbortSignal.timeout(BUDGET_MS) }),
+  };
+  const own = { ...globals, host: given.get("host"), project: given.get("project"), timeout: 1 };
+  return makeContext({ system: hurried, globals: own, out });
+}

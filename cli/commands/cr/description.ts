@@ -1,0 +1,18 @@
+import type { Context } from "../../context.ts";
+import { usage } from "../../failure.ts";
+import { readText } from "../../input.ts";
+
+interface Flags {
+  readonly description: string | undefined;
+  readonly "description-file": string | undefined;
+}
+
+/** The description that the flags give, if they give one. @throws CliError `usage` when both do. */
+export async function readDescription(context: Context, flags: Flags): Promise<string | undefined> {
+  const file = flags["description-file"];
+  if (file === undefined) return flags.description;
+  if (flags.description !== undefined) {
+    throw usage("--description and --description-file exclude each other.");
+  }
+  return readText(context, file, "--description-file");
+}

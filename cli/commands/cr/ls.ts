@@ -1,0 +1,22 @@
+import type { ChangeRequest } from "../../../src/contract/change-request.ts";
+import { path } from "../../api.ts";
+import type { Handler } from "../../spec.ts";
+import type * as table from "../../table/cr.ts";
+import { listOf } from "./show-cr.ts";
+
+/** Rows after which a list is cut, unless --limit says otherwise: nobody reads on, and scripts narrow it. */
+const MANY = 10_000;
+
+export const ls: Handler<typeof table.ls> = async (context, { flags }) => {
+  const { id } = await context.project();
+  const api = await context.api();
+  const call = { path: path`/projects/${id}/change-requests`, query: { status: flags.status }, slow: true };
+  const crs = await api.list<ChangeRequest>(call, "change_requests", flags.limit ?? MANY);
+  await context.out.result(crs, (view) => listOf(crs, view));
+  if (crs.length === 0) {
+    await context.out.note(`No ${flags.status === "all" ? "" : `${flags.status} `}change requests.`);
+  }
+  if (flags.limit === undefined && crs.length === MANY) {
+    await context.out.warn(`Only the newest ${MANY} are shown.`);
+  }
+};

@@ -1,0 +1,51 @@
+import type { Paint } from "../../output.ts";
+import { lines } from "../../text.ts";
+
+/** A line longer than this is passed on in pieces rather than collected. */
+const LINE_MAX = 64 * 1024;
+
+/** A patch for a terminal: coloured line by line, and whatever a terminal would act on spelled out. */
+export async function* paintDiff(chunks: AsyncIterable<Uint8Array>, paint: Paint): AsyncGenerator<string> {
+  const decoder = new TextDecoder();
+  const state: State = { inHunk: false };
+  let rest = "";
+  for await (const chunk of chunks) {
+    rest += decoder.decode(chunk, { stream: true });
+    const end = rest.lastIndexOf("\n") + 1;
+    if (end === 0 && rest.length < LINE_MAX) continue;
+    const cut = end === 0 ? rest.length : end;
+    yield paintLines(rest.slice(0, cut), paint, state);
+    rest = rest.slice(cut);
+  }
+  rest += decoder.decode();
+  if (rest !== "") yield paintLines(rest, paint, state);
+}
+
+interface State {
+  /** Inside a hunk a line that begins with `---` is a removed line. */
+  inHunk: boolean;
+}
+
+function paintLines(text: string, paint: Paint, state: State): string {
+  return text
+    .split("\n")
+    .map((line, at, all) => (at === all.length - 1 && line === "" ? "" : paintLine(line, paint, state)))
+    .join("\n");
+}
+
+function paintLine(raw: string, paint: Paint, state: State): string {
+  // A carriage return is part of the line in a patch, and is shown as such.
+  const line = lines(raw);
+  if (raw.startsWith("diff --git ")) {
+    state.inHunk = false;
+    return paint.bold(line);
+  }
+  if (raw.startsWith("@@")) {
+    state.inHunk = true;
+    return paint.cyan(line);
+  }
+  if (!state.inHunk) return paint.bold(line);
+  if (raw.startsWith("+")) return paint.green(line);
+  if (raw.startsWith("-")) return paint.red(line);
+  return line;
+}

@@ -1,0 +1,38 @@
+import type { ChangeRequest } from "../../../src/contract/change-request.ts";
+import type { Paint, View } from "../../output.ts";
+import { ago, type Column, table } from "../../table-print.ts";
+import { oneLine } from "../../text.ts";
+
+/** A list of change requests, for a person or as rows for a script. */
+export const listOf = (crs: readonly ChangeRequest[], view: View): string =>
+  crs.length === 0 ? "" : table(crs, COLUMNS, view);
+
+const COLUMNS: Column<ChangeRequest>[] = [
+  {
+    title: "CR",
+    value: (cr) => String(cr.number),
+    shown: (cr) => `#${cr.number}`,
+    paint: (cr, view) => statusPaint(view.paint, cr.status),
+  },
+  { title: "TITLE", value: (cr) => cr.title, flexible: true },
+  { title: "HEAD", value: (cr) => cr.head_ref, flexible: true, paint: (_, view) => view.paint.cyan },
+  { title: "BASE", value: (cr) => cr.base_ref },
+  { title: "STATUS", value: (cr) => cr.status, paint: (cr, view) => statusPaint(view.paint, cr.status) },
+  {
+    title: "UPDATED",
+    value: (cr) => cr.updated_at,
+    shown: (cr, view) => ago(cr.updated_at, view.now),
+    paint: (_, view) => view.paint.dim,
+  },
+];
+
+export function statusPaint(paint: Paint, status: string): (text: string) => string {
+  if (status === "open") return paint.green;
+  return status === "merged" ? paint.cyan : paint.red;
+}
+
+/** One line on a change request that was just written, or its row for a script. */
+export function outcome(cr: ChangeRequest, sentence: string, view: View): string {
+  if (!view.tty) return listOf([cr], view);
+  return `${statusPaint(view.paint, cr.status)(`#${cr.number}`)} ${oneLine(cr.title)}: ${sentence}\n`;
+}

@@ -1,0 +1,76 @@
+import type { ChangeRequest, MergePreview } from "../../../src/contract/change-request.ts";
+import { CliError } from "../../failure.ts";
+import type { View } from "../../output.ts";
+import type { Handler } from "../../spec.ts";
+import type * as table from "../../table/cr.ts";
+import { ago, sheet } from "../../table-print.ts";
+import { lines, oneLine } from "../../text.ts";
+import { previewText } from "./preview.ts";
+import { type Found, findCr } from "./reference.ts";
+import { statusPaint } from "./show-cr.ts";
+
+export const show: Handler<typeof table.show> = async (context, { args }) => {
+  const found = await findCr(context, args.cr);
+  const { change_request: cr } = await found.api.call<{ change_request: ChangeRequest }>({
+    path: found.path,
+    slow: true,
+  });
+  const preview = cr.status === "open" ? await previewOf(found) : null;
+  const merge_preview = preview && "failed" in preview ? null : preview;
+  await context.out.result({ ...cr, merge_preview }, (view) => page(cr, preview, view));
+  if (cr.status === "open" && merge_preview?.can_merge && !merge_preview.is_up_to_date) {
+    await context.out.note(`Next: svc cr diff ${cr.number}\n      svc cr merge ${cr.number}`);
+  }
+};
+
+type Preview = MergePreview | { failed: string } | null;
+
+/** A preview that cannot be made (the branch is gone, the host does not answer) is said, and is no failure. */
+async function previewOf(found: Found): Promise<Preview> {
+  try {
+    return await found.api.call<MergePreview>({ path: `${found.path}/merge-preview`, slow: true });
+  } catch (error) {
+    if (error instanceof CliError) return { failed: error.message };
+    throw error;
+  }
+}
+
+function page(cr: ChangeRequest, preview: Preview, view: View): string {
+  const { paint } = view;
+  const time = (value: string | null) => value && (view.tty ? ago(value, view.now) : value);
+  const by = (who: string | null) => (who === null ? "" : ` by ${who}`);
+  const title = view.tty
+    ? `${paint.bold(`#${cr.number} ${oneLine(cr.title)}`)}\n${statusPaint(paint, cr.status)(oneLine(cr.status))}  ${oneLine(cr.head_ref)} → ${oneLine(cr.base_ref)}\n\n`
+    : "";
+  const facts = sheet(
+    [
+      ...(view.tty
+        ? []
+        : ([
+            ["number", String(cr.number)],
+            ["title", cr.title],
+            ["status", cr.status],
+            ["head", cr.head_ref],
+            ["base", cr.base_ref],
+          ] as const)),
+      ["id", cr.cr_id],
+      ["opened", `${time(cr.created_at)}${by(cr.created_by)}`],
+      ["merged", cr.merged_at && `${time(cr.merged_at)}${by(cr.merged_by)}`],
+      ["closed", cr.closed_at && `${time(cr.closed_at)}${by(cr.closed_by)}`],
+      ["head commit", cr.head_commit_sha],
+      ["base commit", cr.base_commit_sha],
+      ["merge commit", cr.merge_commit_sha],
+      ["session", cr.origin_session_id],
+    ],
+    view,
+  );
+  const description = cr.description.trim() === "" ? "" : `\n${lines(cr.description).trimEnd()}\n`;
+  return `${title}${facts}${description}${previewLine(cr, preview, view)}`;
+}
+
+function previewLine(cr: ChangeRequest, preview: Preview, { paint }: View): string {
+  if (preview === null) return "";
+  const label = paint.bold("Merge preview");
+  if ("failed" in preview) return `\n${label}: not available. ${oneLine(preview.failed)}\n`;
+  return `\n${label}: ${previewText(cr, preview, paint)}`;
+}

@@ -1,0 +1,36 @@
+import { usage } from "../failure.ts";
+import { helpFor } from "../help.ts";
+import { type Command, type Group, type Handler, isGroup, nameOf, namesOf } from "../spec.ts";
+import { nearest } from "../suggest.ts";
+import type * as tools from "../table/tools.ts";
+import { TABLE } from "../table.ts";
+import { TOPICS } from "../topics.ts";
+
+export const help: Handler<typeof tools.help> = async ({ system }, { args }) => {
+  const [first, second, extra] = args["topic-or-command"];
+  if (first === undefined) return system.stdout.write(helpFor(null));
+  const topic = second === undefined ? TOPICS[first] : undefined;
+  if (topic !== undefined) return system.stdout.write(topic);
+  const node = lookUp(TABLE, first, "");
+  if (second === undefined) return system.stdout.write(helpFor(node));
+  if (!isGroup(node) || extra !== undefined) throw unknown([first, second, extra], undefined);
+  await system.stdout.write(helpFor(lookUp(node.commands, second, `${first} `)));
+};
+
+function lookUp(nodes: readonly (Group | Command)[], word: string, prefix: string): Group | Command {
+  const found = nodes.find((node) =>
+    isGroup(node) ? node.name === word : namesOf(node.spec).includes(word),
+  );
+  if (found) return found;
+  const names = nodes.filter((node) => isGroup(node) || !node.spec.hidden).map(nameOf);
+  const guess = nearest(word, prefix === "" ? [...names, ...Object.keys(TOPICS)] : names);
+  throw unknown([prefix.trim(), word], guess && `${prefix}${guess}`);
+}
+
+function unknown(words: readonly (string | undefined)[], guess: string | undefined) {
+  const asked = words.filter(Boolean).join(" ");
+  return usage(
+    `There is no help on: ${asked}`,
+    guess === undefined ? "`svc help` lists commands and topics." : `Did you mean \`svc help ${guess}\`?`,
+  );
+}

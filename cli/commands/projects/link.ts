@@ -1,0 +1,81 @@
+import { lstat, mkdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+import type { Project } from "../../../src/contract/project.ts";
+import { type Api, path } from "../../api.ts";
+import { replace } from "../../config-write.ts";
+import type { Context } from "../../context.ts";
+import { CliError, systemCode } from "../../failure.ts";
+import { findLink, linkPath } from "../../link.ts";
+import { checkProjectName } from "../../project.ts";
+import type { Handler } from "../../spec.ts";
+import type * as table from "../../table/projects.ts";
+import { resolveTarget, type Target } from "../../target.ts";
+import { oneLine } from "../../text.ts";
+
+export const link: Handler<typeof table.link> = async (context, { args }) => {
+  const { system, globals, out } = context;
+  // The link that is to be written must not decide by itself which host it is for.
+  const target = await resolveTarget(system, { host: globals.host, useLink: false });
+  const api = context.apiFor(target);
+  const wanted = args["id-or-slug"] ?? globals.project;
+  const name = wanted === undefined ? await pickProject(api) : checkProjectName(wanted, "The project");
+  const project = await api.call<Project>({ path: path`/projects/${name}` });
+  const written = await writeLink(context, target, project);
+  await out.result(written, () => `Linked ${written.path} to ${oneLine(project.name)} on ${target.name}.\n`);
+  await out.note("Next: svc cr ls");
+};
+
+export const unlink: Handler<typeof table.unlink> = async ({ system, out }) => {
+  const file = linkPath(system.cwd);
+  try {
+    await rm(file);
+  } catch (error) {
+    if (systemCode(error) !== "ENOENT" && systemCode(error) !== "ENOTDIR") {
+      throw new CliError("file", `${file} cannot be removed (${systemCode(error) ?? "unknown error"}).`);
+    }
+    const above = await findLink(system.cwd).catch(() => null);
+    throw new CliError("no_project", `This directory is not linked: there is no ${file}.`, {
+      hint: above
+        ? `The link in force is ${above.path}; run \`svc projects unlink\` in ${above.folder}.`
+        : undefined,
+    });
+  }
+  await out.result({ path: file, removed: true }, () => `Removed ${file}.\n`);
+};
+
+/** Writes the working directory's link. A `.svc` that leads elsewhere is not followed. */
+export async function writeLink({ system }: Context, target: Target, project: Project) {
+  const folder = join(system.cwd, ".svc");
+  const link = {
+    project_id: project.project_id,
+    account_id: project.account_id,
+    host: target.name,
+    host_url: target.url,
+  };
+  const file = linkPath(system.cwd);
+  try {
+    await mkdir(folder, { recursive: true });
+    if ((await lstat(folder)).isSymbolicLink()) {
+      throw new CliError("file", `${folder} is a symbolic link, so nothing was written.`);
+    }
+    await replace(file, `${JSON.stringify(link, null, 2)}\n`, 0o644);
+  } catch (error) {
+    if (error instanceof CliError) throw error;
+    throw new CliError("file", `${file} cannot be written (${systemCode(error) ?? "unknown error"}).`);
+  }
+  return { ...link, path: file };
+}
+
+async function pickProject(api: Api): Promise<string> {
+  const projects = await api.list<Project>({ path: "/projects" }, "projects");
+  if (projects.length === 0) {
+    throw new CliError("no_project", `There are no projects on ${api.target.name} yet.`, {
+      hint: "Make one with `svc projects new --repo <url>`.",
+    });
+  }
+  const { choose } = await import("../../prompt.ts");
+  return choose(
+    "Which project is this?",
+    projects.map(({ project_id, name, repo_url }) => ({ value: project_id, label: name, hint: repo_url })),
+  );
+}

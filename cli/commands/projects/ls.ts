@@ -1,0 +1,26 @@
+import type { Project } from "../../../src/contract/project.ts";
+import type { Handler } from "../../spec.ts";
+import type * as table from "../../table/projects.ts";
+import { type Column, table as tableOf } from "../../table-print.ts";
+
+export const ls: Handler<typeof table.ls> = async (context, { flags }) => {
+  const api = await context.api();
+  const call = { path: "/projects", query: { account_id: flags.account } };
+  const projects = await api.list<Project>(call, "projects");
+  await context.out.result(projects, (view) =>
+    projects.length === 0 ? "" : tableOf(projects, COLUMNS, view),
+  );
+  if (projects.length === 0) await context.out.note("No projects yet. Next: svc projects new --repo <url>");
+};
+
+const COLUMNS: Column<Project>[] = [
+  { title: "SLUG", value: (project) => project.slug },
+  { title: "NAME", value: (project) => project.name, flexible: true },
+  { title: "BRANCH", value: (project) => project.default_branch },
+  { title: "REPOSITORY", value: (project) => project.repo_url },
+  {
+    title: "ID",
+    value: (project) => project.project_id,
+    paint: (_, view) => view.paint.dim,
+  },
+];

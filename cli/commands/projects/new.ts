@@ -1,0 +1,44 @@
+import type { CreateProjectBody, Project } from "../../../src/contract/project.ts";
+import { usage } from "../../failure.ts";
+import { readSecret } from "../../input.ts";
+import type { Handler } from "../../spec.ts";
+import type * as table from "../../table/projects.ts";
+import { oneLine } from "../../text.ts";
+import { writeLink } from "./link.ts";
+
+export const create: Handler<typeof table.create> = async (context, { flags }) => {
+  const { out } = context;
+  const api = await context.api();
+  const token = flags["git-token"];
+  const body: CreateProjectBody = { name: flags.name ?? nameFrom(flags.repo), repo_url: flags.repo };
+  if (flags.branch !== undefined) body.default_branch = flags.branch;
+  if (flags.account !== undefined) body.account_id = flags.account;
+  if (flags["git-username"] !== undefined) body.git_username = flags["git-username"];
+  if (token !== undefined) body.git_token = await readSecret(context, token, "--git-token");
+  const project = await api.call<Project>({ path: "/projects", body, slow: true });
+  const linked = flags.link ? await writeLink(context, api.target, project) : null;
+  await out.result(project, (view) =>
+    view.tty
+      ? `Made the project ${oneLine(project.name)} (${oneLine(project.slug)}) on branch ${oneLine(project.default_branch)}.\n`
+      : `${oneLine(project.project_id)}\t${oneLine(project.slug)}\n`,
+  );
+  const slug = oneLine(project.slug);
+  if (linked) await out.note(`Linked ${linked.path}.\nNext: svc cr ls`);
+  else
+    await out.note(
+      `Next: svc projects link ${slug}      in your checkout\n      svc cr ls --project ${slug}`,
+    );
+};
+
+/** `shop` for `https://git.example.com/team/shop.git` and for `git@git.example.com:team/shop`. */
+function nameFrom(repo: string): string {
+  const path = repo.split(/[?#]/)[0] ?? "";
+  const last =
+    path
+      .replace(/[/\\]+$/, "")
+      .split(/[/:\\]/)
+      .at(-1) ?? "";
+  const name = last.replace(/\.git$/i, "");
+  if (/[\p{L}\p{N}]/u.test(name)) return name.slice(0, 128);
+  throw usage("No name can be read from the repository's address.", "Pass --name <name>.");
+}

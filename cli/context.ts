@@ -1,0 +1,78 @@
+import { type Api, makeApi } from "./api.ts";
+import type { GLOBAL } from "./arguments.ts";
+import { usage } from "./failure.ts";
+import type { Output } from "./output.ts";
+import { checkProjectName, type ProjectRef, resolveProject } from "./project.ts";
+import type { FlagsOf } from "./spec.ts";
+import type { System } from "./system.ts";
+import { inSandbox, resolveTarget, type Target } from "./target.ts";
+
+export type Globals = FlagsOf<typeof GLOBAL>;
+
+/** What a handler works with. Everything in it is asked for when it is used, so cheap commands touch nothing. */
+export interface Context {
+  readonly system: System;
+  readonly globals: Globals;
+  readonly out: Output;
+  readonly sandbox: boolean;
+  /** Whether there is a person at a terminal who may be asked. */
+  canAsk(): boolean;
+  target(): Promise<Target>;
+  /** The client of the host in force; says which that is when a person reads along. */
+  api(): Promise<Api>;
+  /** A client for another target. */
+  apiFor(target: Target): Api;
+  /** The project in force; `argument` stands over everything. */
+  project(argument?: string): Promise<ProjectRef>;
+}
+
+interface Options {
+  system: System;
+  globals: Globals;
+  out: Output;
+}
+
+export function makeContext({ system, globals, out }: Options): Context {
+  const sandbox = inSandbox(system.env);
+  let target: Promise<Target> | undefined;
+  let api: Promise<Api> | undefined;
+  const context: Context = {
+    system,
+    globals,
+    out,
+    sandbox,
+    canAsk: () => canAsk(system, globals["no-input"], out.data.json),
+    target() {
+      target ??= resolveTarget(system, { host: globals.host, useLink: true });
+      return target;
+    },
+    api() {
+      api ??= context.target().then(async (found) => {
+        await announce(context, found);
+        return context.apiFor(found);
+      });
+      return api;
+    },
+    apiFor: (found) => makeApi(system, found, globals.timeout),
+    async project(argument) {
+      if (argument === undefined) return resolveProject(system, globals.project, await context.target());
+      if (globals.project !== undefined && globals.project !== argument) {
+        throw usage("The project is given twice: as an argument and with --project.");
+      }
+      return { id: checkProjectName(argument, "The project"), source: "argument" };
+    },
+  };
+  return context;
+}
+
+/** stdin and stderr must both be terminals: prompts read the one and draw on the other. */
+export function canAsk(system: System, noInput: boolean, json: boolean): boolean {
+  if (noInput || json || system.env["CI"] || inSandbox(system.env)) return false;
+  return system.stdin.isTTY && system.stderr.isTTY;
+}
+
+/** Spec 4.5: the active host is printed before operational commands, to a person and on stderr. */
+async function announce({ system, out, sandbox }: Context, target: Target): Promise<void> {
+  if (sandbox || out.quiet || out.data.json || !system.stderr.isTTY) return;
+  await out.note(`Host: ${target.name} (${target.url})`);
+}

@@ -1,0 +1,57 @@
+import type { ErrorCode } from "../src/contract/errors.ts";
+
+/** What can go wrong on this side of the wire. */
+export type LocalCode =
+  | "usage"
+  | "cancelled"
+  | "not_signed_in"
+  | "no_project"
+  | "config_invalid"
+  | "config_busy"
+  | "link_invalid"
+  | "link_mismatch"
+  | "host_unknown"
+  | "network"
+  | "timeout"
+  | "unexpected_response"
+  | "login_failed"
+  | "file"
+  | "jq";
+
+interface Extra {
+  hint?: string | undefined;
+  request_id?: string | undefined;
+  conflicts?: string[] | undefined;
+}
+
+/** The one error that the CLI throws on purpose: a sentence, what to do about it, and the exit code it means. */
+export class CliError extends Error {
+  override readonly name = "CliError";
+  readonly code: LocalCode | ErrorCode | (string & {});
+  readonly extra: Extra;
+
+  constructor(code: LocalCode | ErrorCode | (string & {}), message: string, extra: Extra = {}) {
+    super(message);
+    this.code = code;
+    this.extra = extra;
+  }
+
+  /** Spec 7: 2 for a command line that cannot be run as it stands, 1 for everything that failed. */
+  get exit(): 1 | 2 {
+    return this.code === "usage" ? 2 : 1;
+  }
+}
+
+/** A bad flag, an unknown command or a missing argument. */
+export const usage = (message: string, hint?: string): CliError => new CliError("usage", message, { hint });
+
+/** The reader of our output went away (`svc … | head -1`): nothing is wrong and nobody is listening. */
+export class ReaderGone extends Error {
+  override readonly name = "ReaderGone";
+}
+
+/** The operating system's name of an error (`ENOENT`), if it has one. */
+export function systemCode(error: unknown): string | undefined {
+  const code: unknown = typeof error === "object" && error !== null ? Reflect.get(error, "code") : undefined;
+  return typeof code === "string" ? code : undefined;
+}

@@ -1,0 +1,36 @@
+import { readFile, stat } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
+
+/** A HEAD or a `.git` file is one short line. */
+const LINE_MAX_BYTES = 4096;
+
+/** The branch that the work tree around `cwd` is on; null outside of one and on a detached HEAD. No git is run. */
+export async function currentBranch(cwd: string): Promise<string | null> {
+  for (let folder = cwd; ; folder = dirname(folder)) {
+    const gitDir = await gitDirOf(folder);
+    if (gitDir !== null) {
+      const head = await line(join(gitDir, "HEAD"));
+      return /^ref: refs\/heads\/(.+)$/.exec(head ?? "")?.[1] ?? null;
+    }
+    if (dirname(folder) === folder) return null;
+  }
+}
+
+/** `.git` is a folder, or in a linked work tree a file that names one. */
+async function gitDirOf(folder: string): Promise<string | null> {
+  const path = join(folder, ".git");
+  const found = await stat(path).catch(() => null);
+  if (found?.isDirectory()) return path;
+  if (!found?.isFile()) return null;
+  const target = /^gitdir: (.+)$/.exec((await line(path)) ?? "")?.[1];
+  return target === undefined ? null : resolve(folder, target);
+}
+
+async function line(path: string): Promise<string | null> {
+  try {
+    if ((await stat(path)).size > LINE_MAX_BYTES) return null;
+    return (await readFile(path, "utf8")).split("\n")[0]?.trimEnd() ?? null;
+  } catch {
+    return null;
+  }
+}

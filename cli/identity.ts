@@ -1,0 +1,28 @@
+import type { Identity, Me } from "../src/contract/account.ts";
+import type { Api } from "./api.ts";
+import { CliError } from "./failure.ts";
+
+export interface Known {
+  identity: Identity;
+  /** Empty for a project token. */
+  accounts: Me["accounts"];
+}
+
+/**
+ * Whom the token acts for. A server that does not have `/auth/whoami` is asked for the account instead.
+ * @throws CliError `unauthorized` when the token is not valid.
+ */
+export async function identify(api: Api): Promise<Known> {
+  const identity = await api.call<Identity>({ path: "/auth/whoami" }).catch((error: unknown) => {
+    if (error instanceof CliError && error.code === "not_found") return null;
+    throw error;
+  });
+  if (identity?.kind === "project") return { identity, accounts: [] };
+  const me = await api.call<Me>({ path: "/accounts/me" });
+  const { user_id, email, name } = me;
+  const nothing = { project_id: null, project_name: null, session_id: null, expires_at: null };
+  return {
+    identity: identity ?? { kind: "user", user_id, email, name, ...nothing },
+    accounts: Array.isArray(me.accounts) ? me.accounts : [],
+  };
+}

@@ -1,0 +1,69 @@
+import { readFile, stat } from "node:fs/promises";
+import { resolve } from "node:path";
+import type { Context } from "./context.ts";
+import { CliError, systemCode, usage } from "./failure.ts";
+
+/** What a file or standard input may hold for one request: the API takes no larger body. */
+const INPUT_MAX_BYTES = 1024 * 1024;
+
+/** The bytes of a file, or of standard input for `-`. @throws CliError `usage`, `file`. */
+export async function readInput({ system }: Context, path: string, flag: string): Promise<Uint8Array> {
+  if (path === "-") {
+    if (system.stdin.isTTY) {
+      throw usage(
+        `${flag} - reads standard input, which is a terminal here.`,
+        "Redirect a file or a command into svc.",
+      );
+    }
+    return system.stdin.bytes(INPUT_MAX_BYTES).catch((error: unknown) => {
+      if (error instanceof RangeError) throw tooLarge(flag);
+      throw error;
+    });
+  }
+  const file = resolve(system.cwd, path);
+  try {
+    const { size } = await stat(file);
+    if (size > INPUT_MAX_BYTES) throw tooLarge(flag);
+    return await readFile(file);
+  } catch (error) {
+    if (error instanceof CliError) throw error;
+    throw new CliError("file", `${flag}: ${path} cannot be read (${systemCode(error) ?? "unknown error"}).`);
+  }
+}
+
+/** @throws CliError `usage` also for what is no UTF-8. */
+export async function readText(context: Context, path: string, flag: string): Promise<string> {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(await readInput(context, path, flag));
+  } catch (error) {
+    if (error instanceof TypeError)
+      throw usage(`${flag}: ${path === "-" ? "the input" : path} is not text in UTF-8.`);
+    throw error;
+  }
+}
+
+/**
+ * A secret given by a flag: the value itself, or `-` for standard input, where a person at a terminal is asked.
+ * @throws CliError `usage` when it is empty.
+ */
+export async function readSecret(context: Context, value: string, flag: string): Promise<string> {
+  const text = value === "-" ? await secretFromInput(context, flag) : value;
+  const trimmed = text.includes("PRIVATE KEY-----") ? `${text.trim()}\n` : text.trim();
+  if (trimmed === "") throw usage(`${flag}: the input is empty.`);
+  return trimmed;
+}
+
+async function secretFromInput(context: Context, flag: string): Promise<string> {
+  if (!context.system.stdin.isTTY) return readText(context, "-", flag);
+  if (!context.canAsk()) {
+    throw usage(
+      `${flag} - reads standard input, which is a terminal here.`,
+      "Redirect a file or a command into svc.",
+    );
+  }
+  const { secret } = await import("./prompt.ts");
+  return secret("Paste it here (it is not shown)");
+}
+
+const tooLarge = (flag: string): CliError =>
+  usage(`${flag}: the input is larger than ${INPUT_MAX_BYTES} bytes.`);

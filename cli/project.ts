@@ -1,0 +1,48 @@
+import { CliError, usage } from "./failure.ts";
+import { findLink } from "./link.ts";
+import type { System } from "./system.ts";
+import type { Target } from "./target.ts";
+import { oneLine } from "./text.ts";
+
+/** The project that a command acts on. `id` is a UUID or a slug. */
+export interface ProjectRef {
+  id: string;
+  source: "argument" | "--project" | "SVC_PROJECT_ID" | "link";
+}
+
+/** What may stand in a path as a project: neither a slash nor a step up. */
+export const isProjectName = (text: string): boolean => /^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$/.test(text);
+
+/** @throws CliError `usage`. */
+export function checkProjectName(text: string, where: string): string {
+  if (isProjectName(text)) return text;
+  throw usage(`${where} is not the id or slug of a project: ${oneLine(text).slice(0, 100)}`);
+}
+
+/**
+ * Spec 4.5: `--project`, then SVC_PROJECT_ID, then the nearest link. A link counts only on the host it names.
+ * @throws CliError `no_project`, `link_invalid`, `usage`.
+ */
+export async function resolveProject(
+  system: System,
+  flag: string | undefined,
+  target: Target,
+): Promise<ProjectRef> {
+  if (flag !== undefined) return { id: checkProjectName(flag, "--project"), source: "--project" };
+  const fromEnv = system.env["SVC_PROJECT_ID"];
+  if (fromEnv) return { id: checkProjectName(fromEnv, "SVC_PROJECT_ID"), source: "SVC_PROJECT_ID" };
+  const found = await findLink(system.cwd);
+  if (!found) {
+    throw new CliError("no_project", "No project: this directory is not linked to one.", {
+      hint: "Run `svc projects link`, or pass --project <id-or-slug>.",
+    });
+  }
+  if (found.link.host_url !== target.url) {
+    throw new CliError(
+      "no_project",
+      `No project: ${found.path} links one on ${found.link.host} (${found.link.host_url}), and this command asks ${target.name} (${target.url}).`,
+      { hint: "Pass --project <id-or-slug>, or run `svc projects link` for this host." },
+    );
+  }
+  return { id: found.link.project_id, source: "link" };
+}

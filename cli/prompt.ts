@@ -1,0 +1,64 @@
+import { CliError } from "./failure.ts";
+import { oneLine } from "./text.ts";
+
+/**
+ * Questions to a person, drawn on stderr. Callers ask `context.canAsk()` first: without a terminal on both ends a
+ * prompt would wait for ever.
+ */
+export interface Choice {
+  value: string;
+  label: string;
+  hint?: string;
+}
+
+/** Rows of a list that are shown at once. */
+const ROWS = 12;
+
+/** @throws CliError `cancelled` on Ctrl-C or Escape. */
+export async function choose(message: string, choices: readonly Choice[], initial?: string): Promise<string> {
+  const { isCancel, select } = await import("@clack/prompts");
+  const answer = await select({
+    message: oneLine(message),
+    options: choices.map(({ value, label, hint }) => ({
+      value,
+      label: oneLine(label),
+      ...(hint === undefined ? {} : { hint: oneLine(hint) }),
+    })),
+    maxItems: ROWS,
+    output: process.stderr,
+    ...(initial === undefined ? {} : { initialValue: initial }),
+  });
+  return isCancel(answer) ? cancel() : answer;
+}
+
+export async function confirm(message: string): Promise<boolean> {
+  const clack = await import("@clack/prompts");
+  const answer = await clack.confirm({
+    message: oneLine(message),
+    initialValue: false,
+    output: process.stderr,
+  });
+  return clack.isCancel(answer) ? cancel() : answer;
+}
+
+/** Asks for a word to be typed, for what cannot be undone. */
+export async function confirmByName(message: string, name: string): Promise<void> {
+  const { isCancel, text } = await import("@clack/prompts");
+  const answer = await text({
+    message: `${oneLine(message)} Type ${oneLine(name)} to go on:`,
+    validate: (value) => (value === name ? undefined : `Type ${oneLine(name)}, or press Escape.`),
+    output: process.stderr,
+  });
+  if (isCancel(answer)) cancel();
+}
+
+/** Asks for something that must not be seen. */
+export async function secret(message: string): Promise<string> {
+  const { isCancel, password } = await import("@clack/prompts");
+  const answer = await password({ message: oneLine(message), output: process.stderr });
+  return isCancel(answer) ? cancel() : (answer ?? "");
+}
+
+function cancel(): never {
+  throw new CliError("cancelled", "Cancelled; nothing was changed.");
+}

@@ -1,0 +1,198 @@
+import { VERSION } from "../src/contract/version.ts";
+import { answerFailure, networkFailure, notSignedIn } from "./api-failure.ts";
+import { CliError } from "./failure.ts";
+import type { System } from "./system.ts";
+import type { Target } from "./target.ts";
+
+/** How often a GET is tried again, and the longest pause that a server may ask for in between. */
+const RETRIES = 3;
+const RETRY_AFTER_MAX_MS = 10_000;
+const REDIRECTS_MAX = 3;
+/** Seconds that a request may take, and where git works behind it. */
+const SECONDS = 30;
+const SLOW_SECONDS = 120;
+
+export interface Call {
+  /** POST with a body, else GET, if left out. */
+  method?: string;
+  /** Below the host's `/v1`, beginning with a slash, every part encoded already. */
+  path: string;
+  query?: Record<string, string | number | undefined>;
+  body?: unknown;
+  /** Sent as it stands instead of `body`. */
+  raw?: { bytes: Uint8Array; type: string };
+  accept?: string;
+  /** Whether git works behind it: it may take longer. */
+  slow?: boolean;
+  /** For routes that are asked before there is a token. */
+  anonymous?: boolean;
+}
+
+export interface Opened {
+  response: Response;
+  /** The body, under the time limit of the whole exchange. */
+  whole(): AsyncGenerator<Uint8Array>;
+  /** The body as a stream: the time limit holds for each wait on the server, however slow the reader is. */
+  stream(): AsyncGenerator<Uint8Array>;
+}
+
+/**
+ * Sends a request and answers with its success. GETs are tried again when the network or what stands before the
+ * server fails; writes never are, since the first may have arrived.
+ * @throws CliError for everything else.
+ */
+export async function openCall(
+  system: System,
+  target: Target,
+  call: Call,
+  timeout: number | undefined,
+): Promise<Opened> {
+  if (!call.anonymous && target.token === undefined) throw notSignedIn(target);
+  const seconds = timeout ?? (call.slow ? SLOW_SECONDS : SECONDS);
+  const limit = new TimeLimit(seconds * 1000);
+  const failed = (error: unknown) => networkFailure(error, target, seconds);
+  try {
+    const response = await send(system, target, call, limit.signal);
+    if (!response.ok) throw await answerFailure(response, target);
+    const read = (again: boolean) => chunks(response, limit, again, failed);
+    return { response, whole: () => read(false), stream: () => read(true) };
+  } catch (error) {
+    limit.stop();
+    throw failed(error);
+  }
+}
+
+async function send(system: System, target: Target, call: Call, signal: AbortSignal): Promise<Response> {
+  const method = call.method ?? (call.body === undefined && !call.raw ? "GET" : "POST");
+  const isRead = method === "GET" || method === "HEAD";
+  let url = urlOf(target, call);
+  for (let attempt = 0, redirects = 0; ; ) {
+    const wait = 150 * 2 ** attempt * (0.5 + Math.random());
+    const mayRetry = isRead && attempt < RETRIES && !signal.aborted;
+    let response: Response;
+    try {
+      response = await system.fetch(url, init(target, call, method, signal));
+    } catch (error) {
+      if (!mayRetry || signal.aborted) throw error;
+      attempt++;
+      await pause(wait, signal);
+      continue;
+    }
+    if (response.status >= 300 && response.status < 400 && response.headers.has("location")) {
+      url = follow(url, response, isRead && redirects++ < REDIRECTS_MAX, target);
+      continue;
+    }
+    const delay = mayRetry ? retryDelay(response, wait) : null;
+    if (delay === null) return response;
+    attempt++;
+    await response.body?.cancel();
+    await pause(delay, signal);
+  }
+}
+
+/** @throws CliError `usage` when the path would leave the host's API. */
+function urlOf(target: Target, call: Call): string {
+  const url = new URL(target.url + call.path);
+  for (const [name, value] of Object.entries(call.query ?? {})) {
+    if (value !== undefined) url.searchParams.append(name, String(value));
+  }
+  if (url.href.startsWith(`${target.url}/`)) return url.href;
+  throw new CliError("usage", "The path leads out of the host's API, so nothing was sent.");
+}
+
+function init(target: Target, call: Call, method: string, signal: AbortSignal): RequestInit {
+  const headers = new Headers({
+    Accept: call.accept ?? "application/json",
+    "User-Agent": `svc/${VERSION} (${process.platform}-${process.arch})`,
+  });
+  if (!call.anonymous) headers.set("Authorization", `Bearer ${target.token}`);
+  const base: RequestInit = { method, headers, redirect: "manual", signal };
+  if (call.raw) {
+    headers.set("Content-Type", call.raw.type);
+    return { ...base, body: new Blob([new Uint8Array(call.raw.bytes)]) };
+  }
+  if (call.body === undefined) return base;
+  headers.set("Content-Type", "application/json");
+  return { ...base, body: JSON.stringify(call.body) };
+}
+
+function follow(from: string, response: Response, mayFollow: boolean, target: Target): string {
+  const location = response.headers.get("location") ?? "";
+  const to = URL.canParse(location, from) ? new URL(location, from) : null;
+  if (mayFollow && to?.href.startsWith(`${target.url}/`)) return to.href;
+  throw new CliError(
+    "unexpected_response",
+    `${target.name} redirects to ${to?.origin ?? "an unreadable address"}. Nothing was sent there.`,
+    { hint: `Check the host's address, which is ${target.url} here.` },
+  );
+}
+
+/** Null: take the answer as it is. A 502 in the API's own words is final: the server has already tried again. */
+function retryDelay(response: Response, wait: number): number | null {
+  if (![429, 502, 503, 504].includes(response.status)) return null;
+  const asked = response.headers.get("retry-after");
+  if (asked !== null) {
+    const ms = /^\d+$/.test(asked) ? Number(asked) * 1000 : Date.parse(asked) - Date.now();
+    if (!Number.isNaN(ms)) return ms <= RETRY_AFTER_MAX_MS ? Math.max(ms, 0) + wait / 2 : null;
+  }
+  const isOurs = response.status === 502 && response.headers.get("content-type")?.includes("json");
+  return isOurs ? null : wait;
+}
+
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, ms);
+  signal.addEventListener("abort", () => resolve(), { once: true });
+  await promise;
+  clearTimeout(timer);
+  signal.throwIfAborted();
+}
+
+async function* chunks(
+  response: Response,
+  limit: TimeLimit,
+  restart: boolean,
+  failed: (error: unknown) => unknown,
+): AsyncGenerator<Uint8Array> {
+  const reader = response.body?.getReader();
+  try {
+    for (;;) {
+      if (restart) limit.start();
+      const next = await reader?.read().catch((error: unknown) => {
+        throw failed(error);
+      });
+      if (restart) limit.stop();
+      if (!next || next.done) return;
+      yield next.value;
+    }
+  } finally {
+    limit.stop();
+    await reader?.cancel().catch(() => {});
+  }
+}
+
+/** Aborts its signal once the time has passed, unless stopped or started over. */
+class TimeLimit {
+  readonly #controller = new AbortController();
+  readonly #ms: number;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(ms: number) {
+    this.#ms = ms;
+    this.start();
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  start(): void {
+    this.stop();
+    const expire = () => this.#controller.abort(new DOMException("The time limit passed.", "TimeoutError"));
+    this.#timer = setTimeout(expire, this.#ms);
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer);
+  }
+}

@@ -1,0 +1,80 @@
+import { type Parsed, parse } from "./arguments.ts";
+import { canAsk, makeContext } from "./context.ts";
+import { CliError, ReaderGone } from "./failure.ts";
+import { checkJq, makeOutput, painter, wantsColour } from "./output.ts";
+import type { System } from "./system.ts";
+import { TABLE } from "./table.ts";
+import { lines, oneLine, safeJson } from "./text.ts";
+
+/** Runs one command line. The one place where what was thrown becomes words and an exit code. */
+export async function run(system: System, argv: readonly string[]): Promise<number> {
+  try {
+    return await dispatch(system, argv);
+  } catch (error) {
+    if (error instanceof ReaderGone) return 0;
+    try {
+      await report(system, argv, error);
+    } catch (second) {
+      if (!(second instanceof ReaderGone)) throw second;
+    }
+    return error instanceof CliError ? error.exit : 1;
+  }
+}
+
+async function dispatch(system: System, argv: readonly string[]): Promise<number> {
+  const wantsJson = asksForJson(argv);
+  const parsed = parse(TABLE, argv, () => canAsk(system, argv.includes("--no-input"), wantsJson));
+  if (parsed.kind !== "run") return answerRoot(system, parsed);
+  const { command, args, flags, globals, data } = parsed;
+  const wish = { color: globals.color, noColor: globals["no-color"], quiet: globals.quiet };
+  const out = makeOutput(system, data, wish);
+  if (data.jq !== undefined) await checkJq(data.jq);
+  await command.run(makeContext({ system, globals, out }), args, flags);
+  return 0;
+}
+
+async function answerRoot(system: System, parsed: Exclude<Parsed, { kind: "run" }>): Promise<number> {
+  if (parsed.kind === "version") {
+    const { VERSION } = await import("../src/contract/version.ts");
+    await system.stdout.write(`${VERSION}\n`);
+    return 0;
+  }
+  const { helpFor } = await import("./help.ts");
+  if (parsed.kind === "help") {
+    await system.stdout.write(helpFor(parsed.of));
+    return 0;
+  }
+  // A group alone lacks its command: the help is the diagnosis.
+  await system.stderr.write(helpFor(parsed.of));
+  return 2;
+}
+
+/** Also for lines that cannot be parsed: their error has to be in the form that was asked for. */
+function asksForJson(argv: readonly string[]): boolean {
+  const end = argv.indexOf("--");
+  return argv.slice(0, end < 0 ? argv.length : end).some((word) => /^--(json|jq)(=|$)/.test(word));
+}
+
+async function report(system: System, argv: readonly string[], error: unknown): Promise<void> {
+  const failure = error instanceof CliError ? error : internal(system, error);
+  const { hint, request_id, conflicts } = failure.extra;
+  if (asksForJson(argv)) {
+    const body = { code: failure.code, message: failure.message, hint, request_id, conflicts };
+    return system.stderr.write(`${safeJson(JSON.stringify({ error: body }))}\n`);
+  }
+  const wish = { color: undefined, noColor: argv.includes("--no-color"), quiet: false };
+  const paint = painter(wantsColour(system.stderr, system.env, wish));
+  const request = request_id === undefined ? "" : ` (request ${oneLine(request_id)})`;
+  let text = `${paint.red("error:")} ${lines(failure.message)}${failure.code === "internal" ? request : ""}\n`;
+  for (const path of conflicts ?? []) text += `  ${paint.red("conflict")}  ${oneLine(path)}\n`;
+  if (hint !== undefined) text += `${paint.cyan("hint:")} ${lines(hint)}\n`;
+  await system.stderr.write(text);
+}
+
+function internal(system: System, error: unknown): CliError {
+  const detail =
+    error instanceof Error ? (system.env["SVC_DEBUG"] ? error.stack : error.message) : String(error);
+  return new CliError("internal", `Something went wrong inside svc: ${detail}`, {
+    hint: "This is a fault of svc. SVC_DEBUG=1 shows where it happened.",
+  });
+}

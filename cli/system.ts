@@ -1,0 +1,82 @@
+import { ReaderGone, systemCode } from "./failure.ts";
+
+/** A stream that a command writes to. */
+export interface Sink {
+  readonly isTTY: boolean;
+  /** Width in characters; 80 where nobody knows. */
+  readonly columns: number;
+  /** @throws ReaderGone once the reader has gone. */
+  write(chunk: string | Uint8Array): Promise<void>;
+}
+
+/** Everything of the outside that a command may touch, so that tests can stand in for a terminal. */
+export interface System {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly cwd: string;
+  readonly stdin: { readonly isTTY: boolean; bytes(limit: number): Promise<Uint8Array> };
+  readonly stdout: Sink;
+  readonly stderr: Sink;
+  now(): number;
+  fetch(url: string, init: RequestInit): Promise<Response>;
+}
+
+/** This process. Nothing is opened or asked before it is used: that would be most of the start-up time. */
+export function thisSystem(): System {
+  return {
+    env: process.env,
+    cwd: process.cwd(),
+    stdin: {
+      get isTTY() {
+        return isTerminal(0);
+      },
+      bytes: readStdin,
+    },
+    stdout: sink(1, () => Bun.stdout),
+    stderr: sink(2, () => Bun.stderr),
+    now: Date.now,
+    fetch: (url, init) => fetch(url, init),
+  };
+}
+
+function sink(fd: 1 | 2, file: () => typeof Bun.stdout): Sink {
+  return {
+    get isTTY() {
+      return isTerminal(fd);
+    },
+    get columns() {
+      const stream = fd === 1 ? process.stdout : process.stderr;
+      return stream.columns > 0 ? stream.columns : 80;
+    },
+    async write(chunk) {
+      try {
+        await Bun.write(file(), chunk);
+      } catch (error) {
+        if (systemCode(error) === "EPIPE") throw new ReaderGone();
+        throw error;
+      }
+    },
+  };
+}
+
+const terminals = new Map<number, boolean>();
+
+/** `process.stdout` costs 9 ms to make; the question alone costs 2. */
+function isTerminal(fd: number): boolean {
+  const known = terminals.get(fd);
+  if (known !== undefined) return known;
+  const answer = process.getBuiltinModule("node:tty").isatty(fd);
+  terminals.set(fd, answer);
+  return answer;
+}
+
+/** @throws RangeError past `limit` bytes. */
+async function readStdin(limit: number): Promise<Uint8Array> {
+  const parts: Uint8Array[] = [];
+  let size = 0;
+  for await (const part of Bun.stdin.stream()) {
+    size += part.byteLength;
+    if (size > limit) throw new RangeError("standard input is too large");
+    parts.push(part);
+  }
+  return Buffer.concat(parts);
+}

@@ -1,0 +1,106 @@
+import type { View } from "./output.ts";
+import { oneLine } from "./text.ts";
+
+export interface Column<Row> {
+  title: string;
+  /** The whole value, for scripts. */
+  value(row: Row): string;
+  /** What a person reads instead: a short date, a `#`. */
+  shown?(row: Row, view: View): string;
+  paint?(row: Row, view: View): (text: string) => string;
+  /** The column that gives way when the terminal is narrow. */
+  flexible?: true;
+}
+
+/** Narrowest that a flexible column gets. */
+const FLEXIBLE_MIN = 16;
+
+/** Rows for a terminal (aligned, headed, cut to its width) or for a script (whole values, tabs, no heading). */
+export function table<Row>(rows: readonly Row[], columns: readonly Column<Row>[], view: View): string {
+  if (!view.tty) {
+    return rows.map((row) => `${columns.map((column) => oneLine(column.value(row))).join("\t")}\n`).join("");
+  }
+  const cells = rows.map((row) =>
+    columns.map((column) => oneLine(column.shown?.(row, view) ?? column.value(row))),
+  );
+  const widths = columns.map((column, at) =>
+    Math.max(column.title.length, ...cells.map((row) => Bun.stringWidth(row[at] ?? ""))),
+  );
+  const total = widths.reduce((sum, width) => sum + width, 0) + 2 * (widths.length - 1);
+  let over = total - view.columns;
+  columns.forEach((column, at) => {
+    const width = widths[at] ?? 0;
+    if (!column.flexible || over <= 0 || width <= FLEXIBLE_MIN) return;
+    const narrowed = Math.max(FLEXIBLE_MIN, width - over);
+    over -= width - narrowed;
+    widths[at] = narrowed;
+  });
+  const line = (texts: readonly string[], paints: readonly ((text: string) => string)[]) =>
+    texts
+      .map((text, at) => {
+        const fitted = fit(text, widths[at] ?? 0, at === texts.length - 1);
+        return paints[at]?.(fitted) ?? fitted;
+      })
+      .join("  ");
+  const head = line(
+    columns.map((column) => column.title),
+    columns.map(() => view.paint.dim),
+  );
+  const body = rows.map((row, at) =>
+    line(
+      cells[at] ?? [],
+      columns.map((column) => column.paint?.(row, view) ?? ((text) => text)),
+    ),
+  );
+  return `${[head, ...body].join("\n")}\n`;
+}
+
+/** `name: value` lines for a person, `name<tab>value` for a script; values that are null are left out. */
+export function sheet(
+  entries: readonly (readonly [string, string | null | undefined])[],
+  view: View,
+): string {
+  const present = entries.filter((entry): entry is readonly [string, string] => entry[1] != null);
+  const width = Math.max(0, ...present.map(([name]) => name.length)) + 1;
+  return present
+    .map(([name, value]) =>
+      view.tty
+        ? `${view.paint.dim(`${name}:`.padEnd(width))} ${oneLine(value)}\n`
+        : `${name}\t${oneLine(value)}\n`,
+    )
+    .join("");
+}
+
+function fit(text: string, width: number, last: boolean): string {
+  const actual = Bun.stringWidth(text);
+  if (actual <= width) return last ? text : text + " ".repeat(width - actual);
+  let cut = "";
+  let used = 0;
+  for (const { segment } of new Intl.Segmenter().segment(text)) {
+    const next = Bun.stringWidth(segment);
+    if (used + next > width - 1) break;
+    cut += segment;
+    used += next;
+  }
+  return `${cut}…${last ? "" : " ".repeat(Math.max(0, width - 1 - used))}`;
+}
+
+/** `2 hours ago`, for a time of the wire; the time itself when it is none. */
+export function ago(time: string, now: number): string {
+  const at = Date.parse(time);
+  if (Number.isNaN(at)) return time;
+  const seconds = Math.max(0, Math.round((now - at) / 1000));
+  const units = [
+    [60, "second"],
+    [60, "minute"],
+    [24, "hour"],
+    [30, "day"],
+    [12, "month"],
+  ] as const;
+  let amount = seconds;
+  for (const [size, name] of units) {
+    if (amount < size) return amount === 0 ? "just now" : `${amount} ${name}${amount === 1 ? "" : "s"} ago`;
+    amount = Math.floor(amount / size);
+  }
+  return `${amount} year${amount === 1 ? "" : "s"} ago`;
+}

@@ -1,0 +1,9 @@
+import type { Command, Group } from "./spec.ts";
+import { account } from "./table/account.ts";
+import { cr } from "./table/cr.ts";
+import { hosts } from "./table/hosts.ts";
+import { projects } from "./table/projects.ts";
+import { tools } from "./table/tools.ts";
+
+/** Every command of `svc`: what the parser, help, completion and docs/cli.md are made of. */
+export const TABLE: readonly (Group | Command)[] = [cr, projects, hosts, ...account, ...tools];

@@ -1,0 +1,78 @@
+import { bind, type Command, spec } from "../spec.ts";
+
+export const login = spec({
+  path: ["login"],
+  summary: "Sign in to a host and store its token",
+  about: [
+    "Without --token a browser confirms the sign-in; it may run on another machine. The token is stored in the configuration file (`svc help environment`), readable by you alone.",
+    "A host that offers only token sign-in says so. Its operator mints a token with `svc-api admin token --email <you>`.",
+  ],
+  args: [],
+  flags: {
+    token: {
+      kind: "string",
+      value: "pat",
+      summary:
+        "Sign in with this token; `-` reads it from standard input, which keeps it out of the shell's history",
+    },
+    api: {
+      kind: "string",
+      value: "url",
+      summary: "Address of the host's API; stored as a host when it is new",
+    },
+  },
+  fields: ["host", "host_url", "kind", "user_id", "email", "project_id", "session_id", "active"],
+  examples: [
+    ["svc login", "Sign in to the active host through a browser"],
+    [
+      "svc-api admin token --email you@example.com | svc login --token -",
+      "Sign in to a server on this machine",
+    ],
+    ["svc login --host team --api https://svc.example.com --token -", "Register a host and sign in to it"],
+  ],
+});
+
+export const logout = spec({
+  path: ["logout"],
+  summary: "Forget the token of the active or the named host",
+  about: ["The token itself stays valid on the server until it is revoked there."],
+  args: [],
+  flags: {},
+  fields: ["host", "signed_out"],
+  examples: [
+    ["svc logout", "Forget the active host's token"],
+    ["svc logout --host team", "Forget another host's token"],
+  ],
+});
+
+export const whoami = spec({
+  path: ["whoami"],
+  summary: "Show who the token acts for, and where",
+  args: [],
+  flags: {},
+  fields: [
+    "kind",
+    "user_id",
+    "email",
+    "name",
+    "account",
+    "accounts",
+    "project_id",
+    "project_name",
+    "session_id",
+    "expires_at",
+    "host",
+    "host_url",
+    "token_source",
+  ],
+  examples: [
+    ["svc whoami", "User and account, or project and session in a sandbox"],
+    ["svc whoami --jq .email", "Only the address"],
+  ],
+});
+
+export const account: Command[] = [
+  bind(login, () => import("../commands/login.ts").then((module) => module.login)),
+  bind(logout, () => import("../commands/logout.ts").then((module) => module.logout)),
+  bind(whoami, () => import("../commands/whoami.ts").then((module) => module.whoami)),
+];

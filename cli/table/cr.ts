@@ -1,0 +1,250 @@
+import type {
+  ChangeRequest,
+  ChangeRequestDiff,
+  CrStatusFilter,
+  MergedChangeRequest,
+} from "../../src/contract/change-request.ts";
+import { bind, type Group, spec } from "../spec.ts";
+
+export const CR_FIELDS = [
+  "cr_id",
+  "account_id",
+  "project_id",
+  "number",
+  "title",
+  "description",
+  "base_ref",
+  "head_ref",
+  "status",
+  "head_commit_sha",
+  "base_commit_sha",
+  "origin_session_id",
+  "created_by",
+  "merged_at",
+  "merged_by",
+  "merge_commit_sha",
+  "closed_at",
+  "closed_by",
+  "metadata",
+  "created_at",
+  "updated_at",
+] as const satisfies readonly (keyof ChangeRequest)[];
+
+export const DIFF_FIELDS = [
+  "cr_id",
+  "base_ref",
+  "head_ref",
+  "base_sha",
+  "head_sha",
+  "merge_base",
+  "files",
+  "files_changed",
+  "additions",
+  "deletions",
+  "patch",
+  "patch_base64",
+  "truncated",
+] as const satisfies readonly (keyof ChangeRequestDiff)[];
+
+const MERGE_FIELDS = [...CR_FIELDS, "merge"] as const satisfies readonly (keyof MergedChangeRequest)[];
+
+const STATUSES = ["open", "merged", "closed", "all"] as const satisfies readonly CrStatusFilter[];
+
+const CR = {
+  name: "cr",
+  summary: "Its number (3 or #3) or its id",
+  required: "ask",
+  completes: "cr",
+} as const;
+
+const DESCRIPTION = {
+  description: {
+    kind: "string",
+    value: "text",
+    summary: "What it changes and why",
+    aliases: ["body"],
+    empty: true,
+  },
+  "description-file": {
+    kind: "string",
+    value: "path",
+    summary: "Read the description from a file; `-` is standard input",
+    aliases: ["body-file"],
+    completes: "file",
+  },
+} as const;
+
+export const ls = spec({
+  path: ["cr", "ls"],
+  guesses: ["list"],
+  summary: "List change requests, the newest first",
+  args: [],
+  flags: {
+    status: {
+      kind: "string",
+      value: "status",
+      choices: STATUSES,
+      fallback: "open",
+      summary: "open (the default), merged, closed or all",
+    },
+    limit: {
+      kind: "integer",
+      value: "n",
+      min: 1,
+      max: 10_000,
+      short: "L",
+      summary: "At most this many",
+    },
+  },
+  fields: CR_FIELDS,
+  examples: [
+    ["svc cr ls", "What is open"],
+    ["svc cr ls --status all --json=number,title,status", "Everything, three fields as JSON"],
+    ["svc cr ls --jq '.[].head_ref'", "Only the branches"],
+  ],
+});
+
+export const show = spec({
+  path: ["cr", "show"],
+  aliases: ["info"],
+  guesses: ["view"],
+  summary: "Show a change request and whether it can be merged",
+  args: [CR],
+  flags: {},
+  fields: [...CR_FIELDS, "merge_preview"],
+  examples: [
+    ["svc cr show 3", "One change request with its merge preview"],
+    ["svc cr show 3 --jq .merge_preview.conflicts", "Paths that conflict"],
+  ],
+});
+
+export const diff = spec({
+  path: ["cr", "diff"],
+  summary: "Show what a change request changes",
+  about: [
+    "On a terminal: coloured, in a pager (SVC_PAGER, PAGER, else less). Elsewhere: the patch byte for byte, as `git apply` takes it.",
+  ],
+  args: [CR],
+  flags: { "no-pager": { kind: "boolean", summary: "Print straight to the terminal" } },
+  fields: DIFF_FIELDS,
+  examples: [
+    ["svc cr diff 3", "Read it"],
+    ["svc cr diff 3 | git apply", "Try it in your own checkout"],
+    ["svc cr diff 3 --jq '.files[].path'", "Only the changed files"],
+  ],
+});
+
+export const open = spec({
+  path: ["cr", "open"],
+  aliases: ["new", "create"],
+  summary: "Ask for a branch to be merged",
+  about: [
+    "In a session, the branch and the session are known. In a linked checkout, the current branch is proposed.",
+  ],
+  args: [],
+  flags: {
+    title: { kind: "string", value: "text", required: true, summary: "One line that says what it does" },
+    ...DESCRIPTION,
+    head: {
+      kind: "string",
+      value: "ref",
+      summary: "The branch to merge; in a session its own ($SVC_BRANCH_NAME or $SVC_HEAD_REF)",
+      aliases: ["from"],
+      completes: "branch",
+    },
+    base: {
+      kind: "string",
+      value: "ref",
+      summary: "The branch to merge into; the project's default branch if left out",
+      aliases: ["into"],
+      completes: "branch",
+    },
+    session: {
+      kind: "string",
+      value: "id",
+      summary: "The session that did the work; in a session its own ($SVC_SESSION_ID)",
+    },
+  },
+  fields: CR_FIELDS,
+  examples: [
+    ['svc cr open --title "Fix the login page"', "In a session or a linked checkout"],
+    ['svc cr open --title "Fix it" --from fix-login --into main --body "Closes 12"', "Everything said"],
+    ['svc cr open --title "Fix it" --description-file - < notes.md', "A long description"],
+  ],
+});
+
+export const merge = spec({
+  path: ["cr", "merge"],
+  summary: "Merge an open change request",
+  about: [
+    "Fast-forward when the base branch has not moved, else a merge commit. Nothing happens when there are conflicts: they are listed, with how to resolve them.",
+  ],
+  args: [CR],
+  flags: {
+    message: {
+      kind: "string",
+      value: "text",
+      short: "m",
+      summary: "The merge commit's message; `Merge CR #<n>: <title>` if left out",
+    },
+  },
+  fields: MERGE_FIELDS,
+  examples: [
+    ["svc cr merge 3", "Merge it"],
+    ['svc cr merge 3 --message "Release 2" --jq .merge.merge_commit_sha', "Print the merge commit"],
+  ],
+});
+
+export const close = spec({
+  path: ["cr", "close"],
+  summary: "Close an open change request without merging it",
+  args: [CR],
+  flags: {},
+  fields: CR_FIELDS,
+  examples: [
+    ["svc cr close 3", "Close it"],
+    ["svc cr close 3 --json=status,closed_at", "The same, as JSON"],
+  ],
+});
+
+export const reopen = spec({
+  path: ["cr", "reopen"],
+  summary: "Open a closed change request again",
+  args: [CR],
+  flags: {},
+  fields: CR_FIELDS,
+  examples: [
+    ["svc cr reopen 3", "Open it again"],
+    ["svc cr reopen 3 --json=status", "The same, as JSON"],
+  ],
+});
+
+export const edit = spec({
+  path: ["cr", "edit"],
+  summary: "Change a title or a description",
+  args: [CR],
+  flags: {
+    title: { kind: "string", value: "text", summary: "The new title" },
+    ...DESCRIPTION,
+  },
+  fields: CR_FIELDS,
+  examples: [
+    ['svc cr edit 3 --title "Fix the login page on phones"', "A new title"],
+    ["svc cr edit 3 --description-file notes.md", "A new description"],
+  ],
+});
+
+export const cr: Group = {
+  name: "cr",
+  summary: "Change requests: the way to the default branch",
+  commands: [
+    bind(ls, () => import("../commands/cr/ls.ts").then((module) => module.ls)),
+    bind(show, () => import("../commands/cr/show.ts").then((module) => module.show)),
+    bind(diff, () => import("../commands/cr/diff.ts").then((module) => module.diff)),
+    bind(open, () => import("../commands/cr/open.ts").then((module) => module.open)),
+    bind(merge, () => import("../commands/cr/merge.ts").then((module) => module.merge)),
+    bind(close, () => import("../commands/cr/close.ts").then((module) => module.close)),
+    bind(reopen, () => import("../commands/cr/close.ts").then((module) => module.reopen)),
+    bind(edit, () => import("../commands/cr/edit.ts").then((module) => module.edit)),
+  ],
+};

@@ -1,0 +1,177 @@
+import type { Project } from "../../src/contract/project.ts";
+import { bind, type Group, spec } from "../spec.ts";
+
+export const PROJECT_FIELDS = [
+  "project_id",
+  "account_id",
+  "name",
+  "slug",
+  "repo_url",
+  "default_branch",
+  "managed",
+  "manifest_path",
+  "created_at",
+  "updated_at",
+] as const satisfies readonly (keyof Project)[];
+
+const OPTIONAL_PROJECT = {
+  name: "id-or-slug",
+  summary: "The project; the linked one if left out",
+  completes: "project",
+} as const;
+
+export const ls = spec({
+  path: ["projects", "ls"],
+  guesses: ["list"],
+  summary: "List your projects",
+  about: ["Without --account: the projects of every account that you are a member of."],
+  args: [],
+  flags: { account: { kind: "string", value: "id", summary: "Only the projects of this account" } },
+  fields: PROJECT_FIELDS,
+  examples: [
+    ["svc projects ls", "All of them"],
+    ["svc projects ls --json=slug,repo_url", "Two fields as JSON"],
+  ],
+});
+
+export const info = spec({
+  path: ["projects", "info"],
+  guesses: ["show", "view"],
+  summary: "Show one project",
+  args: [OPTIONAL_PROJECT],
+  flags: {},
+  fields: [...PROJECT_FIELDS, "resolved_from"],
+  examples: [
+    ["svc projects info", "The linked project"],
+    ["svc projects info shop --jq .default_branch", "One field of another"],
+  ],
+});
+
+export const link = spec({
+  path: ["projects", "link"],
+  summary: "Tie this directory to a project",
+  about: [
+    "Writes .svc/link.json here. Commands in this directory and below then act on that project and its host.",
+  ],
+  args: [{ name: "id-or-slug", summary: "The project", required: "ask", completes: "project" }],
+  flags: {},
+  fields: ["project_id", "account_id", "host", "host_url", "path"],
+  examples: [
+    ["svc projects link shop", "By slug"],
+    ["svc projects link", "Choose from a list"],
+  ],
+});
+
+export const unlink = spec({
+  path: ["projects", "unlink"],
+  summary: "Untie this directory from its project",
+  args: [],
+  flags: {},
+  fields: ["path", "removed"],
+  examples: [
+    ["svc projects unlink", "Remove .svc/link.json"],
+    ["svc projects unlink --json", "The same, for a script"],
+  ],
+});
+
+export const open = spec({
+  path: ["projects", "open"],
+  summary: "Open a project's page in the browser",
+  about: ["Away from a terminal, and in a sandbox, it prints the address instead."],
+  args: [OPTIONAL_PROJECT],
+  flags: { "print-url": { kind: "boolean", summary: "Print the address, open nothing" } },
+  fields: ["url"],
+  examples: [
+    ["svc projects open", "The linked project"],
+    ["svc projects open shop --print-url", "Only its address"],
+  ],
+});
+
+export const create = spec({
+  path: ["projects", "new"],
+  guesses: ["create", "add"],
+  summary: "Make a project for a repository on its git host",
+  about: [
+    "The server checks that it can reach the repository before it stores anything. A private repository needs a credential: --git-token, or one inside the URL, which is stored encrypted and never shown again.",
+  ],
+  args: [],
+  flags: {
+    name: { kind: "string", value: "name", summary: "The project's name; the repository's if left out" },
+    repo: {
+      kind: "string",
+      value: "url",
+      required: true,
+      summary: "Address to clone from: https, ssh or git",
+      aliases: ["repo-url"],
+    },
+    branch: {
+      kind: "string",
+      value: "default",
+      summary: "The default branch; the repository's own if left out",
+      aliases: ["default-branch"],
+    },
+    account: { kind: "string", value: "id", summary: "The account that owns it; your first if left out" },
+    "git-token": {
+      kind: "string",
+      value: "token",
+      summary: "Token, password or ssh key for the git host; `-` reads it from standard input",
+    },
+    "git-username": { kind: "string", value: "name", summary: "User name that goes with it" },
+    link: { kind: "boolean", summary: "Tie this directory to the new project" },
+  },
+  fields: PROJECT_FIELDS,
+  examples: [
+    ["svc projects new --repo https://git.example.com/shop.git --link", "A project for this checkout"],
+    [
+      "svc projects new --repo https://git.example.com/shop.git --git-token - < token.txt",
+      "A private repository",
+    ],
+  ],
+});
+
+export const rm = spec({
+  path: ["projects", "rm"],
+  guesses: ["delete", "remove"],
+  summary: "Delete a project with its change requests",
+  about: ["The repository on its git host stays as it is."],
+  args: [{ name: "id-or-slug", summary: "The project", required: true, completes: "project" }],
+  flags: { yes: { kind: "boolean", short: "y", summary: "Do not ask" } },
+  fields: ["project_id", "slug", "deleted"],
+  examples: [
+    ["svc projects rm shop", "Asks for the project's name first"],
+    ["svc projects rm shop --yes", "In a script"],
+  ],
+});
+
+export const credential = spec({
+  path: ["projects", "git-credential"],
+  guesses: ["credential", "set-credential"],
+  summary: "Store the credential by which svc reaches a project's repository",
+  about: [
+    "Reads the token, password or ssh key from standard input; on a terminal it asks. It is stored encrypted and never shown again.",
+  ],
+  args: [OPTIONAL_PROJECT],
+  flags: { username: { kind: "string", value: "name", summary: "User name that goes with it" } },
+  fields: ["project_id", "stored"],
+  examples: [
+    ["svc projects git-credential < token.txt", "For the linked project"],
+    ["svc projects git-credential shop --username git < ~/.ssh/deploy_key", "An ssh key for another"],
+  ],
+});
+
+export const projects: Group = {
+  name: "projects",
+  summary: "Repositories that svc works on",
+  commands: [
+    bind(ls, () => import("../commands/projects/ls.ts").then((module) => module.ls)),
+    bind(info, () => import("../commands/projects/info.ts").then((module) => module.info)),
+    bind(create, () => import("../commands/projects/new.ts").then((module) => module.create)),
+    bind(link, () => import("../commands/projects/link.ts").then((module) => module.link)),
+    bind(unlink, () => import("../commands/projects/link.ts").then((module) => module.unlink)),
+    bind(open, () => import("../commands/projects/open.ts").then((module) => module.open)),
+    bind(credential, () =>
+      import("../commands/projects/git-credential.ts").then((module) => module.credential),
+    ),
+    bind(rm, () => import("../commands/projects/rm.ts").then((module) => module.rm)),
+  ],
+};

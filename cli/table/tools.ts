@@ -1,0 +1,109 @@
+import { bind, type Command, spec } from "../spec.ts";
+
+export const api = spec({
+  path: ["api"],
+  summary: "Send a request to the API and print its answer",
+  about: [
+    "The path is taken below the host's /v1. `{project_id}` in it becomes the project in force. Fields become the query of a GET, and otherwise a JSON body; a body makes the method POST unless -X says another.",
+    "The token is sent to the host it belongs to and nowhere else.",
+  ],
+  args: [{ name: "path", summary: "For example projects/{project_id}/change-requests", required: true }],
+  flags: {
+    method: { kind: "string", value: "method", short: "X", summary: "GET, POST, PATCH, PUT or DELETE" },
+    field: {
+      kind: "string",
+      value: "key=value",
+      short: "F",
+      many: true,
+      completes: "file",
+      summary:
+        "A field: true, false, null and whole numbers become JSON, @path reads a file, @- standard input",
+    },
+    "raw-field": {
+      kind: "string",
+      value: "key=value",
+      short: "f",
+      many: true,
+      summary: "A field whose value is text as it stands",
+    },
+    input: {
+      kind: "string",
+      value: "path",
+      completes: "file",
+      summary: "Send this file as the body; `-` is standard input",
+    },
+    paginate: { kind: "boolean", summary: "Fetch every page and print them as one" },
+    include: { kind: "boolean", short: "i", summary: "Print the status and headers first" },
+    jq: { kind: "string", value: "expression", summary: "Filter the answer with a jq expression" },
+  },
+  examples: [
+    ["svc api projects", "GET /v1/projects"],
+    [
+      "svc api projects/{project_id}/change-requests -F status=all --paginate --jq '.change_requests[].number'",
+      "All numbers",
+    ],
+    ["svc api -X PATCH projects/{project_id}/change-requests/3 -f title='A better title'", "A write"],
+  ],
+});
+
+export const version = spec({
+  path: ["version"],
+  summary: "Print the version",
+  args: [],
+  flags: {},
+  fields: ["version", "platform", "runtime"],
+  examples: [
+    ["svc version", "The version alone"],
+    ["svc version --json", "With platform and runtime"],
+  ],
+});
+
+export const help = spec({
+  path: ["help"],
+  summary: "Show help for a command or a topic",
+  about: ["Topics: environment, exit-codes, json, sandbox."],
+  args: [{ name: "topic-or-command", summary: "What to explain", many: true, completes: "topic" }],
+  flags: {},
+  examples: [
+    ["svc help cr open", "A command"],
+    ["svc help environment", "A topic"],
+  ],
+});
+
+export const completion = spec({
+  path: ["completion"],
+  summary: "Print a completion script for your shell",
+  args: [
+    {
+      name: "shell",
+      summary: "bash, zsh, fish or powershell",
+      required: true,
+      choices: ["bash", "zsh", "fish", "powershell"],
+    },
+  ],
+  flags: {},
+  examples: [
+    ['eval "$(svc completion bash)"', "bash: a line for ~/.bashrc"],
+    ["svc completion zsh > ~/.zfunc/_svc", "zsh: a directory on your fpath"],
+    ["svc completion fish > ~/.config/fish/completions/svc.fish", "fish"],
+    ["svc completion powershell >> $PROFILE", "PowerShell"],
+  ],
+});
+
+/** What the completion scripts call. It changes nothing and never fails. */
+export const complete = spec({
+  path: ["__complete"],
+  summary: "Candidates for the last of the words",
+  args: [{ name: "words", summary: "The command line", many: true }],
+  flags: {},
+  examples: [],
+  hidden: true,
+});
+
+export const tools: Command[] = [
+  bind(api, () => import("../commands/api.ts").then((module) => module.api)),
+  bind(completion, () => import("../commands/completion.ts").then((module) => module.completion)),
+  bind(version, () => import("../commands/version.ts").then((module) => module.version)),
+  bind(help, () => import("../commands/help.ts").then((module) => module.help)),
+  bind(complete, () => import("../commands/complete.ts").then((module) => module.complete)),
+];
