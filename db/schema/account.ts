@@ -1,18 +1,7 @@
 import { sql } from "drizzle-orm";
-import {
-  check,
-  index,
-  pgEnum,
-  pgTable,
-  primaryKey,
-  text,
-  timestamp,
-  uniqueIndex,
-  uuid,
-} from "drizzle-orm/pg-core";
+import { check, index, pgEnum, pgTable, primaryKey, text, uniqueIndex, uuid } from "drizzle-orm/pg-core";
 import { ROLES } from "../../src/contract/account.ts";
-
-const time = (name: string) => timestamp(name, { withTimezone: true });
+import { time } from "./time.ts";
 
 export const memberRole = pgEnum("member_role", ROLES);
 

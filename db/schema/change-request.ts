@@ -9,7 +9,6 @@ import {
   pgTable,
   primaryKey,
   text,
-  timestamp,
   uniqueIndex,
   uuid,
 } from "drizzle-orm/pg-core";
@@ -17,8 +16,7 @@ import { CR_STATUSES } from "../../src/contract/change-request.ts";
 import { accounts, users } from "./account.ts";
 import { projects } from "./project.ts";
 import { projectSessions } from "./session.ts";
-
-const time = (name: string) => timestamp(name, { withTimezone: true });
+import { time } from "./time.ts";
 
 export const crStatus = pgEnum("cr_status", CR_STATUSES);
 

@@ -1,7 +1,6 @@
-import { boolean, index, integer, pgTable, text, timestamp, uniqueIndex, uuid } from "drizzle-orm/pg-core";
+import { boolean, index, integer, pgTable, text, uniqueIndex, uuid } from "drizzle-orm/pg-core";
 import { accounts } from "./account.ts";
-
-const time = (name: string) => timestamp(name, { withTimezone: true });
+import { time } from "./time.ts";
 
 export const projects = pgTable(
   "projects",

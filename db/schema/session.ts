@@ -1,9 +1,8 @@
-import { index, pgEnum, pgTable, text, timestamp, uuid } from "drizzle-orm/pg-core";
+import { index, pgEnum, pgTable, text, uuid } from "drizzle-orm/pg-core";
 import { SESSION_STATUSES } from "../../src/contract/session.ts";
 import { accounts, users } from "./account.ts";
 import { projects } from "./project.ts";
-
-const time = (name: string) => timestamp(name, { withTimezone: true });
+import { time } from "./time.ts";
 
 export const sessionStatus = pgEnum("session_status", SESSION_STATUSES);
 

@@ -1,10 +1,9 @@
 import { sql } from "drizzle-orm";
-import { check, index, pgTable, text, timestamp, uuid } from "drizzle-orm/pg-core";
+import { check, index, pgTable, text, uuid } from "drizzle-orm/pg-core";
 import { users } from "./account.ts";
 import { projects } from "./project.ts";
 import { projectSessions } from "./session.ts";
-
-const time = (name: string) => timestamp(name, { withTimezone: true });
+import { time } from "./time.ts";
 
 /** User tokens have no project; project tokens have one (spec 2.5). */
 export const tokens = pgTable(

@@ -4,12 +4,13 @@ import type { Caller } from "../auth/caller.ts";
 import { mintToken, type TokenRow } from "../auth/token.ts";
 import type { MintedUserToken, UserToken } from "../contract/account.ts";
 import { SvcError } from "../contract/errors.ts";
+import { UUID } from "../contract/id.ts";
 import type { Deps } from "../deps.ts";
-import { type Page, page, readCursor, UUID_CURSOR } from "../http/page.ts";
+import { type Page, page, readCursor } from "../http/page.ts";
 
 /** The caller's user tokens, without their secrets. */
 export async function listUserTokens(deps: Deps, caller: Caller, { limit, cursor }: Page) {
-  const after = readCursor(cursor, UUID_CURSOR);
+  const after = readCursor(cursor, UUID);
   const found = await deps.db
     .select()
     .from(tokens)

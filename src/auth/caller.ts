@@ -3,6 +3,7 @@ import { and, eq, isNull, lt, or, type SQL } from "drizzle-orm";
 import { accountMembers, projects, tokens, users } from "../../db/schema/index.ts";
 import { type Role, SERVICE_KEY_PREFIX, TOKEN_PREFIX } from "../contract/account.ts";
 import { SvcError } from "../contract/errors.ts";
+import { UUID } from "../contract/id.ts";
 import type { Deps } from "../deps.ts";
 
 /** Who is asking. A project token acts as the user who launched it, inside one project. */
@@ -21,7 +22,6 @@ export type ProjectRow = typeof projects.$inferSelect;
 
 /** `last_used_at` is written at most this often: it is for people, and a write for every read is too dear. */
 const LAST_USED_EVERY_MS = 15 * 60_000;
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const SLUG = /^[a-z0-9][a-z0-9-]{0,62}$/;
 
 /**

@@ -4,6 +4,7 @@ import { changeRequests, mergeIntents } from "../../db/schema/index.ts";
 import type { ProjectRow } from "../auth/caller.ts";
 import type { ChangeRequest } from "../contract/change-request.ts";
 import { SvcError } from "../contract/errors.ts";
+import { UUID } from "../contract/id.ts";
 
 /** A change request's row, and whether a merge of it is recorded as begun and not yet settled. */
 export type CrRow = typeof changeRequests.$inferSelect & { hasIntents: boolean };
@@ -14,7 +15,6 @@ export const crColumns = {
   hasIntents: sql<boolean>`exists (select 1 from ${mergeIntents} where ${mergeIntents.crId} = ${changeRequests.crId})`,
 };
 
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const NUMBER = /^[1-9]\d{0,8}$/;
 
 /**

@@ -47,7 +47,5 @@ export function readCursor(cursor: string | undefined, shape: RegExp): string | 
   return text;
 }
 
-/** Shape of a UUID inside a cursor. */
-export const UUID_CURSOR = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 /** Shape of a change request's number inside a cursor. */
 export const NUMBER_CURSOR = /^[1-9]\d{0,8}$/;

@@ -2,8 +2,9 @@ import { and, asc, eq, gt, inArray } from "drizzle-orm";
 import { accountMembers, projects } from "../../db/schema/index.ts";
 import type { Caller } from "../auth/caller.ts";
 import { SvcError } from "../contract/errors.ts";
+import { UUID } from "../contract/id.ts";
 import type { Deps } from "../deps.ts";
-import { type Page, page, readCursor, UUID_CURSOR } from "../http/page.ts";
+import { type Page, page, readCursor } from "../http/page.ts";
 import { toWire } from "./wire.ts";
 
 /**
@@ -12,7 +13,7 @@ import { toWire } from "./wire.ts";
  */
 export async function listProjects(deps: Deps, caller: Caller, { limit, cursor }: Page, accountId?: string) {
   if (caller.kind !== "user") throw new SvcError("forbidden", "A project token cannot list projects.");
-  const after = readCursor(cursor, UUID_CURSOR);
+  const after = readCursor(cursor, UUID);
   const memberships = await deps.db
     .select({ accountId: accountMembers.accountId })
     .from(accountMembers)

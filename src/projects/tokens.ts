@@ -4,14 +4,15 @@ import type { Caller, ProjectRow } from "../auth/caller.ts";
 import { mintToken, type TokenRow } from "../auth/token.ts";
 import type { MintedProjectToken, ProjectToken } from "../contract/account.ts";
 import { SvcError } from "../contract/errors.ts";
+import { UUID } from "../contract/id.ts";
 import { NAME_MAX } from "../contract/limits.ts";
 import type { Deps } from "../deps.ts";
-import { type Page, page, readCursor, UUID_CURSOR } from "../http/page.ts";
+import { type Page, page, readCursor } from "../http/page.ts";
 import { storable } from "../http/text.ts";
 
 /** The project's tokens, without their secrets. */
 export async function listProjectTokens(deps: Deps, project: ProjectRow, { limit, cursor }: Page) {
-  const after = readCursor(cursor, UUID_CURSOR);
+  const after = readCursor(cursor, UUID);
   const found = await deps.db
     .select()
     .from(tokens)
