@@ -3,9 +3,10 @@ import type { GLOBAL } from "./arguments.ts";
 import { usage } from "./failure.ts";
 import type { Output } from "./output.ts";
 import { checkProjectName, type ProjectRef, resolveProject } from "./project.ts";
+import { canAsk, inSandbox } from "./sandbox.ts";
 import type { FlagsOf } from "./spec.ts";
 import type { System } from "./system.ts";
-import { inSandbox, resolveTarget, type Target } from "./target.ts";
+import { resolveTarget, type Target } from "./target.ts";
 
 export type Globals = FlagsOf<typeof GLOBAL>;
 
@@ -63,12 +64,6 @@ export function makeContext({ system, globals, out }: Options): Context {
     },
   };
   return context;
-}
-
-/** stdin and stderr must both be terminals: prompts read the one and draw on the other. */
-export function canAsk(system: System, noInput: boolean, json: boolean): boolean {
-  if (noInput || json || system.env["CI"] || inSandbox(system.env)) return false;
-  return system.stdin.isTTY && system.stderr.isTTY;
 }
 
 /** Spec 4.5: the active host is printed before operational commands, to a person and on stderr. */

@@ -1,5 +1,6 @@
 import { NAME_MAX, REPO_URL_MAX } from "../src/contract/limits.ts";
 import { CliError, usage } from "./failure.ts";
+import { nearest } from "./suggest.ts";
 import { oneLine } from "./text.ts";
 
 /** Hosts that exist without configuration (contract 6). */
@@ -51,7 +52,12 @@ export function isUnencrypted(url: string): boolean {
   return protocol === "http:" && !/^(localhost|.*\.localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
 }
 
-export const unknownHost = (name: string, known: Iterable<string>): CliError =>
-  new CliError("host_unknown", `There is no host called ${oneLine(name)}.`, {
-    hint: `Hosts: ${[...known].join(", ")}. \`svc hosts add <name> --url <url>\` registers another.`,
+export function unknownHost(name: string, known: readonly string[]): CliError {
+  const guess = nearest(name, known);
+  return new CliError("host_unknown", `There is no host called ${oneLine(name)}.`, {
+    hint:
+      guess === undefined
+        ? `Hosts: ${known.join(", ")}. \`svc hosts add <name> --url <url>\` registers another.`
+        : `Did you mean \`${guess}\`?`,
   });
+}

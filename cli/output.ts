@@ -43,9 +43,7 @@ export function makeOutput(system: System, data: DataFlags, wish: Wish): Output 
     async result(value, human) {
       const { stdout } = system;
       if (data.json) return stdout.write(await renderJson(value, data, stdout));
-      const tty = stdout.isTTY;
-      const columns = tty ? stdout.columns : 80;
-      await stdout.write(human({ tty, columns, now: system.now(), paint: painter(colour(stdout)) }));
+      await stdout.write(human(viewOf(stdout, system, colour)));
     },
     async note(text) {
       if (!wish.quiet && !data.json) await system.stderr.write(`${lines(text)}\n`);
@@ -53,6 +51,22 @@ export function makeOutput(system: System, data: DataFlags, wish: Wish): Output 
     async warn(text) {
       if (!data.json) await system.stderr.write(`${lines(`warning: ${text}`)}\n`);
     },
+  };
+}
+
+/** Nothing is asked of the stream that the command does not look at: `svc version` is over before. */
+function viewOf(stdout: Sink, system: System, colour: (sink: Sink) => boolean): View {
+  return {
+    get tty() {
+      return stdout.isTTY;
+    },
+    get columns() {
+      return stdout.isTTY ? stdout.columns : 80;
+    },
+    get paint() {
+      return painter(colour(stdout));
+    },
+    now: system.now(),
   };
 }
 

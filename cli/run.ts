@@ -1,7 +1,7 @@
 import { type Parsed, parse } from "./arguments.ts";
-import { canAsk, makeContext } from "./context.ts";
 import { CliError, ReaderGone } from "./failure.ts";
 import { checkJq, makeOutput, painter, wantsColour } from "./output.ts";
+import { canAsk } from "./sandbox.ts";
 import type { System } from "./system.ts";
 import { TABLE } from "./table.ts";
 import { lines, oneLine, safeJson } from "./text.ts";
@@ -26,6 +26,7 @@ async function dispatch(system: System, argv: readonly string[]): Promise<number
   const parsed = parse(TABLE, argv, () => canAsk(system, argv.includes("--no-input"), wantsJson));
   if (parsed.kind !== "run") return answerRoot(system, parsed);
   const { command, args, flags, globals, data } = parsed;
+  const { makeContext } = await import("./context.ts");
   const wish = { color: globals.color, noColor: globals["no-color"], quiet: globals.quiet };
   const out = makeOutput(system, data, wish);
   if (data.jq !== undefined) await checkJq(data.jq);

@@ -37,10 +37,6 @@ export function envToken(env: System["env"]): EnvToken | undefined {
   return undefined;
 }
 
-/** Inside a sandbox everything comes from the environment, and no configuration file is read or written. */
-export const inSandbox = (env: System["env"]): boolean =>
-  Boolean(env["SVC_SESSION_ID"]) && Boolean(env["SVC_CLI_TOKEN"] || env["SVC_EXECUTOR_TOKEN"]);
-
 /**
  * Decides host and token: `--host`, else the link, else the active host; SVC_API_URL stands over the last two.
  * A token goes to the host it belongs to and to no other: a stored one to its host, one from the environment to

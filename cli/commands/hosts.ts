@@ -3,7 +3,6 @@ import { updateConfig } from "../config-write.ts";
 import type { Context } from "../context.ts";
 import { CliError, usage } from "../failure.ts";
 import { checkHostName, DEFAULT_HOST, isUnencrypted, readUrl } from "../hosts.ts";
-import type { View } from "../output.ts";
 import type { Handler } from "../spec.ts";
 import type * as table from "../table/hosts.ts";
 import { type Column, sheet, table as tableOf } from "../table-print.ts";
@@ -129,18 +128,14 @@ function wire(host: Host, config: Config) {
 type Row = ReturnType<typeof wire>;
 
 const COLUMNS: Column<Row>[] = [
-  {
-    title: "",
-    value: (host) => (host.active ? "active" : ""),
-    shown: (host) => (host.active ? "*" : ""),
-    paint: (_, view: View) => view.paint.green,
-  },
   { title: "NAME", value: (host) => host.name },
-  { title: "URL", value: (host) => host.url },
+  { title: "URL", value: (host) => host.url, flexible: true },
   {
-    title: "SIGNED IN",
-    value: (host) => (host.signed_in ? (host.user_email ?? "yes") : ""),
+    title: "ACTIVE",
+    value: (host) => (host.active ? "active" : ""),
+    paint: (_, view) => view.paint.green,
   },
+  { title: "SIGNED IN", value: (host) => (host.signed_in ? (host.user_email ?? "yes") : "") },
 ];
 
 const yesNo = (value: boolean): string => (value ? "yes" : "no");

@@ -15,7 +15,7 @@ import { oneLine } from "../text.ts";
 import { deviceLogin } from "./device-login.ts";
 
 export const login: Handler<typeof table.login> = async (context, { flags }) => {
-  const { system, out, globals } = context;
+  const { system, out } = context;
   if (context.sandbox) {
     throw new CliError("login_failed", "A sandbox is signed in by its environment; nothing was stored.");
   }
@@ -57,7 +57,6 @@ export const login: Handler<typeof table.login> = async (context, { flags }) => 
   }
   if (active) await out.note("Next: svc projects link");
   else await out.note(`The active host is still ${written.active}. Next: svc hosts use ${target.name}`);
-  void globals;
 };
 
 /** The host to sign in to: by name, by address, or the active one; an address that is new becomes a host. */
