@@ -1,26 +1,22 @@
-import { and, eq } from "drizzle-orm";
-import type { Db } from "../../db/client.ts";
-import { changeRequests, mergeIntents } from "../../db/schema/index.ts";
+import type { changeRequests } from "../../db/schema/index.ts";
 import type { Caller, ProjectRow } from "../auth/caller.ts";
 import type { MergedChangeRequest } from "../contract/change-request.ts";
 import { SvcError } from "../contract/errors.ts";
 import { DESCRIPTION_MAX_BYTES } from "../contract/limits.ts";
 import type { Deps } from "../deps.ts";
-import type { Branches, PushOutcome, Repository } from "../git/git.ts";
+import type { PushOutcome, Repository } from "../git/git.ts";
 import { storable } from "../http/text.ts";
 import { repositoryOf } from "../projects/repository.ts";
 import { requireAgentMerge } from "./agent-merge.ts";
+import { forgetIntent, notOpen, prepareMerge } from "./merge-intent.ts";
 import { type CrRow, findChangeRequest, toWire } from "./row.ts";
 import { type Intent, recordMerge, settle } from "./settle.ts";
-import { fetchCommits, tipOf } from "./tips.ts";
 
 /** Tries before `base_moved` (contract: Change requests). */
 const TRIES = 5;
 /** The longest pause between two tries; the first is a tenth of it. */
 const PAUSE_MS = 400;
 const LISTING_MS = 20_000;
-/** Longer than the longest push (git's own deadline for it is 120 s): past it no push of ours is under way. */
-const INTENT_LIFE_MS = 150_000;
 
 /**
  * Merges an open change request (spec 4.1 rule 7): fast-forward when the head is strictly ahead, else a three-way
@@ -76,7 +72,7 @@ async function tryToMerge(
     const listing = await deps.git.listBranches(repo, LISTING_MS);
     if (row.hasIntents && (await settle(deps, project, row, listing, failed))) throw notOpen(row, "merged");
     if (attempt === 0) await requireAgentMerge(deps, caller, project, repo, listing);
-    const intent = await prepare(deps, caller, repo, row, listing, message);
+    const intent = await prepareMerge(deps, caller, repo, row, listing, message);
     if (intent === "moved") continue;
     const outcome = await push(deps, repo, row, intent);
     if (outcome.outcome === "stale") {
@@ -84,7 +80,7 @@ async function tryToMerge(
       continue;
     }
     if (outcome.outcome === "rejected") {
-      await forget(deps.db, intent);
+      await forgetIntent(deps.db, intent);
       throw new SvcError(
         "push_rejected",
         `The git host refused the merge into "${row.baseRef}": ${outcome.reason}`,
@@ -94,7 +90,7 @@ async function tryToMerge(
     await deps.checkpoint("pushed");
     return finish(deps, project, row, intent);
   }
-  for (const mergeSha of failed) await forget(deps.db, { crId, mergeSha });
+  for (const mergeSha of failed) await forgetIntent(deps.db, { crId, mergeSha });
   throw new SvcError(
     "base_moved",
     "The base branch moved at every try. Try again in a moment.",
@@ -103,101 +99,12 @@ async function tryToMerge(
   );
 }
 
-/**
- * Computes the merge and records it as about to be pushed.
- * @returns "moved" when a tip changed under way.
- */
-async function prepare(
-  deps: Deps,
-  caller: Caller,
-  repo: Repository,
-  row: CrRow,
-  listing: Branches,
-  given: string | undefined,
-): Promise<Intent | "moved"> {
-  const base = tipOf(listing, row.baseRef);
-  const head = tipOf(listing, row.headRef);
-  if (!(await fetchCommits(deps, repo, [base, head]))) return "moved";
-  const relation = await deps.git.relate(repo, base, head);
-  if (relation.mergeBase === null) {
-    throw new SvcError(
-      "unrelated_histories",
-      "The two branches have no commit in common, so they cannot be merged.",
-    );
-  }
-  if (relation.isUpToDate) {
-    throw new SvcError("nothing_to_merge", `"${row.baseRef}" already has every commit of "${row.headRef}".`);
-  }
-  const message = given ?? `Merge CR #${row.number}: ${row.title}`;
-  // A merge whose answer was lost is pushed again as the same commit, so that it cannot land twice.
-  const [earlier] = await deps.db
-    .select()
-    .from(mergeIntents)
-    .where(
-      and(
-        eq(mergeIntents.crId, row.crId),
-        eq(mergeIntents.baseSha, base),
-        eq(mergeIntents.headSha, head),
-        eq(mergeIntents.message, message),
-      ),
-    );
-  const date = earlier?.intendedAt ?? wholeSecond(deps.clock());
-  const mergeSha = relation.canFastForward
-    ? head
-    : await writeMerge(deps, repo, { base, head, message, date });
-  await deps.checkpoint("commit-written");
-  const intent: Intent = {
-    crId: row.crId,
-    mergeSha,
-    baseSha: base,
-    headSha: head,
-    fastForward: relation.canFastForward,
-    message,
-    mergedBy: caller.userId,
-    intendedAt: date,
-    expiresAt: new Date(deps.clock().getTime() + INTENT_LIFE_MS),
-  };
-  await record(deps, row, intent);
-  await deps.checkpoint("intent-recorded");
-  return intent;
-}
-
-async function writeMerge(
-  deps: Deps,
-  repo: Repository,
-  merge: { base: string; head: string; message: string; date: Date },
-): Promise<string> {
-  const identity = { name: "svc", email: `no-reply@${deps.config.noReplyHost}` };
-  const result = await deps.git.writeMerge(repo, { ...merge, identity });
-  if ("commit" in result) return result.commit;
-  throw new SvcError("merge_conflict", "Merge failed", { conflicts: result.conflicts });
-}
-
-/** Under the row's lock, so that a close either came before and is seen, or comes after and sees the intent. */
-async function record(deps: Deps, row: CrRow, intent: Intent): Promise<void> {
-  await deps.db.transaction(async (tx) => {
-    const [locked] = await tx
-      .select({ status: changeRequests.status })
-      .from(changeRequests)
-      .where(eq(changeRequests.crId, row.crId))
-      .for("update");
-    if (locked?.status !== "open") throw notOpen(row, locked?.status ?? "deleted");
-    await tx
-      .insert(mergeIntents)
-      .values(intent)
-      .onConflictDoUpdate({
-        target: [mergeIntents.crId, mergeIntents.mergeSha],
-        set: { expiresAt: intent.expiresAt },
-      });
-  });
-}
-
 /** What git throws before it sent anything leaves nothing open. */
 async function push(deps: Deps, repo: Repository, row: CrRow, intent: Intent): Promise<PushOutcome> {
   try {
     return await deps.git.push(repo, { branch: row.baseRef, from: intent.baseSha, to: intent.mergeSha });
   } catch (error) {
-    await forget(deps.db, intent);
+    await forgetIntent(deps.db, intent);
     throw error;
   }
 }
@@ -243,22 +150,6 @@ function answer(row: typeof changeRequests.$inferSelect, intent: Intent): Merged
   };
 }
 
-/** For a push that is known not to have happened. */
-async function forget(db: Db, intent: Pick<Intent, "crId" | "mergeSha">): Promise<void> {
-  await db
-    .delete(mergeIntents)
-    .where(and(eq(mergeIntents.crId, intent.crId), eq(mergeIntents.mergeSha, intent.mergeSha)));
-}
-
 function requireOpen(row: CrRow): void {
   if (row.status !== "open") throw notOpen(row, row.status);
-}
-
-function notOpen(row: CrRow, status: string): SvcError {
-  return new SvcError("not_open", `Change request #${row.number} is ${status}, so it cannot be merged.`);
-}
-
-/** A commit's date has no fraction. */
-function wholeSecond(date: Date): Date {
-  return new Date(Math.floor(date.getTime() / 1000) * 1000);
 }
