@@ -9,8 +9,8 @@ import type { CrRow } from "./row.ts";
 import type { Intent } from "./settle.ts";
 import { fetchCommits, tipOf } from "./tips.ts";
 
-/** Longer than the longest push (git's own deadline for it is 120 s): past it no push of ours is under way. */
-const INTENT_LIFE_MS = 150_000;
+/** Longer than the longest push, which may wait 30 s for its turn and take 120 s: past it none of ours is under way. */
+const INTENT_LIFE_MS = 200_000;
 
 /**
  * Computes the merge and records it as about to be pushed.
