@@ -1,0 +1,51 @@
+/** git as a person would run it: no settings of anybody's, no prompts, and nothing but what the commands say. */
+const ENVIRONMENT: Record<string, string> = {
+  PATH: process.env["PATH"] ?? "",
+  HOME: "/nonexistent",
+  LC_ALL: "C.UTF-8",
+  TZ: "UTC",
+  GIT_CONFIG_NOSYSTEM: "1",
+  GIT_CONFIG_GLOBAL: "/dev/null",
+  GIT_AUTHOR_NAME: "A",
+  GIT_AUTHOR_EMAIL: "a@example.com",
+  GIT_COMMITTER_NAME: "A",
+  GIT_COMMITTER_EMAIL: "a@example.com",
+};
+
+/**
+ * Runs git in a repository and reads all of its output.
+ * @throws Error with git's words when it ends otherwise than with 0.
+ */
+export async function git(repository: string, args: readonly string[], input = ""): Promise<string> {
+  const child = Bun.spawn(["git", ...args], {
+    cwd: repository,
+    env: ENVIRONMENT,
+    stdin: input === "" ? "ignore" : Buffer.from(input),
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const [out, err, code] = await Promise.all([
+    new Response(child.stdout).bytes(),
+    new Response(child.stderr).text(),
+    child.exited,
+  ]);
+  if (code !== 0) throw new Error(`git ${args.join(" ")}: ${err}`);
+  return Buffer.from(out.buffer, out.byteOffset, out.byteLength).toString("latin1").trimEnd();
+}
+
+/** Feeds `git fast-import` a stream that may be too large to be built in memory. */
+export async function fastImport(repository: string, stream: Iterable<string>): Promise<void> {
+  const child = Bun.spawn(["git", "fast-import", "--quiet", "--force"], {
+    cwd: repository,
+    env: ENVIRONMENT,
+    stdin: "pipe",
+    stdout: "ignore",
+    stderr: "inherit",
+  });
+  for (const part of stream) {
+    child.stdin.write(part);
+    await child.stdin.flush();
+  }
+  await child.stdin.end();
+  if ((await child.exited) !== 0) throw new Error("git fast-import failed");
+}

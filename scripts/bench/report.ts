@@ -1,0 +1,74 @@
+type Unit = "ms" | "s" | "MB" | "requests/s" | "listings";
+
+/** What a ratio or a figure has to be. */
+export type Bar = { atMost: number } | { atLeast: number };
+
+interface Ratio {
+  what: string;
+  unit: Unit;
+  ours: number;
+  /** What ours is divided by, and its name. */
+  peer: readonly [name: string, value: number];
+  bar: Bar;
+}
+
+interface Figure {
+  what: string;
+  unit: Unit;
+  ours: number;
+  bar?: Bar;
+}
+
+const WHAT_WIDTH = 58;
+
+/** Prints each figure as it comes, and counts the bars that do not hold. */
+export class Report {
+  private bars = 0;
+  private readonly broken: string[] = [];
+  private readonly skipped: string[] = [];
+
+  ratio({ what, unit, ours, peer: [name, value], bar }: Ratio): void {
+    const ratio = ours / value;
+    this.print(what, [
+      `ours ${number(ours)} ${unit}`,
+      `${name} ${number(value)} ${unit}`,
+      `${ratio.toFixed(2)}×`,
+      ...this.judge(what, ratio, bar, "×"),
+    ]);
+  }
+
+  figure({ what, unit, ours, bar }: Figure): void {
+    this.print(what, [
+      `ours ${number(ours)} ${unit}`,
+      ...(bar ? this.judge(what, ours, bar, ` ${unit}`) : []),
+    ]);
+  }
+
+  skip(what: string, why: string): void {
+    this.skipped.push(what);
+    this.print(what, [`SKIPPED: ${why}`]);
+  }
+
+  summary(): string {
+    const lines = [`${this.bars - this.broken.length} of ${this.bars} bars hold.`];
+    if (this.broken.length > 0) lines.push(`Do not hold: ${this.broken.join("; ")}.`);
+    if (this.skipped.length > 0) lines.push(`Skipped: ${this.skipped.join("; ")}.`);
+    return lines.join("\n");
+  }
+
+  private judge(what: string, value: number, bar: Bar, unit: string): string[] {
+    this.bars++;
+    const holds = "atMost" in bar ? value <= bar.atMost : value >= bar.atLeast;
+    if (!holds) this.broken.push(what);
+    const limit = "atMost" in bar ? `≤ ${bar.atMost}` : `≥ ${bar.atLeast}`;
+    return [`bar ${limit}${unit}`, holds ? "holds" : "DOES NOT HOLD"];
+  }
+
+  private print(what: string, fields: string[]): void {
+    process.stdout.write(`${[what.padEnd(WHAT_WIDTH), ...fields].join("   ")}\n`);
+  }
+}
+
+function number(value: number): string {
+  return value.toFixed(value < 10 ? 2 : value < 1000 ? 1 : 0);
+}

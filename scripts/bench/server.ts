@@ -1,0 +1,122 @@
+import { join } from "node:path";
+import { DIST } from "../binaries.ts";
+import { run } from "../run.ts";
+import { timed } from "./measure.ts";
+import type { Workbench } from "./workbench.ts";
+
+const API = join(DIST, "svc-api");
+
+export interface Server {
+  url: string;
+  pid: number;
+  token: string;
+  /** Milliseconds from the start of the process to the first answer of `/v1/health`. */
+  startMs: number;
+  /** @throws Error for an answer that is not a success. */
+  call<T>(method: string, path: string, body?: unknown): Promise<T>;
+  /** Reads an answer to its last byte, and throws it away. */
+  read(path: string, headers?: Record<string, string>): Promise<number>;
+  /** Makes a project on a repository of this disk; the path of its change requests. */
+  project(repository: string): Promise<string>;
+  stop(): Promise<void>;
+}
+
+interface Options {
+  dataDir?: string;
+  env?: Record<string, string>;
+}
+
+/** Starts `dist/svc-api` on a data folder of its own, with its own embedded database unless `env` names another. */
+export async function startServer(
+  bench: Workbench,
+  { dataDir = bench.folder("data"), env = {} }: Options = {},
+): Promise<Server> {
+  const settings = {
+    ...cleanEnvironment(),
+    SVC_PORT: "0",
+    SVC_DATA_DIR: dataDir,
+    SVC_ALLOW_PRIVATE_REPOS: "1",
+    SVC_LOG_LEVEL: "warn",
+    ...env,
+  };
+  let url = "";
+  let child: ReturnType<typeof spawn> | undefined;
+  const startMs = await timed(async () => {
+    child = spawn(settings);
+    url = await listening(child.stderr);
+    await fetch(`${url}/v1/health`).then((response) => response.text());
+  });
+  const { pid } = child ?? { pid: 0 };
+  const stop = async () => {
+    child?.kill("SIGTERM");
+    await child?.exited;
+  };
+  bench.atEnd(() => child?.kill("SIGKILL"));
+  const minted = await run([API, "admin", "token", "--email", "bench@example.com", "--name", "bench"], {
+    env: settings,
+  });
+  const token = minted.out.trim();
+  if (minted.code !== 0) throw new Error(`svc-api admin token: ${minted.err}`);
+  return { url, pid, token, startMs, stop, ...client(url, token) };
+}
+
+/** The environment without the developer's own settings. */
+export function cleanEnvironment(): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(process.env).flatMap(([name, value]) =>
+      value === undefined || /^(SVC_|DATABASE_URL|GIT_|GH_)/.test(name) ? [] : [[name, value]],
+    ),
+  );
+}
+
+function client(url: string, token: string): Pick<Server, "call" | "read" | "project"> {
+  const authorization = { Authorization: `Bearer ${token}` };
+  const call = async <T>(method: string, path: string, body?: unknown): Promise<T> => {
+    const response = await fetch(url + path, {
+      method,
+      headers: { ...authorization, ...(body !== undefined && { "Content-Type": "application/json" }) },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
+    return JSON.parse(text);
+  };
+  return {
+    call,
+    async read(path, headers = {}) {
+      const response = await fetch(url + path, { headers: { ...authorization, ...headers } });
+      const { byteLength } = await response.arrayBuffer();
+      if (!response.ok) throw new Error(`GET ${path}: ${response.status}`);
+      return byteLength;
+    },
+    async project(repository) {
+      const body = { name: "Bench", repo_url: `file://${repository}` };
+      const project = await call<{ project_id: string }>("POST", "/v1/projects", body);
+      return `/v1/projects/${project.project_id}/change-requests`;
+    },
+  };
+}
+
+function spawn(env: Record<string, string>) {
+  return Bun.spawn([API], { env, stdin: "ignore", stdout: "ignore", stderr: "pipe" });
+}
+
+async function listening(stderr: ReadableStream<Uint8Array>): Promise<string> {
+  const reader = stderr.getReader();
+  let said = "";
+  for (;;) {
+    const { value, done } = await reader.read();
+    if (done) throw new Error(`svc-api did not start: ${said}`);
+    said += Buffer.from(value).toString();
+    const url = / listens on (\S+)/.exec(said)?.[1];
+    if (url === undefined) continue;
+    void drain(reader);
+    return url;
+  }
+}
+
+/** So that the server never waits for its log to be taken. */
+async function drain(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<void> {
+  for (let chunk = await reader.read(); !chunk.done; chunk = await reader.read())
+    process.stderr.write(chunk.value);
+}

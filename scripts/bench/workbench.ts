@@ -1,0 +1,39 @@
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Report } from "./report.ts";
+
+/** What every bench gets: where it may write, and where its figures go. */
+export interface Workbench {
+  report: Report;
+  /** Makes an empty folder that is gone after the run. */
+  folder(name: string): string;
+  /** Has `stop` called at the end of the run, whichever way it ends. */
+  atEnd(stop: () => void): void;
+}
+
+/** Opens a workbench in the system's temporary folder; disposing of it stops and removes everything. */
+export function openWorkbench(report: Report): Workbench & Disposable {
+  const root = mkdtempSync(join(tmpdir(), "svc-bench-"));
+  const stops: (() => void)[] = [];
+  let folders = 0;
+  let open = true;
+  const close = () => {
+    if (!open) return;
+    open = false;
+    for (const stop of stops.toReversed()) stop();
+    rmSync(root, { recursive: true, force: true });
+  };
+  process.on("exit", close);
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => process.exit(1));
+  return {
+    report,
+    folder(name) {
+      const path = join(root, `${name}-${++folders}`);
+      mkdirSync(path, { mode: 0o755 });
+      return path;
+    },
+    atEnd: (stop) => stops.push(stop),
+    [Symbol.dispose]: close,
+  };
+}
