@@ -9,6 +9,7 @@ import type { Health } from "./contract/health.ts";
 import { VERSION } from "./contract/version.ts";
 import type { Deps } from "./deps.ts";
 import { readJson } from "./http/body.ts";
+import { errorPage, wantsPage } from "./http/error-page.ts";
 import { toBody, toSvcError } from "./http/errors.ts";
 import { methodTable } from "./http/methods.ts";
 import { projectRoutes } from "./projects/routes.ts";
@@ -34,6 +35,7 @@ export function createApp(deps: Deps) {
       if (answer.status >= 500 && !(error instanceof SvcError)) {
         deps.log.error({ request: id, err: answer.code === "internal" ? error : undefined }, answer.message);
       }
+      if (wantsPage(request.headers.get("accept"))) return errorPage(answer, { "x-request-id": id });
       set.status = answer.status;
       Object.assign(set.headers, answer.headers, { "x-request-id": id });
       return toBody(answer);

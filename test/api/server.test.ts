@@ -88,3 +88,23 @@ test("listing the branches of a repository is shared by those who read at once",
   expect((await listed()) - before).toBeLessThanOrEqual((answers.length * 4) / 10);
   remote.remove();
 }, 20_000);
+
+test("a browser that is refused gets a page, with nothing of the request running in it", async () => {
+  const browser = { Accept: "text/html,application/xhtml+xml,*/*;q=0.8" };
+  const unknown = await api.call("GET", "/nowhere", { token: null, headers: browser });
+  expect([unknown.status, unknown.headers.get("content-type")]).toEqual([404, "text/html; charset=utf-8"]);
+  expect(unknown.headers.get("content-security-policy")).toBe("default-src 'none'");
+  expect(unknown.headers.get("x-request-id")).toMatch(/^[0-9a-f-]{36}$/);
+  const remote = new Remote();
+  remote.commit("main", { a: "1\n" });
+  const { project_id } = await api.project(remote.url);
+  const path = `/v1/projects/${project_id}/change-requests`;
+  const body = { title: "t", head_ref: "<script>alert(1)</script>" };
+  const refused = await api.call("POST", path, { body, headers: browser });
+  expect(refused.status).toBe(400);
+  expect(refused.text).toContain("&#60;script&#62;");
+  expect(refused.text).not.toContain("<script>");
+  const signedOut = await api.call("GET", path, { token: null, headers: browser });
+  expect([signedOut.status, signedOut.headers.get("www-authenticate")]).toEqual([401, "Bearer"]);
+  remote.remove();
+});
