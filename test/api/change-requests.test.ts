@@ -409,6 +409,36 @@ describe("merge", () => {
     ]);
   });
 
+  test("by a project token only where the default branch's manifest allows it", async () => {
+    const rows: [string, Record<string, string>, Record<string, string>, number][] = [
+      ["no manifest", {}, {}, 200],
+      ["nothing said", { "svc.toml": "svc_version = 1\n" }, {}, 200],
+      ["allowed", { "svc.toml": "[change_requests]\nagent_merge = true\n" }, {}, 200],
+      ["forbidden", { "svc.toml": "[change_requests]\nagent_merge = false\n" }, {}, 403],
+      ["unreadable", { "svc.toml": "[change_requests" }, {}, 403],
+      [
+        "the head may not allow it",
+        { "svc.toml": "[change_requests]\nagent_merge = false\n" },
+        { "svc.toml": "" },
+        403,
+      ],
+      ["the head does not forbid it", {}, { "svc.toml": "[change_requests]\nagent_merge = false\n" }, 200],
+    ];
+    for (const [name, main, work, status] of rows) {
+      const { remote, project, open, act } = await setUp();
+      remote.commit("main", { b: "2\n", ...main });
+      remote.commit("work", { c: "3\n", ...work }, { merge: ["main"] });
+      const { token } = (await api.call("POST", `/v1/projects/${project.project_id}/cli-token`)).body;
+      const { body: cr } = await open();
+      const path = `/v1/projects/${project.project_id}/change-requests/${cr.number}/merge`;
+      const answer = await api.call("POST", path, { token });
+      expect([name, answer.status]).toEqual([name, status]);
+      if (status === 200) continue;
+      expect(answer.body.code).toBe("agent_merge_forbidden");
+      expect([name, (await act(cr, "merge")).status]).toEqual([name, 200]);
+    }
+  }, 20_000);
+
   test("passes on the host's refusal in its own words, without escapes", async () => {
     const { remote, open, act, get } = await setUp();
     remote.hook("pre-receive", "printf 'main is \\033[31mfrozen\\033[0m\\n' >&2; exit 1");
