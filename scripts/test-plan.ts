@@ -1,0 +1,40 @@
+import { statSync } from "node:fs";
+import { join } from "node:path";
+import { Glob } from "bun";
+import { ROOT } from "./binaries.ts";
+import { CHECKS } from "./checks.ts";
+
+/** Suites that run a second time against `dist/`: a compiled binary is not the same program. */
+const ALSO_BINARIES = ["test/api/", "test/cli/"];
+/** Suites about the binaries themselves. */
+const ONLY_BINARIES = ["test/e2e/"];
+
+/** One process of the test run: a check, which counts as one test, or a file of tests. */
+export type Job = { kind: "check"; name: string; command: string[] } | TestFile;
+export interface TestFile {
+  kind: "file";
+  name: string;
+  path: string;
+  binaries: boolean;
+}
+
+/** @param patterns parts of names; none: everything. */
+export function planTests(patterns: readonly string[]): Job[] {
+  const jobs: Job[] = [...CHECKS.map((check): Job => ({ kind: "check", ...check })), ...testFiles()];
+  return jobs.filter(({ name }) => patterns.length === 0 || patterns.some((part) => name.includes(part)));
+}
+
+/** The largest first, so that the run does not end with one long file on one processor. */
+function testFiles(): TestFile[] {
+  const size = (path: string) => statSync(join(ROOT, path)).size;
+  const paths = [...new Glob("test/**/*.test.ts").scanSync({ cwd: ROOT })].sort((a, b) => size(b) - size(a));
+  const under = (folders: string[]) => (path: string) => folders.some((folder) => path.startsWith(folder));
+  const [also, only] = [under(ALSO_BINARIES), under(ONLY_BINARIES)];
+  const source = paths.filter((path) => !only(path)).map((path) => ({ path, binaries: false }));
+  const binaries = paths.filter((path) => also(path) || only(path)).map((path) => ({ path, binaries: true }));
+  return [...binaries, ...source].map((file) => ({
+    kind: "file",
+    name: file.binaries ? `${file.path} (binaries)` : file.path,
+    ...file,
+  }));
+}

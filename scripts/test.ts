@@ -1,0 +1,76 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { availableParallelism, tmpdir, totalmem } from "node:os";
+import { join } from "node:path";
+import { startPostgres } from "../test/helpers/postgres-server.ts";
+import { build } from "./build.ts";
+import { type JobResult, runJob } from "./test-job.ts";
+import { planTests } from "./test-plan.ts";
+
+/** An embedded database takes up to 1.1 GB while it is made, and a file may have two. */
+const MEMORY_PER_JOB = 3 * 1024 ** 3;
+const MAX_AT_ONCE = 4;
+
+const jobs = planTests(process.argv.slice(2));
+if (jobs.length === 0) {
+  process.stderr.write("no check and no test file has that in its name\n");
+  process.exit(1);
+}
+const folder = mkdtempSync(join(tmpdir(), "svc-test-"));
+process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => process.exit(130));
+
+await build();
+const postgres = await startPostgres();
+if ("missing" in postgres) process.stdout.write(`no real Postgres here: ${postgres.missing}\n`);
+const skips = join(folder, "skips");
+const env = { SVC_TEST_SKIPS: skips, TEST_DATABASE_URL: "url" in postgres ? postgres.url : "" };
+
+const results: JobResult[] = [];
+const waiting = [...jobs];
+await Promise.all(Array.from({ length: atOnce() }, work));
+if ("url" in postgres) postgres.stop();
+report();
+// Not `process.exit`: it would cut off what a slow reader has not read yet.
+process.exitCode = results.some(({ failed }) => failed > 0) ? 1 : 0;
+
+async function work(): Promise<void> {
+  for (let job = waiting.shift(); job; job = waiting.shift()) {
+    const result = await runJob(job, folder, env);
+    results.push(result);
+    const { passed, failed, skipped, seconds, output } = result;
+    const counts = [`${passed} passed`, ...(failed ? [`${failed} FAILED`] : []), ...countOf(skipped)].join(
+      ", ",
+    );
+    process.stdout.write(`${failed ? "FAIL" : "ok  "}  ${job.name}: ${counts} (${seconds.toFixed(1)} s)\n`);
+    if (failed > 0) process.stdout.write(`${output.trim().replace(/^/gm, "      ")}\n`);
+  }
+}
+
+function countOf(skipped: string[]): string[] {
+  return skipped.length > 0 ? [`${skipped.length} skipped`] : [];
+}
+
+function atOnce(): number {
+  const byMemory = Math.floor(totalmem() / MEMORY_PER_JOB);
+  return Math.max(1, Math.min(availableParallelism(), byMemory, MAX_AT_ONCE));
+}
+
+/** What this machine lacks, by name, then the totals in the last line. */
+function report(): void {
+  const lines = existsSync(skips) ? readFileSync(skips, "utf8").trim().split("\n") : [];
+  const named = lines.map((line): { name: string; title: string } => JSON.parse(line));
+  for (const [name, tests] of Map.groupBy(named, ({ name }) => name)) {
+    process.stdout.write(`skipped, for want of ${name}: ${tests.length}\n`);
+    for (const { title } of tests ?? []) process.stdout.write(`  ${title}\n`);
+  }
+  const known = new Set(named.map(({ title }) => title));
+  const others = results.flatMap(({ skipped }) => skipped).filter((title) => !known.has(title));
+  if (others.length > 0) process.stdout.write(`skipped for other reasons: ${others.length}\n`);
+  for (const title of others) process.stdout.write(`  ${title}\n`);
+
+  const sum = (count: (result: JobResult) => number) =>
+    results.reduce((total, result) => total + count(result), 0);
+  const skipped = sum(({ skipped }) => skipped.length);
+  const totals = [`${sum(({ passed }) => passed)} passed`, `${sum(({ failed }) => failed)} failed`];
+  process.stdout.write(`${[...totals, ...(skipped > 0 ? [`${skipped} skipped`] : [])].join(", ")}\n`);
+}
