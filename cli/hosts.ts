@@ -46,6 +46,13 @@ export function readUrl(input: string, where: string): string {
   );
 }
 
+/** A name for an address that has none: `svc.example.com`, `127.0.0.1-8008`. */
+export function nameFromUrl(url: string): string {
+  const name = new URL(url).host.toLowerCase().replace(/[^a-z0-9.-]+/g, "-");
+  const trimmed = name.replace(/^[^a-z0-9]+|-+$/g, "").slice(0, NAME_MAX);
+  return isHostName(trimmed) ? trimmed : "host";
+}
+
 /** Whether what is sent there can be read on the way. */
 export function isUnencrypted(url: string): boolean {
   const { protocol, hostname } = new URL(url);

@@ -1,6 +1,6 @@
 import { type Config, configPath, getHost, type Host, listHosts, readConfig } from "./config.ts";
 import { CliError, usage } from "./failure.ts";
-import { checkHostName, readUrl, unknownHost } from "./hosts.ts";
+import { checkHostName, nameFromUrl, readUrl, unknownHost } from "./hosts.ts";
 import { type FoundLink, findLink } from "./link.ts";
 import type { System } from "./system.ts";
 
@@ -66,8 +66,7 @@ export async function resolveTarget(system: System, wanted: Wanted): Promise<Tar
 
 async function fromApiUrl(system: System, wanted: Wanted, url: string, token: EnvToken | undefined) {
   if (token && wanted.host === undefined) {
-    const name = new URL(url).host;
-    return target({ name, url, builtin: false }, token, "SVC_API_URL");
+    return target({ name: nameFromUrl(url), url, builtin: false }, token, "SVC_API_URL");
   }
   const config = await readConfig(configPath(system));
   if (wanted.host !== undefined) {
@@ -83,7 +82,7 @@ async function fromApiUrl(system: System, wanted: Wanted, url: string, token: En
   const known = listHosts(config).filter((host) => host.url === url);
   const host =
     known.find((each) => each.name === config.active) ?? known.find((each) => each.token) ?? known[0];
-  return target(host ?? { name: new URL(url).host, url, builtin: false }, token, "SVC_API_URL");
+  return target(host ?? { name: nameFromUrl(url), url, builtin: false }, token, "SVC_API_URL");
 }
 
 /** @throws CliError `host_unknown`, or `usage` for what is no name at all. */

@@ -5,7 +5,7 @@ import { configPath, getHost, listHosts, readConfig } from "../config.ts";
 import { checkWritable, updateConfig } from "../config-write.ts";
 import type { Context } from "../context.ts";
 import { CliError, usage } from "../failure.ts";
-import { checkHostName, isHostName, isUnencrypted, readUrl } from "../hosts.ts";
+import { checkHostName, isUnencrypted, nameFromUrl, readUrl } from "../hosts.ts";
 import { identify } from "../identity.ts";
 import { readSecret } from "../input.ts";
 import type { Handler } from "../spec.ts";
@@ -66,7 +66,7 @@ async function chooseHost(context: Context, api: string | undefined): Promise<Ta
   const url = readUrl(api, "--api");
   const config = await readConfig(configPath(system));
   const known = listHosts(config).find((host) => host.url === url);
-  const name = globals.host === undefined ? (known?.name ?? nameFrom(url)) : checkHostName(globals.host);
+  const name = globals.host === undefined ? (known?.name ?? nameFromUrl(url)) : checkHostName(globals.host);
   const existing = getHost(config, name);
   if (existing && existing.url !== url && existing.token !== undefined) {
     throw new CliError("host_unknown", `The host ${name} is ${existing.url}, not ${url}.`, {
@@ -82,15 +82,6 @@ async function chooseHost(context: Context, api: string | undefined): Promise<Ta
     tokenSource: null,
     source: "--host",
   };
-}
-
-function nameFrom(url: string): string {
-  const name = new URL(url).host
-    .toLowerCase()
-    .replace(/[^a-z0-9.-]+/g, "-")
-    .replace(/^[^a-z0-9]+|-+$/g, "");
-  if (isHostName(name)) return name;
-  throw usage("The host needs a name.", "Pass --host <name>.");
 }
 
 async function readToken(context: Context, given: string): Promise<string> {

@@ -1,0 +1,400 @@
+import { afterAll, beforeEach, describe, expect, test } from "bun:test";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import {
+  CLEAN,
+  changeRequest,
+  failure,
+  fakeApi,
+  PATCH,
+  PROJECT_ID,
+  PROJECT_IDENTITY,
+  TOKEN,
+} from "../helpers/cli-api.ts";
+import { makeHome, type RunOptions, svc } from "../helpers/cli-run.ts";
+
+const api = fakeApi();
+afterAll(() => api.stop());
+beforeEach(() => api.reset());
+
+const run = (args: string[], options: RunOptions = {}) =>
+  svc(args, { ...options, env: { ...api.env, ...options.env } });
+
+describe("cr", () => {
+  test("ls prints whole values, separated by tabs, and asks for the open ones", async () => {
+    const ran = await run(["cr", "ls"]);
+    expect(ran).toEqual({
+      code: 0,
+      signal: null,
+      stdout: "3\tFix the login page\tfix-login\tmain\topen\t2026-11-20T10:00:00.000Z\n",
+      stderr: "",
+    });
+    expect(api.seen[0]).toMatchObject({ query: { status: "open", limit: "200" } });
+    expect(api.seen[0]?.headers.get("user-agent")).toStartWith("svc/");
+  });
+
+  test("ls reads every page, and --limit stops", async () => {
+    api.on("GET /projects/:p/change-requests", ({ query }) => {
+      const first = Number(query["cursor"] ?? 1);
+      const numbers = [first, first + 1];
+      return {
+        change_requests: numbers.map((number) => changeRequest({ number })),
+        ...(first < 5 ? { next_cursor: String(first + 2) } : {}),
+      };
+    });
+    const all = await run(["cr", "ls", "--jq", ".[].number"]);
+    expect(all.stdout).toBe("1\n2\n3\n4\n5\n6\n");
+    api.seen.length = 0;
+    const some = await run(["cr", "ls", "--limit", "3", "--json=number"]);
+    expect(JSON.parse(some.stdout)).toEqual([{ number: 1 }, { number: 2 }, { number: 3 }]);
+    expect(api.seen.map((call) => call.query["limit"])).toEqual(["3", "1"]);
+  });
+
+  test("ls says on stderr that there is nothing", async () => {
+    api.on("GET /projects/:p/change-requests", () => ({ change_requests: [] }));
+    expect(await run(["cr", "ls"])).toMatchObject({
+      code: 0,
+      stdout: "",
+      stderr: "No open change requests.\n",
+    });
+    expect(await run(["cr", "ls", "-q"])).toMatchObject({ stdout: "", stderr: "" });
+    expect(await run(["cr", "ls", "--json"])).toMatchObject({ stdout: "[]\n", stderr: "" });
+  });
+
+  test.each(["3", "#3", "44444444-4444-4444-8444-000000000003"])("show takes %s", async (reference) => {
+    const ran = await run(["cr", "show", reference]);
+    expect(ran.code).toBe(0);
+    expect(ran.stdout).toContain("title\tFix the login page\n");
+    expect(ran.stdout).toContain("Merge preview: clean: merges with a merge commit\n");
+    expect(api.seen[0]?.path).toBe(`/projects/${PROJECT_ID}/change-requests/${reference.replace("#", "")}`);
+  });
+
+  test.each([
+    [{ can_fast_forward: true }, "clean: merges as a fast-forward"],
+    [{ is_up_to_date: true }, "up to date: main has everything of fix-login; nothing to merge"],
+    [
+      { merge_base: null, can_merge: false },
+      "cannot be merged: fix-login and main have no history in common",
+    ],
+    [{ can_merge: false, conflicts: [] }, "conflicts\n"],
+  ])("show says what a merge would do: %p", async (change, says) => {
+    api.on("GET /projects/:p/change-requests/:n/merge-preview", () => ({ ...CLEAN, ...change }));
+    expect((await run(["cr", "show", "3"])).stdout).toContain(`Merge preview: ${says}`);
+  });
+
+  test("show lists conflicts with the steps that resolve them, quoted for a shell", async () => {
+    const head_ref = "fix;rm -rf 'x'";
+    api.on("GET /projects/:p/change-requests/:n", () => ({ change_request: changeRequest({ head_ref }) }));
+    api.on("GET /projects/:p/change-requests/:n/merge-preview", () => ({
+      ...CLEAN,
+      can_merge: false,
+      conflicts: ["login.ts", "a\x1b]0;x\x07b"],
+    }));
+    const { stdout } = await run(["cr", "show", "3"]);
+    expect(stdout).toContain("Merge preview: conflicts in 2 files\n  conflict  login.ts\n");
+    expect(stdout).toContain("  conflict  a\\x1b]0;x\\x07b\n");
+    expect(stdout).toContain("git switch 'fix;rm -rf '\\''x'\\'''\n  git merge origin/main\n");
+    expect(stdout).toContain("svc cr show 3\n");
+  });
+
+  test("show --json holds the preview, and null where there is none", async () => {
+    const open = JSON.parse((await run(["cr", "show", "3", "--json"])).stdout);
+    expect(open).toEqual({ ...changeRequest(), merge_preview: CLEAN });
+    api.on("GET /projects/:p/change-requests/:n/merge-preview", () =>
+      failure("branch_missing", "The branch fix-login is gone.", 409),
+    );
+    expect(JSON.parse((await run(["cr", "show", "3", "--json"])).stdout).merge_preview).toBeNull();
+    const plain = await run(["cr", "show", "3"]);
+    expect(plain).toMatchObject({ code: 0 });
+    expect(plain.stdout).toContain("Merge preview: not available. The branch fix-login is gone.");
+    api.on("GET /projects/:p/change-requests/:n", () => ({
+      change_request: changeRequest({ status: "closed" }),
+    }));
+    api.seen.length = 0;
+    expect(JSON.parse((await run(["cr", "show", "3", "--json"])).stdout).merge_preview).toBeNull();
+    expect(api.seen).toHaveLength(1);
+  });
+
+  test("diff passes the patch on byte for byte", async () => {
+    const bytes = Buffer.concat([
+      Buffer.from(PATCH),
+      Buffer.from([0xff, 0xfe, 0x1b, 0x5b, 0x0d, 0x0a, 0x00]),
+    ]);
+    api.on("GET /projects/:p/change-requests/:n/diff", () => new Response(bytes));
+    const home = makeHome();
+    const out = join(home.cwd, "out.patch");
+    const { SVC, cliEnv } = await import("../helpers/cli-run.ts");
+    const child = Bun.spawn([...SVC, "cr", "diff", "3"], {
+      env: cliEnv(home.home, api.env),
+      cwd: home.cwd,
+      stdout: Bun.file(out),
+      stderr: "pipe",
+    });
+    expect([await child.exited, await child.stderr.text()]).toEqual([0, ""]);
+    expect(readFileSync(out).equals(bytes)).toBe(true);
+    expect(api.seen[0]?.headers.get("accept")).toBe("text/x-diff");
+  });
+
+  test("diff --json is the API's own object; --color=always colours a pipe", async () => {
+    const json = JSON.parse((await run(["cr", "diff", "3", "--json=patch,files_changed"])).stdout);
+    expect(json).toEqual({ patch: PATCH, files_changed: 1 });
+    const forced = await run(["cr", "diff", "3", "--color=always"]);
+    expect(forced.stdout).toContain("\x1b[32m+new\x1b[0m");
+    expect((await run(["cr", "diff", "3", "--no-color"], { env: { FORCE_COLOR: "1" } })).stdout).toBe(PATCH);
+  });
+
+  test("open sends what it is told, under every name of its flags", async () => {
+    const ran = await run(["cr", "create", "--title", "T", "--from", "a", "--into", "b", "--body", "D"]);
+    expect(ran).toMatchObject({ code: 0, stdout: expect.stringMatching(/^4\tT\ta\tb\topen\t/) });
+    expect(ran.stderr).toContain("Opened #4. Next: svc cr show 4");
+    expect(api.seen[0]?.body).toEqual({ title: "T", head_ref: "a", base_ref: "b", description: "D" });
+    await run(["cr", "new", "--title", "T", "--head", "a", "--description-file", "-"], {
+      stdin: "long\ntext\n",
+    });
+    expect(api.seen[1]?.body).toEqual({ title: "T", head_ref: "a", description: "long\ntext\n" });
+    await run(["cr", "open", "--title", "--- x", "--head", "-y", "--description", ""]);
+    expect(api.seen[2]?.body).toEqual({ title: "--- x", head_ref: "-y", description: "" });
+  });
+
+  test("open in a session knows branch and session", async () => {
+    const session = "55555555-5555-4555-8555-555555555555";
+    await run(["cr", "open", "--title", "T"], { env: { SVC_SESSION_ID: session, SVC_BRANCH_NAME: session } });
+    expect(api.seen[0]?.body).toEqual({ title: "T", head_ref: session, session_id: session });
+    await run(["cr", "open", "--title", "T"], { env: { SVC_HEAD_REF: "other" } });
+    expect(api.seen[1]?.body).toEqual({ title: "T", head_ref: "other" });
+  });
+
+  test("open elsewhere needs --head", async () => {
+    const ran = await run(["cr", "open", "--title", "T"]);
+    expect(ran).toMatchObject({ code: 2, stdout: "" });
+    expect(ran.stderr).toContain("needs --head <ref>");
+  });
+
+  test("open says how to send a branch that the host does not have", async () => {
+    api.on("POST /projects/:p/change-requests", () =>
+      failure("ref_not_found", "There is no branch fix.", 400),
+    );
+    const ran = await run(["cr", "open", "--title", "T", "--head", "fix"]);
+    expect(ran.code).toBe(1);
+    expect(ran.stderr).toContain("git push -u origin fix");
+  });
+
+  test("merge says what happened", async () => {
+    const ran = await run(["cr", "merge", "3", "-m", "Done"]);
+    expect(ran).toMatchObject({ code: 0, stdout: expect.stringContaining("\tmerged\t") });
+    expect(api.seen[0]).toMatchObject({ method: "POST", body: { message: "Done" } });
+    const json = await run(["cr", "merge", "3", "--jq", ".merge.merge_commit_sha"]);
+    expect(json.stdout).toBe(`${"c".repeat(40)}\n`);
+  });
+
+  test("merge lists conflicts and the way out, as text and as JSON", async () => {
+    api.on("POST /projects/:p/change-requests/:n/merge", () =>
+      failure("merge_conflict", "Merge failed", 409, { conflicts: ["login.ts", "a b.ts"] }),
+    );
+    const ran = await run(["cr", "merge", "3"]);
+    expect(ran).toMatchObject({ code: 1, stdout: "" });
+    expect(ran.stderr).toContain(
+      "error: Merge failed: the branches conflict.\n  conflict  login.ts\n  conflict  a b.ts\n",
+    );
+    expect(ran.stderr).toContain("git merge origin/main");
+    const json = await run(["cr", "merge", "3", "--json"]);
+    expect(json).toMatchObject({ code: 1, stdout: "" });
+    expect(JSON.parse(json.stderr)).toEqual({
+      error: {
+        code: "merge_conflict",
+        message: "Merge failed: the branches conflict.",
+        hint: expect.stringContaining("git push origin HEAD"),
+        request_id: "req-1",
+        conflicts: ["login.ts", "a b.ts"],
+      },
+    });
+  });
+
+  test("close, reopen and edit", async () => {
+    expect((await run(["cr", "close", "3"])).stdout).toContain("\tclosed\t");
+    expect((await run(["cr", "reopen", "3", "--json=status"])).stdout).toBe('{"status":"open"}\n');
+    const edited = await run(["cr", "edit", "#3", "--title", "New", "--body", ""]);
+    expect(edited.stdout).toContain("3\tNew\t");
+    expect(api.seen.map((call) => [call.method, call.path.split("/").slice(-1)[0], call.body])).toEqual([
+      ["POST", "close", undefined],
+      ["POST", "reopen", undefined],
+      ["PATCH", "3", { title: "New", description: "" }],
+    ]);
+  });
+});
+
+describe("projects", () => {
+  test("ls and info", async () => {
+    const ls = await run(["projects", "ls"]);
+    expect(ls.stdout).toBe(`shop\tShop\tmain\thttps://git.example.com/shop.git\t${PROJECT_ID}\n`);
+    const info = await run(["projects", "info", "--json=slug,resolved_from"]);
+    expect(info.stdout).toBe('{"slug":"shop","resolved_from":"SVC_PROJECT_ID"}\n');
+    expect((await run(["projects", "info", "other"])).stdout).toContain("resolved from\targument\n");
+    expect(api.seen.at(-1)?.path).toBe("/projects/other");
+  });
+
+  test("new takes its name from the repository, its secret from stdin, and links", async () => {
+    const home = makeHome();
+    const ran = await run(
+      ["projects", "new", "--repo", "git@git.example.com:team/my-shop.git", "--git-token", "-", "--link"],
+      { home, stdin: "sesame\n" },
+    );
+    expect(ran.code).toBe(0);
+    expect(ran.stdout).toBe(`${PROJECT_ID}\tshop\n`);
+    expect(ran.stderr).toContain("Next: svc cr ls");
+    expect(api.seen[0]?.body).toEqual({
+      name: "my-shop",
+      repo_url: "git@git.example.com:team/my-shop.git",
+      git_token: "sesame",
+    });
+    expect(JSON.parse(readFileSync(join(home.cwd, ".svc/link.json"), "utf8")).project_id).toBe(PROJECT_ID);
+  });
+
+  test("git-credential keeps a key's lines and trims a token", async () => {
+    const key = "-----BEGIN OPENSSH PRIVATE KEY-----\nabc\n-----END OPENSSH PRIVATE KEY-----\n";
+    await run(["projects", "git-credential", "--username", "git"], { stdin: `${key}\n` });
+    expect(api.seen.at(-1)).toMatchObject({ method: "PUT", body: { username: "git", token: key } });
+    await run(["projects", "git-credential"], { stdin: "  sesame\r\n" });
+    expect(api.seen.at(-1)?.body).toEqual({ token: "sesame" });
+    expect(await run(["projects", "git-credential"])).toMatchObject({ code: 2, stdout: "" });
+  });
+
+  test("rm needs --yes where nobody can be asked", async () => {
+    const refused = await run(["projects", "rm", "shop"]);
+    expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining("--yes") });
+    expect(api.seen).toHaveLength(0);
+    const done = await run(["projects", "rm", "shop", "--yes", "--json"]);
+    expect(JSON.parse(done.stdout)).toEqual({ project_id: PROJECT_ID, slug: "shop", deleted: true });
+    expect(api.seen.at(-1)).toMatchObject({ method: "DELETE", path: `/projects/${PROJECT_ID}` });
+  });
+
+  test("link, the link in force, and unlink", async () => {
+    const home = makeHome();
+    const env = { SVC_PROJECT_ID: "" };
+    expect(await run(["projects", "link", "shop"], { home, env })).toMatchObject({ code: 0 });
+    const below = join(home.cwd, "a/b");
+    mkdirSync(below, { recursive: true });
+    const info = await run(["projects", "info", "--jq", ".resolved_from"], { home, env, cwd: below });
+    expect(info.stdout).toBe("link\n");
+    const wrongPlace = await run(["projects", "unlink"], { home, env, cwd: below });
+    expect(wrongPlace.stderr).toContain(`run \`svc projects unlink\` in ${home.cwd}`);
+    expect(await run(["projects", "unlink"], { home, env })).toMatchObject({ code: 0 });
+    expect(existsSync(join(home.cwd, ".svc/link.json"))).toBe(false);
+  });
+
+  test("open in a linked checkout proposes the current branch", async () => {
+    const home = makeHome();
+    const env = { SVC_PROJECT_ID: "" };
+    await run(["projects", "link", "shop"], { home, env });
+    mkdirSync(join(home.cwd, ".git"));
+    writeFileSync(join(home.cwd, ".git/HEAD"), "ref: refs/heads/feature/x\n");
+    const ran = await run(["cr", "open", "--title", "T"], { home, env });
+    expect(ran.stderr).toContain("Using the current branch as --head: feature/x");
+    expect(api.seen.at(-1)?.body).toEqual({ title: "T", head_ref: "feature/x" });
+    writeFileSync(join(home.cwd, ".git/HEAD"), `${"a".repeat(40)}\n`);
+    expect(await run(["cr", "open", "--title", "T"], { home, env })).toMatchObject({ code: 2 });
+  });
+
+  test("open prints the page's address and starts nothing away from a terminal", async () => {
+    const { url } = api;
+    const ran = await run(["projects", "open"], { env: { SVC_BROWSER: "false" } });
+    expect(ran.stdout).toBe(`${url.replace("/v1", "")}/projects/${PROJECT_ID}\n`);
+    const other = await run(["projects", "open", "--json"], {
+      env: { SVC_DASHBOARD_URL: "https://d.example.com/" },
+    });
+    expect(JSON.parse(other.stdout)).toEqual({ url: `https://d.example.com/projects/${PROJECT_ID}` });
+  });
+});
+
+describe("whoami", () => {
+  test("a user and the active account", async () => {
+    const ran = await run(["whoami"]);
+    expect(ran.stdout).toContain("user\tada@example.com\naccount\tAda's (owner)\n");
+    const json = JSON.parse((await run(["whoami", "--json"])).stdout);
+    expect(json).toMatchObject({ kind: "user", token_source: "SVC_CLI_TOKEN", host_url: api.url });
+    expect(JSON.stringify(json)).not.toContain(TOKEN);
+  });
+
+  test("a project and its session", async () => {
+    api.on("GET /auth/whoami", () => PROJECT_IDENTITY);
+    api.on("GET /accounts/me", () => failure("forbidden", "No account routes.", 403));
+    const ran = await run(["whoami"]);
+    expect(ran.stdout).toContain(`project\tShop\nproject id\t${PROJECT_ID}\nsession\t55555555-`);
+  });
+
+  test("a server without the route is asked for the account", async () => {
+    api.on("GET /auth/whoami", () => failure("not_found", "There is no such route.", 404));
+    expect((await run(["whoami", "--jq", ".email"])).stdout).toBe("ada@example.com\n");
+  });
+});
+
+describe("api", () => {
+  test("sends what it is told and prints the answer as it stands", async () => {
+    api.on(
+      "GET /projects",
+      () => new Response('{"projects" : [1]}', { headers: { "Content-Type": "application/json" } }),
+    );
+    for (const path of ["projects", "/projects", "/v1/projects", `${api.url}/projects`]) {
+      expect((await run(["api", path])).stdout).toBe('{"projects" : [1]}');
+    }
+    await run(["api", "projects", "-X", "GET", "-F", "limit=3", "-f", "q=a b"]);
+    expect(api.seen.at(-1)?.query).toEqual({ limit: "3", q: "a b" });
+    await run([
+      "api",
+      "projects",
+      "-F",
+      "a[b]=1",
+      "-F",
+      "l[]=true",
+      "-F",
+      "l[]=x",
+      "-f",
+      "n=null",
+      "-F",
+      "__proto__=1",
+    ]);
+    expect(api.seen.at(-1)?.method).toBe("POST");
+    expect(JSON.stringify(api.seen.at(-1)?.body)).toBe(
+      '{"a":{"b":1},"l":[true,"x"],"__proto__":1,"n":"null"}',
+    );
+    await run(["api", "projects/{project_id}", "-X", "patch", "--input", "-"], { stdin: '{"name":"x"}' });
+    expect(api.seen.at(-1)).toMatchObject({
+      method: "PATCH",
+      path: `/projects/${PROJECT_ID}`,
+      body: { name: "x" },
+    });
+  });
+
+  test("--paginate joins the pages, --jq filters, -i shows the head", async () => {
+    api.on("GET /projects", ({ query }) =>
+      query["cursor"] ? { projects: [3] } : { projects: [1, 2], next_cursor: "c" },
+    );
+    expect((await run(["api", "projects", "--paginate"])).stdout).toBe('{"projects":[1,2,3]}');
+    expect((await run(["api", "projects", "--paginate", "--jq", ".projects|length"])).stdout).toBe("3\n");
+    expect((await run(["api", "projects", "-i"])).stdout).toMatch(/^HTTP 200.*\n(.+: .+\n)+\n\{/);
+  });
+
+  test.each([
+    "https://evil.example/v1/projects",
+    "//evil.example/x",
+    "../../metrics",
+    "projects/../../../x",
+    "http://127.0.0.1:1/v1/projects",
+    "file:///etc/passwd",
+    "..%2f..%2fmetrics/../../../../x",
+  ])("never leaves the host's API: %s", async (path) => {
+    const ran = await run(["api", path]);
+    expect(api.seen.every((call) => !call.path.includes("metrics"))).toBe(true);
+    expect(ran.code).not.toBe(0);
+    expect(ran.stdout).toBe("");
+  });
+
+  test("an error is an error", async () => {
+    const ran = await run(["api", "nope"]);
+    expect(ran).toMatchObject({
+      code: 1,
+      stdout: "",
+      stderr: expect.stringContaining("There is no such route."),
+    });
+  });
+});

@@ -1,0 +1,249 @@
+import type { Identity, Me } from "../../src/contract/account.ts";
+import type { ChangeRequest, ChangeRequestDiff, MergePreview } from "../../src/contract/change-request.ts";
+import type { ErrorBody } from "../../src/contract/errors.ts";
+import type { Project } from "../../src/contract/project.ts";
+
+export const TOKEN = "svc_pat_0123456789abcdefghijklmnopqrstuvwxyzABCDEFGH";
+export const PROJECT_ID = "11111111-1111-4111-8111-111111111111";
+export const ACCOUNT_ID = "22222222-2222-4222-8222-222222222222";
+export const USER_ID = "33333333-3333-4333-8333-333333333333";
+const TIME = "2026-11-20T10:00:00.000Z";
+
+export const PATCH =
+  "diff --git a/login.ts b/login.ts\n--- a/login.ts\n+++ b/login.ts\n@@ -1,2 +1,2 @@\n-old\n+new\n same\n";
+
+export function changeRequest(change: Partial<ChangeRequest> = {}): ChangeRequest {
+  const number = change.number ?? 3;
+  return {
+    cr_id: `44444444-4444-4444-8444-${String(number).padStart(12, "0")}`,
+    account_id: ACCOUNT_ID,
+    project_id: PROJECT_ID,
+    number,
+    title: "Fix the login page",
+    description: "",
+    base_ref: "main",
+    head_ref: "fix-login",
+    status: "open",
+    head_commit_sha: "a".repeat(40),
+    base_commit_sha: "b".repeat(40),
+    origin_session_id: null,
+    created_by: USER_ID,
+    merged_at: null,
+    merged_by: null,
+    merge_commit_sha: null,
+    closed_at: null,
+    closed_by: null,
+    metadata: {},
+    created_at: TIME,
+    updated_at: TIME,
+    ...change,
+  };
+}
+
+export function project(change: Partial<Project> = {}): Project {
+  return {
+    project_id: PROJECT_ID,
+    account_id: ACCOUNT_ID,
+    name: "Shop",
+    slug: "shop",
+    repo_url: "https://git.example.com/shop.git",
+    default_branch: "main",
+    managed: false,
+    manifest_path: "svc.toml",
+    created_at: TIME,
+    updated_at: TIME,
+    ...change,
+  };
+}
+
+export const CLEAN: MergePreview = {
+  base_sha: "b".repeat(40),
+  head_sha: "a".repeat(40),
+  merge_base: "b".repeat(40),
+  is_up_to_date: false,
+  can_merge: true,
+  can_fast_forward: false,
+  conflicts: [],
+};
+
+export interface Seen {
+  method: string;
+  path: string;
+  query: Record<string, string>;
+  headers: Headers;
+  body: unknown;
+}
+
+type Answer = Response | object | undefined;
+type Route = (request: Seen) => Answer | Promise<Answer>;
+
+export interface FakeApi {
+  /** As a host is configured: ends in `/v1`. */
+  url: string;
+  /** Environment by which a client talks to it, as in a sandbox without a session. */
+  env: Record<string, string>;
+  seen: Seen[];
+  /** Replaces an answer: `POST /projects/:p/change-requests/:n/merge`. */
+  on(route: string, answer: Route): void;
+  reset(): void;
+  stop(): void;
+}
+
+/** Stands in for the server at the edge of the client: the wire shapes of src/contract on a loopback port. */
+export function fakeApi(): FakeApi {
+  const seen: Seen[] = [];
+  let routes = new Map<string, Route>();
+  const server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    idleTimeout: 60,
+    async fetch(request) {
+      const url = new URL(request.url);
+      const text = await request.text();
+      const call: Seen = {
+        method: request.method,
+        path: url.pathname.replace(/^\/v1/, ""),
+        query: Object.fromEntries(url.searchParams),
+        headers: request.headers,
+        body: text === "" ? undefined : safeParse(text),
+      };
+      seen.push(call);
+      const key = `${call.method} ${generalize(call.path)}`;
+      const route = routes.get(key) ?? DEFAULTS[key];
+      const isOpen = /\/(health|auth\/device.*)$/.test(call.path);
+      if (!isOpen && request.headers.get("authorization") !== `Bearer ${TOKEN}`) {
+        return failure("unauthorized", "A token is needed.", 401);
+      }
+      const answer = await route?.(call);
+      if (answer === undefined) return failure("not_found", "There is no such route.", 404);
+      return answer instanceof Response ? answer : Response.json(answer);
+    },
+  });
+  const url = `http://127.0.0.1:${server.port}/v1`;
+  return {
+    url,
+    env: { SVC_API_URL: url, SVC_CLI_TOKEN: TOKEN, SVC_PROJECT_ID: PROJECT_ID },
+    seen,
+    on: (route, answer) => {
+      routes.set(route, answer);
+    },
+    reset() {
+      routes = new Map();
+      seen.length = 0;
+    },
+    stop: () => {
+      void server.stop(true);
+    },
+  };
+}
+
+export function failure(
+  code: ErrorBody["code"] | (string & {}),
+  error: string,
+  status: number,
+  extra: object = {},
+  headers: Record<string, string> = {},
+): Response {
+  return Response.json(
+    { error, code, ...extra },
+    { status, headers: { "X-Request-Id": "req-1", ...headers } },
+  );
+}
+
+/** `/projects/shop/change-requests/3/merge` is the route `/projects/:p/change-requests/:n/merge`. */
+function generalize(path: string): string {
+  return path
+    .replace(/^\/projects\/[^/]+/, "/projects/:p")
+    .replace(/^(\/projects\/:p\/change-requests)\/[^/]+/, "$1/:n");
+}
+
+function safeParse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+const IDENTITY: Identity = {
+  kind: "user",
+  user_id: USER_ID,
+  email: "ada@example.com",
+  name: "Ada",
+  project_id: null,
+  project_name: null,
+  session_id: null,
+  expires_at: null,
+};
+
+export const ME: Me = {
+  user_id: USER_ID,
+  email: "ada@example.com",
+  name: "Ada",
+  accounts: [{ account_id: ACCOUNT_ID, name: "Ada's", slug: "ada", role: "owner", tier: "self-hosted" }],
+};
+
+export const PROJECT_IDENTITY: Identity = {
+  ...IDENTITY,
+  kind: "project",
+  project_id: PROJECT_ID,
+  project_name: "Shop",
+  session_id: "55555555-5555-4555-8555-555555555555",
+};
+
+const CR = "/projects/:p/change-requests/:n";
+
+const DEFAULTS: Record<string, Route> = {
+  "GET /health": () => ({ status: "ok", service: "svc-api", version: "0.1.0", database: "embedded" }),
+  "GET /auth/whoami": () => IDENTITY,
+  "GET /accounts/me": () => ME,
+  "GET /projects": () => ({ projects: [project()] }),
+  "POST /projects": ({ body }) =>
+    Response.json(project({ name: String(Reflect.get(Object(body), "name")) }), { status: 201 }),
+  "GET /projects/:p": () => project(),
+  "DELETE /projects/:p": () => ({ ok: true }),
+  "PUT /projects/:p/git-credential": () => ({ ok: true }),
+  "GET /projects/:p/change-requests": ({ query }) => ({
+    change_requests:
+      query["status"] === "open"
+        ? [changeRequest()]
+        : [changeRequest(), changeRequest({ number: 2, status: "merged" })],
+  }),
+  "POST /projects/:p/change-requests": ({ body }) =>
+    Response.json(changeRequest({ number: 4, ...(body as Partial<ChangeRequest>) }), { status: 201 }),
+  [`GET ${CR}`]: () => ({ change_request: changeRequest() }),
+  [`PATCH ${CR}`]: ({ body }) => changeRequest(body as Partial<ChangeRequest>),
+  [`GET ${CR}/merge-preview`]: () => CLEAN,
+  [`GET ${CR}/diff`]: ({ headers }) =>
+    headers.get("accept")?.includes("text/x-diff")
+      ? new Response(PATCH, { headers: { "Content-Type": "text/x-diff; charset=utf-8" } })
+      : diff(),
+  [`POST ${CR}/merge`]: () => ({
+    ...changeRequest({ status: "merged", merge_commit_sha: "c".repeat(40) }),
+    merge: {
+      merge_commit_sha: "c".repeat(40),
+      fast_forward: false,
+      base_sha_before: "b".repeat(40),
+      base_sha_after: "c".repeat(40),
+    },
+  }),
+  [`POST ${CR}/close`]: () => changeRequest({ status: "closed", closed_at: TIME, closed_by: USER_ID }),
+  [`POST ${CR}/reopen`]: () => changeRequest(),
+};
+
+export function diff(): ChangeRequestDiff {
+  return {
+    cr_id: changeRequest().cr_id,
+    base_ref: "main",
+    head_ref: "fix-login",
+    base_sha: "b".repeat(40),
+    head_sha: "a".repeat(40),
+    merge_base: "b".repeat(40),
+    files: [{ path: "login.ts", status: "modified", additions: 1, deletions: 1, binary: false }],
+    files_changed: 1,
+    additions: 1,
+    deletions: 1,
+    patch: PATCH,
+    truncated: false,
+  };
+}
