@@ -41,9 +41,9 @@ async function feed(pager: Pager, text: AsyncIterable<string>): Promise<void> {
   });
   try {
     for await (const part of text) {
-      pager.stdin.write(part);
-      // A pager that shows its first page reads no further for as long as a person likes.
-      await Promise.race([pager.stdin.flush(), gone]);
+      // A pager that shows its first page reads no further for as long as a person likes. Both may be promises that
+      // fail once the pager has gone.
+      await Promise.race([Promise.all([pager.stdin.write(part), pager.stdin.flush()]), gone]);
       if (isGone) return;
     }
     await Promise.race([pager.stdin.end(), gone]);

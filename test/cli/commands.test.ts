@@ -11,7 +11,7 @@ import {
   PROJECT_IDENTITY,
   TOKEN,
 } from "../helpers/cli-api.ts";
-import { makeHome, type RunOptions, svc } from "../helpers/cli-run.ts";
+import { cliEnv, makeHome, type RunOptions, SVC, svc, textOf } from "../helpers/cli-run.ts";
 
 const api = fakeApi();
 afterAll(() => api.stop());
@@ -123,14 +123,13 @@ describe("cr", () => {
     api.on("GET /projects/:p/change-requests/:n/diff", () => new Response(bytes));
     const home = makeHome();
     const out = join(home.cwd, "out.patch");
-    const { SVC, cliEnv } = await import("../helpers/cli-run.ts");
     const child = Bun.spawn([...SVC, "cr", "diff", "3"], {
       env: cliEnv(home.home, api.env),
       cwd: home.cwd,
       stdout: Bun.file(out),
       stderr: "pipe",
     });
-    expect([await child.exited, await child.stderr.text()]).toEqual([0, ""]);
+    expect([await child.exited, await textOf(child.stderr)]).toEqual([0, ""]);
     expect(readFileSync(out).equals(bytes)).toBe(true);
     expect(api.seen[0]?.headers.get("accept")).toBe("text/x-diff");
   });

@@ -13,7 +13,7 @@ export const SVC: readonly string[] =
 
 export interface Ran {
   code: number | null;
-  signal: string | null;
+  signal: NodeJS.Signals | number | null;
   stdout: string;
   stderr: string;
 }
@@ -49,9 +49,13 @@ export async function svc(args: readonly string[], options: RunOptions = {}): Pr
     stderr: "pipe",
     timeout: 15_000,
   });
-  const [stdout, stderr] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
+  const [stdout, stderr] = await Promise.all([textOf(child.stdout), textOf(child.stderr), child.exited]);
   return { code: child.exitCode, signal: child.signalCode, stdout, stderr };
 }
+
+/** Everything that a stream of a child says. */
+export const textOf = (stream: ReadableStream<Uint8Array<ArrayBuffer>>): Promise<string> =>
+  new Response(stream).text();
 
 export interface TerminalRun {
   /** Everything that was drawn so far. */
@@ -59,7 +63,7 @@ export interface TerminalRun {
   /** Waits until the terminal shows this. */
   shows(text: string | RegExp): Promise<void>;
   type(keys: string): void;
-  exited: Promise<{ code: number | null; signal: string | null }>;
+  exited: Promise<{ code: number | null; signal: NodeJS.Signals | number | null }>;
 }
 
 /** Runs `svc` on a pseudo-terminal, which is all three of its streams. */
