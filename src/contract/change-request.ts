@@ -3,7 +3,6 @@ import { NAME_MAX, TITLE_MAX } from "./limits.ts";
 
 /** Spec 2.1: the states of a change request. */
 export const CR_STATUSES = ["open", "merged", "closed"] as const;
-export type CrStatus = (typeof CR_STATUSES)[number];
 
 const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 const text = Type.String();

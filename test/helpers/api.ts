@@ -103,22 +103,6 @@ export function caller(url: string, token: string): Api["call"] {
   };
 }
 
-/** `svc-api admin …` as an operator types it. */
-export async function runAdmin(env: Record<string, string>, ...args: string[]): Promise<string> {
-  const command = AGAINST_BINARIES ? ["dist/svc-api"] : [process.execPath, "src/main.ts"];
-  const child = Bun.spawn([...command, "admin", ...args], {
-    env: { ...cleanEnvironment(), ...env },
-    stderr: "pipe",
-  });
-  const [out, err, code] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-    child.exited,
-  ]);
-  if (code !== 0) throw new Error(`svc-api admin ${args.join(" ")}: ${err}`);
-  return out.trim();
-}
-
 /** Starts a server as a process of its own and waits until it listens. */
 export async function spawnServer(command: string[], env: Record<string, string>) {
   const child = Bun.spawn(command, {
