@@ -20,7 +20,7 @@ if (import.meta.main) {
 
 /** Builds the binaries in `dist/` whose sources changed since they were built. */
 export async function build(): Promise<void> {
-  const stale = BINARIES.filter((binary) => existsSync(join(ROOT, binary.entry)) && isStale(binary));
+  const stale = BINARIES.filter(isStale);
   if (stale.length === 0) return;
   process.stderr.write(`svc: building ${stale.map((binary) => binary.name).join(", ")} …\n`);
   const begun = performance.now();

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { ROOT } from "./binaries.ts";
 import { readJunit, type TestCounts } from "./junit.ts";
 import type { Job, TestFile } from "./test-plan.ts";
@@ -30,8 +30,9 @@ export async function runJob(job: Job, folder: string, env: Record<string, strin
     ? readJunit(readFileSync(report, "utf8"))
     : { passed: 0, failed: 0, skipped: [] };
   if (job.kind === "check" && code === 0) counts.passed = 1;
-  // A crash, a failed import or a failed hook is no test case, and a failure all the same.
-  if (code !== 0 && counts.failed === 0) counts.failed = 1;
+  // A crash, a failed import or a failed hook is no test case, and a failure all the same; so is an exit without report.
+  const whole = job.kind === "check" || existsSync(report);
+  if ((code !== 0 || !whole) && counts.failed === 0) counts.failed = 1;
   return { ...counts, output, seconds: (performance.now() - begun) / 1000 };
 }
 
@@ -43,7 +44,7 @@ function command(job: TestFile, report: string): string[] {
     `--timeout=${TEST_LIMIT_MS}`,
     "--reporter=junit",
     `--reporter-outfile=${report}`,
-    `./${job.path}`,
+    resolve(ROOT, job.path),
   ];
 }
 

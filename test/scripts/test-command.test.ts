@@ -1,0 +1,66 @@
+import { expect, test } from "bun:test";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { runJob } from "../../scripts/test-job.ts";
+import { planTests } from "../../scripts/test-plan.ts";
+
+const HELPER = join(import.meta.dir, "../helpers/needs.ts");
+
+/** Runs a file of tests as the test command does. */
+async function runFile(text: string) {
+  const folder = mkdtempSync(join(tmpdir(), "svc-job-"));
+  try {
+    const path = join(folder, "a.test.ts");
+    const skips = join(folder, "skips");
+    writeFileSync(path, text);
+    writeFileSync(skips, "");
+    const job = { kind: "file", name: "a", path, binaries: false } as const;
+    const { passed, failed, skipped, output } = await runJob(job, folder, { SVC_TEST_SKIPS: skips });
+    return { passed, failed, skipped, output, recorded: readFileSync(skips, "utf8") };
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+test("a file's passed, failed and skipped tests are counted, and what is missing is recorded by name", async () => {
+  const ran = await runFile(`
+    import { expect, test } from "bun:test";
+    import { needs } from ${JSON.stringify(HELPER)};
+    test("fine", () => {});
+    test("wrong", () => expect(1).toBe(2));
+    needs("a moon", false)("walks on it", () => { throw new Error("ran"); });
+    needs("an earth", true)("walks on it too", () => {});
+  `);
+  expect(ran).toMatchObject({ passed: 2, failed: 1, skipped: ["walks on it"] });
+  expect(JSON.parse(ran.recorded)).toEqual({ name: "a moon", title: "walks on it" });
+});
+
+for (const [name, text] of [
+  ["does not load", `import "./nowhere.ts";`],
+  [
+    "ends its process",
+    `import { test } from "bun:test"; test("x", () => process.exit(0)); test("y", () => {});`,
+  ],
+  [
+    "kills its process",
+    `import { test } from "bun:test"; test("x", () => process.kill(process.pid, "SIGKILL"));`,
+  ],
+  [
+    "fails in a hook",
+    `import { afterAll, test } from "bun:test"; afterAll(() => { throw 1; }); test("x", () => {});`,
+  ],
+] as const) {
+  test(`a file that ${name} has failed`, async () => {
+    expect((await runFile(text)).failed).toBeGreaterThan(0);
+  });
+}
+
+test("the suites of the API and the CLI run twice, those about the binaries once", () => {
+  const names = planTests(["test/"]).map(({ name }) => name);
+  const of = (folder: string) => names.filter((name) => name.startsWith(folder));
+  const both = [...of("test/api/"), ...of("test/cli/")];
+  expect(both.filter((name) => name.endsWith(" (binaries)")).length).toBe(both.length / 2);
+  expect(of("test/e2e/").every((name) => name.endsWith(" (binaries)"))).toBe(true);
+  expect(of("test/git/").some((name) => name.endsWith(" (binaries)"))).toBe(false);
+});
