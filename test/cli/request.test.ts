@@ -1,0 +1,171 @@
+import { expect, test } from "bun:test";
+import { makeApi, path } from "../../cli/api.ts";
+import { CliError } from "../../cli/failure.ts";
+import type { Target } from "../../cli/target.ts";
+import { failure, TOKEN } from "../helpers/cli-api.ts";
+import { fakeSystem } from "../helpers/cli-run.ts";
+
+const target: Target = {
+  name: "team",
+  url: "https://svc.test/v1",
+  dashboardUrl: undefined,
+  accountId: undefined,
+  token: TOKEN,
+  tokenSource: "config",
+  source: "active",
+};
+
+/** A client whose network answers with these, one after the other; the last one goes on. */
+function client(answers: (Response | Error | (() => Response))[], timeout?: number) {
+  const calls: { url: string; init: RequestInit }[] = [];
+  const system = fakeSystem({
+    fetch: async (url, init) => {
+      const answer = answers[Math.min(calls.length, answers.length - 1)];
+      calls.push({ url, init });
+      init.signal?.throwIfAborted();
+      if (answer instanceof Error) throw answer;
+      return typeof answer === "function" ? answer() : (answer?.clone() ?? new Response("{}"));
+    },
+  });
+  return { api: makeApi(system, target, timeout), calls };
+}
+
+const broken = () => Object.assign(new Error("gone"), { code: "ECONNRESET" });
+const code = (error: unknown) => (error instanceof CliError ? error.code : error);
+const read = { path: "/projects" };
+const write = { path: "/projects", body: {} };
+
+test.each([
+  ["429", () => failure("rate_limited", "x", 429)],
+  ["502 of a proxy", () => new Response("bad gateway", { status: 502 })],
+  ["503", () => failure("unavailable", "x", 503, {}, { "Retry-After": "0" })],
+  ["504", () => new Response("", { status: 504 })],
+  ["a broken connection", broken],
+])("a read is tried again after %s", async (_, answer) => {
+  const { api, calls } = client([answer(), answer(), Response.json({ ok: true })]);
+  expect(await api.call<{ ok: boolean }>(read)).toEqual({ ok: true });
+  expect(calls).toHaveLength(3);
+});
+
+test("four times in all, then the answer stands", async () => {
+  const { api, calls } = client([new Response("", { status: 504 })]);
+  expect(await api.call(read).catch(code)).toBe("http_504");
+  expect(calls).toHaveLength(4);
+});
+
+test.each([
+  ["500", failure("internal", "x", 500)],
+  ["404", failure("not_found", "x", 404)],
+  ["409", failure("not_open", "x", 409)],
+  ["a 502 in the API's own words", failure("repo_unreachable", "x", 502)],
+  ["a pause longer than anybody waits", failure("rate_limited", "x", 429, {}, { "Retry-After": "3600" })],
+])("a read is not tried again after %s", async (_, answer) => {
+  const { api, calls } = client([answer]);
+  expect(await api.call(read).catch(code)).toBe(((await answer.json()) as { code: string }).code);
+  expect(calls).toHaveLength(1);
+});
+
+test.each([
+  ["503", failure("unavailable", "x", 503, {}, { "Retry-After": "0" })],
+  ["a broken connection", broken()],
+])("a write is never sent twice: %s", async (_, answer) => {
+  const { api, calls } = client([answer]);
+  await api.call(write).catch(() => {});
+  await api.call({ method: "DELETE", path: "/projects/x" }).catch(() => {});
+  expect(calls).toHaveLength(2);
+});
+
+test("the time limit counts the pauses and the body too", async () => {
+  const stalled = () =>
+    new Response(
+      new ReadableStream({
+        start(controller) {
+          controller.enqueue(new TextEncoder().encode("{"));
+        },
+      }),
+    );
+  const server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => stalled() });
+  const here = { ...target, url: `http://127.0.0.1:${server.port}/v1` };
+  const begun = Date.now();
+  const api = makeApi(fakeSystem(), here, 1);
+  expect(await api.call(read).catch(code)).toBe("timeout");
+  expect(Date.now() - begun).toBeLessThan(2500);
+  await server.stop(true);
+});
+
+test("a slow reader of a stream is not timed out, a silent server is", async () => {
+  const server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch: () =>
+      new Response(
+        new ReadableStream({
+          async start(controller) {
+            for (let i = 0; i < 3; i++) controller.enqueue(new Uint8Array(10));
+          },
+        }),
+      ),
+  });
+  const here = { ...target, url: `http://127.0.0.1:${server.port}/v1` };
+  const opened = await makeApi(fakeSystem(), here, 1).open({ ...read, accept: "text/x-diff" });
+  let size = 0;
+  const consume = async () => {
+    for await (const chunk of opened.stream()) {
+      size += chunk.byteLength;
+      if (size <= 30) await Bun.sleep(1200);
+    }
+  };
+  expect(await consume().catch(code)).toBe("timeout");
+  expect(size).toBe(30);
+  await server.stop(true);
+});
+
+test.each([
+  ["ConnectionRefused", "Nothing answers"],
+  ["ENOTFOUND", "cannot be reached"],
+  ["DEPTH_ZERO_SELF_SIGNED_CERT", "certificate is not trusted"],
+  ["UnsupportedProxyProtocol", "proxy cannot be used"],
+  ["ECONNRESET", "connection to the host broke"],
+])("%s is a sentence with advice", async (errorCode, says) => {
+  const { api } = client([Object.assign(new Error("x"), { code: errorCode })]);
+  const error = await api.call(write).catch((thrown: unknown) => thrown);
+  expect(error).toBeInstanceOf(CliError);
+  if (error instanceof CliError) {
+    expect([error.code, error.message]).toEqual(["network", expect.stringContaining(says)]);
+    expect(error.extra.hint).toBeString();
+  }
+});
+
+test("what is no success and no JSON is said with its status", async () => {
+  const { api } = client([new Response("<html>", { status: 418 })]);
+  expect(await api.call(write).catch(code)).toBe("http_418");
+});
+
+test("an answer that never ends is refused", async () => {
+  const endless = () =>
+    new Response(
+      new ReadableStream({ pull: (controller) => controller.enqueue(new Uint8Array(8 * 1024 * 1024)) }),
+    );
+  const { api } = client([endless]);
+  expect(await api.call(read).catch(code)).toBe("unexpected_response");
+});
+
+test("a list whose cursor never ends is read once for each cursor", async () => {
+  const { api, calls } = client([Response.json({ projects: [1], next_cursor: "same" })]);
+  expect(await api.list<number>(read, "projects")).toEqual([1, 1]);
+  expect(calls).toHaveLength(2);
+});
+
+test("parts of a path are one segment each, and without a token nothing is sent", async () => {
+  expect(path`/projects/${"a/../b?c#d"}/x`).toBe("/projects/a%2F..%2Fb%3Fc%23d/x");
+  const calls: string[] = [];
+  const system = fakeSystem({
+    fetch: async (url) => {
+      calls.push(url);
+      return Response.json({});
+    },
+  });
+  const api = makeApi(system, { ...target, token: undefined, tokenSource: null }, undefined);
+  expect(await api.call(read).catch(code)).toBe("not_signed_in");
+  expect(calls).toEqual([]);
+});

@@ -1,0 +1,165 @@
+import { afterAll, beforeEach, expect, test } from "bun:test";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { isGroup } from "../../cli/spec.ts";
+import { TABLE } from "../../cli/table.ts";
+import { failure, fakeApi, PATCH, TOKEN } from "../helpers/cli-api.ts";
+import { cliEnv, makeHome, SVC, svc } from "../helpers/cli-run.ts";
+
+const api = fakeApi();
+afterAll(() => api.stop());
+beforeEach(() => api.reset());
+
+/** A line for every command that prints data; `null`: it needs none beside its name. */
+const DATA_LINES: Record<string, string[]> = {
+  "cr show": ["3"],
+  "cr diff": ["3"],
+  "cr open": ["--title", "T", "--head", "x"],
+  "cr merge": ["3"],
+  "cr close": ["3"],
+  "cr reopen": ["3"],
+  "cr edit": ["3", "--title", "T"],
+  "projects info": ["shop"],
+  "projects new": ["--repo", "https://git.example.com/shop.git"],
+  "projects link": ["shop"],
+  "projects rm": ["shop", "--yes"],
+  "hosts use": ["cloud"],
+  "hosts add": ["team", "--url", "https://svc.example.com"],
+  "hosts rm": ["stored", "--yes"],
+  login: ["--token", TOKEN],
+};
+
+const WITH_DATA = TABLE.flatMap((node) => (isGroup(node) ? node.commands : [node]))
+  .map((command) => command.spec)
+  .filter((spec) => spec.fields);
+
+for (const spec of WITH_DATA) {
+  const name = spec.path.join(" ");
+  const line = [...spec.path, ...(DATA_LINES[name] ?? [])];
+
+  test.concurrent(`${name} --json prints one JSON value and nothing else, and has every field it names`, async () => {
+    const home = makeHome();
+    mkdirSync(join(home.home, ".config/svc"), { recursive: true });
+    writeFileSync(home.config, JSON.stringify({ hosts: { stored: { url: "https://stored.example" } } }));
+    mkdirSync(join(home.cwd, ".svc"));
+    if (name === "projects unlink") writeFileSync(join(home.cwd, ".svc/link.json"), "{}");
+    const env = { ...api.env, FORCE_COLOR: "1", HTTPS_PROXY: "http://127.0.0.1:9" };
+    const ran = await svc([...line, "--json"], { home, env, stdin: "secret" });
+    expect({ name, code: ran.code, stderr: ran.stderr }).toEqual({ name, code: 0, stderr: "" });
+    expect(ran.stdout.endsWith("\n")).toBe(true);
+    expect(ran.stdout.trimEnd()).not.toContain("\n");
+    const value: unknown = JSON.parse(ran.stdout);
+    const one = Array.isArray(value) ? value[0] : value;
+    const fields = (spec.fields ?? []).filter((field) => field !== "patch_base64");
+    expect(Object.keys(Object(one)).toSorted()).toEqual(fields.toSorted());
+  });
+
+  test.concurrent(`${name} --json fails as one JSON object on stderr`, async () => {
+    const env = { SVC_API_URL: "http://127.0.0.1:9/v1", SVC_CLI_TOKEN: "svc_pat_x", SVC_PROJECT_ID: "shop" };
+    const home = makeHome();
+    mkdirSync(join(home.home, ".config/svc"), { recursive: true });
+    writeFileSync(home.config, "{");
+    const ran = await svc([...line, "--json", "--no-such-flag"], { home, env });
+    expect({ name, code: ran.code, stdout: ran.stdout }).toEqual({ name, code: 2, stdout: "" });
+    expect(JSON.parse(ran.stderr)).toMatchObject({ error: { code: "usage" } });
+  });
+}
+
+test("a failure's JSON carries code, sentence, hint and request", async () => {
+  api.on("GET /projects", () => failure("rate_limited", "Slow down.", 429, {}, { "Retry-After": "60" }));
+  const ran = await svc(["projects", "ls", "--json"], { env: api.env });
+  expect(ran).toMatchObject({ code: 1, stdout: "" });
+  expect(JSON.parse(ran.stderr)).toEqual({
+    error: {
+      code: "rate_limited",
+      message: "Slow down.",
+      hint: "Try again in 60 seconds.",
+      request_id: "req-1",
+    },
+  });
+  const network = await svc(["projects", "ls", "--jq", "."], {
+    env: { SVC_API_URL: "http://127.0.0.1:9", SVC_CLI_TOKEN: TOKEN },
+  });
+  expect(JSON.parse(network.stderr)).toMatchObject({ error: { code: "network" } });
+});
+
+test("an expression that cannot be compiled is found out before anything is sent", async () => {
+  const ran = await svc(["cr", "merge", "3", "--jq", ".merge["], { env: api.env });
+  expect(ran).toMatchObject({ code: 2, stdout: "" });
+  expect(api.seen).toHaveLength(0);
+  const late = await svc(["cr", "show", "3", "--jq", ".title|keys"], { env: api.env });
+  expect(late).toMatchObject({ code: 1, stdout: "" });
+  expect(JSON.parse(late.stderr).error.code).toBe("jq");
+});
+
+const big = PATCH + "+a line of the patch, long enough to fill pipes\n".repeat(60_000);
+
+async function sh(script: string, line: string[]) {
+  const home = makeHome();
+  const child = Bun.spawn(["bash", "-c", script, "bash", ...SVC, ...line], {
+    env: cliEnv(home.home, api.env),
+    cwd: home.cwd,
+    stdout: "pipe",
+    stderr: "pipe",
+    timeout: 15_000,
+  });
+  const [out, err] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+  ]);
+  return { out, err, code: await child.exited };
+}
+
+test("a slow reader gets everything", async () => {
+  api.on("GET /projects/:p/change-requests/:n/diff", () => new Response(big));
+  const ran = await sh('"$@" | (sleep 0.7; md5sum)', ["cr", "diff", "3"]);
+  expect(ran.out.slice(0, 32)).toBe(new Bun.CryptoHasher("md5").update(big).digest("hex"));
+  const json = await sh('"$@" | (sleep 0.5; wc -c)', ["api", "projects/shop/change-requests/3/diff"]);
+  expect(Number(json.out)).toBe(Buffer.byteLength(big));
+});
+
+test("a reader that leaves is no error, and the download ends with it", async () => {
+  let cancelled = false;
+  api.on("GET /projects/:p/change-requests/:n/diff", () => {
+    const endless = new ReadableStream({
+      async pull(controller) {
+        await Bun.sleep(1);
+        controller.enqueue(new TextEncoder().encode(big.slice(0, 65_536)));
+      },
+      cancel() {
+        cancelled = true;
+      },
+    });
+    return new Response(endless);
+  });
+  const ran = await sh('"$@" | head -1; echo "${PIPESTATUS[0]}"', ["cr", "diff", "3"]);
+  expect(ran).toEqual({ out: "diff --git a/login.ts b/login.ts\n0\n", err: "", code: 0 });
+  for (let i = 0; i < 100 && !cancelled; i++) await Bun.sleep(10);
+  expect(cancelled).toBe(true);
+  const help = await sh('"$@" | head -1; echo "${PIPESTATUS[0]}"', ["--help"]);
+  expect(help).toMatchObject({ err: "", code: 0 });
+});
+
+test("a full disk is an error", async () => {
+  const ran = await sh('"$@" > /dev/full', ["cr", "ls"]);
+  expect(ran.code).toBe(1);
+  expect(ran.err).toContain("ENOSPC");
+  expect(ran.err).not.toContain("    at ");
+});
+
+test("SIGTERM and SIGINT end by the signal", async () => {
+  api.on("GET /projects", () => new Promise(() => {}));
+  for (const signal of ["SIGINT", "SIGTERM"] as const) {
+    const home = makeHome();
+    const child = Bun.spawn([...SVC, "projects", "ls"], {
+      env: cliEnv(home.home, api.env),
+      stdout: "pipe",
+      stderr: "pipe",
+    });
+    await Bun.sleep(250);
+    child.kill(signal);
+    await child.exited;
+    expect(child.signalCode).toBe(signal);
+    expect(await new Response(child.stderr).text()).toBe("");
+  }
+});
