@@ -1,6 +1,6 @@
 import { type Api, makeApi } from "./api.ts";
-import type { GLOBAL } from "./arguments.ts";
 import { usage } from "./failure.ts";
+import type { GLOBAL } from "./flags.ts";
 import type { Output } from "./output.ts";
 import { checkProjectName, type ProjectRef, resolveProject } from "./project.ts";
 import { canAsk, inSandbox } from "./sandbox.ts";

@@ -1,4 +1,5 @@
-import { DATA, GLOBAL, usageLine } from "./arguments.ts";
+import { usageLine } from "./arguments.ts";
+import { DATA, GLOBAL } from "./flags.ts";
 import { flagName, flagSummary } from "./help.ts";
 import { type Command, type Flags, isGroup, type Spec } from "./spec.ts";
 import { TABLE } from "./table.ts";

@@ -138,6 +138,3 @@ function jqMessage(error: unknown): string {
   const [first = ""] = text.replace(/^Failed to execute raw query: /, "").split("\n");
   return oneLine(first.replace(/^jq: (error: )?/, "")).slice(0, 300);
 }
-
-/** Bytes of UTF-8 or of a file that stdin hands over are never larger than this. */
-export const STDIN_MAX = 1024 * 1024;

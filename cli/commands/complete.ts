@@ -1,9 +1,10 @@
 import type { ChangeRequest } from "../../src/contract/change-request.ts";
 import type { Project } from "../../src/contract/project.ts";
 import { path } from "../api.ts";
-import { DATA, type DataFlags, GLOBAL } from "../arguments.ts";
+import type { DataFlags } from "../arguments.ts";
 import { configPath, listHosts, readConfig } from "../config.ts";
 import { type Context, makeContext } from "../context.ts";
+import { DATA, GLOBAL } from "../flags.ts";
 import { makeOutput } from "../output.ts";
 import {
   type Command,

@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { DATA, GLOBAL, parse } from "../../cli/arguments.ts";
+import { parse } from "../../cli/arguments.ts";
 import { renderDocs } from "../../cli/docs.ts";
+import { DATA, GLOBAL } from "../../cli/flags.ts";
 import { type Flag, isGroup, namesOf } from "../../cli/spec.ts";
 import { editDistance, nearest } from "../../cli/suggest.ts";
 import { CR_FIELDS, DIFF_FIELDS } from "../../cli/table/cr.ts";

@@ -1,0 +1,205 @@
+import { parseArgs } from "node:util";
+import { usage } from "./failure.ts";
+import { type Command, type Flag, type Flags, type Group, isGroup, type Values } from "./spec.ts";
+import { nearest } from "./suggest.ts";
+
+/** Flags of every command. */
+export const GLOBAL = {
+  host: {
+    kind: "string",
+    value: "name",
+    summary: "Ask this host instead of the active one",
+    completes: "host",
+  },
+  project: {
+    kind: "string",
+    value: "id-or-slug",
+    summary: "Act on this project instead of the linked one",
+    completes: "project",
+  },
+  help: { kind: "boolean", short: "h", summary: "Show help with examples" },
+  color: {
+    kind: "optional",
+    value: "when",
+    choices: ["always", "auto", "never"],
+    summary: "Colour: always (the meaning of --color alone), auto or never",
+  },
+  "no-color": { kind: "boolean", summary: "The same as --color=never" },
+  "no-input": { kind: "boolean", summary: "Never ask; fail when an answer is missing" },
+  quiet: { kind: "boolean", short: "q", summary: "Leave out notices and next steps on stderr" },
+  timeout: {
+    kind: "integer",
+    value: "seconds",
+    min: 1,
+    max: 3600,
+    summary: "How long to wait for the server (30; 120 where git works behind it)",
+  },
+} as const satisfies Flags;
+
+/** Flags of every command that prints data. */
+export const DATA = {
+  json: {
+    kind: "optional",
+    value: "fields",
+    summary: "Print JSON: everything, or the fields after `=`, separated by commas",
+  },
+  jq: {
+    kind: "string",
+    value: "expression",
+    summary: "Filter the JSON with a jq expression (implies --json)",
+  },
+} as const satisfies Flags;
+
+/** Asked of `svc` itself, without a command. */
+const ROOT = {
+  version: { kind: "boolean", short: "V", summary: "Print the version" },
+} as const satisfies Flags;
+
+export interface Option {
+  name: string;
+  raw: string;
+  value: string | undefined;
+  inline: boolean;
+}
+
+export interface Word {
+  value: string;
+  /** After `--`: never a command's name. */
+  literal: boolean;
+}
+
+/** A flag's name has one kind in the whole table, so a line can be cut before its command is known. */
+export function tokenize(
+  table: readonly (Group | Command)[],
+  argv: readonly string[],
+): { options: Option[]; words: Word[] } {
+  const config: Record<string, { type: "string" | "boolean"; short?: string }> = Object.create(null);
+  const declare = (flags: Flags) => {
+    for (const [name, flag] of Object.entries(flags)) {
+      const type = flag.kind === "string" || flag.kind === "integer" ? "string" : "boolean";
+      config[name] = flag.short === undefined ? { type } : { type, short: flag.short };
+      for (const alias of flag.aliases ?? []) config[alias] = { type };
+    }
+  };
+  declare({ ...ROOT, ...DATA, ...GLOBAL });
+  for (const node of table) {
+    for (const command of isGroup(node) ? node.commands : [node]) declare(command.spec.flags);
+  }
+  const { tokens } = parseArgs({
+    args: [...argv],
+    options: config,
+    strict: false,
+    allowPositionals: true,
+    tokens: true,
+  });
+  const options: Option[] = [];
+  const words: Word[] = [];
+  let literal = false;
+  for (const token of tokens) {
+    if (token.kind === "option-terminator") literal = true;
+    else if (token.kind === "positional") words.push({ value: token.value, literal });
+    else {
+      options.push({
+        name: token.name,
+        raw: token.rawName,
+        value: token.value,
+        inline: token.inlineValue === true,
+      });
+    }
+  }
+  return { options, words };
+}
+
+/** The values of a command's flags, and under which name each was given. @throws CliError `usage`. */
+export function readFlags(options: readonly Option[], flags: Flags, command: string) {
+  const values: Values = {};
+  const given = new Map<string, string>();
+  for (const [name, flag] of Object.entries(flags)) {
+    if (flag.kind === "boolean") values[name] = false;
+    else if (flag.kind === "string" && flag.many) values[name] = [];
+    else if (flag.kind === "string") values[name] = flag.fallback;
+  }
+  for (const option of options) {
+    const name = canonical(option, flags);
+    const flag = name === undefined ? undefined : flags[name];
+    if (name === undefined || flag === undefined) throw unknownFlag(option, flags, command);
+    const many = flag.kind === "string" && flag.many === true;
+    const earlier = given.get(name);
+    if (earlier !== undefined && !many) {
+      throw usage(
+        earlier === option.raw
+          ? `${option.raw} is given twice.`
+          : `${earlier} and ${option.raw} are the same flag: give one of them.`,
+      );
+    }
+    given.set(name, option.raw);
+    const value = readValue(option, flag, flags, command);
+    if (many) (values[name] as unknown[]).push(value);
+    else values[name] = value;
+  }
+  return { values, given };
+}
+
+function canonical(option: Option, flags: Flags): string | undefined {
+  if (!option.raw.startsWith("--")) {
+    return Object.entries(flags).find(
+      ([name, flag]) => name === option.name || flag.short === option.name,
+    )?.[0];
+  }
+  if (Object.hasOwn(flags, option.name)) return option.name;
+  return Object.entries(flags).find(([, flag]) => flag.aliases?.includes(option.name))?.[0];
+}
+
+function unknownFlag(option: Option, flags: Flags, command: string) {
+  const names = Object.entries(flags).flatMap(([name, flag]) => [name, ...(flag.aliases ?? [])]);
+  const guess = option.name.length > 1 ? nearest(option.name, names) : undefined;
+  const hint =
+    guess === undefined ? `Run \`${command} --help\` for the list.` : `Did you mean \`--${guess}\`?`;
+  return usage(`Unknown flag: ${option.raw}`, hint);
+}
+
+function readValue(option: Option, flag: Flag, flags: Flags, command: string): unknown {
+  const { raw, value, inline } = option;
+  if (flag.kind === "boolean") {
+    if (value !== undefined) throw usage(`${raw} takes no value.`);
+    return true;
+  }
+  if (flag.kind === "optional") {
+    if (value === "") throw usage(`${raw}= needs a value, or write ${raw} alone.`);
+    if (value !== undefined && flag.choices) choose(raw, value, flag.choices);
+    return value ?? "";
+  }
+  if (value === undefined || (!inline && isFlagOf(value, flags))) {
+    const hint =
+      value === undefined
+        ? `${command} ${raw} <${flag.value}>`
+        : `If ${value} is the value, write ${raw}=${value}`;
+    throw usage(`${raw} needs a value.`, hint);
+  }
+  if (flag.kind === "integer") {
+    const number = /^\d{1,9}$/.test(value) ? Number(value) : Number.NaN;
+    if (!(number >= flag.min && number <= flag.max)) {
+      throw usage(`${raw} takes a whole number from ${flag.min} to ${flag.max}.`);
+    }
+    return number;
+  }
+  if (value === "" && !flag.empty) throw usage(`${raw} needs a value.`);
+  if (flag.choices) choose(raw, value, flag.choices);
+  return value;
+}
+
+/** Whether the word after a flag looks like the next flag rather than its value. */
+function isFlagOf(word: string, flags: Flags): boolean {
+  if (/^--[a-z][a-z-]*(=|$)/.test(word)) return true;
+  return /^-[a-zA-Z]$/.test(word) && Object.values(flags).some((flag) => flag.short === word[1]);
+}
+
+/** @throws CliError `usage`, with the nearest of the choices. */
+export function choose(what: string, value: string, choices: readonly string[]): void {
+  if (choices.includes(value)) return;
+  const guess = nearest(value, choices);
+  throw usage(
+    `${what} is one of ${choices.join(", ")}; not ${value}`,
+    guess === undefined ? undefined : `Did you mean \`${guess}\`?`,
+  );
+}
