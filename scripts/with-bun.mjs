@@ -15,6 +15,7 @@ const VERSION = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")).pac
   "bun@",
   "",
 );
+const PARENT_CHECK_MS = 500;
 const WINDOWS = process.platform === "win32";
 
 try {
@@ -133,8 +134,12 @@ function run(bun, words) {
   const signals = WINDOWS ? [] : ["SIGINT", "SIGTERM", "SIGHUP"];
   const forward = (signal) => child.kill(signal);
   for (const signal of signals) process.on(signal, forward);
+  // npm that is killed cannot pass that on: what it started ends with it.
+  const parent = process.ppid;
+  const watch = setInterval(() => process.ppid !== parent && forward("SIGTERM"), PARENT_CHECK_MS);
   child.on("error", (error) => fail(error.message));
   child.on("exit", (code, signal) => {
+    clearInterval(watch);
     for (const name of signals) process.off(name, forward);
     if (signal) process.kill(process.pid, signal);
     process.exitCode = code ?? 128 + constants.signals[signal];
