@@ -1,31 +1,31 @@
-/** One round of a comparison: both sides do the same work, once each. */
-export interface Round {
-  ours(): Promise<void>;
-  peer(): Promise<void>;
-}
+/** Work that is timed under its name; the steps of one side follow one another. */
+type Side<Name extends string> = Partial<Record<Name, () => Promise<unknown>>>;
 
 /** Rounds that are run first and not counted: caches fill, the runtime compiles. */
 const WARM_UP = 3;
 
 /**
- * Runs both sides turn by turn, so that a machine that slows down slows both, and each as often first as second.
- * @param prepare makes a round; its time is not counted.
- * @returns the medians in milliseconds.
+ * Runs the sides of a comparison turn by turn, so that a machine that slows down slows all, and each as often first as
+ * last.
+ * @param prepare makes the sides of one round; its time is not counted.
+ * @returns the median of each step in milliseconds.
  */
-export async function interleave(
+export async function interleave<Name extends string>(
   rounds: number,
-  prepare: (round: number) => Promise<Round> | Round,
-): Promise<{ ours: number; peer: number }> {
-  const times = { ours: [] as number[], peer: [] as number[] };
-  for (let index = 0; index < rounds + WARM_UP; index++) {
-    const round = await prepare(index);
-    const order = index % 2 === 0 ? (["ours", "peer"] as const) : (["peer", "ours"] as const);
-    for (const side of order) {
-      const time = await timed(() => round[side]());
-      if (index >= WARM_UP) times[side].push(time);
+  prepare: (round: number) => Promise<readonly Side<Name>[]> | readonly Side<Name>[],
+): Promise<Record<Name, number>> {
+  const times = new Map<string, number[]>();
+  for (let round = 0; round < rounds + WARM_UP; round++) {
+    const sides = await prepare(round);
+    for (const side of round % 2 === 0 ? sides : sides.toReversed()) {
+      for (const [name, step] of Object.entries<(() => Promise<unknown>) | undefined>(side)) {
+        if (step === undefined) continue;
+        const time = await timed(step);
+        if (round >= WARM_UP) times.set(name, [...(times.get(name) ?? []), time]);
+      }
     }
   }
-  return { ours: median(times.ours), peer: median(times.peer) };
+  return Object.fromEntries([...times].map(([name, all]) => [name, median(all)])) as Record<Name, number>;
 }
 
 /** @returns milliseconds. */
@@ -37,7 +37,7 @@ export async function timed(work: () => Promise<unknown>): Promise<number> {
 
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
-  const middle = sorted.length / 2;
-  const [low = Number.NaN, high = low] = sorted.slice(Math.ceil(middle) - 1, Math.floor(middle) + 1);
-  return (low + high) / 2;
+  const upper = sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
+  const lower = sorted[Math.ceil(sorted.length / 2) - 1] ?? Number.NaN;
+  return (lower + upper) / 2;
 }

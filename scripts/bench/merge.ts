@@ -23,10 +23,10 @@ export async function merge(bench: Workbench): Promise<void> {
           title: branch,
           head_ref: branch,
         });
-        return {
-          ours: () => server.call("POST", `${requests}/${number}/merge`),
-          peer: () => mergeByHand(byHand, branch, number),
-        };
+        return [
+          { ours: () => server.call("POST", `${requests}/${number}/merge`) },
+          { peer: () => mergeByHand(byHand, branch, number) },
+        ];
       });
       const what = `merge (${kind}), ${fixture.title}`;
       bench.report.ratio({ what, unit: "ms", ours, peer: ["git", peer], bar: BAR });

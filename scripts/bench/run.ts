@@ -1,11 +1,25 @@
 import { build } from "../build.ts";
+import { cli } from "./cli.ts";
+import { diff } from "./diff.ts";
+import { listing } from "./listing.ts";
+import { memory } from "./memory.ts";
 import { merge } from "./merge.ts";
+import { preview } from "./preview.ts";
+import { readers } from "./readers.ts";
 import { Report } from "./report.ts";
+import { start } from "./start.ts";
 import { openWorkbench, type Workbench } from "./workbench.ts";
 
 /** Name → bench, in the order in which they run. */
 const BENCHES: Record<string, (bench: Workbench) => Promise<void>> = {
   merge,
+  preview,
+  diff,
+  listing,
+  readers,
+  cli,
+  memory,
+  start,
 };
 
 const names = process.argv.slice(2);

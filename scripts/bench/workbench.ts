@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Report } from "./report.ts";
@@ -15,6 +15,8 @@ export interface Workbench {
 /** Opens a workbench in the system's temporary folder; disposing of it stops and removes everything. */
 export function openWorkbench(report: Report): Workbench & Disposable {
   const root = mkdtempSync(join(tmpdir(), "svc-bench-"));
+  // Postgres runs as another user when this one is root, and has to get to its folder.
+  chmodSync(root, 0o711);
   const stops: (() => void)[] = [];
   let folders = 0;
   let open = true;

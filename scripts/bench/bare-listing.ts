@@ -1,0 +1,41 @@
+import postgres from "postgres";
+import { createKeys } from "../../src/keys.ts";
+
+/**
+ * A program: what a listing of change requests costs without svc. A bare `Bun.serve` that asks Postgres the same two
+ * questions as svc does, with the same driver and as many connections, and answers the same JSON.
+ * Reads DATABASE_URL and SVC_MASTER_KEY; prints where it listens.
+ */
+const POOL_SIZE = 9;
+
+const sql = postgres(process.env["DATABASE_URL"] ?? "", { max: POOL_SIZE, fetch_types: false });
+const keys = createKeys(Buffer.from(process.env["SVC_MASTER_KEY"] ?? "", "hex"));
+const PATH = /^\/v1\/projects\/([^/]+)\/change-requests$/;
+
+const server = Bun.serve({
+  hostname: "127.0.0.1",
+  port: 0,
+  async fetch(request) {
+    const url = new URL(request.url);
+    const projectId = PATH.exec(url.pathname)?.[1] ?? "";
+    const hash = keys.hashToken((request.headers.get("authorization") ?? "").replace("Bearer ", ""));
+    const [caller] = await sql`
+      select t.token_id, t.user_id, t.project_id as token_project_id, t.session_id, t.hash, t.expires_at,
+        t.last_used_at, p.*, m.role
+      from tokens t
+      left join projects p on p.project_id = ${projectId}
+      left join account_members m on m.account_id = p.account_id and m.user_id = t.user_id
+      where t.hash = ${hash}`;
+    if (!caller?.["role"]) return new Response(null, { status: 403 });
+    const limit = Number(url.searchParams.get("limit"));
+    const rows = await sql`
+      select *, exists (select 1 from merge_intents i where i.cr_id = c.cr_id) as has_intents
+      from change_requests c
+      where c.project_id = ${projectId} and c.status = ${url.searchParams.get("status")}
+      order by c.number desc limit ${limit + 1}`;
+    return Response.json({
+      change_requests: rows.slice(0, limit).map(({ has_intents: _, ...row }) => row),
+    });
+  },
+});
+process.stdout.write(`${server.url.origin}\n`);

@@ -1,0 +1,91 @@
+import { randomBytes } from "node:crypto";
+import { join } from "node:path";
+import { pathOf, smallFixture, textOf } from "./fixtures.ts";
+import { load } from "./load.ts";
+import { median } from "./measure.ts";
+import { startPostgres } from "./postgres.ts";
+import { makeRemotes, type Remotes } from "./remotes.ts";
+import { type Server, startServer } from "./server.ts";
+import type { Workbench } from "./workbench.ts";
+
+const WHAT = "list 50 merged change requests, Postgres";
+const BAR = { atLeast: 0.6 };
+const CHANGE_REQUESTS = 50;
+const CONNECTIONS = 16;
+const ROUNDS = 7;
+const ROUND_SECONDS = 2;
+
+/** A page of 50 merged change requests on Postgres beside a bare handler that runs the same SQL (`bare-listing.ts`). */
+export async function listing(bench: Workbench): Promise<void> {
+  const postgres = await startPostgres(bench);
+  if ("missing" in postgres) return bench.report.skip(WHAT, postgres.missing);
+  const env = {
+    DATABASE_URL: await postgres.createDatabase(),
+    SVC_MASTER_KEY: randomBytes(32).toString("hex"),
+  };
+  const remotes = await makeRemotes(bench, await smallFixture(bench));
+  const server = await startServer(bench, { env });
+  const requests = await server.project(remotes.ours);
+  await mergeAll(server, requests, remotes);
+  const bare = await startBare(bench, env);
+  const page = `${requests}?status=merged&limit=${CHANGE_REQUESTS}`;
+  await sameAnswer(server.url + page, bare.url + page, server.token);
+  const rates = { ours: [] as number[], peer: [] as number[] };
+  for (let round = 0; round < ROUNDS; round++) {
+    const ours = await load(server.url + page, server.token, CONNECTIONS, ROUND_SECONDS);
+    const peer = await load(bare.url + page, server.token, CONNECTIONS, ROUND_SECONDS);
+    // The first warms both up.
+    if (round === 0) continue;
+    rates.ours.push(ours.perSecond);
+    rates.peer.push(peer.perSecond);
+  }
+  bench.report.ratio({
+    what: WHAT,
+    unit: "requests/s",
+    ours: median(rates.ours),
+    peer: ["bare handler", median(rates.peer)],
+    bar: BAR,
+  });
+  bare.stop();
+  await server.stop();
+}
+
+async function mergeAll(server: Server, requests: string, remotes: Remotes): Promise<void> {
+  for (let index = 0; index < CHANGE_REQUESTS; index++) {
+    const branch = `work-${index}`;
+    await remotes.commit({ branch, from: "main", files: { [pathOf(index)]: textOf(index, 1000 + index) } });
+    const body = { title: `Change ${index}`, description: "What it does, and why.", head_ref: branch };
+    const { number } = await server.call<{ number: number }>("POST", requests, body);
+    await server.call("POST", `${requests}/${number}/merge`);
+  }
+}
+
+async function startBare(bench: Workbench, env: Record<string, string>) {
+  const child = Bun.spawn([process.execPath, join(import.meta.dir, "bare-listing.ts")], {
+    env: { ...process.env, ...env, NODE_ENV: "production" },
+    stdout: "pipe",
+    stderr: "inherit",
+  });
+  bench.atEnd(() => child.kill("SIGKILL"));
+  const { value } = await child.stdout.getReader().read();
+  return {
+    url: Buffer.from(value ?? [])
+      .toString()
+      .trim(),
+    stop: () => child.kill(),
+  };
+}
+
+/** Two figures are worth comparing only if both sides answer the same. */
+async function sameAnswer(ours: string, bare: string, token: string): Promise<void> {
+  const [left, right] = await Promise.all(
+    [ours, bare].map(async (url) => {
+      const response = await fetch(url, { headers: { Authorization: `Bearer ${token}` } });
+      const answer: { change_requests: Record<string, unknown>[] } = await response.json();
+      return answer.change_requests.map((row) => JSON.stringify(Object.entries(row).toSorted()));
+    }),
+  );
+  if (left?.length !== CHANGE_REQUESTS || left.join() !== right?.join()) {
+    throw new Error("the bare handler does not answer what svc answers");
+  }
+}

@@ -1,0 +1,27 @@
+/** What a number of readers got in a while. */
+export interface Load {
+  answers: number;
+  perSecond: number;
+}
+
+/**
+ * Has `readers` ask one after the other, each as soon as it has its answer, for a number of seconds.
+ * @throws Error for an answer that is not a success.
+ */
+export async function load(url: string, token: string, readers: number, seconds: number): Promise<Load> {
+  const headers = { Authorization: `Bearer ${token}` };
+  const begun = performance.now();
+  const end = begun + seconds * 1000;
+  let answers = 0;
+  await Promise.all(
+    Array.from({ length: readers }, async () => {
+      while (performance.now() < end) {
+        const response = await fetch(url, { headers });
+        await response.arrayBuffer();
+        if (!response.ok) throw new Error(`GET ${url}: ${response.status}`);
+        answers++;
+      }
+    }),
+  );
+  return { answers, perSecond: answers / ((performance.now() - begun) / 1000) };
+}

@@ -1,0 +1,42 @@
+import { pathOf, smallFixture, textOf } from "./fixtures.ts";
+import { load } from "./load.ts";
+import { makeRemotes } from "./remotes.ts";
+import { type Server, startServer } from "./server.ts";
+import type { Workbench } from "./workbench.ts";
+
+const CHANGE_REQUESTS = 50;
+const READERS = 32;
+const SECONDS = 6;
+const BAR = { atMost: 1 };
+
+/** How often 32 readers of 50 open change requests make svc ask the repository: listings for each 10 answers. */
+export async function readers(bench: Workbench): Promise<void> {
+  const remotes = await makeRemotes(bench, await smallFixture(bench));
+  const server = await startServer(bench);
+  const requests = await server.project(remotes.ours);
+  for (let index = 0; index < CHANGE_REQUESTS; index++) {
+    const branch = `work-${index}`;
+    await remotes.commit({ branch, from: "main", files: { [pathOf(index)]: textOf(index, 1000 + index) } });
+    await server.call("POST", requests, { title: `Change ${index}`, head_ref: branch });
+  }
+  const before = await listings(server);
+  const page = `${server.url}${requests}?status=open&limit=${CHANGE_REQUESTS}`;
+  const { answers, perSecond } = await load(page, server.token, READERS, SECONDS);
+  const made = (await listings(server)) - before;
+  const what = `${READERS} readers of ${CHANGE_REQUESTS} open change requests`;
+  bench.report.figure({
+    what: `${what}, per 10 answers`,
+    unit: "listings",
+    ours: (made / answers) * 10,
+    bar: BAR,
+  });
+  bench.report.figure({ what, unit: "requests/s", ours: perSecond });
+  await server.stop();
+}
+
+async function listings(server: Server): Promise<number> {
+  const text = await fetch(`${server.url}/metrics`).then((response) => response.text());
+  const value = /^svc_git_listings_total (\d+)/m.exec(text)?.[1];
+  if (value === undefined) throw new Error("the server does not count its listings");
+  return Number(value);
+}
