@@ -73,6 +73,14 @@ async function readText(path: string): Promise<string | null> {
   }
 }
 
+/** Whether others than the owner may read the file, and with it the tokens. */
+export async function isExposed(path: string): Promise<boolean> {
+  if (process.platform === "win32") return false;
+  const { stat } = await import("node:fs/promises");
+  const found = await stat(path).catch(() => null);
+  return found !== null && (found.mode & 0o077) !== 0;
+}
+
 function check(value: unknown, path: string): Config {
   if (!isRecord(value)) throw invalid(path, "it is not a JSON object");
   const active = value["active"] ?? DEFAULT_HOST;
@@ -95,7 +103,10 @@ function checkEntry(entry: unknown, name: string, path: string): HostEntry {
       throw invalid(path, `hosts.${name}.${key} is not a string`);
     }
   }
-  const { url } = entry;
+  const { url, token } = entry;
+  if (typeof token === "string" && !/^[\x21-\x7e]+$/.test(token)) {
+    throw invalid(path, `hosts.${name}.token is not a token`);
+  }
   if (url === undefined && !Object.hasOwn(BUILT_IN, name)) throw invalid(path, `hosts.${name} has no url`);
   if (typeof url === "string" && normalizeUrl(url) === null) {
     throw invalid(path, `hosts.${name}.url is not an address`);

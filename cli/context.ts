@@ -1,4 +1,5 @@
 import { type Api, makeApi } from "./api.ts";
+import { configPath, isExposed } from "./config.ts";
 import { usage } from "./failure.ts";
 import type { GLOBAL } from "./flags.ts";
 import type { Output } from "./output.ts";
@@ -68,6 +69,9 @@ export function makeContext({ system, globals, out }: Options): Context {
 
 /** Spec 4.5: the active host is printed before operational commands, to a person and on stderr. */
 async function announce({ system, out, sandbox }: Context, target: Target): Promise<void> {
+  if (target.tokenSource === "config" && (await isExposed(configPath(system)))) {
+    await out.warn(`Others can read your tokens: chmod 600 ${configPath(system)}`);
+  }
   if (sandbox || out.quiet || out.data.json || !system.stderr.isTTY) return;
   await out.note(`Host: ${target.name} (${target.url})`);
 }

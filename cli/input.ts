@@ -10,10 +10,7 @@ const INPUT_MAX_BYTES = 1024 * 1024;
 export async function readInput({ system }: Context, path: string, flag: string): Promise<Uint8Array> {
   if (path === "-") {
     if (system.stdin.isTTY) {
-      throw usage(
-        `${flag} - reads standard input, which is a terminal here.`,
-        "Redirect a file or a command into svc.",
-      );
+      throw isTerminal(flag);
     }
     return system.stdin.bytes(INPUT_MAX_BYTES).catch((error: unknown) => {
       if (error instanceof RangeError) throw tooLarge(flag);
@@ -56,10 +53,7 @@ export async function readSecret(context: Context, value: string, flag: string):
 async function secretFromInput(context: Context, flag: string): Promise<string> {
   if (!context.system.stdin.isTTY) return readText(context, "-", flag);
   if (!context.canAsk()) {
-    throw usage(
-      `${flag} - reads standard input, which is a terminal here.`,
-      "Redirect a file or a command into svc.",
-    );
+    throw isTerminal(flag);
   }
   const { secret } = await import("./prompt.ts");
   return secret("Paste it here (it is not shown)");
@@ -67,3 +61,6 @@ async function secretFromInput(context: Context, flag: string): Promise<string> 
 
 const tooLarge = (flag: string): CliError =>
   usage(`${flag}: the input is larger than ${INPUT_MAX_BYTES} bytes.`);
+
+const isTerminal = (flag: string): CliError =>
+  usage(`${flag}: standard input is a terminal here.`, "Redirect a file or a command into svc.");

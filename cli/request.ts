@@ -73,7 +73,7 @@ async function send(system: System, target: Target, call: Call, signal: AbortSig
     try {
       response = await system.fetch(url, init(target, call, method, signal));
     } catch (error) {
-      if (!mayRetry || signal.aborted) throw error;
+      if (!mayRetry || signal.aborted || error instanceof CliError) throw error;
       attempt++;
       await pause(wait, signal);
       continue;

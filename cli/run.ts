@@ -12,11 +12,8 @@ export async function run(system: System, argv: readonly string[]): Promise<numb
     return await dispatch(system, argv);
   } catch (error) {
     if (error instanceof ReaderGone) return 0;
-    try {
-      await report(system, argv, error);
-    } catch (second) {
-      if (!(second instanceof ReaderGone)) throw second;
-    }
+    // Where stderr cannot be written either, there is nobody to tell.
+    await report(system, argv, error).catch(() => {});
     return error instanceof CliError ? error.exit : 1;
   }
 }

@@ -1,4 +1,4 @@
-import { ReaderGone, systemCode } from "./failure.ts";
+import { CliError, ReaderGone, systemCode } from "./failure.ts";
 
 /** A stream that a command writes to. */
 export interface Sink {
@@ -24,7 +24,9 @@ export interface System {
 export function thisSystem(): System {
   return {
     env: process.env,
-    cwd: process.cwd(),
+    get cwd() {
+      return workingDirectory();
+    },
     stdin: {
       get isTTY() {
         return isTerminal(0);
@@ -36,6 +38,16 @@ export function thisSystem(): System {
     now: Date.now,
     fetch: (url, init) => fetch(url, init),
   };
+}
+
+function workingDirectory(): string {
+  try {
+    return process.cwd();
+  } catch {
+    throw new CliError("file", "The current directory does not exist any more.", {
+      hint: "Change to another one.",
+    });
+  }
 }
 
 function sink(fd: 1 | 2, file: () => typeof Bun.stdout): Sink {
@@ -51,8 +63,9 @@ function sink(fd: 1 | 2, file: () => typeof Bun.stdout): Sink {
       try {
         await Bun.write(file(), chunk);
       } catch (error) {
-        if (systemCode(error) === "EPIPE") throw new ReaderGone();
-        throw error;
+        const code = systemCode(error);
+        if (code === "EPIPE") throw new ReaderGone();
+        throw new CliError("file", `The output cannot be written (${code ?? "unknown error"}).`);
       }
     },
   };

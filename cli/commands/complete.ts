@@ -4,6 +4,7 @@ import { path } from "../api.ts";
 import type { DataFlags } from "../arguments.ts";
 import { configPath, listHosts, readConfig } from "../config.ts";
 import { type Context, makeContext } from "../context.ts";
+import { CliError } from "../failure.ts";
 import { DATA, GLOBAL } from "../flags.ts";
 import { makeOutput } from "../output.ts";
 import {
@@ -219,10 +220,14 @@ async function values(scope: Context, what: Completes): Promise<Candidate[]> {
 async function scopeOf({ system, globals }: Context, given: ReadonlyMap<string, string>): Promise<Context> {
   const data: DataFlags = { json: true, fields: null, jq: undefined };
   const out = makeOutput(system, data, { color: "never", noColor: true, quiet: true });
+  const hurry = AbortSignal.timeout(BUDGET_MS);
   const hurried = {
     ...system,
+    // As an error of ours, which is never tried again.
     fetch: (url: string, init: RequestInit) =>
-      system.fetch(url, { ...init, signal: AbortSignal.timeout(BUDGET_MS) }),
+      system.fetch(url, { ...init, signal: hurry }).catch(() => {
+        throw new CliError("network", "No answer in time.");
+      }),
   };
   const own = { ...globals, host: given.get("host"), project: given.get("project"), timeout: 1 };
   return makeContext({ system: hurried, globals: own, out });

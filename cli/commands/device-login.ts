@@ -86,7 +86,7 @@ async function show({ system, sandbox, canAsk }: Context, target: Target, code: 
     ].join("\n"),
   );
   const isLocal = canAsk() && !sandbox && !system.env["SSH_CONNECTION"];
-  if (isLocal && isWebAddress(complete)) await openBrowser(system, complete);
+  if (isLocal && isWebAddress(complete)) await openBrowser(system, new URL(complete).href);
 }
 
 async function poll(context: Context, target: Target, code: DeviceCode, clock: Clock): Promise<string> {

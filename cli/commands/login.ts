@@ -86,6 +86,8 @@ async function chooseHost(context: Context, api: string | undefined): Promise<Ta
 
 async function readToken(context: Context, given: string): Promise<string> {
   const token = await readSecret(context, given, "--token");
+  if (given !== "-")
+    await context.out.note("The token may stay in your shell's history; `--token -` keeps it out.");
   if (token.startsWith(SERVICE_KEY_PREFIX)) {
     throw usage("That is a sandbox's service key, which the API does not take as a token.");
   }

@@ -62,6 +62,7 @@ describe("the file", () => {
     ["hosts of another kind", '{"hosts":[]}'],
     ["an entry of another kind", '{"hosts":{"a":1}}'],
     ["a token of another kind", '{"hosts":{"cloud":{"token":1}}}'],
+    ["a token that no header can hold", '{"hosts":{"cloud":{"token":"a\\nb"}}}'],
     ["a host without address", '{"hosts":{"a":{}}}'],
     ["a host name that is none", '{"hosts":{"A B":{"url":"http://x"}}}'],
     ["an address that is none", '{"hosts":{"a":{"url":"javascript:1"}}}'],
@@ -130,6 +131,15 @@ describe("the file", () => {
     expect(at({ XDG_CONFIG_HOME: "/x" })).toBe("/x/svc/config.json");
     expect(at({ XDG_CONFIG_HOME: "rel" })).toBe("/h/.config/svc/config.json");
     expect(at({ XDG_CONFIG_HOME: "/x", SVC_CONFIG_FILE: "c.json" })).toBe("/w/c.json");
+  });
+
+  test("that others can read is warned about", async () => {
+    const home = makeHome();
+    write(home.config, { active: "one", hosts: { one: { url: api.url, token: TOKEN } } });
+    chmodSync(home.config, 0o640);
+    const ran = await svc(["projects", "ls"], { home });
+    expect(ran).toMatchObject({ code: 0, stderr: expect.stringContaining(`chmod 600 ${home.config}`) });
+    expect(await svc(["projects", "ls", "--json"], { home })).toMatchObject({ stderr: "" });
   });
 
   test("that cannot be written is found out before the token is sent", async () => {

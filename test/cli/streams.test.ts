@@ -147,6 +147,12 @@ test("a full disk is an error", async () => {
   expect(ran.err).not.toContain("    at ");
 });
 
+test("a directory that is gone is said", async () => {
+  const ran = await sh('mkdir gone && cd gone && rmdir ../gone && "$@"', ["projects", "unlink"]);
+  expect(ran).toMatchObject({ code: 1, out: "" });
+  expect(ran.err).toContain("does not exist any more");
+});
+
 test("SIGTERM and SIGINT end by the signal", async () => {
   api.on("GET /projects", () => new Promise(() => {}));
   for (const signal of ["SIGINT", "SIGTERM"] as const) {

@@ -16,7 +16,7 @@ function signedIn() {
   const home = makeHome();
   mkdirSync(dirname(home.config), { recursive: true });
   const hosts = { team: { url: api.url, token: TOKEN } };
-  writeFileSync(home.config, JSON.stringify({ active: "team", hosts }));
+  writeFileSync(home.config, JSON.stringify({ active: "team", hosts }), { mode: 0o600 });
   return home;
 }
 

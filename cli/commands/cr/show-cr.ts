@@ -31,8 +31,6 @@ export function statusPaint(paint: Paint, status: string): (text: string) => str
   return status === "merged" ? paint.cyan : paint.red;
 }
 
-/** One line on a change request that was just written, or its row for a script. */
-export function outcome(cr: ChangeRequest, sentence: string, view: View): string {
-  if (!view.tty) return listOf([cr], view);
-  return `${statusPaint(view.paint, cr.status)(`#${cr.number}`)} ${oneLine(cr.title)}: ${sentence}\n`;
-}
+/** One line on a change request that was just written. */
+export const outcome = (cr: ChangeRequest, sentence: string, { paint }: View): string =>
+  `${statusPaint(paint, cr.status)(`#${cr.number}`)} ${oneLine(cr.title)}: ${sentence}\n`;

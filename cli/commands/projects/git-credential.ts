@@ -9,7 +9,7 @@ export const credential: Handler<typeof table.credential> = async (context, { ar
   const { id } = await context.project(args["id-or-slug"]);
   const api = await context.api();
   const project = await api.call<Project>({ path: path`/projects/${id}` });
-  const body: GitCredentialBody = { token: await readSecret(context, "-", "The credential:") };
+  const body: GitCredentialBody = { token: await readSecret(context, "-", "The credential") };
   if (flags.username !== undefined) body.username = flags.username;
   const call = {
     method: "PUT",

@@ -8,7 +8,7 @@ export const ls: Handler<typeof table.ls> = async (context, { flags }) => {
   const call = { path: "/projects", query: { account_id: flags.account } };
   const projects = await api.list<Project>(call, "projects");
   await context.out.result(projects, (view) =>
-    projects.length === 0 ? "" : tableOf(projects, COLUMNS, view),
+    projects.length === 0 ? "" : tableOf(projects, view.tty ? COLUMNS : [...COLUMNS, ID], view),
   );
   if (projects.length === 0) await context.out.note("No projects yet. Next: svc projects new --repo <url>");
 };
@@ -17,10 +17,8 @@ const COLUMNS: Column<Project>[] = [
   { title: "SLUG", value: (project) => project.slug },
   { title: "NAME", value: (project) => project.name, flexible: true },
   { title: "BRANCH", value: (project) => project.default_branch },
-  { title: "REPOSITORY", value: (project) => project.repo_url },
-  {
-    title: "ID",
-    value: (project) => project.project_id,
-    paint: (_, view) => view.paint.dim,
-  },
+  { title: "REPOSITORY", value: (project) => project.repo_url, flexible: true },
 ];
+
+/** For scripts: a person names a project by its slug. */
+const ID: Column<Project> = { title: "ID", value: (project) => project.project_id };

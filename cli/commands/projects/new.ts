@@ -17,10 +17,10 @@ export const create: Handler<typeof table.create> = async (context, { flags }) =
   if (token !== undefined) body.git_token = await readSecret(context, token, "--git-token");
   const project = await api.call<Project>({ path: "/projects", body, slow: true });
   const linked = flags.link ? await writeLink(context, api.target, project) : null;
-  await out.result(project, (view) =>
-    view.tty
-      ? `Made the project ${oneLine(project.name)} (${oneLine(project.slug)}) on branch ${oneLine(project.default_branch)}.\n`
-      : `${oneLine(project.project_id)}\t${oneLine(project.slug)}\n`,
+  await out.result(
+    project,
+    () =>
+      `Made the project ${oneLine(project.name)} (${oneLine(project.slug)}) on branch ${oneLine(project.default_branch)}.\n`,
   );
   const slug = oneLine(project.slug);
   if (linked) await out.note(`Linked ${linked.path}.\nNext: svc cr ls`);

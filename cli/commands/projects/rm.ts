@@ -1,6 +1,7 @@
 import type { Project } from "../../../src/contract/project.ts";
 import { path } from "../../api.ts";
 import { usage } from "../../failure.ts";
+import { findLink } from "../../link.ts";
 import type { Handler } from "../../spec.ts";
 import type * as table from "../../table/projects.ts";
 import { oneLine } from "../../text.ts";
@@ -22,4 +23,7 @@ export const rm: Handler<typeof table.rm> = async (context, { args, flags }) => 
     { project_id, slug, deleted: true },
     () => `Deleted ${oneLine(name)} (${oneLine(slug)}).\n`,
   );
+  const found = await findLink(context.system.cwd).catch(() => null);
+  if (found?.link.project_id === project_id)
+    await out.note(`${found.path} still links it: svc projects unlink`);
 };
