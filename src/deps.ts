@@ -16,7 +16,7 @@ export interface Deps {
   log: Logger;
   metrics: Metrics;
   clock: () => Date;
-  turns: Turns;
+  turns: Pick<Turns, "take">;
   /** Called between the steps of a merge; a test ends the process or the database there. */
   checkpoint: (step: MergeStep) => void | Promise<void>;
 }

@@ -108,6 +108,15 @@ export async function forgetIntent(db: Db, intent: Pick<Intent, "crId" | "mergeS
     .where(and(eq(mergeIntents.crId, intent.crId), eq(mergeIntents.mergeSha, intent.mergeSha)));
 }
 
+/** Takes away what is written down of a merge that is recorded; false when another request was first. */
+export async function takeIntents(db: Db, crId: string): Promise<boolean> {
+  const taken = await db
+    .delete(mergeIntents)
+    .where(eq(mergeIntents.crId, crId))
+    .returning({ mergeSha: mergeIntents.mergeSha });
+  return taken.length > 0;
+}
+
 /** The answer to a merge of what is not open. */
 export function notOpen(row: CrRow, status: string): SvcError {
   return new SvcError("not_open", `Change request #${row.number} is ${status}, so it cannot be merged.`);

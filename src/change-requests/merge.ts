@@ -8,9 +8,9 @@ import type { PushOutcome, Repository } from "../git/git.ts";
 import { storable } from "../http/text.ts";
 import { repositoryOf } from "../projects/repository.ts";
 import { requireAgentMerge } from "./agent-merge.ts";
-import { forgetIntent, notOpen, prepareMerge } from "./merge-intent.ts";
+import { forgetIntent, notOpen, prepareMerge, takeIntents } from "./merge-intent.ts";
 import { type CrRow, findChangeRequest, toWire } from "./row.ts";
-import { type Intent, recordMerge, settle } from "./settle.ts";
+import { type Intent, markMerged, settle } from "./settle.ts";
 
 /** Tries before `base_moved` (contract: Change requests). */
 const TRIES = 5;
@@ -119,22 +119,25 @@ async function answerLost(
 ): Promise<MergedChangeRequest> {
   const listing = await deps.git.listBranches(repo, LISTING_MS).catch(() => null);
   const settled = listing && (await settle(deps, project, row, listing));
-  if (settled?.mergeCommitSha === intent.mergeSha) return answer(settled, intent);
+  if (settled?.mergeCommitSha === intent.mergeSha) return finish(deps, project, row, intent);
   throw new SvcError(
     "repo_unreachable",
     "The git host did not say whether the merge arrived. Look at the change request again: svc finds out from the repository.",
   );
 }
 
+/** Of several requests that pushed the same commit, the first to take the intents away has merged it. */
 async function finish(
   deps: Deps,
   project: ProjectRow,
   row: CrRow,
   intent: Intent,
 ): Promise<MergedChangeRequest> {
-  const merged = await recordMerge(deps, project, row.number, intent);
-  await deps.checkpoint("merge-recorded");
+  const merged = await markMerged(deps, project, row.number, intent);
   if (!merged) throw new SvcError("not_found", "The change request was deleted while it was merged.");
+  const taken = await takeIntents(deps.db, row.crId);
+  await deps.checkpoint("merge-recorded");
+  if (!taken) throw notOpen(row, "merged");
   return answer(merged, intent);
 }
 

@@ -29,7 +29,7 @@ export async function settle(
   const intents = await deps.db.select().from(mergeIntents).where(eq(mergeIntents.crId, row.crId));
   for (const intent of intents) {
     if (await arrived(deps, project, intent, listing.tips.get(row.baseRef))) {
-      return recordMerge(deps, project, row.number, intent);
+      return markMerged(deps, project, row.number, intent);
     }
   }
   if (intents.length === 0) return mergedMeanwhile(deps, row.crId);
@@ -43,10 +43,11 @@ export async function settle(
 }
 
 /**
- * Marks a change request merged as its intent says, and keeps its commits reachable.
+ * Marks a change request merged as its intent says, and keeps its commits reachable. The intent stays: by it the one
+ * request that merged is told from those that came too late.
  * @returns the merged row, whoever recorded it first.
  */
-export async function recordMerge(
+export async function markMerged(
   deps: Deps,
   project: ProjectRow,
   number: number,
@@ -55,23 +56,19 @@ export async function recordMerge(
   await keep(deps, project, number, intent);
   await deps.checkpoint("kept");
   const now = deps.clock();
-  const row = await deps.db.transaction(async (tx) => {
-    const [merged] = await tx
-      .update(changeRequests)
-      .set({
-        status: "merged",
-        mergedAt: now,
-        mergedBy: intent.mergedBy,
-        mergeCommitSha: intent.mergeSha,
-        baseCommitSha: intent.baseSha,
-        headCommitSha: intent.headSha,
-        updatedAt: now,
-      })
-      .where(and(eq(changeRequests.crId, intent.crId), eq(changeRequests.status, "open")))
-      .returning();
-    if (merged) await tx.delete(mergeIntents).where(eq(mergeIntents.crId, intent.crId));
-    return merged;
-  });
+  const [row] = await deps.db
+    .update(changeRequests)
+    .set({
+      status: "merged",
+      mergedAt: now,
+      mergedBy: intent.mergedBy,
+      mergeCommitSha: intent.mergeSha,
+      baseCommitSha: intent.baseSha,
+      headCommitSha: intent.headSha,
+      updatedAt: now,
+    })
+    .where(and(eq(changeRequests.crId, intent.crId), eq(changeRequests.status, "open")))
+    .returning();
   return row ?? mergedMeanwhile(deps, intent.crId);
 }
 

@@ -2,6 +2,8 @@ import { lookup } from "node:dns/promises";
 import ipaddr from "ipaddr.js";
 import { SvcError } from "../contract/errors.ts";
 
+/** Loopback by definition (RFC 6761, section 6.3): not asked for, since resolvers differ in what they answer. */
+const LOCALHOST = /(?:^|\.)localhost\.?$/i;
 /** How many of a host's addresses are handed on; more do not make it easier to reach. */
 const ADDRESSES_MAX = 8;
 
@@ -16,15 +18,11 @@ export async function publicAddresses(
   resolve: (host: string) => Promise<string[]>,
   timeoutMs: number,
 ): Promise<string[]> {
+  if (LOCALHOST.test(host)) throw notPublic(host);
   const addresses = ipaddr.isValid(host) ? [host] : await inTime(resolve(host), host, timeoutMs);
   if (addresses.length === 0) throw unresolved(host);
   for (const address of addresses) {
-    if (!isPublic(address)) {
-      throw new SvcError(
-        "repo_not_allowed",
-        `The repository's host ${host} has a private or reserved address, which is not allowed here.`,
-      );
-    }
+    if (!isPublic(address)) throw notPublic(host);
   }
   const isV6 = (address: string) => Number(address.includes(":"));
   return addresses.toSorted((a, b) => isV6(a) - isV6(b)).slice(0, ADDRESSES_MAX);
@@ -60,6 +58,13 @@ async function inTime(answer: Promise<string[]>, host: string, timeoutMs: number
   } finally {
     clearTimeout(timer);
   }
+}
+
+function notPublic(host: string): SvcError {
+  return new SvcError(
+    "repo_not_allowed",
+    `The repository's host ${host} has a private or reserved address, which is not allowed here.`,
+  );
 }
 
 function unresolved(host: string): SvcError {

@@ -8,7 +8,7 @@ export function wantsPage(accept: string | null): boolean {
 /** The answer to a person in a browser: the sentence, and nothing that could run. */
 export function errorPage(error: SvcError, headers: Record<string, string>): Response {
   const title = `${error.status} – svc`;
-  const html = `<!doctype html><html lang="en"><meta charset="utf-8"><title>${title}</title><h1>${title}</h1><p>${escape(error.message)}</p></html>`;
+  const html = `<!doctype html><html lang="en"><meta charset="utf-8"><title>${title}</title><h1>${title}</h1><p>${escapeHtml(error.message)}</p></html>`;
   return new Response(html, {
     status: error.status,
     headers: {
@@ -20,6 +20,6 @@ export function errorPage(error: SvcError, headers: Record<string, string>): Res
   });
 }
 
-function escape(text: string): string {
+function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }

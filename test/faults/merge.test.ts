@@ -198,6 +198,36 @@ test("closing while a merge is under way waits for its outcome", async () => {
   expect((await get()).status).toBe("merged");
 });
 
+test("two requests that make the very same merge commit: one has merged, the other came too late", async () => {
+  // Both write the same commit in the same second, and the second push finds it there already.
+  let second: Promise<Answer> | null = null;
+  let begin = (): Promise<Answer> => Promise.reject(new Error("not yet"));
+  const remote = makeRemote(true);
+  const clock = () => new Date("2030-01-01T00:00:00Z");
+  const turns = { take: <T>(_: string, work: () => Promise<T>) => work() };
+  let calls = 0;
+  const api = await start({
+    deps: {
+      clock,
+      turns,
+      async checkpoint(step) {
+        if (step !== "intent-recorded" || ++calls > 1) return;
+        second = begin();
+        await Bun.sleep(1_000);
+      },
+    },
+  });
+  const project = await api.project(remote.url);
+  const path = `/v1/projects/${project.project_id}/change-requests`;
+  await api.call("POST", path, { body: { title: "t", head_ref: "work" } });
+  begin = () => api.call("POST", `${path}/1/merge`);
+  const answers = [await begin(), await second];
+  expect(calls).toBe(2);
+  expect(answers.map((answer) => answer?.status).sort()).toEqual([200, 409]);
+  expect(answers.find((answer) => answer?.status === 409)?.body.code).toBe("not_open");
+  expect(remote.git("rev-list", "--merges", "--count", "main").trim()).toBe("1");
+});
+
 test("lock files that a killed git left in the mirror are no obstacle to the next server", async () => {
   const remote = makeRemote(true);
   const dataDir = makeFolder();
