@@ -136,11 +136,10 @@ describe("the scripts", () => {
     expect(out).toStartWith("reopen");
   });
 
-  needs("pwsh (PowerShell)", Bun.which("pwsh") !== null)("PowerShell completes with it", async () => {
-    const out = await inShell(
-      ["pwsh", "-NoProfile", "-Command"],
-      'svc completion powershell | Out-String | Invoke-Expression; (TabExpansion2 "svc cr reo" 10).CompletionMatches.CompletionText',
-    );
-    expect(out.trim()).toBe("reopen");
+  // No package source of the tests carries PowerShell: what runs in it is checked by its words alone.
+  test("PowerShell's asks the same hidden command", async () => {
+    const { stdout: out } = await svc(["completion", "powershell"]);
+    expect(out).toContain("Register-ArgumentCompleter -Native -CommandName svc");
+    expect(out).toContain(`& svc __complete '--' @words "$word" 2>$null`);
   });
 });

@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { changeRequest, fakeApi, PATCH, PROJECT_ID, TOKEN } from "../helpers/cli-api.ts";
 import { makeHome, SVC, svc, svcOnTerminal, textOf } from "../helpers/cli-run.ts";
+import { needs } from "../helpers/needs.ts";
 
 const api = fakeApi();
 afterAll(() => api.stop());
@@ -192,7 +193,7 @@ describe("the pager", () => {
     expect(none.screen()).toContain("diff --git");
   });
 
-  test("Ctrl-C belongs to the pager", async () => {
+  needs("less", Bun.which("less") !== null)("Ctrl-C belongs to the pager", async () => {
     const big = PATCH + "+line\n".repeat(50_000);
     api.on("GET /projects/:p/change-requests/:n/diff", () => new Response(big));
     const terminal = diff({ PAGER: "less -R" });
