@@ -40,8 +40,8 @@ export async function preview(bench: Workbench): Promise<void> {
       bench.report.ratio({ what: `preview ${what}, ${fixture.title}`, unit: "ms", ours, peer, bar });
     line("after a push", times.pushed, ["git", times.pushedByHand]);
     line("fetched", times.fetched, ["git", times.fetchedByHand]);
-    line("stored", times.stored, ["after a push", times.pushed], STORED_BAR);
-    line("stored", times.stored, ["fetched", times.fetched], STORED_BAR);
+    line("stored (1)", times.stored, ["after a push", times.pushed], STORED_BAR);
+    line("stored (2)", times.stored, ["fetched", times.fetched], STORED_BAR);
     await server.stop();
   }
 }

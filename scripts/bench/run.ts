@@ -1,4 +1,4 @@
-import { build } from "../build.ts";
+import { BuildError, build } from "../build.ts";
 import { cli } from "./cli.ts";
 import { diff } from "./diff.ts";
 import { listing } from "./listing.ts";
@@ -22,23 +22,35 @@ const BENCHES: Record<string, (bench: Workbench) => Promise<void>> = {
   start,
 };
 
-const names = process.argv.slice(2);
-const unknown = names.filter((name) => !Object.hasOwn(BENCHES, name) && name !== "--no-build");
-if (unknown.length > 0) {
-  process.stderr.write(
-    `bench: no such bench: ${unknown.join(", ")}. There are: ${Object.keys(BENCHES).join(", ")}\n`,
-  );
-  process.exit(2);
-}
-if (!names.includes("--no-build")) await build();
-await runAll(names.filter((name) => name !== "--no-build"));
+/** Measures the programs in dist/ as they are. */
+const NO_BUILD = "--no-build";
 
-/** Runs the benches named, or all. They are no tests: a bar that does not hold is said, and no failure. */
-async function runAll(wanted: readonly string[]): Promise<void> {
+process.exitCode = await main(process.argv.slice(2));
+
+/** They are no tests: a bar that does not hold is said, and the exit status is 0 all the same. */
+async function main(words: readonly string[]): Promise<number> {
+  const names = words.filter((word) => word !== NO_BUILD);
+  const unknown = names.filter((name) => !Object.hasOwn(BENCHES, name));
+  if (unknown.length > 0) {
+    const known = Object.keys(BENCHES).join(", ");
+    return fail(`there is no bench ${unknown.join(", ")}; there are: ${known}`);
+  }
+  try {
+    if (!words.includes(NO_BUILD)) await build();
+  } catch (error) {
+    if (error instanceof BuildError) return fail(error.message);
+    throw error;
+  }
   const report = new Report();
   using bench = openWorkbench(report);
   for (const [name, run] of Object.entries(BENCHES)) {
-    if (wanted.length === 0 || wanted.includes(name)) await run(bench);
+    if (names.length === 0 || names.includes(name)) await run(bench);
   }
   process.stdout.write(`\n${report.summary()}\n`);
+  return 0;
+}
+
+function fail(sentence: string): number {
+  process.stderr.write(`bench: ${sentence}\n`);
+  return 2;
 }
