@@ -11,6 +11,7 @@ import type { Deps } from "./deps.ts";
 import { readJson } from "./http/body.ts";
 import { errorPage, wantsPage } from "./http/error-page.ts";
 import { toBody, toSvcError } from "./http/errors.ts";
+import { setFormats } from "./http/formats.ts";
 import { methodTable } from "./http/methods.ts";
 import { projectRoutes } from "./projects/routes.ts";
 
@@ -19,6 +20,7 @@ import { projectRoutes } from "./projects/routes.ts";
  * features under /v1.
  */
 export function createApp(deps: Deps) {
+  setFormats();
   const requests = new WeakMap<Request, { id: string; started: number }>();
   const seen = (request: Request) => {
     const known = requests.get(request) ?? { id: randomUUID(), started: performance.now() };

@@ -82,6 +82,11 @@ function listen(deps: Deps): Server {
     // A merge or a diff is quiet for as long as git works, which has limits of its own; this is the longest there is.
     idleTimeout: 255,
     fetch: app.fetch,
+    development: false,
+    error: (error) => {
+      deps.log.error({ err: error }, "a request failed outside of the application");
+      return Response.json({ error: "Something went wrong inside svc.", code: "internal" }, { status: 500 });
+    },
   });
   return {
     url: `http://${host.includes(":") ? `[${host}]` : host}:${server.port}`,

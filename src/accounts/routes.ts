@@ -5,7 +5,7 @@ import { me as meSchema, mintedUserToken, mintUserTokenBody, userToken } from ".
 import { NAME_MAX } from "../contract/limits.ts";
 import type { Deps } from "../deps.ts";
 import { pageQuery, readPage } from "../http/page.ts";
-import { listOf, ok, uuidParam } from "../http/schema.ts";
+import { answer, listOf, ok, uuidParam } from "../http/schema.ts";
 import { storable } from "../http/text.ts";
 import { me } from "./me.ts";
 import { listUserTokens, mintUserToken, revokeUserToken } from "./tokens.ts";
@@ -14,11 +14,11 @@ import { listUserTokens, mintUserToken, revokeUserToken } from "./tokens.ts";
 export const accountRoutes = (deps: Deps) =>
   new Elysia({ prefix: "/accounts", tags: ["accounts"] })
     .use(guard(deps))
-    .get("/me", ({ caller }) => me(deps, caller), { user: true, response: { 200: meSchema } })
+    .get("/me", ({ caller }) => me(deps, caller), { user: true, ...answer(200, meSchema) })
     .get("/tokens", ({ caller, query }) => listUserTokens(deps, caller, readPage(query)), {
       user: true,
       query: Type.Object(pageQuery),
-      response: { 200: listOf("tokens", userToken) },
+      ...answer(200, listOf("tokens", userToken)),
     })
     .post(
       "/tokens",
@@ -26,10 +26,10 @@ export const accountRoutes = (deps: Deps) =>
         set.status = 201;
         return mintUserToken(deps, caller, { ...body, name: storable("name", body.name, NAME_MAX * 4) });
       },
-      { user: true, body: mintUserTokenBody, response: { 201: mintedUserToken } },
+      { user: true, body: mintUserTokenBody, ...answer(201, mintedUserToken) },
     )
     .delete("/tokens/:tokenId", ({ caller, params }) => revokeUserToken(deps, caller, params.tokenId), {
       user: true,
       params: Type.Object({ tokenId: uuidParam }),
-      response: { 200: ok },
+      ...answer(200, ok),
     });

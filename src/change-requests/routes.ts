@@ -13,7 +13,7 @@ import {
 } from "../contract/change-request.ts";
 import type { Deps } from "../deps.ts";
 import { pageQuery, readPage } from "../http/page.ts";
-import { listOf } from "../http/schema.ts";
+import { answer, listOf } from "../http/schema.ts";
 import { closeChangeRequest, reopenChangeRequest } from "./close.ts";
 import { diffChangeRequest, streamDiff } from "./diff.ts";
 import { editChangeRequest } from "./edit.ts";
@@ -35,7 +35,7 @@ export const changeRequestRoutes = (deps: Deps) =>
           ...pageQuery,
           status: Type.Optional(crStatusFilter),
         }),
-        response: { 200: listOf("change_requests", changeRequest) },
+        ...answer(200, listOf("change_requests", changeRequest)),
       },
     )
     .post(
@@ -44,16 +44,16 @@ export const changeRequestRoutes = (deps: Deps) =>
         set.status = 201;
         return openChangeRequest(deps, caller, project, body);
       },
-      { project: "write", body: openChangeRequestBody, response: { 201: changeRequest } },
+      { project: "write", body: openChangeRequestBody, ...answer(201, changeRequest) },
     )
     .get("/:crId", ({ project, params }) => getChangeRequest(deps, project, params.crId), {
       project: "write",
-      response: { 200: Type.Object({ change_request: changeRequest }) },
+      ...answer(200, Type.Object({ change_request: changeRequest })),
     })
     .patch("/:crId", ({ project, params, body }) => editChangeRequest(deps, project, params.crId, body), {
       project: "write",
       body: editChangeRequestBody,
-      response: { 200: changeRequest },
+      ...answer(200, changeRequest),
     })
     .get(
       "/:crId/diff",
@@ -64,27 +64,27 @@ export const changeRequestRoutes = (deps: Deps) =>
         const stream = await streamDiff(deps, project, params.crId);
         return new Response(stream, { headers: { "Content-Type": "text/x-diff; charset=utf-8" } });
       },
-      { project: "write", response: { 200: changeRequestDiff } },
+      { project: "write", ...answer(200, changeRequestDiff) },
     )
     .get("/:crId/merge-preview", ({ project, params }) => previewMerge(deps, project, params.crId), {
       project: "write",
-      response: { 200: mergePreview },
+      ...answer(200, mergePreview),
     })
     .post(
       "/:crId/merge",
       ({ caller, project, params, body }) =>
         mergeChangeRequest(deps, caller, project, params.crId, body?.message),
-      { project: "write", body: mergeChangeRequestBody, response: { 200: mergedChangeRequest } },
+      { project: "write", body: mergeChangeRequestBody, ...answer(200, mergedChangeRequest) },
     )
     .post(
       "/:crId/close",
       ({ caller, project, params }) => closeChangeRequest(deps, caller, project, params.crId),
       {
         project: "write",
-        response: { 200: changeRequest },
+        ...answer(200, changeRequest),
       },
     )
     .post("/:crId/reopen", ({ project, params }) => reopenChangeRequest(deps, project, params.crId), {
       project: "write",
-      response: { 200: changeRequest },
+      ...answer(200, changeRequest),
     });

@@ -10,7 +10,7 @@ import {
 } from "../contract/project.ts";
 import type { Deps } from "../deps.ts";
 import { pageQuery, readPage } from "../http/page.ts";
-import { listOf, ok, uuidParam } from "../http/schema.ts";
+import { answer, listOf, ok, uuidParam } from "../http/schema.ts";
 import { createProject } from "./create.ts";
 import { deleteProject } from "./delete.ts";
 import { editProject, storeGitCredential } from "./edit.ts";
@@ -24,7 +24,7 @@ export const projectRoutes = (deps: Deps) =>
     .get("", ({ caller, query }) => listProjects(deps, caller, readPage(query), query.account_id), {
       caller: true,
       query: Type.Object({ ...pageQuery, account_id: Type.Optional(uuidParam) }),
-      response: { 200: listOf("projects", projectSchema) },
+      ...answer(200, listOf("projects", projectSchema)),
     })
     .post(
       "",
@@ -32,30 +32,30 @@ export const projectRoutes = (deps: Deps) =>
         set.status = 201;
         return createProject(deps, caller, body);
       },
-      { user: true, body: createProjectBody, response: { 201: projectSchema } },
+      { user: true, body: createProjectBody, ...answer(201, projectSchema) },
     )
     .get("/:projectId", ({ project }) => toWire(project), {
       project: "write",
-      response: { 200: projectSchema },
+      ...answer(200, projectSchema),
     })
     .patch("/:projectId", ({ project, body }) => editProject(deps, project, body), {
       project: "user",
       body: editProjectBody,
-      response: { 200: projectSchema },
+      ...answer(200, projectSchema),
     })
     .delete("/:projectId", ({ project }) => deleteProject(deps, project), {
       project: "manage",
-      response: { 200: ok },
+      ...answer(200, ok),
     })
     .put("/:projectId/git-credential", ({ project, body }) => storeGitCredential(deps, project, body), {
       project: "user",
       body: gitCredentialBody,
-      response: { 200: ok },
+      ...answer(200, ok),
     })
     .get("/:projectId/cli-token", ({ project, query }) => listProjectTokens(deps, project, readPage(query)), {
       project: "user",
       query: Type.Object(pageQuery),
-      response: { 200: listOf("tokens", projectToken) },
+      ...answer(200, listOf("tokens", projectToken)),
     })
     .post(
       "/:projectId/cli-token",
@@ -63,7 +63,7 @@ export const projectRoutes = (deps: Deps) =>
         set.status = 201;
         return mintProjectToken(deps, caller, project, body ?? {});
       },
-      { project: "user", body: mintProjectTokenBody, response: { 201: mintedProjectToken } },
+      { project: "user", body: mintProjectTokenBody, ...answer(201, mintedProjectToken) },
     )
     .delete(
       "/:projectId/cli-token/:tokenId",
@@ -71,6 +71,6 @@ export const projectRoutes = (deps: Deps) =>
       {
         project: "user",
         params: Type.Object({ projectId: Type.String(), tokenId: uuidParam }),
-        response: { 200: ok },
+        ...answer(200, ok),
       },
     );

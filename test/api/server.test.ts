@@ -1,4 +1,21 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import type { TSchema } from "@sinclair/typebox";
+import { Value } from "@sinclair/typebox/value";
+import {
+  me,
+  mintedProjectToken,
+  mintedUserToken,
+  projectToken,
+  userToken,
+} from "../../src/contract/account.ts";
+import {
+  changeRequest,
+  changeRequestDiff,
+  mergedChangeRequest,
+  mergePreview,
+} from "../../src/contract/change-request.ts";
+import { project as projectSchema } from "../../src/contract/project.ts";
+import { setFormats } from "../../src/http/formats.ts";
 import { type Api, startApi } from "../helpers/api.ts";
 import { Remote } from "../helpers/remote.ts";
 
@@ -106,5 +123,47 @@ test("a browser that is refused gets a page, with nothing of the request running
   expect(refused.text).not.toContain("<script>");
   const signedOut = await api.call("GET", path, { token: null, headers: browser });
   expect([signedOut.status, signedOut.headers.get("www-authenticate")]).toEqual([401, "Bearer"]);
+  remote.remove();
+});
+
+test("every answer is what the contract's schema says, and no more", async () => {
+  setFormats();
+  const remote = new Remote();
+  remote.commit("main", { a: "1\n" });
+  remote.commit("work", { a: "2\n" }, { from: "main" });
+  const made = await api.project(remote.url);
+  const one = `/v1/projects/${made.project_id}`;
+  const cr = `${one}/change-requests`;
+  const ask = async (method: string, path: string, body?: unknown) =>
+    (await api.call(method, path, body === undefined ? {} : { body })).body;
+  const rows: [TSchema, unknown][] = [
+    [projectSchema, made],
+    [projectSchema, await ask("GET", one)],
+    [projectSchema, await ask("PATCH", one, { name: "n" })],
+    [projectSchema, (await ask("GET", "/v1/projects")).projects[0]],
+    [me, await ask("GET", "/v1/accounts/me")],
+    [
+      mintedUserToken,
+      await ask("POST", "/v1/accounts/tokens", { name: "t", expires_at: "2099-01-01T00:00:00Z" }),
+    ],
+    [userToken, (await ask("GET", "/v1/accounts/tokens")).tokens[0]],
+    [mintedProjectToken, await ask("POST", `${one}/cli-token`)],
+    [projectToken, (await ask("GET", `${one}/cli-token`)).tokens[0]],
+    [changeRequest, await ask("POST", cr, { title: "t", head_ref: "work", metadata: { a: 1 } })],
+    [changeRequest, (await ask("GET", cr)).change_requests[0]],
+    [changeRequest, (await ask("GET", `${cr}/1`)).change_request],
+    [changeRequest, await ask("PATCH", `${cr}/1`, { title: "u" })],
+    [changeRequestDiff, await ask("GET", `${cr}/1/diff`)],
+    [mergePreview, await ask("GET", `${cr}/1/merge-preview`)],
+    [changeRequest, await ask("POST", `${cr}/1/close`)],
+    [changeRequest, await ask("POST", `${cr}/1/reopen`)],
+    [mergedChangeRequest, await ask("POST", `${cr}/1/merge`)],
+    [changeRequest, (await ask("GET", `${cr}/1`)).change_request],
+  ];
+  for (const [schema, answer] of rows) {
+    expect([...Value.Errors(schema, answer)].map((error) => [error.path, error.message])).toEqual([]);
+    // Nothing that the contract does not name leaves the server.
+    expect(Value.Clean(schema, structuredClone(answer))).toEqual(answer);
+  }
   remote.remove();
 });
