@@ -1,5 +1,7 @@
 import { timingSafeEqual } from "node:crypto";
-import { and, eq, isNull, lt, or, type SQL } from "drizzle-orm";
+import { and, eq, isNull, lt, or, sql } from "drizzle-orm";
+import type { Db } from "../../db/client.ts";
+import { prepared } from "../../db/prepared.ts";
 import { accountMembers, projects, tokens, users } from "../../db/schema/index.ts";
 import { type Role, SERVICE_KEY_PREFIX, TOKEN_PREFIX } from "../contract/account.ts";
 import { SvcError } from "../contract/errors.ts";
@@ -44,16 +46,9 @@ export async function resolveProject(
   name: string,
 ): Promise<{ caller: Caller; project: ProjectRow; role: Role }> {
   const hash = deps.keys.hashToken(bearer(authorization));
-  const named = namesProject(name);
-  const [row] = await deps.db
-    .select({ ...tokenColumns, project: projects, role: accountMembers.role })
-    .from(tokens)
-    .leftJoin(projects, named ?? eq(projects.projectId, tokens.tokenId))
-    .leftJoin(
-      accountMembers,
-      and(eq(accountMembers.accountId, projects.accountId), eq(accountMembers.userId, tokens.userId)),
-    )
-    .where(eq(tokens.hash, hash));
+  const named = UUID.test(name) || SLUG.test(name);
+  const query = UUID.test(name) ? tokenAndProjectById : tokenAndProjectBySlug;
+  const [row] = await query(deps.db).execute({ hash, name: named ? name.toLowerCase() : "" });
   const caller = callerOf(deps, row, hash);
   if (!named) throw new SvcError("validation_failed", "A project is named by its id (a UUID) or its slug.");
   const project = row?.project ?? null;
@@ -84,6 +79,22 @@ const tokenColumns = {
   expiresAt: tokens.expiresAt,
   lastUsedAt: tokens.lastUsedAt,
 };
+
+const tokenAndProjectById = prepared((db) => tokenAndProject(db, projects.projectId));
+const tokenAndProjectBySlug = prepared((db) => tokenAndProject(db, projects.slug));
+
+function tokenAndProject(db: Db, column: typeof projects.projectId | typeof projects.slug) {
+  return db
+    .select({ ...tokenColumns, project: projects, role: accountMembers.role })
+    .from(tokens)
+    .leftJoin(projects, eq(column, sql.placeholder("name")))
+    .leftJoin(
+      accountMembers,
+      and(eq(accountMembers.accountId, projects.accountId), eq(accountMembers.userId, tokens.userId)),
+    )
+    .where(eq(tokens.hash, sql.placeholder("hash")))
+    .prepare(`token_and_project_by_${column.name}`);
+}
 
 type FoundToken = Pick<
   typeof tokens.$inferSelect,
@@ -134,11 +145,6 @@ function bearer(authorization: string | null): string {
     throw unauthorized("A sandbox service key does not open this route.");
   if (!token.startsWith(TOKEN_PREFIX)) throw unauthorized(`An svc token begins with ${TOKEN_PREFIX}.`);
   return token;
-}
-
-function namesProject(name: string): SQL | null {
-  if (UUID.test(name)) return eq(projects.projectId, name.toLowerCase());
-  return SLUG.test(name) ? eq(projects.slug, name) : null;
 }
 
 function unauthorized(message: string): SvcError {

@@ -6,8 +6,7 @@ import type { Deps } from "../deps.ts";
 import type { DiffEntry, DiffRequest } from "../git/git.ts";
 import { repositoryOf } from "../projects/repository.ts";
 import { requireCommits } from "./preview.ts";
-import { findChangeRequest } from "./row.ts";
-import { resolveTips } from "./tips.ts";
+import { findWithBranches, resolveTips } from "./tips.ts";
 
 /** The tree without entries, which git knows without being told: the other side of unrelated histories. */
 const EMPTY_TREE = {
@@ -80,8 +79,8 @@ export async function streamDiff(
 }
 
 async function prepare(deps: Deps, project: ProjectRow, name: string) {
-  const row = await findChangeRequest(deps.db, project, name);
-  const tips = await resolveTips(deps, project, row);
+  const [row, listing] = await findWithBranches(deps, project, name);
+  const tips = await resolveTips(row, listing);
   const repo = repositoryOf(deps, project);
   await requireCommits(deps, repo, [tips.base, tips.head]);
   const { mergeBase } = await deps.git.relate(repo, tips.base, tips.head);

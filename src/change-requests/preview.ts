@@ -6,16 +6,15 @@ import { SvcError } from "../contract/errors.ts";
 import type { Deps } from "../deps.ts";
 import type { Comparison, Repository } from "../git/git.ts";
 import { repositoryOf } from "../projects/repository.ts";
-import { findChangeRequest } from "./row.ts";
-import { fetchCommits, resolveTips } from "./tips.ts";
+import { fetchCommits, findWithBranches, resolveTips } from "./tips.ts";
 
 /**
  * What a merge would do now (spec 2.7). For a merged change request: the verdict on the commits that were captured.
  * @throws branch_missing, repo_unreachable, merge_engine_failed.
  */
 export async function previewMerge(deps: Deps, project: ProjectRow, name: string): Promise<MergePreview> {
-  const row = await findChangeRequest(deps.db, project, name);
-  const tips = await resolveTips(deps, project, row);
+  const [row, listing] = await findWithBranches(deps, project, name);
+  const tips = await resolveTips(row, listing);
   const verdict = await compareTips(deps, project, tips);
   return {
     base_sha: tips.base,
@@ -45,12 +44,20 @@ async function compareTips(
   const repo = repositoryOf(deps, project);
   await requireCommits(deps, repo, [tips.base, tips.head]);
   const verdict = await deps.git.compare(repo, tips.base, tips.head);
-  const { projectId } = project;
-  await deps.db
-    .insert(mergeVerdicts)
-    .values({ projectId, baseSha: tips.base, headSha: tips.head, gitVersion: deps.git.version, ...verdict })
-    .onConflictDoNothing();
+  store(deps, { projectId: project.projectId, baseSha: tips.base, headSha: tips.head, ...verdict });
   return verdict;
+}
+
+/** Written beside the request: without it the next one only takes longer. */
+function store(deps: Deps, verdict: Omit<typeof mergeVerdicts.$inferInsert, "gitVersion">): void {
+  deps.db
+    .insert(mergeVerdicts)
+    .values({ ...verdict, gitVersion: deps.git.version })
+    .onConflictDoNothing()
+    .then(
+      () => {},
+      (error: unknown) => deps.log.warn({ err: error }, "a verdict could not be stored"),
+    );
 }
 
 /** @throws branch_missing when the repository no longer has one of the commits; unavailable while it is fetched. */

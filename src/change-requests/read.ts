@@ -1,4 +1,6 @@
-import { and, desc, eq, lt } from "drizzle-orm";
+import { and, desc, eq, lte, type SQL, sql } from "drizzle-orm";
+import type { Db } from "../../db/client.ts";
+import { prepared } from "../../db/prepared.ts";
 import { changeRequests } from "../../db/schema/index.ts";
 import type { ProjectRow } from "../auth/caller.ts";
 import type { ChangeRequest, CrStatusFilter } from "../contract/change-request.ts";
@@ -15,18 +17,15 @@ export async function listChangeRequests(
   { limit, cursor }: Page,
 ) {
   const before = readCursor(cursor, NUMBER_CURSOR);
-  const found = await deps.db
-    .select(crColumns)
-    .from(changeRequests)
-    .where(
-      and(
-        eq(changeRequests.projectId, project.projectId),
-        status === "all" ? undefined : eq(changeRequests.status, status),
-        before === null ? undefined : lt(changeRequests.number, Number(before)),
-      ),
-    )
-    .orderBy(desc(changeRequests.number))
-    .limit(limit + 1);
+  const wanted = {
+    projectId: project.projectId,
+    before: before === null ? NUMBER_MAX : Number(before) - 1,
+    limit: limit + 1,
+  };
+  const found =
+    status === "all"
+      ? await allOf(deps.db).execute(wanted)
+      : await withStatus(deps.db).execute({ ...wanted, status });
   const { rows, next } = page(found, limit, (row) => String(row.number));
   const fresh = await refresh(deps, project, rows);
   return { change_requests: fresh.map(toWire), ...next };
@@ -41,4 +40,27 @@ export async function getChangeRequest(
   const row = await findChangeRequest(deps.db, project, name);
   const [fresh] = await refresh(deps, project, [row]);
   return { change_request: toWire(fresh ?? row) };
+}
+
+/** The largest number that a change request can have. */
+const NUMBER_MAX = 2 ** 31 - 1;
+
+const allOf = prepared((db) => select(db, undefined).prepare("change_requests"));
+const withStatus = prepared((db) =>
+  select(db, eq(changeRequests.status, sql.placeholder("status"))).prepare("change_requests_with_status"),
+);
+
+function select(db: Db, status: SQL | undefined) {
+  return db
+    .select(crColumns)
+    .from(changeRequests)
+    .where(
+      and(
+        eq(changeRequests.projectId, sql.placeholder("projectId")),
+        lte(changeRequests.number, sql.placeholder("before")),
+        status,
+      ),
+    )
+    .orderBy(desc(changeRequests.number))
+    .limit(sql.placeholder("limit"));
 }

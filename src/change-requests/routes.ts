@@ -57,12 +57,14 @@ export const changeRequestRoutes = (deps: Deps) =>
     })
     .get(
       "/:crId/diff",
-      async ({ project, params, headers }) => {
-        if (!headers["accept"]?.includes("text/x-diff")) {
-          return Response.json(await diffChangeRequest(deps, project, params.crId));
+      async ({ project, params, headers, set }) => {
+        if (headers["accept"]?.includes("text/x-diff")) {
+          const stream = await streamDiff(deps, project, params.crId);
+          return new Response(stream, { headers: { "Content-Type": "text/x-diff; charset=utf-8" } });
         }
-        const stream = await streamDiff(deps, project, params.crId);
-        return new Response(stream, { headers: { "Content-Type": "text/x-diff; charset=utf-8" } });
+        // As text: a Response made here would be taken apart and sent as a stream.
+        set.headers["content-type"] = "application/json";
+        return JSON.stringify(await diffChangeRequest(deps, project, params.crId));
       },
       { project: "write", ...answer(200, changeRequestDiff) },
     )

@@ -3,25 +3,39 @@ import { SvcError } from "../contract/errors.ts";
 import type { Deps } from "../deps.ts";
 import type { Branches, Repository } from "../git/git.ts";
 import { repositoryOf } from "../projects/repository.ts";
-import type { CrRow } from "./row.ts";
+import { type CrRow, findChangeRequest } from "./row.ts";
 
 /** A person waits for a diff, a preview or a merge longer than for a list. */
 const LISTING_MS = 20_000;
+
+/**
+ * A change request, and its repository's branches on their way: the two are asked for at the same time, and a merged
+ * change request does not need the branches.
+ * @throws not_found, validation_failed.
+ */
+export async function findWithBranches(
+  deps: Deps,
+  project: ProjectRow,
+  name: string,
+): Promise<[CrRow, Promise<Branches>]> {
+  const listing = deps.git.listBranches(repositoryOf(deps, project), LISTING_MS);
+  listing.catch(() => {});
+  return [await findChangeRequest(deps.db, project, name), listing];
+}
 
 /**
  * The two commits that a change request is about: the captured ones of a merged one, else the live tips.
  * @throws branch_missing, repo_unreachable.
  */
 export async function resolveTips(
-  deps: Deps,
-  project: ProjectRow,
   row: CrRow,
+  listing: Promise<Branches>,
 ): Promise<{ base: string; head: string }> {
   if (row.status === "merged" && row.baseCommitSha && row.headCommitSha) {
     return { base: row.baseCommitSha, head: row.headCommitSha };
   }
-  const listing = await deps.git.listBranches(repositoryOf(deps, project), LISTING_MS);
-  return { base: tipOf(listing, row.baseRef), head: tipOf(listing, row.headRef) };
+  const branches = await listing;
+  return { base: tipOf(branches, row.baseRef), head: tipOf(branches, row.headRef) };
 }
 
 /** @throws branch_missing */

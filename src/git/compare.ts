@@ -55,16 +55,26 @@ export async function relateCommits(
   return { mergeBase, isUpToDate: mergeBase === head, canFastForward: mergeBase === base && base !== head };
 }
 
+/** Pairs whose merge bases are remembered: a review asks for the same pair again and again, and a merge twice. */
+const PAIRS_MAX = 500;
+
 /**
  * All merge bases of two commits, the one that `git merge-base` prints first; none for unrelated histories.
  * @throws SvcError `merge_engine_failed`; MirrorDamaged
  */
-export async function mergeBases(
-  engine: Engine,
-  mirror: Mirror,
-  base: string,
-  head: string,
-): Promise<string[]> {
+export function mergeBases(engine: Engine, mirror: Mirror, base: string, head: string): Promise<string[]> {
+  const pair = `${base} ${head}`;
+  const known = mirror.bases.get(pair);
+  if (known) return known;
+  const bases = askMergeBases(engine, mirror, base, head);
+  if (mirror.bases.size >= PAIRS_MAX) mirror.bases.clear();
+  mirror.bases.set(pair, bases);
+  // a failure is not remembered
+  bases.catch(() => mirror.bases.delete(pair));
+  return bases;
+}
+
+async function askMergeBases(engine: Engine, mirror: Mirror, base: string, head: string): Promise<string[]> {
   const result = await engine.runner.run({
     args: ["merge-base", "--all", base, head],
     environment: mirror.environment,

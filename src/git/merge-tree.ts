@@ -1,7 +1,8 @@
+import { SvcError } from "../contract/errors.ts";
 import { CONFLICTS_MAX } from "../contract/limits.ts";
 import { attributesOf, lookUp, lookUpAll, showAttributes } from "./attributes.ts";
 import type { Engine } from "./engine.ts";
-import { engineFailure } from "./failure.ts";
+import { engineFailure, MirrorDamaged } from "./failure.ts";
 import type { Attributes, Mirror } from "./mirror.ts";
 
 /** What merging two commits gives: a tree, or paths in conflict (which may be none, git's exit status decides). */
@@ -65,9 +66,16 @@ async function runOnce(
   if (result.stopped || (result.code !== 0 && result.code !== 1))
     throw engineFailure(engine, "merging", result);
   const { tree, conflicts, mentioned } = readMergeTree(result.stdout, [base, head]);
+  // a git that cannot read a commit also ends with 1, but never names a tree
+  if (!TREE.test(tree)) {
+    const failure = engineFailure(engine, "merging", result);
+    throw failure instanceof SvcError ? new MirrorDamaged(failure) : failure;
+  }
   if (result.code === 0) return { merged: { clean: true, tree }, mentioned };
   return { merged: { clean: false, conflicts }, mentioned };
 }
+
+const TREE = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
 
 /**
  * Reads `merge-tree -z --name-only --messages`: the tree, the paths in conflict, an empty field, then messages of the

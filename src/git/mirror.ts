@@ -27,6 +27,8 @@ export interface Mirror {
   objects: Objects;
   /** Commits that are here with all that they reach. */
   complete: Set<string>;
+  /** The merge bases of pairs of commits, which never change (compare.ts). */
+  bases: Map<string, Promise<string[]>>;
   /** A git that wrote here was killed and may have left locks behind. */
   unclean: boolean;
   /** What was found out about a commit's `.gitattributes` (attributes.ts). */
@@ -164,6 +166,7 @@ function describe(engine: Engine, id: string, directory: string): Mirror {
     environment,
     objects: createObjects(engine, environment),
     complete: new Set(),
+    bases: new Map(),
     unclean: false,
     attributes: new Map(),
   };

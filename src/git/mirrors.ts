@@ -101,6 +101,8 @@ export function createMirrors(engine: Engine): Mirrors {
       (await find(repo)) ?? (await remember(repo, createMirror(engine, repo, formatOf(commits))));
     if (!mirror) return null;
     const failure = await fetchBranches(engine, repo, mirror);
+    // git has looked itself whether what it fetched is whole
+    if (!failure) markComplete(mirror, await tips(mirror));
     inBackground(repackWhenMany(engine, mirror));
     return failure;
   }
@@ -139,14 +141,19 @@ export function createMirrors(engine: Engine): Mirrors {
 
   /** Whether every one of these commits is the tip of a branch of the mirror. */
   async function names(mirror: Mirror, commits: readonly string[]): Promise<boolean> {
+    const named = new Set(await tips(mirror));
+    return named.size === 0 || commits.every((commit) => named.has(commit));
+  }
+
+  /** The commits that the mirror's branches name; none when git could not tell. */
+  async function tips(mirror: Mirror): Promise<string[]> {
     const result = await engine.runner.run({
-      args: ["for-each-ref", "--format=%(objectname)"],
+      args: ["for-each-ref", "--format=%(objectname)", "refs/heads"],
       environment: mirror.environment,
       deadlineMs: engine.limits.mergeMs,
       outputBytes: engine.limits.outputBytes,
     });
-    const tips = new Set(new TextDecoder().decode(result.stdout).split("\n"));
-    return result.code !== 0 || commits.every((commit) => tips.has(commit));
+    return result.code === 0 ? new TextDecoder().decode(result.stdout).split("\n").filter(Boolean) : [];
   }
 
   /** Makes a mirror anew, unless somebody else has just done it. */

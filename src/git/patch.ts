@@ -60,12 +60,16 @@ export function createPatchReader(
       const stop = lineEnd < 0 ? bytes.length : lineEnd + 1;
       if (!midLine) {
         if (lineEnd < 0 && stop - at < HEAD_BYTES) break;
-        const current = file;
-        readLine(bytes.subarray(at, Math.min(stop, at + HEAD_BYTES)));
-        if (file !== current) {
-          gather(bytes.subarray(from, at));
-          flush(current, ready);
-          from = at;
+        if (!isHeader()) {
+          countLine(bytes[at], files[file]);
+        } else {
+          const current = file;
+          readHeader(bytes.subarray(at, Math.min(stop, at + HEAD_BYTES)));
+          if (file !== current) {
+            gather(bytes.subarray(from, at));
+            flush(current, ready);
+            from = at;
+          }
         }
       }
       midLine = lineEnd < 0;
@@ -102,12 +106,8 @@ export function createPatchReader(
     return before === 0 && after === 0;
   }
 
-  function readLine(line: Buffer): void {
+  function readHeader(line: Buffer): void {
     const entry = files[file];
-    if (!isHeader()) {
-      countLine(line[0], entry);
-      return;
-    }
     const text = line.toString("latin1", 0, HEAD_BYTES);
     if (text.startsWith(BLOCK)) {
       nextBlock();
@@ -156,7 +156,8 @@ export function createPatchReader(
     if (pending.length > 0) {
       const last = pending;
       pending = NOTHING;
-      readLine(last);
+      if (isHeader()) readHeader(last);
+      else countLine(last[0], files[file]);
       gather(last);
     }
     flush(file, ready);

@@ -4,7 +4,7 @@ import type { Engine } from "./engine.ts";
 import { engineFailure } from "./failure.ts";
 import type { MergeRequest } from "./git.ts";
 import { mergeTrees } from "./merge-tree.ts";
-import type { Mirror } from "./mirror.ts";
+import { type Mirror, markComplete } from "./mirror.ts";
 
 /**
  * Writes the commit that merges `head` into `base` into the mirror. The commit's bytes are made here and not by
@@ -20,7 +20,6 @@ export async function writeMergeCommit(
   const person = personOf(request);
   if (request.message.includes("\0")) throw new TypeError("a commit message cannot hold NUL");
   const bases = mergeBases(engine, mirror, base, head);
-  bases.catch(() => {});
   if ((await bases).length === 0) {
     throw new SvcError("unrelated_histories", "The two branches have no common history.");
   }
@@ -43,7 +42,10 @@ export async function writeMergeCommit(
     outputBytes: 1024,
   });
   if (result.code !== 0) throw engineFailure(engine, "writing the merge commit", result);
-  return { commit: new TextDecoder().decode(result.stdout).trim() };
+  const commit = new TextDecoder().decode(result.stdout).trim();
+  // both parents are here with all that they reach, and so is all that the merge added
+  markComplete(mirror, [commit]);
+  return { commit };
 }
 
 function personOf({ identity, date }: MergeRequest): string {
