@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import type { Database, Db } from "../db/client.ts";
 import type { Config } from "./config.ts";
-import type { Git } from "./git/git.ts";
+import type { Comparison, Git } from "./git/git.ts";
 import type { Keys } from "./keys.ts";
 import type { Metrics } from "./metrics.ts";
 import type { Turns } from "./turns.ts";
@@ -16,6 +16,8 @@ export interface Deps {
   log: Logger;
   metrics: Metrics;
   clock: () => Date;
+  /** Merge verdicts, by project, commits and git version. */
+  verdicts: Map<string, Comparison>;
   turns: Pick<Turns, "take">;
   /** Called between the steps of a merge; a test ends the process or the database there. */
   checkpoint: (step: MergeStep) => void | Promise<void>;

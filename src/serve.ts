@@ -49,6 +49,7 @@ export async function serve(config: Config, changes: Partial<Deps> = {}): Promis
       metrics,
       clock: () => new Date(),
       turns: new Turns(),
+      verdicts: new Map(),
       checkpoint: () => {},
       ...changes,
     };

@@ -1,4 +1,5 @@
-import { and, eq } from "drizzle-orm";
+import { and, eq, sql } from "drizzle-orm";
+import { prepared } from "../../db/prepared.ts";
 import { mergeVerdicts } from "../../db/schema/index.ts";
 import type { ProjectRow } from "../auth/caller.ts";
 import type { MergePreview } from "../contract/change-request.ts";
@@ -27,32 +28,55 @@ export async function previewMerge(deps: Deps, project: ProjectRow, name: string
   };
 }
 
-/** The verdict on two commits: the stored one, else git's, which is stored. It never changes, so it never expires. */
+/** Verdicts at hand without asking the database; past it the memory starts anew. */
+const REMEMBERED_MAX = 2_000;
+
+/** The verdict on two commits: a stored one, else git's, which is stored. It never changes, so it never expires. */
 async function compareTips(
   deps: Deps,
   project: ProjectRow,
-  tips: { base: string; head: string },
+  { base, head }: { base: string; head: string },
 ): Promise<Comparison> {
-  const key = and(
-    eq(mergeVerdicts.projectId, project.projectId),
-    eq(mergeVerdicts.baseSha, tips.base),
-    eq(mergeVerdicts.headSha, tips.head),
-    eq(mergeVerdicts.gitVersion, deps.git.version),
-  );
-  const [known] = await deps.db.select().from(mergeVerdicts).where(key);
-  if (known) return known;
+  const key = { projectId: project.projectId, baseSha: base, headSha: head, gitVersion: deps.git.version };
+  const name = Object.values(key).join(" ");
+  const remembered = deps.verdicts.get(name);
+  if (remembered) return remembered;
+  const verdict = (await storedVerdict(deps.db).execute(key))[0] ?? (await compare(deps, project, key));
+  if (deps.verdicts.size >= REMEMBERED_MAX) deps.verdicts.clear();
+  deps.verdicts.set(name, verdict);
+  return verdict;
+}
+
+const storedVerdict = prepared((db) =>
+  db
+    .select()
+    .from(mergeVerdicts)
+    .where(
+      and(
+        eq(mergeVerdicts.projectId, sql.placeholder("projectId")),
+        eq(mergeVerdicts.baseSha, sql.placeholder("baseSha")),
+        eq(mergeVerdicts.headSha, sql.placeholder("headSha")),
+        eq(mergeVerdicts.gitVersion, sql.placeholder("gitVersion")),
+      ),
+    )
+    .prepare("merge_verdict"),
+);
+
+type VerdictKey = Pick<typeof mergeVerdicts.$inferInsert, "projectId" | "baseSha" | "headSha" | "gitVersion">;
+
+async function compare(deps: Deps, project: ProjectRow, key: VerdictKey): Promise<Comparison> {
   const repo = repositoryOf(deps, project);
-  await requireCommits(deps, repo, [tips.base, tips.head]);
-  const verdict = await deps.git.compare(repo, tips.base, tips.head);
-  store(deps, { projectId: project.projectId, baseSha: tips.base, headSha: tips.head, ...verdict });
+  await requireCommits(deps, repo, [key.baseSha, key.headSha]);
+  const verdict = await deps.git.compare(repo, key.baseSha, key.headSha);
+  store(deps, { ...key, ...verdict });
   return verdict;
 }
 
 /** Written beside the request: without it the next one only takes longer. */
-function store(deps: Deps, verdict: Omit<typeof mergeVerdicts.$inferInsert, "gitVersion">): void {
+function store(deps: Deps, verdict: typeof mergeVerdicts.$inferInsert): void {
   deps.db
     .insert(mergeVerdicts)
-    .values({ ...verdict, gitVersion: deps.git.version })
+    .values(verdict)
     .onConflictDoNothing()
     .then(
       () => {},

@@ -64,7 +64,7 @@ export const changeRequestRoutes = (deps: Deps) =>
         }
         // As text: a Response made here would be taken apart and sent as a stream.
         set.headers["content-type"] = "application/json";
-        return JSON.stringify(await diffChangeRequest(deps, project, params.crId));
+        return diffChangeRequest(deps, project, params.crId);
       },
       { project: "write", ...answer(200, changeRequestDiff) },
     )

@@ -1,5 +1,6 @@
 import { and, eq, getTableColumns, sql } from "drizzle-orm";
 import type { Db } from "../../db/client.ts";
+import { prepared } from "../../db/prepared.ts";
 import { changeRequests, mergeIntents } from "../../db/schema/index.ts";
 import type { ProjectRow } from "../auth/caller.ts";
 import type { ChangeRequest } from "../contract/change-request.ts";
@@ -22,10 +23,10 @@ const NUMBER = /^[1-9]\d{0,8}$/;
  * @throws validation_failed for what is neither, not_found.
  */
 export async function findChangeRequest(db: Db, project: ProjectRow, name: string): Promise<CrRow> {
-  const [row] = await db
-    .select(crColumns)
-    .from(changeRequests)
-    .where(and(eq(changeRequests.projectId, project.projectId), named(name)));
+  const { projectId } = project;
+  const [row] = UUID.test(name)
+    ? await byId(db).execute({ projectId, name: name.toLowerCase() })
+    : await byNumber(db).execute({ projectId, name: numberOf(name) });
   if (!row) throw new SvcError("not_found", "The project has no such change request.");
   return row;
 }
@@ -57,8 +58,19 @@ export function toWire(row: typeof changeRequests.$inferSelect): ChangeRequest {
   };
 }
 
-function named(name: string) {
-  if (UUID.test(name)) return eq(changeRequests.crId, name.toLowerCase());
-  if (NUMBER.test(name)) return eq(changeRequests.number, Number(name));
+const byId = prepared((db) => select(db, changeRequests.crId).prepare("change_request_by_id"));
+const byNumber = prepared((db) => select(db, changeRequests.number).prepare("change_request_by_number"));
+
+function select(db: Db, column: typeof changeRequests.crId | typeof changeRequests.number) {
+  return db
+    .select(crColumns)
+    .from(changeRequests)
+    .where(
+      and(eq(changeRequests.projectId, sql.placeholder("projectId")), eq(column, sql.placeholder("name"))),
+    );
+}
+
+function numberOf(name: string): number {
+  if (NUMBER.test(name)) return Number(name);
   throw new SvcError("validation_failed", "A change request is named by its id (a UUID) or its number.");
 }
