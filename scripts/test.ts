@@ -1,8 +1,8 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { availableParallelism, tmpdir, totalmem } from "node:os";
 import { join } from "node:path";
-import { startPostgres } from "../test/helpers/postgres-server.ts";
 import { build } from "./build.ts";
+import { startPostgres } from "./postgres-server.ts";
 import { type JobResult, runJob } from "./test-job.ts";
 import { planTests } from "./test-plan.ts";
 

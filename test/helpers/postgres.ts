@@ -1,7 +1,7 @@
 import { afterAll } from "bun:test";
 import { randomUUID } from "node:crypto";
 import postgres from "postgres";
-import { startPostgres } from "./postgres-server.ts";
+import { startPostgres } from "../../scripts/postgres-server.ts";
 
 export interface TestDatabase {
   url: string;

