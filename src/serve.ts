@@ -84,6 +84,8 @@ function listen(deps: Deps): Server {
     idleTimeout: 255,
     fetch: app.fetch,
     development: false,
+    // Not in development Bun lets two servers share a port, each with half of the requests.
+    reusePort: false,
     error: (error) => {
       deps.log.error({ err: error }, "a request failed outside of the application");
       return Response.json({ error: "Something went wrong inside svc.", code: "internal" }, { status: 500 });

@@ -169,6 +169,16 @@ test("a port that is taken stops the server with one line", async () => {
   });
 }, 20_000);
 
+test("two servers never share a port", async () => {
+  const first = await start(settings(folder()));
+  const port = new URL(first.url).port;
+  const second = await run({ ...settings(folder()), SVC_PORT: port }, []);
+  expect([second.code, second.err]).toEqual([
+    1,
+    "svc-api: The port is in use. Stop the program that has it, or set SVC_PORT to another.\n",
+  ]);
+}, 20_000);
+
 test("another master key than the database's is refused", async () => {
   const env = settings(folder());
   await run(env, ["admin", "token", "--email", "a@b.c"]);
