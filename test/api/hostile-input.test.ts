@@ -3,8 +3,8 @@ import fc from "fast-check";
 import { type Api, startApi } from "../helpers/api.ts";
 import { Remote } from "../helpers/remote.ts";
 
-/** Requests in all; the full run takes 20,000. */
-const REQUESTS = Number(process.env["SVC_FUZZ_REQUESTS"] ?? 4_000);
+/** Requests in all; a quick run may take fewer. */
+const REQUESTS = Number(process.env["SVC_FUZZ_REQUESTS"] ?? 20_000);
 
 let api: Api;
 let remote: Remote;
