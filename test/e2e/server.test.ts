@@ -1,6 +1,5 @@
 import { afterEach, describe, expect, test } from "bun:test";
-import { chmodSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { rmSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { sql } from "drizzle-orm";
 import { openEmbedded } from "../../db/client.ts";
@@ -254,15 +253,3 @@ describe("the end of a server", () => {
     expect(new Set(stored).size).toBe(stored.length);
   }, 40_000);
 });
-
-test("the binary reads no .env and no bunfig.toml of the folder it is started in", async () => {
-  const hostile = mkdtempSync(join(tmpdir(), "svc-hostile-"));
-  undo.push(() => rmSync(hostile, { recursive: true, force: true }));
-  writeFileSync(join(hostile, ".env"), "SVC_PORT=not-a-port\n");
-  writeFileSync(join(hostile, "bunfig.toml"), 'preload = ["./evil.ts"]\n');
-  writeFileSync(join(hostile, "evil.ts"), `await Bun.write("ran", "x"); console.log("EVIL");`);
-  chmodSync(hostile, 0o755);
-  const result = await run(settings(folder()), ["admin", "token", "--email", "a@b.c"], { cwd: hostile });
-  expect([result.code, result.out.startsWith("svc_pat_")]).toEqual([0, true]);
-  expect(await Bun.file(join(hostile, "ran")).exists()).toBe(false);
-}, 20_000);
