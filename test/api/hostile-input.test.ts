@@ -176,8 +176,9 @@ test("no generated request makes the server fail", async () => {
             ...(anonymous && Math.random() < 0.2 ? { token: null } : {}),
             ...(operation.method === "GET" ? {} : { raw: body }),
           });
-          const failed =
-            answer.status === 500 || answer.status === 503 || (answer.status >= 400 && !answer.body?.code);
+          // A head over 16 KB is refused by the HTTP parser, before there is a request to answer.
+          const unsaid = answer.status >= 400 && answer.status !== 431 && !answer.body?.code;
+          const failed = answer.status === 500 || answer.status === 503 || unsaid;
           if (failed)
             throw new Error(
               `${operation.method} ${path}?${search}\n${body}\n${answer.status} ${answer.text}`,
