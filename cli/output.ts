@@ -110,9 +110,8 @@ function select(value: unknown, fields: readonly string[]): unknown {
 
 /** @throws CliError `jq` when the expression fails on this answer. */
 export async function runJq(json: string, expression: string, tty: boolean): Promise<string> {
-  const { raw } = await import("jq-wasm");
   try {
-    const text = await raw(json, expression, tty ? ["-r"] : ["-r", "-c"]);
+    const text = await jq(json, expression, tty ? ["-r"] : ["-r", "-c"]);
     const ended = text === "" || text.endsWith("\n") ? text : `${text}\n`;
     return tty ? lines(ended) : ended;
   } catch (error) {
@@ -125,11 +124,21 @@ export async function runJq(json: string, expression: string, tty: boolean): Pro
  * @throws CliError `usage`.
  */
 export async function checkJq(expression: string): Promise<void> {
-  const { raw } = await import("jq-wasm");
   try {
-    await raw("null", `empty | (${expression}\n)`, []);
+    await jq("null", `empty | (${expression}\n)`, []);
   } catch (error) {
     throw usage(`--jq: ${jqMessage(error)}`);
+  }
+}
+
+/** jq leaves its own exit status behind as the process's, which is the command's to set. */
+async function jq(json: string, expression: string, flags: string[]): Promise<string> {
+  const { raw } = await import("jq-wasm");
+  const status = process.exitCode ?? 0;
+  try {
+    return await raw(json, expression, flags);
+  } finally {
+    process.exitCode = status;
   }
 }
 

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { paintDiff } from "../../cli/commands/cr/paint-diff.ts";
-import { painter } from "../../cli/output.ts";
+import { painter, runJq } from "../../cli/output.ts";
 import { run } from "../../cli/run.ts";
 import { lines, oneLine, safeJson, shellWord } from "../../cli/text.ts";
 import { CLEAN, changeRequest, failure, project, TOKEN } from "../helpers/cli-api.ts";
@@ -164,4 +164,9 @@ test("a quoted word means itself to a shell", async () => {
     stdout: "pipe",
   });
   expect(await new Response(shell.stdout).text()).toBe(`${words.join("\n")}\n`);
+});
+
+test("an expression that fails leaves no exit status of jq's behind", async () => {
+  await expect(runJq("{}", '"x" | error', false)).rejects.toThrow();
+  expect(process.exitCode ?? 0).toBe(0);
 });
