@@ -9,10 +9,19 @@ export async function readJson(request: Request): Promise<unknown> {
   const bytes = await readBounded(request);
   if (bytes.byteLength === 0) return undefined;
   try {
-    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes), printable);
   } catch {
     throw new SvcError("invalid_json", "The body is not JSON in UTF-8.");
   }
+}
+
+/** The framework puts a value that it refuses into words; one with a `toString` of its own could not be put so. */
+function printable(_: string, value: unknown): unknown {
+  if (typeof value !== "object" || value === null) return value;
+  if (Object.hasOwn(value, "toString") || Object.hasOwn(value, "valueOf")) {
+    Object.defineProperty(value, Symbol.toPrimitive, { value: () => "an object" });
+  }
+  return value;
 }
 
 async function readBounded(request: Request): Promise<Uint8Array> {

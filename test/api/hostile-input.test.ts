@@ -240,3 +240,13 @@ test("every answer carries a request id, and a refusal says so in JSON", async (
     expect((await api.call("GET", path)).headers.get("x-request-id")).toMatch(/^[0-9a-f-]{36}$/);
   }
 });
+
+test("an object that cannot be turned into text is refused like any other", async () => {
+  for (const title of [{ toString: true }, { valueOf: 1, toString: null }, { toString: { toString: 0 } }]) {
+    const path = `/v1/projects/${project.project_id}/change-requests`;
+    const answer = await api.call("POST", path, { body: { title, head_ref: "work" } });
+    expect([answer.status, answer.body.code]).toEqual([400, "validation_failed"]);
+    const kept = await api.call("PATCH", `${path}/1`, { body: { metadata: title } });
+    expect([kept.status, kept.body.metadata]).toEqual([200, title]);
+  }
+});
