@@ -53,16 +53,16 @@ export async function serve(config: Config, changes: Partial<Deps> = {}): Promis
       checkpoint: () => {},
       ...changes,
     };
-    const stopListening = listen(deps);
+    const http = listen(deps);
     const closeAdmin = listenForAdmin(config.dataDir, (command) => runAdminCommand(deps.db, keys, command));
     const settling = settleAll(deps).catch((error: unknown) =>
       log.error({ err: error }, "merges could not be settled"),
     );
     return {
-      url: stopListening.url,
+      url: http.url,
       async stop() {
         closeAdmin();
-        await stopListening.stop();
+        await http.stop();
         await git.close();
         await settling;
         await close();

@@ -1,16 +1,4 @@
-/** git as a person would run it: no settings of anybody's, no prompts, and nothing but what the commands say. */
-const ENVIRONMENT: Record<string, string> = {
-  PATH: process.env["PATH"] ?? "",
-  HOME: "/nonexistent",
-  LC_ALL: "C.UTF-8",
-  TZ: "UTC",
-  GIT_CONFIG_NOSYSTEM: "1",
-  GIT_CONFIG_GLOBAL: "/dev/null",
-  GIT_AUTHOR_NAME: "A",
-  GIT_AUTHOR_EMAIL: "a@example.com",
-  GIT_COMMITTER_NAME: "A",
-  GIT_COMMITTER_EMAIL: "a@example.com",
-};
+import { GIT_ENVIRONMENT } from "../git-environment.ts";
 
 /**
  * Runs git in a repository and reads all of its output.
@@ -19,7 +7,7 @@ const ENVIRONMENT: Record<string, string> = {
 export async function git(repository: string, args: readonly string[], input = ""): Promise<string> {
   const child = Bun.spawn(["git", ...args], {
     cwd: repository,
-    env: ENVIRONMENT,
+    env: GIT_ENVIRONMENT,
     stdin: input === "" ? "ignore" : Buffer.from(input),
     stdout: "pipe",
     stderr: "pipe",
@@ -37,7 +25,7 @@ export async function git(repository: string, args: readonly string[], input = "
 export async function fastImport(repository: string, stream: Iterable<string>): Promise<void> {
   const child = Bun.spawn(["git", "fast-import", "--quiet", "--force"], {
     cwd: repository,
-    env: ENVIRONMENT,
+    env: GIT_ENVIRONMENT,
     stdin: "pipe",
     stdout: "ignore",
     stderr: "inherit",

@@ -11,12 +11,12 @@ import { requireAgentMerge } from "./agent-merge.ts";
 import { forgetIntent, notOpen, prepareMerge, takeIntents } from "./merge-intent.ts";
 import { type CrRow, findChangeRequest, toWire } from "./row.ts";
 import { type Intent, markMerged, settle } from "./settle.ts";
+import { LISTING_MS } from "./tips.ts";
 
 /** Tries before `base_moved` (contract: Change requests). */
 const TRIES = 5;
 /** The longest pause between two tries; the first is a tenth of it. */
 const PAUSE_MS = 400;
-const LISTING_MS = 20_000;
 
 /**
  * Merges an open change request (spec 4.1 rule 7): fast-forward when the head is strictly ahead, else a three-way

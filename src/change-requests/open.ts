@@ -1,4 +1,4 @@
-import { and, eq, sql } from "drizzle-orm";
+import { eq, type SQL, sql } from "drizzle-orm";
 import { changeRequests, projectSessions, projects } from "../../db/schema/index.ts";
 import type { Caller, ProjectRow } from "../auth/caller.ts";
 import type { ChangeRequest, OpenChangeRequestBody } from "../contract/change-request.ts";
@@ -9,9 +9,7 @@ import { checkBranchName } from "../git/refs.ts";
 import { storable, storableObject } from "../http/text.ts";
 import { repositoryOf } from "../projects/repository.ts";
 import { toWire } from "./row.ts";
-
-/** A person or an agent waits for the answer; a slower host is as good as none. */
-const LISTING_MS = 20_000;
+import { LISTING_MS } from "./tips.ts";
 
 /**
  * Opens a change request (spec 3.1, first row). Nothing is stored unless both branches exist on the remote.
@@ -37,7 +35,6 @@ export async function openChangeRequest(
   const { tips } = await deps.git.listBranches(repositoryOf(deps, project), LISTING_MS);
   const headCommitSha = tip(tips, headRef);
   const baseCommitSha = tip(tips, baseRef);
-  const originSessionId = await knownSession(deps, project, body.session_id);
   const row = await deps.db.transaction(async (tx) => {
     const [counter] = await tx
       .update(projects)
@@ -58,10 +55,7 @@ export async function openChangeRequest(
         headRef,
         headCommitSha,
         baseCommitSha,
-        // Read again by the insert itself: the session may be deleted between the look-up and now.
-        originSessionId:
-          originSessionId &&
-          sql`(select ${projectSessions.sessionId} from ${projectSessions} where ${projectSessions.sessionId} = ${originSessionId} for key share)`,
+        originSessionId: knownSession(project, body.session_id),
         createdBy: caller.userId,
       })
       .returning();
@@ -82,16 +76,12 @@ function tip(tips: ReadonlyMap<string, string>, ref: string): string {
   return commit;
 }
 
-/** Spec 4.1 rule 2: an unknown session is dropped, not an error. */
-async function knownSession(
-  deps: Deps,
-  project: ProjectRow,
-  wanted: string | undefined,
-): Promise<string | null> {
+/**
+ * Spec 4.1 rule 2: an unknown session is dropped, not an error. The insert itself looks it up, and keeps it from being
+ * deleted until it is in.
+ */
+function knownSession(project: ProjectRow, wanted: string | undefined): SQL | null {
   if (!wanted || wanted.includes("\0")) return null;
-  const [session] = await deps.db
-    .select({ sessionId: projectSessions.sessionId })
-    .from(projectSessions)
-    .where(and(eq(projectSessions.sessionId, wanted), eq(projectSessions.projectId, project.projectId)));
-  return session?.sessionId ?? null;
+  return sql`(select ${projectSessions.sessionId} from ${projectSessions}
+    where ${projectSessions.sessionId} = ${wanted} and ${projectSessions.projectId} = ${project.projectId} for key share)`;
 }

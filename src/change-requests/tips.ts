@@ -5,8 +5,8 @@ import type { Branches, Repository } from "../git/git.ts";
 import { repositoryOf } from "../projects/repository.ts";
 import { type CrRow, findChangeRequest } from "./row.ts";
 
-/** A person waits for a diff, a preview or a merge longer than for a list. */
-const LISTING_MS = 20_000;
+/** A person waits for a new request, a diff, a preview or a merge longer than for a list. */
+export const LISTING_MS = 20_000;
 
 /**
  * A change request, and its repository's branches on their way: the two are asked for at the same time, and a merged

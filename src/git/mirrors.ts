@@ -213,7 +213,7 @@ function callers(error: unknown): unknown {
 
 const OBJECT_ID = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
 
-/** Another URL or credential may give another answer, so those do not share. */
+/** One mirror takes one fetch at a time, whoever asks; another URL is another mirror. */
 function fetchKey(repo: Repository): string {
   return JSON.stringify([repo.id, repo.url]);
 }

@@ -2,8 +2,8 @@ import { afterEach, expect, test } from "bun:test";
 import { existsSync, mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { GIT_ENVIRONMENT } from "../../scripts/git-environment.ts";
 import { cleanEnvironment } from "../helpers/api.ts";
-import { CLEAN } from "../helpers/git-repo.ts";
 import { Remote } from "../helpers/remote.ts";
 
 /** Undone after each test, the newest first. */
@@ -23,7 +23,7 @@ test("from npm start to a merged change request, by the README alone", async () 
   remote.commit("main", { "README.md": "hello\n" });
   const env = {
     ...cleanEnvironment(),
-    ...CLEAN,
+    ...GIT_ENVIRONMENT,
     HOME: home,
     XDG_CONFIG_HOME: "",
     XDG_DATA_HOME: "",

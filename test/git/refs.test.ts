@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
+import { GIT_ENVIRONMENT } from "../../scripts/git-environment.ts";
 import { SvcError } from "../../src/contract/errors.ts";
 import { checkBranchName } from "../../src/git/refs.ts";
-import { CLEAN } from "../helpers/git-repo.ts";
 
 const LEGAL = [
   "main",
@@ -120,7 +120,7 @@ test("nothing passes that git check-ref-format --branch refuses, and what it all
       // what cannot be an argument at all
       if (text.includes("\0") || !text.isWellFormed()) return !ours;
       const child = Bun.spawnSync(["git", "check-ref-format", "--branch", short], {
-        env: CLEAN,
+        env: GIT_ENVIRONMENT,
         stdout: "pipe",
         stderr: "ignore",
       });

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { chmod, writeFile } from "node:fs/promises";
+import { GIT_ENVIRONMENT } from "../../scripts/git-environment.ts";
 import { createRunner, type Runner } from "../../src/git/run.ts";
-import { CLEAN, QUIET, temporary } from "../helpers/git-repo.ts";
+import { QUIET, temporary } from "../helpers/git-repo.ts";
 
 /** Stands at git's place: a shell that runs its first argument. */
 let shell: string;
@@ -31,7 +32,7 @@ test("standard input arrives whole", async () => {
   const text = "x".repeat(300_000);
   const result = await runner.run({
     args: ["wc -c"],
-    environment: CLEAN,
+    environment: GIT_ENVIRONMENT,
     stdin: text,
     deadlineMs: 5000,
     outputBytes: 100,
@@ -116,12 +117,12 @@ test("a full disk stops it", async () => {
 
 test("closing stops everything, and nothing starts afterwards", async () => {
   const other = createRunner(directory.path, QUIET, shell);
-  const pending = other.run({ args: ["sleep 60"], environment: CLEAN, deadlineMs: 60_000 });
-  const held = other.open(["sleep 60"], CLEAN);
+  const pending = other.run({ args: ["sleep 60"], environment: GIT_ENVIRONMENT, deadlineMs: 60_000 });
+  const held = other.open(["sleep 60"], GIT_ENVIRONMENT);
   await other.close();
   expect(await pending).toMatchObject({ stopped: "closing" });
   expect(await isGone(held.pid)).toBe(true);
-  expect(await other.run({ args: ["true"], environment: CLEAN, deadlineMs: 1000 })).toMatchObject({
+  expect(await other.run({ args: ["true"], environment: GIT_ENVIRONMENT, deadlineMs: 1000 })).toMatchObject({
     stopped: "closing",
   });
 });
@@ -129,7 +130,7 @@ test("closing stops everything, and nothing starts afterwards", async () => {
 function run(script: string, options: Partial<Parameters<Runner["run"]>[0]> = {}) {
   return runner.run({
     args: [script],
-    environment: CLEAN,
+    environment: GIT_ENVIRONMENT,
     deadlineMs: 5000,
     outputBytes: 1_000_000,
     ...options,

@@ -1,4 +1,4 @@
-import { CLEAN } from "./git-repo.ts";
+import { GIT_ENVIRONMENT } from "../../scripts/git-environment.ts";
 
 export interface GitHttpServer extends Disposable {
   /** `http://127.0.0.1:<port>` */
@@ -39,7 +39,7 @@ export async function backend(root: string, request: Request): Promise<Response>
   const encoded = request.headers.get("content-encoding");
   const child = Bun.spawn(["git", "-c", "http.receivepack=true", "http-backend"], {
     env: {
-      ...CLEAN,
+      ...GIT_ENVIRONMENT,
       GIT_PROJECT_ROOT: root,
       GIT_HTTP_EXPORT_ALL: "1",
       PATH_INFO: decodeURIComponent(url.pathname),

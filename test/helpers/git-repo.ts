@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { GIT_ENVIRONMENT } from "../../scripts/git-environment.ts";
 import { createGit } from "../../src/git/create.ts";
 import type { Git, Repository } from "../../src/git/git.ts";
 import type { GitOptions } from "../../src/git/options.ts";
@@ -34,20 +35,6 @@ export interface TestRepository {
 
 export const QUIET = { debug() {}, info() {}, warn() {}, error() {} };
 
-/** An environment without the configuration of whoever runs the tests. */
-export const CLEAN: Record<string, string> = {
-  PATH: process.env["PATH"] ?? "",
-  HOME: "/nonexistent",
-  LC_ALL: "C.UTF-8",
-  TZ: "UTC",
-  GIT_CONFIG_NOSYSTEM: "1",
-  GIT_CONFIG_GLOBAL: "/dev/null",
-  GIT_AUTHOR_NAME: "A",
-  GIT_AUTHOR_EMAIL: "a@example.com",
-  GIT_COMMITTER_NAME: "A",
-  GIT_COMMITTER_EMAIL: "a@example.com",
-};
-
 /** A directory that is gone after the test. */
 export async function temporary(): Promise<{ path: string } & AsyncDisposable> {
   const path = await mkdtemp(join(tmpdir(), "svc-git-"));
@@ -62,7 +49,7 @@ export async function runGit(
 ): Promise<{ code: number; stdout: Buffer; stderr: string }> {
   const child = Bun.spawn(["git", ...args], {
     cwd: directory,
-    env: { ...CLEAN, ...options.env },
+    env: { ...GIT_ENVIRONMENT, ...options.env },
     stdin: options.stdin === undefined ? "ignore" : Buffer.from(options.stdin),
     stdout: "pipe",
     stderr: "pipe",

@@ -1,7 +1,8 @@
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { CLEAN, type Entry, quotePath, writeEntry } from "./git-repo.ts";
+import { GIT_ENVIRONMENT } from "../../scripts/git-environment.ts";
+import { type Entry, quotePath, writeEntry } from "./git-repo.ts";
 
 /** What a commit does to one path; null deletes it. */
 export type Change = Entry | null;
@@ -99,7 +100,7 @@ export class Remote {
 
 /** Runs git as a test's own hand, and throws with its words when it fails. */
 export function git(args: string[], stdin?: Uint8Array): string {
-  const result = Bun.spawnSync(["git", ...args], { env: CLEAN, ...(stdin && { stdin }) });
+  const result = Bun.spawnSync(["git", ...args], { env: GIT_ENVIRONMENT, ...(stdin && { stdin }) });
   if (!result.success) throw new Error(`git ${args.join(" ")}: ${result.stderr.toString()}`);
   return result.stdout.toString();
 }
