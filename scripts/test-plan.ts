@@ -9,6 +9,14 @@ const ALSO_BINARIES = ["test/api/", "test/cli/"];
 /** Suites about the binaries themselves. */
 const ONLY_BINARIES = ["test/e2e/"];
 
+/** Suites that hold a bound in seconds: another file's load would be in what they measure. */
+const ALONE = ["test/api/hostile-repository", "test/git/hostile"];
+
+/** Whether a job runs after the others, with the machine to itself. */
+export function runsAlone(job: Job): boolean {
+  return ALONE.some((name) => job.name.startsWith(name));
+}
+
 /** One process of the test run: a check, which counts as one test, or a file of tests. */
 export type Job = { kind: "check"; name: string; command: string[] } | TestFile;
 export interface TestFile {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { build } from "./build.ts";
 import { startPostgres } from "./postgres-server.ts";
 import { type JobResult, runJob } from "./test-job.ts";
-import { planTests } from "./test-plan.ts";
+import { type Job, planTests, runsAlone } from "./test-plan.ts";
 
 /** An embedded database takes up to 1.1 GB while it is made, and a file may have two. */
 const MEMORY_PER_JOB = 3 * 1024 ** 3;
@@ -26,14 +26,15 @@ const skips = join(folder, "skips");
 const env = { SVC_TEST_SKIPS: skips, TEST_DATABASE_URL: "url" in postgres ? postgres.url : "" };
 
 const results: JobResult[] = [];
-const waiting = [...jobs];
-await Promise.all(Array.from({ length: atOnce() }, work));
+const together = jobs.filter((job) => !runsAlone(job));
+await Promise.all(Array.from({ length: atOnce() }, () => work(together)));
+await work(jobs.filter(runsAlone));
 if ("url" in postgres) postgres.stop();
 report();
 // Not `process.exit`: it would cut off what a slow reader has not read yet.
 process.exitCode = results.some(({ failed }) => failed > 0) ? 1 : 0;
 
-async function work(): Promise<void> {
+async function work(waiting: Job[]): Promise<void> {
   for (let job = waiting.shift(); job; job = waiting.shift()) {
     const result = await runJob(job, folder, env);
     results.push(result);

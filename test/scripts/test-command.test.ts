@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { runJob } from "../../scripts/test-job.ts";
-import { planTests } from "../../scripts/test-plan.ts";
+import { planTests, runsAlone } from "../../scripts/test-plan.ts";
 
 const HELPER = join(import.meta.dir, "../helpers/needs.ts");
 
@@ -55,6 +55,17 @@ for (const [name, text] of [
     expect((await runFile(text)).failed).toBeGreaterThan(0);
   });
 }
+
+test("the suites that hold a bound in seconds have the machine to themselves", () => {
+  const alone = planTests(["test/"])
+    .filter(runsAlone)
+    .map(({ name }) => name);
+  expect(alone.toSorted()).toEqual([
+    "test/api/hostile-repository.test.ts",
+    "test/api/hostile-repository.test.ts (binaries)",
+    "test/git/hostile.test.ts",
+  ]);
+});
 
 test("the suites of the API and the CLI run twice, those about the binaries once", () => {
   const names = planTests(["test/"]).map(({ name }) => name);
