@@ -1,6 +1,6 @@
 import type { Caller, ProjectRow } from "../auth/caller.ts";
 import { SvcError } from "../contract/errors.ts";
-import { MANIFEST_MAX_BYTES } from "../contract/manifest.ts";
+import { MANIFEST_MAX_BYTES, readManifest } from "../contract/manifest.ts";
 import type { Deps } from "../deps.ts";
 import type { Branches, Repository } from "../git/git.ts";
 import { fetchCommits } from "./tips.ts";
@@ -22,18 +22,10 @@ export async function requireAgentMerge(
   if (tip === undefined || !(await fetchCommits(deps, repo, [tip]))) return;
   const file = await deps.git.readFile(repo, tip, project.manifestPath, MANIFEST_MAX_BYTES);
   if (file === null) return;
-  if (agentMergeOf(new TextDecoder().decode(file)) !== false) return;
+  const { manifest } = readManifest(new TextDecoder().decode(file));
+  if (manifest?.changeRequests.agentMerge) return;
   throw new SvcError(
     "agent_merge_forbidden",
     `This project lets only people merge: ${project.manifestPath} on "${project.defaultBranch}" says agent_merge = false, or cannot be read. Ask a person to run: svc cr merge`,
   );
-}
-
-function agentMergeOf(manifest: string): unknown {
-  try {
-    const table: unknown = Reflect.get(Bun.TOML.parse(manifest), "change_requests");
-    return typeof table === "object" && table !== null ? Reflect.get(table, "agent_merge") : undefined;
-  } catch {
-    return false;
-  }
 }

@@ -1,2 +1,148 @@
+import { parse, TomlDate, TomlError } from "smol-toml";
+import { NAME_MAX } from "./limits.ts";
+import { lineFinder } from "./manifest-lines.ts";
+
 /** Size of the largest `svc.toml` that svc reads, in bytes: a hundred times a long one. */
 export const MANIFEST_MAX_BYTES = 256 * 1024;
+/** Most approvals that a project may ask for: more than any team can gather. */
+const APPROVALS_MAX = 100;
+/** Problems that are reported, errors first: nobody reads more before mending the first. */
+const PROBLEMS_MAX = 50;
+/** Characters of a key from the file that are repeated. */
+const SHOWN_MAX = 64;
+
+/** What a project's `svc.toml` says, with its defaults filled in (contract: Manifest). */
+export interface Manifest {
+  project: { name: string | null };
+  changeRequests: { agentMerge: boolean; directPush: boolean; requiredApprovals: number };
+}
+
+/** One thing that is wrong with a manifest. `path` is the key's, with dots; the names in it are the file's own. */
+export interface ManifestError {
+  path: string;
+  message: string;
+  /** From 1; null where nobody can say. */
+  line: number | null;
+  column: number | null;
+  severity: "error" | "warning";
+}
+
+type Table = Readonly<Record<string, unknown>>;
+interface Kind {
+  says: string;
+  fits(value: unknown): boolean;
+}
+type Problem = { path: string[]; message: string; severity: ManifestError["severity"] };
+
+/**
+ * Reads a manifest. A bad entry never hides the good ones: it is reported, and counts as the value that allows least.
+ * `manifest` is null only for what is not TOML at all.
+ */
+export function readManifest(text: string): { manifest: Manifest | null; errors: ManifestError[] } {
+  let root: Table;
+  try {
+    root = parse(text, { integersAsBigInt: "asNeeded" });
+  } catch (error) {
+    if (!(error instanceof TomlError)) throw error;
+    return { manifest: null, errors: [notToml(error)] };
+  }
+  const lineOf = lineFinder(text);
+  const problems = problemsOf(root);
+  const sorted = ["error", "warning"].flatMap((severity) =>
+    problems.filter((problem) => problem.severity === severity),
+  );
+  const errors = sorted.slice(0, PROBLEMS_MAX).map(({ path, message, severity }) => {
+    return { path: nameOf(path), message, line: lineOf(path), column: null, severity };
+  });
+  return { manifest: { project: readProject(root), changeRequests: readChangeRequests(root) }, errors };
+}
+
+function notToml({ message, line, column }: TomlError): ManifestError {
+  const [first = ""] = message.split("\n");
+  const reason = first.replace(/^Invalid TOML document: |\.$/g, "");
+  return { path: "", message: `The file is not TOML: ${reason}.`, line, column, severity: "error" };
+}
+
+const flag: Kind = { says: "true or false", fits: (value) => typeof value === "boolean" };
+const text: Kind = { says: "a string", fits: (value) => typeof value === "string" };
+const name: Kind = {
+  says: `a name of 1 to ${NAME_MAX} characters`,
+  fits: (value) => typeof value === "string" && /\S/.test(value) && value.length <= NAME_MAX,
+};
+const approvals: Kind = {
+  says: `a whole number from 0 to ${APPROVALS_MAX}`,
+  fits: (value) => Number.isInteger(value) && Number(value) >= 0 && Number(value) <= APPROVALS_MAX,
+};
+const version: Kind = { says: "1", fits: (value) => value === 1 };
+
+const TABLES: Readonly<Record<string, Readonly<Record<string, Kind>>>> = {
+  project: { name, description: text },
+  change_requests: { agent_merge: flag, direct_push: flag, required_approvals: approvals },
+};
+/** Known by name only: what stands in them is read by the features that they configure. */
+const UNREAD = new Set(["env", "sandbox", "opencode", "triggers", "apps"]);
+
+function problemsOf(root: Table): Problem[] {
+  const missing: Problem[] = Object.hasOwn(root, "svc_version")
+    ? []
+    : [
+        {
+          path: ["svc_version"],
+          message: "svc_version is missing: add svc_version = 1.",
+          severity: "warning",
+        },
+      ];
+  return missing.concat(
+    Object.entries(root).flatMap(([key, value]) => {
+      const kinds = Object.hasOwn(TABLES, key) ? TABLES[key] : undefined;
+      if (key === "svc_version") return wrong([key], value, version);
+      if (kinds) return isTable(value) ? problemsIn(key, value, kinds) : [notTable(key)];
+      return UNREAD.has(key) ? [] : [unknown([key], [...Object.keys(TABLES), ...UNREAD])];
+    }),
+  );
+}
+
+function problemsIn(key: string, table: Table, kinds: Readonly<Record<string, Kind>>): Problem[] {
+  return Object.entries(table).flatMap(([inner, value]) => {
+    const kind = Object.hasOwn(kinds, inner) ? kinds[inner] : undefined;
+    return kind ? wrong([key, inner], value, kind) : [unknown([key, inner], Object.keys(kinds))];
+  });
+}
+
+function wrong(path: string[], value: unknown, { says, fits }: Kind): Problem[] {
+  return fits(value) ? [] : [{ path, message: `${path.join(".")} has to be ${says}.`, severity: "error" }];
+}
+
+const notTable = (key: string): Problem => ({
+  path: [key],
+  message: `${key} has to be a table: [${key}].`,
+  severity: "error",
+});
+
+function unknown(path: string[], known: readonly string[]): Problem {
+  const message = `${nameOf(path)} is not known here and is ignored. Known: ${known.join(", ")}.`;
+  return { path, message, severity: "warning" };
+}
+
+const nameOf = (path: readonly string[]): string => path.join(".").slice(0, SHOWN_MAX);
+
+function readProject(root: Table): Manifest["project"] {
+  const table = root["project"];
+  const value = isTable(table) ? table["name"] : undefined;
+  return { name: typeof value === "string" && name.fits(value) ? value : null };
+}
+
+/** What cannot be read must not allow what it may forbid. */
+function readChangeRequests(root: Table): Manifest["changeRequests"] {
+  const table = root["change_requests"] ?? {};
+  if (!isTable(table)) return { agentMerge: false, directPush: false, requiredApprovals: APPROVALS_MAX };
+  const { agent_merge = true, direct_push = true, required_approvals = 0 } = table;
+  return {
+    agentMerge: agent_merge === true,
+    directPush: direct_push === true,
+    requiredApprovals: approvals.fits(required_approvals) ? Number(required_approvals) : APPROVALS_MAX,
+  };
+}
+
+const isTable = (value: unknown): value is Table =>
+  typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof TomlDate);

@@ -416,6 +416,7 @@ describe("merge", () => {
       ["allowed", { "svc.toml": "[change_requests]\nagent_merge = true\n" }, {}, 200],
       ["forbidden", { "svc.toml": "[change_requests]\nagent_merge = false\n" }, {}, 403],
       ["unreadable", { "svc.toml": "[change_requests" }, {}, 403],
+      ["not true or false", { "svc.toml": '[change_requests]\nagent_merge = "true"\n' }, {}, 403],
       [
         "the head may not allow it",
         { "svc.toml": "[change_requests]\nagent_merge = false\n" },

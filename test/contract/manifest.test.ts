@@ -1,0 +1,162 @@
+import { describe, expect, test } from "bun:test";
+import { MANIFEST_MAX_BYTES, readManifest } from "../../src/contract/manifest.ts";
+
+const DEFAULTS = { agentMerge: true, directPush: true, requiredApprovals: 0 };
+const V = "svc_version = 1\n";
+/** Each problem as `severity path:line`. */
+const problems = (text: string) =>
+  readManifest(text).errors.map(({ severity, path, line }) => `${severity} ${path}:${line}`);
+
+test("a whole manifest is read", () => {
+  const text = `${V}[project]\nname = "Shop"\ndescription = "Sells"\n\n[env]\nrequired = ["KEY"]\n[sandbox]\ncpu = 2\n[opencode]\nconfig_dir = "x"\n[change_requests]\nagent_merge = false\ndirect_push = false\nrequired_approvals = 2\n[[triggers]]\nslug = "x"\n[[apps]]\nslug = "y"\n`;
+  expect(readManifest(text)).toEqual({
+    manifest: {
+      project: { name: "Shop" },
+      changeRequests: { agentMerge: false, directPush: false, requiredApprovals: 2 },
+    },
+    errors: [],
+  });
+});
+
+test("an empty one has the defaults, and a warning about the version", () => {
+  expect(readManifest("")).toMatchObject({ manifest: { project: { name: null }, changeRequests: DEFAULTS } });
+  expect(problems("")).toEqual(["warning svc_version:null"]);
+});
+
+describe("what is not TOML has no manifest, and one error that says where", () => {
+  test.each([
+    ["[change_requests", 1, 2],
+    [`${V}agent`, 2, 1],
+    [`${V}a = 1\na = 2\n`, 3, 1],
+    [`${V}[project]\n[project]\n`, 3, 2],
+    [`${V}name = "Shop\n`, 2, 13],
+    [`${V}\r\nx = 'a\x1b[31m'`, 3, 7],
+    [`x = ${"[".repeat(100_000)}`, 1, 1005],
+    ["<html>", 1, 1],
+  ])("%#", (text, line, column) => {
+    const { manifest, errors } = readManifest(text);
+    expect(manifest).toBeNull();
+    expect(errors).toEqual([
+      {
+        path: "",
+        message: expect.stringMatching(/^The file is not TOML: [^\n]+\.$/),
+        line,
+        column,
+        severity: "error",
+      },
+    ]);
+  });
+});
+
+describe("a bad entry is reported with its line, counts as what allows least, and hides no good one", () => {
+  const NONE = { agentMerge: false, directPush: false, requiredApprovals: 100 };
+  test.each<[string, string[], Partial<typeof DEFAULTS>]>([
+    [
+      "svc_version = 2\n[change_requests]\nagent_merge = false",
+      ["error svc_version:1"],
+      { agentMerge: false },
+    ],
+    ['svc_version = "1"', ["error svc_version:1"], {}],
+    [
+      `${V}[change_requests]\nagent_merge = "yes"`,
+      ["error change_requests.agent_merge:3"],
+      { agentMerge: false },
+    ],
+    [
+      `${V}[change_requests]\nagent_merge = 1\ndirect_push = true`,
+      ["error change_requests.agent_merge:3"],
+      { agentMerge: false },
+    ],
+    [
+      `${V}change_requests.direct_push = [true]`,
+      ["error change_requests.direct_push:2"],
+      { directPush: false },
+    ],
+    [
+      `${V}change_requests = { direct_push = 0 }`,
+      ["error change_requests.direct_push:2"],
+      { directPush: false },
+    ],
+    [
+      `${V}"change_requests"."direct_push" = ""`,
+      ["error change_requests.direct_push:2"],
+      { directPush: false },
+    ],
+    [`${V}change_requests = true`, ["error change_requests:2"], NONE],
+    [`${V}change_requests = 2026-01-01`, ["error change_requests:2"], NONE],
+    [`${V}[[change_requests]]\nagent_merge = true`, ["error change_requests:2"], NONE],
+    ...["-1", "101", "1.5", '"2"', "nan", "true", "99999999999999999999"].map(
+      (value): [string, string[], Partial<typeof DEFAULTS>] => [
+        `${V}[change_requests]\nrequired_approvals = ${value}`,
+        ["error change_requests.required_approvals:3"],
+        { requiredApprovals: 100 },
+      ],
+    ),
+    [`${V}project = "Shop"`, ["error project:2"], {}],
+    [
+      `${V}[project]\nname = 3\ndescription = []`,
+      ["error project.name:3", "error project.description:4"],
+      {},
+    ],
+    [`${V}[project]\nname = "  "`, ["error project.name:3"], {}],
+    [`${V}[project]\nname = "${"x".repeat(129)}"`, ["error project.name:3"], {}],
+  ])("%j", (text, expected, change) => {
+    expect(problems(text)).toEqual(expected);
+    expect(problems(text.replaceAll("\n", "\r\n"))).toEqual(expected);
+    expect(readManifest(text).manifest?.changeRequests).toEqual({ ...DEFAULTS, ...change });
+  });
+});
+
+describe("what is unknown is ignored with a warning, errors first", () => {
+  test.each([
+    [`${V}[typo]\na = 1\n[typo.b]`, ["warning typo:2"]],
+    [`${V}[[typo]]\n[[typo]]`, ["warning typo:2"]],
+    [`${V}[a.b.c]`, ["warning a:2"]],
+    [`${V}[__proto__]\nagent_merge = false`, ["warning __proto__:2"]],
+    [`${V}[constructor]`, ["warning constructor:2"]],
+    [`${V}[project]\ntoString = 1`, ["warning project.toString:3"]],
+    [`${V}[change_requests]\nagent_merg = false`, ["warning change_requests.agent_merg:3"]],
+    [`${V}typo = 1\n[project]\nname = 1`, ["error project.name:4", "warning typo:2"]],
+  ])("%j", (text, expected) => {
+    expect(problems(text)).toEqual(expected);
+    expect(readManifest(text).manifest?.changeRequests).toEqual(DEFAULTS);
+  });
+});
+
+describe("a line is right or not told", () => {
+  test.each([
+    [
+      "a comment and a string with the word above",
+      `# agent_merge\nx = """\nagent_merge = 1\n"""\n[change_requests]\nagent_merge = 3`,
+      6,
+    ],
+    ["the same word in another table", `[env]\nagent_merge = 3\n[change_requests]\nagent_merge = 3`, 4],
+    ["a value over several lines", `[change_requests]\nagent_merge = [\n  "agent_merge",\n]`, null],
+    ["an inline table over several lines", `change_requests = {\n agent_merge = 3 }`, null],
+    ["a key with an escape", `[change_requests]\n"agent\\u005fmerge" = 3`, null],
+    ["a file too long to search", `${"#\n".repeat(10_000)}[change_requests]\nagent_merge = 3`, null],
+  ])("%s", (_, text, line) => {
+    const found = readManifest(V + text).errors.find(({ severity }) => severity === "error");
+    expect(found).toMatchObject({
+      path: "change_requests.agent_merge",
+      line: line === null ? null : line + 1,
+    });
+  });
+});
+
+test("the largest file, full of problems, is read in less than a second and reports a bounded number", () => {
+  const texts = [
+    Array.from({ length: MANIFEST_MAX_BYTES / 8 }, (_, n) => `[t${n}]`)
+      .join("\n")
+      .slice(0, MANIFEST_MAX_BYTES),
+    Array.from({ length: 1500 }, (_, n) => `t${n} = 1`).join("\n"),
+    `[change_requests]\n${"agent_merge_ = 1".padEnd(1000, "#")}\n${"# agent_merge\n".repeat(1000)}agent_merge = 3`,
+  ];
+  for (const text of texts) {
+    const start = performance.now();
+    const { errors } = readManifest(text);
+    expect(performance.now() - start).toBeLessThan(1000);
+    expect(errors.length).toBeLessThanOrEqual(50);
+    for (const { message } of errors) expect(message.length).toBeLessThan(300);
+  }
+});
