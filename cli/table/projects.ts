@@ -7,6 +7,7 @@ export const PROJECT_FIELDS = [
   "name",
   "slug",
   "repo_url",
+  "git_url",
   "default_branch",
   "managed",
   "manifest_path",
@@ -90,8 +91,9 @@ export const open = spec({
 export const create = spec({
   path: ["projects", "new"],
   guesses: ["create", "add"],
-  summary: "Make a project for a repository on its git host",
+  summary: "Make a project for a repository on its git host, or for a new one that svc hosts",
   about: [
+    "Without --repo, svc hosts a new, empty repository: push to it with `svc ship`.",
     "The server checks that it can reach the repository before it stores anything. A private repository needs a credential: --git-token, or one inside the URL, which is stored encrypted and never shown again.",
   ],
   args: [],
@@ -100,7 +102,6 @@ export const create = spec({
     repo: {
       kind: "string",
       value: "url",
-      required: true,
       summary: "Address to clone from: https, ssh or git",
       aliases: ["repo-url"],
     },
@@ -122,6 +123,7 @@ export const create = spec({
   fields: PROJECT_FIELDS,
   examples: [
     ["svc projects new --repo https://git.example.com/shop.git --link", "A project for this checkout"],
+    ["svc projects new --name shop", "A repository that svc hosts"],
     [
       "svc projects new --repo https://git.example.com/shop.git --git-token - < token.txt",
       "A private repository",

@@ -1,4 +1,4 @@
-import { boolean, index, integer, pgTable, text, uniqueIndex, uuid } from "drizzle-orm/pg-core";
+import { index, integer, pgTable, text, uniqueIndex, uuid } from "drizzle-orm/pg-core";
 import { accounts } from "./account.ts";
 import { time } from "./time.ts";
 
@@ -12,13 +12,13 @@ export const projects = pgTable(
     name: text("name").notNull(),
     /** Unique on the server: preview host names are made of it. */
     slug: text("slug").notNull(),
-    repoUrl: text("repo_url").notNull(),
+    /** Null: svc hosts the repository. */
+    repoUrl: text("repo_url"),
     defaultBranch: text("default_branch").notNull(),
-    managed: boolean("managed").notNull().default(false),
     manifestPath: text("manifest_path").notNull().default("svc.toml"),
     /** The host credential, sealed: AES-256-GCM under the project's own key. */
     gitCredential: text("git_credential"),
-    /** Changes with `repo_url`: names the mirror, so that no object of the old repository is served as the new one's. */
+    /** Names the repository's folder. It changes with `repo_url`, so that no object of the old repository is served as the new one's. */
     mirrorId: uuid("mirror_id").notNull().defaultRandom(),
     /** The number that the last change request got; numbers are never given twice. */
     lastChangeRequestNumber: integer("last_change_request_number").notNull().default(0),

@@ -7,13 +7,16 @@ const name = Type.String({ minLength: 1, maxLength: NAME_MAX, pattern: "\\S" });
 const ref = Type.String({ minLength: 1, maxLength: NAME_MAX * 2 });
 const repoUrl = Type.String({ minLength: 1, maxLength: REPO_URL_MAX });
 
-/** A project as it crosses the wire. `repo_url` never holds a credential. */
+/** A project as it crosses the wire. No URL in it holds a credential. */
 export const project = Type.Object({
   project_id: uuid,
   account_id: uuid,
   name: Type.String(),
   slug: Type.String(),
-  repo_url: Type.String(),
+  repo_url: Type.String({
+    description: "Where the repository's host has it; the gateway's address when svc hosts it",
+  }),
+  git_url: Type.String({ description: "The gateway's address: clone from it, push to it" }),
   default_branch: Type.String(),
   managed: Type.Boolean({ description: "Whether svc itself hosts the repository" }),
   manifest_path: Type.String(),

@@ -8,3 +8,6 @@ export const SESSION_STATUSES = [
   "failed",
   "completed",
 ] as const;
+
+/** Spec 3.3. */
+export const SANDBOX_STATES = ["provisioning", "active", "stopped", "error", "archived"] as const;

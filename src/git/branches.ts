@@ -2,12 +2,14 @@ import { SvcError } from "../contract/errors.ts";
 import { createShare } from "./coalesce.ts";
 import type { Engine } from "./engine.ts";
 import { remoteFailure } from "./failure.ts";
-import type { Branches, Repository } from "./git.ts";
+import type { Branches, RemoteRepository } from "./git.ts";
 import { askRefs } from "./ls-refs.ts";
 import { openRemote, type Remote } from "./remote.ts";
 
 /** Lists the branches of remotes; callers that ask at the same time share a listing that began after they asked. */
-export function createListing(engine: Engine): (repo: Repository, timeoutMs: number) => Promise<Branches> {
+export function createListing(
+  engine: Engine,
+): (repo: RemoteRepository, timeoutMs: number) => Promise<Branches> {
   const share = createShare<Branches>();
   return (repo, timeoutMs) =>
     withTimeout(
@@ -16,7 +18,7 @@ export function createListing(engine: Engine): (repo: Repository, timeoutMs: num
     );
 }
 
-function keyOf(repo: Repository): string {
+function keyOf(repo: RemoteRepository): string {
   return JSON.stringify([repo.id, repo.url, repo.credential]);
 }
 
@@ -33,7 +35,7 @@ async function withTimeout<T>(work: Promise<T>, timeoutMs: number): Promise<T> {
   }
 }
 
-async function list(engine: Engine, repo: Repository): Promise<Branches> {
+async function list(engine: Engine, repo: RemoteRepository): Promise<Branches> {
   await using remote = await openRemote(engine.remote, repo);
   return await engine.listings(repo.id, async () => {
     engine.listed();

@@ -3,7 +3,8 @@ import { compareCommits, isAncestorOf, relateCommits } from "./compare.ts";
 import { diffCommits } from "./diff.ts";
 import { createEngine } from "./engine.ts";
 import { readCommitFile } from "./file.ts";
-import type { Git } from "./git.ts";
+import { type Branches, type Git, isRemote, type Repository } from "./git.ts";
+import { listHosted, moveHosted } from "./hosted.ts";
 import { keepCommits } from "./keep.ts";
 import { createMirrors } from "./mirrors.ts";
 import type { GitOptions } from "./options.ts";
@@ -18,7 +19,7 @@ import { writeMergeCommit } from "./write-merge.ts";
 export async function createGit(options: GitOptions): Promise<Git> {
   const engine = await createEngine(options);
   const mirrors = createMirrors(engine);
-  const list = createListing(engine);
+  const listRemote = createListing(engine);
 
   return {
     version: engine.version.text,
@@ -67,18 +68,26 @@ export async function createGit(options: GitOptions): Promise<Git> {
       ),
     push: (repo, request) =>
       observed("push", () =>
-        mirrors.use(repo, [request.from, request.to], (mirror) => pushBranch(engine, repo, mirror, request)),
+        mirrors.use(repo, [request.from, request.to], (mirror) =>
+          isRemote(repo) ? pushBranch(engine, repo, mirror, request) : moveHosted(engine, mirror, request),
+        ),
       ),
     keep: (repo, number, commits) =>
       observed("keep", () =>
         mirrors.use(repo, Object.values(commits), (mirror) => keepCommits(engine, mirror, number, commits)),
       ),
+    host: (repo, branch) => mirrors.host(repo, branch),
     forget: (repoId) => mirrors.forget(repoId),
     async close() {
       await engine.runner.close();
       await mirrors.settled();
     },
   };
+
+  async function list(repo: Repository, timeoutMs: number): Promise<Branches> {
+    if (isRemote(repo)) return await listRemote(repo, timeoutMs);
+    return await mirrors.use(repo, [], (mirror) => listHosted(engine, mirror));
+  }
 
   async function observed<T>(operation: string, work: () => Promise<T>): Promise<T> {
     const started = performance.now();

@@ -14,7 +14,15 @@ export interface Engine {
   limits: GitLimits;
   log: Log;
   remote: RemoteContext;
-  directories: { mirrors: string; temporary: string; home: string };
+  directories: {
+    /** Copies of repositories on git hosts. */
+    mirrors: string;
+    /** Repositories that svc itself hosts. */
+    repositories: string;
+    /** What is not whole yet; emptied at start. On the disk of the others, so that a rename brings it there. */
+    temporary: string;
+    home: string;
+  };
   /** Merges and what is asked about them. */
   merges: Gate;
   /** Diffs have places of their own: a slow reader must not hold up merges. */
@@ -24,6 +32,8 @@ export interface Engine {
   /** Fetches and pushes: they mostly wait for a host. */
   network: Gate;
   listings: Gate;
+  /** Repacking: one at a time, it takes all that the machine has. */
+  upkeep: Gate;
   /** Told of each listing that was really made; callers may share one. */
   listed: () => void;
 }
@@ -37,6 +47,7 @@ export async function createEngine(options: GitOptions): Promise<Engine> {
   const root = resolve(options.dataDir);
   const directories = {
     mirrors: join(root, "mirrors"),
+    repositories: join(root, "repositories"),
     temporary: join(root, "git", "temporary"),
     home: join(root, "git", "home"),
   };
@@ -68,6 +79,7 @@ export async function createEngine(options: GitOptions): Promise<Engine> {
     checks: createGate(heavy(limits)),
     network: createGate(network(limits)),
     listings: createGate(network(limits)),
+    upkeep: createGate({ ...network(limits), total: 1, waitMs: limits.fetchMs }),
     listed: options.listed ?? (() => {}),
   };
 }

@@ -3,12 +3,12 @@ import { join } from "node:path";
 import type { SvcError } from "../contract/errors.ts";
 import type { Engine } from "./engine.ts";
 import { fetchFailure, type MirrorDamaged } from "./failure.ts";
-import type { Repository } from "./git.ts";
+import type { RemoteRepository } from "./git.ts";
 import { type Mirror, packBytes, removeStaleLocks } from "./mirror.ts";
 import { openRemote } from "./remote.ts";
 
 /**
- * Brings the remote's branches into the mirror as they are now, with their whole history; branches that are gone
+ * Brings the remote's branches and tags into the mirror as they are now, with their whole history; those that are gone
  * there go here too, the commits kept under refs/cr/ stay. Not `--atomic`: a branch `a` that became `a/b` could not
  * change in one transaction.
  * @returns why it did not work, or null. A remote with one branch whose name no disk can hold fails like this and has
@@ -16,7 +16,7 @@ import { openRemote } from "./remote.ts";
  */
 export async function fetchBranches(
   engine: Engine,
-  repo: Repository,
+  repo: RemoteRepository,
   mirror: Mirror,
 ): Promise<SvcError | MirrorDamaged | null> {
   await using remote = await openRemote(engine.remote, repo);
@@ -37,6 +37,7 @@ export async function fetchBranches(
         "--",
         remote.url,
         "+refs/heads/*:refs/heads/*",
+        "+refs/tags/*:refs/tags/*",
       ],
       environment: { ...remote.environment, GIT_DIR: mirror.directory },
       deadlineMs: engine.limits.fetchMs,
@@ -57,24 +58,4 @@ async function removeHalfPacks(mirror: Mirror): Promise<void> {
   const packs = join(mirror.directory, "objects", "pack");
   const names = await readdir(packs).catch(() => []);
   for (const name of names) if (name.startsWith("tmp_")) await rm(join(packs, name), { force: true });
-}
-
-/** Packs that a mirror may gather before small ones are put together: each costs a look in every object search. */
-const PACKS_MAX = 16;
-const REPACK_MS = 120_000;
-
-/** Puts small packs together when there are many; the large old ones are left alone, so it stays cheap. */
-export async function repackWhenMany(engine: Engine, mirror: Mirror): Promise<void> {
-  const names = await readdir(join(mirror.directory, "objects", "pack")).catch(() => []);
-  if (names.filter((name) => name.endsWith(".pack")).length <= PACKS_MAX) return;
-  const result = await engine.network(mirror.id, () =>
-    engine.runner.run({
-      args: ["repack", "--quiet", "-d", "--geometric=2", "--no-write-bitmap-index"],
-      environment: mirror.environment,
-      deadlineMs: REPACK_MS,
-      memory: engine.limits.fetchMemory,
-      outputBytes: engine.limits.outputBytes,
-    }),
-  );
-  if (result.code === null) mirror.unclean = true;
 }

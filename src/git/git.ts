@@ -72,19 +72,30 @@ export interface Git {
   /** Keeps commits reachable in the mirror under `refs/cr/<number>/<name>`, whatever happens to the branches. */
   keep(repo: Repository, number: number, commits: Record<"base" | "head" | "merge", string>): Promise<void>;
 
-  /** Deletes the mirror of a repository. */
+  /** Makes an empty repository that svc hosts; `branch` is what it is expected to begin with. */
+  host(repo: Repository, branch: string): Promise<void>;
+
+  /** Deletes the mirror of a repository, or the repository itself when svc hosts it. */
   forget(repoId: string): Promise<void>;
 
   /** Ends every git process and waits for them. After this, nothing more is started. */
   close(): Promise<void>;
 }
 
-/** A repository on a git host. `id` (a UUID) names its mirror on disk. */
+/** A repository. `id` (a UUID) names its folder on disk. */
 export interface Repository {
   id: string;
-  url: string;
+  /** Where its host has it: then the folder is a mirror, and can be made anew. Null: svc hosts it, and the folder is all there is. */
+  url: string | null;
   /** What opens it: user name and password for http(s); for ssh `token` is a private key in OpenSSH form. */
   credential: Credential | null;
+}
+
+/** A repository on a git host. */
+export type RemoteRepository = Repository & { url: string };
+
+export function isRemote(repo: Repository): repo is RemoteRepository {
+  return repo.url !== null;
 }
 
 export interface Credential {

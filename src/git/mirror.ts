@@ -1,8 +1,8 @@
-import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Engine } from "./engine.ts";
-import { baseEnvironment, withSettings } from "./environment.ts";
-import type { Repository } from "./git.ts";
+import { baseEnvironment, type Setting, withSettings } from "./environment.ts";
+import type { RemoteRepository } from "./git.ts";
 import { createObjects, type Objects } from "./objects.ts";
 
 /**
@@ -18,17 +18,25 @@ export interface Attributes {
   all: boolean;
 }
 
-/** A bare copy of a remote, with its whole history, written by this process only. */
+/** A bare repository with its whole history, written by this process only: a copy of a remote, or one that svc hosts. */
 export interface Mirror {
   id: string;
+  /** Svc hosts it: nothing in it can be had again from elsewhere. */
+  hosted: boolean;
   directory: string;
   /** The environment of git processes that work in it. */
   environment: Record<string, string>;
   objects: Objects;
+  /** Ends when all that changes refs here has ended. */
+  written: Promise<void>;
+  /** The branch that HEAD was last pointed at by this process. */
+  head: string | null;
   /** Commits that are here with all that they reach. */
   complete: Set<string>;
   /** The merge bases of pairs of commits, which never change (compare.ts). */
   bases: Map<string, Promise<string[]>>;
+  /** It is being repacked. */
+  maintaining: boolean;
   /** A git that wrote here was killed and may have left locks behind. */
   unclean: boolean;
   /** What was found out about a commit's `.gitattributes` (attributes.ts). */
@@ -43,7 +51,7 @@ const COMPLETE_MAX = 20_000;
  * is written anew. A mirror made for another URL is thrown away: no repository may show another's objects.
  * @returns null when there is none yet
  */
-export async function openMirror(engine: Engine, repo: Repository): Promise<Mirror | null> {
+export async function openMirror(engine: Engine, repo: RemoteRepository): Promise<Mirror | null> {
   const directory = mirrorDirectory(engine, repo.id);
   const origin = await readFile(join(directory, ORIGIN_FILE), "utf8").catch(() => null);
   const config = await readFile(join(directory, "config"), "utf8").catch(() => "");
@@ -59,28 +67,79 @@ export async function openMirror(engine: Engine, repo: Repository): Promise<Mirr
 /** Makes an empty mirror. It appears under its name all at once, so that none is ever half made. */
 export async function createMirror(
   engine: Engine,
-  repo: Repository,
+  repo: RemoteRepository,
   format: "sha1" | "sha256",
 ): Promise<Mirror> {
   const directory = mirrorDirectory(engine, repo.id);
-  const fresh = join(engine.directories.temporary, `mirror-${crypto.randomUUID()}`);
-  for (const part of ["objects/info", "objects/pack", "refs/heads", "info"]) {
-    await mkdir(join(fresh, part), { recursive: true, mode: 0o700 });
-  }
-  // no branch of the remote: newer gits would read attributes from it
-  await writeFile(join(fresh, "HEAD"), "ref: refs/svc/none\n");
-  await writeFile(join(fresh, "config"), configOf(format));
+  const fresh = await prepare(engine, "refs/svc/none", format);
   await writeFile(join(fresh, ORIGIN_FILE), originOf(repo));
   await rm(directory, { recursive: true, force: true });
   await rename(fresh, directory);
   return describe(engine, repo.id, directory);
 }
 
-/** Deletes a mirror. It is moved away first, so that nothing finds it half deleted. */
+/** Makes an empty repository that svc hosts; HEAD names `branch`. One that is there stays as it is. */
+export async function createHosted(engine: Engine, id: string, branch: string): Promise<void> {
+  const directory = hostedDirectory(engine, id);
+  if (await exists(directory)) return;
+  const fresh = await prepare(engine, `refs/heads/${branch}`, "sha1");
+  await rename(fresh, directory);
+  await syncDirectory(engine.directories.repositories);
+}
+
+/** Opens a repository that svc hosts; leftovers of a crash are removed. Null when this server does not have it. */
+export async function openHosted(engine: Engine, id: string): Promise<Mirror | null> {
+  const directory = hostedDirectory(engine, id);
+  if (!(await exists(join(directory, "HEAD")))) return null;
+  await removeLeftovers(directory);
+  return describe(engine, id, directory);
+}
+
+/** Points HEAD at a branch, which clients check out after a clone. */
+async function pointHead(mirror: Mirror, branch: string): Promise<void> {
+  if (mirror.head === branch) return;
+  const fresh = join(mirror.directory, `.tmp-head-${crypto.randomUUID()}`);
+  await writeFile(fresh, `ref: refs/heads/${branch}\n`);
+  await rename(fresh, join(mirror.directory, "HEAD"));
+  mirror.head = branch;
+}
+
+/** A name in a directory is on the disk only when the directory is. */
+export async function syncDirectory(path: string): Promise<void> {
+  const handle = await open(path);
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** An empty bare repository beside the others, to be moved to its place. */
+async function prepare(engine: Engine, head: string, format: "sha1" | "sha256"): Promise<string> {
+  const fresh = join(engine.directories.temporary, `mirror-${crypto.randomUUID()}`);
+  for (const part of ["objects/info", "objects/pack", "refs/heads", "refs/tags", "info"]) {
+    await mkdir(join(fresh, part), { recursive: true, mode: 0o700 });
+  }
+  await writeFile(join(fresh, "HEAD"), `ref: ${head}\n`);
+  await writeFile(join(fresh, "config"), configOf(format));
+  return fresh;
+}
+
+/** Deletes a mirror. */
 export async function discardMirror(engine: Engine, id: string): Promise<void> {
+  await remove(engine, mirrorDirectory(engine, id));
+}
+
+/** Deletes a repository that svc hosts. */
+export async function discardHosted(engine: Engine, id: string): Promise<void> {
+  await remove(engine, hostedDirectory(engine, id));
+}
+
+/** It is moved away first, so that nothing finds it half deleted. */
+async function remove(engine: Engine, directory: string): Promise<void> {
   const away = join(engine.directories.temporary, `gone-${crypto.randomUUID()}`);
   try {
-    await rename(mirrorDirectory(engine, id), away);
+    await rename(directory, away);
   } catch (error) {
     if (isMissing(error)) return;
     throw error;
@@ -111,6 +170,11 @@ export function markComplete(mirror: Mirror, commits: readonly string[]): void {
   for (const commit of commits) mirror.complete.add(commit);
 }
 
+/** After objects may have gone: everything is looked at again. */
+export function markIncomplete(mirror: Mirror): void {
+  mirror.complete.clear();
+}
+
 /** Bytes of a mirror's packs, also of those that are still coming in. */
 export async function packBytes(mirror: Mirror): Promise<number> {
   const packs = join(mirror.directory, "objects", "pack");
@@ -126,12 +190,20 @@ const ORIGIN_FILE = "svc-origin";
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 function mirrorDirectory(engine: Engine, id: string): string {
+  return join(engine.directories.mirrors, folderName(id));
+}
+
+function hostedDirectory(engine: Engine, id: string): string {
+  return join(engine.directories.repositories, folderName(id));
+}
+
+function folderName(id: string): string {
   if (!UUID.test(id)) throw new TypeError("a repository's id must be a UUID");
-  return join(engine.directories.mirrors, `${id.toLowerCase()}.git`);
+  return `${id.toLowerCase()}.git`;
 }
 
 /** A digest, so that the file cannot hold anything secret. */
-function originOf(repo: Repository): string {
+function originOf(repo: RemoteRepository): string {
   return `${new Bun.CryptoHasher("sha256").update(repo.url).digest("hex")}\n`;
 }
 
@@ -153,20 +225,30 @@ function configOf(format: "sha1" | "sha256"): string {
 async function removeLeftovers(directory: string): Promise<void> {
   const names = await readdir(directory, { recursive: true });
   const stale = names.filter(
-    (name) => name.endsWith(".lock") || /(?:^|\/)(?:tmp_|\.tmp-|incoming-)[^/]*$/.test(name),
+    // no ref ends with .lock, but one may well be called refs/heads/tmp_x
+    (name) => name.endsWith(".lock") || /^(?:objects\/(?:.*\/)?(?:tmp_|incoming-)|\.tmp-)[^/]*$/.test(name),
   );
   for (const name of stale) await rm(join(directory, name), { recursive: true, force: true });
 }
 
 function describe(engine: Engine, id: string, directory: string): Mirror {
-  const environment = { ...withSettings(baseEnvironment(engine.directories.home), []), GIT_DIR: directory };
+  const hosted = directory === hostedDirectory(engine, id);
+  const settings = hosted ? DURABLE : [];
+  const environment = {
+    ...withSettings(baseEnvironment(engine.directories.home), settings),
+    GIT_DIR: directory,
+  };
   return {
     id,
+    hosted,
+    written: Promise.resolve(),
+    head: null,
     directory,
     environment,
     objects: createObjects(engine, environment),
     complete: new Set(),
     bases: new Map(),
+    maintaining: false,
     unclean: false,
     attributes: new Map(),
   };
@@ -178,6 +260,9 @@ async function exists(path: string): Promise<boolean> {
     () => false,
   );
 }
+
+/** What svc hosts is on the disk before anyone is told that it is taken. */
+const DURABLE: readonly Setting[] = [["core.fsync", "committed,loose-object,reference"]];
 
 function isMissing(error: unknown): boolean {
   return error instanceof Error && "code" in error && error.code === "ENOENT";

@@ -2,9 +2,19 @@ import { SvcError } from "../contract/errors.ts";
 import { createShare } from "./coalesce.ts";
 import type { Engine } from "./engine.ts";
 import { engineFailure, MirrorDamaged } from "./failure.ts";
-import { fetchBranches, repackWhenMany } from "./fetch.ts";
-import type { Repository } from "./git.ts";
-import { createMirror, discardMirror, type Mirror, markComplete, openMirror } from "./mirror.ts";
+import { fetchBranches } from "./fetch.ts";
+import { type Branches, isRemote, type RemoteRepository, type Repository } from "./git.ts";
+import { maintain } from "./maintain.ts";
+import {
+  createHosted,
+  createMirror,
+  discardHosted,
+  discardMirror,
+  type Mirror,
+  markComplete,
+  openHosted,
+  openMirror,
+} from "./mirror.ts";
 
 /** The mirrors of this process: who opens, fills, repairs and deletes them. */
 export interface Mirrors {
@@ -15,6 +25,15 @@ export interface Mirrors {
    * the work is done again.
    */
   use<T>(repo: Repository, commits: readonly string[], work: (mirror: Mirror) => Promise<T>): Promise<T>;
+  /**
+   * The mirror with the remote's branches and tags as they are now; what svc hosts is always so.
+   * @param list tells the branches of the remote, from which a new mirror learns the object format
+   */
+  refresh(repo: Repository, list: () => Promise<Branches>): Promise<Mirror>;
+  /** Changes refs of a mirror while no fetch does: a fetch that began before would take the change back. */
+  write<T>(mirror: Mirror, work: () => Promise<T>): Promise<T>;
+  /** Makes an empty repository that svc hosts. */
+  host(repo: Repository, branch: string): Promise<void>;
   forget(id: string): Promise<void>;
   /** Waits for what runs in the background. */
   settled(): Promise<void>;
@@ -24,19 +43,20 @@ export interface Mirrors {
 const REPAIR_EVERY_MS = 60_000;
 
 export function createMirrors(engine: Engine): Mirrors {
-  const open = new Map<string, { url: string; mirror: Promise<Mirror | null> }>();
+  const open = new Map<string, { url: string | null; mirror: Promise<Mirror | null> }>();
   const shareFetch = createShare<SvcError | MirrorDamaged | null>();
   const repaired = new Map<string, number>();
   const background = new Set<Promise<unknown>>();
 
-  return { ensure, use, forget, settled };
+  return { ensure, use, refresh, write, host, forget, settled };
 
   async function ensure(repo: Repository, commits: readonly string[]): Promise<boolean> {
     for (const commit of commits)
       if (!OBJECT_ID.test(commit)) throw new TypeError("a commit must be a full object id");
     const mirror = await find(repo);
     if (mirror && (await holds(mirror, commits))) return true;
-    const failure = await shareFetch(fetchKey(repo), () => fetchInto(repo, commits));
+    if (!isRemote(repo)) return false;
+    const failure = await shareFetch(fetchKey(repo), () => fetchInto(repo, formatOf(commits)));
     const filled = await find(repo);
     if (filled && (await holds(filled, commits))) return true;
     // one that was made just now is not what is broken
@@ -64,6 +84,7 @@ export function createMirrors(engine: Engine): Mirrors {
         failure = error.failure;
       }
     }
+    if (!isRemote(repo)) throw mirror ? failure : missing();
     await repair(repo, commits, mirror, failure);
     const fresh = await find(repo);
     if (!fresh || !(await holds(fresh, commits))) throw failure;
@@ -74,12 +95,44 @@ export function createMirrors(engine: Engine): Mirrors {
     }
   }
 
-  function find(repo: Repository): Promise<Mirror | null> {
+  async function refresh(repo: Repository, list: () => Promise<Branches>): Promise<Mirror> {
+    const mirror = await find(repo);
+    if (!isRemote(repo)) {
+      if (mirror) return mirror;
+      throw missing();
+    }
+    const format = mirror ? "sha1" : formatOf([...(await list()).tips.values()]);
+    const failure = await shareFetch(fetchKey(repo), () => fetchInto(repo, format));
+    const filled = await find(repo);
+    if (failure instanceof MirrorDamaged) await repair(repo, [], filled, failure.failure);
+    else if (failure) throw failure;
+    const fresh = await find(repo);
+    if (!fresh) throw new SvcError("merge_engine_failed", "The copy of the repository could not be made.");
+    return fresh;
+  }
+
+  function write<T>(mirror: Mirror, work: () => Promise<T>): Promise<T> {
+    const turn = mirror.written.then(work);
+    mirror.written = turn.then(
+      () => {},
+      () => {},
+    );
+    return turn;
+  }
+
+  async function host(repo: Repository, branch: string): Promise<void> {
+    await createHosted(engine, repo.id, branch);
+    open.delete(repo.id);
+  }
+
+  async function find(repo: Repository): Promise<Mirror | null> {
     const known = open.get(repo.id);
     if (known?.url === repo.url) return known.mirror;
     return remember(
       repo,
-      closeMirror(repo.id).then(() => openMirror(engine, repo)),
+      closeMirror(repo.id).then(() =>
+        isRemote(repo) ? openMirror(engine, repo) : openHosted(engine, repo.id),
+      ),
     );
   }
 
@@ -94,16 +147,15 @@ export function createMirrors(engine: Engine): Mirrors {
   }
 
   async function fetchInto(
-    repo: Repository,
-    commits: readonly string[],
+    repo: RemoteRepository,
+    format: "sha1" | "sha256",
   ): Promise<SvcError | MirrorDamaged | null> {
-    const mirror =
-      (await find(repo)) ?? (await remember(repo, createMirror(engine, repo, formatOf(commits))));
+    const mirror = (await find(repo)) ?? (await remember(repo, createMirror(engine, repo, format)));
     if (!mirror) return null;
-    const failure = await fetchBranches(engine, repo, mirror);
+    const failure = await write(mirror, () => fetchBranches(engine, repo, mirror));
     // git has looked itself whether what it fetched is whole
     if (!failure) markComplete(mirror, await tips(mirror));
-    inBackground(repackWhenMany(engine, mirror));
+    inBackground(maintain(engine, mirror));
     return failure;
   }
 
@@ -158,7 +210,7 @@ export function createMirrors(engine: Engine): Mirrors {
 
   /** Makes a mirror anew, unless somebody else has just done it. */
   async function repair(
-    repo: Repository,
+    repo: RemoteRepository,
     commits: readonly string[],
     damaged: Mirror | null,
     failure: SvcError,
@@ -170,7 +222,7 @@ export function createMirrors(engine: Engine): Mirrors {
       repaired.set(repo.id, performance.now());
       engine.log.warn({ repo: repo.id }, "the mirror is damaged and is made anew");
       await remember(repo, discard(repo.id, damaged));
-      return await fetchInto(repo, commits);
+      return await fetchInto(repo, formatOf(commits));
     });
     if (failed) throw callers(failed);
   }
@@ -191,6 +243,7 @@ export function createMirrors(engine: Engine): Mirrors {
   async function forget(id: string): Promise<void> {
     await closeMirror(id);
     await discardMirror(engine, id);
+    await discardHosted(engine, id);
     repaired.delete(id);
   }
 
@@ -206,6 +259,14 @@ export function createMirrors(engine: Engine): Mirrors {
   }
 }
 
+/** A repository that svc hosts is on the disk of one server only. */
+function missing(): SvcError {
+  return new SvcError(
+    "repo_unreachable",
+    "The repository is not in this server's data folder. An operator can restore it from a backup.",
+  );
+}
+
 /** What of an error is for the caller. */
 function callers(error: unknown): unknown {
   return error instanceof MirrorDamaged ? error.failure : error;
@@ -214,7 +275,7 @@ function callers(error: unknown): unknown {
 const OBJECT_ID = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
 
 /** One mirror takes one fetch at a time, whoever asks; another URL is another mirror. */
-function fetchKey(repo: Repository): string {
+function fetchKey(repo: RemoteRepository): string {
   return JSON.stringify([repo.id, repo.url]);
 }
 

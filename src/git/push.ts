@@ -1,6 +1,6 @@
 import { SvcError } from "../contract/errors.ts";
 import type { Engine } from "./engine.ts";
-import type { PushOutcome, PushRequest, Repository } from "./git.ts";
+import type { PushOutcome, PushRequest, RemoteRepository } from "./git.ts";
 import type { Mirror } from "./mirror.ts";
 import { openRemote, type Remote } from "./remote.ts";
 import type { RunResult } from "./run.ts";
@@ -13,7 +13,7 @@ import { scrub } from "./scrub.ts";
  */
 export async function pushBranch(
   engine: Engine,
-  repo: Repository,
+  repo: RemoteRepository,
   mirror: Mirror,
   request: PushRequest,
 ): Promise<PushOutcome> {

@@ -1,6 +1,6 @@
 import { publicAddresses, resolveHost } from "./address.ts";
 import { baseEnvironment, hasProxy, type Setting, withSettings } from "./environment.ts";
-import type { Credential, Repository } from "./git.ts";
+import type { Credential, RemoteRepository } from "./git.ts";
 import type { RemoteContext } from "./options.ts";
 import { type RemoteUrl, readRemoteUrl } from "./remote-url.ts";
 import { openSsh } from "./ssh.ts";
@@ -38,7 +38,7 @@ export async function checkRemote(
  * rules must keep svc off private addresses.
  * @throws SvcError like `checkRemote`
  */
-export async function openRemote(context: RemoteContext, repo: Repository): Promise<Remote> {
+export async function openRemote(context: RemoteContext, repo: RemoteRepository): Promise<Remote> {
   const remote = readRemoteUrl(repo.url, context.allowPrivate);
   const addresses = await addressesOf(context, remote);
   const credential = repo.credential ?? remote.credential;

@@ -6,7 +6,7 @@ import { checkBranchName } from "../git/refs.ts";
 /** A host may be slow to answer the first time; a person waits for this one. */
 const FIRST_LISTING_MS = 20_000;
 /** What a repository without a branch yet is expected to begin with. */
-const FIRST_BRANCH = "main";
+export const FIRST_BRANCH = "main";
 /** The user name that git hosts accept beside a token. */
 export const TOKEN_USER = "x-access-token";
 

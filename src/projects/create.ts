@@ -7,50 +7,63 @@ import { SvcError } from "../contract/errors.ts";
 import { NAME_MAX } from "../contract/limits.ts";
 import type { CreateProjectBody, Project } from "../contract/project.ts";
 import type { Deps } from "../deps.ts";
+import type { Repository } from "../git/git.ts";
+import { checkBranchName } from "../git/refs.ts";
 import { storable } from "../http/text.ts";
 import { slugCandidate, slugify } from "../slug.ts";
-import { checkRepository, chooseCredential } from "./check-repository.ts";
+import { checkRepository, chooseCredential, FIRST_BRANCH } from "./check-repository.ts";
 import { sealCredential } from "./repository.ts";
 import { toWire } from "./wire.ts";
 
 /**
- * Makes a project on an external repository. Nothing is stored unless the repository answers.
+ * Makes a project on a repository of a git host, or, without a `repo_url`, on a new one that svc hosts. Nothing is
+ * stored unless the repository answers.
  * @throws validation_failed, forbidden (not a member of the account), and what `checkRepository` throws.
  */
 export async function createProject(deps: Deps, caller: Caller, body: CreateProjectBody): Promise<Project> {
   const name = storable("name", body.name.trim(), NAME_MAX * 4);
   const accountId = await accountFor(deps, caller, body.account_id);
-  if (body.repo_url === undefined) {
-    throw new SvcError(
-      "validation_failed",
-      "repo_url is required: the address of the repository on its git host.",
-      {
-        details: [{ path: "repo_url", message: "is required" }],
-      },
-    );
+  const common = { projectId: randomUUID(), mirrorId: randomUUID(), accountId, name };
+  const row =
+    body.repo_url === undefined
+      ? await createHosted(deps, common, body)
+      : await createRemote(deps, common, body, body.repo_url);
+  return toWire(deps, row);
+}
+
+type Common = Pick<ProjectRow, "projectId" | "mirrorId" | "accountId" | "name">;
+
+async function createHosted(deps: Deps, common: Common, body: CreateProjectBody): Promise<ProjectRow> {
+  if (body.git_token !== undefined || body.git_username !== undefined) {
+    const sentence = "A credential is for a repository on a git host: give its address as repo_url too.";
+    throw new SvcError("validation_failed", sentence, {
+      details: [{ path: "repo_url", message: "is required with a credential" }],
+    });
   }
-  const remote = await deps.git.checkRemote(body.repo_url);
-  const credential = chooseCredential(
-    { username: body.git_username, token: body.git_token },
-    remote.credential,
-  );
-  const mirrorId = randomUUID();
-  const defaultBranch = await checkRepository(
-    deps,
-    { id: mirrorId, url: remote.url, credential },
-    body.default_branch,
-  );
-  const projectId = randomUUID();
-  const row = await insert(deps, {
-    projectId,
-    accountId,
-    name,
-    repoUrl: remote.url,
-    defaultBranch,
-    mirrorId,
-    gitCredential: credential && sealCredential(deps, projectId, credential),
-  });
-  return toWire(row);
+  const defaultBranch = checkBranchName(body.default_branch ?? FIRST_BRANCH);
+  const repo: Repository = { id: common.mirrorId, url: null, credential: null };
+  await deps.git.host(repo, defaultBranch);
+  try {
+    return await insert(deps, { ...common, repoUrl: null, defaultBranch });
+  } catch (error) {
+    await deps.git.forget(repo.id);
+    throw error;
+  }
+}
+
+async function createRemote(
+  deps: Deps,
+  common: Common,
+  body: CreateProjectBody,
+  url: string,
+): Promise<ProjectRow> {
+  const remote = await deps.git.checkRemote(url);
+  const given = { username: body.git_username, token: body.git_token };
+  const credential = chooseCredential(given, remote.credential);
+  const repo: Repository = { id: common.mirrorId, url: remote.url, credential };
+  const defaultBranch = await checkRepository(deps, repo, body.default_branch);
+  const gitCredential = credential && sealCredential(deps, common.projectId, credential);
+  return await insert(deps, { ...common, repoUrl: remote.url, defaultBranch, gitCredential });
 }
 
 async function accountFor(deps: Deps, caller: Caller, wanted: string | undefined): Promise<string> {

@@ -3,7 +3,10 @@ import { projects } from "../../db/schema/index.ts";
 import type { ProjectRow } from "../auth/caller.ts";
 import type { Deps } from "../deps.ts";
 
-/** Deletes a project with its change requests, tokens and mirror. The repository on its host stays as it is. */
+/**
+ * Deletes a project with its change requests, tokens and mirror. A repository on a git host stays as it is; one that
+ * svc hosts is gone.
+ */
 export async function deleteProject(deps: Deps, project: ProjectRow): Promise<{ ok: true }> {
   await deps.db.delete(projects).where(eq(projects.projectId, project.projectId));
   await deps.git.forget(project.mirrorId);

@@ -14,13 +14,15 @@ import { toWire } from "./wire.ts";
 /**
  * Changes a project's name, repository or default branch. A new `repo_url` gets a mirror of its own; the stored
  * credential goes along only to the same host, so that no credential is ever sent to a host it was not given for.
- * @throws what `checkRepository` throws; nothing is changed then.
+ * @throws validation_failed for a `repo_url` when svc hosts the repository, and what `checkRepository` throws; nothing
+ *   is changed then.
  */
 export async function editProject(deps: Deps, project: ProjectRow, body: EditProjectBody): Promise<Project> {
   const changes: Partial<typeof projects.$inferInsert> = {};
   if (body.name !== undefined) changes.name = storable("name", body.name.trim(), NAME_MAX * 4);
   let repo = repositoryOf(deps, project);
   if (body.repo_url !== undefined) {
+    requireRemote(project);
     const remote = await deps.git.checkRemote(body.repo_url);
     const kept = sameHost(remote.url, project.repoUrl) ? repo.credential : null;
     const credential = remote.credential ?? kept;
@@ -35,7 +37,7 @@ export async function editProject(deps: Deps, project: ProjectRow, body: EditPro
   }
   const row = await update(deps, project, changes);
   if (row.mirrorId !== project.mirrorId) await deps.git.forget(project.mirrorId);
-  return toWire(row);
+  return toWire(deps, row);
 }
 
 /** Stores the host credential, encrypted; it replaces the one before. */
@@ -44,11 +46,19 @@ export async function storeGitCredential(
   project: ProjectRow,
   body: GitCredentialBody,
 ): Promise<{ ok: true }> {
+  requireRemote(project);
   const credential = chooseCredential(body, null);
   if (!credential) throw new SvcError("validation_failed", "token is required.");
   await checkRepository(deps, { ...repositoryOf(deps, project), credential }, undefined);
   await update(deps, project, { gitCredential: sealCredential(deps, project.projectId, credential) });
   return { ok: true };
+}
+
+function requireRemote(project: ProjectRow): void {
+  if (project.repoUrl !== null) return;
+  const sentence =
+    "svc hosts this project's repository, so it has no other address and no credential. Make another project for a repository on a git host.";
+  throw new SvcError("validation_failed", sentence);
 }
 
 async function update(
@@ -65,9 +75,9 @@ async function update(
   return row;
 }
 
-function sameHost(one: string, other: string): boolean {
-  const authority = (url: string) =>
-    /^[a-z+]+:\/\/(?:[^@/]*@)?([^/]*)/.exec(url)?.[0].replace(/\/\/[^@/]*@/, "//");
+function sameHost(one: string, other: string | null): boolean {
+  const authority = (url: string | null) =>
+    /^[a-z+]+:\/\/(?:[^@/]*@)?([^/]*)/.exec(url ?? "")?.[0].replace(/\/\/[^@/]*@/, "//");
   const mine = authority(one);
   return mine !== undefined && mine === authority(other);
 }

@@ -30,5 +30,5 @@ export async function listProjects(deps: Deps, caller: Caller, { limit, cursor }
     .orderBy(asc(projects.projectId))
     .limit(limit + 1);
   const { rows, next } = page(found, limit, (row) => row.projectId);
-  return { projects: rows.map(toWire), ...next };
+  return { projects: rows.map((row) => toWire(deps, row)), ...next };
 }

@@ -34,7 +34,7 @@ export const projectRoutes = (deps: Deps) =>
       },
       { user: true, body: createProjectBody, ...answer(201, projectSchema) },
     )
-    .get("/:projectId", ({ project }) => toWire(project), {
+    .get("/:projectId", ({ project }) => toWire(deps, project), {
       project: "write",
       ...answer(200, projectSchema),
     })

@@ -1,16 +1,22 @@
 import type { ProjectRow } from "../auth/caller.ts";
 import type { Project } from "../contract/project.ts";
+import type { Deps } from "../deps.ts";
 
-/** A project's row as it crosses the wire; the credential and the counters stay behind. */
-export function toWire(row: ProjectRow): Project {
+/**
+ * A project's row as it crosses the wire; the credential and the counters stay behind. A repository that svc hosts is
+ * at its gateway only.
+ */
+export function toWire({ config }: Pick<Deps, "config">, row: ProjectRow): Project {
+  const gitUrl = `${config.publicUrl}/v1/git/${row.projectId}.git`;
   return {
     project_id: row.projectId,
     account_id: row.accountId,
     name: row.name,
     slug: row.slug,
-    repo_url: row.repoUrl,
+    repo_url: row.repoUrl ?? gitUrl,
+    git_url: gitUrl,
     default_branch: row.defaultBranch,
-    managed: row.managed,
+    managed: row.repoUrl === null,
     manifest_path: row.manifestPath,
     created_at: row.createdAt.toISOString(),
     updated_at: row.updatedAt.toISOString(),

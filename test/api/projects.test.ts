@@ -61,6 +61,7 @@ test("takes the default branch from the repository, whatever its name", async ()
     name: "Trunk",
     slug: "trunk",
     repo_url: remote.url,
+    git_url: `http://localhost:0/v1/git/${project.project_id}.git`,
     default_branch: "trunk/v2",
     managed: false,
     manifest_path: "svc.toml",

@@ -85,7 +85,7 @@ test("a clean verdict and a written merge agree, and writing is repeatable", asy
 });
 
 function mirrorPath(): string {
-  return `${repo.url.slice("file://".length, -"up".length)}data/mirrors/${repo.id}.git`;
+  return `${new URL(`${repo.url}`).href.slice("file://".length, -"up".length)}data/mirrors/${repo.id}.git`;
 }
 
 async function sizes(): Promise<string[]> {

@@ -103,7 +103,7 @@ test("a branch whose name no disk can hold does not keep the others from coming"
   expect(await place.git.ensureCommits(place.repo, [one])).toBe(true);
 });
 
-test("tags, notes and replacements do not come along", async () => {
+test("tags come along with the branches; notes and replacements do not", async () => {
   await using place = await start();
   const { one = "", two = "" } = await place.upstream.write([
     { name: "one", branch: "main", files: { f: "1" } },
@@ -113,7 +113,7 @@ test("tags, notes and replacements do not come along", async () => {
   await place.upstream.git("update-ref", "refs/tags/main", two);
   expect((await place.git.listBranches(place.repo, 5000)).tips.get("main")).toBe(one);
   expect(await place.git.ensureCommits(place.repo, [one])).toBe(true);
-  expect(await mirrorRefs(place)).toEqual(["refs/heads/main"]);
+  expect(await mirrorRefs(place)).toEqual(["refs/heads/main", "refs/tags/main"]);
   expect(await place.git.ensureCommits(place.repo, [two])).toBe(false);
 });
 

@@ -47,6 +47,7 @@ export function project(change: Partial<Project> = {}): Project {
     name: "Shop",
     slug: "shop",
     repo_url: "https://git.example.com/shop.git",
+    git_url: `http://localhost:8008/v1/git/${PROJECT_ID}.git`,
     default_branch: "main",
     managed: false,
     manifest_path: "svc.toml",

@@ -16,6 +16,7 @@ export const info: Handler<typeof table.info> = async (context, { args }) => {
         ["id", project.project_id],
         ["account", project.account_id],
         ["repository", project.repo_url],
+        ["gateway", project.git_url],
         ["default branch", project.default_branch],
         ["manifest", project.manifest_path],
         ["created", view.tty ? ago(project.created_at, view.now) : project.created_at],

@@ -10,7 +10,8 @@ export const create: Handler<typeof table.create> = async (context, { flags }) =
   const { out } = context;
   const api = await context.api();
   const token = flags["git-token"];
-  const body: CreateProjectBody = { name: flags.name ?? nameFrom(flags.repo), repo_url: flags.repo };
+  const body: CreateProjectBody = { name: flags.name ?? nameFrom(flags.repo) };
+  if (flags.repo !== undefined) body.repo_url = flags.repo;
   if (flags.branch !== undefined) body.default_branch = flags.branch;
   if (flags.account !== undefined) body.account_id = flags.account;
   if (flags["git-username"] !== undefined) body.git_username = flags["git-username"];
@@ -23,7 +24,9 @@ export const create: Handler<typeof table.create> = async (context, { flags }) =
       `Made the project ${oneLine(project.name)} (${oneLine(project.slug)}) on branch ${oneLine(project.default_branch)}.\n`,
   );
   const slug = oneLine(project.slug);
-  if (linked) await out.note(`Linked ${linked.path}.\nNext: svc cr ls`);
+  if (project.managed)
+    await out.note(`Next: git push ${oneLine(project.git_url)} HEAD:${oneLine(project.default_branch)}`);
+  else if (linked) await out.note(`Linked ${linked.path}.\nNext: svc cr ls`);
   else
     await out.note(
       `Next: svc projects link ${slug}      in your checkout\n      svc cr ls --project ${slug}`,
@@ -31,7 +34,13 @@ export const create: Handler<typeof table.create> = async (context, { flags }) =
 };
 
 /** `shop` for `https://git.example.com/team/shop.git` and for `git@git.example.com:team/shop`. */
-function nameFrom(repo: string): string {
+function nameFrom(repo: string | undefined): string {
+  if (repo === undefined) {
+    throw usage(
+      "There is neither a repository nor a name.",
+      "Pass --repo <url> for a repository on a git host, or --name <name> for a new one that svc hosts.",
+    );
+  }
   const path = repo.split(/[?#]/)[0] ?? "";
   const last =
     path

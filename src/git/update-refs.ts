@@ -1,0 +1,57 @@
+import type { Engine } from "./engine.ts";
+import type { Mirror } from "./mirror.ts";
+import { removeStaleLocks } from "./mirror.ts";
+import { scrub } from "./scrub.ts";
+
+/** A change of one ref: null stands for "is not there". */
+export interface RefUpdate {
+  /** The full name, checked. */
+  ref: string;
+  from: string | null;
+  to: string | null;
+}
+
+/** Why nothing was changed. */
+export interface RefFailure {
+  /** A ref was not where it was expected. */
+  stale: boolean;
+  /** Git was stopped: it may or may not have changed them. */
+  stopped: boolean;
+  words: string;
+}
+
+/**
+ * Changes refs of a mirror, all or none, each only from where it is expected to be.
+ * @returns why it did not work, or null
+ */
+export async function updateRefs(
+  engine: Engine,
+  mirror: Mirror,
+  updates: readonly RefUpdate[],
+): Promise<RefFailure | null> {
+  if (updates.length === 0) return null;
+  await removeStaleLocks(mirror);
+  const result = await engine.runner.run({
+    args: ["update-ref", "--no-deref", "--stdin", "-z"],
+    environment: mirror.environment,
+    stdin: updates.map(commandOf).join(""),
+    deadlineMs: engine.limits.mergeMs,
+    outputBytes: 1024,
+  });
+  if (result.code === 0) return null;
+  if (result.code === null) mirror.unclean = true;
+  const words = scrub(
+    result.stderr.replace(/^(?:fatal|error): /gm, ""),
+    [],
+    Object.values(engine.directories),
+  );
+  return { stale: STALE.test(words), stopped: result.code === null, words };
+}
+
+const STALE =
+  /but expected|reference already exists|reference is missing|unable to resolve reference|\.lock': File exists/i;
+
+function commandOf({ ref, from, to }: RefUpdate): string {
+  if (to === null) return `delete ${ref}\0${from ?? ""}\0`;
+  return from === null ? `create ${ref}\0${to}\0` : `update ${ref}\0${to}\0${from}\0`;
+}
