@@ -27,7 +27,7 @@ export interface Git {
 
   /**
    * Makes sure that the mirror holds these commits with all their history, fetching when it does not (coalesced).
-   * @returns false when the remote no longer has one of them on any branch.
+   * @returns false when the remote no longer has one of them on any branch or tag.
    */
   ensureCommits(repo: Repository, commits: readonly string[]): Promise<boolean>;
 

@@ -105,16 +105,23 @@ test("a branch whose name no disk can hold does not keep the others from coming"
 
 test("tags come along with the branches; notes and replacements do not", async () => {
   await using place = await start();
-  const { one = "", two = "" } = await place.upstream.write([
+  const {
+    one = "",
+    two = "",
+    three = "",
+  } = await place.upstream.write([
     { name: "one", branch: "main", files: { f: "1" } },
     { name: "two", files: { f: "2" } },
+    { name: "three", files: { f: "3" } },
   ]);
-  await place.upstream.git("update-ref", `refs/replace/${one}`, two);
+  await place.upstream.git("update-ref", `refs/replace/${one}`, three);
+  await place.upstream.git("update-ref", "refs/notes/main", three);
   await place.upstream.git("update-ref", "refs/tags/main", two);
   expect((await place.git.listBranches(place.repo, 5000)).tips.get("main")).toBe(one);
   expect(await place.git.ensureCommits(place.repo, [one])).toBe(true);
   expect(await mirrorRefs(place)).toEqual(["refs/heads/main", "refs/tags/main"]);
-  expect(await place.git.ensureCommits(place.repo, [two])).toBe(false);
+  expect(await place.git.ensureCommits(place.repo, [two])).toBe(true);
+  expect(await place.git.ensureCommits(place.repo, [three])).toBe(false);
 });
 
 test("kept commits outlive their branches", async () => {
