@@ -13,7 +13,11 @@ export interface Sink {
 export interface System {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
-  readonly stdin: { readonly isTTY: boolean; bytes(limit: number): Promise<Uint8Array> };
+  readonly stdin: {
+    readonly isTTY: boolean;
+    /** Everything up to the end, or until `enough` says so of what came so far. */
+    bytes(limit: number, enough?: (soFar: Uint8Array) => boolean): Promise<Uint8Array>;
+  };
   readonly stdout: Sink;
   readonly stderr: Sink;
   now(): number;
@@ -83,13 +87,17 @@ function isTerminal(fd: number): boolean {
 }
 
 /** @throws RangeError past `limit` bytes. */
-async function readStdin(limit: number): Promise<Uint8Array> {
+async function readStdin(
+  limit: number,
+  enough: (soFar: Uint8Array) => boolean = () => false,
+): Promise<Uint8Array> {
   const parts: Uint8Array[] = [];
   let size = 0;
   for await (const part of Bun.stdin.stream()) {
     size += part.byteLength;
     if (size > limit) throw new RangeError("standard input is too large");
     parts.push(part);
+    if (enough(Buffer.concat(parts))) break;
   }
   return Buffer.concat(parts);
 }

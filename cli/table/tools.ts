@@ -90,6 +90,26 @@ export const completion = spec({
   ],
 });
 
+export const gitCredential = spec({
+  path: ["git-credential"],
+  summary: "Answer git's questions for a credential (git calls this; see gitcredentials(7))",
+  about: [
+    "Answers `get` for the git addresses of the hosts that you are signed in to, with the token that belongs to the host, and nothing else. `svc ship` sets it up in a repository; docs/ship.md says how to do it by hand.",
+  ],
+  args: [
+    {
+      name: "operation",
+      summary: "get, store or erase; the request is read from standard input",
+      required: true,
+    },
+  ],
+  flags: {},
+  examples: [
+    ["svc git-credential get < request.txt", "What git does"],
+    ["printf 'protocol=https\\nhost=svc.example.com\\n' | svc git-credential get", "The same by hand"],
+  ],
+});
+
 /** What the completion scripts call. It changes nothing and never fails. */
 export const complete = spec({
   path: ["__complete"],
@@ -104,6 +124,7 @@ export const tools: Command[] = [
   bind(api, () => import("../commands/api.ts").then((module) => module.api)),
   bind(completion, () => import("../commands/completion.ts").then((module) => module.completion)),
   bind(version, () => import("../commands/version.ts").then((module) => module.version)),
+  bind(gitCredential, () => import("../commands/git-credential.ts").then((module) => module.gitCredential)),
   bind(help, () => import("../commands/help.ts").then((module) => module.help)),
   bind(complete, () => import("../commands/complete.ts").then((module) => module.complete)),
 ];
