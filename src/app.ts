@@ -8,6 +8,7 @@ import { SvcError } from "./contract/errors.ts";
 import type { Health } from "./contract/health.ts";
 import { VERSION } from "./contract/version.ts";
 import type { Deps } from "./deps.ts";
+import { gatewayRoutes } from "./gateway/routes.ts";
 import { readJson } from "./http/body.ts";
 import { errorPage, wantsPage } from "./http/error-page.ts";
 import { toBody, toSvcError } from "./http/errors.ts";
@@ -80,6 +81,7 @@ export function createApp(deps: Deps) {
         .use(authRoutes(deps))
         .use(accountRoutes(deps))
         .use(projectRoutes(deps))
+        .use(gatewayRoutes(deps))
         .use(changeRequestRoutes(deps)),
     );
   const methods = methodTable(app.routes);

@@ -7,6 +7,8 @@ export interface Config {
   port: number;
   /** Where people and sandboxes reach this server; without a trailing slash or `/v1`. */
   publicUrl: string;
+  /** Where a sandbox reaches this server, when that is elsewhere; in the same form. */
+  sandboxApiUrl: string | null;
   dataDir: string;
   /** Null: the embedded Postgres in the data folder. */
   databaseUrl: string | null;
@@ -41,7 +43,10 @@ export function readConfig(env: Environment): Config {
   return {
     host,
     port,
-    publicUrl: publicUrl(env, host, port),
+    publicUrl:
+      baseUrl(env, "SVC_PUBLIC_URL") ??
+      `http://${isLoopback(host) || isAnyAddress(host) ? "localhost" : bracketed(host)}:${port}`,
+    sandboxApiUrl: baseUrl(env, "SVC_SANDBOX_API_URL"),
     dataDir: folder(env, "SVC_DATA_DIR", join(homedir(), ".local", "share", "svc")),
     databaseUrl: databaseUrl(env),
     masterKey: masterKey(env),
@@ -87,15 +92,12 @@ function folder(env: Environment, name: string, fallback: string): string {
   return path.length > 1 ? path.replace(/\/+$/, "") : path;
 }
 
-function publicUrl(env: Environment, host: string, port: number): string {
-  const text = env["SVC_PUBLIC_URL"];
-  if (!text)
-    return `http://${isLoopback(host) || isAnyAddress(host) ? "localhost" : bracketed(host)}:${port}`;
+function baseUrl(env: Environment, name: string): string | null {
+  const text = env[name];
+  if (!text) return null;
   const url = URL.parse(text);
   if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password || url.search || url.hash) {
-    throw new ConfigError(
-      "SVC_PUBLIC_URL must be an http or https URL without credentials, query or fragment.",
-    );
+    throw new ConfigError(`${name} must be an http or https URL without credentials, query or fragment.`);
   }
   return url.href.replace(/\/+$/, "").replace(/\/v1$/, "");
 }

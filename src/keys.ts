@@ -10,6 +10,8 @@ export interface Keys {
   seal(projectId: string, purpose: string, text: string): string;
   /** @throws when the sealed text was made under another key, project or purpose, or was changed. */
   open(projectId: string, purpose: string, sealed: string): string;
+  /** HMAC-SHA256 of text for one purpose, for what is signed and not stored. */
+  mac(purpose: string, text: string): Buffer;
   /** Tells two master keys apart without telling them. */
   fingerprint: string;
 }
@@ -54,6 +56,10 @@ export function createKeys(masterKey: Buffer): Keys {
         decipher.update(bytes.subarray(IV_BYTES + TAG_BYTES), undefined, "utf8") + decipher.final("utf8")
       );
     },
+    mac: (purpose, text) =>
+      createHmac("sha256", derive(`svc mac ${purpose}`))
+        .update(text)
+        .digest(),
     fingerprint: createHash("sha256").update(derive("svc fingerprint")).digest("hex").slice(0, 16),
   };
 }

@@ -5,6 +5,7 @@ import { createApp } from "./app.ts";
 import { settleAll } from "./change-requests/settle.ts";
 import type { Config } from "./config.ts";
 import type { Deps } from "./deps.ts";
+import { createGateway, isGitPath } from "./gateway/gateway.ts";
 import { createGit } from "./git/create.ts";
 import { createMetrics } from "./metrics.ts";
 import { open } from "./open.ts";
@@ -76,13 +77,21 @@ export async function serve(config: Config, changes: Partial<Deps> = {}): Promis
 
 function listen(deps: Deps): Server {
   const app = createApp(deps);
+  const gateway = createGateway(deps);
   const { host, port } = deps.config;
   const server = Bun.serve({
     hostname: host,
     port,
     // A merge or a diff is quiet for as long as git works, which has limits of its own; this is the longest there is.
     idleTimeout: 255,
-    fetch: app.fetch,
+    // JSON bodies have a bound of their own, far below; pushes too.
+    maxRequestBodySize: Number.MAX_SAFE_INTEGER,
+    fetch(request, server) {
+      if (!isGitPath(request.url)) return app.fetch(request);
+      // a transfer has limits of its own, and is quiet while git works
+      server.timeout(request, 0);
+      return gateway(request);
+    },
     development: false,
     // Not in development Bun lets two servers share a port, each with half of the requests.
     reusePort: false,

@@ -71,7 +71,7 @@ async function tryToMerge(
     requireOpen(row);
     const listing = await deps.git.listBranches(repo, LISTING_MS);
     if (row.hasIntents && (await settle(deps, project, row, listing, failed))) throw notOpen(row, "merged");
-    if (attempt === 0) await requireAgentMerge(deps, caller, project, repo, listing);
+    if (attempt === 0) await requireAgentMerge(deps, caller, project, listing);
     const intent = await prepareMerge(deps, caller, repo, row, listing, message);
     if (intent === "moved") continue;
     const outcome = await push(deps, repo, row, intent);

@@ -29,6 +29,7 @@ export const ERROR_STATUS = {
   push_rejected: 409,
   branch_missing: 409,
   slug_taken: 409,
+  request_timeout: 408,
   payload_too_large: 413,
   rate_limited: 429,
   internal: 500,

@@ -55,3 +55,11 @@ export const gitCredentialBody = Type.Object({
   token: credentialSecret,
 });
 export type GitCredentialBody = Static<typeof gitCredentialBody>;
+
+/** Answer of `GET /v1/projects/:id/git/clone-credential`: what opens the git gateway for one session's branch. */
+export const cloneCredential = Type.Object({
+  repo_url: Type.String(),
+  auth: Type.Object({ type: Type.Literal("basic"), username: Type.String(), token: Type.String() }),
+  expires_at: time,
+});
+export type CloneCredential = Static<typeof cloneCredential>;

@@ -1,4 +1,6 @@
 /** Every API token begins with this (spec 5.1), so that secret scanners and people recognise it. */
 export const TOKEN_PREFIX = "svc_pat_";
+/** A clone credential's: signed, short-lived, and good for the git gateway only. */
+export const CLONE_CREDENTIAL_PREFIX = "svc_git_";
 /** The sandbox service key's prefix: project routes answer it with 401. */
 export const SERVICE_KEY_PREFIX = "svc_sb_";

@@ -5,6 +5,7 @@ import { remoteFailure } from "./failure.ts";
 import type { Branches, RemoteRepository } from "./git.ts";
 import { askRefs } from "./ls-refs.ts";
 import { openRemote, type Remote } from "./remote.ts";
+import { within } from "./within.ts";
 
 /** Lists the branches of remotes; callers that ask at the same time share a listing that began after they asked. */
 export function createListing(
@@ -12,27 +13,15 @@ export function createListing(
 ): (repo: RemoteRepository, timeoutMs: number) => Promise<Branches> {
   const share = createShare<Branches>();
   return (repo, timeoutMs) =>
-    withTimeout(
+    within(
       share(keyOf(repo), () => list(engine, repo)),
       timeoutMs,
+      () => new SvcError("repo_unreachable", "The repository did not answer in time."),
     );
 }
 
 function keyOf(repo: RemoteRepository): string {
   return JSON.stringify([repo.id, repo.url, repo.credential]);
-}
-
-async function withTimeout<T>(work: Promise<T>, timeoutMs: number): Promise<T> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<never>((_, reject) => {
-    const failure = new SvcError("repo_unreachable", "The repository did not answer in time.");
-    timer = setTimeout(() => reject(failure), timeoutMs);
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 async function list(engine: Engine, repo: RemoteRepository): Promise<Branches> {
@@ -64,12 +53,16 @@ const HEADS = "refs/heads/";
 /** Reads lines `<id> TAB <ref>` and `ref: <ref> TAB HEAD`. Names that are not UTF-8 cannot be asked for and are left out. */
 export function readListing(bytes: Uint8Array): Branches {
   const tips = new Map<string, string>();
+  const symbolic = new Map<string, string>();
   let head: string | null = null;
   for (const line of new TextDecoder().decode(bytes).split("\n")) {
     const [left = "", ref = ""] = line.split("\t");
-    if (left.startsWith(`ref: ${HEADS}`) && ref === "HEAD") head = left.slice(`ref: ${HEADS}`.length);
-    else if (ref.startsWith(HEADS) && !ref.includes("\ufffd") && !ref.endsWith("^{}"))
+    if (left.startsWith(`ref: ${HEADS}`)) {
+      const target = left.slice(`ref: ${HEADS}`.length);
+      if (ref === "HEAD") head = target;
+      else if (ref.startsWith(HEADS)) symbolic.set(ref.slice(HEADS.length), target);
+    } else if (ref.startsWith(HEADS) && !ref.includes("\ufffd") && !ref.endsWith("^{}"))
       tips.set(ref.slice(HEADS.length), left);
   }
-  return { tips, head };
+  return { tips, head, symbolic };
 }

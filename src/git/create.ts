@@ -10,6 +10,7 @@ import { createMirrors } from "./mirrors.ts";
 import type { GitOptions } from "./options.ts";
 import { pushBranch } from "./push.ts";
 import { checkRemote } from "./remote.ts";
+import { createServing } from "./serve/serving.ts";
 import { writeMergeCommit } from "./write-merge.ts";
 
 /**
@@ -20,6 +21,7 @@ export async function createGit(options: GitOptions): Promise<Git> {
   const engine = await createEngine(options);
   const mirrors = createMirrors(engine);
   const listRemote = createListing(engine);
+  const served = createServing(engine, mirrors, listRemote);
 
   return {
     version: engine.version.text,
@@ -76,6 +78,9 @@ export async function createGit(options: GitOptions): Promise<Git> {
       observed("keep", () =>
         mirrors.use(repo, Object.values(commits), (mirror) => keepCommits(engine, mirror, number, commits)),
       ),
+    advertise: (repo, request) => observed("advertise", () => served.advertise(repo, request)),
+    upload: (repo, request) => observed("upload", () => served.upload(repo, request)),
+    receive: (repo, request) => observed("receive", () => served.receive(repo, request)),
     host: (repo, branch) => mirrors.host(repo, branch),
     forget: (repoId) => mirrors.forget(repoId),
     async close() {

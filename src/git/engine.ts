@@ -32,6 +32,8 @@ export interface Engine {
   /** Fetches and pushes: they mostly wait for a host. */
   network: Gate;
   listings: Gate;
+  /** What git clients read and write: as long as their connections are. */
+  transfers: Gate;
   /** Repacking: one at a time, it takes all that the machine has. */
   upkeep: Gate;
   /** Told of each listing that was really made; callers may share one. */
@@ -79,6 +81,12 @@ export async function createEngine(options: GitOptions): Promise<Engine> {
     checks: createGate(heavy(limits)),
     network: createGate(network(limits)),
     listings: createGate(network(limits)),
+    transfers: createGate({
+      ...heavy(limits),
+      total: limits.transfers,
+      perKey: limits.transfersPerRepository,
+      waitMs: limits.transferQueueMs,
+    }),
     upkeep: createGate({ ...network(limits), total: 1, waitMs: limits.fetchMs }),
     listed: options.listed ?? (() => {}),
   };

@@ -72,6 +72,25 @@ export interface Git {
   /** Keeps commits reachable in the mirror under `refs/cr/<number>/<name>`, whatever happens to the branches. */
   keep(repo: Repository, number: number, commits: Record<"base" | "head" | "merge", string>): Promise<void>;
 
+  /**
+   * The answer to `GET info/refs` of git's smart HTTP protocol (gitprotocol-http). The remote's branches and tags are
+   * brought here first, as they are now.
+   */
+  advertise(repo: Repository, request: AdvertiseRequest): Promise<Uint8Array>;
+
+  /**
+   * The answer to `POST git-upload-pack`: what a client fetches. It waits for its turn, and ends early when nobody reads.
+   * @throws SvcError `payload_too_large`, `request_timeout`, `unavailable`
+   */
+  upload(repo: Repository, request: UploadRequest): Promise<ReadableStream<Uint8Array>>;
+
+  /**
+   * The answer to `POST git-receive-pack`: a push. The rules are asked about each ref; a repository on a git host gets
+   * the push before the client is told that it was taken.
+   * @throws SvcError like `upload`
+   */
+  receive(repo: Repository, request: ReceiveRequest): Promise<ReadableStream<Uint8Array>>;
+
   /** Makes an empty repository that svc hosts; `branch` is what it is expected to begin with. */
   host(repo: Repository, branch: string): Promise<void>;
 
@@ -103,11 +122,46 @@ export interface Credential {
   token: string;
 }
 
+export type Service = "git-upload-pack" | "git-receive-pack";
+
+/** The version of git's protocol that a client asks for; null is the oldest, which all clients speak. */
+export type Protocol = "version=2" | "version=1" | null;
+
+export interface AdvertiseRequest {
+  service: Service;
+  protocol: Protocol;
+  /** The branch that a clone checks out. */
+  head: string;
+}
+
+export interface UploadRequest {
+  protocol: Protocol;
+  body: ReadableStream<Uint8Array>;
+  /** Ends when the client has gone. */
+  signal: AbortSignal;
+}
+
+export interface ReceiveRequest {
+  body: ReadableStream<Uint8Array>;
+  judge: PushJudge;
+}
+
+/** What a push does to a ref. A `rewrite` takes commits away; for a tag, any move is one. */
+export type UpdateKind = "create" | "fast-forward" | "rewrite" | "delete";
+
+/** Whether a push may change a ref. Null: it may. Else why not, in a few words, and a sentence that says what to do. */
+export type PushJudge = (update: {
+  ref: string;
+  kind: UpdateKind;
+}) => Promise<{ reason: string; advice: string } | null>;
+
 export interface Branches {
   /** Short branch name → commit. */
   tips: ReadonlyMap<string, string>;
   /** The branch that the remote's HEAD names; null when it is detached, hidden or unborn. */
   head: string | null;
+  /** Branches that are other names of a branch: writing one writes the other. */
+  symbolic: ReadonlyMap<string, string>;
 }
 
 /** How two commits stand to each other. */

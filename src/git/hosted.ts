@@ -18,7 +18,7 @@ export async function listHosted(engine: Engine, mirror: Mirror): Promise<Branch
   if (result.code !== 0) throw engineFailure(engine, "listing the branches", result);
   engine.listed();
   const { tips } = readListing(result.stdout);
-  return { tips, head: await headOf(mirror, tips) };
+  return { tips, head: await headOf(mirror, tips), symbolic: new Map() };
 }
 
 /** Moves a branch of a repository that svc hosts, as a push to a remote would: the expected commit is the lease. */

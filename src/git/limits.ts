@@ -11,6 +11,18 @@ export interface GitLimits {
   /** A diff with its reader: a slow reader gives the place back after this. */
   diffWallMs: number;
   pushMs: number;
+  /** Bytes of what one client pushes at once, and the time that checking it may take. */
+  packBytes: number;
+  packMs: number;
+  /** Passing a client's push on to the host: as long as the client itself may take. */
+  forwardMs: number;
+  /** A whole transfer to or from a client, and how long the client may be silent in it. */
+  transferMs: number;
+  stallMs: number;
+  /** Transfers that run at the same time, in all and for one repository; others wait for their turn. */
+  transfers: number;
+  transfersPerRepository: number;
+  transferQueueMs: number;
   /** Looking up a host's addresses. */
   resolveMs: number;
   /** Waiting in a queue for a place among the running git processes. */
@@ -47,6 +59,14 @@ export const GIT_LIMITS: GitLimits = {
   diffMs: 20_000,
   diffWallMs: 5 * MINUTE,
   pushMs: 2 * MINUTE,
+  packBytes: 4096 * MIB,
+  packMs: 60 * MINUTE,
+  forwardMs: 60 * MINUTE,
+  transferMs: 120 * MINUTE,
+  stallMs: 2 * MINUTE,
+  transfers: 24,
+  transfersPerRepository: 8,
+  transferQueueMs: 10 * MINUTE,
   resolveMs: 5_000,
   queueMs: 30_000,
   mergeMemory: 1536 * MIB,

@@ -58,6 +58,7 @@ function createConversation(greeting: string, maxBytes: number): Conversation {
   let bytes = 0;
   const capabilities: string[] = [];
   const tips = new Map<string, string>();
+  const symbolic = new Map<string, string>();
   let head: string | null = null;
 
   return { talk, onStdout, answer };
@@ -138,13 +139,16 @@ function createConversation(greeting: string, maxBytes: number): Conversation {
     }
     const [id = "", ref = "", ...attributes] = line.split(" ");
     if (!/^[0-9a-f]{40}(?:[0-9a-f]{24})?$/.test(id)) state = "other";
-    if (ref === "HEAD")
-      head = attributes.find((text) => text.startsWith(SYMREF))?.slice(SYMREF.length) ?? null;
-    else if (ref.startsWith(HEADS) && !ref.includes("\ufffd")) tips.set(ref.slice(HEADS.length), id);
+    const target = attributes.find((text) => text.startsWith(SYMREF))?.slice(SYMREF.length) ?? null;
+    if (ref === "HEAD") head = target;
+    else if (ref.startsWith(HEADS) && !ref.includes("\ufffd")) {
+      tips.set(ref.slice(HEADS.length), id);
+      if (target !== null) symbolic.set(ref.slice(HEADS.length), target);
+    }
   }
 
   function answer(): Branches | "other" | "none" {
-    if (state === "done") return { tips, head };
+    if (state === "done") return { tips, head, symbolic };
     return state === "other" ? "other" : "none";
   }
 }

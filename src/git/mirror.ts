@@ -24,6 +24,7 @@ export interface Mirror {
   /** Svc hosts it: nothing in it can be had again from elsewhere. */
   hosted: boolean;
   directory: string;
+  format: "sha1" | "sha256";
   /** The environment of git processes that work in it. */
   environment: Record<string, string>;
   objects: Objects;
@@ -60,8 +61,9 @@ export async function openMirror(engine: Engine, repo: RemoteRepository): Promis
     return null;
   }
   await removeLeftovers(directory);
-  await writeFile(join(directory, "config"), configOf(config.includes("sha256") ? "sha256" : "sha1"));
-  return describe(engine, repo.id, directory);
+  const format = config.includes("sha256") ? "sha256" : "sha1";
+  await writeFile(join(directory, "config"), configOf(format));
+  return describe(engine, repo.id, directory, format);
 }
 
 /** Makes an empty mirror. It appears under its name all at once, so that none is ever half made. */
@@ -75,7 +77,7 @@ export async function createMirror(
   await writeFile(join(fresh, ORIGIN_FILE), originOf(repo));
   await rm(directory, { recursive: true, force: true });
   await rename(fresh, directory);
-  return describe(engine, repo.id, directory);
+  return describe(engine, repo.id, directory, format);
 }
 
 /** Makes an empty repository that svc hosts; HEAD names `branch`. One that is there stays as it is. */
@@ -92,11 +94,11 @@ export async function openHosted(engine: Engine, id: string): Promise<Mirror | n
   const directory = hostedDirectory(engine, id);
   if (!(await exists(join(directory, "HEAD")))) return null;
   await removeLeftovers(directory);
-  return describe(engine, id, directory);
+  return describe(engine, id, directory, "sha1");
 }
 
 /** Points HEAD at a branch, which clients check out after a clone. */
-async function pointHead(mirror: Mirror, branch: string): Promise<void> {
+export async function pointHead(mirror: Mirror, branch: string): Promise<void> {
   if (mirror.head === branch) return;
   const fresh = join(mirror.directory, `.tmp-head-${crypto.randomUUID()}`);
   await writeFile(fresh, `ref: refs/heads/${branch}\n`);
@@ -231,7 +233,7 @@ async function removeLeftovers(directory: string): Promise<void> {
   for (const name of stale) await rm(join(directory, name), { recursive: true, force: true });
 }
 
-function describe(engine: Engine, id: string, directory: string): Mirror {
+function describe(engine: Engine, id: string, directory: string, format: Mirror["format"]): Mirror {
   const hosted = directory === hostedDirectory(engine, id);
   const settings = hosted ? DURABLE : [];
   const environment = {
@@ -244,6 +246,7 @@ function describe(engine: Engine, id: string, directory: string): Mirror {
     written: Promise.resolve(),
     head: null,
     directory,
+    format,
     environment,
     objects: createObjects(engine, environment),
     complete: new Set(),

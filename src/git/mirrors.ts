@@ -29,11 +29,13 @@ export interface Mirrors {
    * The mirror with the remote's branches and tags as they are now; what svc hosts is always so.
    * @param list tells the branches of the remote, from which a new mirror learns the object format
    */
-  refresh(repo: Repository, list: () => Promise<Branches>): Promise<Mirror>;
+  refresh(repo: Repository, list: (remote: RemoteRepository) => Promise<Branches>): Promise<Mirror>;
   /** Changes refs of a mirror while no fetch does: a fetch that began before would take the change back. */
   write<T>(mirror: Mirror, work: () => Promise<T>): Promise<T>;
   /** Makes an empty repository that svc hosts. */
   host(repo: Repository, branch: string): Promise<void>;
+  /** Repacks in the background when it is due. */
+  lookAfter(mirror: Mirror): void;
   forget(id: string): Promise<void>;
   /** Waits for what runs in the background. */
   settled(): Promise<void>;
@@ -48,7 +50,7 @@ export function createMirrors(engine: Engine): Mirrors {
   const repaired = new Map<string, number>();
   const background = new Set<Promise<unknown>>();
 
-  return { ensure, use, refresh, write, host, forget, settled };
+  return { ensure, use, refresh, write, host, lookAfter, forget, settled };
 
   async function ensure(repo: Repository, commits: readonly string[]): Promise<boolean> {
     for (const commit of commits)
@@ -95,13 +97,16 @@ export function createMirrors(engine: Engine): Mirrors {
     }
   }
 
-  async function refresh(repo: Repository, list: () => Promise<Branches>): Promise<Mirror> {
+  async function refresh(
+    repo: Repository,
+    list: (remote: RemoteRepository) => Promise<Branches>,
+  ): Promise<Mirror> {
     const mirror = await find(repo);
     if (!isRemote(repo)) {
       if (mirror) return mirror;
       throw missing();
     }
-    const format = mirror ? "sha1" : formatOf([...(await list()).tips.values()]);
+    const format = mirror ? "sha1" : formatOf([...(await list(repo)).tips.values()]);
     const failure = await shareFetch(fetchKey(repo), () => fetchInto(repo, format));
     const filled = await find(repo);
     if (failure instanceof MirrorDamaged) await repair(repo, [], filled, failure.failure);
@@ -155,7 +160,7 @@ export function createMirrors(engine: Engine): Mirrors {
     const failure = await write(mirror, () => fetchBranches(engine, repo, mirror));
     // git has looked itself whether what it fetched is whole
     if (!failure) markComplete(mirror, await tips(mirror));
-    inBackground(maintain(engine, mirror));
+    lookAfter(mirror);
     return failure;
   }
 
@@ -245,6 +250,10 @@ export function createMirrors(engine: Engine): Mirrors {
     await discardMirror(engine, id);
     await discardHosted(engine, id);
     repaired.delete(id);
+  }
+
+  function lookAfter(mirror: Mirror): void {
+    inBackground(maintain(engine, mirror));
   }
 
   function inBackground(work: Promise<unknown>): void {

@@ -5,6 +5,7 @@ import type { Mirror } from "./mirror.ts";
 import { openRemote, type Remote } from "./remote.ts";
 import type { RunResult } from "./run.ts";
 import { scrub } from "./scrub.ts";
+import type { RefUpdate } from "./update-refs.ts";
 
 /**
  * Moves a branch of the remote from one commit to another, if it is still at the first: the lease is the
@@ -17,29 +18,55 @@ export async function pushBranch(
   mirror: Mirror,
   request: PushRequest,
 ): Promise<PushOutcome> {
-  const ref = `refs/heads/${request.branch}`;
+  const update = { ref: `refs/heads/${request.branch}`, from: request.from, to: request.to };
   await using remote = await openRemote(engine.remote, repo);
-  const result = await engine.network(repo.id, () =>
-    engine.runner.run({
-      args: [
-        "push",
-        "--porcelain",
-        "--no-verify",
-        "--no-follow-tags",
-        "--no-signed",
-        "--recurse-submodules=no",
-        `--force-with-lease=${ref}:${request.from}`,
-        "--",
-        remote.url,
-        `${request.to}:${ref}`,
-      ],
-      environment: { ...remote.environment, GIT_DIR: mirror.directory },
+  const { outcomes } = await engine.network(repo.id, () =>
+    pushRefs(engine, remote, [update], {
+      environment: { GIT_DIR: mirror.directory },
+      atomic: false,
       deadlineMs: engine.limits.pushMs,
-      memory: engine.limits.fetchMemory,
-      outputBytes: engine.limits.outputBytes,
     }),
   );
-  return readOutcome(engine, remote, ref, result);
+  return outcomes.get(update.ref) ?? { outcome: "unknown", reason: "The host said nothing." };
+}
+
+/**
+ * Changes refs of a remote, each only from where it is expected to be.
+ * @returns what became of each, and what the host said beside, fit to be shown
+ * @throws SvcError `repo_unreachable`: nothing was sent
+ */
+export async function pushRefs(
+  engine: Engine,
+  remote: Remote,
+  updates: readonly RefUpdate[],
+  options: { environment: Record<string, string>; atomic: boolean; deadlineMs: number },
+): Promise<{ outcomes: Map<string, PushOutcome>; said: string[] }> {
+  const result = await engine.runner.run({
+    args: [
+      "push",
+      "--porcelain",
+      "--no-verify",
+      "--no-follow-tags",
+      "--no-signed",
+      "--recurse-submodules=no",
+      ...(options.atomic ? ["--atomic"] : []),
+      ...updates.map(({ ref, from }) => `--force-with-lease=${ref}:${from ?? ""}`),
+      "--",
+      remote.url,
+      ...updates.map(({ ref, to }) => `${to ?? ""}:${ref}`),
+    ],
+    environment: { ...remote.environment, ...options.environment },
+    deadlineMs: options.deadlineMs,
+    memory: engine.limits.fetchMemory,
+    outputBytes: engine.limits.outputBytes,
+  });
+  const outcomes = new Map(
+    updates.map(({ ref }) => [ref, readOutcome(engine, remote, ref, result)] as const),
+  );
+  const said = hostLines(result.stderr).map((line) =>
+    scrub(line, remote.secrets, Object.values(engine.directories), REASON_MAX_BYTES),
+  );
+  return { outcomes, said };
 }
 
 /** What a host says about a refused push is kept up to this size. */
@@ -92,9 +119,12 @@ function readOutcome(engine: Engine, remote: Remote, ref: string, result: RunRes
 /** git's own reason and the lines that the host sent along. */
 function hostWords(summary: string, stderr: string): string {
   const reason = summary.replace(/^\[remote rejected\] /, "").replace(/^\((.*)\)$/, "$1");
+  return [reason, ...hostLines(stderr)].filter(Boolean).join("\n");
+}
+
+function hostLines(stderr: string): string[] {
   const lines = stderr.split(/[\r\n]/).filter((line) => /^(?:remote|ERROR|fatal): ?/.test(line));
-  const said = lines.map((line) => line.replace(/^(?:remote|ERROR|fatal): ?/, "").trimEnd()).filter(Boolean);
-  return [reason, ...said].filter(Boolean).join("\n");
+  return lines.map((line) => line.replace(/^(?:remote|ERROR|fatal): ?/, "").trimEnd()).filter(Boolean);
 }
 
 function unclear(result: RunResult, clean: (text: string) => string): string {

@@ -14,6 +14,12 @@ export function checkBranchName(text: string): string {
   return name;
 }
 
+/** What is wrong with the full name of a ref, if anything: `refs/`, a kind, and then what a branch may be called. */
+export function refFault(ref: string): string | null {
+  const name = /^refs\/[a-z]+\/(.*)$/s.exec(ref)?.[1];
+  return name === undefined ? "it is no full name, such as refs/heads/main" : faultOf(name);
+}
+
 const HEADS = "refs/heads/";
 /** `<name>.lock` is created beside a ref, so a component must leave room for it in a 255-byte file name. */
 const COMPONENT_MAX_BYTES = REF_MAX_BYTES;

@@ -2,6 +2,7 @@ import type { Subprocess } from "bun";
 import type { Log } from "./options.ts";
 import { scrub } from "./scrub.ts";
 import { type Limit, watch } from "./watch.ts";
+import { within } from "./within.ts";
 
 interface RunRequest {
   /** What follows `git`; text from users is in here only as object ids, full ref names and checked URLs. */
@@ -12,6 +13,10 @@ interface RunRequest {
   stdin?: Uint8Array | string;
   /** Gets standard input to write to while git runs, instead of `stdin`. */
   talk?: (stdin: { write(text: string): unknown; flush(): unknown }) => void;
+  /** Writes standard input while git runs, instead of `stdin`; `write` answers false once git reads no more. */
+  feed?: (write: (piece: Uint8Array) => Promise<boolean>) => Promise<void>;
+  /** Gets standard error as it comes. */
+  onStderr?: (chunk: Uint8Array) => void;
   /** Milliseconds that git may take in all; while `onStdout` is at work, this clock stands still. */
   deadlineMs: number;
   /** Milliseconds by the wall clock, with the work of `onStdout`. */
@@ -38,10 +43,20 @@ export interface RunResult {
   stderr: string;
 }
 
+export type StreamRequest = Pick<
+  RunRequest,
+  "args" | "environment" | "stdin" | "deadlineMs" | "wallMs" | "memory" | "signal"
+> & {
+  /** Milliseconds that a piece of standard output may wait to be read. */
+  stallMs: number;
+};
+
 export type Stop = Limit | "deadline" | "output" | "caller" | "closing";
 
 export interface Runner {
   run(request: RunRequest): Promise<RunResult>;
+  /** Starts a git whose standard output is handed on as it comes; it ends when nobody reads for `stallMs`. */
+  stream(request: StreamRequest): { stdout: ReadableStream<Uint8Array>; ended: Promise<RunResult> };
   /** A git process that answers questions until it is ended. */
   open(args: readonly string[], environment: Record<string, string>): Subprocess<"pipe", "pipe", "ignore">;
   end(child: { pid: number; exited: Promise<number> }): void;
@@ -60,7 +75,7 @@ export function createRunner(directory: string, log: Log, command = "git"): Runn
   const children = new Map<number, Promise<number>>();
   let closing = false;
 
-  return { run, open, end, close };
+  return { run, stream, open, end, close };
 
   async function run(request: RunRequest): Promise<RunResult> {
     if (closing) return { code: null, signal: null, stopped: "closing", stdout: NOTHING, stderr: "" };
@@ -89,13 +104,16 @@ export function createRunner(directory: string, log: Log, command = "git"): Runn
     request.signal?.addEventListener("abort", onAbort);
     try {
       if (request.talk && typeof stdin === "object") request.talk(stdin);
-      const [stdout, stderr] = await Promise.all([
+      const feeding = request.feed && typeof stdin === "object" ? feed(stdin, request.feed, stop) : null;
+      const [stdout, stderr, , unfed] = await Promise.all([
         request.onStdout
           ? pump(child.stdout, request.onStdout, clock, stop)
           : collect(child.stdout, request.outputBytes ?? 0, () => stop("output")),
-        collectHead(child.stderr),
+        collectHead(child.stderr, request.onStderr),
+        child.exited,
+        feeding,
       ]);
-      await child.exited;
+      if (unfed) throw unfed.error;
       const result: RunResult = {
         code: child.exitCode,
         signal: child.signalCode === null ? null : String(child.signalCode),
@@ -121,6 +139,30 @@ export function createRunner(directory: string, log: Log, command = "git"): Runn
       await child.exited;
       children.delete(child.pid);
     }
+  }
+
+  function stream(request: StreamRequest): ReturnType<Runner["stream"]> {
+    const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>({}, undefined, {
+      highWaterMark: 0,
+    });
+    const writer = writable.getWriter();
+    const ended = run({
+      ...request,
+      onStdout: async (chunk) => {
+        const late = () => new Error("nobody read");
+        return await within(writer.write(chunk), request.stallMs, late).then(
+          () => true,
+          () => false,
+        );
+      },
+    });
+    ended
+      .then(
+        (result) => (result.code === null ? writer.abort(new Error("git was stopped")) : writer.close()),
+        (error: unknown) => writer.abort(error),
+      )
+      .catch(() => {});
+    return { stdout: readable, ended };
   }
 
   function open(
@@ -154,8 +196,33 @@ export function createRunner(directory: string, log: Log, command = "git"): Runn
 }
 
 function inputOf(request: RunRequest): "pipe" | "ignore" | Uint8Array {
-  if (request.talk) return "pipe";
+  if (request.talk || request.feed) return "pipe";
   return typeof request.stdin === "string" ? Buffer.from(request.stdin) : (request.stdin ?? "ignore");
+}
+
+/** @returns what went wrong with what was to be written; that git reads no more is no fault of it */
+async function feed(
+  stdin: Bun.FileSink,
+  source: NonNullable<RunRequest["feed"]>,
+  stop: (why: Stop) => void,
+): Promise<{ error: unknown } | null> {
+  try {
+    await source(async (piece) => {
+      try {
+        stdin.write(piece);
+        await stdin.flush();
+        return true;
+      } catch {
+        return false;
+      }
+    });
+    return null;
+  } catch (error) {
+    stop("caller");
+    return { error };
+  } finally {
+    await Promise.resolve(stdin.end()).catch(() => {});
+  }
 }
 
 function killGroup(pid: number): void {
@@ -227,10 +294,14 @@ async function collect(
 }
 
 /** Reads all, so that git never blocks on a full pipe, and keeps the beginning. */
-async function collectHead(stream: ReadableStream<Uint8Array>): Promise<string> {
+async function collectHead(
+  stream: ReadableStream<Uint8Array>,
+  onChunk?: (chunk: Uint8Array) => void,
+): Promise<string> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   for await (const chunk of stream) {
+    onChunk?.(chunk);
     if (bytes < STDERR_MAX_BYTES) chunks.push(chunk.subarray(0, STDERR_MAX_BYTES - bytes));
     bytes += chunk.length;
   }

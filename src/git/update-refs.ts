@@ -21,20 +21,21 @@ export interface RefFailure {
 }
 
 /**
- * Changes refs of a mirror, all or none, each only from where it is expected to be.
+ * Changes refs of a mirror, all or none, each only from where it is expected to be, unless it may be anywhere.
  * @returns why it did not work, or null
  */
 export async function updateRefs(
   engine: Engine,
   mirror: Mirror,
   updates: readonly RefUpdate[],
+  options: { anywhere: boolean } = { anywhere: false },
 ): Promise<RefFailure | null> {
   if (updates.length === 0) return null;
   await removeStaleLocks(mirror);
   const result = await engine.runner.run({
     args: ["update-ref", "--no-deref", "--stdin", "-z"],
     environment: mirror.environment,
-    stdin: updates.map(commandOf).join(""),
+    stdin: updates.map((update) => commandOf(update, options.anywhere)).join(""),
     deadlineMs: engine.limits.mergeMs,
     outputBytes: 1024,
   });
@@ -51,7 +52,9 @@ export async function updateRefs(
 const STALE =
   /but expected|reference already exists|reference is missing|unable to resolve reference|\.lock': File exists/i;
 
-function commandOf({ ref, from, to }: RefUpdate): string {
-  if (to === null) return `delete ${ref}\0${from ?? ""}\0`;
+/** In this form an empty value is one that does not matter. */
+function commandOf({ ref, from, to }: RefUpdate, anywhere: boolean): string {
+  if (to === null) return `delete ${ref}\0${anywhere ? "" : (from ?? "")}\0`;
+  if (anywhere) return `update ${ref}\0${to}\0\0`;
   return from === null ? `create ${ref}\0${to}\0` : `update ${ref}\0${to}\0${from}\0`;
 }

@@ -1,0 +1,127 @@
+import { timingSafeEqual } from "node:crypto";
+import { and, eq, sql } from "drizzle-orm";
+import type { Db } from "../../db/client.ts";
+import { prepared } from "../../db/prepared.ts";
+import {
+  accountMembers,
+  projectSessions,
+  projects,
+  sessionSandboxes,
+  tokens,
+} from "../../db/schema/index.ts";
+import type { ProjectRow } from "../auth/caller.ts";
+import { SvcError } from "../contract/errors.ts";
+import { CLONE_CREDENTIAL_PREFIX } from "../contract/token.ts";
+import type { Deps } from "../deps.ts";
+
+/** Fifteen minutes (contract: Accounts, tokens, projects, secrets). */
+export const CLONE_CREDENTIAL_LIFE_S = 15 * 60;
+const PURPOSE = "clone-credential";
+
+/**
+ * What a clone credential says. It is signed and not stored: it opens the gateway as long as its session lives and what
+ * it was issued for is still there.
+ */
+export interface CloneClaims {
+  sessionId: string;
+  projectId: string;
+  branch: string;
+  /** Seconds since 1970. */
+  expiresAt: number;
+  /** The project token's id, or the hash of the sandbox service key. */
+  issuedFor: string;
+}
+
+/** `svc_git_<claims>.<HMAC-SHA256 of them>`, both base64url. */
+export function writeCloneCredential(deps: Pick<Deps, "keys">, claims: CloneClaims): string {
+  const { sessionId, projectId, branch, expiresAt, issuedFor } = claims;
+  const text = JSON.stringify([sessionId, projectId, branch, expiresAt, issuedFor]);
+  const body = Buffer.from(text).toString("base64url");
+  return `${CLONE_CREDENTIAL_PREFIX}${body}.${deps.keys.mac(PURPOSE, body).toString("base64url")}`;
+}
+
+/**
+ * The session that a clone credential opens the gateway for, looked up by its primary key.
+ * @throws unauthorized when the credential is not ours, has expired, or its session has ended.
+ */
+export async function resolveCloneCredential(
+  deps: Deps,
+  credential: string,
+): Promise<{ project: ProjectRow; sessionId: string; branch: string }> {
+  const claims = readClaims(deps, credential);
+  const { sessionId, projectId, branch, expiresAt, issuedFor } = claims;
+  if (expiresAt * 1000 <= deps.clock().getTime())
+    throw refused("The clone credential has expired; fetch a new one.");
+  const [row] = await liveSession(deps.db).execute({ sessionId, projectId, issuedFor });
+  const isIssued = row?.tokenId === issuedFor || row?.serviceKeyHash === issuedFor;
+  if (!row || !isIssued || row.branch !== branch || !isLive(row.status)) {
+    throw refused("The session of this clone credential has ended.");
+  }
+  return { project: row.project, sessionId, branch };
+}
+
+/** Only a session that starts or runs has a sandbox that may fetch and push. */
+export function isLive(status: string): boolean {
+  return status === "provisioning" || status === "running";
+}
+
+const liveSession = prepared((db: Db) =>
+  db
+    .select({
+      project: projects,
+      branch: projectSessions.branchName,
+      status: projectSessions.status,
+      serviceKeyHash: sessionSandboxes.serviceKeyHash,
+      tokenId: tokens.tokenId,
+    })
+    .from(projectSessions)
+    .innerJoin(projects, eq(projects.projectId, projectSessions.projectId))
+    .innerJoin(
+      accountMembers,
+      and(
+        eq(accountMembers.accountId, projects.accountId),
+        eq(accountMembers.userId, projectSessions.createdBy),
+      ),
+    )
+    .leftJoin(sessionSandboxes, eq(sessionSandboxes.sessionId, projectSessions.sessionId))
+    .leftJoin(
+      tokens,
+      and(
+        eq(sql`${tokens.tokenId}::text`, sql.placeholder("issuedFor")),
+        eq(tokens.sessionId, projectSessions.sessionId),
+      ),
+    )
+    .where(
+      and(
+        eq(projectSessions.sessionId, sql.placeholder("sessionId")),
+        eq(projectSessions.projectId, sql.placeholder("projectId")),
+      ),
+    )
+    .prepare("live_session"),
+);
+
+function readClaims(deps: Deps, credential: string): CloneClaims {
+  const [body = "", signature = ""] = credential.slice(CLONE_CREDENTIAL_PREFIX.length).split(".");
+  const expected = deps.keys.mac(PURPOSE, body);
+  const given = Buffer.from(signature, "base64url");
+  if (given.length !== expected.length || !timingSafeEqual(given, expected)) {
+    throw refused("The clone credential is not one of this server's.");
+  }
+  const claims: unknown = JSON.parse(Buffer.from(body, "base64url").toString());
+  if (!Array.isArray(claims)) throw new Error("signed claims are not a list");
+  const [sessionId, projectId, branch, expiresAt, issuedFor]: unknown[] = claims;
+  if (
+    typeof sessionId !== "string" ||
+    typeof projectId !== "string" ||
+    typeof branch !== "string" ||
+    typeof expiresAt !== "number" ||
+    typeof issuedFor !== "string"
+  ) {
+    throw new Error("signed claims are not what they should be");
+  }
+  return { sessionId, projectId, branch, expiresAt, issuedFor };
+}
+
+function refused(message: string): SvcError {
+  return new SvcError("unauthorized", message, {}, { "WWW-Authenticate": "Bearer" });
+}

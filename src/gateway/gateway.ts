@@ -1,0 +1,156 @@
+import { randomUUID } from "node:crypto";
+import type { ProjectRow } from "../auth/caller.ts";
+import { SvcError } from "../contract/errors.ts";
+import type { Deps } from "../deps.ts";
+import { createGate } from "../git/gate.ts";
+import type { Protocol, Service } from "../git/git.ts";
+import { toBody, toSvcError } from "../http/errors.ts";
+import { readPolicy } from "../projects/policy.ts";
+import { repositoryOf } from "../projects/repository.ts";
+import { type Pusher, resolvePusher } from "./pusher.ts";
+import { type Ground, judgePush } from "./rules.ts";
+
+/** What one caller may do at once, and how many more requests may wait. */
+const CALLER_LIMITS = { total: 512, perKey: 64, queue: 1_024, queuePerKey: 256, waitMs: 10 * 60_000 };
+
+const PREFIX = "/v1/git/";
+const ROUTE = /^\/v1\/git\/([^/]+?)(?:\.git)?\/(info\/refs|git-upload-pack|git-receive-pack)$/;
+
+type Gateway = (request: Request) => Promise<Response>;
+
+/**
+ * Git's smart HTTP protocol in front of every project (contract: The git gateway; gitprotocol-http):
+ * `/v1/git/<project id>.git`. It streams both ways, so it stands before the framework, which would not.
+ * @returns a handler for requests whose path `isGitPath` knows
+ */
+export function createGateway(deps: Deps): Gateway {
+  const callers = createGate(CALLER_LIMITS);
+
+  return async (request) => {
+    const id = randomUUID();
+    const started = performance.now();
+    const response = await answer(request).catch((error: unknown) => refuse(deps, request, error, id));
+    response.headers.set("X-Request-Id", id);
+    response.headers.set("Cache-Control", "no-cache, max-age=0, must-revalidate");
+    const ms = performance.now() - started;
+    const { method } = request;
+    deps.metrics.requestSeconds.observe({ method, route: `${PREFIX}*`, status: response.status }, ms / 1000);
+    deps.log.info(
+      { request: id, method, route: `${PREFIX}*`, status: response.status, ms: Math.round(ms) },
+      "answered",
+    );
+    return response;
+  };
+
+  async function answer(request: Request): Promise<Response> {
+    const url = new URL(request.url);
+    const [, name = "", verb = ""] = ROUTE.exec(url.pathname) ?? [];
+    const { pusher, project } = await resolvePusher(deps, request.headers.get("authorization"), decode(name));
+    const method = verb === "info/refs" ? "GET" : "POST";
+    if (verb === "") throw onlySmart();
+    if (request.method !== method) {
+      throw new SvcError("method_not_allowed", `This route answers ${method} only.`, {}, { Allow: method });
+    }
+    return await callers(`${pusher.kind} ${pusher.id}`, () =>
+      method === "GET"
+        ? advertise(deps, project, request, url.searchParams.get("service"))
+        : transfer(deps, project, pusher, request, verb === "git-upload-pack" ? verb : "git-receive-pack"),
+    );
+  }
+}
+
+export function isGitPath(url: string): boolean {
+  const path = url.slice(url.indexOf("/", url.indexOf("//") + 2));
+  return path.startsWith(PREFIX);
+}
+
+async function advertise(
+  deps: Deps,
+  project: ProjectRow,
+  request: Request,
+  service: string | null,
+): Promise<Response> {
+  if (service !== "git-upload-pack" && service !== "git-receive-pack") throw onlySmart();
+  const body = await deps.git.advertise(repositoryOf(deps, project), {
+    service,
+    protocol: protocolOf(request),
+    head: project.defaultBranch,
+  });
+  return new Response(new Uint8Array(body), {
+    headers: { "Content-Type": `application/x-${service}-advertisement` },
+  });
+}
+
+async function transfer(
+  deps: Deps,
+  project: ProjectRow,
+  pusher: Pusher,
+  request: Request,
+  service: Service,
+): Promise<Response> {
+  if (request.headers.get("content-type") !== `application/x-${service}-request`) throw onlySmart();
+  const body = bodyOf(request);
+  const repo = repositoryOf(deps, project);
+  const stream =
+    service === "git-upload-pack"
+      ? await deps.git.upload(repo, { protocol: protocolOf(request), body, signal: request.signal })
+      : await deps.git.receive(repo, {
+          body,
+          judge: (update) => judgePush(pusher, groundOf(deps, project), update),
+        });
+  return new Response(stream, { headers: { "Content-Type": `application/x-${service}-result` } });
+}
+
+function groundOf(deps: Deps, project: ProjectRow): Ground {
+  const { defaultBranch } = project;
+  return { defaultBranch, directPush: async () => (await readPolicy(deps, project)).directPush };
+}
+
+/** @throws validation_failed for an encoding that git does not use */
+function bodyOf(request: Request): ReadableStream<Uint8Array> {
+  const body = request.body ?? new ReadableStream({ start: (controller) => controller.close() });
+  const encoding = request.headers.get("content-encoding") ?? "identity";
+  if (encoding === "identity") return body;
+  if (encoding === "gzip" || encoding === "x-gzip") return body.pipeThrough(new DecompressionStream("gzip"));
+  throw new SvcError("validation_failed", "The body may be plain or gzip.");
+}
+
+function protocolOf(request: Request): Protocol {
+  const wanted = (request.headers.get("git-protocol") ?? "").split(":");
+  if (wanted.includes("version=2")) return "version=2";
+  return wanted.includes("version=1") ? "version=1" : null;
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return "";
+  }
+}
+
+function onlySmart(): SvcError {
+  return new SvcError(
+    "not_found",
+    "svc speaks git's smart HTTP protocol: clone from /v1/git/<project id>.git with git 1.6.6 or newer.",
+  );
+}
+
+/** git shows its user the lines of a plain text; whoever asks for JSON gets what every other route answers. */
+function refuse(deps: Deps, request: Request, cause: unknown, id: string): Response {
+  const error = toSvcError(cause, "UNKNOWN", id);
+  if (error.status >= 500 && !(cause instanceof SvcError)) {
+    deps.log.error({ request: id, err: error.code === "internal" ? cause : undefined }, error.message);
+  }
+  const headers = {
+    ...error.headers,
+    ...(error.status === 401 && { "WWW-Authenticate": 'Basic realm="svc", charset="UTF-8"' }),
+  };
+  const { status } = error;
+  if (/\bjson\b/.test(request.headers.get("accept") ?? ""))
+    return Response.json(toBody(error), { status, headers });
+  return new Response(`${error.message}\n`, {
+    status,
+    headers: { ...headers, "Content-Type": "text/plain; charset=utf-8" },
+  });
+}

@@ -1,0 +1,74 @@
+import { and, eq } from "drizzle-orm";
+import { projectSessions } from "../../db/schema/index.ts";
+import { type Caller, type ProjectRow, resolveProject } from "../auth/caller.ts";
+import { SvcError } from "../contract/errors.ts";
+import { CLONE_CREDENTIAL_PREFIX } from "../contract/token.ts";
+import type { Deps } from "../deps.ts";
+import { isLive, resolveCloneCredential } from "./clone-credential.ts";
+
+/** Who fetches or pushes. A session is known by its branch; a project token without a session is a script's. */
+export type Pusher =
+  | { kind: "user"; id: string }
+  | { kind: "project"; id: string }
+  | { kind: "session"; id: string; branch: string };
+
+/**
+ * Finds out who sends an `Authorization` header of git's: HTTP basic (RFC 7617) with the credential as password, or
+ * alone as user name; a bearer token works too.
+ * @throws unauthorized, forbidden, not_found, validation_failed.
+ */
+export async function resolvePusher(
+  deps: Deps,
+  authorization: string | null,
+  projectName: string,
+): Promise<{ pusher: Pusher; project: ProjectRow }> {
+  const credential = readCredential(authorization);
+  if (credential.startsWith(CLONE_CREDENTIAL_PREFIX)) {
+    const { project, sessionId, branch } = await resolveCloneCredential(deps, credential);
+    if (projectName.toLowerCase() !== project.projectId && projectName !== project.slug) {
+      throw new SvcError("forbidden", "This clone credential belongs to another project.");
+    }
+    return { pusher: { kind: "session", id: sessionId, branch }, project };
+  }
+  const { caller, project } = await resolveProject(deps, `Bearer ${credential}`, projectName);
+  return { pusher: await pusherOf(deps, caller), project };
+}
+
+async function pusherOf(deps: Deps, caller: Caller): Promise<Pusher> {
+  if (caller.kind === "user") return { kind: "user", id: caller.userId };
+  if (caller.sessionId === null) return { kind: "project", id: caller.tokenId };
+  const branch = await liveBranch(deps, caller.projectId, caller.sessionId);
+  if (branch === null) throw new SvcError("forbidden", "The session of this token is not running.");
+  return { kind: "session", id: caller.sessionId, branch };
+}
+
+/** The branch of a session that starts or runs; null of any other. */
+export async function liveBranch(deps: Deps, projectId: string, sessionId: string): Promise<string | null> {
+  const [session] = await deps.db
+    .select({ branch: projectSessions.branchName, status: projectSessions.status })
+    .from(projectSessions)
+    .where(and(eq(projectSessions.sessionId, sessionId), eq(projectSessions.projectId, projectId)));
+  return session && isLive(session.status) ? session.branch : null;
+}
+
+function readCredential(authorization: string | null): string {
+  if (authorization === null)
+    throw unauthorized("This repository needs a credential: your svc token as the password.");
+  const [, basic] = /^basic +([A-Za-z0-9+/=_-]{1,4096}) *$/i.exec(authorization) ?? [];
+  if (basic === undefined) {
+    const [, token] = /^bearer +([\x21-\x7e]{1,1024}) *$/i.exec(authorization) ?? [];
+    if (token !== undefined) return token;
+    throw unauthorized("The Authorization header must be HTTP basic, with your svc token as the password.");
+  }
+  const text = Buffer.from(basic, "base64").toString();
+  const colon = text.indexOf(":");
+  const password = colon < 0 ? "" : text.slice(colon + 1);
+  const credential =
+    password === "" || password === "x-oauth-basic" ? text.slice(0, Math.max(colon, 0)) : password;
+  if (!/^[\x21-\x7e]{1,1024}$/.test(credential)) throw unauthorized("The password must be an svc token.");
+  return credential;
+}
+
+function unauthorized(message: string): SvcError {
+  return new SvcError("unauthorized", message);
+}

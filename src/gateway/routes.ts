@@ -1,0 +1,14 @@
+import { Elysia } from "elysia";
+import { cloneCredential as cloneCredentialSchema } from "../contract/project.ts";
+import type { Deps } from "../deps.ts";
+import { answer } from "../http/schema.ts";
+import { issueCloneCredential } from "./issue.ts";
+
+/** `GET /projects/:projectId/git/clone-credential` (spec 4.2): the one route that a sandbox service key opens. */
+export const gatewayRoutes = (deps: Deps) =>
+  new Elysia({ prefix: "/projects/:projectId/git", tags: ["git"] }).get(
+    "/clone-credential",
+    ({ params, request }) =>
+      issueCloneCredential(deps, request.headers.get("authorization"), params.projectId),
+    answer(200, cloneCredentialSchema),
+  );

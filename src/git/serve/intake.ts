@@ -1,0 +1,100 @@
+import { SvcError } from "../../contract/errors.ts";
+import { within } from "../within.ts";
+import { packetLength } from "./pkt-line.ts";
+
+/** What a client sends, read piece by piece: bounded in size, and in how long the client may be silent. */
+export interface Intake {
+  /** The next bytes; null at the end. */
+  read(): Promise<Uint8Array | null>;
+  /** The payload of the next packet; null for a flush. */
+  packet(): Promise<Uint8Array | null>;
+  /** Exactly so many bytes, or fewer at the end; they stay to be read. */
+  peek(length: number): Promise<Uint8Array>;
+  /** Reads on to the end and keeps nothing: a client listens only when it has said everything. */
+  drain(): Promise<void>;
+  /** Settles when the client has said everything, or has gone. */
+  readonly finished: Promise<void>;
+}
+
+/**
+ * @throws SvcError from each of its functions: `payload_too_large`, `request_timeout`, `validation_failed` (no packet
+ *   where one must be)
+ */
+export function createIntake(
+  stream: ReadableStream<Uint8Array>,
+  limits: { maxBytes: number; stallMs: number },
+): Intake {
+  const reader = stream.getReader();
+  let ahead: Buffer = Buffer.alloc(0);
+  let bytes = 0;
+  let ended = false;
+  const finished = Promise.withResolvers<void>();
+
+  return {
+    read,
+    packet,
+    peek,
+    async drain() {
+      while ((await read()) !== null);
+    },
+    finished: finished.promise,
+  };
+
+  async function read(): Promise<Uint8Array | null> {
+    if (ahead.length === 0) return await pull();
+    const piece = ahead;
+    ahead = Buffer.alloc(0);
+    return piece;
+  }
+
+  async function pull(): Promise<Uint8Array | null> {
+    if (ended) return null;
+    try {
+      const { done, value } = await within(reader.read(), limits.stallMs, silent);
+      bytes += value?.byteLength ?? 0;
+      if (bytes > limits.maxBytes) throw tooLarge(limits.maxBytes);
+      if (!done) return value;
+    } catch (error) {
+      reader.cancel(error).catch(() => {});
+      finished.resolve();
+      throw error;
+    }
+    ended = true;
+    finished.resolve();
+    return null;
+  }
+
+  async function peek(length: number): Promise<Uint8Array> {
+    while (ahead.length < length) {
+      const piece = await pull();
+      if (piece === null) break;
+      ahead = ahead.length === 0 ? Buffer.from(piece) : Buffer.concat([ahead, piece]);
+    }
+    return ahead.subarray(0, length);
+  }
+
+  async function packet(): Promise<Uint8Array | null> {
+    const length = packetLength(await peek(4));
+    if (length === null) throw malformed();
+    const whole = await peek(Math.max(length, 4));
+    if (whole.byteLength < length) throw malformed();
+    ahead = ahead.subarray(Math.max(length, 4));
+    return length === 0 ? null : whole.subarray(4);
+  }
+}
+
+function tooLarge(maxBytes: number): SvcError {
+  const mib = Math.floor(maxBytes / 1024 / 1024);
+  return new SvcError(
+    "payload_too_large",
+    `This is larger than ${mib} MiB, the most that svc takes at once.`,
+  );
+}
+
+function silent(): SvcError {
+  return new SvcError("request_timeout", "The client has sent nothing for too long.");
+}
+
+function malformed(): SvcError {
+  return new SvcError("validation_failed", "This is not what a git client sends.");
+}

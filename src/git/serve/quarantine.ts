@@ -1,0 +1,51 @@
+import { mkdir, readdir, rename, rm } from "node:fs/promises";
+import { join } from "node:path";
+import type { Engine } from "../engine.ts";
+import { baseEnvironment, withSettings } from "../environment.ts";
+import { type Mirror, syncDirectory } from "../mirror.ts";
+
+/** A place for objects that were not accepted yet; git here sees the mirror's objects too, nobody else sees these. */
+export interface Quarantine extends AsyncDisposable {
+  /** For git processes that work in it. */
+  environment: Record<string, string>;
+  /** The variables that make any git see these objects. */
+  objects: Record<string, string>;
+  /** Takes the objects into the mirror. */
+  accept(): Promise<void>;
+}
+
+/** Files this large are not compared with others and not kept in memory. */
+const BIG_FILE = "50m";
+
+export async function openQuarantine(engine: Engine, mirror: Mirror): Promise<Quarantine> {
+  const directory = join(engine.directories.temporary, `incoming-${crypto.randomUUID()}`);
+  await mkdir(join(directory, "pack"), { recursive: true, mode: 0o700 });
+  const objects = {
+    GIT_OBJECT_DIRECTORY: directory,
+    GIT_ALTERNATE_OBJECT_DIRECTORIES: quote(join(mirror.directory, "objects")),
+  };
+  const settings = withSettings(baseEnvironment(engine.directories.home), [
+    ["core.bigFileThreshold", BIG_FILE],
+  ]);
+  return {
+    environment: { ...settings, GIT_DIR: mirror.directory, ...objects },
+    objects,
+    accept: () => accept(join(directory, "pack"), join(mirror.directory, "objects", "pack"), mirror.hosted),
+    [Symbol.asyncDispose]: () => rm(directory, { recursive: true, force: true }),
+  };
+}
+
+/** The index comes last: by it the pack is found. */
+async function accept(from: string, to: string, durably: boolean): Promise<void> {
+  const names = await readdir(from);
+  const isIndex = (name: string) => Number(name.endsWith(".idx"));
+  for (const name of names.sort((a, b) => isIndex(a) - isIndex(b))) {
+    if (/^pack-[0-9a-f]+\.(?:pack|rev|idx)$/.test(name)) await rename(join(from, name), join(to, name));
+  }
+  if (durably && names.length > 0) await syncDirectory(to);
+}
+
+/** A list of directories has `:` between them; one that holds it is written in quotes (git(1)). */
+function quote(path: string): string {
+  return /[:"\\]/.test(path) ? `"${path.replace(/["\\]/g, "\\$&")}"` : path;
+}

@@ -1,0 +1,256 @@
+import { SvcError } from "../../contract/errors.ts";
+import { VERSION } from "../../contract/version.ts";
+import type { Engine } from "../engine.ts";
+import { engineFailure } from "../failure.ts";
+import { type Branches, isRemote, type PushJudge, type RemoteRepository, type Repository } from "../git.ts";
+import { type Mirror, markComplete } from "../mirror.ts";
+import { refFault } from "../refs.ts";
+import { type RefUpdate, updateRefs } from "../update-refs.ts";
+import { forward } from "./forward.ts";
+import type { Intake } from "./intake.ts";
+import { FLUSH, packet } from "./pkt-line.ts";
+import { type PushHead, readPushHead } from "./push-request.ts";
+import { openQuarantine, type Quarantine } from "./quarantine.ts";
+import { examine } from "./relation.ts";
+import { createReport, type Report } from "./report.ts";
+import { checkConnected, unpack } from "./unpack.ts";
+
+/** What a push works with, beside the engine. */
+export interface PushContext {
+  repo: Repository;
+  mirror: Mirror;
+  judge: PushJudge;
+  /** Changes refs of the mirror while no fetch does. */
+  write<T>(work: () => Promise<T>): Promise<T>;
+  list(repo: RemoteRepository, timeoutMs: number): Promise<Branches>;
+}
+
+/** Each ref that was asked for → why it was not changed, or null. */
+type Verdicts = Map<string, string | null>;
+
+/** The answer to `GET info/refs?service=git-receive-pack`: all branches and tags, and what this end can do. */
+export async function advertiseReceive(engine: Engine, mirror: Mirror): Promise<Uint8Array> {
+  const result = await engine.runner.run({
+    args: ["for-each-ref", "--format=%(objectname) %(refname)", "refs/heads", "refs/tags"],
+    environment: mirror.environment,
+    deadlineMs: engine.limits.mergeMs,
+    outputBytes: engine.limits.outputBytes,
+  });
+  if (result.code !== 0) throw engineFailure(engine, "listing the refs", result);
+  const refs = Buffer.from(result.stdout).toString("latin1").split("\n").filter(Boolean);
+  const nothing = `${"0".repeat(mirror.format === "sha256" ? 64 : 40)} capabilities^{}`;
+  const [first = nothing, ...others] = refs;
+  const lines = [
+    `${first}\0${CAPABILITIES} object-format=${mirror.format} agent=svc/${VERSION}\n`,
+    ...others.map((ref) => `${ref}\n`),
+  ];
+  const packets = lines.map((line) => packet(Buffer.from(line, "latin1")));
+  return Buffer.concat([packet("# service=git-receive-pack\n"), FLUSH, ...packets, FLUSH]);
+}
+
+const LIST_MS = 20_000;
+const CAPABILITIES = "report-status delete-refs side-band-64k quiet atomic ofs-delta push-options";
+
+/**
+ * Answers `POST git-receive-pack` (gitprotocol-pack, "Pushing Data To a Server"). The objects go into a quarantine,
+ * the rules are asked, the host is asked, and only then the refs change: what is refused leaves nothing behind.
+ * @returns the answer, once the client has said everything; `ended` settles when the push has
+ * @throws SvcError what the intake throws; nothing has changed then
+ */
+export async function receive(
+  engine: Engine,
+  context: PushContext,
+  intake: Intake,
+): Promise<{ stdout: ReadableStream<Uint8Array>; ended: Promise<void> }> {
+  const head = await readPushHead(intake);
+  const report = createReport(head.capabilities);
+  const work = push(engine, context, head, intake, report);
+  const ended = work.catch((error: unknown) => report.fail(error));
+  // many clients listen only when they have said everything
+  await Promise.race([work, intake.finished]);
+  return { stdout: report.stream, ended };
+}
+
+async function push(
+  engine: Engine,
+  context: PushContext,
+  head: PushHead,
+  intake: Intake,
+  report: Report,
+): Promise<void> {
+  const verdicts: Verdicts = new Map();
+  const aliases = askAliases(context);
+  // it is waited for below, if it matters by then
+  aliases.catch(() => {});
+  await using quarantine = await openQuarantine(engine, context.mirror);
+  const fault = await decide(engine, context, head, intake, quarantine, verdicts, report);
+  await intake.drain();
+  if (head.options > 0) report.say("svc: push options are not passed on.");
+  if (fault === null) refuseAliases(head, await aliases, verdicts, report);
+  if (fault === null) await carryOut(engine, context, head, quarantine, verdicts, report);
+  report.end(fault, verdicts);
+}
+
+/**
+ * Asks the rules twice: before the pack is read, as if every change were a fast-forward, so that what is refused anyway
+ * costs nothing; and once more when the commits are there.
+ * @returns why the pack was not taken, or null
+ */
+async function decide(
+  engine: Engine,
+  context: PushContext,
+  head: PushHead,
+  intake: Intake,
+  quarantine: Quarantine,
+  verdicts: Verdicts,
+  report: Report,
+): Promise<string | null> {
+  for (const update of head.updates) {
+    const kind = update.from === null ? "create" : update.to === null ? "delete" : "fast-forward";
+    const invalid = refFault(update.ref);
+    if (invalid) verdicts.set(update.ref, `not a ref name: ${invalid}`);
+    else await judge(context, { ...update, kind }, verdicts, report);
+  }
+  refuseTogether(head, verdicts);
+  const ids = open(head, verdicts).flatMap(({ to }) => to ?? []);
+  if (ids.length > 0) {
+    const unknown = ids.filter((id) => !context.mirror.complete.has(id));
+    const fault =
+      (await unpack(engine, quarantine, intake, report.progress)) ??
+      (unknown.length > 0 ? await checkConnected(engine, quarantine, unknown) : null);
+    if (fault !== null) {
+      for (const { ref } of open(head, verdicts)) verdicts.set(ref, "unpacker error");
+      return fault;
+    }
+  }
+  for (const update of open(head, verdicts)) {
+    const kind = await examine(engine, quarantine, update);
+    if (kind === "not a commit") verdicts.set(update.ref, "a branch names a commit, and this is none");
+    else if (kind === "unknown") verdicts.set(update.ref, "fetch first");
+    else await judge(context, { ...update, kind }, verdicts, report);
+  }
+  refuseTogether(head, verdicts);
+  return null;
+}
+
+async function judge(
+  context: PushContext,
+  update: Parameters<PushJudge>[0],
+  verdicts: Verdicts,
+  report: Report,
+): Promise<void> {
+  const refusal = await context.judge(update);
+  if (!refusal) return;
+  verdicts.set(update.ref, refusal.reason);
+  report.say(`svc: ${update.ref}: ${refusal.reason}. ${refusal.advice}`);
+}
+
+/**
+ * On a git host, a branch may be another name of the default one, and would move it. The host is asked meanwhile.
+ * @returns what it said, or why it could not be asked
+ */
+async function askAliases({ repo, list }: PushContext): Promise<Branches["symbolic"] | SvcError> {
+  try {
+    return isRemote(repo) ? (await list(repo, LIST_MS)).symbolic : new Map();
+  } catch (error) {
+    if (error instanceof SvcError) return error;
+    throw error;
+  }
+}
+
+function refuseAliases(
+  head: PushHead,
+  aliases: Branches["symbolic"] | SvcError,
+  verdicts: Verdicts,
+  report: Report,
+): void {
+  if (aliases instanceof SvcError) report.say(aliases.message);
+  for (const { ref } of open(head, verdicts)) {
+    if (aliases instanceof SvcError) {
+      verdicts.set(ref, "the git host could not be reached");
+      continue;
+    }
+    const target = aliases.get(ref.replace(/^refs\/heads\//, ""));
+    if (target !== undefined)
+      verdicts.set(ref, `another name of ${target} on its host: push ${target} itself`);
+  }
+  refuseTogether(head, verdicts);
+}
+
+/** Of an atomic push all refs change or none. */
+function refuseTogether(head: PushHead, verdicts: Verdicts): void {
+  if (!head.capabilities.has("atomic") || verdicts.size === 0) return;
+  for (const { ref } of open(head, verdicts))
+    verdicts.set(ref, "atomic push failed: another ref was refused");
+}
+
+function open(head: PushHead, verdicts: Verdicts): RefUpdate[] {
+  return head.updates.filter(({ ref }) => !verdicts.has(ref));
+}
+
+async function carryOut(
+  engine: Engine,
+  context: PushContext,
+  head: PushHead,
+  quarantine: Quarantine,
+  verdicts: Verdicts,
+  report: Report,
+): Promise<void> {
+  const { repo, mirror } = context;
+  const updates = open(head, verdicts);
+  if (updates.length === 0) return;
+  const atomic = head.capabilities.has("atomic");
+  const done = isRemote(repo)
+    ? await pass(engine, context, repo, quarantine, updates, atomic, report)
+    : await take(engine, context, quarantine, updates, atomic);
+  for (const [ref, reason] of done) verdicts.set(ref, reason);
+  const arrived = updates.filter(({ ref }) => done.get(ref) === null);
+  markComplete(
+    mirror,
+    arrived.flatMap(({ ref, to }) => (to && ref.startsWith("refs/heads/") ? [to] : [])),
+  );
+}
+
+/** A repository on a git host: the host decides; the mirror follows, now or with the next fetch. */
+async function pass(
+  engine: Engine,
+  context: PushContext,
+  repo: RemoteRepository,
+  quarantine: Quarantine,
+  updates: readonly RefUpdate[],
+  atomic: boolean,
+  report: Report,
+): Promise<Verdicts> {
+  const { mirror } = context;
+  const done = await forward(engine, { repo, mirror, quarantine, atomic }, updates, report, context.list);
+  const arrived = updates.filter(({ ref }) => done.get(ref) === null);
+  if (arrived.length === 0) return done;
+  const failure = await context.write(async () => {
+    await quarantine.accept();
+    return await updateRefs(engine, mirror, arrived, { anywhere: true });
+  });
+  if (failure)
+    engine.log.warn({ repo: mirror.id, words: failure.words }, "the mirror follows with the next fetch");
+  return done;
+}
+
+/** A repository that svc hosts. */
+async function take(
+  engine: Engine,
+  context: PushContext,
+  quarantine: Quarantine,
+  updates: readonly RefUpdate[],
+  atomic: boolean,
+): Promise<Verdicts> {
+  await quarantine.accept();
+  const change = async (some: readonly RefUpdate[]) => {
+    const failure = await context.write(() => updateRefs(engine, context.mirror, some));
+    return failure && (failure.stale ? "fetch first" : failure.words);
+  };
+  const whole = await change(updates);
+  if (whole === null || atomic || updates.length === 1)
+    return new Map(updates.map(({ ref }) => [ref, whole]));
+  const done: Verdicts = new Map();
+  for (const update of updates) done.set(update.ref, await change([update]));
+  return done;
+}

@@ -1,0 +1,88 @@
+import type { Engine } from "../engine.ts";
+import type { RunResult } from "../run.ts";
+import { scrub } from "../scrub.ts";
+import type { Intake } from "./intake.ts";
+import type { Quarantine } from "./quarantine.ts";
+
+/** `PACK`, a version and the number of objects, four bytes each (gitformat-pack). */
+const HEADER_BYTES = 12;
+
+/** What old versions of git and importers wrote; many well-known repositories hold it, and it is harmless. */
+const TOLERATED = ["missingSpaceBeforeDate", "badTimezone", "zeroPaddedFilemode", "badFilemode"];
+
+/**
+ * Brings the pack that follows a push's commands into the quarantine, every object checked.
+ * @param onProgress gets what git says of how far it is
+ * @returns why it was not taken, in words for the pusher, or null
+ */
+export async function unpack(
+  engine: Engine,
+  quarantine: Quarantine,
+  intake: Intake,
+  onProgress: (bytes: Uint8Array) => void,
+): Promise<string | null> {
+  const header = Buffer.from(await intake.peek(HEADER_BYTES));
+  if (header.length < HEADER_BYTES || header.toString("latin1", 0, 4) !== "PACK") return "no pack was sent";
+  if (header.readUInt32BE(8) === 0) {
+    await intake.drain();
+    return null;
+  }
+  const { packBytes, packMs, fetchMemory } = engine.limits;
+  const strict = `--strict=${TOLERATED.map((name) => `${name}=ignore`).join(",")}`;
+  const result = await engine.runner.run({
+    args: [
+      "index-pack",
+      "--stdin",
+      "--fix-thin",
+      strict,
+      `--max-input-size=${packBytes}`,
+      "--show-resolving-progress",
+    ],
+    environment: quarantine.environment,
+    feed: async (write) => {
+      for (let piece = await intake.read(); piece; piece = await intake.read())
+        if (!(await write(piece))) break;
+      await intake.drain();
+    },
+    onStderr: onProgress,
+    deadlineMs: packMs,
+    memory: fetchMemory,
+    outputBytes: 1024,
+  });
+  if (result.code === 0) return null;
+  return reason(engine, result);
+}
+
+/**
+ * Whether these commits are there with all that they reach.
+ * @returns why not, or null
+ */
+export async function checkConnected(
+  engine: Engine,
+  quarantine: Quarantine,
+  ids: readonly string[],
+): Promise<string | null> {
+  const result = await engine.runner.run({
+    args: ["rev-list", "--objects", "--quiet", "--stdin", "--not", "--all"],
+    environment: quarantine.environment,
+    stdin: `${ids.join("\n")}\n`,
+    deadlineMs: engine.limits.packMs,
+    memory: engine.limits.fetchMemory,
+    outputBytes: 1024,
+  });
+  if (result.code === 0) return null;
+  if (result.stopped || result.code === null) return reason(engine, result);
+  return "objects are missing; from a shallow clone, run: git fetch --unshallow";
+}
+
+function reason(engine: Engine, result: RunResult): string {
+  const { stopped, stderr } = result;
+  if (stopped === "memory") return "the pack needs too much memory";
+  if (stopped === "deadline") return "the pack took too long";
+  if (stopped) return "the push was stopped";
+  const words = scrub(stderr, [], Object.values(engine.directories), WORDS_MAX_BYTES);
+  const last = words.split("\n").filter((line) => /^(?:fatal|error):/.test(line));
+  return last[0]?.replace(/^(?:fatal|error): /, "") || "the pack is damaged";
+}
+
+const WORDS_MAX_BYTES = 2048;

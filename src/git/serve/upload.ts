@@ -1,0 +1,84 @@
+import type { Engine } from "../engine.ts";
+import { baseEnvironment, type Setting, withSettings } from "../environment.ts";
+import { engineFailure } from "../failure.ts";
+import type { Protocol } from "../git.ts";
+import type { Mirror } from "../mirror.ts";
+import { FLUSH, packet } from "./pkt-line.ts";
+
+/** What `git-upload-pack` may answer, whatever the files of the repository say. */
+const SERVING: readonly Setting[] = [
+  // merged change requests and saved work: svc's own
+  ["transfer.hideRefs", "refs/cr/"],
+  ["transfer.hideRefs", "refs/svc/"],
+  ["uploadpack.allowFilter", "true"],
+  // the others make the server search all trees for each answer
+  ["uploadpackfilter.allow", "false"],
+  ["uploadpackfilter.blob:none.allow", "true"],
+  ["uploadpackfilter.blob:limit.allow", "true"],
+  ["uploadpackfilter.tree.allow", "true"],
+  ["uploadpackfilter.object:type.allow", "true"],
+  ["uploadpack.allowTipSHA1InWant", "true"],
+  ["uploadpack.allowReachableSHA1InWant", "true"],
+  // an empty repository tells its first branch too
+  ["lsrefs.unborn", "advertise"],
+];
+
+/** Version 2 tells capabilities only, which are the same until git itself changes. */
+const capabilities = new WeakMap<Mirror, Promise<Uint8Array>>();
+
+/**
+ * The answer to `GET info/refs?service=git-upload-pack` (gitprotocol-http).
+ * @throws SvcError `merge_engine_failed`
+ */
+export async function advertiseUpload(
+  engine: Engine,
+  mirror: Mirror,
+  protocol: Protocol,
+): Promise<Uint8Array> {
+  if (protocol !== "version=2") {
+    const refs = await askUpload(engine, mirror, protocol);
+    return Buffer.concat([packet("# service=git-upload-pack\n"), FLUSH, refs]);
+  }
+  const known = capabilities.get(mirror);
+  if (known) return await known;
+  const answer = askUpload(engine, mirror, protocol);
+  capabilities.set(mirror, answer);
+  answer.catch(() => capabilities.delete(mirror));
+  return await answer;
+}
+
+async function askUpload(engine: Engine, mirror: Mirror, protocol: Protocol): Promise<Uint8Array> {
+  const result = await engine.runner.run({
+    args: ["upload-pack", "--strict", "--stateless-rpc", "--http-backend-info-refs", mirror.directory],
+    environment: environmentOf(engine, protocol),
+    deadlineMs: engine.limits.mergeMs,
+    memory: engine.limits.fetchMemory,
+    outputBytes: engine.limits.outputBytes,
+  });
+  if (result.code !== 0) throw engineFailure(engine, "listing the refs", result);
+  return result.stdout;
+}
+
+/** The answer to `POST git-upload-pack`, as git makes it. It ends early when nobody reads it. */
+export function answerUpload(
+  engine: Engine,
+  mirror: Mirror,
+  request: { protocol: Protocol; body: Uint8Array; signal: AbortSignal },
+): { stdout: ReadableStream<Uint8Array>; ended: Promise<unknown> } {
+  const { transferMs, stallMs, packMs, fetchMemory } = engine.limits;
+  return engine.runner.stream({
+    args: ["upload-pack", "--strict", "--stateless-rpc", mirror.directory],
+    environment: environmentOf(engine, request.protocol),
+    stdin: request.body,
+    deadlineMs: packMs,
+    wallMs: transferMs,
+    stallMs,
+    memory: fetchMemory,
+    signal: request.signal,
+  });
+}
+
+function environmentOf(engine: Engine, protocol: Protocol): Record<string, string> {
+  const environment = withSettings(baseEnvironment(engine.directories.home), SERVING);
+  return protocol === null ? environment : { ...environment, GIT_PROTOCOL: protocol };
+}

@@ -1,0 +1,277 @@
+import { afterAll, beforeAll, expect } from "bun:test";
+import { writeCloneCredential } from "../../src/gateway/clone-credential.ts";
+import {
+  type GatewayBench,
+  type Place,
+  refsOf,
+  runClient,
+  type SessionOf,
+  scratch,
+  setRefs,
+  startGateway,
+} from "../helpers/gateway.ts";
+import { createRepository } from "../helpers/git-repo.ts";
+import { needs } from "../helpers/needs.ts";
+import { POSTGRES } from "../helpers/postgres.ts";
+
+const test = needs("a real Postgres", POSTGRES);
+
+/** Who pushes. */
+type Who =
+  | "user"
+  | "project"
+  | "session"
+  | "clone"
+  | "stranger"
+  | "nobody"
+  | "other project"
+  | "service key"
+  | "stopped session"
+  | "expired clone"
+  | "replaced clone";
+
+/**
+ * One push: refspecs in which a capital names a commit and S the session's branch; what the pusher is told; and the
+ * refs that are different afterwards (null: gone). Nothing else may have changed.
+ */
+interface Row {
+  who: Who;
+  push: string[];
+  flags?: string[];
+  /** Words of the refusal; without them the push is taken. */
+  says?: string;
+  after?: Record<string, string | null>;
+  /** Main says direct_push = false. */
+  closed?: true;
+}
+
+const MAIN = "refs/heads/main";
+const FEATURE = "refs/heads/feature";
+const NEW = "refs/heads/new/one";
+const OWN = "refs/heads/S";
+const TAG = "refs/tags/v1";
+
+const BY_CR = "changes only by a change request";
+const OWN_ONLY = "a session pushes only its own branch";
+
+const agents = (who: "session" | "clone"): Row[] => [
+  { who, push: [`S2:${OWN}`], after: { [OWN]: "S2" } },
+  { who, push: [`S2:${OWN}`], flags: ["--force"], after: { [OWN]: "S2" } },
+  { who, push: [`+X:${OWN}`], says: "an agent rewrites no history" },
+  { who, push: [`:${OWN}`], says: "an agent deletes no branch" },
+  { who, push: [`M3:${MAIN}`], says: BY_CR },
+  { who, push: [`+X:${MAIN}`], says: BY_CR },
+  { who, push: [`:${MAIN}`], says: BY_CR },
+  { who, push: [`F2:${FEATURE}`], says: OWN_ONLY },
+  { who, push: [`F2:${NEW}`], says: OWN_ONLY },
+  { who, push: [`:${FEATURE}`], says: OWN_ONLY },
+  { who, push: ["M3:refs/tags/v2"], says: OWN_ONLY },
+  { who, push: ["S2:refs/svc/saved/S"], says: "svc keeps these refs itself" },
+  { who, push: [`S2:${OWN}`, `M3:${MAIN}`], says: BY_CR, after: { [OWN]: "S2" } },
+  { who, push: [`S2:${OWN}`, `M3:${MAIN}`], flags: ["--atomic"], says: "atomic push failed" },
+  { who, push: [`M3:${MAIN}`], flags: ["-o", "merge_request.create"], says: BY_CR },
+  { who, push: [`S2:${OWN}`], flags: ["-o", "ci.skip"], after: { [OWN]: "S2" } },
+  { who, push: [`M3:${MAIN}`], flags: ["--signed=if-asked"], says: BY_CR },
+];
+
+const ROWS: Row[] = [
+  { who: "user", push: [`M3:${MAIN}`], after: { [MAIN]: "M3" } },
+  { who: "user", push: [`M3:${MAIN}`], flags: ["--force"], after: { [MAIN]: "M3" } },
+  { who: "user", push: [`M3:${MAIN}`], flags: ["--atomic"], after: { [MAIN]: "M3" } },
+  { who: "user", push: [`M3:${MAIN}`], flags: ["-o", "x"], after: { [MAIN]: "M3" } },
+  { who: "user", push: [`+X:${MAIN}`], says: "the default branch is never rewritten" },
+  { who: "user", push: [`+M1:${MAIN}`], says: "the default branch is never rewritten" },
+  { who: "user", push: [`:${MAIN}`], says: "the default branch cannot be deleted" },
+  { who: "user", push: [`P2:${MAIN}`], closed: true, says: "only by change requests" },
+  {
+    who: "user",
+    push: [`P2:${MAIN}`, `F2:${FEATURE}`],
+    closed: true,
+    says: "only by",
+    after: { [FEATURE]: "F2" },
+  },
+  { who: "user", push: [`M3:${NEW}`], after: { [NEW]: "M3" } },
+  { who: "user", push: [`F2:${FEATURE}`], after: { [FEATURE]: "F2" } },
+  { who: "user", push: [`+X:${FEATURE}`], after: { [FEATURE]: "X" } },
+  { who: "user", push: [`:${FEATURE}`], after: { [FEATURE]: null } },
+  { who: "user", push: [`+X:${OWN}`], after: { [OWN]: "X" } },
+  { who: "user", push: ["M3:refs/tags/v2"], after: { "refs/tags/v2": "M3" } },
+  { who: "user", push: [`+M3:${TAG}`], after: { [TAG]: "M3" } },
+  { who: "user", push: [`:${TAG}`], after: { [TAG]: null } },
+  { who: "user", push: ["M3:refs/cr/1/head"], says: "svc keeps these refs itself" },
+  { who: "user", push: ["M3:refs/svc/saved/S"], says: "svc keeps these refs itself" },
+  { who: "user", push: ["M3:refs/notes/commits"], says: "only branches and tags can be pushed" },
+  { who: "user", push: ["M3:refs/pull/1/head"], says: "only branches and tags can be pushed" },
+  { who: "user", push: ["M3:refs/heads/HEAD"], says: "not a ref name" },
+  { who: "user", push: [`M3:refs/heads/${"a".repeat(40)}`], says: "not a ref name" },
+  { who: "user", push: ["M3:refs/heads/MAIN"], says: "looks like the default branch" },
+  { who: "user", push: [`B:${NEW}`], says: "a branch names a commit" },
+  { who: "user", push: ["B:refs/tags/blob"], after: { "refs/tags/blob": "B" } },
+  { who: "user", push: [`M3:${NEW}`, `:${MAIN}`], says: "cannot be deleted", after: { [NEW]: "M3" } },
+  { who: "user", push: [`M3:${NEW}`, `:${MAIN}`], flags: ["--atomic"], says: "atomic push failed" },
+  {
+    who: "user",
+    push: [`M3:${MAIN}`, `:${FEATURE}`, `M3:${NEW}`],
+    after: { [MAIN]: "M3", [FEATURE]: null, [NEW]: "M3" },
+  },
+  { who: "user", push: ["M3:refs/heads/feature/below"], says: "feature" },
+  { who: "user", push: [`F2:${FEATURE}`], flags: [`--force-with-lease=${FEATURE}:M1`], says: "stale info" },
+
+  { who: "project", push: [`M3:${MAIN}`], says: BY_CR },
+  { who: "project", push: [`:${MAIN}`], says: BY_CR },
+  { who: "project", push: [`M3:${NEW}`], after: { [NEW]: "M3" } },
+  { who: "project", push: [`F2:${FEATURE}`], after: { [FEATURE]: "F2" } },
+  { who: "project", push: [`+X:${FEATURE}`], says: "an agent rewrites no history" },
+  { who: "project", push: [`:${FEATURE}`], says: "an agent deletes no branch" },
+  { who: "project", push: ["M3:refs/tags/v2"], says: "a project token pushes branches only" },
+  { who: "project", push: ["M3:refs/cr/1/head"], says: "svc keeps these refs itself" },
+
+  ...agents("session"),
+  ...agents("clone"),
+
+  { who: "stranger", push: [`M3:${NEW}`], says: "not a member" },
+  { who: "nobody", push: [`M3:${NEW}`], says: "could not read Username" },
+  { who: "other project", push: [`M3:${NEW}`], says: "another project" },
+  { who: "service key", push: [`S2:${OWN}`], says: "Authentication failed" },
+  { who: "stopped session", push: [`S2:${OWN}`], says: "is not running" },
+  { who: "expired clone", push: [`S2:${OWN}`], says: "Authentication failed" },
+  { who: "replaced clone", push: [`S2:${OWN}`], says: "Authentication failed" },
+];
+
+let bench: GatewayBench;
+let commits: Record<string, string>;
+const work = scratch();
+const credentials: Record<"hosted" | "external", Record<Who, string | null>> = {
+  hosted: {} as Record<Who, string | null>,
+  external: {} as Record<Who, string | null>,
+};
+const sessions = new Map<Place, SessionOf>();
+
+beforeAll(async () => {
+  if (!POSTGRES) return;
+  bench = await startGateway();
+  commits = await makeCommits();
+  for (const kind of ["hosted", "external"] as const) credentials[kind] = await makeCredentials(kind);
+}, 60_000);
+
+afterAll(async () => {
+  await bench?.stop();
+  work[Symbol.dispose]();
+});
+
+for (const kind of ["hosted", "external"] as const) {
+  test.each(
+    ROWS.map((row) => [`${row.who}: ${[...(row.flags ?? []), ...row.push].join(" ")}`, row] as const),
+  )(
+    `${kind} repository, %s`,
+    async (_, row) => {
+      const place = bench[kind];
+      const before = Object.fromEntries(
+        Object.entries({ [MAIN]: row.closed ? "P" : "M2", [FEATURE]: "F", [OWN]: "S1", [TAG]: "M1" }).map(
+          ([ref, name]) => [refName(place, ref), id(name)],
+        ),
+      );
+      await setRefs(place.directory, before);
+      const args = row.push.map((spec) => {
+        const [from = "", to = ""] = spec.replace(/^\+/, "").split(":");
+        return `${spec.startsWith("+") ? "+" : ""}${from && id(from)}:${refName(place, to)}`;
+      });
+      const flags = (row.flags ?? []).map((flag) => flag.replace(/:M1$/, `:${id("M1")}`));
+      const url = bench.url(place, credentials[kind][row.who]);
+      const ran = await runClient(work.path, "push", ...flags, url, ...args);
+
+      if (row.says === undefined) expect(ran).toMatchObject({ code: 0 });
+      else {
+        expect(ran.code).not.toBe(0);
+        expect(ran.err).toContain(row.says);
+      }
+      const expected = { ...before };
+      for (const [ref, name] of Object.entries(row.after ?? {})) {
+        if (name === null) delete expected[refName(place, ref)];
+        else expected[refName(place, ref)] = id(name);
+      }
+      const after = await refsOf(place.directory);
+      expect(after).toEqual(expected);
+      // what is served is what the repository holds
+      const listed = await runClient(work.path, "ls-remote", "--refs", bench.url(place, bench.api.token));
+      const served = listed.out
+        .split("\n")
+        .filter(Boolean)
+        .map((line) => line.split("\t").reverse());
+      expect(Object.fromEntries(served)).toEqual(after);
+    },
+    20_000,
+  );
+}
+
+test("the table has at least 60 pushes on each kind of repository", () => {
+  expect(ROWS.length).toBeGreaterThanOrEqual(60);
+});
+
+function id(name: string): string {
+  const commit = commits[name];
+  if (!commit) throw new Error(`no commit ${name}`);
+  return commit;
+}
+
+/** The session's branch is called after the session. */
+function refName(place: Place, ref: string): string {
+  return ref.replace(/(?<=\/)S$/, sessions.get(place)?.branch ?? "");
+}
+
+async function makeCommits(): Promise<Record<string, string>> {
+  const repository = await createRepository(work.path);
+  const files = { f: "1\n" };
+  const closed = { ...files, "svc.toml": "[change_requests]\ndirect_push = false\n" };
+  const written = await repository.write([
+    { name: "M1", files },
+    { name: "M2", parents: ["M1"], files: { f: "2\n" } },
+    { name: "M3", parents: ["M2"], files: { f: "3\n" } },
+    { name: "P", parents: ["M2"], files: closed },
+    { name: "P2", parents: ["P"], files: { ...closed, f: "4\n" } },
+    { name: "X", files: { other: "1\n" } },
+    { name: "F", parents: ["M1"], files: { g: "1\n" } },
+    { name: "F2", parents: ["F"], files: { g: "2\n" } },
+    { name: "S1", parents: ["M2"], files: { s: "1\n" } },
+    { name: "S2", parents: ["S1"], files: { s: "2\n" } },
+  ]);
+  const blob = await repository.git("rev-parse", `${written["M1"]}:f`);
+  // the beginning of each row; what is pushed comes from here and nowhere else
+  for (const place of [bench.hosted, bench.external]) {
+    for (const name of ["M2", "P", "F", "S1"]) {
+      await repository.git("push", "--quiet", place.directory, `${written[name]}:refs/heads/begin-${name}`);
+    }
+  }
+  return { ...written, B: blob };
+}
+
+async function makeCredentials(kind: "hosted" | "external"): Promise<Record<Who, string | null>> {
+  const { api, keys } = bench;
+  const place = bench[kind];
+  const other = kind === "hosted" ? bench.external : bench.hosted;
+  const session = await bench.session(place);
+  sessions.set(place, session);
+  const stopped = await bench.session(place, "stopped");
+  const mint = async ({ project }: Place) =>
+    (await api.call("POST", `/v1/projects/${project.project_id}/cli-token`, { body: {} })).body.token;
+  const claims = {
+    sessionId: session.id,
+    projectId: place.project.project_id,
+    branch: session.branch,
+    expiresAt: Math.floor(Date.now() / 1000) + 600,
+    issuedFor: keys.hashToken(session.serviceKey),
+  };
+  return {
+    user: api.token,
+    project: await mint(place),
+    session: session.token,
+    clone: session.cloneCredential,
+    stranger: await api.mint(`stranger-${kind}@example.com`),
+    nobody: null,
+    "other project": await mint(other),
+    "service key": session.serviceKey,
+    "stopped session": stopped.token,
+    "expired clone": writeCloneCredential({ keys }, { ...claims, expiresAt: claims.expiresAt - 700 }),
+    "replaced clone": writeCloneCredential({ keys }, { ...claims, issuedFor: keys.hashToken("svc_sb_old") }),
+  };
+}

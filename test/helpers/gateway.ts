@@ -1,0 +1,157 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { eq } from "drizzle-orm";
+import { openPostgres } from "../../db/client.ts";
+import { projectSessions, projects, sessionSandboxes } from "../../db/schema/index.ts";
+import { GIT_ENVIRONMENT } from "../../scripts/git-environment.ts";
+import { createKeys, loadMasterKey } from "../../src/keys.ts";
+import { type Api, startApi } from "./api.ts";
+import { createDatabase } from "./postgres.ts";
+import { Remote } from "./remote.ts";
+
+/** A project and where its repository lies on this disk: the git host's folder, or svc's own. */
+export interface Place {
+  project: { project_id: string; account_id: string };
+  directory: string;
+}
+
+export interface Ran {
+  code: number;
+  out: string;
+  err: string;
+}
+
+/** A server on a real Postgres, with a project that svc hosts and one on a git host (a folder of the test's). */
+export interface GatewayBench {
+  api: Api;
+  hosted: Place;
+  external: Place;
+  remote: Remote;
+  /** Starts a session as the product would have it in its tables. */
+  session(place: Place, status?: "running" | "stopped"): Promise<SessionOf>;
+  end(sessionId: string): Promise<void>;
+  keys: ReturnType<typeof createKeys>;
+  /** The address of a project's gateway, with a credential in it. */
+  url(place: Place, credential: string | null): string;
+  stop(): Promise<void>;
+}
+
+export interface SessionOf {
+  id: string;
+  branch: string;
+  /** The project token of the session, its sandbox's key, and a clone credential made with that. */
+  token: string;
+  serviceKey: string;
+  cloneCredential: string;
+}
+
+export async function startGateway(env: Record<string, string> = {}): Promise<GatewayBench> {
+  const database = await createDatabase();
+  const api = await startApi({ env: { DATABASE_URL: database.url, ...env } });
+  const { db, close } = await openPostgres(database.url);
+  const remote = new Remote();
+  remote.commit("main", { a: "1\n" });
+  const made = (await api.call("POST", "/v1/projects", { body: { name: "Hosted" } })).body;
+  const [row] = await db.select().from(projects).where(eq(projects.projectId, made.project_id));
+  const hosted = { project: made, directory: join(api.dataDir, "repositories", `${row?.mirrorId}.git`) };
+  const external = { project: await api.project(remote.url), directory: remote.path };
+  const keys = createKeys(loadMasterKey(api.dataDir));
+  const { user_id } = (await api.call("GET", "/v1/accounts/me")).body;
+  return {
+    api,
+    hosted,
+    external,
+    remote,
+    keys,
+    url: (place, credential) =>
+      `${api.url.replace("://", credential === null ? "://" : `://x:${credential}@`)}/v1/git/${place.project.project_id}.git`,
+    async session({ project }, status = "running") {
+      const id = crypto.randomUUID();
+      const { project_id: projectId, account_id: accountId } = project;
+      await db.insert(projectSessions).values({
+        sessionId: id,
+        projectId,
+        accountId,
+        branchName: id,
+        baseRef: "main",
+        status: "running",
+        createdBy: user_id,
+      });
+      const path = `/v1/projects/${projectId}`;
+      const minted = await api.call("POST", `${path}/cli-token`, { body: { session_id: id } });
+      const serviceKey = `svc_sb_${id.replaceAll("-", "")}`;
+      await db
+        .insert(sessionSandboxes)
+        .values({ sessionId: id, state: "active", serviceKeyHash: keys.hashToken(serviceKey) });
+      const issued = await api.call("GET", `${path}/git/clone-credential`, { token: serviceKey });
+      if (status !== "running")
+        await db.update(projectSessions).set({ status }).where(eq(projectSessions.sessionId, id));
+      return {
+        id,
+        branch: id,
+        token: minted.body.token,
+        serviceKey,
+        cloneCredential: issued.body.auth.token,
+      };
+    },
+    async end(sessionId) {
+      await db.delete(projectSessions).where(eq(projectSessions.sessionId, sessionId));
+    },
+    async stop() {
+      await api.stop();
+      await close();
+      await database.drop();
+      remote.remove();
+    },
+  };
+}
+
+/** Runs git as a client would, in a folder, and does not mind how it ends. */
+export async function runClient(directory: string, ...args: string[]): Promise<Ran> {
+  const child = Bun.spawn(["git", ...args], {
+    cwd: directory,
+    env: { ...GIT_ENVIRONMENT, GIT_TERMINAL_PROMPT: "0" },
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const [out, err] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+  ]);
+  return { code: await child.exited, out, err };
+}
+
+/** All refs of a repository on this disk → what they name. */
+export async function refsOf(directory: string): Promise<Record<string, string>> {
+  const { out } = await runClient(directory, "for-each-ref", "--format=%(refname) %(objectname)");
+  return Object.fromEntries(
+    out
+      .split("\n")
+      .filter(Boolean)
+      .map((line) => line.split(" ")),
+  );
+}
+
+/** Makes a repository's refs exactly these. */
+export async function setRefs(directory: string, refs: Record<string, string>): Promise<void> {
+  const gone = Object.keys(await refsOf(directory)).filter((ref) => !(ref in refs));
+  const lines = [
+    ...gone.map((ref) => `delete ${ref}\n`),
+    ...Object.entries(refs).map(([ref, id]) => `update ${ref} ${id}\n`),
+  ];
+  const child = Bun.spawn(["git", "update-ref", "--stdin"], {
+    cwd: directory,
+    env: GIT_ENVIRONMENT,
+    stdin: Buffer.from(lines.join("")),
+    stderr: "pipe",
+  });
+  if ((await child.exited) !== 0) throw new Error(await new Response(child.stderr).text());
+}
+
+/** A folder that is gone when its user is done. */
+export function scratch(): { path: string } & Disposable {
+  const path = mkdtempSync(join(tmpdir(), "svc-client-"));
+  return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) };
+}
