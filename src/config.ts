@@ -17,11 +17,20 @@ export interface Config {
   allowPrivateRepos: boolean;
   /** Whose ssh keys git may use for a project without a stored one: the server user's own, or nobody's. */
   sshKeys: "operator" | "project";
+  /** Git hosts whose API svc may use, beside the well-known ones. */
+  gitHosts: GitHost[];
   /** Host part of the merge commits' no-reply address. */
   noReplyHost: string;
   logLevel: LogLevel;
 }
 
+interface GitHost {
+  /** `https://<host>[:<port>]`, or `http://` where the operator says so. */
+  origin: string;
+  kind: (typeof GIT_HOST_KINDS)[number];
+}
+
+const GIT_HOST_KINDS = ["github", "gitlab", "gitea"] as const;
 const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "silent"] as const;
 type LogLevel = (typeof LOG_LEVELS)[number];
 
@@ -52,6 +61,7 @@ export function readConfig(env: Environment): Config {
     masterKey: masterKey(env),
     allowPrivateRepos: flag(env, "SVC_ALLOW_PRIVATE_REPOS"),
     sshKeys: oneOf(env, "SVC_SSH_KEYS", ["operator", "project"], isLoopback(host) ? "operator" : "project"),
+    gitHosts: gitHosts(env),
     noReplyHost: hostName(env, "SVC_NO_REPLY_HOST", "svc.invalid"),
     logLevel: oneOf(env, "SVC_LOG_LEVEL", LOG_LEVELS, "info"),
   };
@@ -122,6 +132,32 @@ function masterKey(env: Environment): Buffer | null {
     );
   }
   return key;
+}
+
+function gitHosts(env: Environment): GitHost[] {
+  const entries = (env["SVC_GIT_HOSTS"] ?? "").split(/[\s,]+/).filter(Boolean);
+  const hosts = entries.map(readGitHost);
+  const twice = hosts.find(({ origin }, index) => hosts.findIndex((host) => host.origin === origin) < index);
+  if (twice) throw new ConfigError(`SVC_GIT_HOSTS names ${twice.origin} twice.`);
+  return hosts;
+}
+
+function readGitHost(entry: string): GitHost {
+  const [, place = "", wanted = ""] = /^([^=]+)=([a-z]+)$/.exec(entry) ?? [];
+  const url = URL.parse(/^https?:\/\//i.test(place) ? place : `https://${place}`);
+  const kind = GIT_HOST_KINDS.find((known) => known === wanted);
+  // nothing but scheme, host and port: no credentials, path, query or fragment
+  if (
+    !kind ||
+    !url ||
+    url.href !== `${url.origin}/` ||
+    !/^(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])$/.test(url.hostname)
+  ) {
+    throw new ConfigError(
+      `SVC_GIT_HOSTS must hold entries such as git.example.com=gitlab (or github, gitea), and holds "${entry.replace(/[^=/]*@/, "")}".`,
+    );
+  }
+  return { origin: url.origin, kind };
 }
 
 function hostName(env: Environment, name: string, fallback: string): string {

@@ -35,6 +35,7 @@ export async function serve(config: Config, changes: Partial<Deps> = {}): Promis
       dataDir: config.dataDir,
       allowPrivate: config.allowPrivateRepos,
       sshKeys: config.sshKeys,
+      hosts: config.gitHosts,
       log,
       listed: () => metrics.gitListings.inc(),
       observe: (operation, ms, ok) =>

@@ -28,6 +28,7 @@ export const ERROR_STATUS = {
   base_moved: 409,
   push_rejected: 409,
   branch_missing: 409,
+  branch_exists: 409,
   slug_taken: 409,
   request_timeout: 408,
   payload_too_large: 413,

@@ -1,9 +1,17 @@
 import { createListing } from "./branches.ts";
 import { compareCommits, isAncestorOf, relateCommits } from "./compare.ts";
+import { createBranch } from "./create-branch.ts";
 import { diffCommits } from "./diff.ts";
 import { createEngine } from "./engine.ts";
 import { readCommitFile } from "./file.ts";
-import { type Branches, type Git, isRemote, type Repository } from "./git.ts";
+import {
+  type Branches,
+  type Git,
+  isRemote,
+  type PushOutcome,
+  type PushRequest,
+  type Repository,
+} from "./git.ts";
 import { listHosted, moveHosted } from "./hosted.ts";
 import { keepCommits } from "./keep.ts";
 import { createMirrors } from "./mirrors.ts";
@@ -68,11 +76,10 @@ export async function createGit(options: GitOptions): Promise<Git> {
           ),
         ),
       ),
-    push: (repo, request) =>
-      observed("push", () =>
-        mirrors.use(repo, [request.from, request.to], (mirror) =>
-          isRemote(repo) ? pushBranch(engine, repo, mirror, request) : moveHosted(engine, mirror, request),
-        ),
+    push: (repo, request) => observed("push", () => push(repo, request)),
+    createBranch: (repo, request) =>
+      observed("create_branch", () =>
+        createBranch(engine, { list, ensure: mirrors.ensure, push }, repo, request),
       ),
     keep: (repo, number, commits) =>
       observed("keep", () =>
@@ -92,6 +99,13 @@ export async function createGit(options: GitOptions): Promise<Git> {
   async function list(repo: Repository, timeoutMs: number): Promise<Branches> {
     if (isRemote(repo)) return await listRemote(repo, timeoutMs);
     return await mirrors.use(repo, [], (mirror) => listHosted(engine, mirror));
+  }
+
+  function push(repo: Repository, request: PushRequest): Promise<PushOutcome> {
+    const commits = [request.from, request.to].filter((commit) => commit !== null);
+    return mirrors.use(repo, commits, (mirror) =>
+      isRemote(repo) ? pushBranch(engine, repo, mirror, request) : moveHosted(engine, mirror, request),
+    );
   }
 
   async function observed<T>(operation: string, work: () => Promise<T>): Promise<T> {

@@ -3,7 +3,7 @@ import { join, resolve } from "node:path";
 import { baseEnvironment, withSettings } from "./environment.ts";
 import { createGate, type Gate } from "./gate.ts";
 import { GIT_LIMITS, type GitLimits } from "./limits.ts";
-import type { GitOptions, Log, RemoteContext } from "./options.ts";
+import type { GitHost, GitOptions, Log, RemoteContext } from "./options.ts";
 import { createRunner, type Runner } from "./run.ts";
 import { type GitVersion, readVersion } from "./version.ts";
 
@@ -14,6 +14,8 @@ export interface Engine {
   limits: GitLimits;
   log: Log;
   remote: RemoteContext;
+  /** The operator's git hosts. */
+  hosts: readonly GitHost[];
   directories: {
     /** Copies of repositories on git hosts. */
     mirrors: string;
@@ -67,6 +69,7 @@ export async function createEngine(options: GitOptions): Promise<Engine> {
     limits,
     log: options.log,
     directories,
+    hosts: options.hosts ?? [],
     remote: {
       allowPrivate: options.allowPrivate,
       sshKeys: options.sshKeys,

@@ -69,6 +69,16 @@ export interface Git {
    */
   push(repo: Repository, request: PushRequest): Promise<PushOutcome>;
 
+  /**
+   * Makes a branch at the commit that its base is at now: through the API of the git host where svc knows it, else by
+   * a push. A branch that is there already, at the base's tip, is as good as made, so that a call whose answer was
+   * lost can be repeated.
+   * @returns the commit; the mirror need not hold it.
+   * @throws SvcError also `invalid_ref`, `ref_not_found` (no such base), `branch_exists` (at another commit, or in the
+   * way), `push_rejected` (the host's own words), `unavailable` (the repository changed at every try)
+   */
+  createBranch(repo: Repository, request: BranchRequest): Promise<string>;
+
   /** Keeps commits reachable in the mirror under `refs/cr/<number>/<name>`, whatever happens to the branches. */
   keep(repo: Repository, number: number, commits: Record<"base" | "head" | "merge", string>): Promise<void>;
 
@@ -220,8 +230,17 @@ export interface MergeRequest {
 
 export interface PushRequest {
   branch: string;
-  from: string;
+  /** Null: the branch must not exist yet. */
+  from: string | null;
   to: string;
+}
+
+/** Short names of branches. */
+export interface BranchRequest {
+  /** The branch to make. */
+  branch: string;
+  /** The branch to make it from. */
+  base: string;
 }
 
 export type PushOutcome =

@@ -11,6 +11,10 @@ export interface GitLimits {
   /** A diff with its reader: a slow reader gives the place back after this. */
   diffWallMs: number;
   pushMs: number;
+  /** Making a branch through a git host's API, both calls: past it, a push is the way out. */
+  apiMs: number;
+  /** An answer of a git host's API, in bytes: a branch's is a few kilobytes. */
+  apiBytes: number;
   /** Bytes of what one client pushes at once, and the time that checking it may take. */
   packBytes: number;
   packMs: number;
@@ -59,6 +63,8 @@ export const GIT_LIMITS: GitLimits = {
   diffMs: 20_000,
   diffWallMs: 5 * MINUTE,
   pushMs: 2 * MINUTE,
+  apiMs: 10_000,
+  apiBytes: MIB,
   packBytes: 4096 * MIB,
   packMs: 60 * MINUTE,
   forwardMs: 60 * MINUTE,

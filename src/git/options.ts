@@ -19,6 +19,8 @@ export interface GitOptions {
    */
   sshKeys: "operator" | "project";
   log: Log;
+  /** Git hosts with an API that the operator named, beside the well-known ones. */
+  hosts?: readonly GitHost[];
   /** Addresses of a host; the system's resolver unless given. */
   resolve?: (host: string) => Promise<string[]>;
   limits?: Partial<GitLimits>;
@@ -26,6 +28,15 @@ export interface GitOptions {
   observe?: (operation: string, milliseconds: number, ok: boolean) => void;
   /** Told of each listing of a remote that was really made: callers who ask together share one. */
   listed?: () => void;
+}
+
+export type GitHostKind = "github" | "gitlab" | "gitea";
+
+/** A git host with an API that svc may use. */
+export interface GitHost {
+  /** Scheme, host and port of its repositories' http(s) addresses, as `URL.origin` writes them. */
+  origin: string;
+  kind: GitHostKind;
 }
 
 /** What reaching a remote needs of the options and the data directory. */

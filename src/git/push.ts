@@ -8,8 +8,8 @@ import { scrub } from "./scrub.ts";
 import type { RefUpdate } from "./update-refs.ts";
 
 /**
- * Moves a branch of the remote from one commit to another, if it is still at the first: the lease is the
- * compare-and-swap. Pushing again what arrived is `moved`, so a push whose answer was lost can be repeated.
+ * Moves a branch of the remote from one commit to another, if it is still at the first, or still missing: the lease is
+ * the compare-and-swap. Pushing again what arrived is `moved`, so a push whose answer was lost can be repeated.
  * @throws SvcError `repo_unreachable`, `invalid_repo_url`, `repo_not_allowed`: nothing was sent
  */
 export async function pushBranch(

@@ -84,10 +84,19 @@ function pin(remote: RemoteUrl, addresses: string[]): string {
   return `${remote.host}:${remote.port}:${list.join(",")}`;
 }
 
+/** The forms in which a credential for http(s) goes over the wire, and may come back in somebody's words. */
+export function secretsOf(credential: Credential): string[] {
+  return [basicOf(credential), credential.token, encodeURIComponent(credential.token)];
+}
+
+function basicOf({ username, token }: Credential): string {
+  return Buffer.from(`${username}:${token}`).toString("base64");
+}
+
 /** A header for this origin only: curl would not send it elsewhere, and redirects are refused anyway. */
 function authorization(remote: RemoteUrl, credential: Credential, secrets: string[]): Setting {
-  const basic = Buffer.from(`${credential.username}:${credential.token}`).toString("base64");
-  secrets.push(basic, credential.token, encodeURIComponent(credential.token));
+  const basic = basicOf(credential);
+  secrets.push(...secretsOf(credential));
   const origin = new URL(remote.url).origin;
   return [`http.${origin}/.extraHeader`, `Authorization: Basic ${basic}`];
 }

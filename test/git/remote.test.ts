@@ -6,6 +6,7 @@ import type { RemoteContext } from "../../src/git/options.ts";
 import { openRemote } from "../../src/git/remote.ts";
 import { serveGit } from "../helpers/git-http.ts";
 import { createRepository, createTestGit, temporary } from "../helpers/git-repo.ts";
+import { allCommandLines, filesWith } from "../helpers/secrets.ts";
 
 const TOKEN = "s3cr3t-t0ken-value";
 const BASIC = Buffer.from(`x-access-token:${TOKEN}`).toString("base64");
@@ -31,7 +32,7 @@ test("a credential opens http, as a header of that origin, and is in no command 
   expect(commandLines.join("\n")).toContain(server.origin);
   expect(commandLines.join("\n")).not.toContain(TOKEN);
   expect(commandLines.join("\n")).not.toContain(BASIC);
-  expect(await grep(`${directory.path}/data`, [TOKEN, BASIC])).toEqual([]);
+  expect(await filesWith(`${directory.path}/data`, [TOKEN, BASIC])).toEqual([]);
   const refused = engine.git.listBranches(
     { ...repo, credential: { username: "u", token: "wrong-token" } },
     5000,
@@ -197,23 +198,4 @@ function settings(environment: Record<string, string>): [string, string][] {
     environment[`GIT_CONFIG_KEY_${index}`] ?? "",
     environment[`GIT_CONFIG_VALUE_${index}`] ?? "",
   ]);
-}
-
-async function allCommandLines(): Promise<string> {
-  const pids = (await readdir("/proc").catch(() => [])).filter((name) => /^\d+$/.test(name));
-  const lines = pids.map((pid) =>
-    Bun.file(`/proc/${pid}/cmdline`)
-      .text()
-      .catch(() => ""),
-  );
-  return (await Promise.all(lines)).join("\n");
-}
-
-async function grep(directory: string, needles: readonly string[]): Promise<string[]> {
-  const hits: string[] = [];
-  for await (const name of new Bun.Glob("**").scan({ cwd: directory, dot: true, absolute: true })) {
-    const text = Buffer.from(await Bun.file(name).bytes()).toString("latin1");
-    if (needles.some((needle) => text.includes(needle))) hits.push(name);
-  }
-  return hits;
 }

@@ -1,0 +1,83 @@
+import { publicAddresses, resolveHost } from "../address.ts";
+import type { Engine } from "../engine.ts";
+import { hasProxy } from "../environment.ts";
+import type { BranchRequest, RemoteRepository } from "../git.ts";
+import { secretsOf } from "../remote.ts";
+import { readRemoteUrl } from "../remote-url.ts";
+import { scrub } from "../scrub.ts";
+import { valueAt } from "./api.ts";
+import { callHost, type HostAnswer } from "./call.ts";
+import { findHost, type HostedRepository } from "./host.ts";
+
+/**
+ * Makes a branch through the API of the repository's host: reads the base's tip, and makes the branch there.
+ * Whatever the host answers, nothing is thrown for it: what an API cannot or may not do, a push often can, and what a
+ * push cannot, git's own answer says best.
+ * @returns `made`: the branch is at `commit` now; else the host was asked to make it there, and may have done so. Null
+ * when it was not asked: the host has no API that svc knows, or did not tell the tip.
+ * @throws SvcError `invalid_repo_url`, `repo_not_allowed`: the URL itself; `unavailable`: too many wait for hosts
+ */
+export async function branchByApi(
+  engine: Engine,
+  repo: RemoteRepository,
+  request: BranchRequest,
+): Promise<{ commit: string; made: boolean } | null> {
+  const { url } = readRemoteUrl(repo.url, engine.remote.allowPrivate);
+  const host = findHost(engine.hosts, url, repo.credential);
+  return host && (await engine.network(repo.id, () => ask(engine, host, request)));
+}
+
+async function ask(engine: Engine, host: HostedRepository, { branch, base }: BranchRequest) {
+  const { api, path, credential } = host;
+  let commit: string | null = null;
+  try {
+    const call = await caller(engine, host);
+    const read = await call("GET", api.branch(path, base), null);
+    commit = read.status === 200 ? api.commitOf(read.answer, base) : null;
+    if (!commit) return declined(read);
+    const creation = api.newBranch(path, branch, commit);
+    const made = await call("POST", creation.path, creation.body);
+    if (made.status === 201 && api.commitOf(made.answer, branch) === commit) return { commit, made: true };
+    declined(made);
+  } catch (error) {
+    note(error instanceof Error ? error.message : String(error), null);
+  }
+  return commit ? { commit, made: false } : null;
+
+  function declined({ status, answer }: HostAnswer): null {
+    const words = valueAt(answer, "message");
+    note(typeof words === "string" ? words : "no reason was given", status);
+    return null;
+  }
+
+  function note(reason: string, status: number | null): void {
+    const clean = scrub(reason, secretsOf(credential), [], REASON_MAX_BYTES);
+    engine.log.info({ api: host.base, status, reason: clean }, "the host's API did not make a branch");
+  }
+}
+
+/** A host's words are for the log, where a line of them is enough. */
+const REASON_MAX_BYTES = 256;
+
+/** Asks the host, within one limit of time for all calls together. */
+async function caller(engine: Engine, { api, base, credential, trusted }: HostedRepository) {
+  const signal = AbortSignal.timeout(engine.limits.apiMs);
+  const address = trusted || engine.remote.allowPrivate ? null : await checkedAddress(engine, base);
+  return (method: "GET" | "POST", path: string, body: object | null): Promise<HostAnswer> =>
+    callHost({
+      method,
+      url: `${base}${path}`,
+      headers: api.headers(credential.token),
+      body,
+      address,
+      maxBytes: engine.limits.apiBytes,
+      signal,
+    });
+}
+
+/** Checked like a repository's host; behind a proxy it is the proxy that connects. */
+async function checkedAddress(engine: Engine, base: string): Promise<string | null> {
+  const { resolve = resolveHost, limits } = engine.remote;
+  const [address] = await publicAddresses(new URL(base).hostname, resolve, limits.resolveMs);
+  return hasProxy() ? null : (address ?? null);
+}

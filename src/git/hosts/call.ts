@@ -1,0 +1,72 @@
+import { VERSION } from "../../contract/version.ts";
+
+export interface HostCall {
+  method: "GET" | "POST";
+  url: string;
+  headers: Record<string, string>;
+  body: object | null;
+  /** The address to connect to instead of asking for the host's again; null: the host's own. */
+  address: string | null;
+  /** Bytes of the answer's body; past them it counts as none. */
+  maxBytes: number;
+  signal: AbortSignal;
+}
+
+/** `answer` is the body's JSON; null when it is none, or too large. */
+export interface HostAnswer {
+  status: number;
+  answer: unknown;
+}
+
+/**
+ * Asks a git host's API. Redirects are answers, not followed: the token is for this host only.
+ * @throws whatever the network throws; its words may hold the URL and never the token
+ */
+export async function callHost(call: HostCall): Promise<HostAnswer> {
+  const url = new URL(call.url);
+  // a part that a URL would read in another way than it was meant has no business in it
+  if (url.href !== call.url) throw new TypeError("a part of the API's path is not encoded");
+  const response = await fetch(call.address === null ? url : withAddress(url, call.address), {
+    method: call.method,
+    headers: {
+      ...call.headers,
+      "User-Agent": `svc/${VERSION}`,
+      "Accept-Encoding": "identity",
+      ...(call.address === null ? {} : { Host: url.host }),
+      ...(call.body && { "Content-Type": "application/json" }),
+    },
+    ...(call.body && { body: JSON.stringify(call.body) }),
+    ...(call.address !== null && url.protocol === "https:" && { tls: { serverName: url.hostname } }),
+    redirect: "manual",
+    decompress: false,
+    // a connection that is used again may belong to another name at the same address
+    keepalive: false,
+    signal: call.signal,
+  });
+  return { status: response.status, answer: parse(await readAtMost(response, call.maxBytes)) };
+}
+
+function withAddress(url: URL, address: string): URL {
+  const pinned = new URL(url);
+  pinned.hostname = address.includes(":") ? `[${address}]` : address;
+  return pinned;
+}
+
+async function readAtMost(response: Response, maxBytes: number): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of response.body ?? []) {
+    bytes += chunk.length;
+    if (bytes > maxBytes) return "";
+    chunks.push(chunk);
+  }
+  return new TextDecoder().decode(Buffer.concat(chunks));
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,73 @@
+import { expect, test } from "bun:test";
+import { ConfigError, readConfig } from "../src/config.ts";
+
+const hostsOf = (text: string) => readConfig({ SVC_GIT_HOSTS: text }).gitHosts;
+
+test("git hosts are read with their scheme, host and port", () => {
+  expect(readConfig({}).gitHosts).toEqual([]);
+  expect(hostsOf(" , ")).toEqual([]);
+  expect(
+    hostsOf(
+      "git.example.com=gitlab, Code.Example.org:3000=gitea,\nhttp://code.lan:3000=gitea https://[::1]:8443=github",
+    ),
+  ).toEqual([
+    { origin: "https://git.example.com", kind: "gitlab" },
+    { origin: "https://code.example.org:3000", kind: "gitea" },
+    { origin: "http://code.lan:3000", kind: "gitea" },
+    { origin: "https://[::1]:8443", kind: "github" },
+  ]);
+  // one host on two ports, or with and without TLS, is two hosts
+  expect(hostsOf("a.lan=gitea,a.lan:3000=gitea,http://a.lan=gitea")).toHaveLength(3);
+});
+
+test.each([
+  "git.example.com",
+  "git.example.com=",
+  "=gitlab",
+  "git.example.com=bitbucket",
+  "git.example.com=GitLab",
+  "git.example.com=gitlab=x",
+  "ftp://git.example.com=gitlab",
+  "git.example.com/path=gitlab",
+  "https://git.example.com/path=gitlab",
+  "git.example.com?=gitlab",
+  "git.example.com#=gitlab",
+  "git.example.com:99999=gitlab",
+  "*.example.com=gitlab",
+  "git..example.com;=gitlab",
+  "https://=gitlab",
+  "ok.example.com=gitea,git.example.com=svn",
+])("%s stops the server with one line that names the variable and the entry", (text) => {
+  const bad = text.split(",").at(-1) ?? "";
+  expect(() => hostsOf(text)).toThrow(ConfigError);
+  const message = messageOf(text);
+  expect(message).toStartWith("SVC_GIT_HOSTS ");
+  expect(message).toContain(`"${bad}"`);
+  expect(message).not.toContain("\n");
+});
+
+test("a host that is named twice stops it too", () => {
+  expect(messageOf("a.example=gitea,https://A.example:443=gitlab")).toBe(
+    "SVC_GIT_HOSTS names https://a.example twice.",
+  );
+});
+
+test("credentials in an entry are refused and not repeated", () => {
+  for (const entry of [
+    "https://me:s3cr3t@git.example.com=gitlab",
+    "s3cr3t@git.example.com=gitlab",
+    "a:s3cr3t@b=x",
+  ]) {
+    expect(messageOf(entry)).toStartWith("SVC_GIT_HOSTS ");
+    expect(messageOf(entry)).not.toContain("s3cr3t");
+  }
+});
+
+function messageOf(text: string): string {
+  try {
+    hostsOf(text);
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+  return "";
+}

@@ -1,0 +1,22 @@
+import { readdir } from "node:fs/promises";
+
+/** The command lines of every process of this machine, as any of its users can read them. */
+export async function allCommandLines(): Promise<string> {
+  const pids = (await readdir("/proc").catch(() => [])).filter((name) => /^\d+$/.test(name));
+  const lines = pids.map((pid) =>
+    Bun.file(`/proc/${pid}/cmdline`)
+      .text()
+      .catch(() => ""),
+  );
+  return (await Promise.all(lines)).join("\n");
+}
+
+/** The files of a directory that hold one of these. */
+export async function filesWith(directory: string, needles: readonly string[]): Promise<string[]> {
+  const hits: string[] = [];
+  for await (const name of new Bun.Glob("**").scan({ cwd: directory, dot: true, absolute: true })) {
+    const text = Buffer.from(await Bun.file(name).bytes()).toString("latin1");
+    if (needles.some((needle) => text.includes(needle))) hits.push(name);
+  }
+  return hits;
+}
