@@ -2,8 +2,8 @@ import { randomUUID } from "node:crypto";
 import type { ProjectRow } from "../auth/caller.ts";
 import { SvcError } from "../contract/errors.ts";
 import type { Deps } from "../deps.ts";
-import { createGate } from "../git/gate.ts";
-import type { Protocol, Service } from "../git/git.ts";
+import { createGate, holdPlace } from "../git/gate.ts";
+import type { Protocol, Service, Transfer } from "../git/git.ts";
 import { toBody, toSvcError } from "../http/errors.ts";
 import { readPolicy } from "../projects/policy.ts";
 import { repositoryOf } from "../projects/repository.ts";
@@ -11,7 +11,7 @@ import { type Pusher, resolvePusher } from "./pusher.ts";
 import { type Ground, judgePush } from "./rules.ts";
 
 /** What one caller may do at once, and how many more requests may wait. */
-const CALLER_LIMITS = { total: 512, perKey: 64, queue: 1_024, queuePerKey: 256, waitMs: 10 * 60_000 };
+const CALLER_LIMITS = { total: 512, perKey: 12, queue: 1_024, queuePerKey: 256, waitMs: 10 * 60_000 };
 
 const PREFIX = "/v1/git/";
 const ROUTE = /^\/v1\/git\/([^/]+?)(?:\.git)?\/(info\/refs|git-upload-pack|git-receive-pack)$/;
@@ -51,11 +51,15 @@ export function createGateway(deps: Deps): Gateway {
     if (request.method !== method) {
       throw new SvcError("method_not_allowed", `This route answers ${method} only.`, {}, { Allow: method });
     }
-    return await callers(`${pusher.kind} ${pusher.id}`, () =>
-      method === "GET"
-        ? advertise(deps, project, request, url.searchParams.get("service"))
-        : transfer(deps, project, pusher, request, verb === "git-upload-pack" ? verb : "git-receive-pack"),
+    const caller = `${pusher.kind} ${pusher.id}`;
+    if (method === "GET") {
+      return await callers(caller, () => advertise(deps, project, request, url.searchParams.get("service")));
+    }
+    const service = verb === "git-upload-pack" ? verb : "git-receive-pack";
+    const { answer } = await holdPlace(callers, caller, () =>
+      transfer(deps, project, pusher, request, service),
     );
+    return new Response(answer, { headers: { "Content-Type": `application/x-${service}-result` } });
   }
 }
 
@@ -87,18 +91,16 @@ async function transfer(
   pusher: Pusher,
   request: Request,
   service: Service,
-): Promise<Response> {
+): Promise<Transfer> {
   if (request.headers.get("content-type") !== `application/x-${service}-request`) throw onlySmart();
   const body = bodyOf(request);
   const repo = repositoryOf(deps, project);
-  const stream =
-    service === "git-upload-pack"
-      ? await deps.git.upload(repo, { protocol: protocolOf(request), body, signal: request.signal })
-      : await deps.git.receive(repo, {
-          body,
-          judge: (update) => judgePush(pusher, groundOf(deps, project), update),
-        });
-  return new Response(stream, { headers: { "Content-Type": `application/x-${service}-result` } });
+  return service === "git-upload-pack"
+    ? await deps.git.upload(repo, { protocol: protocolOf(request), body, signal: request.signal })
+    : await deps.git.receive(repo, {
+        body,
+        judge: (update) => judgePush(pusher, groundOf(deps, project), update),
+      });
 }
 
 function groundOf(deps: Deps, project: ProjectRow): Ground {

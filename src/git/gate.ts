@@ -77,6 +77,25 @@ export function createGate(limits: GateLimits): Gate {
   }
 }
 
+/** Work whose first part is an answer, and which goes on afterwards. */
+export interface Begun<T> {
+  answer: T;
+  /** Settles when all of it is over; never with an error that the answer does not tell. */
+  ended: Promise<unknown>;
+}
+
+/** Like the gate itself, for work that goes on after its answer: the place is held until it is over. */
+export function holdPlace<T>(gate: Gate, key: string, begin: () => Promise<Begun<T>>): Promise<Begun<T>> {
+  const begun = Promise.withResolvers<Begun<T>>();
+  const over = gate(key, async () => {
+    const work = await begin();
+    begun.resolve({ answer: work.answer, ended: over });
+    await work.ended;
+  });
+  over.catch(begun.reject);
+  return begun.promise;
+}
+
 function busy(): SvcError {
   const message = "Too many git operations are waiting. Try again in a moment.";
   return new SvcError("unavailable", message, {}, { "Retry-After": "1" });

@@ -92,14 +92,14 @@ export interface Git {
    * The answer to `POST git-upload-pack`: what a client fetches. It waits for its turn, and ends early when nobody reads.
    * @throws SvcError `payload_too_large`, `request_timeout`, `unavailable`
    */
-  upload(repo: Repository, request: UploadRequest): Promise<ReadableStream<Uint8Array>>;
+  upload(repo: Repository, request: UploadRequest): Promise<Transfer>;
 
   /**
    * The answer to `POST git-receive-pack`: a push. The rules are asked about each ref; a repository on a git host gets
    * the push before the client is told that it was taken.
    * @throws SvcError like `upload`
    */
-  receive(repo: Repository, request: ReceiveRequest): Promise<ReadableStream<Uint8Array>>;
+  receive(repo: Repository, request: ReceiveRequest): Promise<Transfer>;
 
   /** Makes an empty repository that svc hosts; `branch` is what it is expected to begin with. */
   host(repo: Repository, branch: string): Promise<void>;
@@ -142,6 +142,12 @@ export interface AdvertiseRequest {
   protocol: Protocol;
   /** The branch that a clone checks out. */
   head: string;
+}
+
+/** The body of an answer, and when the work behind it is over. */
+export interface Transfer {
+  answer: ReadableStream<Uint8Array>;
+  ended: Promise<unknown>;
 }
 
 export interface UploadRequest {

@@ -2,7 +2,14 @@ import { SvcError } from "../../contract/errors.ts";
 import { VERSION } from "../../contract/version.ts";
 import type { Engine } from "../engine.ts";
 import { engineFailure } from "../failure.ts";
-import { type Branches, isRemote, type PushJudge, type RemoteRepository, type Repository } from "../git.ts";
+import {
+  type Branches,
+  isRemote,
+  type PushJudge,
+  type RemoteRepository,
+  type Repository,
+  type Transfer,
+} from "../git.ts";
 import { type Mirror, markComplete } from "../mirror.ts";
 import { refFault } from "../refs.ts";
 import { type RefUpdate, updateRefs } from "../update-refs.ts";
@@ -57,18 +64,14 @@ const CAPABILITIES = "report-status delete-refs side-band-64k quiet atomic ofs-d
  * @returns the answer, once the client has said everything; `ended` settles when the push has
  * @throws SvcError what the intake throws; nothing has changed then
  */
-export async function receive(
-  engine: Engine,
-  context: PushContext,
-  intake: Intake,
-): Promise<{ stdout: ReadableStream<Uint8Array>; ended: Promise<void> }> {
+export async function receive(engine: Engine, context: PushContext, intake: Intake): Promise<Transfer> {
   const head = await readPushHead(intake);
   const report = createReport(head.capabilities);
   const work = push(engine, context, head, intake, report);
   const ended = work.catch((error: unknown) => report.fail(error));
   // many clients listen only when they have said everything
   await Promise.race([work, intake.finished]);
-  return { stdout: report.stream, ended };
+  return { answer: report.stream, ended };
 }
 
 async function push(

@@ -1,10 +1,12 @@
 import type { Engine } from "../engine.ts";
+import { holdPlace } from "../gate.ts";
 import type {
   AdvertiseRequest,
   Branches,
   ReceiveRequest,
   RemoteRepository,
   Repository,
+  Transfer,
   UploadRequest,
 } from "../git.ts";
 import { pointHead } from "../mirror.ts";
@@ -21,8 +23,8 @@ const LIST_MS = 20_000;
 /** Repositories as git clients read and write them. */
 export interface Serving {
   advertise(repo: Repository, request: AdvertiseRequest): Promise<Uint8Array>;
-  upload(repo: Repository, request: UploadRequest): Promise<ReadableStream<Uint8Array>>;
-  receive(repo: Repository, request: ReceiveRequest): Promise<ReadableStream<Uint8Array>>;
+  upload(repo: Repository, request: UploadRequest): Promise<Transfer>;
+  receive(repo: Repository, request: ReceiveRequest): Promise<Transfer>;
 }
 
 export function createServing(
@@ -46,7 +48,7 @@ export function createServing(
       const parts: Uint8Array[] = [];
       for (let piece = await intake.read(); piece; piece = await intake.read()) parts.push(piece);
       const question = Buffer.concat(parts);
-      return await inTurn(repo, () =>
+      return await holdPlace(engine.transfers, repo.id, () =>
         mirrors.use(repo, [], async (mirror) =>
           answerUpload(engine, mirror, { protocol, body: question, signal }),
         ),
@@ -55,7 +57,7 @@ export function createServing(
 
     async receive(repo, { body, judge }) {
       const intake = createIntake(body, { maxBytes: packBytes, stallMs });
-      return await inTurn(repo, () =>
+      return await holdPlace(engine.transfers, repo.id, () =>
         mirrors.use(repo, [], async (mirror) => {
           const write = <T>(work: () => Promise<T>) => mirrors.write(mirror, work);
           const answer = await receive(engine, { repo, mirror, judge, write, list }, intake);
@@ -64,20 +66,4 @@ export function createServing(
       );
     },
   };
-
-  /** The place is held until the transfer has ended; the answer begins before. */
-  function inTurn(
-    repo: Repository,
-    start: () => Promise<{ stdout: ReadableStream<Uint8Array>; ended: Promise<unknown> }>,
-  ): Promise<ReadableStream<Uint8Array>> {
-    const answer = Promise.withResolvers<ReadableStream<Uint8Array>>();
-    engine
-      .transfers(repo.id, async () => {
-        const { stdout, ended } = await start();
-        answer.resolve(stdout);
-        await ended;
-      })
-      .catch(answer.reject);
-    return answer.promise;
-  }
 }

@@ -1,7 +1,7 @@
 import type { Engine } from "../engine.ts";
 import { baseEnvironment, type Setting, withSettings } from "../environment.ts";
 import { engineFailure } from "../failure.ts";
-import type { Protocol } from "../git.ts";
+import type { Protocol, Transfer } from "../git.ts";
 import type { Mirror } from "../mirror.ts";
 import { FLUSH, packet } from "./pkt-line.ts";
 
@@ -64,9 +64,9 @@ export function answerUpload(
   engine: Engine,
   mirror: Mirror,
   request: { protocol: Protocol; body: Uint8Array; signal: AbortSignal },
-): { stdout: ReadableStream<Uint8Array>; ended: Promise<unknown> } {
+): Transfer {
   const { transferMs, stallMs, packMs, fetchMemory } = engine.limits;
-  return engine.runner.stream({
+  const { stdout, ended } = engine.runner.stream({
     args: ["upload-pack", "--strict", "--stateless-rpc", mirror.directory],
     environment: environmentOf(engine, request.protocol),
     stdin: request.body,
@@ -76,6 +76,7 @@ export function answerUpload(
     memory: fetchMemory,
     signal: request.signal,
   });
+  return { answer: stdout, ended };
 }
 
 function environmentOf(engine: Engine, protocol: Protocol): Record<string, string> {
