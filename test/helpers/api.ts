@@ -32,7 +32,7 @@ export interface Api {
   mint(email: string): Promise<string>;
   /** Makes a project on a repository. */
   project(repoUrl: string, extra?: Record<string, unknown>): Promise<Answer["body"]>;
-  stop(): Promise<void>;
+  stop(options?: { keepData?: boolean }): Promise<void>;
 }
 
 interface StartOptions {
@@ -74,9 +74,9 @@ export async function startApi({ env = {}, deps, dataDir = makeFolder() }: Start
       if (made.status !== 201) throw new Error(`no project: ${made.status} ${made.text}`);
       return made.body;
     },
-    async stop() {
+    async stop({ keepData = false } = {}) {
       await server.stop();
-      rmSync(dataDir, { recursive: true, force: true });
+      if (!keepData) rmSync(dataDir, { recursive: true, force: true });
     },
   };
 }
