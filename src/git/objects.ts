@@ -108,6 +108,8 @@ function startProcess(engine: Engine, environment: Record<string, string>, onEnd
   const questions: Question[] = [];
   let timer: ReturnType<typeof setTimeout> | undefined;
   let ended = false;
+  /** Bytes without which the next answer is not whole, as far as is known. */
+  let needed = 0;
   void read();
   return { pid: child.pid, questions, ask, end };
 
@@ -132,11 +134,17 @@ function startProcess(engine: Engine, environment: Record<string, string>, onEnd
   }
 
   async function read(): Promise<void> {
-    let bytes: Buffer = Buffer.alloc(0);
+    let chunks: Uint8Array[] = [];
+    let length = 0;
     try {
       for await (const chunk of child.stdout) {
-        bytes = bytes.length === 0 ? Buffer.from(chunk) : Buffer.concat([bytes, chunk]);
-        bytes = answer(bytes);
+        chunks.push(chunk);
+        length += chunk.length;
+        // put together only once there is a whole answer: a large one comes in hundreds of pieces
+        if (length < needed) continue;
+        const rest = answer(Buffer.concat(chunks));
+        chunks = [rest];
+        length = rest.length;
       }
     } catch {
       // the same to those who ask as its end
@@ -149,8 +157,10 @@ function startProcess(engine: Engine, environment: Record<string, string>, onEnd
     let rest = bytes;
     for (;;) {
       const question = questions[0];
-      const read = question && readAnswer(rest, question);
-      if (!question || !read) return rest;
+      if (!question) return rest;
+      const read = readAnswer(rest, question);
+      needed = "needed" in read ? read.needed : 0;
+      if ("needed" in read) return rest;
       questions.shift();
       clearTimeout(timer);
       timer =
@@ -163,21 +173,23 @@ function startProcess(engine: Engine, environment: Record<string, string>, onEnd
   }
 }
 
-function readAnswer(
-  bytes: Buffer,
-  question: Question,
-): { length: number; answer: { info: ObjectInfo; contents: Uint8Array } | null } | null {
+type Read =
+  | { length: number; answer: { info: ObjectInfo; contents: Uint8Array } | null }
+  /** It is not whole, and takes at least this many bytes. */
+  | { needed: number };
+
+function readAnswer(bytes: Buffer, question: Question): Read {
   const { missing } = question;
   // the name may hold line ends, so this is compared before lines are looked for
   if (bytes.subarray(0, missing.length).equals(missing)) return { length: missing.length, answer: null };
-  if (missing.subarray(0, bytes.length).equals(bytes)) return null;
+  if (missing.subarray(0, bytes.length).equals(bytes)) return { needed: bytes.length + 1 };
   const lineEnd = bytes.indexOf(10);
-  if (lineEnd < 0) return null;
+  if (lineEnd < 0) return { needed: bytes.length + 1 };
   const [id = "", type = "", size = "0"] = bytes.toString("latin1", 0, lineEnd).split(" ");
   const info = { id, type, size: Number(size) };
   if (!question.withContents) return { length: lineEnd + 1, answer: { info, contents: EMPTY } };
   const end = lineEnd + 1 + info.size;
-  if (bytes.length < end + 1) return null;
+  if (bytes.length < end + 1) return { needed: end + 1 };
   return { length: end + 1, answer: { info, contents: Buffer.from(bytes.subarray(lineEnd + 1, end)) } };
 }
 
