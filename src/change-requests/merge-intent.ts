@@ -5,9 +5,10 @@ import type { Caller } from "../auth/caller.ts";
 import { SvcError } from "../contract/errors.ts";
 import type { Deps } from "../deps.ts";
 import type { Branches, Repository } from "../git/git.ts";
+import { fetchCommits } from "../projects/fetch.ts";
 import type { CrRow } from "./row.ts";
 import type { Intent } from "./settle.ts";
-import { fetchCommits, tipOf } from "./tips.ts";
+import { tipOf } from "./tips.ts";
 
 /** Longer than the longest push, which may wait 30 s for its turn and take 120 s: past it none of ours is under way. */
 const INTENT_LIFE_MS = 200_000;

@@ -6,12 +6,12 @@ import { DESCRIPTION_MAX_BYTES } from "../contract/limits.ts";
 import type { Deps } from "../deps.ts";
 import type { PushOutcome, Repository } from "../git/git.ts";
 import { storable } from "../http/text.ts";
+import { LISTING_MS } from "../projects/fetch.ts";
 import { repositoryOf } from "../projects/repository.ts";
 import { requireAgentMerge } from "./agent-merge.ts";
 import { forgetIntent, notOpen, prepareMerge, takeIntents } from "./merge-intent.ts";
 import { type CrRow, findChangeRequest, toWire } from "./row.ts";
 import { type Intent, markMerged, settle } from "./settle.ts";
-import { LISTING_MS } from "./tips.ts";
 
 /** Tries before `base_moved` (contract: Change requests). */
 const TRIES = 5;

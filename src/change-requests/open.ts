@@ -7,9 +7,9 @@ import { DESCRIPTION_MAX_BYTES, METADATA_MAX_BYTES, TITLE_MAX } from "../contrac
 import type { Deps } from "../deps.ts";
 import { checkBranchName } from "../git/refs.ts";
 import { storable, storableObject } from "../http/text.ts";
+import { LISTING_MS } from "../projects/fetch.ts";
 import { repositoryOf } from "../projects/repository.ts";
 import { toWire } from "./row.ts";
-import { LISTING_MS } from "./tips.ts";
 
 /**
  * Opens a change request (spec 3.1, first row). Nothing is stored unless both branches exist on the remote.

@@ -6,8 +6,9 @@ import type { MergePreview } from "../contract/change-request.ts";
 import { SvcError } from "../contract/errors.ts";
 import type { Deps } from "../deps.ts";
 import type { Comparison, Repository } from "../git/git.ts";
+import { fetchCommits } from "../projects/fetch.ts";
 import { repositoryOf } from "../projects/repository.ts";
-import { fetchCommits, findWithBranches, resolveTips } from "./tips.ts";
+import { findWithBranches, resolveTips } from "./tips.ts";
 
 /**
  * What a merge would do now (spec 2.7). For a merged change request: the verdict on the commits that were captured.

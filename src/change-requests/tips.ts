@@ -1,12 +1,10 @@
 import type { ProjectRow } from "../auth/caller.ts";
 import { SvcError } from "../contract/errors.ts";
 import type { Deps } from "../deps.ts";
-import type { Branches, Repository } from "../git/git.ts";
+import type { Branches } from "../git/git.ts";
+import { LISTING_MS } from "../projects/fetch.ts";
 import { repositoryOf } from "../projects/repository.ts";
 import { type CrRow, findChangeRequest } from "./row.ts";
-
-/** A person waits for a new request, a diff, a preview or a merge longer than for a list. */
-export const LISTING_MS = 20_000;
 
 /**
  * A change request, and its repository's branches on their way: the two are asked for at the same time, and a merged
@@ -48,29 +46,4 @@ export function tipOf(listing: Branches, ref: string): string {
     );
   }
   return tip;
-}
-
-/** The first fetch of a large repository takes minutes; nobody's request waits that long, and the fetch goes on. */
-const FETCH_WAIT_MS = 60_000;
-
-/**
- * Makes sure that the mirror has the commits.
- * @returns false when the repository no longer has one of them.
- * @throws unavailable when the fetch takes longer than a request should, and what git throws.
- */
-export async function fetchCommits(deps: Deps, repo: Repository, commits: string[]): Promise<boolean> {
-  const fetched = deps.git.ensureCommits(repo, commits);
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<never>((_, reject) => {
-    const sentence =
-      "svc is still fetching this repository. Try again in a moment: the fetch goes on meanwhile.";
-    const error = new SvcError("unavailable", sentence, {}, { "Retry-After": "10" });
-    timer = setTimeout(() => reject(error), FETCH_WAIT_MS);
-  });
-  try {
-    return await Promise.race([fetched, late]);
-  } finally {
-    clearTimeout(timer);
-    fetched.catch(() => {});
-  }
 }

@@ -3,11 +3,11 @@ import { SvcError } from "../contract/errors.ts";
 import { MANIFEST_MAX_BYTES, type Manifest, readManifest } from "../contract/manifest.ts";
 import type { Deps } from "../deps.ts";
 import type { Branches } from "../git/git.ts";
+import { fetchCommits, LISTING_MS } from "./fetch.ts";
 import { repositoryOf } from "./repository.ts";
 
 type Policy = Manifest["changeRequests"];
 
-const LISTING_MS = 20_000;
 /** A manifest that cannot be read allows nothing, since it may forbid it. */
 const STRICT: Policy = { agentMerge: false, directPush: false, requiredApprovals: 0 };
 
@@ -20,7 +20,7 @@ export async function readPolicy(deps: Deps, project: ProjectRow, listing?: Bran
   const { tips } = listing ?? (await deps.git.listBranches(repo, LISTING_MS));
   const tip = tips.get(project.defaultBranch);
   if (tip === undefined) return readManifest("").manifest?.changeRequests ?? STRICT;
-  if (!(await deps.git.ensureCommits(repo, [tip]))) return STRICT;
+  if (!(await fetchCommits(deps, repo, [tip]))) return STRICT;
   try {
     const file = await deps.git.readFile(repo, tip, project.manifestPath, MANIFEST_MAX_BYTES);
     const text = file === null ? "" : new TextDecoder().decode(file);
