@@ -24,3 +24,9 @@ export const REPO_URL_MAX = 2048;
 export const REF_MAX_BYTES = 244;
 /** Conflicting paths that a merge preview lists: nobody resolves more one by one. */
 export const CONFLICTS_MAX = 10_000;
+/** A commit's message in a list, in bytes: a list holds up to 200 of them. */
+export const COMMIT_MESSAGE_MAX_BYTES = 16 * 1024;
+/** A commit's author or committer, in characters. */
+export const COMMIT_NAME_MAX = 256;
+/** A file's content as JSON, in bytes; past it a file is cut, and `Accept: application/octet-stream` has it whole. */
+export const CONTENT_MAX_BYTES = 1024 * 1024;

@@ -1,3 +1,4 @@
+import { readBlob } from "./blob.ts";
 import { createListing } from "./branches.ts";
 import { compareCommits, isAncestorOf, relateCommits } from "./compare.ts";
 import { createBranch } from "./create-branch.ts";
@@ -14,11 +15,14 @@ import {
 } from "./git.ts";
 import { listHosted, moveHosted } from "./hosted.ts";
 import { keepCommits } from "./keep.ts";
+import { logCommits } from "./log.ts";
 import { createMirrors } from "./mirrors.ts";
 import type { GitOptions } from "./options.ts";
 import { pushBranch } from "./push.ts";
 import { checkRemote } from "./remote.ts";
 import { createServing } from "./serve/serving.ts";
+import { commitOfTag } from "./tags.ts";
+import { findEntry, listDirectory } from "./tree.ts";
 import { writeMergeCommit } from "./write-merge.ts";
 
 /**
@@ -44,7 +48,35 @@ export async function createGit(options: GitOptions): Promise<Git> {
       ),
     readFile: (repo, commit, path, maxBytes) =>
       observed("read_file", () =>
-        mirrors.use(repo, [commit], (mirror) => readCommitFile(mirror, commit, path, maxBytes)),
+        mirrors.use(repo, [commit], (mirror) => readCommitFile(engine, mirror, commit, path, maxBytes)),
+      ),
+    hasCommit: (repo, commit) => observed("has_commit", () => mirrors.has(repo, commit)),
+    findTag: (repo, name) =>
+      observed("find_tag", async () => {
+        await mirrors.refresh(repo, (remote) => listRemote(remote, engine.limits.listMs));
+        return await mirrors.use(repo, [], (mirror) => commitOfTag(engine, mirror, name));
+      }),
+    log: (repo, request) =>
+      observed("log", () =>
+        mirrors.use(repo, [request.commit], (mirror) =>
+          engine.histories(mirror.id, () => logCommits(engine, mirror, request)),
+        ),
+      ),
+    listDirectory: (repo, request) =>
+      observed("list_directory", () =>
+        mirrors.use(repo, [request.commit], (mirror) =>
+          engine.looks(mirror.id, () => listDirectory(engine, mirror, request)),
+        ),
+      ),
+    findEntry: (repo, commit, path) =>
+      observed("find_entry", () =>
+        mirrors.use(repo, [commit], (mirror) =>
+          engine.looks(mirror.id, () => findEntry(engine, mirror, commit, path)),
+        ),
+      ),
+    readBlob: (repo, request) =>
+      observed("read_blob", () =>
+        mirrors.use(repo, [request.commit], (mirror) => readBlob(engine, mirror, request)),
       ),
     compare: (repo, base, head) =>
       observed("compare", () =>

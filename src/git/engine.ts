@@ -29,6 +29,12 @@ export interface Engine {
   merges: Gate;
   /** Diffs have places of their own: a slow reader must not hold up merges. */
   diffs: Gate;
+  /** Histories: looking for the few commits that changed one path can take a whole deadline. */
+  histories: Gate;
+  /** Large files, whose readers may be slow too. */
+  downloads: Gate;
+  /** Directories, small files and names: each takes milliseconds. */
+  looks: Gate;
   /** Whether commits are there with all they reach; asked for also from within merges, so not counted among them. */
   checks: Gate;
   /** Fetches and pushes: they mostly wait for a host. */
@@ -81,6 +87,9 @@ export async function createEngine(options: GitOptions): Promise<Engine> {
     },
     merges: createGate(heavy(limits)),
     diffs: createGate(heavy(limits)),
+    histories: createGate(heavy(limits)),
+    downloads: createGate(heavy(limits)),
+    looks: createGate(heavy(limits)),
     checks: createGate(heavy(limits)),
     network: createGate(network(limits)),
     listings: createGate(network(limits)),

@@ -15,6 +15,13 @@ export class MirrorDamaged extends Error {
   }
 }
 
+/** What to throw when a mirror does not hold an object that another one names. */
+export function objectMissing(): MirrorDamaged {
+  return new MirrorDamaged(
+    new SvcError("merge_engine_failed", "The copy of the repository lacks a part of it."),
+  );
+}
+
 /**
  * What to throw when git ended on a mirror without a verdict.
  * @param doing such as "merging"

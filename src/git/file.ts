@@ -1,6 +1,8 @@
 import { SvcError } from "../contract/errors.ts";
+import type { Engine } from "./engine.ts";
 import type { Mirror } from "./mirror.ts";
 import type { Objects } from "./objects.ts";
+import { findEntry } from "./tree.ts";
 
 /**
  * The bytes of a regular file of a commit; null when there is none at this path (a directory, symbolic link or
@@ -8,22 +10,19 @@ import type { Objects } from "./objects.ts";
  * @throws SvcError `merge_engine_failed` when it is larger than `maxBytes`
  */
 export async function readCommitFile(
+  engine: Engine,
   mirror: Mirror,
   commit: string,
   path: string,
   maxBytes: number,
 ): Promise<Uint8Array | null> {
-  const bytes = Buffer.from(path).toString("latin1");
-  if (!isPlainPath(bytes)) return null;
-  const info = await mirror.objects.info(`${commit}:${bytes}`);
-  if (info?.type !== "blob") return null;
-  const slash = bytes.lastIndexOf("/");
-  const directory = slash < 0 ? "" : bytes.slice(0, slash);
-  if (!(await isPlainFile(mirror.objects, commit, directory, bytes.slice(slash + 1)))) return null;
-  if (info.size > maxBytes) {
+  if (!isPlainPath(path)) return null;
+  const entry = await findEntry(engine, mirror, commit, Buffer.from(path));
+  if (entry?.type !== "file" || entry.size === null) return null;
+  if (entry.size > maxBytes) {
     throw new SvcError("merge_engine_failed", `The file ${path} is larger than ${maxBytes} bytes.`);
   }
-  return await mirror.objects.contents(info.id);
+  return await mirror.objects.contents(entry.id);
 }
 
 /**

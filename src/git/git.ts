@@ -40,6 +40,24 @@ export interface Git {
    */
   readFile(repo: Repository, commit: string, path: string, maxBytes: number): Promise<Uint8Array | null>;
 
+  /** Whether the mirror holds a commit with all its history, without asking the remote. */
+  hasCommit(repo: Repository, commit: string): Promise<boolean>;
+
+  /** The commit that a tag of the repository leads to; null when there is no such tag, or none of a commit. */
+  findTag(repo: Repository, name: string): Promise<string | null>;
+
+  /** A part of the commits that are reachable from a commit of the mirror, the newest first. */
+  log(repo: Repository, request: LogRequest): Promise<LogPage>;
+
+  /** A part of a directory of a commit of the mirror; null when it has no directory at this path. */
+  listDirectory(repo: Repository, request: DirectoryRequest): Promise<DirectoryPage | null>;
+
+  /** What stands at a path of a commit of the mirror; null when nothing does. */
+  findEntry(repo: Repository, commit: string, path: Uint8Array): Promise<TreeEntry | null>;
+
+  /** Hands on the bytes of a file or symbolic link that `findEntry` found, in order, until it has all or enough. */
+  readBlob(repo: Repository, request: BlobRequest): Promise<void>;
+
   /** The verdict on merging `head` into `base` (spec 2.7); both commits must be in the mirror. Writes nothing. */
   compare(repo: Repository, base: string, head: string): Promise<Comparison>;
 
@@ -178,6 +196,73 @@ export interface Branches {
   head: string | null;
   /** Branches that are other names of a branch: writing one writes the other. */
   symbolic: ReadonlyMap<string, string>;
+}
+
+export interface LogRequest {
+  commit: string;
+  /** Only commits that changed this file or something below this directory, as `git log -- <path>`; empty: all. */
+  path: Uint8Array;
+  /** Commits of the list to leave out before the first. */
+  skip: number;
+  limit: number;
+}
+
+export interface LogPage {
+  commits: LoggedCommit[];
+  more: boolean;
+}
+
+export interface LoggedCommit {
+  id: string;
+  parents: string[];
+  author: Signature;
+  committer: Signature;
+  /** The first paragraph of the message, on one line. */
+  subject: string;
+  body: string;
+  /** The message, or the commit itself, is longer than what is told of it. */
+  truncated: boolean;
+}
+
+export interface Signature {
+  name: string;
+  email: string;
+  /** Null when the commit gives none that is a date. */
+  date: Date | null;
+}
+
+export interface DirectoryRequest {
+  commit: string;
+  /** Without a slash at either end; empty: the root. */
+  path: Uint8Array;
+  /** Entries to leave out before the first. */
+  skip: number;
+  limit: number;
+}
+
+export interface DirectoryPage {
+  entries: TreeEntry[];
+  more: boolean;
+}
+
+/** What a directory of a commit holds under one name. */
+export interface TreeEntry {
+  name: Uint8Array;
+  type: "file" | "directory" | "symlink" | "submodule";
+  /** Six octal digits. */
+  mode: string;
+  /** In bytes; null for a directory or submodule. */
+  size: number | null;
+  id: string;
+}
+
+export interface BlobRequest {
+  commit: string;
+  /** With `id` and `size` of what `findEntry` found in `commit`. */
+  entry: TreeEntry;
+  /** Answers whether more is wanted. */
+  onBytes(bytes: Uint8Array): boolean | Promise<boolean>;
+  signal?: AbortSignal;
 }
 
 /** How two commits stand to each other. */

@@ -6,9 +6,9 @@ export interface GitLimits {
   fetchMs: number;
   /** A merge and everything asked about it. Ordinary merges take 2–20 ms. */
   mergeMs: number;
-  /** The time that git itself may spend on a diff; waiting for a slow reader is not counted. */
+  /** The time that git itself may spend on a diff or a file; waiting for a slow reader is not counted. */
   diffMs: number;
-  /** A diff with its reader: a slow reader gives the place back after this. */
+  /** A diff or a file with its reader: a slow reader gives the place back after this. */
   diffWallMs: number;
   pushMs: number;
   /** Making a branch through a git host's API, both calls: past it, a push is the way out. */
@@ -42,6 +42,10 @@ export interface GitLimits {
   /** `.gitattributes` files of one commit, in number and in bytes together: large monorepos hold a few hundred. */
   attributeFiles: number;
   attributeBytes: number;
+  /** A directory of a commit, in bytes of its tree: about 500,000 entries. */
+  treeBytes: number;
+  /** A commit that is read as a whole, in bytes; of a larger one only this much is looked at. */
+  commitBytes: number;
   /** Merges that run at the same time, in all and for one repository, so that one repository cannot take all places. */
   heavy: number;
   heavyPerRepository: number;
@@ -81,6 +85,8 @@ export const GIT_LIMITS: GitLimits = {
   outputBytes: 64 * MIB,
   attributeFiles: 2_000,
   attributeBytes: 4 * MIB,
+  treeBytes: 24 * MIB,
+  commitBytes: 64 * 1024,
   heavy: 8,
   heavyPerRepository: 2,
   network: 16,

@@ -20,6 +20,8 @@ import {
 export interface Mirrors {
   /** Makes sure that commits are there with their history; false when the remote has one of them on no branch. */
   ensure(repo: Repository, commits: readonly string[]): Promise<boolean>;
+  /** Whether a commit is there with its history, as the mirror is now. */
+  has(repo: Repository, commit: string): Promise<boolean>;
   /**
    * Works on a mirror that holds `commits`. When it turns out to be damaged, it is made anew from the remote once and
    * the work is done again.
@@ -50,7 +52,7 @@ export function createMirrors(engine: Engine): Mirrors {
   const repaired = new Map<string, number>();
   const background = new Set<Promise<unknown>>();
 
-  return { ensure, use, refresh, write, host, lookAfter, forget, settled };
+  return { ensure, has, use, refresh, write, host, lookAfter, forget, settled };
 
   async function ensure(repo: Repository, commits: readonly string[]): Promise<boolean> {
     for (const commit of commits)
@@ -69,6 +71,11 @@ export function createMirrors(engine: Engine): Mirrors {
     await repair(repo, commits, filled, failure instanceof MirrorDamaged ? failure.failure : damage);
     const fresh = await find(repo);
     return fresh !== null && (await holds(fresh, commits));
+  }
+
+  async function has(repo: Repository, commit: string): Promise<boolean> {
+    const mirror = await find(repo);
+    return mirror !== null && (await holds(mirror, [commit]));
   }
 
   async function use<T>(
