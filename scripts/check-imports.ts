@@ -23,7 +23,7 @@ const ORDER: readonly (readonly string[])[] = [
   ["src/deps.ts", "src/open.ts"],
   ["src/auth/"],
   ["src/accounts/", "src/projects/", "src/secrets/"],
-  ["src/sessions/", "src/gateway/"],
+  ["src/sessions/", "src/gateway/", "src/repository/"],
   ["src/change-requests/"],
   ["src/triggers/", "src/apps/", "src/channels/"],
   ["src/proxy/", "src/dashboard/", "src/admin/"],

@@ -15,6 +15,7 @@ import { toBody, toSvcError } from "./http/errors.ts";
 import { setFormats } from "./http/formats.ts";
 import { methodTable } from "./http/methods.ts";
 import { projectRoutes } from "./projects/routes.ts";
+import { repositoryRoutes } from "./repository/routes.ts";
 
 /**
  * The HTTP API. Errors, limits and logging first, since hooks bind only what is registered after them; then the
@@ -82,6 +83,7 @@ export function createApp(deps: Deps) {
         .use(accountRoutes(deps))
         .use(projectRoutes(deps))
         .use(gatewayRoutes(deps))
+        .use(repositoryRoutes(deps))
         .use(changeRequestRoutes(deps)),
     );
   const methods = methodTable(app.routes);

@@ -4,6 +4,7 @@ import type { ChangeRequestDiff, DiffFile } from "../contract/change-request.ts"
 import { DIFF_MAX_BYTES, DIFF_MAX_FILES, DIFF_MAX_LINES } from "../contract/limits.ts";
 import type { Deps } from "../deps.ts";
 import type { DiffEntry, DiffRequest } from "../git/git.ts";
+import { streamOf } from "../http/stream.ts";
 import { repositoryOf } from "../projects/repository.ts";
 import { requireCommits } from "./preview.ts";
 import { findWithBranches, resolveTips } from "./tips.ts";
@@ -47,31 +48,7 @@ export async function streamDiff(
   name: string,
 ): Promise<ReadableStream<Uint8Array>> {
   const { repo, request } = await prepare(deps, project, name);
-  const stop = new AbortController();
-  let wake = () => {};
-  return new ReadableStream<Uint8Array>(
-    {
-      start(controller) {
-        const onPatch = async (chunk: Uint8Array) => {
-          controller.enqueue(chunk);
-          if ((controller.desiredSize ?? 0) <= 0) await new Promise<void>((resolve) => (wake = resolve));
-          return !stop.signal.aborted;
-        };
-        deps.git.diff(repo, { ...request, onPatch, signal: stop.signal }).then(
-          () => controller.close(),
-          (error: unknown) => {
-            if (!stop.signal.aborted) controller.error(error);
-          },
-        );
-      },
-      pull: () => wake(),
-      cancel() {
-        stop.abort();
-        wake();
-      },
-    },
-    new ByteLengthQueuingStrategy({ highWaterMark: 256 * 1024 }),
-  );
+  return streamOf((onPatch, signal) => deps.git.diff(repo, { ...request, onPatch, signal }));
 }
 
 async function prepare(deps: Deps, project: ProjectRow, name: string) {

@@ -30,3 +30,7 @@ export const COMMIT_MESSAGE_MAX_BYTES = 16 * 1024;
 export const COMMIT_NAME_MAX = 256;
 /** A file's content as JSON, in bytes; past it a file is cut, and `Accept: application/octet-stream` has it whole. */
 export const CONTENT_MAX_BYTES = 1024 * 1024;
+/** The largest file that is sent at all, in bytes: what is larger is cloned. */
+export const FILE_MAX_BYTES = 100 * 1024 * 1024;
+/** A path in a repository, in bytes: what file systems can hold. */
+export const PATH_MAX_BYTES = 4096;

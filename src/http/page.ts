@@ -2,6 +2,9 @@ import { Type } from "@sinclair/typebox";
 import { SvcError } from "../contract/errors.ts";
 import { PAGE_DEFAULT, PAGE_MAX } from "../contract/limits.ts";
 
+/** The longest cursor, in characters: one that holds a branch's name. */
+const CURSOR_MAX = 400;
+
 /** The query of every list: `?limit=` and an opaque `?cursor=`. */
 export const pageQuery = {
   limit: Type.Optional(
@@ -10,7 +13,7 @@ export const pageQuery = {
       description: `1 to ${PAGE_MAX}; ${PAGE_DEFAULT} if left out`,
     }),
   ),
-  cursor: Type.Optional(Type.String({ maxLength: 200 })),
+  cursor: Type.Optional(Type.String({ maxLength: CURSOR_MAX })),
 };
 
 /** A page as a list's query asks for it. */

@@ -84,6 +84,7 @@ const names = [
   "expires_at",
   "status",
 ];
+const queries = ["status", "limit", "cursor", "account_id", "ref", "path", "path_base64", "x"];
 /** Refused by their form, or nobody's port on loopback: no other address may ever be reached for. */
 const repoUrl = fc.constantFrom<unknown>(
   "",
@@ -140,9 +141,7 @@ const request = () =>
       text,
     ),
     inProject: fc.boolean(),
-    query: fc.dictionary(fc.constantFrom("status", "limit", "cursor", "account_id", "x"), text, {
-      maxKeys: 3,
-    }),
+    query: fc.dictionary(fc.constantFrom(...queries), text, { maxKeys: 3 }),
     body,
     headers: fc.constantFrom<Record<string, string>>(
       {},
@@ -151,6 +150,7 @@ const request = () =>
       { "content-type": "application/x-www-form-urlencoded" },
       { "content-type": "application/json; charset=utf-16" },
       { accept: "text/x-diff" },
+      { accept: "application/octet-stream" },
       { "x-request-id": "a\tb" },
       { cookie: "a=b; c" },
     ),

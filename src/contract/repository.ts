@@ -1,0 +1,77 @@
+import { type Static, Type } from "@sinclair/typebox";
+
+const text = Type.String();
+const time = Type.String({ format: "date-time", description: "ISO 8601, UTC" });
+const sha = Type.String({ description: "40 or 64 hex digits, as the repository's object format has it" });
+const path = Type.String({ description: "From the root; U+FFFD stands for bytes that are not UTF-8" });
+const pathBase64 = Type.Optional(
+  Type.String({ description: "The exact bytes of the path, when it is not UTF-8" }),
+);
+const mode = Type.String({ description: "Six octal digits, as git has it" });
+const ref = Type.String({ description: "As it was asked for; else the default branch" });
+
+/** A row of `GET …/branches`. */
+export const branch = Type.Object({ name: text, commit_sha: sha, is_default: Type.Boolean() });
+export type Branch = Static<typeof branch>;
+
+const signature = Type.Object({
+  name: text,
+  email: text,
+  date: Type.Union([time, Type.Null()], { description: "Null when the commit gives none that is a date" }),
+});
+
+/** A row of `GET …/commits`. */
+export const commit = Type.Object({
+  sha,
+  parents: Type.Array(sha),
+  author: signature,
+  committer: signature,
+  subject: Type.String({ description: "The message's first paragraph, on one line" }),
+  body: text,
+  truncated: Type.Boolean({ description: "The message is longer than what is shown of it" }),
+});
+export type Commit = Static<typeof commit>;
+
+/** A row of `GET …/files`. */
+export const treeEntry = Type.Object({
+  name: text,
+  path,
+  path_base64: pathBase64,
+  type: Type.Union([
+    Type.Literal("file"),
+    Type.Literal("directory"),
+    Type.Literal("symlink"),
+    Type.Literal("submodule"),
+  ]),
+  mode,
+  size: Type.Union([Type.Integer(), Type.Null()], { description: "Bytes; null for what has none" }),
+  sha: Type.String({ description: "Of the blob or tree; of a submodule, the commit it stands at" }),
+});
+export type TreeEntry = Static<typeof treeEntry>;
+
+/** Answer of `GET …/files`. */
+export const directory = Type.Object({
+  ref,
+  commit_sha: sha,
+  path,
+  path_base64: pathBase64,
+  entries: Type.Array(treeEntry),
+  next_cursor: Type.Optional(Type.String()),
+});
+export type Directory = Static<typeof directory>;
+
+/** Answer of `GET …/contents`. */
+export const fileContents = Type.Object({
+  ref,
+  commit_sha: sha,
+  path,
+  path_base64: pathBase64,
+  type: Type.Union([Type.Literal("file"), Type.Literal("symlink")]),
+  mode,
+  size: Type.Integer({ description: "Bytes of the whole file" }),
+  sha,
+  encoding: Type.Union([Type.Literal("utf-8"), Type.Literal("base64")]),
+  content: Type.String({ description: "At most the first MiB of the file; of a symbolic link, its target" }),
+  truncated: Type.Boolean(),
+});
+export type FileContents = Static<typeof fileContents>;
