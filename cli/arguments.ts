@@ -79,7 +79,6 @@ const HABITS: Readonly<Record<string, string>> = {
   auth: "login",
   signin: "login",
   signout: "logout",
-  repo: "projects",
   status: "whoami",
 };
 

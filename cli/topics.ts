@@ -62,6 +62,7 @@ file is read or written. svc asks no questions there and opens no browser.
   git push origin HEAD                commits of the session's branch
   svc cr open --title "What it does"  asks for that branch to be merged
   svc cr show 3                       whether it merges cleanly
+  svc repo cat README.md --ref main   a file of another branch, without a fetch
 
 When there are conflicts: \`git fetch origin\`, \`git merge origin/<base>\`, resolve,
 commit, push, and look again with \`svc cr show\`.

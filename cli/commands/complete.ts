@@ -1,5 +1,6 @@
 import type { ChangeRequest } from "../../src/contract/change-request.ts";
 import type { Project } from "../../src/contract/project.ts";
+import type { Branch } from "../../src/contract/repository.ts";
 import { path } from "../api.ts";
 import type { DataFlags } from "../arguments.ts";
 import { configPath, listHosts, readConfig } from "../config.ts";
@@ -200,11 +201,7 @@ async function values(scope: Context, what: Completes): Promise<Candidate[]> {
     const config = await readConfig(configPath(scope.system));
     return listHosts(config).map(({ name, url }) => ({ value: name, text: url }));
   }
-  if (what === "branch") {
-    const { currentBranch } = await import("../git-branch.ts");
-    const branch = await currentBranch(scope.system.cwd);
-    return branch === null ? [] : [{ value: branch, text: "the current branch" }];
-  }
+  if (what === "branch") return branches(scope);
   const api = await scope.api();
   if (what === "project") {
     const found = await api.list<Project>({ path: "/projects" }, "projects", 200);
@@ -214,6 +211,22 @@ async function values(scope: Context, what: Completes): Promise<Candidate[]> {
   const call = { path: path`/projects/${id}/change-requests`, query: { status: "open" } };
   const found = await api.list<ChangeRequest>(call, "change_requests", 100);
   return found.map(({ number, title }) => ({ value: String(number), text: title }));
+}
+
+/** The branch of the work tree around, then those of the project's repository, if there is one and it answers. */
+async function branches(scope: Context): Promise<Candidate[]> {
+  const { currentBranch } = await import("../git-branch.ts");
+  const listed = async () => {
+    const { id } = await scope.project();
+    const api = await scope.api();
+    return await api.list<Branch>({ path: path`/projects/${id}/branches` }, "branches", 200);
+  };
+  const [current, found] = await Promise.all([currentBranch(scope.system.cwd), listed().catch(() => [])]);
+  const others = found.filter(({ name }) => name !== current);
+  return [
+    ...(current === null ? [] : [{ value: current, text: "the current branch" }]),
+    ...others.map(({ name, is_default }) => ({ value: name, text: is_default ? "the default branch" : "" })),
+  ];
 }
 
 /** The host and project of the line that is being typed, silent and in a hurry. */

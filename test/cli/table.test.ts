@@ -7,9 +7,11 @@ import { type Flag, isGroup, namesOf } from "../../cli/spec.ts";
 import { editDistance, nearest } from "../../cli/suggest.ts";
 import { CR_FIELDS, DIFF_FIELDS } from "../../cli/table/cr.ts";
 import { PROJECT_FIELDS } from "../../cli/table/projects.ts";
+import { BRANCH_FIELDS, COMMIT_FIELDS, CONTENTS_FIELDS, ENTRY_FIELDS } from "../../cli/table/repo.ts";
 import { TABLE } from "../../cli/table.ts";
 import { changeRequest, changeRequestDiff } from "../../src/contract/change-request.ts";
 import { project } from "../../src/contract/project.ts";
+import { branch, commit, fileContents, treeEntry } from "../../src/contract/repository.ts";
 import { diff } from "../helpers/cli-api.ts";
 
 const SPECS = TABLE.flatMap((node) => (isGroup(node) ? node.commands : [node])).map(
@@ -25,6 +27,10 @@ test("fields of --json are the fields of the wire", () => {
   expect<string[]>([...CR_FIELDS].toSorted()).toEqual(Object.keys(changeRequest.properties).toSorted());
   expect<string[]>([...PROJECT_FIELDS].toSorted()).toEqual(Object.keys(project.properties).toSorted());
   expect<string[]>([...DIFF_FIELDS].toSorted()).toEqual(Object.keys(changeRequestDiff.properties).toSorted());
+  expect<string[]>([...BRANCH_FIELDS]).toEqual(Object.keys(branch.properties));
+  expect<string[]>([...COMMIT_FIELDS]).toEqual(Object.keys(commit.properties));
+  expect<string[]>([...ENTRY_FIELDS]).toEqual(Object.keys(treeEntry.properties));
+  expect<string[]>([...CONTENTS_FIELDS]).toEqual(Object.keys(fileContents.properties));
   expect(Object.keys(diff()).every((key) => (DIFF_FIELDS as readonly string[]).includes(key))).toBe(true);
 });
 

@@ -1,24 +1,11 @@
 import type { Paint } from "../../output.ts";
 import { lines } from "../../text.ts";
-
-/** A line longer than this is passed on in pieces rather than collected. */
-const LINE_MAX = 64 * 1024;
+import { wholeLines } from "../../whole-lines.ts";
 
 /** A patch for a terminal: coloured line by line, and whatever a terminal would act on spelled out. */
 export async function* paintDiff(chunks: AsyncIterable<Uint8Array>, paint: Paint): AsyncGenerator<string> {
-  const decoder = new TextDecoder();
   const state: State = { inHunk: false };
-  let rest = "";
-  for await (const chunk of chunks) {
-    rest += decoder.decode(chunk, { stream: true });
-    const end = rest.lastIndexOf("\n") + 1;
-    if (end === 0 && rest.length < LINE_MAX) continue;
-    const cut = end === 0 ? rest.length : end;
-    yield paintLines(rest.slice(0, cut), paint, state);
-    rest = rest.slice(cut);
-  }
-  rest += decoder.decode();
-  if (rest !== "") yield paintLines(rest, paint, state);
+  for await (const text of wholeLines(chunks)) yield paintLines(text, paint, state);
 }
 
 interface State {

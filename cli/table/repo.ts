@@ -1,0 +1,120 @@
+import type { Branch, Commit, FileContents, TreeEntry } from "../../src/contract/repository.ts";
+import { bind, type Group, spec } from "../spec.ts";
+
+export const BRANCH_FIELDS = [
+  "name",
+  "commit_sha",
+  "is_default",
+] as const satisfies readonly (keyof Branch)[];
+
+export const COMMIT_FIELDS = [
+  "sha",
+  "parents",
+  "author",
+  "committer",
+  "subject",
+  "body",
+  "truncated",
+] as const satisfies readonly (keyof Commit)[];
+
+export const ENTRY_FIELDS = [
+  "name",
+  "path",
+  "path_base64",
+  "type",
+  "mode",
+  "size",
+  "sha",
+] as const satisfies readonly (keyof TreeEntry)[];
+
+export const CONTENTS_FIELDS = [
+  "ref",
+  "commit_sha",
+  "path",
+  "path_base64",
+  "type",
+  "mode",
+  "size",
+  "sha",
+  "encoding",
+  "content",
+  "truncated",
+] as const satisfies readonly (keyof FileContents)[];
+
+const REF = "A branch, a tag or a full commit id; the default branch if left out";
+
+const AT = { ref: { kind: "string", value: "ref", summary: REF, completes: "branch" } } as const;
+
+const LIMIT = {
+  limit: { kind: "integer", value: "n", min: 1, max: 10_000, short: "L", summary: "At most this many" },
+} as const;
+
+export const branches = spec({
+  path: ["repo", "branches"],
+  summary: "List the branches of the project's repository",
+  args: [],
+  flags: LIMIT,
+  fields: BRANCH_FIELDS,
+  examples: [
+    ["svc repo branches", "All of them, the default one first"],
+    ["svc repo branches --jq '.[].name'", "Only the names"],
+  ],
+});
+
+export const commits = spec({
+  path: ["repo", "commits"],
+  aliases: ["log"],
+  summary: "List the commits of a branch, the newest first",
+  about: ["The newest 30, unless --limit says otherwise."],
+  args: [{ name: "ref", summary: REF, completes: "branch" }],
+  flags: {
+    path: { kind: "string", value: "path", summary: "Only commits that changed this file or directory" },
+    ...LIMIT,
+  },
+  fields: COMMIT_FIELDS,
+  examples: [
+    ["svc repo commits", "What happened on the default branch"],
+    ["svc repo commits fix-login --path src/login.ts --limit 5", "On a branch, to one file"],
+    ["svc repo commits v1.2 --jq '.[].sha'", "Only the commit ids, from a tag on"],
+  ],
+});
+
+export const files = spec({
+  path: ["repo", "files"],
+  aliases: ["ls"],
+  summary: "List what a directory of the repository holds",
+  args: [{ name: "path", summary: "The directory, from the root of the repository; the root if left out" }],
+  flags: { ...AT, ...LIMIT },
+  fields: ENTRY_FIELDS,
+  examples: [
+    ["svc repo files", "The root, on the default branch"],
+    ["svc repo files src --ref fix-login", "A directory, on another branch"],
+  ],
+});
+
+export const cat = spec({
+  path: ["repo", "cat"],
+  guesses: ["show", "view"],
+  summary: "Print a file of the repository",
+  about: [
+    "Byte for byte, up to 100 MiB; on a terminal, what it would act on is spelled out. --json holds the first MiB, and of a symbolic link its target.",
+  ],
+  args: [{ name: "path", summary: "The file, from the root of the repository", required: true }],
+  flags: AT,
+  fields: CONTENTS_FIELDS,
+  examples: [
+    ["svc repo cat README.md", "On the default branch"],
+    ["svc repo cat assets/logo.png --ref fix-login > logo.png", "Download a file of a branch"],
+  ],
+});
+
+export const repo: Group = {
+  name: "repo",
+  summary: "Look into the project's repository",
+  commands: [
+    bind(branches, () => import("../commands/repo/branches.ts").then((module) => module.branches)),
+    bind(commits, () => import("../commands/repo/commits.ts").then((module) => module.commits)),
+    bind(files, () => import("../commands/repo/files.ts").then((module) => module.files)),
+    bind(cat, () => import("../commands/repo/cat.ts").then((module) => module.cat)),
+  ],
+};
