@@ -79,6 +79,7 @@ const HABITS: Readonly<Record<string, string>> = {
   auth: "login",
   signin: "login",
   signout: "logout",
+  push: "ship",
   status: "whoami",
 };
 

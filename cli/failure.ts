@@ -16,6 +16,9 @@ export type LocalCode =
   | "unexpected_response"
   | "login_failed"
   | "file"
+  | "git"
+  | "manifest_invalid"
+  | "not_fast_forward"
   | "jq";
 
 interface Extra {

@@ -7,3 +7,9 @@ export const gatewayUrl = (hostUrl: string): string => `${hostUrl}/git`;
  */
 export const remoteUrl = (hostUrl: string, projectId: string): string =>
   `${gatewayUrl(hostUrl)}/${projectId}.git`;
+
+/** The project whose remote an address is, if it is one of this host. */
+export function projectIdOf(hostUrl: string, url: string): string | undefined {
+  const id = /\/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.git$/.exec(url)?.[1];
+  return id !== undefined && remoteUrl(hostUrl, id) === url ? id : undefined;
+}

@@ -4,7 +4,16 @@ import { cr } from "./table/cr.ts";
 import { hosts } from "./table/hosts.ts";
 import { projects } from "./table/projects.ts";
 import { repo } from "./table/repo.ts";
+import { shipping } from "./table/ship.ts";
 import { tools } from "./table/tools.ts";
 
 /** Every command of `svc`: what the parser, help, completion and docs/cli.md are made of. */
-export const TABLE: readonly (Group | Command)[] = [cr, repo, projects, hosts, ...account, ...tools];
+export const TABLE: readonly (Group | Command)[] = [
+  cr,
+  repo,
+  projects,
+  hosts,
+  ...shipping,
+  ...account,
+  ...tools,
+];

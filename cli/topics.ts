@@ -50,7 +50,8 @@ line. When a command fails, stdout stays empty and stderr holds one object:
 
 Codes of this side: usage, cancelled, not_signed_in, no_project, config_invalid,
 config_busy, link_invalid, link_mismatch, host_unknown, network, timeout,
-unexpected_response, login_failed, file, jq, internal. All others come from the API.
+unexpected_response, login_failed, file, git, manifest_invalid, not_fast_forward, jq,
+internal. All others come from the API.
 `,
   sandbox: `In a sandbox
 

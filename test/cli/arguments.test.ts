@@ -36,7 +36,7 @@ const LINES: [line: string[], code: 0 | 1 | 2, says: string | RegExp][] = [
   [["lgoin"], 2, "Did you mean `svc login`?"],
   [["pr"], 2, "Did you mean `svc cr`?"],
   [["auth"], 2, "Did you mean `svc login`?"],
-  [["ship"], 2, "Unknown command: svc ship"],
+  [["shop"], 2, "Unknown command: svc shop"],
   [["sessions", "ls"], 2, "Unknown command: svc sessions"],
   [["my-new-project"], 2, "Unknown command"],
   [["__complet"], 2, "Unknown command"],
@@ -73,7 +73,7 @@ const LINES: [line: string[], code: 0 | 1 | 2, says: string | RegExp][] = [
   [["completion", "bash", "--json"], 2, "Unknown flag: --json"],
   // arguments
   [["cr", "open"], 2, "needs --title <text>"],
-  [["projects", "new"], 2, "needs --repo <url>"],
+  [["projects", "new"], 2, "neither a repository nor a name"],
   [["hosts", "add", "team"], 2, "needs --url <url>"],
   [["cr", "show"], 2, "needs <cr>"],
   [["cr", "merge"], 2, "reads #3 as a comment"],

@@ -5,6 +5,7 @@ import { isGroup } from "../../cli/spec.ts";
 import { TABLE } from "../../cli/table.ts";
 import { failure, fakeApi, PATCH, TOKEN } from "../helpers/cli-api.ts";
 import { cliEnv, makeHome, SVC, svc } from "../helpers/cli-run.ts";
+import { git } from "../helpers/remote.ts";
 
 const api = fakeApi();
 afterAll(() => api.stop());
@@ -27,7 +28,15 @@ const DATA_LINES: Record<string, string[]> = {
   "hosts add": ["team", "--url", "https://svc.example.com"],
   "hosts rm": ["stored", "--yes"],
   login: ["--token", TOKEN],
+  ship: ["--dry-run"],
 };
+
+/** A repository with a commit and an origin, itself. */
+function beginRepository(folder: string): void {
+  git(["-C", folder, "init", "--quiet", "-b", "main"]);
+  git(["-C", folder, "commit", "--quiet", "--allow-empty", "-m", "x"]);
+  git(["-C", folder, "remote", "add", "origin", folder]);
+}
 
 const WITH_DATA = TABLE.flatMap((node) => (isGroup(node) ? node.commands : [node]))
   .map((command) => command.spec)
@@ -42,6 +51,7 @@ for (const spec of WITH_DATA) {
     mkdirSync(join(home.home, ".config/svc"), { recursive: true });
     writeFileSync(home.config, JSON.stringify({ hosts: { stored: { url: "https://stored.example" } } }));
     mkdirSync(join(home.cwd, ".svc"));
+    if (name === "ship") beginRepository(home.cwd);
     if (name === "projects unlink") writeFileSync(join(home.cwd, ".svc/link.json"), "{}");
     const env = { ...api.env, FORCE_COLOR: "1", HTTPS_PROXY: "http://127.0.0.1:9" };
     const ran = await svc([...line, "--json"], { home, env, stdin: "secret" });

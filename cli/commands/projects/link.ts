@@ -1,5 +1,6 @@
-import { lstat, mkdir, rm } from "node:fs/promises";
-import { join } from "node:path";
+import { constants } from "node:fs";
+import { access, lstat, mkdir, rm } from "node:fs/promises";
+import { dirname } from "node:path";
 import type { Project } from "../../../src/contract/project.ts";
 import { type Api, path } from "../../api.ts";
 import { replace } from "../../config-write.ts";
@@ -43,28 +44,46 @@ export const unlink: Handler<typeof table.unlink> = async ({ system, out }) => {
   await out.result({ path: file, removed: true }, () => `Removed ${file}.\n`);
 };
 
-/** Writes the working directory's link. A `.svc` that leads elsewhere is not followed. */
-export async function writeLink({ system }: Context, target: Target, project: Project) {
-  const folder = join(system.cwd, ".svc");
+/** Writes a folder's link, that of the working directory if left out. */
+export async function writeLink({ system }: Context, target: Target, project: Project, folder = system.cwd) {
   const link = {
     project_id: project.project_id,
     account_id: project.account_id,
     host: target.name,
     host_url: target.url,
   };
-  const file = linkPath(system.cwd);
+  const file = linkPath(folder);
+  await prepareLink(folder);
   try {
-    await mkdir(folder, { recursive: true });
-    if ((await lstat(folder)).isSymbolicLink()) {
-      throw new CliError("file", `${folder} is a symbolic link, so nothing was written.`);
-    }
     await replace(file, `${JSON.stringify(link, null, 2)}\n`, 0o644);
   } catch (error) {
-    if (error instanceof CliError) throw error;
-    throw new CliError("file", `${file} cannot be written (${systemCode(error) ?? "unknown error"}).`);
+    throw cannotWrite(file, error);
   }
   return { ...link, path: file };
 }
+
+/**
+ * Makes sure that a link can be written. A `.svc` that leads elsewhere is not followed.
+ * @throws CliError `file`.
+ */
+export async function prepareLink(folder: string): Promise<void> {
+  const file = linkPath(folder);
+  const own = dirname(file);
+  try {
+    await mkdir(own, { recursive: true });
+    if ((await lstat(own)).isSymbolicLink()) {
+      throw new CliError("file", `${own} is a symbolic link, so nothing was written.`);
+    }
+    await access(own, constants.W_OK);
+  } catch (error) {
+    throw cannotWrite(file, error);
+  }
+}
+
+const cannotWrite = (file: string, error: unknown): CliError =>
+  error instanceof CliError
+    ? error
+    : new CliError("file", `${file} cannot be written (${systemCode(error) ?? "unknown error"}).`);
 
 async function pickProject(api: Api): Promise<string> {
   const projects = await api.list<Project>({ path: "/projects" }, "projects");

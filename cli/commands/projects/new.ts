@@ -24,9 +24,10 @@ export const create: Handler<typeof table.create> = async (context, { flags }) =
       `Made the project ${oneLine(project.name)} (${oneLine(project.slug)}) on branch ${oneLine(project.default_branch)}.\n`,
   );
   const slug = oneLine(project.slug);
-  if (project.managed)
-    await out.note(`Next: git push ${oneLine(project.git_url)} HEAD:${oneLine(project.default_branch)}`);
-  else if (linked) await out.note(`Linked ${linked.path}.\nNext: svc cr ls`);
+  if (project.managed && linked) await out.note(`Linked ${linked.path}.\nNext: svc ship`);
+  else if (project.managed) {
+    await out.note(`Next: svc projects link ${slug}      in your folder\n      svc ship`);
+  } else if (linked) await out.note(`Linked ${linked.path}.\nNext: svc cr ls`);
   else
     await out.note(
       `Next: svc projects link ${slug}      in your checkout\n      svc cr ls --project ${slug}`,

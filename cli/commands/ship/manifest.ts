@@ -1,0 +1,79 @@
+import { lstat, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import {
+  MANIFEST_MAX_BYTES,
+  type Manifest,
+  type ManifestError,
+  readManifest,
+} from "../../../src/contract/manifest.ts";
+import type { Context } from "../../context.ts";
+import { CliError } from "../../failure.ts";
+import { count } from "../../text.ts";
+import type { WorkTree } from "./work-tree.ts";
+
+/** Warnings that are shown; the others are counted. */
+const WARNINGS_MAX = 10;
+
+/**
+ * Reads the manifest that would be shipped: of the files when they are about to be committed, else of the last commit.
+ * Warnings are shown. Null when there is none.
+ * @throws CliError `manifest_invalid`, with the line of each error.
+ */
+export async function checkManifest(
+  { out }: Context,
+  tree: WorkTree,
+  path: string,
+  ofFiles: boolean,
+): Promise<Manifest | null> {
+  const text = ofFiles ? await fromFiles(tree, path) : await fromCommit(tree, path);
+  if (text === null) return null;
+  const { manifest, errors } = readManifest(text);
+  const said = (severity: ManifestError["severity"]) =>
+    errors.filter((error) => error.severity === severity).map((error) => describe(path, error));
+  const warnings = said("warning");
+  for (const warning of warnings.slice(0, WARNINGS_MAX)) await out.warn(warning);
+  if (warnings.length > WARNINGS_MAX) await out.warn(`${path}: and ${warnings.length - WARNINGS_MAX} more`);
+  const wrong = said("error");
+  if (wrong.length === 0) return manifest;
+  throw invalid(
+    `${path} has ${count(wrong.length, "error")}, so nothing was shipped:\n  ${wrong.join("\n  ")}`,
+  );
+}
+
+function describe(path: string, { line, column, message }: ManifestError): string {
+  return `${[path, line, column].filter((part) => part !== null).join(":")}: ${message}`;
+}
+
+async function fromFiles({ root }: WorkTree, path: string): Promise<string | null> {
+  const file = join(root, path);
+  const found = await lstat(file).catch(() => null);
+  if (found === null) return null;
+  requirePlain(path, found.isFile(), found.size);
+  return readFile(file, "utf8");
+}
+
+async function fromCommit({ git, commit }: WorkTree, path: string): Promise<string | null> {
+  if (commit === null) return null;
+  const listed = await git.tell(
+    "--literal-pathspecs",
+    "ls-tree",
+    "-z",
+    "-l",
+    "--full-tree",
+    commit,
+    "--",
+    path,
+  );
+  const [, mode, id, size] = /^(\d+) \S+ ([0-9a-f]+) +(\S+)\t/.exec(listed) ?? [];
+  if (mode === undefined || id === undefined) return null;
+  requirePlain(path, mode.startsWith("100"), Number(size));
+  return git.tell("cat-file", "blob", id);
+}
+
+function requirePlain(path: string, isFile: boolean, size: number): void {
+  if (!isFile) throw invalid(`${path} is not a plain file, so the server would not read it.`);
+  if (size > MANIFEST_MAX_BYTES) throw invalid(`${path} is larger than ${MANIFEST_MAX_BYTES} bytes.`);
+}
+
+const invalid = (message: string): CliError =>
+  new CliError("manifest_invalid", message, { hint: "Mend it, commit it, and run `svc ship` again." });

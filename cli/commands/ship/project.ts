@@ -1,0 +1,63 @@
+import { sep } from "node:path";
+import type { CreateProjectBody, Project } from "../../../src/contract/project.ts";
+import { type Api, path } from "../../api.ts";
+import type { Context } from "../../context.ts";
+import { CliError } from "../../failure.ts";
+import { projectIdOf } from "../../gateway.ts";
+import { findLink } from "../../link.ts";
+import { prepareLink, writeLink } from "../projects/link.ts";
+import type { WorkTree } from "./work-tree.ts";
+
+export interface Found {
+  project: Project;
+  /** Whether later commands find it as this one did. */
+  isLinked: boolean;
+}
+
+/**
+ * The project that this repository is shipped to: the one that was named, else that of its link, else that of a remote
+ * which is a gateway's of the host in force. Null for a repository that has none yet. A link above the repository's
+ * top folder is that of another repository.
+ */
+export async function findProject(context: Context, api: Api, tree: WorkTree): Promise<Found | null> {
+  const { system, globals } = context;
+  const isNamed = globals.project !== undefined || Boolean(system.env["SVC_PROJECT_ID"]);
+  const link = isNamed ? null : await findLink(system.cwd);
+  if (isNamed || (link !== null && `${link.folder}${sep}`.startsWith(`${tree.root}${sep}`))) {
+    const { id } = await context.project();
+    return { project: await getProject(api, id, link?.path), isLinked: true };
+  }
+  const id = tree.remotes.flatMap(({ url }) => projectIdOf(api.target.url, url) ?? [])[0];
+  return id === undefined ? null : { project: await getProject(api, id, undefined), isLinked: false };
+}
+
+async function getProject(api: Api, id: string, linkedBy: string | undefined): Promise<Project> {
+  return api.call<Project>({ path: path`/projects/${id}` }).catch((error: unknown) => {
+    if (!(error instanceof CliError) || error.code !== "not_found" || linkedBy === undefined) throw error;
+    throw new CliError(error.code, `${linkedBy} links a project that is not there any more.`, {
+      hint: "Run `svc projects unlink`; then `svc ship` makes a new one.",
+    });
+  });
+}
+
+/** Makes a project that svc hosts, and links the repository to it before anything else can fail. */
+export async function makeProject(
+  context: Context,
+  api: Api,
+  { root }: WorkTree,
+  body: CreateProjectBody,
+): Promise<Project> {
+  await prepareLink(root);
+  const project = await api.call<Project>({ path: "/projects", body, slow: true });
+  await writeLink(context, api.target, project, root).catch((error: unknown) => {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new CliError(
+      "file",
+      `The project ${project.slug} was made, but this folder could not be linked to it. ${why}`,
+      {
+        hint: `Run \`svc projects link ${project.slug}\` here, then \`svc ship\` again.`,
+      },
+    );
+  });
+  return project;
+}

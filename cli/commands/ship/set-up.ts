@@ -1,0 +1,43 @@
+import type { Project } from "../../../src/contract/project.ts";
+import type { Context } from "../../context.ts";
+import type { Target } from "../../target.ts";
+import { oneLine } from "../../text.ts";
+import { hasHelper, setHelper } from "./helper.ts";
+import { displayUrl, gatewayRemote, ownRemote, setRemote, type Wanted } from "./remote.ts";
+import type { Steps } from "./steps.ts";
+import type { WorkTree } from "./work-tree.ts";
+
+/**
+ * Makes the repository ready to push, where it is not yet, and says so. A sandbox comes with a remote and a credential
+ * of its own; for a project on another git host they are the user's.
+ * @param project null for the one that a dry run would make
+ */
+export async function setUp(
+  context: Context,
+  steps: Steps,
+  target: Target,
+  tree: WorkTree,
+  project: Project | null,
+): Promise<Wanted> {
+  if (project && (!project.managed || context.sandbox)) return ownRemote(project.repo_url, tree.remotes);
+  const remote = gatewayRemote(target.url, project?.project_id ?? null, tree.remotes);
+  if (remote.change) {
+    const says = describe(remote, tree);
+    const [add, added] = remote.change.from === null ? ["add", "Added"] : ["change", "Changed"];
+    await steps.take(`${add} ${says}`, async () => {
+      await setRemote(tree, remote);
+      await context.out.note(`${added} ${says}.`);
+    });
+  }
+  if (!(await hasHelper(tree.git, target.url))) {
+    await steps.take(`let svc sign git in to ${target.name}`, () => setHelper(tree.git, target.url));
+  }
+  return remote;
+}
+
+function describe({ name, url }: Wanted, { remotes }: WorkTree): string {
+  const at = url === null ? "" : `: ${displayUrl(url)}`;
+  const origin = remotes.find((remote) => remote.name === "origin");
+  const stays = name === "svc" && origin ? ` (origin stays as it is: ${displayUrl(origin.url)})` : "";
+  return `the remote ${oneLine(name)}${at}${stays}`;
+}

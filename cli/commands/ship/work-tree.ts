@@ -1,0 +1,122 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { CliError } from "../../failure.ts";
+import { type Git, gitFailed, gitIn } from "../../git.ts";
+import type { System } from "../../system.ts";
+
+/** A repository with its files, as far as shipping it goes. */
+export interface WorkTree {
+  /** Runs in the top folder. */
+  git: Git;
+  root: string;
+  /** Short name of the branch that HEAD is on. */
+  branch: string;
+  /** Null before the first commit. */
+  commit: string | null;
+  hasUpstream: boolean;
+  /** What is not committed; a folder that is new as a whole is one of these. */
+  changes: Change[];
+  isShallow: boolean;
+  remotes: Remote[];
+  /** What is begun and keeps a commit from being an ordinary one: `merge`, `cherry-pick`, `revert`. */
+  unfinished: string | null;
+}
+
+export interface Change {
+  /** M, A, D, R, C, T, `?` for what git does not know yet, U for a conflict. */
+  letter: string;
+  path: string;
+}
+
+export interface Remote {
+  name: string;
+  url: string;
+}
+
+const MARKS = [
+  ["MERGE_HEAD", "merge"],
+  ["CHERRY_PICK_HEAD", "cherry-pick"],
+  ["REVERT_HEAD", "revert"],
+] as const;
+
+/**
+ * Looks at the repository around the working directory; null when there is none.
+ * @throws CliError `git` where nothing can be shipped from: a bare repository, a detached HEAD, the midst of a rebase.
+ */
+export async function readWorkTree(system: System): Promise<WorkTree | null> {
+  const root = await topFolder(gitIn(system, system.cwd));
+  if (root === null) return null;
+  const git = gitIn(system, root);
+  const gitDir = lineOf(await git.tell("rev-parse", "--absolute-git-dir"));
+  requireNoRebase(gitDir);
+  const branch = await branchOf(git);
+  const status = await git.tell("status", "--porcelain=v2", "--branch", "--untracked-files=normal", "-z");
+  return {
+    git,
+    root,
+    branch,
+    ...readStatus(status),
+    isShallow: lineOf(await git.tell("rev-parse", "--is-shallow-repository")) === "true",
+    remotes: await readRemotes(git),
+    unfinished: MARKS.find(([mark]) => existsSync(join(gitDir, mark)))?.[1] ?? null,
+  };
+}
+
+async function topFolder(git: Git): Promise<string | null> {
+  const { code, stdout, stderr } = await git.ask("rev-parse", "--is-inside-work-tree");
+  if (code !== 0 && stderr.includes("not a git repository")) return null;
+  if (code !== 0) throw gitFailed("rev-parse", code, stderr);
+  if (lineOf(stdout) === "true") return lineOf(await git.tell("rev-parse", "--show-toplevel"));
+  throw new CliError("git", "This is the inside of a repository, or one without files (bare).", {
+    hint: "Run `svc ship` where the files are.",
+  });
+}
+
+const lineOf = (text: string): string => text.replace(/\r?\n$/, "");
+
+function requireNoRebase(gitDir: string): void {
+  if (!["rebase-merge", "rebase-apply"].some((folder) => existsSync(join(gitDir, folder)))) return;
+  throw new CliError("git", "A rebase is not finished here.", {
+    hint: "Finish it with `git rebase --continue`, or give it up with `git rebase --abort`.",
+  });
+}
+
+async function branchOf(git: Git): Promise<string> {
+  const { stdout } = await git.ask("symbolic-ref", "--quiet", "HEAD");
+  const branch = /^refs\/heads\/(.+)$/s.exec(lineOf(stdout))?.[1];
+  if (branch !== undefined) return branch;
+  throw new CliError("git", "HEAD is on no branch (detached), so there is nothing to name what is shipped.", {
+    hint: "Switch to a branch with `git switch <branch>`, or make one here with `git switch -c <branch>`.",
+  });
+}
+
+/** `git status --porcelain=v2 --branch -z`. A rename is followed by the name before it. */
+function readStatus(status: string): Pick<WorkTree, "commit" | "hasUpstream" | "changes"> {
+  const records = status.split("\0");
+  const oid = records.find((record) => record.startsWith("# branch.oid "))?.slice(13);
+  const changes: Change[] = [];
+  for (let at = 0; at < records.length; at++) {
+    const [kind = "", states = "", ...rest] = (records[at] ?? "").split(" ");
+    if (kind === "?") changes.push({ letter: "?", path: [states, ...rest].join(" ") });
+    if (kind === "u") changes.push({ letter: "U", path: rest.slice(8).join(" ") });
+    if (kind === "1") changes.push({ letter: letterOf(states), path: rest.slice(6).join(" ") });
+    if (kind === "2") changes.push({ letter: letterOf(states), path: rest.slice(7).join(" ") });
+    if (kind === "2") at++;
+  }
+  return {
+    commit: oid !== undefined && /^[0-9a-f]+$/.test(oid) ? oid : null,
+    hasUpstream: records.some((record) => record.startsWith("# branch.upstream ")),
+    changes,
+  };
+}
+
+/** Of the states in the index and in the files, the first that says something. */
+const letterOf = (states: string): string => states.replaceAll(".", "")[0] ?? "M";
+
+async function readRemotes(git: Git): Promise<Remote[]> {
+  const { stdout } = await git.ask("config", "-z", "--get-regexp", "^remote\\..*\\.url$");
+  return stdout.split("\0").flatMap((record) => {
+    const [, name, url] = /^remote\.(.+)\.url\n(.*)$/s.exec(record) ?? [];
+    return name !== undefined && url !== undefined ? [{ name, url }] : [];
+  });
+}

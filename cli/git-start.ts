@@ -1,0 +1,17 @@
+import { CliError, systemCode } from "./failure.ts";
+
+/** Starts git by way of `spawn`. @throws CliError `git` when there is none. */
+export function startGit<T>(spawn: () => T): T {
+  try {
+    return spawn();
+  } catch (error) {
+    const code = systemCode(error);
+    throw new CliError("git", `git cannot be started (${code ?? "unknown error"}).`, {
+      hint: code === "ENOENT" ? "Install git, or put it on your PATH: https://git-scm.com" : undefined,
+    });
+  }
+}
+
+/** The command among git's arguments: `push` of `-c advice.x=false push --porcelain`. */
+export const commandOf = (args: readonly string[]): string =>
+  args.find((arg) => /^[a-z][a-z-]*$/.test(arg)) ?? "";
