@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { type Api, startApi } from "../helpers/api.ts";
+import { fakeApi, ME, TOKEN } from "../helpers/cli-api.ts";
 import { cliEnv, makeHome, SVC, svc, textOf } from "../helpers/cli-run.ts";
 import { git, Remote } from "../helpers/remote.ts";
 import { type Shipper, shipper } from "../helpers/shipping.ts";
@@ -759,6 +760,29 @@ describe("on a terminal", () => {
     expect(screen).toContain("Made the project Asked (asked).");
     expect(screen).toMatch(/Writing objects: 100% \(5\d\/5\d\)/);
     expect(screen).toContain("Pushed main (");
+  }, 20_000);
+
+  test("it asks for the account where there are several; --account says it", async () => {
+    const fake = fakeApi();
+    const other = "66666666-6666-4666-8666-666666666666";
+    const [own] = ME.accounts;
+    const accounts = [own, { ...own, account_id: other, name: "The Team" }];
+    fake.on("GET /accounts/me", () => ({ ...ME, accounts }));
+    const who = shipper({ url: fake.url, token: TOKEN });
+    who.commit({ a: "1\n" });
+    const made = () => fake.seen.find(({ method }) => method === "POST")?.body;
+    await who.ship([...FIRST, "--account", other, "--name", "A"]);
+    expect(made()).toEqual({ name: "A", default_branch: "main", account_id: other });
+    rmSync(join(who.cwd, ".svc"), { recursive: true });
+    fake.seen.length = 0;
+    const terminal = who.onTerminal("--name", "B");
+    await terminal.shows("Which account is the project for?");
+    terminal.type("\x1b[B\r");
+    await terminal.shows("Make the project B");
+    terminal.type("y");
+    await terminal.exited;
+    expect(made()).toEqual({ name: "B", default_branch: "main", account_id: other });
+    fake.stop();
   }, 20_000);
 
   test("no makes nothing", async () => {

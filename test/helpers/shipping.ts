@@ -31,7 +31,10 @@ interface Wishes {
   gitConfig?: string;
 }
 
-export function shipper(api: Api, { branch = "main", gitConfig = "" }: Wishes = {}): Shipper {
+export function shipper(
+  api: Pick<Api, "url" | "token">,
+  { branch = "main", gitConfig = "" }: Wishes = {},
+): Shipper {
   const home = makeHome();
   const { cwd } = home;
   const write = (folder: string, files: Record<string, string>) => {
