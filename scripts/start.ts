@@ -51,7 +51,7 @@ ${signedIn}
 In another terminal, in your own repository's clone:
 
   export PATH="$PATH:${DIST}"
-  svc projects new --repo "$(git remote get-url origin)" --link
+  svc projects new --repo "$(git remote get-url origin)" --link   # or: svc ship, if it has no host
   git switch -c my-branch   # then commit something
   git push origin HEAD
   svc cr open --title "My change" --head my-branch
