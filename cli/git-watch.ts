@@ -51,7 +51,8 @@ export async function watch(
   );
   let words = "";
   const pass = async (line: string) => {
-    if (!hidden) await system.stderr.write(lines(line));
+    // Whether git succeeds does not hang on somebody reading along.
+    if (!hidden) await system.stderr.write(lines(line)).catch(() => {});
     else words = (words + line).slice(-TAIL_MAX);
   };
   const signal = await passingSignals(child, seconds, () =>

@@ -34,22 +34,24 @@ export async function planProject(
   // Whether there is a name for its remote has to be known before there is a project.
   gatewayRemote(api.target.url, null, tree.remotes);
   const body: CreateProjectBody = { name, default_branch: tree.branch };
-  if (!wishes.yes && !wishes["dry-run"] && !context.canAsk()) {
+  const mustAsk = !wishes.yes && !wishes["dry-run"];
+  if (mustAsk && !context.canAsk()) {
     throw usage(
       "This repository has no project yet, and making one has to be confirmed.",
       "Pass --yes to make one, or link an existing one with `svc projects link`.",
     );
   }
-  const account = wishes.account ?? (wishes.yes ? undefined : await askForAccount(context, api));
+  const account = wishes.account ?? (mustAsk ? await askForAccount(api) : undefined);
   if (account !== undefined) body.account_id = account;
-  if (!wishes.yes && !wishes["dry-run"]) {
+  if (mustAsk) {
     await askFor(`Make the project ${name} on ${api.target.name}, and push ${tree.branch} to it?`);
   }
   return body;
 }
 
 function projectName(given: string | undefined, tree: WorkTree): string {
-  const name = (given ?? basename(tree.root)).slice(0, NAME_MAX);
+  if (given !== undefined) return given;
+  const name = basename(tree.root).slice(0, NAME_MAX);
   if (/[\p{L}\p{N}]/u.test(name)) return name;
   throw usage("The folder's name will not do as that of a project.", "Pass --name <name>.");
 }
@@ -79,8 +81,7 @@ async function requireBeginning({ git, branch, isShallow }: WorkTree, name: stri
 }
 
 /** Asked for only where there are several; otherwise the server knows. */
-async function askForAccount(context: Context, api: Api): Promise<string | undefined> {
-  if (!context.canAsk()) return undefined;
+async function askForAccount(api: Api): Promise<string | undefined> {
   const { accounts } = await identify(api);
   if (accounts.length < 2) return undefined;
   const { choose } = await import("../../prompt.ts");
