@@ -1,8 +1,8 @@
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Branch, Commit, FileContents, TreeEntry } from "../../src/contract/repository.ts";
 import { failure, fakeApi, PROJECT_ID } from "../helpers/cli-api.ts";
+import { branch, commit, contents, entry } from "../helpers/cli-repository.ts";
 import { cliEnv, makeHome, type RunOptions, SVC, svc, svcOnTerminal, textOf } from "../helpers/cli-run.ts";
 
 const api = fakeApi();
@@ -12,50 +12,6 @@ beforeEach(() => api.reset());
 const run = (args: string[], options: RunOptions = {}) =>
   svc(args, { ...options, env: { ...api.env, ...options.env } });
 const onTerminal = (args: string[]) => svcOnTerminal(args, { env: { ...api.env, NO_COLOR: "1" } });
-
-const branch = (name: string, change: Partial<Branch> = {}): Branch => ({
-  name,
-  commit_sha: "a".repeat(40),
-  is_default: false,
-  ...change,
-});
-
-function commit(change: Partial<Commit> = {}): Commit {
-  const who = { name: "Ada", email: "ada@example.com", date: "2026-11-20T10:00:00.000Z" };
-  return {
-    sha: "b".repeat(40),
-    parents: ["a".repeat(40)],
-    author: who,
-    committer: who,
-    subject: "Fix the login page",
-    body: "",
-    truncated: false,
-    ...change,
-  };
-}
-
-const entry = (name: string, change: Partial<TreeEntry> = {}): TreeEntry => ({
-  name,
-  path: `src/${name}`,
-  type: "file",
-  mode: "100644",
-  size: 12,
-  sha: "c".repeat(40),
-  ...change,
-});
-
-const contents: FileContents = {
-  ref: "main",
-  commit_sha: "a".repeat(40),
-  path: "a.txt",
-  type: "file",
-  mode: "100644",
-  size: 2,
-  sha: "c".repeat(40),
-  encoding: "utf-8",
-  content: "a\n",
-  truncated: false,
-};
 
 describe("branches", () => {
   test("prints whole values, separated by tabs, over all pages", async () => {

@@ -28,6 +28,7 @@ const DATA_LINES: Record<string, string[]> = {
   "hosts add": ["team", "--url", "https://svc.example.com"],
   "hosts rm": ["stored", "--yes"],
   login: ["--token", TOKEN],
+  "repo cat": ["a.txt"],
   ship: ["--dry-run"],
 };
 

@@ -2,6 +2,7 @@ import type { Identity, Me } from "../../src/contract/account.ts";
 import type { ChangeRequest, ChangeRequestDiff, MergePreview } from "../../src/contract/change-request.ts";
 import type { ErrorBody } from "../../src/contract/errors.ts";
 import type { Project } from "../../src/contract/project.ts";
+import { REPOSITORY_ROUTES } from "./cli-repository.ts";
 
 export const TOKEN = "svc_pat_0123456789abcdefghijklmnopqrstuvwxyzABCDEFGH";
 export const PROJECT_ID = "11111111-1111-4111-8111-111111111111";
@@ -195,6 +196,7 @@ export const PROJECT_IDENTITY: Identity = {
 const CR = "/projects/:p/change-requests/:n";
 
 const DEFAULTS: Record<string, Route> = {
+  ...REPOSITORY_ROUTES,
   "GET /health": () => ({ status: "ok", service: "svc-api", version: "0.1.0", database: "embedded" }),
   "GET /auth/whoami": () => IDENTITY,
   "GET /accounts/me": () => ME,
