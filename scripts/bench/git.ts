@@ -22,8 +22,13 @@ export async function git(repository: string, args: readonly string[], input = "
 }
 
 /** Feeds `git fast-import` a stream that may be too large to be built in memory. */
-export async function fastImport(repository: string, stream: Iterable<string>): Promise<void> {
-  const child = Bun.spawn(["git", "fast-import", "--quiet", "--force"], {
+export async function fastImport(
+  repository: string,
+  stream: Iterable<string | Uint8Array>,
+  settings: Record<string, string> = {},
+): Promise<void> {
+  const flags = Object.entries(settings).flatMap(([key, value]) => ["-c", `${key}=${value}`]);
+  const child = Bun.spawn(["git", ...flags, "fast-import", "--quiet", "--force"], {
     cwd: repository,
     env: GIT_ENVIRONMENT,
     stdin: "pipe",

@@ -1,6 +1,7 @@
 import { BuildError, build } from "../build.ts";
 import { cli } from "./cli.ts";
 import { diff } from "./diff.ts";
+import { gitGateway } from "./git-gateway.ts";
 import { listing } from "./listing.ts";
 import { memory } from "./memory.ts";
 import { merge } from "./merge.ts";
@@ -17,6 +18,7 @@ const BENCHES: Record<string, (bench: Workbench) => Promise<void>> = {
   diff,
   listing,
   readers,
+  "git-gateway": gitGateway,
   cli,
   memory,
   start,

@@ -1,0 +1,135 @@
+import { rmSync } from "node:fs";
+import { git } from "./git.ts";
+import { startHttpBackend } from "./http-backend.ts";
+import { interleave } from "./measure.ts";
+import { importNoise } from "./noise.ts";
+import type { Bar } from "./report.ts";
+import { type Server, startServer } from "./server.ts";
+import type { Workbench } from "./workbench.ts";
+
+const ROUNDS = { list: 40, clone: 7, push: 7 };
+const FILE_BYTES = 250_000;
+const CLONE = { files: 400, megabytes: 100 };
+const PUSH = { files: 200, megabytes: 50 };
+
+/** Where a client's git command goes. */
+interface Ends {
+  /** A project that svc hosts, and one on a git host: a folder of this disk. */
+  hosted: string;
+  external: string;
+  /** The hosted one with the token in the URL, which git sends only when it was asked for. */
+  asked: string;
+  backend: string;
+}
+
+/** The gateway beside `git http-backend` behind nginx: the same git commands against the same bytes. */
+export async function gitGateway(bench: Workbench): Promise<void> {
+  const backend = await startHttpBackend(bench);
+  if ("missing" in backend) return bench.report.skip("git gateway", backend.missing);
+  const server = await startServer(bench);
+  const client = await openClient(bench, server);
+  const ends = await makeEnds(bench, server, await backend.create("bench"), client);
+  await lists(bench, client, ends);
+  await clones(bench, client, ends);
+  await pushes(bench, client, ends);
+  await server.stop();
+}
+
+interface Client {
+  path: string;
+  /** Runs git with the token in a header, at either end, so that each has as many requests. */
+  run(...args: string[]): Promise<string>;
+}
+
+/** A repository of 100 MB. */
+async function openClient(bench: Workbench, { token }: Server): Promise<Client> {
+  const path = bench.folder("client");
+  await git(path, ["init", "--quiet", "--bare", "--template=", "--initial-branch=main"]);
+  await importNoise(path, { branch: "main", files: CLONE.files, fileBytes: FILE_BYTES, seed: 0 });
+  const header = ["-c", `http.extraHeader=Authorization: Bearer ${token}`];
+  return { path, run: (...args) => git(path, [...header, ...args]) };
+}
+
+async function makeEnds(bench: Workbench, server: Server, backend: string, client: Client): Promise<Ends> {
+  const project = async (body: object) =>
+    (await server.call<{ project_id: string }>("POST", "/v1/projects", { name: "Bench", ...body }))
+      .project_id;
+  const host = bench.folder("host");
+  await git(host, ["clone", "--quiet", "--bare", "--template=", client.path, "."]);
+  const url = (id: string) => `${server.url}/v1/git/${id}.git`;
+  const hosted = url(await project({}));
+  const external = url(await project({ repo_url: `file://${host}` }));
+  for (const end of [hosted, backend]) await client.run("push", "--quiet", end, "main");
+  return { hosted, external, asked: hosted.replace("://", `://git:${server.token}@`), backend };
+}
+
+async function lists(bench: Workbench, client: Client, ends: Ends): Promise<void> {
+  const { hosted, external, asked, backend } = await interleave(ROUNDS.list, () => [
+    { hosted: () => client.run("ls-remote", ends.hosted) },
+    { backend: () => client.run("ls-remote", ends.backend) },
+    { external: () => client.run("ls-remote", ends.external) },
+    { asked: () => git(client.path, ["ls-remote", ends.asked]) },
+  ]);
+  const speed = (ms: number) => 1_000 / ms;
+  compare(bench, "git ls-remote", "commands/s", speed(hosted), speed(backend), { atLeast: 1 });
+  bench.report.figure({
+    what: "git ls-remote, asked for the token",
+    unit: "commands/s",
+    ours: speed(asked),
+  });
+  bench.report.figure({ what: "git ls-remote, external", unit: "commands/s", ours: speed(external) });
+}
+
+async function clones(bench: Workbench, client: Client, ends: Ends): Promise<void> {
+  const folders: string[] = [];
+  const clone = (end: string) => () => {
+    const folder = bench.folder("clone");
+    folders.push(folder);
+    return client.run("clone", "--quiet", "--bare", "--template=", end, folder);
+  };
+  const { hosted, external, backend } = await interleave(ROUNDS.clone, () => {
+    for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
+    return [
+      { hosted: clone(ends.hosted) },
+      { backend: clone(ends.backend) },
+      { external: clone(ends.external) },
+    ];
+  });
+  const speed = (ms: number) => CLONE.megabytes / (ms / 1_000);
+  compare(bench, "git clone of 100 MB", "MB/s", speed(hosted), speed(backend), { atLeast: 0.9 });
+  bench.report.figure({ what: "git clone of 100 MB, external", unit: "MB/s", ours: speed(external) });
+}
+
+/** Each round pushes new bytes on a new branch. */
+async function pushes(bench: Workbench, client: Client, ends: Ends): Promise<void> {
+  const { hosted, external, backend } = await interleave(ROUNDS.push, async (round) => {
+    const branch = `round-${round}`;
+    await importNoise(client.path, {
+      branch,
+      from: "main",
+      files: PUSH.files,
+      fileBytes: FILE_BYTES,
+      seed: round + 1,
+    });
+    const push = (end: string) => () => client.run("push", "--quiet", end, branch);
+    return [
+      { hosted: push(ends.hosted) },
+      { backend: push(ends.backend) },
+      { external: push(ends.external) },
+    ];
+  });
+  const speed = (ms: number) => PUSH.megabytes / (ms / 1_000);
+  compare(bench, "git push of 50 MB", "MB/s", speed(hosted), speed(backend), { atLeast: 0.8 });
+  bench.report.figure({ what: "git push of 50 MB, external", unit: "MB/s", ours: speed(external) });
+}
+
+function compare(
+  bench: Workbench,
+  what: string,
+  unit: "MB/s" | "commands/s",
+  ours: number,
+  peer: number,
+  bar: Bar,
+): void {
+  bench.report.ratio({ what, unit, ours, peer: ["git http-backend", peer], bar });
+}

@@ -1,0 +1,38 @@
+import { createCipheriv } from "node:crypto";
+import { fastImport } from "./git.ts";
+
+interface Noise {
+  branch: string;
+  /** A branch to begin from; a first commit if left out. */
+  from?: string;
+  files: number;
+  fileBytes: number;
+  /** Other seeds, other bytes; the same ones for the same seed. */
+  seed: number;
+}
+
+/** Stored as they are and in one pack, which is quick to make, and to send as it is. */
+const SETTINGS = { "core.compression": "0", "pack.depth": "0", "fastimport.unpackLimit": "1" };
+
+/** Adds a commit whose files no compression makes smaller, as images are. */
+export async function importNoise(repository: string, noise: Noise): Promise<void> {
+  await fastImport(repository, streamOf(noise), SETTINGS);
+}
+
+function* streamOf({ branch, from, files, fileBytes, seed }: Noise): Generator<string | Uint8Array> {
+  yield `commit refs/heads/${branch}\ncommitter A <a@example.com> 1700000000 +0000\ndata 5\nnoise\n`;
+  if (from !== undefined) yield `from refs/heads/${from}^0\n`;
+  for (let file = 0; file < files; file++) {
+    yield `M 100644 inline noise-${seed}/${file}.bin\ndata ${fileBytes}\n`;
+    yield bytesOf(seed, file, fileBytes);
+    yield "\n";
+  }
+  yield "\n";
+}
+
+function bytesOf(seed: number, file: number, length: number): Uint8Array {
+  const key = Buffer.alloc(16);
+  key.writeUInt32BE(seed);
+  key.writeUInt32BE(file, 4);
+  return createCipheriv("aes-128-ctr", key, Buffer.alloc(16)).update(Buffer.alloc(length));
+}
