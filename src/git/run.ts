@@ -13,7 +13,10 @@ interface RunRequest {
   stdin?: Uint8Array | string;
   /** Gets standard input to write to while git runs, instead of `stdin`. */
   talk?: (stdin: { write(text: string): unknown; flush(): unknown }) => void;
-  /** Writes standard input while git runs, instead of `stdin`; `write` answers false once git reads no more. */
+  /**
+   * Writes standard input while git runs, instead of `stdin`. `write` takes a piece over: it is empty afterwards. It
+   * answers false once git reads no more.
+   */
   feed?: (write: (piece: Uint8Array) => Promise<boolean>) => Promise<void>;
   /** Gets standard error as it comes. */
   onStderr?: (chunk: Uint8Array) => void;
@@ -211,6 +214,7 @@ async function feed(
       try {
         stdin.write(piece);
         await stdin.flush();
+        release(piece);
         return true;
       } catch {
         return false;
@@ -223,6 +227,12 @@ async function feed(
   } finally {
     await Promise.resolve(stdin.end()).catch(() => {});
   }
+}
+
+/** Gives memory back at once: 20 bodies in pieces of 2 MB leave 200 MB lying about until the collector comes. */
+function release({ buffer, byteLength }: Uint8Array): void {
+  const isWhole = buffer.byteLength === byteLength;
+  if (isWhole && buffer instanceof ArrayBuffer) buffer.transfer(0);
 }
 
 function killGroup(pid: number): void {

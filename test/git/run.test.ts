@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { chmod, writeFile } from "node:fs/promises";
 import { GIT_ENVIRONMENT } from "../../scripts/git-environment.ts";
 import { createRunner, type Runner } from "../../src/git/run.ts";
@@ -126,6 +126,56 @@ test("closing stops everything, and nothing starts afterwards", async () => {
     stopped: "closing",
   });
 });
+
+test("what is written to standard input is given back at once, unless it is part of something else", async () => {
+  const whole = new Uint8Array(1_000_000);
+  const part = new Uint8Array(2_000_000).subarray(0, 1_000_000);
+  const result = await run("wc -c", {
+    async feed(write) {
+      for (const piece of [whole, part]) expect(await write(piece)).toBe(true);
+    },
+  });
+  expect(Buffer.from(result.stdout).toString().trim()).toBe("2000000");
+  expect([whole.byteLength, part.byteLength]).toEqual([0, 1_000_000]);
+});
+
+describe("a stream", () => {
+  test("waits for its reader, and arrives whole", async () => {
+    const progress = `${directory.path}/progress`;
+    const script = `i=0; while [ $i -lt 400 ]; do head -c 250000 /dev/zero; i=$((i+1)); echo $i >${progress}; done`;
+    const { stdout, ended } = stream(script);
+    const reader = stdout.getReader();
+    let bytes = (await reader.read()).value?.byteLength ?? 0;
+    await Bun.sleep(500);
+    expect(Number(await Bun.file(progress).text())).toBeLessThan(20);
+    for (let { value } = await reader.read(); value; { value } = await reader.read())
+      bytes += value.byteLength;
+    expect(bytes).toBe(100_000_000);
+    expect(await ended).toMatchObject({ code: 0, stopped: null });
+  });
+
+  test("ends when nobody reads it, and when its reader goes", async () => {
+    expect(await stream("yes", { stallMs: 200 }).ended).toMatchObject({ code: null, stopped: "caller" });
+    const { stdout, ended } = stream("yes");
+    await stdout.cancel();
+    expect(await ended).toMatchObject({ code: null, stopped: "caller" });
+  });
+
+  test("that is cut short fails at its reader", async () => {
+    const { stdout } = stream("echo some; kill -KILL $$");
+    await expect(new Response(stdout).text()).rejects.toThrow("git was stopped");
+  });
+});
+
+function stream(script: string, options: Partial<Parameters<Runner["stream"]>[0]> = {}) {
+  return runner.stream({
+    args: [script],
+    environment: GIT_ENVIRONMENT,
+    deadlineMs: 20_000,
+    stallMs: 5_000,
+    ...options,
+  });
+}
 
 function run(script: string, options: Partial<Parameters<Runner["run"]>[0]> = {}) {
   return runner.run({
