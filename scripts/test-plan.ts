@@ -9,8 +9,8 @@ const ALSO_BINARIES = ["test/api/", "test/cli/"];
 /** Suites about the binaries themselves. */
 const ONLY_BINARIES = ["test/e2e/"];
 
-/** Suites that hold a bound in seconds: another file's load would be in what they measure. */
-const ALONE = ["test/api/hostile-repository", "test/git/hostile"];
+/** Suites that hold a bound in seconds or bytes: another file's load would be in what they measure. */
+const ALONE = ["test/api/hostile-repository", "test/e2e/load", "test/git/hostile"];
 
 /** Whether a job runs after the others, with the machine to itself. */
 export function runsAlone(job: Job): boolean {

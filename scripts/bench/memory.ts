@@ -25,7 +25,8 @@ export async function memory(bench: Workbench): Promise<void> {
   }
 }
 
-function residentMegabytes(pid: number): number {
+/** What a process has in memory now; Linux only. */
+export function residentMegabytes(pid: number): number {
   const kilobytes = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
   return (Number(kilobytes) * 1024) / 1_000_000;
 }
