@@ -2,6 +2,7 @@ import type { Logger } from "pino";
 import type { Database, Db } from "../db/client.ts";
 import type { Config } from "./config.ts";
 import type { Comparison, Git } from "./git/git.ts";
+import type { PushStep } from "./git/options.ts";
 import type { Keys } from "./keys.ts";
 import type { Metrics } from "./metrics.ts";
 import type { Turns } from "./turns.ts";
@@ -19,8 +20,8 @@ export interface Deps {
   /** Merge verdicts, by project, commits and git version. */
   verdicts: Map<string, Comparison>;
   turns: Pick<Turns, "take">;
-  /** Called between the steps of a merge; a test ends the process or the database there. */
-  checkpoint: (step: MergeStep) => void | Promise<void>;
+  /** Called between the steps of a merge and of a push; a test ends the process or the database there. */
+  checkpoint: (step: MergeStep | PushStep) => void | Promise<void>;
 }
 
 /** The steps of a merge, in order: what has been done when the checkpoint is called. */

@@ -7,6 +7,7 @@ import type { Config } from "./config.ts";
 import type { Deps } from "./deps.ts";
 import { createGateway, isGitPath } from "./gateway/gateway.ts";
 import { createGit } from "./git/create.ts";
+import type { GitLimits } from "./git/limits.ts";
 import { createMetrics } from "./metrics.ts";
 import { open } from "./open.ts";
 import { Turns } from "./turns.ts";
@@ -23,10 +24,14 @@ export interface Server {
 
 /**
  * Starts the server.
- * @param changes what a test sets instead: a clock, a checkpoint that ends the process.
+ * @param changes what a test sets instead: a clock, a checkpoint that ends the process, lower limits.
  * @throws what `open` throws, and EADDRINUSE when the port is taken.
  */
-export async function serve(config: Config, changes: Partial<Deps> = {}): Promise<Server> {
+export async function serve(
+  config: Config,
+  { gitLimits = {}, ...changes }: Partial<Deps> & { gitLimits?: Partial<GitLimits> } = {},
+): Promise<Server> {
+  const checkpoint = changes.checkpoint ?? (() => {});
   const log = createLog(config);
   const { database, keys, close } = await open(config);
   try {
@@ -37,6 +42,8 @@ export async function serve(config: Config, changes: Partial<Deps> = {}): Promis
       sshKeys: config.sshKeys,
       hosts: config.gitHosts,
       log,
+      limits: gitLimits,
+      checkpoint,
       listed: () => metrics.gitListings.inc(),
       observe: (operation, ms, ok) =>
         metrics.gitSeconds.observe({ operation, outcome: ok ? "answered" : "failed" }, ms / 1000),
@@ -52,7 +59,7 @@ export async function serve(config: Config, changes: Partial<Deps> = {}): Promis
       clock: () => new Date(),
       turns: new Turns(),
       verdicts: new Map(),
-      checkpoint: () => {},
+      checkpoint,
       ...changes,
     };
     const http = listen(deps);

@@ -4,6 +4,7 @@ import { baseEnvironment, withSettings } from "./environment.ts";
 import { createGate, type Gate } from "./gate.ts";
 import { GIT_LIMITS, type GitLimits } from "./limits.ts";
 import type { GitHost, GitOptions, Log, RemoteContext } from "./options.ts";
+import { endOrphans } from "./orphans.ts";
 import { createRunner, type Runner } from "./run.ts";
 import { type GitVersion, readVersion } from "./version.ts";
 
@@ -46,6 +47,7 @@ export interface Engine {
   upkeep: Gate;
   /** Told of each listing that was really made; callers may share one. */
   listed: () => void;
+  checkpoint: NonNullable<GitOptions["checkpoint"]>;
 }
 
 /**
@@ -61,6 +63,7 @@ export async function createEngine(options: GitOptions): Promise<Engine> {
     temporary: join(root, "git", "temporary"),
     home: join(root, "git", "home"),
   };
+  await endOrphans(directories.home, options.log);
   await rm(directories.temporary, { recursive: true, force: true });
   await rm(directories.home, { recursive: true, force: true });
   for (const directory of Object.values(directories))
@@ -101,6 +104,7 @@ export async function createEngine(options: GitOptions): Promise<Engine> {
     }),
     upkeep: createGate({ ...network(limits), total: 1, waitMs: limits.fetchMs }),
     listed: options.listed ?? (() => {}),
+    checkpoint: options.checkpoint ?? (() => {}),
   };
 }
 

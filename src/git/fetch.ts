@@ -1,10 +1,9 @@
-import { readdir, rm } from "node:fs/promises";
-import { join } from "node:path";
 import type { SvcError } from "../contract/errors.ts";
+import { cleanUp, removeHalfPacks } from "./clean-up.ts";
 import type { Engine } from "./engine.ts";
 import { fetchFailure, type MirrorDamaged } from "./failure.ts";
 import type { RemoteRepository } from "./git.ts";
-import { type Mirror, packBytes, removeStaleLocks } from "./mirror.ts";
+import { type Mirror, packBytes } from "./mirror.ts";
 import { openRemote } from "./remote.ts";
 
 /**
@@ -20,8 +19,8 @@ export async function fetchBranches(
   mirror: Mirror,
 ): Promise<SvcError | MirrorDamaged | null> {
   await using remote = await openRemote(engine.remote, repo);
+  await cleanUp(mirror);
   const before = await packBytes(mirror);
-  await removeStaleLocks(mirror);
   const result = await engine.network(repo.id, () =>
     engine.runner.run({
       args: [
@@ -51,11 +50,4 @@ export async function fetchBranches(
   // git leaves out what a shallow remote cuts off, and only warns
   const isShallow = /shallow (?:roots are|update) not allowed/.test(result.stderr);
   return result.code === 0 && !isShallow ? null : fetchFailure(engine, remote, result);
-}
-
-/** What a stopped fetch had received so far: git would not remove it, and it counts in the size of the mirror. */
-async function removeHalfPacks(mirror: Mirror): Promise<void> {
-  const packs = join(mirror.directory, "objects", "pack");
-  const names = await readdir(packs).catch(() => []);
-  for (const name of names) if (name.startsWith("tmp_")) await rm(join(packs, name), { force: true });
 }

@@ -1,5 +1,6 @@
 import { mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { removeLeftovers } from "./clean-up.ts";
 import type { Engine } from "./engine.ts";
 import { baseEnvironment, type Setting, withSettings } from "./environment.ts";
 import type { RemoteRepository } from "./git.ts";
@@ -38,7 +39,7 @@ export interface Mirror {
   bases: Map<string, Promise<string[]>>;
   /** It is being repacked. */
   maintaining: boolean;
-  /** A git that wrote here was killed and may have left locks behind. */
+  /** A git that wrote here was killed, and may have left behind what `cleanUp` removes. */
   unclean: boolean;
   /** What was found out about a commit's `.gitattributes` (attributes.ts). */
   attributes: Map<string, Attributes>;
@@ -149,23 +150,6 @@ async function remove(engine: Engine, directory: string): Promise<void> {
   await rm(away, { recursive: true, force: true });
 }
 
-/** A lock this old belongs to nobody: those who want one wait for two seconds, and hold it for much less. */
-const STALE_LOCK_MS = 5_000;
-
-/** Removes the locks of a git that was killed while this process ran, once they are old enough to be nobody's. */
-export async function removeStaleLocks(mirror: Mirror): Promise<void> {
-  if (!mirror.unclean) return;
-  mirror.unclean = false;
-  const names = await readdir(mirror.directory, { recursive: true }).catch(() => []);
-  for (const name of names.filter((file) => file.endsWith(".lock"))) {
-    const path = join(mirror.directory, name);
-    const lock = await stat(path).catch(() => null);
-    if (!lock) continue;
-    if (Date.now() - lock.mtimeMs > STALE_LOCK_MS) await rm(path, { force: true });
-    else mirror.unclean = true;
-  }
-}
-
 /** Remembers commits as complete. */
 export function markComplete(mirror: Mirror, commits: readonly string[]): void {
   if (mirror.complete.size + commits.length > COMPLETE_MAX) mirror.complete.clear();
@@ -218,19 +202,6 @@ function configOf(format: "sha1" | "sha256"): string {
     ...(format === "sha256" ? ["[extensions]", "\tobjectFormat = sha256"] : []),
   ];
   return `${lines.join("\n")}\n`;
-}
-
-/**
- * Locks and temporary files that a killed process left: the data directory belongs to this process alone, and it has
- * not started anything in this mirror yet, so nobody holds them.
- */
-async function removeLeftovers(directory: string): Promise<void> {
-  const names = await readdir(directory, { recursive: true });
-  const stale = names.filter(
-    // no ref ends with .lock, but one may well be called refs/heads/tmp_x
-    (name) => name.endsWith(".lock") || /^(?:objects\/(?:.*\/)?(?:tmp_|incoming-)|\.tmp-)[^/]*$/.test(name),
-  );
-  for (const name of stale) await rm(join(directory, name), { recursive: true, force: true });
 }
 
 function describe(engine: Engine, id: string, directory: string, format: Mirror["format"]): Mirror {

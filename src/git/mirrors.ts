@@ -1,4 +1,5 @@
 import { SvcError } from "../contract/errors.ts";
+import { cleanUp } from "./clean-up.ts";
 import { createShare } from "./coalesce.ts";
 import type { Engine } from "./engine.ts";
 import { engineFailure, MirrorDamaged } from "./failure.ts";
@@ -260,7 +261,9 @@ export function createMirrors(engine: Engine): Mirrors {
   }
 
   function lookAfter(mirror: Mirror): void {
-    inBackground(maintain(engine, mirror));
+    inBackground(
+      maintain(engine, mirror).then(() => (mirror.unclean ? write(mirror, () => cleanUp(mirror)) : null)),
+    );
   }
 
   function inBackground(work: Promise<unknown>): void {

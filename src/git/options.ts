@@ -28,7 +28,23 @@ export interface GitOptions {
   observe?: (operation: string, milliseconds: number, ok: boolean) => void;
   /** Told of each listing of a remote that was really made: callers who ask together share one. */
   listed?: () => void;
+  /** Called between the steps of a push; a test ends the process or the client there. */
+  checkpoint?: (step: PushStep) => void | Promise<void>;
 }
+
+/** The steps of a push, in order: what has been done when the checkpoint is called. */
+export const PUSH_STEPS = [
+  "commands-read",
+  /** The first piece of the pack has been handed to git. */
+  "pack-begun",
+  "unpacked",
+  "judged",
+  /** The git host has answered; a repository that svc hosts knows no such step. */
+  "forwarded",
+  "objects-taken",
+  "refs-changed",
+] as const;
+export type PushStep = (typeof PUSH_STEPS)[number];
 
 export type GitHostKind = "github" | "gitlab" | "gitea";
 

@@ -1,6 +1,5 @@
 import type { Subprocess } from "bun";
 import type { Log } from "./options.ts";
-import { scrub } from "./scrub.ts";
 import { type Limit, watch } from "./watch.ts";
 import { within } from "./within.ts";
 
@@ -130,7 +129,7 @@ export function createRunner(directory: string, log: Log, command = "git"): Runn
         "git ended",
       );
       if (result.code === null && !result.stopped)
-        log.warn({ git: request.args[0], signal: result.signal, stderr: scrub(stderr, [], []) }, "git died");
+        log.warn({ git: request.args[0], signal: result.signal }, "git died");
       return result;
     } finally {
       clock.stop();

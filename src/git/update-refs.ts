@@ -1,6 +1,6 @@
+import { cleanUp } from "./clean-up.ts";
 import type { Engine } from "./engine.ts";
 import type { Mirror } from "./mirror.ts";
-import { removeStaleLocks } from "./mirror.ts";
 import { scrub } from "./scrub.ts";
 
 /** A change of one ref: null stands for "is not there". */
@@ -31,7 +31,7 @@ export async function updateRefs(
   options: { anywhere: boolean } = { anywhere: false },
 ): Promise<RefFailure | null> {
   if (updates.length === 0) return null;
-  await removeStaleLocks(mirror);
+  await cleanUp(mirror);
   const result = await engine.runner.run({
     args: ["update-ref", "--no-deref", "--stdin", "-z"],
     environment: mirror.environment,

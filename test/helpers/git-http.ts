@@ -5,6 +5,8 @@ export interface GitHttpServer extends Disposable {
   origin: string;
   /** What was asked, with its Authorization header. */
   requests: { method: string; path: string; authorization: string | null }[];
+  /** Requests that are not answered yet. */
+  pending(): number;
 }
 
 /**
@@ -29,6 +31,7 @@ export function serveGit(
   return {
     origin: `http://127.0.0.1:${server.port}`,
     requests,
+    pending: () => server.pendingRequests,
     [Symbol.dispose]: () => void server.stop(true),
   };
 }

@@ -1,41 +1,37 @@
 import { SvcError } from "../../contract/errors.ts";
 import type { Engine } from "../engine.ts";
-import type { Branches, PushOutcome, RemoteRepository } from "../git.ts";
+import type { PushOutcome, RemoteRepository } from "../git.ts";
 import type { Mirror } from "../mirror.ts";
 import { pushRefs } from "../push.ts";
 import { openRemote } from "../remote.ts";
 import type { RefUpdate } from "../update-refs.ts";
-import type { Quarantine } from "./quarantine.ts";
-import type { Report } from "./report.ts";
+import type { AllowedPush, Verdicts } from "./carry-out.ts";
 
 /** Refs that one forwarded push changes: they are arguments of one command. */
 const FORWARDED_MAX = 1_000;
 /** A host that takes longer than this is worth a line. */
 const SLOW_MS = 2_000;
-const ASK_AGAIN_MS = 20_000;
 
 /**
  * Passes a push on to the repository's host, out of the quarantine. When the host's answer is lost, the host is asked
- * for its branches.
+ * what it holds now.
  * @returns for each ref why the host did not take it, or null
  */
 export async function forward(
   engine: Engine,
-  push: { repo: RemoteRepository; mirror: Mirror; quarantine: Quarantine; atomic: boolean },
-  updates: readonly RefUpdate[],
-  report: Report,
-  list: (repo: RemoteRepository, timeoutMs: number) => Promise<Branches>,
-): Promise<Map<string, string | null>> {
+  repo: RemoteRepository,
+  mirror: Mirror,
+  push: AllowedPush,
+): Promise<Verdicts> {
+  const { updates, report } = push;
   if (updates.length > FORWARDED_MAX) {
     return all(updates, `a push to a git host changes at most ${FORWARDED_MAX} refs: push them in parts`);
   }
   try {
-    const outcomes = await send(engine, push, updates, report);
-    const isLost = updates.some(({ ref }) => outcomes.get(ref)?.outcome === "unknown");
-    const listing = isLost ? await list(push.repo, ASK_AGAIN_MS).catch(() => null) : null;
-    return new Map(
-      updates.map((update) => [update.ref, reasonOf(update, outcomes.get(update.ref), listing)]),
-    );
+    const outcomes = await send(engine, repo, mirror, push);
+    const lost = updates.filter(({ ref }) => outcomes.get(ref)?.outcome === "unknown");
+    const held = lost.length > 0 ? await lookUp(engine, repo, lost).catch(() => null) : null;
+    return new Map(updates.map((update) => [update.ref, reasonOf(update, outcomes.get(update.ref), held)]));
   } catch (error) {
     if (!(error instanceof SvcError)) throw error;
     report.say(error.message);
@@ -45,9 +41,9 @@ export async function forward(
 
 async function send(
   engine: Engine,
-  { repo, mirror, quarantine, atomic }: Parameters<typeof forward>[1],
-  updates: readonly RefUpdate[],
-  report: Report,
+  repo: RemoteRepository,
+  mirror: Mirror,
+  { updates, quarantine, atomic, report }: AllowedPush,
 ): Promise<Map<string, PushOutcome>> {
   await using remote = await openRemote(engine.remote, repo);
   const slow = setTimeout(() => report.say(`Passing the push on to ${remote.place} …`), SLOW_MS);
@@ -64,21 +60,41 @@ async function send(
   }
 }
 
+/** What the host's refs name now; null when it does not say. */
+async function lookUp(
+  engine: Engine,
+  repo: RemoteRepository,
+  updates: readonly RefUpdate[],
+): Promise<Map<string, string> | null> {
+  await using remote = await openRemote(engine.remote, repo);
+  const result = await engine.listings(repo.id, () =>
+    engine.runner.run({
+      args: ["ls-remote", "--quiet", "--refs", "--", remote.url, ...updates.map(({ ref }) => ref)],
+      environment: remote.environment,
+      deadlineMs: engine.limits.listMs,
+      memory: engine.limits.fetchMemory,
+      outputBytes: engine.limits.outputBytes,
+    }),
+  );
+  if (result.code !== 0) return null;
+  const lines = new TextDecoder().decode(result.stdout).split("\n").filter(Boolean);
+  return new Map(
+    lines.map((line) => [line.slice(line.indexOf("\t") + 1), line.slice(0, line.indexOf("\t"))]),
+  );
+}
+
 function reasonOf(
-  update: RefUpdate,
+  { ref, to }: RefUpdate,
   outcome: PushOutcome | undefined,
-  listing: Branches | null,
+  held: Map<string, string> | null,
 ): string | null {
   if (outcome?.outcome === "moved") return null;
   if (outcome?.outcome === "stale") return "fetch first";
   if (outcome?.outcome === "rejected") return outcome.reason.split("\n")[0] || "the git host refused it";
-  const branch = /^refs\/heads\/(.+)$/.exec(update.ref)?.[1];
-  if (listing && branch !== undefined) {
-    return (listing.tips.get(branch) ?? null) === update.to ? null : "the git host did not take it";
-  }
+  if (held) return (held.get(ref) ?? null) === to ? null : "the git host did not take it";
   return "the git host did not say whether it took it: fetch, and look";
 }
 
-function all(updates: readonly RefUpdate[], reason: string): Map<string, string | null> {
+function all(updates: readonly RefUpdate[], reason: string): Verdicts {
   return new Map(updates.map(({ ref }) => [ref, reason]));
 }

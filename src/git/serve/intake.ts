@@ -2,7 +2,7 @@ import { SvcError } from "../../contract/errors.ts";
 import { within } from "../within.ts";
 import { packetLength } from "./pkt-line.ts";
 
-/** What a client sends, read piece by piece: bounded in size, and in how long the client may be silent. */
+/** What a client sends, read piece by piece: bounded in size, in time, and in how long the client may be silent. */
 export interface Intake {
   /** The next bytes; null at the end. */
   read(): Promise<Uint8Array | null>;
@@ -18,12 +18,13 @@ export interface Intake {
 
 /**
  * @throws SvcError from each of its functions: `payload_too_large`, `request_timeout`, `validation_failed` (no packet
- *   where one must be)
+ *   where one must be, a broken encoding, or the client has gone)
  */
 export function createIntake(
   stream: ReadableStream<Uint8Array>,
-  limits: { maxBytes: number; stallMs: number },
+  limits: { maxBytes: number; stallMs: number; transferMs: number },
 ): Intake {
+  const end = performance.now() + limits.transferMs;
   const reader = stream.getReader();
   let ahead: Buffer = Buffer.alloc(0);
   let bytes = 0;
@@ -50,14 +51,15 @@ export function createIntake(
   async function pull(): Promise<Uint8Array | null> {
     if (ended) return null;
     try {
-      const { done, value } = await within(reader.read(), limits.stallMs, silent);
+      const patienceMs = Math.min(limits.stallMs, end - performance.now());
+      const { done, value } = await within(reader.read(), patienceMs, silent);
       bytes += value?.byteLength ?? 0;
       if (bytes > limits.maxBytes) throw tooLarge(limits.maxBytes);
       if (!done) return value;
     } catch (error) {
       reader.cancel(error).catch(() => {});
       finished.resolve();
-      throw error;
+      throw error instanceof SvcError ? error : broken();
     }
     ended = true;
     finished.resolve();
@@ -93,6 +95,10 @@ function tooLarge(maxBytes: number): SvcError {
 
 function silent(): SvcError {
   return new SvcError("request_timeout", "The client has sent nothing for too long.");
+}
+
+function broken(): SvcError {
+  return new SvcError("validation_failed", "What the client sent broke off, or is not encoded as it says.");
 }
 
 function malformed(): SvcError {

@@ -63,7 +63,7 @@ const UPDATE = /^([0-9a-f]{40}(?:[0-9a-f]{24})?) ([0-9a-f]{40}(?:[0-9a-f]{24})?)
 
 function readUpdate(line: string): RefUpdate {
   const [, from, to, ref] = UPDATE.exec(line) ?? [];
-  if (from === undefined || to === undefined || ref === undefined || (isZero(from) && isZero(to))) {
+  if (from === undefined || to === undefined || ref === undefined) {
     throw new SvcError("validation_failed", "This is not what a git client sends.");
   }
   return { ref, from: isZero(from) ? null : from, to: isZero(to) ? null : to };

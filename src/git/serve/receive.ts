@@ -1,50 +1,29 @@
 import { SvcError } from "../../contract/errors.ts";
 import { VERSION } from "../../contract/version.ts";
 import type { Engine } from "../engine.ts";
-import { engineFailure } from "../failure.ts";
-import {
-  type Branches,
-  isRemote,
-  type PushJudge,
-  type RemoteRepository,
-  type Repository,
-  type Transfer,
-} from "../git.ts";
-import { type Mirror, markComplete } from "../mirror.ts";
+import { type Branches, isRemote, type PushJudge, type RemoteRepository, type Transfer } from "../git.ts";
+import type { Mirror } from "../mirror.ts";
 import { refFault } from "../refs.ts";
-import { type RefUpdate, updateRefs } from "../update-refs.ts";
-import { forward } from "./forward.ts";
+import type { RefUpdate } from "../update-refs.ts";
+import { carryOut, type Target, type Verdicts } from "./carry-out.ts";
 import type { Intake } from "./intake.ts";
 import { FLUSH, packet } from "./pkt-line.ts";
 import { type PushHead, readPushHead } from "./push-request.ts";
 import { openQuarantine, type Quarantine } from "./quarantine.ts";
+import { listRefs } from "./ref-list.ts";
 import { examine } from "./relation.ts";
 import { createReport, type Report } from "./report.ts";
 import { checkConnected, unpack } from "./unpack.ts";
 
 /** What a push works with, beside the engine. */
-export interface PushContext {
-  repo: Repository;
-  mirror: Mirror;
+export interface PushContext extends Target {
   judge: PushJudge;
-  /** Changes refs of the mirror while no fetch does. */
-  write<T>(work: () => Promise<T>): Promise<T>;
   list(repo: RemoteRepository, timeoutMs: number): Promise<Branches>;
 }
 
-/** Each ref that was asked for → why it was not changed, or null. */
-type Verdicts = Map<string, string | null>;
-
 /** The answer to `GET info/refs?service=git-receive-pack`: all branches and tags, and what this end can do. */
 export async function advertiseReceive(engine: Engine, mirror: Mirror): Promise<Uint8Array> {
-  const result = await engine.runner.run({
-    args: ["for-each-ref", "--format=%(objectname) %(refname)", "refs/heads", "refs/tags"],
-    environment: mirror.environment,
-    deadlineMs: engine.limits.mergeMs,
-    outputBytes: engine.limits.outputBytes,
-  });
-  if (result.code !== 0) throw engineFailure(engine, "listing the refs", result);
-  const refs = Buffer.from(result.stdout).toString("latin1").split("\n").filter(Boolean);
+  const refs = [...(await listRefs(engine, mirror))].map(([ref, id]) => `${id} ${ref}`);
   const nothing = `${"0".repeat(mirror.format === "sha256" ? 64 : 40)} capabilities^{}`;
   const [first = nothing, ...others] = refs;
   const lines = [
@@ -62,15 +41,19 @@ const CAPABILITIES = "report-status delete-refs side-band-64k quiet atomic ofs-d
  * Answers `POST git-receive-pack` (gitprotocol-pack, "Pushing Data To a Server"). The objects go into a quarantine,
  * the rules are asked, the host is asked, and only then the refs change: what is refused leaves nothing behind.
  * @returns the answer, once the client has said everything; `ended` settles when the push has
- * @throws SvcError what the intake throws; nothing has changed then
+ * @throws SvcError what the intake throws, when the commands cannot be read
  */
 export async function receive(engine: Engine, context: PushContext, intake: Intake): Promise<Transfer> {
   const head = await readPushHead(intake);
   const report = createReport(head.capabilities);
-  const work = push(engine, context, head, intake, report);
-  const ended = work.catch((error: unknown) => report.fail(error));
+  const ended = push(engine, context, head, intake, report).catch((error: unknown) => {
+    if (!(error instanceof SvcError))
+      engine.log.error({ repo: context.repo.id, err: error }, "a push failed");
+    const words = error instanceof SvcError ? error.message : "something went wrong inside svc";
+    report.end(words, new Map(head.updates.map(({ ref }) => [ref, "unpacker error"])));
+  });
   // many clients listen only when they have said everything
-  await Promise.race([work, intake.finished]);
+  await Promise.race([ended, intake.finished]);
   return { answer: report.stream, ended };
 }
 
@@ -82,15 +65,25 @@ async function push(
   report: Report,
 ): Promise<void> {
   const verdicts: Verdicts = new Map();
+  if (head.updates.length === 0) {
+    await intake.drain();
+    return report.end(null, verdicts);
+  }
   const aliases = askAliases(context);
   // it is waited for below, if it matters by then
   aliases.catch(() => {});
+  await engine.checkpoint("commands-read");
   await using quarantine = await openQuarantine(engine, context.mirror);
   const fault = await decide(engine, context, head, intake, quarantine, verdicts, report);
   await intake.drain();
+  await engine.checkpoint("judged");
   if (head.options > 0) report.say("svc: push options are not passed on.");
-  if (fault === null) refuseAliases(head, await aliases, verdicts, report);
-  if (fault === null) await carryOut(engine, context, head, quarantine, verdicts, report);
+  if (fault === null) {
+    refuseAliases(head, await aliases, verdicts, report);
+    const atomic = head.capabilities.has("atomic");
+    const allowed = { updates: open(head, verdicts), quarantine, atomic, report };
+    for (const [ref, reason] of await carryOut(engine, context, allowed)) verdicts.set(ref, reason);
+  }
   report.end(fault, verdicts);
 }
 
@@ -109,7 +102,7 @@ async function decide(
   report: Report,
 ): Promise<string | null> {
   for (const update of head.updates) {
-    const kind = update.from === null ? "create" : update.to === null ? "delete" : "fast-forward";
+    const kind = update.to === null ? "delete" : update.from === null ? "create" : "fast-forward";
     const invalid = refFault(update.ref);
     if (invalid) verdicts.set(update.ref, `not a ref name: ${invalid}`);
     else await judge(context, { ...update, kind }, verdicts, report);
@@ -125,6 +118,7 @@ async function decide(
       for (const { ref } of open(head, verdicts)) verdicts.set(ref, "unpacker error");
       return fault;
     }
+    await engine.checkpoint("unpacked");
   }
   for (const update of open(head, verdicts)) {
     const kind = await examine(engine, quarantine, update);
@@ -189,71 +183,4 @@ function refuseTogether(head: PushHead, verdicts: Verdicts): void {
 
 function open(head: PushHead, verdicts: Verdicts): RefUpdate[] {
   return head.updates.filter(({ ref }) => !verdicts.has(ref));
-}
-
-async function carryOut(
-  engine: Engine,
-  context: PushContext,
-  head: PushHead,
-  quarantine: Quarantine,
-  verdicts: Verdicts,
-  report: Report,
-): Promise<void> {
-  const { repo, mirror } = context;
-  const updates = open(head, verdicts);
-  if (updates.length === 0) return;
-  const atomic = head.capabilities.has("atomic");
-  const done = isRemote(repo)
-    ? await pass(engine, context, repo, quarantine, updates, atomic, report)
-    : await take(engine, context, quarantine, updates, atomic);
-  for (const [ref, reason] of done) verdicts.set(ref, reason);
-  const arrived = updates.filter(({ ref }) => done.get(ref) === null);
-  markComplete(
-    mirror,
-    arrived.flatMap(({ ref, to }) => (to && ref.startsWith("refs/heads/") ? [to] : [])),
-  );
-}
-
-/** A repository on a git host: the host decides; the mirror follows, now or with the next fetch. */
-async function pass(
-  engine: Engine,
-  context: PushContext,
-  repo: RemoteRepository,
-  quarantine: Quarantine,
-  updates: readonly RefUpdate[],
-  atomic: boolean,
-  report: Report,
-): Promise<Verdicts> {
-  const { mirror } = context;
-  const done = await forward(engine, { repo, mirror, quarantine, atomic }, updates, report, context.list);
-  const arrived = updates.filter(({ ref }) => done.get(ref) === null);
-  if (arrived.length === 0) return done;
-  const failure = await context.write(async () => {
-    await quarantine.accept();
-    return await updateRefs(engine, mirror, arrived, { anywhere: true });
-  });
-  if (failure)
-    engine.log.warn({ repo: mirror.id, words: failure.words }, "the mirror follows with the next fetch");
-  return done;
-}
-
-/** A repository that svc hosts. */
-async function take(
-  engine: Engine,
-  context: PushContext,
-  quarantine: Quarantine,
-  updates: readonly RefUpdate[],
-  atomic: boolean,
-): Promise<Verdicts> {
-  await quarantine.accept();
-  const change = async (some: readonly RefUpdate[]) => {
-    const failure = await context.write(() => updateRefs(engine, context.mirror, some));
-    return failure && (failure.stale ? "fetch first" : failure.words);
-  };
-  const whole = await change(updates);
-  if (whole === null || atomic || updates.length === 1)
-    return new Map(updates.map(({ ref }) => [ref, whole]));
-  const done: Verdicts = new Map();
-  for (const update of updates) done.set(update.ref, await change([update]));
-  return done;
 }

@@ -39,7 +39,7 @@ export function createReport(capabilities: ReadonlySet<string>): Report {
   }
 
   function progress(bytes: Uint8Array): void {
-    if (sideBand && !quiet) out?.enqueue(banded(2, bytes));
+    if (sideBand && !quiet && bytes.length > 0) out?.enqueue(banded(2, bytes));
   }
 
   function end(unpacked: string | null, refs: ReadonlyMap<string, string | null>): void {

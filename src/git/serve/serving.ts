@@ -17,6 +17,8 @@ import { advertiseUpload, answerUpload } from "./upload.ts";
 
 /** What a fetch asks for: a line of 50 bytes for each commit wanted or known, half a million of them. */
 const QUESTION_MAX_BYTES = 32 * 1024 * 1024;
+/** A client that has sent too much is told so only when it has said everything: it may go on for as much again. */
+const HEARD_OUT = 2;
 /** A listing that a client waits for. */
 const LIST_MS = 20_000;
 
@@ -32,7 +34,7 @@ export function createServing(
   mirrors: Mirrors,
   list: (repo: RemoteRepository, timeoutMs: number) => Promise<Branches>,
 ): Serving {
-  const { stallMs, packBytes } = engine.limits;
+  const { stallMs, transferMs, packBytes } = engine.limits;
 
   return {
     async advertise(repo, { service, protocol, head }) {
@@ -44,7 +46,7 @@ export function createServing(
     },
 
     async upload(repo, { protocol, body, signal }) {
-      const intake = createIntake(body, { maxBytes: QUESTION_MAX_BYTES, stallMs });
+      const intake = createIntake(body, { maxBytes: QUESTION_MAX_BYTES, stallMs, transferMs });
       const parts: Uint8Array[] = [];
       for (let piece = await intake.read(); piece; piece = await intake.read()) parts.push(piece);
       const question = Buffer.concat(parts);
@@ -56,7 +58,7 @@ export function createServing(
     },
 
     async receive(repo, { body, judge }) {
-      const intake = createIntake(body, { maxBytes: packBytes, stallMs });
+      const intake = createIntake(body, { maxBytes: packBytes * HEARD_OUT, stallMs, transferMs });
       return await holdPlace(engine.transfers, repo.id, () =>
         mirrors.use(repo, [], async (mirror) => {
           const write = <T>(work: () => Promise<T>) => mirrors.write(mirror, work);

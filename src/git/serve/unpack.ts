@@ -12,7 +12,7 @@ const TOLERATED = ["missingSpaceBeforeDate", "badTimezone", "zeroPaddedFilemode"
 
 /**
  * Brings the pack that follows a push's commands into the quarantine, every object checked.
- * @param onProgress gets what git says of how far it is
+ * @param onProgress gets git's counters, to be shown as they are
  * @returns why it was not taken, in words for the pusher, or null
  */
 export async function unpack(
@@ -40,11 +40,13 @@ export async function unpack(
     ],
     environment: quarantine.environment,
     feed: async (write) => {
-      for (let piece = await intake.read(); piece; piece = await intake.read())
+      for (let piece = await intake.read(); piece; piece = await intake.read()) {
         if (!(await write(piece))) break;
+        await engine.checkpoint("pack-begun");
+      }
       await intake.drain();
     },
-    onStderr: onProgress,
+    onStderr: (chunk) => onProgress(progressIn(chunk)),
     deadlineMs: packMs,
     memory: fetchMemory,
     outputBytes: 1024,
@@ -79,10 +81,20 @@ function reason(engine: Engine, result: RunResult): string {
   const { stopped, stderr } = result;
   if (stopped === "memory") return "the pack needs too much memory";
   if (stopped === "deadline") return "the pack took too long";
-  if (stopped) return "the push was stopped";
+  if (stopped || result.code === null) return "svc's git was stopped: push again";
   const words = scrub(stderr, [], Object.values(engine.directories), WORDS_MAX_BYTES);
   const last = words.split("\n").filter((line) => /^(?:fatal|error):/.test(line));
   return last[0]?.replace(/^(?:fatal|error): /, "") || "the pack is damaged";
 }
 
 const WORDS_MAX_BYTES = 2048;
+
+/** Counters only: what else git says may hold the server's paths, or words out of the objects. */
+function progressIn(chunk: Uint8Array): Uint8Array {
+  const lines = Buffer.from(chunk)
+    .toString("latin1")
+    .split(/(?<=[\r\n])/);
+  return Buffer.from(lines.filter((line) => COUNTER.test(line)).join(""), "latin1");
+}
+
+const COUNTER = /^(?:Receiving objects|Resolving deltas|Indexing objects): [ -~]*[\r\n]$/;

@@ -1,0 +1,20 @@
+import type { Engine } from "../engine.ts";
+import { engineFailure } from "../failure.ts";
+import type { Mirror } from "../mirror.ts";
+
+/**
+ * All branches and tags of a mirror → the objects that they name, in git's order.
+ * @returns names with a character for each byte (latin1): not every one is UTF-8
+ * @throws SvcError `merge_engine_failed`
+ */
+export async function listRefs(engine: Engine, mirror: Mirror): Promise<Map<string, string>> {
+  const result = await engine.runner.run({
+    args: ["for-each-ref", "--format=%(objectname) %(refname)", "refs/heads", "refs/tags"],
+    environment: mirror.environment,
+    deadlineMs: engine.limits.mergeMs,
+    outputBytes: engine.limits.outputBytes,
+  });
+  if (result.code !== 0) throw engineFailure(engine, "listing the refs", result);
+  const lines = Buffer.from(result.stdout).toString("latin1").split("\n").filter(Boolean);
+  return new Map(lines.map((line) => [line.slice(line.indexOf(" ") + 1), line.slice(0, line.indexOf(" "))]));
+}

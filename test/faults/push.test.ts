@@ -1,0 +1,226 @@
+import { afterAll, beforeAll, expect } from "bun:test";
+import { existsSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import fc from "fast-check";
+import { PUSH_STEPS } from "../../src/git/options.ts";
+import { type Ran, refsOf, runClient, setRefs } from "../helpers/gateway.ts";
+import { needs } from "../helpers/needs.ts";
+import { POSTGRES } from "../helpers/postgres.ts";
+import { descendantsOf } from "../helpers/processes.ts";
+import {
+  commitBytes,
+  files,
+  KINDS,
+  type PushBench,
+  type Pushing,
+  type PushPlace,
+  startPushBench,
+} from "../helpers/push-bench.ts";
+import { until } from "../helpers/until.ts";
+
+const test = needs("a real Postgres", POSTGRES && process.platform === "linux");
+
+/** The host has changed its refs and has not said so yet; the other steps are checkpoints of svc's. */
+const HOST_TOOK = "host-took";
+const STEPS = [...PUSH_STEPS, HOST_TOOK] as const;
+type Step = (typeof STEPS)[number];
+const VICTIMS = ["server", "git", "client"] as const;
+
+/** Pushes that are killed at a random time. */
+const RUNS = Number(process.env["SVC_PROPERTY_RUNS"] ?? 20);
+
+const MAIN = "refs/heads/main";
+const NEW = "refs/heads/new";
+const GONE = "refs/heads/gone";
+const TAG = "refs/tags/v1";
+
+let bench: PushBench;
+let first: string;
+
+beforeAll(async () => {
+  if (!POSTGRES) return;
+  bench = await startPushBench();
+  first = await commitBytes(bench.work, null, 100);
+  for (const { directory, remote } of Object.values(bench.places)) {
+    await bench.work.git("push", "--quiet", directory, `${first}:${MAIN}`);
+    remote?.hook("post-receive", "touch took; while [ -e halt ]; do sleep 0.02; done");
+  }
+}, 30_000);
+
+afterAll(() => bench?.stop());
+
+/** Where git processes of the server are at work; elsewhere `dies` ends them. */
+const GIT_WORKS: readonly Step[] = ["pack-begun", HOST_TOOK];
+
+const rows = KINDS.flatMap((kind) =>
+  STEPS.filter((step) => kind !== "hosted" || (step !== HOST_TOOK && step !== "forwarded")).flatMap((step) =>
+    VICTIMS.filter((victim) => victim !== "git" || GIT_WORKS.includes(step)).map(
+      (victim) => [kind, step, victim] as const,
+    ),
+  ),
+).map((row, index) => [...row, index % 2 === 0] as const);
+
+test.each(rows)(
+  "%s repository, %s: the %s is killed (atomic: %p), and all agree",
+  async (kind, step, victim, atomic) => {
+    const place = bench.places[kind];
+    const push = await prepare(place, atomic);
+    const pushing = await pushUntil(place, step, push.args);
+    await killVictim(victim, pushing);
+    if (victim === "server") {
+      await bench.start();
+      // also the push that waits for its host has ended
+      expect(bench.orphans()).toEqual([]);
+    } else if (step !== HOST_TOOK) bench.go();
+    rmSync(join(place.directory, "halt"), { force: true });
+    await settles(place, push, await pushing.ended);
+  },
+  20_000,
+);
+
+const DYING = [
+  ["hosted", "index-pack", "before"],
+  ["hosted", "index-pack", "after"],
+  ["hosted", "rev-list", "before"],
+  ["hosted", "cat-file", "before"],
+  ["hosted", "merge-base", "before"],
+  ["hosted", "update-ref", "before"],
+  ["hosted", "update-ref", "after"],
+  ["http", "remote-http", "before"],
+  ["http", "push", "before"],
+  ["http", "push", "after"],
+  ["http", "update-ref", "before"],
+  ["http", "update-ref", "after"],
+] as const;
+
+test.each(DYING)(
+  "%s repository: git %s is killed %s its work, and all agree",
+  async (kind, verb, moment) => {
+    const place = bench.places[kind];
+    const push = await prepare(place, false);
+    bench.dieNext(verb, moment);
+    const told = await bench.push(place, ...push.args).ended;
+    // what was done is told to be done, whoever did not live to say so
+    const isDone = moment === "after" && verb !== "index-pack";
+    if (isDone || (kind === "http" && verb === "update-ref")) expect(told).toMatchObject({ code: 0 });
+    await settles(place, push, told);
+  },
+  20_000,
+);
+
+test(
+  "killed at any moment, whoever it is, all agree",
+  async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.constantFrom(...KINDS),
+        fc.constantFrom(...VICTIMS),
+        fc.integer({ min: 0, max: 250 }),
+        fc.boolean(),
+        async (kind, victim, ms, atomic) => {
+          const place = bench.places[kind];
+          const push = await prepare(place, atomic);
+          const pushing = bench.push(place, ...push.args);
+          await Bun.sleep(ms);
+          await killVictim(victim, pushing);
+          if (victim === "server") await bench.start();
+          await settles(place, push, await pushing.ended);
+        },
+      ),
+      { numRuns: RUNS, endOnFailure: true },
+    );
+  },
+  RUNS * 10_000,
+);
+
+async function killVictim(victim: (typeof VICTIMS)[number], pushing: Pushing): Promise<void> {
+  if (victim === "server") await bench.kill();
+  if (victim === "client") pushing.kill();
+  if (victim === "git") for (const { pid } of descendantsOf(bench.pid())) kill(pid);
+}
+
+type Refs = Record<string, string>;
+
+interface Push {
+  before: Refs;
+  after: Refs;
+  args: string[];
+  atomic: boolean;
+}
+
+/** Refs as they were and as a push wants them. */
+async function prepare(place: PushPlace, atomic: boolean): Promise<Push> {
+  await bench.start();
+  rmSync(join(place.directory, "halt"), { force: true });
+  await setRefs(place.directory, { [MAIN]: first, [GONE]: first });
+  const next = await commitBytes(bench.work, first, 600_000);
+  const after = { [MAIN]: next, [NEW]: next, [TAG]: next };
+  const args = [
+    ...(atomic ? ["--atomic"] : []),
+    ...Object.entries(after).map(([ref, id]) => `${id}:${ref}`),
+    `:${GONE}`,
+  ];
+  return { before: { [MAIN]: first, [GONE]: first }, after, args, atomic };
+}
+
+async function pushUntil(place: PushPlace, step: Step, args: string[]): Promise<Pushing> {
+  if (step !== HOST_TOOK) {
+    const reached = bench.haltAt(step);
+    const pushing = bench.push(place, ...args);
+    await Promise.race([reached, pushing.ended.then(({ err }) => Promise.reject(new Error(err)))]);
+    return pushing;
+  }
+  rmSync(join(place.directory, "took"), { force: true });
+  writeFileSync(join(place.directory, "halt"), "");
+  const pushing = bench.push(place, ...args);
+  await until("the host took it", () => existsSync(join(place.directory, "took")));
+  return pushing;
+}
+
+/** The promise: whatever was killed, host, copy and client agree; one more push brings everything; nothing is left. */
+async function settles(place: PushPlace, { before, after, args, atomic }: Push, told: Ran): Promise<void> {
+  await bench.quiet();
+  // a host on this disk is one of the git processes that were killed; its locks are its operator's to remove
+  for (const name of files(place.directory).filter((file) => place.kind === "file" && file.endsWith(".lock")))
+    rmSync(join(place.directory, name));
+  const held = await refsOf(place.directory);
+  if (told.code === 0) expect(held).toEqual(after);
+  for (const ref of new Set([...Object.keys(before), ...Object.keys(after), ...Object.keys(held)]))
+    expect(held[ref] === before[ref] || held[ref] === after[ref]).toBe(true);
+  if (atomic || place.kind === "hosted") expect([before, after]).toContainEqual(held);
+  expect(await served(place)).toEqual(held);
+
+  const again = await bench.push(place, ...args).ended;
+  expect(again).toMatchObject({ code: 0 });
+  expect(await refsOf(place.directory)).toEqual(after);
+  expect(await served(place)).toEqual(after);
+  for (const directory of new Set([place.directory, place.copy])) await isWhole(directory);
+  await until(`nothing is left: ${bench.leftovers()}`, () => bench.leftovers().length === 0);
+}
+
+/** `git fsck` finds nothing; asked again, as the server may be repacking what it reads. */
+async function isWhole(directory: string): Promise<void> {
+  let said = "";
+  const fsck = async () => {
+    const ran = await runClient(directory, "fsck", "--full", "--strict", "--no-dangling");
+    said = ran.out + ran.err;
+    return ran.code === 0 && !/error|missing|broken/.test(said);
+  };
+  await until("git fsck finds nothing", fsck, 5_000).catch(() => expect(said).toBe(""));
+}
+
+/** What a client of the gateway sees. */
+async function served(place: PushPlace): Promise<Refs> {
+  const { code, out, err } = await runClient(bench.work.directory, "ls-remote", "--refs", bench.url(place));
+  if (code !== 0) throw new Error(err);
+  const lines = out.split("\n").filter(Boolean);
+  return Object.fromEntries(lines.map((line) => line.split("\t").reverse()));
+}
+
+function kill(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch {
+    // it has just ended
+  }
+}

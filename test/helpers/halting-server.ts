@@ -1,0 +1,27 @@
+import { readConfig } from "../../src/config.ts";
+import { serve } from "../../src/serve.ts";
+
+/**
+ * The server as a process that stops at the step of a push which its parent names (`{ haltAt }`), tells it
+ * (`{ reached }`), and goes on when told to (`{ go }`). TEST_GIT_LIMITS: limits of the git engine, as JSON.
+ */
+let haltAt: unknown = null;
+let go = () => {};
+
+const server = await serve(readConfig(process.env), {
+  gitLimits: JSON.parse(process.env["TEST_GIT_LIMITS"] ?? "{}"),
+  async checkpoint(step) {
+    if (step !== haltAt) return;
+    haltAt = null;
+    const going = Promise.withResolvers<void>();
+    go = going.resolve;
+    process.send?.({ reached: step });
+    await going.promise;
+  },
+});
+process.on("message", (message: object) => {
+  if ("haltAt" in message) haltAt = message.haltAt;
+  if ("go" in message) go();
+});
+process.on("disconnect", () => process.exit(0));
+process.stderr.write(`the halting server listens on ${server.url}\n`);

@@ -1,0 +1,43 @@
+import { readdirSync, readFileSync } from "node:fs";
+
+/** A process of this machine, as /proc tells. */
+export interface ProcessOf {
+  pid: number;
+  parent: number;
+  command: string;
+  /** NAME=value; empty when it is another user's or has ended. */
+  environment: string[];
+}
+
+/** The processes that run now; those that have ended and wait for their parent are left out. */
+export function allProcesses(): ProcessOf[] {
+  return readdirSync("/proc").flatMap((name) => {
+    if (!/^\d+$/.test(name)) return [];
+    const stat = read(`/proc/${name}/stat`);
+    const [state = "Z", parent = ""] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    if (state === "Z" || state === "X") return [];
+    return {
+      pid: Number(name),
+      parent: Number(parent),
+      command: read(`/proc/${name}/cmdline`).replaceAll("\0", " ").trim(),
+      environment: read(`/proc/${name}/environ`).split("\0"),
+    };
+  });
+}
+
+/** Everything that a process has started, directly or not. */
+export function descendantsOf(pid: number): ProcessOf[] {
+  const all = allProcesses();
+  const found = [pid];
+  for (const parent of found)
+    found.push(...all.filter((process) => process.parent === parent).map((process) => process.pid));
+  return all.filter((process) => process.pid !== pid && found.includes(process.pid));
+}
+
+function read(path: string): string {
+  try {
+    return readFileSync(path, "latin1");
+  } catch {
+    return "";
+  }
+}

@@ -1,0 +1,244 @@
+import { randomBytes } from "node:crypto";
+import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { basename, join } from "node:path";
+import { GIT_ENVIRONMENT } from "../../scripts/git-environment.ts";
+import { askServer } from "../../src/admin/socket.ts";
+import type { PushStep } from "../../src/git/options.ts";
+import { caller, cleanEnvironment, makeFolder } from "./api.ts";
+import { type Ran, scratch } from "./gateway.ts";
+import { serveGit } from "./git-http.ts";
+import { createRepository, runGit, type TestRepository } from "./git-repo.ts";
+import { createDatabase } from "./postgres.ts";
+import { allProcesses, descendantsOf } from "./processes.ts";
+import { Remote } from "./remote.ts";
+import { until } from "./until.ts";
+
+export const KINDS = ["hosted", "file", "http"] as const;
+export type Kind = (typeof KINDS)[number];
+
+/** A project, where its repository lies on this disk, and where svc keeps its copy: the same when svc hosts it. */
+export interface PushPlace {
+  kind: Kind;
+  projectId: string;
+  directory: string;
+  copy: string;
+  /** The git host's repository; null when svc is the host. */
+  remote: Remote | null;
+}
+
+/** A push under way, in a process group of its own. */
+export interface Pushing {
+  ended: Promise<Ran>;
+  kill(): void;
+}
+
+/** A server in a process of its own that can be stopped between two steps, killed, and started again where it was. */
+export interface PushBench {
+  dataDir: string;
+  token: string;
+  places: Record<Kind, PushPlace>;
+  /** What clients push from. */
+  work: TestRepository;
+  /** The process of the server. */
+  pid(): number;
+  origin(): string;
+  url(place: PushPlace): string;
+  /** Resolves when the server has come to this step, where it stays until `go`. */
+  haltAt(step: PushStep): Promise<void>;
+  go(): void;
+  kill(): Promise<void>;
+  start(): Promise<void>;
+  /** The next `git <verb>` of the server dies by SIGKILL before or after it did its work. */
+  dieNext(verb: string, moment: "before" | "after"): void;
+  push(place: PushPlace, ...args: string[]): Pushing;
+  /** Waits until neither the server nor a host of the test's is at work for anybody. */
+  quiet(): Promise<void>;
+  /** Processes that a server on this data folder has started and that are not the living one's. */
+  orphans(): string[];
+  /** Locks, quarantines and temporary files anywhere in the data folder. */
+  leftovers(): string[];
+  stop(): Promise<void>;
+}
+
+export async function startPushBench(limits: Record<string, number> = {}): Promise<PushBench> {
+  const database = await createDatabase();
+  const dataDir = makeFolder();
+  const tools = scratch();
+  const remotes = { file: new Remote(), http: new Remote() };
+  const host = serveGit(join(remotes.http.path, ".."));
+  const work = await createRepository(join(tools.path, "work.git"));
+  const order = installDyingGit(tools.path);
+  let onReached = () => {};
+  let server = await spawn();
+  const token = (await askServer(dataDir, { verb: "token", email: "first@example.com", name: "t" })) ?? "";
+  const places = {
+    hosted: await makePlace("hosted", null, null),
+    file: await makePlace("file", remotes.file, remotes.file.url),
+    http: await makePlace("http", remotes.http, `${host.origin}/${basename(remotes.http.path)}`),
+  };
+
+  return {
+    dataDir,
+    token,
+    places,
+    work,
+    pid: () => server.child.pid,
+    origin: () => server.url,
+    url,
+    haltAt(step) {
+      server.child.send({ haltAt: step });
+      return new Promise((resolve) => {
+        onReached = resolve;
+      });
+    },
+    go: () => server.child.send({ go: true }),
+    async kill() {
+      server.child.kill("SIGKILL");
+      await server.child.exited;
+    },
+    async start() {
+      if (server.child.exitCode !== null || server.child.signalCode !== null) server = await spawn();
+    },
+    dieNext: (verb, moment) => writeFileSync(order, `${verb} ${moment}\n`),
+    push(place, ...args) {
+      return startClient(work.directory, ["push", url(place), ...args]);
+    },
+    quiet: () => until("nobody is at work", () => host.pending() === 0 && incoming().length === 0),
+    orphans() {
+      const living = new Set(descendantsOf(server.child.pid).map(({ pid }) => pid));
+      const home = `HOME=${join(dataDir, "git", "home")}`;
+      return allProcesses()
+        .filter(({ pid, environment }) => environment.includes(home) && !living.has(pid))
+        .map(({ pid, command }) => `${pid} ${command}`);
+    },
+    leftovers: () => files(dataDir).filter((path) => LEFTOVER.test(path)),
+    async stop() {
+      server.child.kill("SIGKILL");
+      await server.child.exited;
+      host[Symbol.dispose]();
+      tools[Symbol.dispose]();
+      for (const remote of Object.values(remotes)) remote.remove();
+      rmSync(dataDir, { recursive: true, force: true });
+      await database.drop();
+    },
+  };
+
+  function url({ projectId }: Pick<PushPlace, "projectId">): string {
+    return `${server.url.replace("://", `://x:${token}@`)}/v1/git/${projectId}.git`;
+  }
+
+  async function spawn() {
+    const child = Bun.spawn([process.execPath, join(import.meta.dir, "halting-server.ts")], {
+      env: {
+        ...cleanEnvironment(),
+        PATH: `${tools.path}:${process.env["PATH"] ?? ""}`,
+        SVC_PORT: "0",
+        SVC_DATA_DIR: dataDir,
+        SVC_ALLOW_PRIVATE_REPOS: "1",
+        SVC_LOG_LEVEL: "silent",
+        DATABASE_URL: database.url,
+        TEST_GIT_LIMITS: JSON.stringify(limits),
+      },
+      ipc: () => onReached(),
+      stdout: "ignore",
+      stderr: "pipe",
+    });
+    let said = "";
+    for await (const chunk of child.stderr) {
+      said += Buffer.from(chunk).toString();
+      const url = / listens on (\S+)/.exec(said)?.[1];
+      if (url) return { url, child };
+    }
+    throw new Error(`the server did not start: ${said}`);
+  }
+
+  async function makePlace(kind: Kind, remote: Remote | null, repoUrl: string | null): Promise<PushPlace> {
+    const folder = join(dataDir, remote ? "mirrors" : "repositories");
+    const known = new Set(existsSync(folder) ? readdirSync(folder) : []);
+    const call = caller(server.url, token);
+    const made = await call("POST", "/v1/projects", {
+      body: { name: kind, ...(repoUrl && { repo_url: repoUrl }) },
+    });
+    if (made.status !== 201) throw new Error(`no project: ${made.text}`);
+    const projectId = made.body.project_id;
+    // the first one who asks makes the mirror
+    const listed = await startClient(work.directory, ["ls-remote", url({ projectId })]).ended;
+    if (listed.code !== 0) throw new Error(listed.err);
+    const copy = join(folder, readdirSync(folder).find((name) => !known.has(name)) ?? "");
+    return { kind, projectId, directory: remote?.path ?? copy, copy, remote };
+  }
+
+  function incoming(): string[] {
+    const folder = join(dataDir, "git", "temporary");
+    return existsSync(folder) ? readdirSync(folder) : [];
+  }
+}
+
+/** What no push may leave behind; what git calls a temporary file, and what svc does. */
+const LEFTOVER = /\.lock$|(?:^|\/)(?:tmp_|incoming-|\.tmp-|gone-|mirror-|ssh-)[^/]*$|packed-refs\.new$/;
+
+/** All paths below a folder. */
+export function files(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, encoding: "utf8" });
+}
+
+/** A `git` that kills itself when a file says so, and is the real one otherwise. */
+function installDyingGit(folder: string): string {
+  const order = join(folder, "die");
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(
+    join(folder, "git"),
+    `#!/bin/sh
+if [ -e '${order}' ]; then
+  read verb moment < '${order}'
+  if [ "$1" = "$verb" ]; then
+    rm '${order}'
+    [ "$moment" = before ] || '${Bun.which("git")}' "$@"
+    kill -9 $$
+  fi
+fi
+exec '${Bun.which("git")}' "$@"
+`,
+  );
+  chmodSync(join(folder, "git"), 0o755);
+  return order;
+}
+
+function startClient(directory: string, args: string[]): Pushing {
+  const child = Bun.spawn(["git", ...args], {
+    cwd: directory,
+    env: { ...GIT_ENVIRONMENT, GIT_TERMINAL_PROMPT: "0" },
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+    detached: true,
+  });
+  const ended = Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]).then(
+    async ([out, err]) => ({ code: await child.exited, out, err }),
+  );
+  return {
+    ended,
+    kill() {
+      try {
+        process.kill(-child.pid, "SIGKILL");
+      } catch {
+        // it has ended
+      }
+    },
+  };
+}
+
+/** A commit on top of another, with a file of random bytes that no pack makes smaller. */
+export async function commitBytes(
+  work: TestRepository,
+  parent: string | null,
+  bytes: number,
+): Promise<string> {
+  const stdin = randomBytes(bytes);
+  const blob = (await runGit(work.directory, ["hash-object", "-w", "--stdin"], { stdin })).stdout;
+  const tree = await runGit(work.directory, ["mktree"], {
+    stdin: `100644 blob ${blob.toString().trim()}\tf\n`,
+  });
+  const parents = parent === null ? [] : ["-p", parent];
+  return await work.git("commit-tree", tree.stdout.toString().trim(), "-m", "work", ...parents);
+}
