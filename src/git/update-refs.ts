@@ -44,7 +44,7 @@ export async function updateRefs(
   const words = scrub(
     result.stderr.replace(/^(?:fatal|error): /gm, ""),
     [],
-    Object.values(engine.directories),
+    [mirror.directory, ...Object.values(engine.directories)],
   );
   return { stale: STALE.test(words), stopped: result.code === null, words };
 }

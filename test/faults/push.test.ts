@@ -79,30 +79,41 @@ test.each(rows)(
 );
 
 const DYING = [
-  ["hosted", "index-pack", "before"],
-  ["hosted", "index-pack", "after"],
-  ["hosted", "rev-list", "before"],
-  ["hosted", "cat-file", "before"],
-  ["hosted", "merge-base", "before"],
-  ["hosted", "update-ref", "before"],
-  ["hosted", "update-ref", "after"],
-  ["http", "remote-http", "before"],
-  ["http", "push", "before"],
-  ["http", "push", "after"],
-  ["http", "update-ref", "before"],
-  ["http", "update-ref", "after"],
+  ["hosted", "index-pack", "before", "svc's git was stopped"],
+  ["hosted", "index-pack", "after", "svc's git was stopped"],
+  ["hosted", "index-pack", "full", "File too large"],
+  ["hosted", "rev-list", "before", "svc's git was stopped"],
+  ["hosted", "cat-file", "before", "Git gave no answer"],
+  ["hosted", "merge-base", "before", "Git gave no answer"],
+  ["hosted", "update-ref", "before", null],
+  ["hosted", "update-ref", "after", null],
+  ["hosted", "update-ref", "full", "couldn't write '/refs/heads/main.lock'"],
+  ["http", "index-pack", "full", "File too large"],
+  ["http", "remote-http", "before", "could not be reached"],
+  ["http", "push", "before", "the git host did not take it"],
+  // what was done is told to be done, whoever did not live to say so
+  ["http", "push", "after", null],
+  ["http", "update-ref", "before", null],
+  ["http", "update-ref", "after", null],
+  ["http", "update-ref", "full", null],
 ] as const;
 
-test.each(DYING)(
-  "%s repository: git %s is killed %s its work, and all agree",
-  async (kind, verb, moment) => {
+const HOW = {
+  before: "killed before its work",
+  after: "killed after its work",
+  full: "out of disk",
+} as const;
+
+test.each(DYING.map(([kind, verb, how, says]) => [kind, verb, HOW[how], says, how] as const))(
+  "%s repository: git %s is %s, which the client hears as %p, and all agree",
+  async (kind, verb, _, says, how) => {
     const place = bench.places[kind];
-    const push = await prepare(place, false);
-    bench.dieNext(verb, moment);
+    const push = await prepare(place, how === "full");
+    bench.failNext(verb, how);
     const told = await bench.push(place, ...push.args).ended;
-    // what was done is told to be done, whoever did not live to say so
-    const isDone = moment === "after" && verb !== "index-pack";
-    if (isDone || (kind === "http" && verb === "update-ref")) expect(told).toMatchObject({ code: 0 });
+    expect(told.code).toBe(says === null ? 0 : 1);
+    expect(told.err).toContain(says ?? "");
+    expect(told.err).not.toContain(bench.dataDir);
     await settles(place, push, told);
   },
   20_000,

@@ -3,7 +3,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { askServer } from "../../src/admin/socket.ts";
 import { readConfig } from "../../src/config.ts";
-import type { Deps } from "../../src/deps.ts";
 import { serve } from "../../src/serve.ts";
 
 /** Whether the suite is to run against the compiled binaries in `dist/`. */
@@ -38,7 +37,7 @@ export interface Api {
 interface StartOptions {
   env?: Record<string, string>;
   /** Only in the source tree: what a test sets instead of the real part. */
-  deps?: Partial<Deps>;
+  deps?: Parameters<typeof serve>[1];
   dataDir?: string;
 }
 

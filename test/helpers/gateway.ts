@@ -5,6 +5,7 @@ import { eq } from "drizzle-orm";
 import { openPostgres } from "../../db/client.ts";
 import { projectSessions, projects, sessionSandboxes } from "../../db/schema/index.ts";
 import { GIT_ENVIRONMENT } from "../../scripts/git-environment.ts";
+import type { GitLimits } from "../../src/git/limits.ts";
 import { createKeys, loadMasterKey } from "../../src/keys.ts";
 import { type Api, startApi } from "./api.ts";
 import { createDatabase } from "./postgres.ts";
@@ -46,9 +47,12 @@ export interface SessionOf {
   cloneCredential: string;
 }
 
-export async function startGateway(env: Record<string, string> = {}): Promise<GatewayBench> {
+export async function startGateway(
+  env: Record<string, string> = {},
+  gitLimits: Partial<GitLimits> = {},
+): Promise<GatewayBench> {
   const database = await createDatabase();
-  const api = await startApi({ env: { DATABASE_URL: database.url, ...env } });
+  const api = await startApi({ env: { DATABASE_URL: database.url, ...env }, deps: { gitLimits } });
   const { db, close } = await openPostgres(database.url);
   const remote = new Remote();
   remote.commit("main", { a: "1\n" });

@@ -48,8 +48,8 @@ export interface PushBench {
   go(): void;
   kill(): Promise<void>;
   start(): Promise<void>;
-  /** The next `git <verb>` of the server dies by SIGKILL before or after it did its work. */
-  dieNext(verb: string, moment: "before" | "after"): void;
+  /** The next `git <verb>` of the server dies by SIGKILL before or after it did its work, or finds the disk full. */
+  failNext(verb: string, how: "before" | "after" | "full"): void;
   push(place: PushPlace, ...args: string[]): Pushing;
   /** Waits until neither the server nor a host of the test's is at work for anybody. */
   quiet(): Promise<void>;
@@ -99,7 +99,7 @@ export async function startPushBench(limits: Record<string, number> = {}): Promi
     async start() {
       if (server.child.exitCode !== null || server.child.signalCode !== null) server = await spawn();
     },
-    dieNext: (verb, moment) => writeFileSync(order, `${verb} ${moment}\n`),
+    failNext: (verb, how) => writeFileSync(order, `${verb} ${how}\n`),
     push(place, ...args) {
       return startClient(work.directory, ["push", url(place), ...args]);
     },
@@ -190,10 +190,12 @@ function installDyingGit(folder: string): string {
     join(folder, "git"),
     `#!/bin/sh
 if [ -e '${order}' ]; then
-  read verb moment < '${order}'
+  read verb how < '${order}'
   if [ "$1" = "$verb" ]; then
     rm '${order}'
-    [ "$moment" = before ] || '${Bun.which("git")}' "$@"
+    # whoever ignores the signal is told that the file cannot grow, as on a full disk
+    [ "$how" != full ] || { trap '' XFSZ; ulimit -f 0; exec '${Bun.which("git")}' "$@"; }
+    [ "$how" = before ] || '${Bun.which("git")}' "$@"
     kill -9 $$
   fi
 fi

@@ -1,0 +1,218 @@
+import { afterAll, afterEach, beforeAll, expect } from "bun:test";
+import { readdirSync, rmSync } from "node:fs";
+import { basename, join } from "node:path";
+import { type GatewayBench, type Ran, refsOf, runClient, scratch, startGateway } from "../helpers/gateway.ts";
+import { backend, type GitHttpServer, serveGit } from "../helpers/git-http.ts";
+import { createRepository, type TestRepository } from "../helpers/git-repo.ts";
+import { needs } from "../helpers/needs.ts";
+import { POSTGRES } from "../helpers/postgres.ts";
+import { Remote } from "../helpers/remote.ts";
+
+const test = needs("a real Postgres", POSTGRES);
+
+const TOKEN = "s3cr3t+token/with=signs";
+const BASIC = Buffer.from(`x-access-token:${TOKEN}`).toString("base64");
+/** A push that waits for its host is given up after this. */
+const FORWARD_MS = 1_000;
+
+let bench: GatewayBench;
+let work: TestRepository;
+let first: string;
+const folder = scratch();
+/** Undone after each test, the newest first. */
+const undo: (() => unknown)[] = [];
+
+beforeAll(async () => {
+  if (!POSTGRES) return;
+  bench = await startGateway({}, { forwardMs: FORWARD_MS });
+  work = await createRepository(join(folder.path, "work.git"));
+  first = (await work.write([{ name: "first", files: { f: "1\n" } }]))["first"] ?? "";
+}, 30_000);
+
+afterEach(async () => {
+  for (const step of undo.splice(0).reverse()) await step();
+});
+
+afterAll(async () => {
+  await bench?.stop();
+  folder[Symbol.dispose]();
+});
+
+interface Place {
+  remote: Remote;
+  next: string;
+  push(...args: string[]): Promise<Ran>;
+  /** What the gateway shows, which must be what the host has. */
+  served(): Promise<Record<string, string>>;
+}
+
+type Instead = (request: Request, remote: Remote) => Response | null | Promise<Response | null>;
+
+/** A project on a host of the test's, with one commit on main and another that is to be pushed. */
+async function start(kind: "file" | "http", instead: Instead = () => null): Promise<Place> {
+  const remote = new Remote();
+  undo.push(() => remote.remove());
+  await work.git("push", "--quiet", remote.path, `${first}:refs/heads/main`);
+  const server: GitHttpServer = serveGit(join(remote.path, ".."), (request) => instead(request, remote));
+  undo.push(() => server[Symbol.dispose]());
+  const { project_id } =
+    kind === "file"
+      ? await bench.api.project(remote.url)
+      : await bench.api.project(`${server.origin}/${basename(remote.path)}`, { git_token: TOKEN });
+  const url = bench.url({ project: { project_id, account_id: "" }, directory: remote.path }, bench.api.token);
+  const written = await work.write([{ name: "next", parents: [first], files: { f: crypto.randomUUID() } }]);
+  return {
+    remote,
+    next: written["next"] ?? "",
+    push: (...args) => runClient(work.directory, "push", url, ...args),
+    async served() {
+      const { out } = await runClient(work.directory, "ls-remote", "--refs", url);
+      const lines = out.split("\n").filter(Boolean);
+      return Object.fromEntries(lines.map((line) => line.split("\t").reverse()));
+    },
+  };
+}
+
+const isPush = (request: Request) => request.method === "POST" && request.url.endsWith("/git-receive-pack");
+
+test.each(["file", "http"] as const)(
+  "%s: a host that hangs after it took the push is asked, and the push has arrived",
+  async (kind) => {
+    const { remote, next, push, served } = await start(kind);
+    remote.hook("post-receive", "while [ -d . ]; do sleep 0.05; done");
+    undo.push(() => remote.remove());
+    const started = performance.now();
+    const told = await push(`${next}:refs/heads/main`, `${next}:refs/tags/v1`);
+    expect(told).toMatchObject({ code: 0 });
+    expect(performance.now() - started).toBeLessThan(FORWARD_MS + 8_000);
+    expect(await served()).toEqual({ "refs/heads/main": next, "refs/tags/v1": next });
+  },
+  20_000,
+);
+
+test.each(["file", "http"] as const)(
+  "%s: a host that hangs before it takes the push has not taken it",
+  async (kind) => {
+    const { remote, next, push, served } = await start(kind);
+    remote.hook("pre-receive", "while [ -d . ]; do sleep 0.05; done; exit 1");
+    undo.push(() => remote.remove());
+    const told = await push(`${next}:refs/heads/main`);
+    expect(told.code).toBe(1);
+    expect(told.err).toContain("the git host did not take it");
+    expect(await served()).toEqual({ "refs/heads/main": first });
+  },
+  20_000,
+);
+
+test.each(["file", "http"] as const)(
+  "%s: a refusal reaches the pusher in the host's words, without escapes and without the credential",
+  async (kind) => {
+    const { remote, next, push, served } = await start(kind);
+    const words = `no \\033[31mred\\033[0m branches\\007 today\\nyou are ${TOKEN}, ${BASIC}, ${encodeURIComponent(TOKEN)}\\nAuthorization: Basic ${BASIC}\\nask https://x:${TOKEN}@host/why\\n`;
+    remote.hook("pre-receive", `printf '${words.replaceAll("%", "%%")}' >&2; exit 1`);
+    const told = await push(`${next}:refs/heads/main`);
+    expect(told.code).toBe(1);
+    expect(told.err).toContain("remote: no red branches today");
+    expect(told.err).toContain("pre-receive hook declined");
+    if (kind === "http") {
+      expect(told.err).toContain("ask https://host/why");
+      for (const secret of secrets()) expect(told.err).not.toContain(secret);
+    }
+    expect(told.err).not.toMatch(/[\u001b\u0007]/);
+    expect(await served()).toEqual({ "refs/heads/main": first });
+  },
+);
+
+test("words that the host says to a push that it takes are passed on too", async () => {
+  const { remote, next, push } = await start("http");
+  remote.hook("post-receive", `echo 'open a merge request: https://x:${TOKEN}@host/new' >&2`);
+  const told = await push(`${next}:refs/heads/work`);
+  expect(told).toMatchObject({ code: 0 });
+  expect(told.err).toContain("remote: open a merge request: https://host/new");
+});
+
+test("of several refs the host takes what it takes, and each is told", async () => {
+  const { remote, next, push, served } = await start("http");
+  remote.hook("update", `[ "$1" != refs/heads/main ] || { echo 'main is closed' >&2; exit 1; }`);
+  const told = await push(`${next}:refs/heads/main`, `${next}:refs/heads/work`, `${next}:refs/tags/v1`);
+  expect(told.code).toBe(1);
+  expect(told.err).toMatch(/remote rejected\].* -> main \(hook declined\)/);
+  expect(told.err).toMatch(/new branch\].* -> work/);
+  expect(told.err).toMatch(/new tag\].* -> v1/);
+  expect(told.err).toContain("remote: main is closed");
+  const expected = { "refs/heads/main": first, "refs/heads/work": next, "refs/tags/v1": next };
+  expect(await refsOf(remote.path)).toEqual(expected);
+  expect(await served()).toEqual(expected);
+});
+
+test("of an atomic push to a host that refuses one ref nothing arrives", async () => {
+  const { remote, next, push, served } = await start("http");
+  remote.hook("update", `[ "$1" != refs/heads/main ]`);
+  const told = await push("--atomic", `${next}:refs/heads/main`, `${next}:refs/heads/work`);
+  expect(told.code).toBe(1);
+  expect(told.err.match(/remote rejected\]/g)).toHaveLength(2);
+  expect(await served()).toEqual({ "refs/heads/main": first });
+});
+
+test.each([
+  [
+    "ends the connection without a word",
+    () => new Response(new ReadableStream({ start: (controller) => controller.error(null) })),
+  ],
+  ["answers 500", () => new Response("no", { status: 500 })],
+  ["answers nonsense", () => new Response("0000nonsense")],
+  ["answers nothing", () => new Response("")],
+])("a host that takes the push and then %s has taken it", async (_, answer) => {
+  const { remote, next, push, served } = await start("http", async (request, { path }) => {
+    if (!isPush(request)) return null;
+    await backend(join(path, ".."), request);
+    return answer();
+  });
+  const told = await push(`${next}:refs/heads/main`, `${next}:refs/tags/v1`);
+  expect(told).toMatchObject({ code: 0 });
+  const expected = { "refs/heads/main": next, "refs/tags/v1": next };
+  expect(await refsOf(remote.path)).toEqual(expected);
+  expect(await served()).toEqual(expected);
+});
+
+test.each([
+  ["is away", () => new Response("no", { status: 503 })],
+  ["wants another credential", () => new Response("who?", { status: 401 })],
+  ["has moved", () => Response.redirect("http://127.0.0.1:1/elsewhere", 301)],
+  ["answers nonsense", () => new Response("001fnonsense")],
+])("a host that %s when the push comes has not taken it, and the pusher reads so", async (_, answer) => {
+  const { next, push, served } = await start("http", (request) => (isPush(request) ? answer() : null));
+  const told = await push(`${next}:refs/heads/main`);
+  expect(told.code).toBe(1);
+  expect(told.err).toMatch(/the git host (?:did not take it|could not be reached)/);
+  for (const secret of secrets()) expect(told.err).not.toContain(secret);
+  expect(await served()).toEqual({ "refs/heads/main": first });
+});
+
+test("a branch that moved on its host in between is to be fetched first", async () => {
+  let moved = "";
+  const { remote, next, push, served } = await start("http", (request, host) => {
+    if (isPush(request)) moved ||= host.commit("main", { g: "by another\n" });
+    return null;
+  });
+  const told = await push(`${next}:refs/heads/main`);
+  expect(told.code).toBe(1);
+  expect(told.err).toContain("fetch first");
+  expect(remote.sha("main")).toBe(moved);
+  expect(await served()).toEqual({ "refs/heads/main": moved });
+});
+
+test("a mirror that is lost while the host takes the push is made anew", async () => {
+  const mirrors = join(bench.api.dataDir, "mirrors");
+  const { next, push, served } = await start("http", (request) => {
+    if (isPush(request))
+      for (const name of readdirSync(mirrors)) rmSync(join(mirrors, name), { recursive: true });
+    return null;
+  });
+  expect(await push(`${next}:refs/heads/main`)).toMatchObject({ code: 0 });
+  expect(await served()).toEqual({ "refs/heads/main": next });
+});
+
+function secrets(): string[] {
+  return [TOKEN, BASIC, encodeURIComponent(TOKEN)];
+}
