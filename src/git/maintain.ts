@@ -2,9 +2,10 @@ import { readdir, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Engine } from "./engine.ts";
 import { type Mirror, markIncomplete } from "./mirror.ts";
+import { scrub } from "./scrub.ts";
 
 /** Packs that a mirror may gather before small ones are put together: each costs a look in every object search. */
-const PACKS_MAX = 16;
+export const PACKS_MAX = 16;
 const REPACK_MS = 120_000;
 /** Once a day, when something was written: unreachable objects go, and reading gets an index of what is reachable. */
 const WHOLE_EVERY_MS = 24 * 3_600_000;
@@ -28,28 +29,27 @@ export async function maintain(engine: Engine, mirror: Mirror): Promise<void> {
 
 /** Puts small packs together when there are many; the large old ones are left alone, so it stays cheap. */
 async function repackWhenMany(engine: Engine, mirror: Mirror): Promise<void> {
-  const names = await readdir(join(mirror.directory, "objects", "pack")).catch(() => []);
+  const names = await readdir(packsOf(mirror)).catch(() => []);
   if (names.filter((name) => name.endsWith(".pack")).length <= PACKS_MAX) return;
-  await run(
-    engine,
-    mirror,
-    ["repack", "--quiet", "-d", "--geometric=2", "--no-write-bitmap-index"],
-    REPACK_MS,
-  );
+  const args = ["repack", "--quiet", "-d", "--geometric=2", "--no-write-bitmap-index"];
+  await run(engine, mirror, args, REPACK_MS);
 }
 
-/** One pack with all that refs reach, one with the rest until it is old enough to go, and one file with all refs. */
+/** One file with all refs, one pack with all that they reach, one with the rest until it is old enough to go. */
 async function repackWhole(engine: Engine, mirror: Mirror): Promise<void> {
   await writeFile(join(mirror.directory, MARK), "");
-  const keep = `--cruft-expiration=${UNREACHABLE_KEPT}`;
+  await run(engine, mirror, ["pack-refs", "--all"], REPACK_MS);
+  // first: git takes what the graph holds for there, also a commit that is about to go
+  const graph = ["commit-graph", "write", "--reachable", "--no-progress"];
+  if (!(await run(engine, mirror, graph, WHOLE_MS))) return;
+  const unreachable = ["--cruft", `--cruft-expiration=${UNREACHABLE_KEPT}`];
   await run(
     engine,
     mirror,
-    ["repack", "--quiet", "-d", "-l", "--cruft", keep, "--write-bitmap-index"],
+    ["repack", "--quiet", "-d", "-l", ...unreachable, "--write-bitmap-index"],
     WHOLE_MS,
   );
   markIncomplete(mirror);
-  await run(engine, mirror, ["pack-refs", "--all"], REPACK_MS);
 }
 
 async function isWholeDue(mirror: Mirror): Promise<boolean> {
@@ -62,8 +62,13 @@ async function isWholeDue(mirror: Mirror): Promise<boolean> {
   return Date.now() - mark.mtimeMs > WHOLE_EVERY_MS;
 }
 
-async function run(engine: Engine, mirror: Mirror, args: string[], deadlineMs: number): Promise<void> {
-  const result = await engine.upkeep(mirror.id, () =>
+function packsOf(mirror: Mirror): string {
+  return join(mirror.directory, "objects", "pack");
+}
+
+/** @returns whether it worked; if not, it is due again tomorrow */
+async function run(engine: Engine, mirror: Mirror, args: string[], deadlineMs: number): Promise<boolean> {
+  const { code, stopped, stderr } = await engine.upkeep(mirror.id, () =>
     engine.runner.run({
       args,
       environment: mirror.environment,
@@ -72,5 +77,10 @@ async function run(engine: Engine, mirror: Mirror, args: string[], deadlineMs: n
       outputBytes: engine.limits.outputBytes,
     }),
   );
-  if (result.code === null) mirror.unclean = true;
+  if (code === null) mirror.unclean = true;
+  if (code !== 0 && stopped !== "closing") {
+    const words = scrub(stderr, [], Object.values(engine.directories));
+    engine.log.warn({ repo: mirror.id, git: args[0], stopped, words }, "looking after a repository failed");
+  }
+  return code === 0;
 }

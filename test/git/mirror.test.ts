@@ -188,6 +188,7 @@ test("what a killed process left behind is removed", async () => {
     "refs/heads/main.lock",
     "objects/info/commit-graphs/commit-graph-chain.lock",
     "objects/pack/tmp_pack_x1",
+    "objects/pack/.tmp-123-pack-1.pack",
     "shallow.lock",
   ];
   for (const name of left) {
