@@ -113,9 +113,18 @@ export async function startGateway(
 
 /** Runs git as a client would, in a folder, and does not mind how it ends. */
 export async function runClient(directory: string, ...args: string[]): Promise<Ran> {
+  return await runClientWith({}, directory, ...args);
+}
+
+/** The same with variables of the caller's. */
+export async function runClientWith(
+  environment: Record<string, string>,
+  directory: string,
+  ...args: string[]
+): Promise<Ran> {
   const child = Bun.spawn(["git", ...args], {
     cwd: directory,
-    env: { ...GIT_ENVIRONMENT, GIT_TERMINAL_PROMPT: "0" },
+    env: { ...GIT_ENVIRONMENT, GIT_TERMINAL_PROMPT: "0", ...environment },
     stdin: "ignore",
     stdout: "pipe",
     stderr: "pipe",
