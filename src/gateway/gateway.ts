@@ -14,7 +14,13 @@ import { type Ground, judgePush } from "./rules.ts";
 const CALLER_LIMITS = { total: 512, perKey: 12, queue: 1_024, queuePerKey: 256, waitMs: 10 * 60_000 };
 
 const PREFIX = "/v1/git/";
-const ROUTE = /^\/v1\/git\/([^/]+?)(?:\.git)?\/(info\/refs|git-upload-pack|git-receive-pack)$/;
+const ROUTE = /^\/v1\/git\/([^/]+?)(?:\.git)?(?:\/(.*))?$/;
+/** What the smart protocol asks for → the method that asks. */
+const VERBS = new Map([
+  ["info/refs", "GET"],
+  ["git-upload-pack", "POST"],
+  ["git-receive-pack", "POST"],
+]);
 
 type Gateway = (request: Request) => Promise<Response>;
 
@@ -46,8 +52,8 @@ export function createGateway(deps: Deps): Gateway {
     const url = new URL(request.url);
     const [, name = "", verb = ""] = ROUTE.exec(url.pathname) ?? [];
     const { pusher, project } = await resolvePusher(deps, request.headers.get("authorization"), decode(name));
-    const method = verb === "info/refs" ? "GET" : "POST";
-    if (verb === "") throw onlySmart();
+    const method = VERBS.get(verb);
+    if (method === undefined) throw onlySmart();
     if (request.method !== method) {
       throw new SvcError("method_not_allowed", `This route answers ${method} only.`, {}, { Allow: method });
     }
