@@ -5,6 +5,7 @@ import { PACKS_MAX } from "../../src/git/maintain.ts";
 import { type GatewayBench, refsOf, runClient, scratch, startGateway } from "../helpers/gateway.ts";
 import { needs } from "../helpers/needs.ts";
 import { POSTGRES } from "../helpers/postgres.ts";
+import { until } from "../helpers/until.ts";
 
 const test = needs("a real Postgres", POSTGRES);
 
@@ -60,7 +61,7 @@ test("pushes and clones go on while the repository is repacked, whole and in par
   for (const [ref, commit] of expected) expect(refs[ref]).toBe(commit);
   await git(hosted.directory, "fsck", "--full", "--strict");
   await git(work.path, "push", "--quiet", url, "main:last");
-  await until(async () => (await packs(hosted.directory)) <= PACKS_MAX + 1);
+  await until("few packs are left", async () => (await packs(hosted.directory)) <= PACKS_MAX + 1);
 }, 60_000);
 
 /** Makes the repository due for a whole repack. False when nothing was repacked since the last time. */
@@ -78,14 +79,6 @@ async function makeDue(directory: string): Promise<boolean> {
 
 async function packs(directory: string): Promise<number> {
   return (await readdir(join(directory, "objects/pack"))).filter((name) => name.endsWith(".pack")).length;
-}
-
-async function until(holds: () => Promise<boolean>): Promise<void> {
-  for (let tries = 0; tries < 100; tries++) {
-    if (await holds()) return;
-    await Bun.sleep(100);
-  }
-  throw new Error("it did not come to hold");
 }
 
 async function git(directory: string, ...args: string[]): Promise<string> {
