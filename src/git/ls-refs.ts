@@ -40,19 +40,14 @@ function commandFor(remote: Remote): { args: string[]; greeting: string } | null
 }
 
 interface Conversation {
-  talk(stdin: Talker): void;
+  talk(say: (text: string) => void): void;
   onStdout(chunk: Uint8Array): boolean;
   /** "none" when it broke off before anything was decided. */
   answer(): Branches | "other" | "none";
 }
 
-interface Talker {
-  write(text: string): unknown;
-  flush(): unknown;
-}
-
 function createConversation(greeting: string, maxBytes: number): Conversation {
-  let stdin: Talker | null = null;
+  let say = (_text: string) => {};
   let state: "greeted" | "capabilities" | "refs" | "done" | "other" = greeting ? "greeted" : "capabilities";
   let pending: Buffer = Buffer.alloc(0);
   let bytes = 0;
@@ -63,14 +58,9 @@ function createConversation(greeting: string, maxBytes: number): Conversation {
 
   return { talk, onStdout, answer };
 
-  function talk(to: Talker): void {
-    stdin = to;
+  function talk(to: (text: string) => void): void {
+    say = to;
     if (greeting) say(greeting);
-  }
-
-  function say(text: string): void {
-    stdin?.write(text);
-    stdin?.flush();
   }
 
   function onStdout(chunk: Uint8Array): boolean {

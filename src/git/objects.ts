@@ -1,4 +1,5 @@
 import type { Engine } from "./engine.ts";
+import { writeAll } from "./write-all.ts";
 
 /** Looks objects up in a mirror through one long-lived `git cat-file`; a look costs well under a millisecond. */
 export interface Objects {
@@ -120,8 +121,7 @@ function startProcess(engine: Engine, environment: Record<string, string>, onEnd
     }
     questions.push(question);
     timer ??= setTimeout(() => end(new Error("git cat-file did not answer")), ANSWER_MS);
-    child.stdin.write(line);
-    child.stdin.flush();
+    void writeAll(child.stdin, line);
   }
 
   function end(error: Error): void {

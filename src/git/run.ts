@@ -2,6 +2,7 @@ import type { Subprocess } from "bun";
 import type { Log } from "./options.ts";
 import { type Limit, watch } from "./watch.ts";
 import { within } from "./within.ts";
+import { writeAll } from "./write-all.ts";
 
 interface RunRequest {
   /** What follows `git`; text from users is in here only as object ids, full ref names and checked URLs. */
@@ -10,8 +11,8 @@ interface RunRequest {
   /** Where git starts; the engine's own empty directory unless given. */
   directory?: string;
   stdin?: Uint8Array | string;
-  /** Gets standard input to write to while git runs, instead of `stdin`. */
-  talk?: (stdin: { write(text: string): unknown; flush(): unknown }) => void;
+  /** Gets what writes standard input while git runs, instead of `stdin`. */
+  talk?: (say: (text: string) => void) => void;
   /**
    * Writes standard input while git runs, instead of `stdin`. `write` takes a piece over: it is empty afterwards. It
    * answers false once git reads no more.
@@ -93,6 +94,8 @@ export function createRunner(directory: string, log: Log, command = "git"): Runn
       detached: true,
     });
     children.set(child.pid, child.exited);
+    // what it started would keep its pipes open, and us waiting
+    void child.exited.then(() => child.signalCode !== null && killGroup(child.pid));
     let stopped: Stop | null = null;
     const stop = (why: Stop) => {
       stopped ??= closing ? "closing" : why;
@@ -105,7 +108,7 @@ export function createRunner(directory: string, log: Log, command = "git"): Runn
     const { stdin } = child;
     request.signal?.addEventListener("abort", onAbort);
     try {
-      if (request.talk && typeof stdin === "object") request.talk(stdin);
+      if (request.talk && typeof stdin === "object") request.talk((text) => void writeAll(stdin, text));
       const feeding = request.feed && typeof stdin === "object" ? feed(stdin, request.feed, stop) : null;
       const [stdout, stderr, , unfed] = await Promise.all([
         request.onStdout
@@ -210,14 +213,9 @@ async function feed(
 ): Promise<{ error: unknown } | null> {
   try {
     await source(async (piece) => {
-      try {
-        stdin.write(piece);
-        await stdin.flush();
-        release(piece);
-        return true;
-      } catch {
-        return false;
-      }
+      const isTaken = await writeAll(stdin, piece);
+      if (isTaken) release(piece);
+      return isTaken;
     });
     return null;
   } catch (error) {

@@ -119,6 +119,19 @@ test.each(DYING.map(([kind, verb, how, says]) => [kind, verb, HOW[how], says, ho
   20_000,
 );
 
+test("a push to a host that hangs ends when its git is killed, also when git's own children live on", async () => {
+  const place = bench.places.http;
+  const push = await prepare(place, false);
+  const pushing = await pushUntil(place, HOST_TOOK, push.args);
+  for (const { pid, command } of descendantsOf(bench.pid()))
+    if (command.includes("git push --porcelain")) kill(pid);
+  const told = await pushing.ended;
+  expect(told).toMatchObject({ code: 0 });
+  expect(existsSync(join(place.directory, "halt"))).toBe(true);
+  rmSync(join(place.directory, "halt"));
+  await settles(place, push, told);
+}, 20_000);
+
 test(
   "killed at any moment, whoever it is, all agree",
   async () => {

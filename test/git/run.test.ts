@@ -28,6 +28,32 @@ test("exit status, output and errors as they are, bytes and all", async () => {
   expect([...result.stdout]).toEqual([97, 255, 98]);
 });
 
+test.each([10, 2_000_000])(
+  "a git that dies before it has read what it is given (%p bytes) is told of, and no more",
+  async (bytes) => {
+    const written: boolean[] = [];
+    const result = await runner.run({
+      args: ["kill -9 $$"],
+      environment: GIT_ENVIRONMENT,
+      async feed(write) {
+        // it is dead by then, and nobody here has been told yet
+        Bun.sleepSync(100);
+        written.push(await write(new Uint8Array(bytes)));
+        written.push(await write(new Uint8Array(bytes)));
+      },
+      talk(say) {
+        Bun.sleepSync(100);
+        say("x".repeat(bytes));
+      },
+      deadlineMs: 5_000,
+      outputBytes: 100,
+    });
+    expect(result).toMatchObject({ code: null, signal: "SIGKILL", stopped: null });
+    expect(written[0]).toBe(false);
+    await Bun.sleep(50);
+  },
+);
+
 test("standard input arrives whole", async () => {
   const text = "x".repeat(300_000);
   const result = await runner.run({
