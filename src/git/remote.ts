@@ -86,7 +86,8 @@ function pin(remote: RemoteUrl, addresses: string[]): string {
 
 /** The forms in which a credential for http(s) goes over the wire, and may come back in somebody's words. */
 export function secretsOf(credential: Credential): string[] {
-  return [basicOf(credential), credential.token, encodeURIComponent(credential.token)];
+  const { token } = credential;
+  return [basicOf(credential), token, encodeURIComponent(token), Buffer.from(token).toString("base64")];
 }
 
 function basicOf({ username, token }: Credential): string {

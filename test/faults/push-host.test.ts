@@ -1,5 +1,5 @@
-import { afterAll, afterEach, beforeAll, expect } from "bun:test";
-import { readdirSync, rmSync } from "node:fs";
+import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout } from "bun:test";
+import { readdirSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { type GatewayBench, type Ran, refsOf, runClient, scratch, startGateway } from "../helpers/gateway.ts";
 import { backend, type GitHttpServer, serveGit } from "../helpers/git-http.ts";
@@ -9,6 +9,7 @@ import { POSTGRES } from "../helpers/postgres.ts";
 import { Remote } from "../helpers/remote.ts";
 
 const test = needs("a real Postgres", POSTGRES);
+setDefaultTimeout(20_000);
 
 const TOKEN = "s3cr3t+token/with=signs";
 const BASIC = Buffer.from(`x-access-token:${TOKEN}`).toString("base64");
@@ -79,29 +80,25 @@ test.each(["file", "http"] as const)(
   "%s: a host that hangs after it took the push is asked, and the push has arrived",
   async (kind) => {
     const { remote, next, push, served } = await start(kind);
-    remote.hook("post-receive", "while [ -d . ]; do sleep 0.05; done");
-    undo.push(() => remote.remove());
+    remote.hook("post-receive", hang(remote));
     const started = performance.now();
     const told = await push(`${next}:refs/heads/main`, `${next}:refs/tags/v1`);
     expect(told).toMatchObject({ code: 0 });
     expect(performance.now() - started).toBeLessThan(FORWARD_MS + 8_000);
     expect(await served()).toEqual({ "refs/heads/main": next, "refs/tags/v1": next });
   },
-  20_000,
 );
 
 test.each(["file", "http"] as const)(
   "%s: a host that hangs before it takes the push has not taken it",
   async (kind) => {
     const { remote, next, push, served } = await start(kind);
-    remote.hook("pre-receive", "while [ -d . ]; do sleep 0.05; done; exit 1");
-    undo.push(() => remote.remove());
+    remote.hook("pre-receive", `${hang(remote)}; exit 1`);
     const told = await push(`${next}:refs/heads/main`);
     expect(told.code).toBe(1);
     expect(told.err).toContain("the git host did not take it");
     expect(await served()).toEqual({ "refs/heads/main": first });
   },
-  20_000,
 );
 
 test.each(["file", "http"] as const)(
@@ -212,6 +209,12 @@ test("a mirror that is lost while the host takes the push is made anew", async (
   expect(await push(`${next}:refs/heads/main`)).toMatchObject({ code: 0 });
   expect(await served()).toEqual({ "refs/heads/main": next });
 });
+
+/** A hook that ends with the test. */
+function hang({ path }: Remote): string {
+  writeFileSync(join(path, "halt"), "");
+  return `while [ -e '${path}/halt' ]; do sleep 0.05; done`;
+}
 
 function secrets(): string[] {
   return [TOKEN, BASIC, encodeURIComponent(TOKEN)];

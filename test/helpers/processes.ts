@@ -11,18 +11,27 @@ export interface ProcessOf {
 
 /** The processes that run now; those that have ended and wait for their parent are left out. */
 export function allProcesses(): ProcessOf[] {
-  return readdirSync("/proc").flatMap((name) => {
-    if (!/^\d+$/.test(name)) return [];
-    const stat = read(`/proc/${name}/stat`);
+  return processIds().flatMap((pid) => {
+    const stat = read(`/proc/${pid}/stat`);
     const [state = "Z", parent = ""] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
     if (state === "Z" || state === "X") return [];
-    return {
-      pid: Number(name),
-      parent: Number(parent),
-      command: read(`/proc/${name}/cmdline`).replaceAll("\0", " ").trim(),
-      environment: read(`/proc/${name}/environ`).split("\0"),
-    };
+    return { pid, parent: Number(parent), command: commandOf(pid), environment: environmentOf(pid) };
   });
+}
+
+export function processIds(): number[] {
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number);
+}
+
+/** The command line, with blanks between its words. */
+export function commandOf(pid: number): string {
+  return read(`/proc/${pid}/cmdline`).replaceAll("\0", " ").trim();
+}
+
+export function environmentOf(pid: number): string[] {
+  return read(`/proc/${pid}/environ`).split("\0");
 }
 
 /** Everything that a process has started, directly or not. */
