@@ -204,6 +204,14 @@ describe("a pack is refused with its reason", () => {
   );
 });
 
+test("what git says of an object comes once, and without escapes", async () => {
+  const evil = gitmodules('[submodule "a"]\n\tpath = sub\n\turl = "--evil\u001b[31m"\n');
+  const body = pushOf(evil.to, evil.pack, "report-status side-band-64k");
+  const { text } = await postGit(bench, "git-receive-pack", body);
+  expect(text.match(/--evil/g)).toHaveLength(1);
+  expect(text).not.toContain("\u001b");
+});
+
 test("a pack made by hand is taken when nothing is wrong with it", async () => {
   const { to, pack } = withTree([file("g")]);
   const { text } = await postGit(bench, "git-receive-pack", pushOf(to, pack));

@@ -86,6 +86,7 @@ const DYING = [
   ["hosted", "cat-file", "before", "Git gave no answer"],
   ["hosted", "merge-base", "before", "Git gave no answer"],
   ["hosted", "update-ref", "before", null],
+  ["hosted", "update-ref", "while", null],
   ["hosted", "update-ref", "after", null],
   ["hosted", "update-ref", "full", "couldn't write '/refs/heads/main.lock'"],
   ["http", "index-pack", "full", "File too large"],
@@ -100,6 +101,7 @@ const DYING = [
 
 const HOW = {
   before: "killed before its work",
+  while: "killed while it holds locks",
   after: "killed after its work",
   full: "out of disk",
 } as const;

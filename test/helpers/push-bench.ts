@@ -48,8 +48,8 @@ export interface PushBench {
   go(): void;
   kill(): Promise<void>;
   start(): Promise<void>;
-  /** The next `git <verb>` of the server dies by SIGKILL before or after it did its work, or finds the disk full. */
-  failNext(verb: string, how: "before" | "after" | "full"): void;
+  /** The next `git <verb>` of the server dies by SIGKILL before, while or after it works, or finds the disk full. */
+  failNext(verb: string, how: "before" | "while" | "after" | "full"): void;
   push(place: PushPlace, ...args: string[]): Pushing;
   /** Waits until neither the server nor a host of the test's is at work for anybody. */
   quiet(): Promise<void>;
@@ -195,7 +195,9 @@ if [ -e '${order}' ]; then
     rm '${order}'
     # whoever ignores the signal is told that the file cannot grow, as on a full disk
     [ "$how" != full ] || { trap '' XFSZ; ulimit -f 0; exec '${Bun.which("git")}' "$@"; }
-    [ "$how" = before ] || '${Bun.which("git")}' "$@"
+    [ "$how" != while ] ||
+      touch "$GIT_DIR/refs/heads/main.lock" "$GIT_DIR/packed-refs.new" "$GIT_DIR/objects/pack/tmp_pack_x"
+    [ "$how" != after ] || '${Bun.which("git")}' "$@"
     kill -9 $$
   fi
 fi

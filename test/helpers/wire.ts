@@ -28,8 +28,8 @@ export function authorizationOf({ api }: GatewayBench): string {
 }
 
 /** The request of a push of one new branch: the commands, and the pack. */
-export function pushOf(to: string, pack: Uint8Array): Buffer {
-  return Buffer.concat([packet(`${"0".repeat(40)} ${to} refs/heads/new\0report-status`), FLUSH, pack]);
+export function pushOf(to: string, pack: Uint8Array, capabilities = "report-status"): Buffer {
+  return Buffer.concat([packet(`${"0".repeat(40)} ${to} refs/heads/new\0${capabilities}`), FLUSH, pack]);
 }
 
 export interface Wire {
