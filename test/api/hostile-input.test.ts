@@ -184,7 +184,7 @@ test("no generated request makes the server fail", async () => {
               `${operation.method} ${path}?${search}\n${body}\n${answer.status} ${answer.text}`,
             );
           if (answer.status >= 400)
-            expect(answer.text).not.toMatch(/select |insert |\/tmp\/|svc-data-|node_modules/);
+            expect(answer.text).not.toMatch(/select |insert |\/tmp\/svc-|svc-data-|node_modules/);
         }),
       );
     }),

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout } from "bun:test";
-import { readdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { type GatewayBench, type Ran, refsOf, runClient, scratch, startGateway } from "../helpers/gateway.ts";
 import { backend, type GitHttpServer, serveGit } from "../helpers/git-http.ts";
@@ -219,3 +219,32 @@ function hang({ path }: Remote): string {
 function secrets(): string[] {
   return [TOKEN, BASIC, encodeURIComponent(TOKEN)];
 }
+
+test.each(["file", "http"] as const)(
+  "%s: what another push did a moment before is done, and what it did otherwise is not overwritten",
+  async (kind) => {
+    const place = await start(kind);
+    const { remote, next } = place;
+    for (const name of ["gone", "moved"]) remote.branch(name, first);
+    // the client has seen the refs, and has not sent anything yet
+    const hook = join(work.directory, "hooks/pre-push");
+    mkdirSync(join(hook, ".."), { recursive: true });
+    undo.push(() => rmSync(hook, { force: true }));
+    const [other] = Object.values(
+      await work.write([{ name: "other", parents: [first], files: { f: "other" } }]),
+    );
+    await work.git("push", "--quiet", remote.path, `${other}:refs/heads/other`);
+    const git = `git --git-dir=${remote.path}`;
+    writeFileSync(
+      hook,
+      `#!/bin/sh\n${git} update-ref -d refs/heads/gone\n${git} update-ref refs/heads/moved ${other}\n`,
+      { mode: 0o755 },
+    );
+    const both = await place.push(":refs/heads/gone", `${next}:refs/heads/moved`);
+    expect(both.code).not.toBe(0);
+    expect(both.err).toMatch(/- \[deleted\] +gone/);
+    expect(both.err).toMatch(/moved \(fetch first\)/);
+    expect(await refsOf(remote.path)).toMatchObject({ "refs/heads/moved": other });
+    expect(await place.served()).toEqual(await refsOf(remote.path));
+  },
+);

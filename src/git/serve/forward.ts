@@ -29,8 +29,8 @@ export async function forward(
   }
   try {
     const outcomes = await send(engine, repo, mirror, push);
-    const lost = updates.filter(({ ref }) => outcomes.get(ref)?.outcome === "unknown");
-    const held = lost.length > 0 ? await lookUp(engine, repo, lost).catch(() => null) : null;
+    const unsure = updates.filter(({ ref }) => UNSURE.has(outcomes.get(ref)?.outcome));
+    const held = unsure.length > 0 ? await lookUp(engine, repo, unsure).catch(() => null) : null;
     return new Map(updates.map((update) => [update.ref, reasonOf(update, outcomes.get(update.ref), held)]));
   } catch (error) {
     if (!(error instanceof SvcError)) throw error;
@@ -38,6 +38,9 @@ export async function forward(
     return all(updates, "the git host could not be reached");
   }
 }
+
+/** Then the host is asked what its refs name. */
+const UNSURE: ReadonlySet<PushOutcome["outcome"] | undefined> = new Set(["unknown", "stale"] as const);
 
 async function send(
   engine: Engine,
@@ -89,7 +92,8 @@ function reasonOf(
   held: Map<string, string> | null,
 ): string | null {
   if (outcome?.outcome === "moved") return null;
-  if (outcome?.outcome === "stale") return "fetch first";
+  // another push of the same was faster: the ref is where the pusher wants it
+  if (outcome?.outcome === "stale") return held && (held.get(ref) ?? null) === to ? null : "fetch first";
   if (outcome?.outcome === "rejected") return outcome.reason.split("\n")[0] || "the git host refused it";
   if (held) return (held.get(ref) ?? null) === to ? null : "the git host did not take it";
   return "the git host did not say whether it took it: fetch, and look";
