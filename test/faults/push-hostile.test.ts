@@ -36,7 +36,7 @@ afterEach(async () => {
   await until("nothing is left", () => readdirSync(temporary).length === 0);
   const url = bench.url(bench.hosted, bench.api.token);
   expect(await runClient(folder.path, "ls-remote", url)).toMatchObject({ code: 0 });
-}, 20_000);
+}, 30_000);
 
 afterAll(async () => {
   await bench?.stop();
@@ -200,7 +200,7 @@ describe("a pack is refused with its reason", () => {
       expect(text).toContain("ng refs/heads/new unpacker error");
       expect(text).not.toContain(bench.api.dataDir);
     },
-    20_000,
+    30_000,
   );
 });
 

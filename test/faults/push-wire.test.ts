@@ -11,7 +11,7 @@ import { until } from "../helpers/until.ts";
 import { authorizationOf, openWire, postGit, pushOf } from "../helpers/wire.ts";
 
 const test = needs("a real Postgres", POSTGRES);
-setDefaultTimeout(20_000);
+setDefaultTimeout(30_000);
 
 const MIB = 1024 * 1024;
 const LIMITS = { stallMs: 700, transferMs: 2_500, packBytes: 4 * MIB };
