@@ -16,6 +16,7 @@ import { setFormats } from "./http/formats.ts";
 import { methodTable } from "./http/methods.ts";
 import { projectRoutes } from "./projects/routes.ts";
 import { repositoryRoutes } from "./repository/routes.ts";
+import { secretRoutes } from "./secrets/routes.ts";
 
 /**
  * The HTTP API. Errors, limits and logging first, since hooks bind only what is registered after them; then the
@@ -83,6 +84,7 @@ export function createApp(deps: Deps) {
         .use(accountRoutes(deps))
         .use(projectRoutes(deps))
         .use(gatewayRoutes(deps))
+        .use(secretRoutes(deps))
         .use(repositoryRoutes(deps))
         .use(changeRequestRoutes(deps)),
     );

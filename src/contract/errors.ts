@@ -10,6 +10,7 @@ export const ERROR_STATUS = {
   ref_not_found: 400,
   invalid_repo_url: 400,
   repo_not_allowed: 400,
+  reserved_name: 400,
   // who is asking
   unauthorized: 401,
   forbidden: 403,

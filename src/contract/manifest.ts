@@ -1,4 +1,5 @@
 import { parse, TomlDate, TomlError } from "smol-toml";
+import { isReservedName, SECRET_NAME } from "./environment.ts";
 import { NAME_MAX } from "./limits.ts";
 import { lineFinder } from "./manifest-lines.ts";
 
@@ -6,6 +7,8 @@ import { lineFinder } from "./manifest-lines.ts";
 export const MANIFEST_MAX_BYTES = 256 * 1024;
 /** Most approvals that a project may ask for: more than any team can gather. */
 const APPROVALS_MAX = 100;
+/** Names in one list: as many secrets as a project may have. */
+const NAMES_MAX = 200;
 /** Problems that are reported, errors first: nobody reads more before mending the first. */
 const PROBLEMS_MAX = 50;
 /** Characters of a key from the file that are repeated. */
@@ -14,6 +17,8 @@ const SHOWN_MAX = 64;
 /** What a project's `svc.toml` says, with its defaults filled in (contract: Manifest). */
 export interface Manifest {
   project: { name: string | null };
+  /** Names of the secrets that a sandbox needs, and of those that it can use. */
+  env: { required: string[]; optional: string[] };
   changeRequests: { agentMerge: boolean; directPush: boolean; requiredApprovals: number };
 }
 
@@ -54,7 +59,10 @@ export function readManifest(text: string): { manifest: Manifest | null; errors:
   const errors = sorted.slice(0, PROBLEMS_MAX).map(({ path, message, severity }) => {
     return { path: nameOf(path), message, line: lineOf(path), column: null, severity };
   });
-  return { manifest: { project: readProject(root), changeRequests: readChangeRequests(root) }, errors };
+  return {
+    manifest: { project: readProject(root), env: readEnv(root), changeRequests: readChangeRequests(root) },
+    errors,
+  };
 }
 
 function notToml({ message, line, column }: TomlError): ManifestError {
@@ -73,14 +81,19 @@ const approvals: Kind = {
   says: `a whole number from 0 to ${APPROVALS_MAX}`,
   fits: (value) => Number.isInteger(value) && Number(value) >= 0 && Number(value) <= APPROVALS_MAX,
 };
+const names: Kind = {
+  says: 'a list of names such as ["API_KEY"], of A-Z, 0-9 and _',
+  fits: (value) => Array.isArray(value) && value.length <= NAMES_MAX && value.every(isSecretName),
+};
 const version: Kind = { says: "1", fits: (value) => value === 1 };
 
 const TABLES: Readonly<Record<string, Readonly<Record<string, Kind>>>> = {
   project: { name, description: text },
+  env: { required: names, optional: names },
   change_requests: { agent_merge: flag, direct_push: flag, required_approvals: approvals },
 };
 /** Known by name only: what stands in them is read by the features that they configure. */
-const UNREAD = new Set(["env", "sandbox", "opencode", "triggers", "apps"]);
+const UNREAD = new Set(["sandbox", "opencode", "triggers", "apps"]);
 
 function problemsOf(root: Table): Problem[] {
   const missing: Problem[] = Object.hasOwn(root, "svc_version")
@@ -93,6 +106,7 @@ function problemsOf(root: Table): Problem[] {
         },
       ];
   return missing.concat(
+    reservedIn(root),
     Object.entries(root).flatMap(([key, value]) => {
       const kinds = Object.hasOwn(TABLES, key) ? TABLES[key] : undefined;
       if (key === "svc_version") return wrong([key], value, version);
@@ -100,6 +114,15 @@ function problemsOf(root: Table): Problem[] {
       return UNREAD.has(key) ? [] : [unknown([key], [...Object.keys(TABLES), ...UNREAD])];
     }),
   );
+}
+
+/** Spec 2.8: such a name can never be set as a secret. */
+function reservedIn(root: Table): Problem[] {
+  const { required, optional } = readEnv(root);
+  return [...required, ...optional].filter(isReservedName).map((name) => {
+    const message = `env names ${name}, which svc or the sandbox itself uses: it cannot be a secret.`;
+    return { path: ["env"], message, severity: "warning" };
+  });
 }
 
 function problemsIn(key: string, table: Table, kinds: Readonly<Record<string, Kind>>): Problem[] {
@@ -131,6 +154,20 @@ function readProject(root: Table): Manifest["project"] {
   const value = isTable(table) ? table["name"] : undefined;
   return { name: typeof value === "string" && name.fits(value) ? value : null };
 }
+
+/** The good names of a list that holds a bad one still count. */
+function readEnv(root: Table): Manifest["env"] {
+  const table = root["env"];
+  const list = (key: string): string[] => {
+    const value = isTable(table) ? table[key] : undefined;
+    return Array.isArray(value) ? [...new Set(value.filter(isSecretName))].slice(0, NAMES_MAX) : [];
+  };
+  const required = list("required");
+  return { required, optional: list("optional").filter((name) => !required.includes(name)) };
+}
+
+const isSecretName = (value: unknown): value is string =>
+  typeof value === "string" && SECRET_NAME.test(value);
 
 /** What cannot be read must not allow what it may forbid. */
 function readChangeRequests(root: Table): Manifest["changeRequests"] {

@@ -16,17 +16,28 @@ const STRICT: Policy = { agentMerge: false, directPush: false, requiredApprovals
  * @param listing the repository's branches, if they are known already
  */
 export async function readPolicy(deps: Deps, project: ProjectRow, listing?: Branches): Promise<Policy> {
+  return (await readManifestOf(deps, project, listing))?.changeRequests ?? STRICT;
+}
+
+/**
+ * The manifest on the default branch as it is now; without one, its defaults. Null when it cannot be read.
+ * @throws SvcError when the repository does not answer
+ */
+export async function readManifestOf(
+  deps: Deps,
+  project: ProjectRow,
+  listing?: Branches,
+): Promise<Manifest | null> {
   const repo = repositoryOf(deps, project);
   const { tips } = listing ?? (await deps.git.listBranches(repo, LISTING_MS));
   const tip = tips.get(project.defaultBranch);
-  if (tip === undefined) return readManifest("").manifest?.changeRequests ?? STRICT;
-  if (!(await fetchCommits(deps, repo, [tip]))) return STRICT;
+  if (tip === undefined) return readManifest("").manifest;
+  if (!(await fetchCommits(deps, repo, [tip]))) return null;
   try {
     const file = await deps.git.readFile(repo, tip, project.manifestPath, MANIFEST_MAX_BYTES);
-    const text = file === null ? "" : new TextDecoder().decode(file);
-    return readManifest(text).manifest?.changeRequests ?? STRICT;
+    return readManifest(file === null ? "" : new TextDecoder().decode(file)).manifest;
   } catch (error) {
-    if (error instanceof SvcError && error.code === "merge_engine_failed") return STRICT;
+    if (error instanceof SvcError && error.code === "merge_engine_failed") return null;
     throw error;
   }
 }

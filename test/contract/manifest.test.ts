@@ -12,6 +12,7 @@ test("a whole manifest is read", () => {
   expect(readManifest(text)).toEqual({
     manifest: {
       project: { name: "Shop" },
+      env: { required: ["KEY"], optional: [] },
       changeRequests: { agentMerge: false, directPush: false, requiredApprovals: 2 },
     },
     errors: [],

@@ -1,0 +1,34 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { SECRET_NAME } from "./environment.ts";
+
+const time = Type.String({ format: "date-time" });
+const name = Type.String({
+  pattern: SECRET_NAME.source,
+  description: "An environment variable in a sandbox",
+});
+
+/** A secret's value, in bytes of UTF-8: what fits into an environment many times. */
+export const SECRET_MAX_BYTES = 64 * 1024;
+/** Secrets of one project: the environment of a process is bounded too. */
+export const SECRETS_MAX = 200;
+
+/** A secret without its value, which never leaves the server but into a sandbox. */
+export const secret = Type.Object({ name, created_at: time, updated_at: time });
+export type Secret = Static<typeof secret>;
+
+/** Answer of `GET /v1/projects/:id/secrets`; the last three are what `[env]` of the manifest asks for. */
+export const secretList = Type.Object({
+  items: Type.Array(secret),
+  required: Type.Array(Type.String()),
+  optional: Type.Array(Type.String()),
+  missing: Type.Array(Type.String({ description: "Required, and not set" })),
+});
+export type SecretList = Static<typeof secretList>;
+
+const value = Type.String({ description: `At most ${SECRET_MAX_BYTES} bytes of UTF-8, without NUL` });
+
+/** Body of `PUT /v1/projects/:id/secrets/:name`. */
+export const secretValueBody = Type.Object({ value });
+
+/** Body of `POST /v1/projects/:id/secrets`. */
+export const setSecretBody = Type.Object({ name: Type.String(), value });

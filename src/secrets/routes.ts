@@ -1,0 +1,29 @@
+import { Type } from "@sinclair/typebox";
+import { Elysia } from "elysia";
+import { guard } from "../auth/guard.ts";
+import { secret, secretList, secretValueBody, setSecretBody } from "../contract/secret.ts";
+import type { Deps } from "../deps.ts";
+import { answer, ok } from "../http/schema.ts";
+import { listSecrets } from "./list.ts";
+import { setSecret, unsetSecret } from "./set.ts";
+
+export const secretRoutes = (deps: Deps) =>
+  new Elysia({ prefix: "/projects/:projectId/secrets", tags: ["secrets"] })
+    .use(guard(deps))
+    .get("", ({ project }) => listSecrets(deps, project), { project: "write", ...answer(200, secretList) })
+    .post("", ({ project, body }) => setSecret(deps, project, body.name, body.value), {
+      project: "write",
+      body: setSecretBody,
+      ...answer(200, secret),
+    })
+    .put("/:name", ({ project, params, body }) => setSecret(deps, project, params.name, body.value), {
+      project: "write",
+      params: Type.Object({ projectId: Type.String(), name: Type.String() }),
+      body: secretValueBody,
+      ...answer(200, secret),
+    })
+    .delete("/:name", ({ project, params }) => unsetSecret(deps, project, params.name), {
+      project: "write",
+      params: Type.Object({ projectId: Type.String(), name: Type.String() }),
+      ...answer(200, ok),
+    });

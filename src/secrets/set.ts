@@ -1,0 +1,72 @@
+import { and, eq, sql } from "drizzle-orm";
+import { projectSecrets, projects } from "../../db/schema/index.ts";
+import type { ProjectRow } from "../auth/caller.ts";
+import { isReservedName, SECRET_NAME } from "../contract/environment.ts";
+import { SvcError } from "../contract/errors.ts";
+import { SECRET_MAX_BYTES, SECRETS_MAX, type Secret } from "../contract/secret.ts";
+import type { Deps } from "../deps.ts";
+import { storable } from "../http/text.ts";
+import { purposeOf, toWire } from "./row.ts";
+
+/**
+ * Sets a secret, new or again. Its value is sealed for this project and this name, and opens for no other.
+ * @throws reserved_name, validation_failed.
+ */
+export async function setSecret(
+  deps: Deps,
+  project: ProjectRow,
+  name: string,
+  given: string,
+): Promise<Secret> {
+  requireName(name);
+  const plain = storable("value", given, SECRET_MAX_BYTES);
+  const value = deps.keys.seal(project.projectId, purposeOf(name), plain);
+  const now = deps.clock();
+  return await deps.db.transaction(async (tx) => {
+    // one after the other, so that the bound holds
+    await tx
+      .select({ id: projects.projectId })
+      .from(projects)
+      .where(eq(projects.projectId, project.projectId))
+      .for("update");
+    const others = sql`${projectSecrets.projectId} = ${project.projectId} and ${projectSecrets.name} <> ${name}`;
+    if ((await tx.$count(projectSecrets, others)) >= SECRETS_MAX) {
+      throw new SvcError("validation_failed", `A project has at most ${SECRETS_MAX} secrets.`);
+    }
+    const [row] = await tx
+      .insert(projectSecrets)
+      .values({ projectId: project.projectId, name, value, createdAt: now, updatedAt: now })
+      .onConflictDoUpdate({
+        target: [projectSecrets.projectId, projectSecrets.name],
+        set: { value, updatedAt: now },
+      })
+      .returning();
+    if (!row) throw new Error("the insert of a secret returned no row");
+    return toWire(row);
+  });
+}
+
+/** Removes a secret. @throws not_found */
+export async function unsetSecret(deps: Deps, project: ProjectRow, name: string): Promise<{ ok: true }> {
+  const gone = await deps.db
+    .delete(projectSecrets)
+    .where(and(eq(projectSecrets.projectId, project.projectId), eq(projectSecrets.name, name)))
+    .returning({ name: projectSecrets.name });
+  if (gone.length === 0) throw new SvcError("not_found", "The project has no such secret.");
+  return { ok: true };
+}
+
+function requireName(name: string): void {
+  if (!SECRET_NAME.test(name)) {
+    const message = "must be 1 to 64 of A-Z, 0-9 and _, and not begin with a digit";
+    throw new SvcError("validation_failed", `A secret's name ${message}.`, {
+      details: [{ path: "name", message }],
+    });
+  }
+  if (isReservedName(name)) {
+    throw new SvcError(
+      "reserved_name",
+      `"${name}" is a name that svc or the sandbox itself uses. Choose another.`,
+    );
+  }
+}

@@ -1,0 +1,131 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { SECRET_MAX_BYTES, SECRETS_MAX } from "../../src/contract/secret.ts";
+import { type Api, startApi } from "../helpers/api.ts";
+import { Remote } from "../helpers/remote.ts";
+
+let api: Api;
+const remote = new Remote();
+beforeAll(async () => {
+  remote.commit("main", { a: "1\n" });
+  api = await startApi();
+}, 30_000);
+afterAll(async () => {
+  await api.stop();
+  remote.remove();
+});
+
+async function fresh() {
+  const { project_id } = await api.project(remote.url);
+  const path = `/v1/projects/${project_id}/secrets`;
+  return {
+    path,
+    set: (name: string, value: unknown, token = api.token) =>
+      api.call("PUT", `${path}/${encodeURIComponent(name)}`, { body: { value }, token }),
+    names: async () => (await api.call("GET", path)).body.items.map(({ name }: { name: string }) => name),
+  };
+}
+
+describe("secrets", () => {
+  test("are set, set again, listed by name and removed; values never come back", async () => {
+    const { path, set, names } = await fresh();
+    const first = await set("API_KEY", "s3cr3t-value-one");
+    expect([first.status, Object.keys(first.body).sort()]).toEqual([
+      200,
+      ["created_at", "name", "updated_at"],
+    ]);
+    const again = await api.call("POST", path, { body: { name: "API_KEY", value: "s3cr3t-value-two" } });
+    expect([again.status, again.body.created_at]).toEqual([200, first.body.created_at]);
+    await set("_B2", "");
+    const listed = await api.call("GET", path);
+    expect(listed.text).not.toContain("s3cr3t");
+    expect(await names()).toEqual(["API_KEY", "_B2"]);
+    expect((await api.call("DELETE", `${path}/API_KEY`)).body).toEqual({ ok: true });
+    expect((await api.call("DELETE", `${path}/API_KEY`)).status).toBe(404);
+    expect(await names()).toEqual(["_B2"]);
+  });
+
+  test.each(["lower", "1A", "A-B", "A B", "A=B", "Ä", "A".repeat(65), "A\0"])(
+    "no secret is called %j",
+    async (name) => {
+      const { path, set } = await fresh();
+      expect((await set(name, "x")).status).toBe(400);
+      expect((await api.call("POST", path, { body: { name, value: "x" } })).status).toBe(400);
+    },
+  );
+
+  test.each([
+    "SVC_TOKEN",
+    "SVC_X",
+    "PATH",
+    "HOME",
+    "PORT",
+    "LD_PRELOAD",
+    "LD_LIBRARY_PATH",
+    "NODE_OPTIONS",
+    "BUN_OPTIONS",
+    "BUN_BE_BUN",
+    "GIT_DIR",
+    "OPENCODE_CONFIG",
+    "BASH_ENV",
+    "DYLD_INSERT_LIBRARIES",
+  ])("%s is the sandbox's own", async (name) => {
+    const { set } = await fresh();
+    const { status, body } = await set(name, "x");
+    expect([status, body.code]).toEqual([400, "reserved_name"]);
+  });
+
+  test("hold what fits: 64 KiB, no NUL, 200 in a project", async () => {
+    const { path, set, names } = await fresh();
+    expect((await set("A", "x".repeat(SECRET_MAX_BYTES))).status).toBe(200);
+    expect((await set("A", "x".repeat(SECRET_MAX_BYTES + 1))).status).toBe(400);
+    expect((await set("A", "a\0b")).status).toBe(400);
+    expect((await set("A", 1)).status).toBe(400);
+    const more = Array.from({ length: SECRETS_MAX + 5 }, (_, index) => set(`N${index}`, "x"));
+    const statuses = (await Promise.all(more)).map(({ status }) => status);
+    expect(statuses.filter((status) => status === 400)).toHaveLength(6);
+    expect(await names()).toHaveLength(SECRETS_MAX);
+    expect((await set("A", "again")).status).toBe(200);
+    expect((await api.call("GET", path)).body.next_cursor).toBeUndefined();
+  }, 20_000);
+
+  test("are listed beside what the manifest asks for", async () => {
+    const own = new Remote();
+    own.commit("main", {
+      "svc.toml": 'svc_version = 1\n[env]\nrequired = ["KEY_A", "KEY_B"]\noptional = ["KEY_C", "KEY_A"]\n',
+    });
+    const { project_id } = await api.project(own.url);
+    const path = `/v1/projects/${project_id}/secrets`;
+    await api.call("PUT", `${path}/KEY_B`, { body: { value: "x" } });
+    const asked = { required: ["KEY_A", "KEY_B"], optional: ["KEY_C"] };
+    expect((await api.call("GET", path)).body).toMatchObject({ ...asked, missing: ["KEY_A"] });
+    own.remove();
+    // a repository that does not answer is no reason to hide them
+    expect((await api.call("GET", path)).body).toMatchObject({ items: [{ name: "KEY_B" }], required: [] });
+  });
+
+  test("belong to one project, and open to a project token", async () => {
+    const [mine, other] = [await fresh(), await fresh()];
+    await mine.set("KEY", "x");
+    expect(await other.names()).toEqual([]);
+    const project = mine.path.replace("/secrets", "");
+    const { token } = (await api.call("POST", `${project}/cli-token`, { body: {} })).body;
+    expect((await mine.set("KEY2", "x", token)).status).toBe(200);
+    expect((await other.set("KEY2", "x", token)).status).toBe(403);
+    expect((await mine.set("KEY2", "x", await api.mint("stranger@example.com"))).status).toBe(403);
+  });
+
+  test("are nowhere on the disk in plain", async () => {
+    const { set } = await fresh();
+    const value = `plain-${crypto.randomUUID()}`;
+    await set("KEY", value);
+    const files = readdirSync(api.dataDir, { recursive: true, withFileTypes: true }).filter((file) =>
+      file.isFile(),
+    );
+    for (const file of files) {
+      expect(readFileSync(join(file.parentPath, file.name)).includes(value)).toBe(false);
+    }
+    expect(files.length).toBeGreaterThan(0);
+  });
+});
