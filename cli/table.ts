@@ -4,6 +4,7 @@ import { cr } from "./table/cr.ts";
 import { hosts } from "./table/hosts.ts";
 import { projects } from "./table/projects.ts";
 import { repo } from "./table/repo.ts";
+import { env, secrets } from "./table/secrets.ts";
 import { shipping } from "./table/ship.ts";
 import { tools } from "./table/tools.ts";
 
@@ -11,6 +12,8 @@ import { tools } from "./table/tools.ts";
 export const TABLE: readonly (Group | Command)[] = [
   cr,
   repo,
+  secrets,
+  env,
   projects,
   hosts,
   ...shipping,

@@ -29,6 +29,9 @@ const DATA_LINES: Record<string, string[]> = {
   "hosts rm": ["stored", "--yes"],
   login: ["--token", TOKEN],
   "repo cat": ["a.txt"],
+  "secrets set": ["KEY=value"],
+  "secrets unset": ["KEY"],
+  "env push": ["--from", "-"],
   ship: ["--dry-run"],
 };
 
@@ -55,7 +58,11 @@ for (const spec of WITH_DATA) {
     if (name === "ship") beginRepository(home.cwd);
     if (name === "projects unlink") writeFileSync(join(home.cwd, ".svc/link.json"), "{}");
     const env = { ...api.env, FORCE_COLOR: "1", HTTPS_PROXY: "http://127.0.0.1:9" };
-    const ran = await svc([...line, "--json"], { home, env, stdin: "secret" });
+    const ran = await svc([...line, "--json"], {
+      home,
+      env,
+      stdin: name === "env push" ? "KEY=value" : "secret",
+    });
     expect({ name, code: ran.code, stderr: ran.stderr }).toEqual({ name, code: 0, stderr: "" });
     expect(ran.stdout.endsWith("\n")).toBe(true);
     expect(ran.stdout.trimEnd()).not.toContain("\n");

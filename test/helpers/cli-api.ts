@@ -156,7 +156,7 @@ export function failure(
 function generalize(path: string): string {
   return path
     .replace(/^\/projects\/[^/]+/, "/projects/:p")
-    .replace(/^(\/projects\/:p\/change-requests)\/[^/]+/, "$1/:n");
+    .replace(/^(\/projects\/:p\/(?:change-requests|secrets))\/[^/]+/, "$1/:n");
 }
 
 function safeParse(text: string): unknown {
@@ -206,6 +206,18 @@ const DEFAULTS: Record<string, Route> = {
   "GET /projects/:p": () => project(),
   "DELETE /projects/:p": () => ({ ok: true }),
   "PUT /projects/:p/git-credential": () => ({ ok: true }),
+  "GET /projects/:p/secrets": () => ({
+    items: [{ name: "API_KEY", created_at: TIME, updated_at: TIME }],
+    required: ["API_KEY", "DB_URL"],
+    optional: ["REGION"],
+    missing: ["DB_URL"],
+  }),
+  "PUT /projects/:p/secrets/:n": ({ path }) => ({
+    name: path.split("/").at(-1),
+    created_at: TIME,
+    updated_at: TIME,
+  }),
+  "DELETE /projects/:p/secrets/:n": () => ({ ok: true }),
   "GET /projects/:p/change-requests": ({ query }) => ({
     change_requests:
       query["status"] === "open"

@@ -1,0 +1,47 @@
+import type { SecretList } from "../../../src/contract/secret.ts";
+import { path } from "../../api.ts";
+import type { Handler } from "../../spec.ts";
+import type * as table from "../../table/secrets.ts";
+import { ago, type Column, table as tableOf } from "../../table-print.ts";
+
+interface Row {
+  name: string;
+  updatedAt: string | null;
+  wanted: string;
+}
+
+export const ls: Handler<typeof table.ls> = async (context) => {
+  const { id } = await context.project();
+  const api = await context.api();
+  const list = await api.call<SecretList>({ path: path`/projects/${id}/secrets` });
+  const rows = rowsOf(list);
+  await context.out.result(list, (view) => {
+    const columns: Column<Row>[] = [
+      { title: "NAME", value: ({ name }) => name },
+      {
+        title: "SET",
+        value: ({ updatedAt }) => (updatedAt && view.tty ? ago(updatedAt, view.now) : (updatedAt ?? "")),
+      },
+      { title: "MANIFEST", value: ({ wanted }) => wanted },
+    ];
+    return rows.length === 0 ? "" : tableOf(rows, columns, view);
+  });
+  if (rows.length === 0) await context.out.note("No secrets yet. Next: svc secrets set NAME=-");
+  else if (list.missing.length > 0)
+    await context.out.note(`Missing: ${list.missing.join(", ")}. Next: svc secrets set ${list.missing[0]}=-`);
+};
+
+/** What is set, then what only the manifest names. */
+function rowsOf({ items, required, optional, missing }: SecretList): Row[] {
+  const wanted = (name: string) =>
+    required.includes(name)
+      ? missing.includes(name)
+        ? "required, missing"
+        : "required"
+      : optional.includes(name)
+        ? "optional"
+        : "";
+  const set = items.map(({ name, updated_at }) => ({ name, updatedAt: updated_at, wanted: wanted(name) }));
+  const named = [...required, ...optional].filter((name) => !items.some((item) => item.name === name));
+  return [...set, ...named.map((name) => ({ name, updatedAt: null, wanted: wanted(name) }))];
+}

@@ -1,0 +1,56 @@
+import { isReservedName, SECRET_NAME } from "../../../src/contract/environment.ts";
+import type { Secret } from "../../../src/contract/secret.ts";
+import { path } from "../../api.ts";
+import type { Context } from "../../context.ts";
+import { usage } from "../../failure.ts";
+import { readSecret } from "../../input.ts";
+import type { Handler } from "../../spec.ts";
+import type * as table from "../../table/secrets.ts";
+import { oneLine } from "../../text.ts";
+
+export const set: Handler<typeof table.set> = async (context, { args }) => {
+  const pairs = args["NAME=VALUE"].map(readPair);
+  if (pairs.filter(([, value]) => value === "-").length > 1) {
+    throw usage("Standard input holds one value: give one NAME=- at a time.");
+  }
+  const values = new Map<string, string>();
+  for (const [name, value] of pairs) {
+    values.set(name, value === "-" ? await readSecret(context, value, `${name}=-`) : value);
+  }
+  const done = await setAll(context, values);
+  await context.out.result(done, () => `Set ${done.map(({ name }) => name).join(", ")}.\n`);
+};
+
+/** Sets secrets one after the other; a name that cannot be one is found before the first is sent. */
+export async function setAll(context: Context, values: ReadonlyMap<string, string>): Promise<Secret[]> {
+  for (const name of values.keys()) requireName(name);
+  const { id } = await context.project();
+  const api = await context.api();
+  const done: Secret[] = [];
+  for (const [name, value] of values) {
+    done.push(
+      await api.call<Secret>({ method: "PUT", path: path`/projects/${id}/secrets/${name}`, body: { value } }),
+    );
+  }
+  return done;
+}
+
+function readPair(text: string): [name: string, value: string] {
+  const equals = text.indexOf("=");
+  // the whole of it may be a value that was given without its name
+  if (equals < 1)
+    throw usage(
+      "A secret is given as NAME=VALUE.",
+      "svc secrets set API_KEY=- reads the value from standard input.",
+    );
+  return [text.slice(0, equals), text.slice(equals + 1)];
+}
+
+function requireName(name: string): void {
+  const shown = oneLine(name.slice(0, 80));
+  if (!SECRET_NAME.test(name)) {
+    throw usage(`"${shown}" is no name for a secret: 1 to 64 of A-Z, 0-9 and _, not beginning with a digit.`);
+  }
+  if (isReservedName(name))
+    throw usage(`"${shown}" is a name that svc or the sandbox itself uses. Choose another.`);
+}

@@ -1,0 +1,145 @@
+import { afterAll, beforeEach, describe, expect, test } from "bun:test";
+import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { readDotenv } from "../../cli/dotenv.ts";
+import { failure, fakeApi } from "../helpers/cli-api.ts";
+import { makeHome, type RunOptions, svc, svcOnTerminal } from "../helpers/cli-run.ts";
+
+const api = fakeApi();
+afterAll(() => api.stop());
+beforeEach(() => api.reset());
+
+const run = (args: string[], options: RunOptions = {}) =>
+  svc(args, { ...options, env: { ...api.env, ...options.env } });
+const sent = () =>
+  api.seen.filter(({ method }) => method !== "GET").map(({ path, body }) => [path.split("/").at(-1), body]);
+
+describe("secrets", () => {
+  test("ls marks what the manifest asks for, and says what is missing", async () => {
+    const ran = await run(["secrets", "ls"]);
+    expect(ran.stdout).toBe(
+      "API_KEY\t2026-11-20T10:00:00.000Z\trequired\nDB_URL\t\trequired, missing\nREGION\t\toptional\n",
+    );
+    expect(ran.stderr).toContain("Missing: DB_URL. Next: svc secrets set DB_URL=-");
+  });
+
+  test("set sends each, with a value from standard input where it says so", async () => {
+    const ran = await run(["secrets", "set", "A=1=2", "B=-", "C="], { stdin: "from stdin\n" });
+    expect([ran.code, ran.stdout]).toEqual([0, "Set A, B, C.\n"]);
+    expect(sent()).toEqual([
+      ["A", { value: "1=2" }],
+      ["B", { value: "from stdin" }],
+      ["C", { value: "" }],
+    ]);
+  });
+
+  test("set asks on a terminal and does not show what is typed", async () => {
+    const on = svcOnTerminal(["secrets", "set", "KEY=-"], { env: api.env });
+    await on.shows("it is not shown");
+    on.type("typed-secret\r");
+    expect((await on.exited).code).toBe(0);
+    expect(on.screen()).not.toContain("typed-secret");
+    expect(sent()).toEqual([["KEY", { value: "typed-secret" }]]);
+  });
+
+  test.each([
+    [["novalue"], "NAME=VALUE"],
+    [["=x"], "NAME=VALUE"],
+    [["A=-", "B=-"], "one value"],
+    [["A=1", "lower=2"], '"lower" is no name'],
+    [["A=1", "SVC_X=2"], '"SVC_X" is a name that svc'],
+    [["A=1", "PATH=2"], '"PATH" is a name that svc'],
+  ])("set %j stops before anything is sent", async (words, says) => {
+    const ran = await run(["secrets", "set", ...words]);
+    expect([ran.code, ran.stdout, api.seen.length]).toEqual([2, "", 0]);
+    expect(ran.stderr).toContain(says);
+  });
+
+  test("what looks like a value without its name is not repeated", async () => {
+    const ran = await run(["secrets", "set", "sk-live-verysecret"]);
+    expect(ran.code).toBe(2);
+    expect(ran.stderr).not.toContain("verysecret");
+  });
+
+  test("unset removes each once, and says which is not there", async () => {
+    expect((await run(["secrets", "unset", "A", "B", "A"])).stdout).toBe("Removed A, B.\n");
+    expect(sent().map(([name]) => name)).toEqual(["A", "B"]);
+    api.on("DELETE /projects/:p/secrets/:n", () =>
+      failure("not_found", "The project has no such secret.", 404),
+    );
+    expect(await run(["secrets", "unset", "A"])).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("no such secret"),
+    });
+  });
+});
+
+describe("env", () => {
+  test("pull writes names without values, for its owner alone, and replaces nothing unasked", async () => {
+    const home = makeHome();
+    const file = join(home.cwd, ".env");
+    expect((await run(["env", "pull"], { home })).stdout).toBe("Wrote .env with 3 names.\n");
+    expect(readFileSync(file, "utf8").split("\n").slice(1)).toEqual([
+      "API_KEY= # required",
+      "DB_URL= # required",
+      "REGION=",
+      "",
+    ]);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    writeFileSync(file, "mine");
+    const again = await run(["env", "pull"], { home });
+    expect([again.code, readFileSync(file, "utf8")]).toEqual([1, "mine"]);
+    expect(again.stderr).toContain("--force");
+    expect((await run(["env", "pull", "--force"], { home })).code).toBe(0);
+    expect(readFileSync(file, "utf8")).toContain("API_KEY=");
+  });
+
+  test("push sends what has a value, and what pull wrote empties nothing", async () => {
+    const home = makeHome();
+    await run(["env", "pull"], { home });
+    expect(await run(["env", "push", "--from", ".env"], { home })).toMatchObject({ code: 2 });
+    writeFileSync(join(home.cwd, ".env"), "export A=1\n# c\nB='x # y'\nC=\n");
+    const ran = await run(["env", "push", "--from", ".env"], { home });
+    expect([ran.stdout, ran.stderr]).toEqual([
+      "Set A, B.\n",
+      expect.stringContaining("1 without a value left alone"),
+    ]);
+    expect(sent()).toEqual([
+      ["A", { value: "1" }],
+      ["B", { value: "x # y" }],
+    ]);
+  });
+
+  test("push sends nothing of a file with a line that cannot be read", async () => {
+    const ran = await run(["env", "push", "--from", "-"], { stdin: "A=1\nsecret value here\n" });
+    expect([ran.code, api.seen.length]).toEqual([2, 0]);
+    expect(ran.stderr).toContain("Line 2");
+    expect(ran.stderr).not.toContain("secret value");
+  });
+});
+
+test.each<[string, Record<string, string> | number]>([
+  ["A=1", { A: "1" }],
+  ["\ufeffA=1\r\nB = two words \r\n", { A: "1", B: "two words" }],
+  ["A=1 # c\nB=1#c\nC=#c", { A: "1", B: "1#c", C: "" }],
+  ["  export  A=1\n\n# x\n", { A: "1" }],
+  ['A="a\\nb\\t\\"\\\\\\$ $X" # c', { A: 'a\nb\t"\\$ $X' }],
+  ["A='a\\nb $X'", { A: "a\\nb $X" }],
+  [
+    'KEY="-----BEGIN KEY-----\nabc\n-----END KEY-----"\nB=2',
+    { KEY: "-----BEGIN KEY-----\nabc\n-----END KEY-----", B: "2" },
+  ],
+  ["A=1\nA=2", { A: "2" }],
+  ["A=a=b==", { A: "a=b==" }],
+  ["", {}],
+  ["A", 1],
+  ["A=1\n1B=2", 2],
+  ["A-B=1", 1],
+  ['A="x', 1],
+  ["B=1\nA='x\n\n", 2],
+  ['A="x" y', 1],
+])("a dotenv file is read: %j", (text, expected) => {
+  const found = readDotenv(text);
+  if ("line" in found) expect(found.line).toBe(Number(expected));
+  else expect(Object.fromEntries(found.values)).toEqual(expected as Record<string, string>);
+});
