@@ -42,7 +42,7 @@ test.each([
   [["hosts", "use", "svc-"], ["svc-internal-dev"]],
   [["cr", "open", "--description-file", ""], [":files"]],
   [["completion", "z"], ["zsh"]],
-  [["help", "env"], ["environment"]],
+  [["help", "envi"], ["environment"]],
   [["help", "cr", "m"], ["merge"]],
   [["nonsense", ""], []],
   [["cr", "nonsense", ""], []],

@@ -1,0 +1,42 @@
+/** What is answered here, without an upstream. */
+export interface Answer {
+  status: number;
+  headers?: Readonly<Record<string, string>>;
+  body?: Uint8Array | string;
+}
+
+const REASONS: Readonly<Record<number, string>> = {
+  200: "OK",
+  202: "Accepted",
+  400: "Bad Request",
+  401: "Unauthorized",
+  403: "Forbidden",
+  404: "Not Found",
+  405: "Method Not Allowed",
+  408: "Request Timeout",
+  409: "Conflict",
+  413: "Content Too Large",
+  431: "Request Header Fields Too Large",
+  500: "Internal Server Error",
+  501: "Not Implemented",
+  502: "Bad Gateway",
+  503: "Service Unavailable",
+  505: "HTTP Version Not Supported",
+};
+
+/** The bytes of an answer. A HEAD request gets the head only. */
+export function writeAnswer(
+  answer: Answer,
+  { keepAlive, head }: { keepAlive: boolean; head: boolean },
+): Uint8Array {
+  const body = Buffer.from(answer.body ?? "");
+  const lines = [
+    `HTTP/1.1 ${answer.status} ${REASONS[answer.status] ?? ""}`,
+    ...Object.entries(answer.headers ?? {}).map(([name, value]) => `${name}: ${value}`),
+    `Content-Length: ${body.length}`,
+    `Date: ${new Date().toUTCString()}`,
+    `Connection: ${keepAlive ? "keep-alive" : "close"}`,
+  ];
+  const bytes = Buffer.from(`${lines.join("\r\n")}\r\n\r\n`, "latin1");
+  return head ? bytes : Buffer.concat([bytes, body]);
+}

@@ -1,0 +1,349 @@
+import type { Socket } from "bun";
+import { type Answer, writeAnswer } from "./answer.ts";
+import { type Body, createBody } from "./body.ts";
+import { HeadError, headLength, type RequestHead, type ResponseHead, readRequestHead } from "./head.ts";
+import { createOutlet, type Outlet } from "./outlet.ts";
+import { type Address, openUpstream, type Upstream } from "./upstream.ts";
+
+/** What to do with a request. */
+export type Decision =
+  /** Pass it on: `head` takes the place of the request's own head, the body follows as it comes. */
+  | { to: Address; head: Uint8Array }
+  | { answer: Answer }
+  /** Answer it here, from its whole body of at most `maxBytes`. */
+  | { maxBytes: number; handle(body: Uint8Array): Promise<Answer> };
+
+export type Decide = (head: RequestHead, client: { address: string }) => Decision | Promise<Decision>;
+
+/** How an error of HTTP itself is answered. */
+export type Explain = (status: number, message: string, head: RequestHead | null) => Answer;
+
+/** A client's connection: one request after the other, each to where it belongs. */
+export interface Connection {
+  receive(bytes: Buffer): void;
+  drain(): void;
+  /** The client says no more. */
+  end(): void;
+  /** The connection is gone. */
+  close(): void;
+  /** Ends it when it is silent for longer than it may be; called now and then. */
+  sweep(now: number): void;
+  /** Answers what is under way, and takes nothing more. */
+  retire(): void;
+}
+
+/** A head arrives at once; one that takes longer is an attack or a broken network. */
+const HEAD_MS = 30_000;
+/** Between two requests, as common proxies keep their connections. */
+const IDLE_MS = 75_000;
+
+/** For what was written last to arrive, and for the client to hang up itself. */
+const LINGER_MS = 5_000;
+/** Methods that may be said twice (RFC 9110, 9.2.1). */
+const SAFE: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"]);
+
+interface Collecting {
+  maxBytes: number;
+  handle(body: Uint8Array): Promise<Answer>;
+  parts: Uint8Array[];
+  bytes: number;
+}
+
+type State = "head" | "deciding" | "body" | "collecting" | "upgrading" | "raw" | "over";
+
+export function createConnection(socket: Socket<unknown>, decide: Decide, explain: Explain): Connection {
+  const outlet: Outlet = createOutlet(socket, flow);
+  const client = { address: socket.remoteAddress };
+  let state: State = "head";
+  let inbox: Buffer = EMPTY;
+  let upstream: Upstream | null = null;
+  let head: RequestHead | null = null;
+  let collecting: Collecting | null = null;
+  /** The head that was passed on, while it may be said again on a new connection. */
+  let again: { to: Address; head: Uint8Array } | null = null;
+  let body: Body | null = null;
+  /** An upstream's answer is not over, and whether any of it was passed on. */
+  let answering = false;
+  let begun = false;
+  let closing = false;
+  let isPaused = false;
+  let deadline = Date.now() + HEAD_MS;
+
+  return { receive, drain: () => outlet.drain(), end, close, sweep, retire };
+
+  function receive(bytes: Buffer): void {
+    if (state === "over") return;
+    if (state === "raw") {
+      if (upstream && !upstream.write(bytes)) flow();
+      return;
+    }
+    if (inbox.length === 0 && state === "head") deadline = Date.now() + HEAD_MS;
+    inbox = inbox.length === 0 ? bytes : Buffer.concat([inbox, bytes]);
+    pump();
+  }
+
+  function pump(): void {
+    try {
+      while (inbox.length > 0 && step());
+    } catch (error) {
+      if (error instanceof HeadError) refuse(error.status, error.message);
+      else refuse(500, "Something went wrong inside svc.");
+    }
+    if (inbox.length > 0 && state !== "over") inbox = Buffer.from(inbox);
+    flow();
+  }
+
+  /** @returns whether there may be more to do */
+  function step(): boolean {
+    if (state === "head") return !answering && begin();
+    if (state === "body") return pass();
+    if (state === "collecting") return collect();
+    return false;
+  }
+
+  function begin(): boolean {
+    const length = headLength(inbox);
+    if (length < 0) return false;
+    head = readRequestHead(inbox.subarray(0, length));
+    inbox = inbox.subarray(length);
+    body = createBody(head.framing);
+    begun = false;
+    state = "deciding";
+    const decision = decide(head, client);
+    if (!(decision instanceof Promise)) {
+      follow(decision);
+      return true;
+    }
+    decision.then(
+      (made) => {
+        if (state !== "deciding") return;
+        follow(made);
+        pump();
+      },
+      () => refuse(500, "Something went wrong inside svc."),
+    );
+    return false;
+  }
+
+  function follow(decision: Decision): void {
+    if (!head || !body) return;
+    if ("answer" in decision) {
+      reply(decision.answer);
+      return;
+    }
+    if ("handle" in decision) {
+      state = "collecting";
+      collecting = { ...decision, parts: [], bytes: 0 };
+      body = createBody(head.framing, keep);
+      if (body.ended) handle();
+      return;
+    }
+    answering = true;
+    state = !body.ended ? "body" : head.upgrade === null ? "head" : "upgrading";
+    send(decision);
+  }
+
+  function send(request: { to: Address; head: Uint8Array }): void {
+    const isReused = upstream !== null && isSame(upstream.address, request.to);
+    if (!upstream || !isReused) {
+      upstream?.close();
+      upstream = connect(request.to);
+    }
+    // a connection that was kept may have ended a moment ago
+    again = isReused && state === "head" && SAFE.has(head?.method ?? "") ? request : null;
+    upstream.expect(head?.method ?? "");
+    upstream.write(request.head);
+  }
+
+  function connect(to: Address): Upstream {
+    const made: Upstream = openUpstream(to, {
+      onBytes(bytes) {
+        if (made !== upstream || state === "over") return;
+        begun = true;
+        if (!outlet.write(bytes)) made.pause();
+      },
+      onHead: (answer) => made === upstream && onAnswerHead(answer),
+      onAnswered(keepAlive) {
+        if (made !== upstream) return;
+        answering = false;
+        if (!keepAlive) {
+          made.close();
+          upstream = null;
+        }
+        if (state === "upgrading") state = "head";
+        settle(keepAlive);
+      },
+      onGone: (clean) => made === upstream && onUpstreamGone(clean),
+      onDrained: flow,
+    });
+    return made;
+  }
+
+  function onAnswerHead(answer: ResponseHead): void {
+    if (answer.status !== 101) return;
+    if (state !== "upgrading" || !upstream) {
+      refuse(502, "What stands behind svc answered what was not asked.");
+      return;
+    }
+    state = "raw";
+    answering = false;
+    upstream.goRaw();
+    const rest = inbox;
+    inbox = EMPTY;
+    if (rest.length > 0) upstream.write(rest);
+  }
+
+  function onUpstreamGone(clean: boolean): void {
+    upstream = null;
+    if (state === "raw") {
+      leave();
+    } else if (answering && !begun && again) {
+      send(again);
+    } else if (answering && !begun) {
+      refuse(502, "What stands behind svc does not answer.");
+    } else if (answering) {
+      answering = false;
+      // the end of the connection is the end of the answer, or the answer is cut off, which the client must see
+      if (clean) leave();
+      else abort();
+    }
+  }
+
+  /** The answer is over; when the request is too, the next may come. */
+  function settle(keepAlive: boolean): void {
+    if (state !== "head" && (state !== "body" || keepAlive)) return;
+    if (closing || !keepAlive || !head?.keepAlive) leave();
+    else if (state === "head") {
+      deadline = Date.now() + IDLE_MS;
+      if (inbox.length > 0) pump();
+    }
+  }
+
+  function pass(): boolean {
+    if (!body || !upstream) return false;
+    const taken = body.take(inbox);
+    const bytes = inbox.subarray(0, taken);
+    inbox = inbox.subarray(taken);
+    upstream.write(bytes);
+    if (!body.ended) return false;
+    state = "head";
+    if (!answering) settle(true);
+    return true;
+  }
+
+  function collect(): boolean {
+    if (!body) return false;
+    inbox = inbox.subarray(body.take(inbox));
+    if (body.ended) handle();
+    return false;
+  }
+
+  function keep(bytes: Buffer): void {
+    if (!collecting) return;
+    collecting.bytes += bytes.length;
+    if (collecting.bytes > collecting.maxBytes) {
+      throw new HeadError(413, `The body is larger than ${collecting.maxBytes} bytes.`);
+    }
+    collecting.parts.push(Buffer.from(bytes));
+  }
+
+  function handle(): void {
+    if (!collecting) return;
+    state = "deciding";
+    collecting.handle(Buffer.concat(collecting.parts)).then(
+      (answer) => {
+        reply(answer);
+        pump();
+      },
+      () => refuse(500, "Something went wrong inside svc."),
+    );
+    collecting = null;
+  }
+
+  function reply(answer: Answer): void {
+    if (state === "over" || !head) return;
+    // what is left of the body would be taken for the next request
+    const keepAlive = head.keepAlive && !closing && (body?.ended ?? true);
+    outlet.write(writeAnswer(answer, { keepAlive, head: head.method === "HEAD" }));
+    if (!keepAlive) {
+      leave();
+      return;
+    }
+    state = "head";
+    deadline = Date.now() + IDLE_MS;
+  }
+
+  function refuse(status: number, message: string): void {
+    if (state === "over") return;
+    if (begun) {
+      abort();
+      return;
+    }
+    const answer = explain(status, message, head);
+    outlet.write(writeAnswer(answer, { keepAlive: false, head: head?.method === "HEAD" }));
+    leave();
+  }
+
+  /** Says goodbye in good order: what was written still arrives. */
+  function leave(): void {
+    state = "over";
+    deadline = Date.now() + LINGER_MS;
+    inbox = EMPTY;
+    upstream?.close();
+    upstream = null;
+    outlet.finish();
+  }
+
+  function abort(): void {
+    close();
+    socket.terminate();
+  }
+
+  function end(): void {
+    if (state === "raw" || (answering && state === "head")) upstream?.finish();
+    else if (state === "head" && !answering) leave();
+    else abort();
+  }
+
+  function close(): void {
+    state = "over";
+    inbox = EMPTY;
+    upstream?.close();
+    upstream = null;
+  }
+
+  function sweep(now: number): void {
+    if (now < deadline) return;
+    if (state === "over" && !outlet.isFull) socket.terminate();
+    if (state !== "head" || answering) return;
+    if (inbox.length > 0) refuse(408, "The head of the request did not arrive in time.");
+    else leave();
+  }
+
+  function retire(): void {
+    closing = true;
+    if (state === "head" && !answering && inbox.length === 0) leave();
+  }
+
+  /** Reads on as far as what was read can go. */
+  function flow(): void {
+    if (state === "over") return;
+    if (!outlet.isFull) upstream?.resume();
+    const hasToWait =
+      state === "deciding" ||
+      state === "upgrading" ||
+      (state === "head" && answering && inbox.length > 0) ||
+      ((state === "body" || state === "raw") && (upstream?.isFull ?? false));
+    if (hasToWait === isPaused) return;
+    isPaused = hasToWait;
+    if (hasToWait) socket.pause();
+    else socket.resume();
+  }
+}
+
+function isSame(one: Address, other: Address): boolean {
+  if ("unix" in one || "unix" in other) return "unix" in one && "unix" in other && one.unix === other.unix;
+  return one.hostname === other.hostname && one.port === other.port;
+}
+
+const EMPTY: Buffer = Buffer.alloc(0);

@@ -1,0 +1,64 @@
+import type { Socket } from "bun";
+import { type Connection, createConnection, type Decide, type Explain } from "./connection.ts";
+
+export interface Listener {
+  port: number;
+  /** Connections that are open. */
+  readonly connections: number;
+  /** Takes no more connections, answers what is under way for at most so long, then ends the rest. */
+  stop(drainMs: number): Promise<void>;
+}
+
+const SWEEP_MS = 2_000;
+const LOOK_MS = 20;
+
+/**
+ * Listens for HTTP/1.1 and passes each request on as it came, byte for byte but for its head; answers pass back unread.
+ * Nothing is buffered: who reads slowly is waited for.
+ */
+export function listen(
+  place: { hostname: string; port: number },
+  decide: Decide,
+  explain: Explain,
+): Listener {
+  const open = new Map<Socket<unknown>, Connection>();
+  const server = Bun.listen({
+    ...place,
+    allowHalfOpen: true,
+    socket: {
+      open(socket) {
+        socket.setNoDelay(true);
+        open.set(socket, createConnection(socket, decide, explain));
+      },
+      data: (socket, bytes) => open.get(socket)?.receive(bytes),
+      drain: (socket) => open.get(socket)?.drain(),
+      end: (socket) => open.get(socket)?.end(),
+      close(socket) {
+        open.get(socket)?.close();
+        open.delete(socket);
+      },
+      error(socket) {
+        socket.terminate();
+      },
+    },
+  });
+  const timer = setInterval(() => {
+    const now = Date.now();
+    for (const connection of open.values()) connection.sweep(now);
+  }, SWEEP_MS);
+
+  return {
+    port: server.port,
+    get connections() {
+      return open.size;
+    },
+    async stop(drainMs) {
+      server.stop(false);
+      for (const connection of open.values()) connection.retire();
+      const deadline = Date.now() + drainMs;
+      while (open.size > 0 && Date.now() < deadline) await Bun.sleep(LOOK_MS);
+      clearInterval(timer);
+      for (const socket of open.keys()) socket.terminate();
+    },
+  };
+}

@@ -1,0 +1,49 @@
+import type { Socket } from "bun";
+
+/** What is written to a socket, in order. It says when it is full, and is drained by the socket's own event. */
+export interface Outlet {
+  /** @returns false when whoever writes should wait for `onDrained` */
+  write(bytes: Uint8Array): boolean;
+  /** Says that nothing more comes, once all is written. */
+  finish(): void;
+  /** To be called by the socket's `drain`. */
+  drain(): void;
+  readonly isFull: boolean;
+}
+
+/** @param onDrained called when all that waited has been written */
+export function createOutlet<T>(socket: Socket<T>, onDrained: () => void): Outlet {
+  let waiting: Uint8Array[] = [];
+  let finished = false;
+
+  return {
+    write,
+    finish() {
+      finished = true;
+      if (waiting.length === 0) socket.shutdown();
+    },
+    drain() {
+      const queue = waiting;
+      waiting = [];
+      for (const bytes of queue) write(bytes);
+      if (waiting.length > 0) return;
+      if (finished) socket.shutdown();
+      else onDrained();
+    },
+    get isFull() {
+      return waiting.length > 0;
+    },
+  };
+
+  function write(bytes: Uint8Array): boolean {
+    if (waiting.length === 0) {
+      const written = socket.write(bytes);
+      if (written >= bytes.length) return true;
+      // the buffer that a socket's event brings is used again when the event is over
+      waiting.push(new Uint8Array(bytes.subarray(Math.max(written, 0))));
+    } else {
+      waiting.push(new Uint8Array(bytes));
+    }
+    return false;
+  }
+}

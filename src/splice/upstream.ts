@@ -1,0 +1,171 @@
+import type { Socket } from "bun";
+import { type Body, createBody } from "./body.ts";
+import { HeadError, headLength, type ResponseHead, readResponseHead } from "./head.ts";
+import { createOutlet, type Outlet } from "./outlet.ts";
+
+/** Where a request goes. */
+export type Address = { hostname: string; port: number } | { unix: string };
+
+/** What becomes of an upstream connection, told to whoever opened it. */
+export interface UpstreamEvents {
+  /** Bytes of the answer, to be passed on as they are. */
+  onBytes(bytes: Uint8Array): void;
+  /** The final head of an answer was read; 101 too. */
+  onHead(head: ResponseHead): void;
+  /** The answer has ended; the next request may follow if `keepAlive`. */
+  onAnswered(keepAlive: boolean): void;
+  /** Nothing more comes: the connection was refused, broke, or ended. `clean` is its end in good order. */
+  onGone(clean: boolean): void;
+  onDrained(): void;
+}
+
+export interface Upstream {
+  readonly address: Address;
+  /** An answer is on its way, or nothing was asked yet. */
+  expect(method: string): void;
+  write(bytes: Uint8Array): boolean;
+  /** From now on bytes pass unread, both ways. */
+  goRaw(): void;
+  /** Says that nothing more will be asked. */
+  finish(): void;
+  pause(): void;
+  resume(): void;
+  close(): void;
+  readonly isFull: boolean;
+}
+
+/** A process on the same machine, or a container of it: it accepts at once or not at all. */
+const CONNECT_MS = 10_000;
+
+/** Opens a connection; what is written before it is open waits. */
+export function openUpstream(address: Address, events: UpstreamEvents): Upstream {
+  let socket: Socket<undefined> | null = null;
+  let outlet: Outlet | null = null;
+  let early: Uint8Array[] = [];
+  let finished = false;
+  let gone = false;
+  let raw = false;
+  let method: string | null = null;
+  let head: ResponseHead | null = null;
+  let body: Body | null = null;
+  let inbox: Buffer = EMPTY;
+
+  const timer = setTimeout(() => lose(false), CONNECT_MS);
+  const common = {
+    allowHalfOpen: true,
+    socket: {
+      open,
+      data: (_: Socket<undefined>, bytes: Buffer) => receive(bytes),
+      drain: () => outlet?.drain(),
+      end: () => lose(true),
+      close: () => lose(true),
+      error: () => lose(false),
+      connectError: () => lose(false),
+    },
+  };
+  const connecting =
+    "unix" in address ? Bun.connect({ ...address, ...common }) : Bun.connect({ ...address, ...common });
+  connecting.catch(() => lose(false));
+
+  return {
+    address,
+    expect(asked) {
+      method = asked;
+      head = null;
+    },
+    write(bytes) {
+      if (outlet) return outlet.write(bytes);
+      if (!gone) early.push(new Uint8Array(bytes));
+      return false;
+    },
+    goRaw() {
+      raw = true;
+    },
+    finish() {
+      finished = true;
+      outlet?.finish();
+    },
+    pause: () => void socket?.pause(),
+    resume: () => void socket?.resume(),
+    close,
+    get isFull() {
+      return outlet === null || outlet.isFull;
+    },
+  };
+
+  function open(opened: Socket<undefined>): void {
+    clearTimeout(timer);
+    if (gone) {
+      opened.terminate();
+      return;
+    }
+    socket = opened;
+    outlet = createOutlet(opened, events.onDrained);
+    for (const bytes of early) outlet.write(bytes);
+    early = [];
+    if (finished) outlet.finish();
+    else if (!outlet.isFull) events.onDrained();
+  }
+
+  function receive(bytes: Buffer): void {
+    if (gone) return;
+    try {
+      if (raw) events.onBytes(bytes);
+      else read(inbox.length === 0 ? bytes : Buffer.concat([inbox, bytes]));
+    } catch {
+      lose(false);
+    }
+  }
+
+  /** Passes on what belongs to the answer, and finds its end. */
+  function read(bytes: Buffer): void {
+    inbox = EMPTY;
+    let at = 0;
+    while (at < bytes.length && !gone && !raw) {
+      if (method === null) throw new HeadError(400, "Nobody asked for this answer.");
+      if (body === null) {
+        const length = headLength(at === 0 ? bytes : bytes.subarray(at));
+        if (length < 0) {
+          if (at > 0) events.onBytes(bytes.subarray(0, at));
+          inbox = Buffer.from(bytes.subarray(at));
+          return;
+        }
+        head = readResponseHead(bytes.subarray(at, at + length), method);
+        at += length;
+        if (head.status < 200 && head.status !== 101) continue;
+        events.onHead(head);
+        if (head.status === 101) continue;
+        body = createBody(head.framing);
+      }
+      at += body.take(at === 0 ? bytes : bytes.subarray(at));
+      if (!body.ended) break;
+      const { keepAlive } = head ?? { keepAlive: false };
+      events.onBytes(at === bytes.length ? bytes : bytes.subarray(0, at));
+      body = null;
+      method = null;
+      events.onAnswered(keepAlive);
+      // nobody asked for more
+      if (at < bytes.length) lose(false);
+      return;
+    }
+    if (at > 0 || raw) events.onBytes(bytes);
+  }
+
+  function lose(clean: boolean): void {
+    if (gone) return;
+    const isEnd = clean && head?.framing.kind === "close" && body !== null;
+    const isIdle = clean && method === null && body === null;
+    close();
+    events.onGone(raw ? clean : isEnd || isIdle);
+  }
+
+  function close(): void {
+    gone = true;
+    clearTimeout(timer);
+    early = [];
+    if (raw && outlet?.isFull) socket?.end();
+    else socket?.terminate();
+  }
+}
+
+const EMPTY: Buffer = Buffer.alloc(0);

@@ -1,0 +1,52 @@
+import { expect, test } from "bun:test";
+import { signUserContext, type UserContext, verifyUserContext } from "../../src/contract/user-context.ts";
+
+const KEY = "svc_sb_key";
+const NOW = 1_800_000_000;
+const context: UserContext = {
+  user_id: "u",
+  session_id: "s",
+  role: "user",
+  scopes: ["read"],
+  iat: NOW,
+  exp: NOW + 60,
+};
+const signed = signUserContext(KEY, context);
+const [body = "", signature = ""] = signed.split(".");
+const also = (change: object) => signUserContext(KEY, { ...context, ...change });
+
+test("what was signed is read back, within its minute and five seconds of skew", () => {
+  for (const now of [NOW - 5, NOW, NOW + 64])
+    expect(verifyUserContext(KEY, signed, "s", now)).toEqual(context);
+  for (const now of [NOW - 6, NOW + 65]) expect(verifyUserContext(KEY, signed, "s", now)).toBeNull();
+});
+
+test.each<[string, string]>([
+  ["nothing", ""],
+  ["no signature", body],
+  ["an empty signature", `${body}.`],
+  ["a third part", `${signed}.x`],
+  ["another key", signUserContext("svc_sb_other", context)],
+  [
+    "a changed body",
+    `${Buffer.from(JSON.stringify({ ...context, role: "platform" })).toString("base64url")}.${signature}`,
+  ],
+  ["a cut signature", signed.slice(0, -1)],
+  ["padding", `${signed}=`],
+  [
+    "another spelling of the same bytes",
+    `${signed.slice(0, -1)}${signed.endsWith("A") ? "B" : String.fromCharCode(signed.charCodeAt(signed.length - 1) + 1)}`,
+  ],
+  ["another session", also({ session_id: "t" })],
+  ["an unknown role", also({ role: "root" })],
+  ["scopes that are no list", also({ scopes: "all" })],
+  ["a life of an hour", also({ exp: NOW + 3600 })],
+  ["no times", also({ iat: "now" })],
+  ["too much", also({ scopes: ["x".repeat(5000)] })],
+])("refused: %s", (_, value) => {
+  expect(verifyUserContext(KEY, value, "s", NOW)).toBeNull();
+});
+
+test("an empty key opens nothing", () => {
+  expect(verifyUserContext("", signUserContext("", context), "s", NOW)).toBeNull();
+});

@@ -1,0 +1,256 @@
+import { describe, expect, test } from "bun:test";
+import { METHODS } from "node:http";
+import { join } from "node:path";
+import { createBody } from "../../src/splice/body.ts";
+import { HEAD_MAX_BYTES, HeadError, headLength, readRequestHead } from "../../src/splice/head.ts";
+
+/** CI runs a part of the million; `SVC_PROPERTY_HEADS=1000000` runs it all. */
+const HEADS = Number(process.env["SVC_PROPERTY_HEADS"] ?? 60_000);
+const BATCH = 4_000;
+
+interface Message {
+  method: string;
+  target: string;
+  body: string;
+}
+
+/** All messages up to the first that is refused or not whole. */
+function readAll(bytes: Buffer): { messages: Message[]; status: number | null } {
+  const messages: Message[] = [];
+  try {
+    for (let rest = bytes; rest.length > 0; ) {
+      const length = headLength(rest);
+      if (length < 0) break;
+      const head = readRequestHead(rest.subarray(0, length));
+      let content = "";
+      const body = createBody(head.framing, (piece) => {
+        content += piece.toString("latin1");
+      });
+      const after = rest.subarray(length);
+      const taken = body.take(after);
+      if (!body.ended) break;
+      messages.push({ method: head.method, target: head.target, body: content });
+      if (head.upgrade !== null || !head.keepAlive) break;
+      rest = after.subarray(taken);
+    }
+  } catch (error) {
+    if (!(error instanceof HeadError)) throw error;
+    return { messages, status: error.status };
+  }
+  return { messages, status: null };
+}
+
+const bytes = (text: string) => Buffer.from(text, "latin1");
+
+describe("a request's head", () => {
+  test.each<[string, string, number]>([
+    ["no host", "GET / HTTP/1.1\r\n\r\n", 400],
+    ["two hosts", "GET / HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n", 400],
+    ["a host with a slash", "GET / HTTP/1.1\r\nHost: a/b\r\n\r\n", 400],
+    [
+      "length and chunked",
+      "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n",
+      400,
+    ],
+    ["two lengths", "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\nContent-Length: 3\r\n\r\nabc", 400],
+    ["a list of lengths", "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3, 3\r\n\r\nabc", 400],
+    ["a signed length", "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: +3\r\n\r\nabc", 400],
+    ["a length in hex", "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 0x3\r\n\r\nabc", 400],
+    ["an endless length", `POST / HTTP/1.1\r\nHost: a\r\nContent-Length: ${"9".repeat(30)}\r\n\r\nabc`, 400],
+    ["another coding", "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip, chunked\r\n\r\n", 501],
+    [
+      "chunked twice",
+      "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n",
+      400,
+    ],
+    ["chunked in HTTP/1.0", "POST / HTTP/1.0\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n", 400],
+    ["a blank before the colon", "GET / HTTP/1.1\r\nHost : a\r\n\r\n", 400],
+    ["a folded line", "GET / HTTP/1.1\r\nHost: a\r\n b: c\r\n\r\n", 400],
+    ["a bare newline", "GET / HTTP/1.1\r\nHost: a\nX: b\r\n\r\n", 400],
+    ["a bare return", "GET / HTTP/1.1\r\nHost: a\rX: b\r\n\r\n", 400],
+    ["a zero byte", "GET / HTTP/1.1\r\nHost: a\r\nX: \0\r\n\r\n", 400],
+    ["no name", "GET / HTTP/1.1\r\nHost: a\r\n: b\r\n\r\n", 400],
+    ["a whole address as target", "GET http://a/ HTTP/1.1\r\nHost: a\r\n\r\n", 400],
+    ["no slash", "GET a HTTP/1.1\r\nHost: a\r\n\r\n", 400],
+    ["two blanks", "GET  / HTTP/1.1\r\nHost: a\r\n\r\n", 400],
+    ["a blank in the target", "GET /a b HTTP/1.1\r\nHost: a\r\n\r\n", 400],
+    ["bytes past ASCII in the target", "GET /\xe4 HTTP/1.1\r\nHost: a\r\n\r\n", 400],
+    ["another version", "GET / HTTP/2.0\r\nHost: a\r\n\r\n", 505],
+    ["too many fields", `GET / HTTP/1.1\r\nHost: a\r\n${"X: y\r\n".repeat(200)}\r\n`, 431],
+    ["a long head", `GET / HTTP/1.1\r\nHost: a\r\nX: ${"y".repeat(HEAD_MAX_BYTES)}\r\n\r\n`, 431],
+    ["a head without end", `GET /${"y".repeat(HEAD_MAX_BYTES)}`, 431],
+    ["a chunk of a strange size", chunkedPost("3g\r\nabc\r\n0\r\n\r\n"), 400],
+    ["a signed chunk", chunkedPost("+3\r\nabc\r\n0\r\n\r\n"), 400],
+    ["a chunk that ends with a newline only", chunkedPost("3\nabc\r\n0\r\n\r\n"), 400],
+    ["a chunk longer than it says", chunkedPost("3\r\nabcd\r\n0\r\n\r\n"), 400],
+    ["a chunk of an endless size", chunkedPost(`${"f".repeat(16)}\r\nabc`), 400],
+    ["an extension with a newline", chunkedPost("3;a\n=b\r\nabc\r\n0\r\n\r\n"), 400],
+    ["a trailer that is none", chunkedPost("0\r\na b\r\n\r\n"), 400],
+  ])("is refused: %s", (_, text, status) => {
+    expect(readAll(bytes(text))).toEqual({ messages: [], status });
+  });
+
+  test("says when a connection is kept, and what it wants to become", () => {
+    const read = (text: string) => readRequestHead(bytes(`GET / ${text}\r\n\r\n`));
+    expect(read("HTTP/1.1\r\nHost: a").keepAlive).toBe(true);
+    expect(read("HTTP/1.1\r\nHost: a\r\nConnection: Close").keepAlive).toBe(false);
+    expect(read("HTTP/1.0").keepAlive).toBe(false);
+    expect(read("HTTP/1.0\r\nConnection: keep-alive").keepAlive).toBe(true);
+    expect(read("HTTP/1.1\r\nHost: a\r\nConnection: keep-alive, Upgrade\r\nUpgrade: websocket").upgrade).toBe(
+      "websocket",
+    );
+    expect(read("HTTP/1.1\r\nHost: a\r\nUpgrade: websocket").upgrade).toBeNull();
+  });
+});
+
+test("a body's end is found however its bytes are cut", () => {
+  const random = generator(7);
+  for (let run = 0; run < 300; run++) {
+    const wire = bytes(chunkedBody(random) + (random(2) === 0 ? "" : "next"));
+    const whole = createBody({ kind: "chunked" });
+    const end = whole.take(wire);
+    const pieces = createBody({ kind: "chunked" });
+    let at = 0;
+    while (at < wire.length && !pieces.ended) at += pieces.take(wire.subarray(at, at + 1 + random(5)));
+    expect([whole.ended, pieces.ended, at]).toEqual([true, true, end]);
+  }
+});
+
+test(`nobody disagrees with us about where a message ends (${HEADS} heads, against llhttp)`, async () => {
+  const random = generator(Number(process.env["SVC_PROPERTY_SEED"] ?? Date.now()));
+  const reference = Bun.spawn(["node", "--no-warnings", join(import.meta.dir, "../helpers/llhttp.mjs")], {
+    stdin: "pipe",
+    stdout: "pipe",
+    stderr: "ignore",
+  });
+  const answers = lines(reference.stdout);
+  let whole = 0;
+  for (let made = 0; made < HEADS; made += BATCH) {
+    const inputs = Array.from({ length: Math.min(BATCH, HEADS - made) }, () => bytes(mutated(random)));
+    reference.stdin.write(`${inputs.map((input) => input.toString("base64")).join("\n")}\n`);
+    await reference.stdin.flush();
+    for (const input of inputs) {
+      const ours = readAll(input);
+      const { value } = await answers.next();
+      const theirs: { messages: { method: number; url: string; body: string }[] } = JSON.parse(
+        value ?? "null",
+      );
+      whole += ours.messages.length;
+      for (const [index, message] of ours.messages.entries()) {
+        // it knows a list of methods, we take any word
+        if (!METHODS.includes(message.method)) break;
+        const other = theirs.messages[index];
+        const same = other?.url === message.target && other.body === message.body;
+        if (!same)
+          throw new Error(
+            `we read ${JSON.stringify(ours)}, llhttp ${JSON.stringify(theirs)}: ${JSON.stringify(input.toString("latin1"))}`,
+          );
+      }
+    }
+  }
+  await reference.stdin.end();
+  expect(await reference.exited).toBe(0);
+  // the generator makes what is read, too
+  expect(whole).toBeGreaterThan(HEADS / 2);
+}, 600_000);
+
+function chunkedPost(rest: string): string {
+  return `POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n${rest}`;
+}
+
+type Random = (below: number) => number;
+
+/** mulberry32 */
+function generator(seed: number): Random {
+  let state = seed | 0;
+  return (below) => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) % below;
+  };
+}
+
+function pick<T>(random: Random, items: readonly [T, ...T[]]): T {
+  return items[random(items.length)] ?? items[0];
+}
+
+function chunkedBody(random: Random): string {
+  let text = "";
+  for (let count = random(4); count > 0; count--) {
+    const content = "abcdefghijklmnopqrstuvwxyz\r\n0".slice(0, 1 + random(28));
+    text += `${content.length.toString(16)}${pick(random, ["", "", ";a=b", ';a="b c";d'])}\r\n${content}\r\n`;
+  }
+  return `${text}0\r\n${pick(random, ["", "", "X-Trailer: 1\r\n"])}\r\n`;
+}
+
+function message(random: Random): string {
+  const method = pick(random, ["GET", "POST", "PUT", "HEAD", "DELETE", "OPTIONS"]);
+  const target = pick(random, ["/", "/a?b=c", "/proxy/3000/x", "/%2e%2e/", "/a//b;c"]);
+  const fields = [
+    "Host: a:80",
+    "Accept: */*",
+    "X-Y:z",
+    "Connection: keep-alive",
+    "X-Empty:",
+    "Cookie: a=b; c=d",
+  ];
+  const head = `${method} ${target} HTTP/1.1\r\n${fields.filter((_, index) => index === 0 || random(2) === 0).join("\r\n")}\r\n`;
+  const kind = random(4);
+  if (kind === 0)
+    return `${head}Transfer-Encoding: ${pick(random, ["chunked", "Chunked"])}\r\n\r\n${chunkedBody(random)}`;
+  if (kind === 1) {
+    const body = "0123456789".slice(0, random(10));
+    return `${head}Content-Length: ${body.length}\r\n\r\n${body}`;
+  }
+  return `${head}\r\n`;
+}
+
+const PIECES = [
+  "\r\n",
+  "\n",
+  "\r",
+  " ",
+  "\t",
+  ":",
+  "0",
+  "\0",
+  "\x7f",
+  "\xff",
+  ",",
+  ";",
+  "Content-Length: 3\r\n",
+  "Transfer-Encoding: chunked\r\n",
+  "Transfer-Encoding: identity\r\n",
+  "Host: b\r\n",
+  "content-length:4\r\n",
+  " chunked",
+  "Connection: close\r\n",
+  "\r\n\r\n",
+  "HTTP/1.0",
+  "Upgrade: x\r\n",
+  "GET / HTTP/1.1\r\n",
+] as const;
+
+/** One to three messages after each other, a few bytes of them changed, left out, doubled or put in. */
+function mutated(random: Random): string {
+  let text = Array.from({ length: 1 + random(3) }, () => message(random)).join("");
+  for (let count = pick(random, [0, 1, 1, 2, 4]); count > 0; count--) {
+    const at = random(text.length + 1);
+    const length = random(4);
+    const put = random(3) === 0 ? "" : pick(random, PIECES);
+    text = text.slice(0, at) + put + text.slice(at + (random(2) === 0 ? length : 0));
+  }
+  return text;
+}
+
+async function* lines(stream: ReadableStream<Uint8Array>): AsyncGenerator<string, undefined> {
+  const decoder = new TextDecoder();
+  let rest = "";
+  for await (const piece of stream) {
+    const parts = (rest + decoder.decode(piece, { stream: true })).split("\n");
+    rest = parts.pop() ?? "";
+    yield* parts;
+  }
+  return undefined;
+}

@@ -1,0 +1,183 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import http from "node:http";
+import net from "node:net";
+import { type Listener, listen } from "../../src/splice/listen.ts";
+
+let origin: http.Server;
+let port: number;
+let splice: Listener;
+/** What the origin saw of connections that ended early. */
+const gone: string[] = [];
+
+beforeAll(async () => {
+  origin = http.createServer((request, response) => {
+    const { url = "" } = request;
+    if (url === "/sse") {
+      response.writeHead(200, { "Content-Type": "text/event-stream" });
+      response.flushHeaders();
+      request.on("close", () => gone.push(url));
+    } else if (url === "/echo") request.pipe(response);
+    else if (url === "/empty") response.writeHead(204).end();
+    else if (url === "/twice")
+      response.writeHead(302, { Location: "/x", "Set-Cookie": ["a=1", "b=2"] }).end();
+    else if (url === "/cut") {
+      response.writeHead(200, { "Content-Length": "10" });
+      response.write("12345", () => response.destroy());
+    } else if (url === "/trailers") {
+      response.writeHead(200, { Trailer: "X-End" });
+      response.write("body");
+      response.addTrailers({ "X-End": "yes" });
+      response.end();
+    } else response.end(`${request.method} ${url} ${request.headers["x-added"]}`);
+  });
+  origin.on("upgrade", (request, socket, rest) => {
+    if (request.url === "/no")
+      return void socket.end("HTTP/1.1 403 Forbidden\r\nContent-Length: 2\r\n\r\nno");
+    socket.write("HTTP/1.1 101 Switching Protocols\r\nUpgrade: raw\r\nConnection: Upgrade\r\n\r\nfirst");
+    if (rest.length > 0) socket.write(rest);
+    socket.on("data", (bytes) => socket.write(bytes));
+    socket.on("end", () => socket.end());
+  });
+  await new Promise<void>((resolve) => origin.listen(0, "127.0.0.1", resolve));
+  const address = origin.address();
+  port = typeof address === "object" && address ? address.port : 0;
+  splice = listen(
+    { hostname: "127.0.0.1", port: 0 },
+    (head) => {
+      if (head.target === "/here") return { answer: { status: 200, body: "here" } };
+      if (head.target === "/collect") {
+        return { maxBytes: 100, handle: async (body) => ({ status: 200, body: `${body.length}` }) };
+      }
+      const lines = [
+        `${head.method} ${head.target} HTTP/1.1`,
+        ...head.fields.map(({ name, value }) => `${name}: ${value}`),
+        "X-Added: yes",
+      ];
+      const to = { hostname: "127.0.0.1", port: head.target === "/down" ? 1 : port };
+      return { to, head: Buffer.from(`${lines.join("\r\n")}\r\n\r\n`, "latin1") };
+    },
+    (status, message) => ({ status, body: message }),
+  );
+});
+
+afterAll(async () => {
+  await splice.stop(0);
+  origin.close();
+  origin.closeAllConnections();
+});
+
+/** Sends bytes as they are, and reads until the connection ends or the text shows. */
+function raw(text: string, until?: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = net.connect(splice.port, "127.0.0.1", () => socket.write(text, "latin1"));
+    let seen = "";
+    const timer = setTimeout(() => socket.destroy(new Error(`never came: ${until}; but ${seen}`)), 4_000);
+    const done = () => {
+      clearTimeout(timer);
+      resolve(seen);
+    };
+    socket.on("data", (bytes) => {
+      seen += bytes.toString("latin1");
+      if (until === undefined || !seen.includes(until)) return;
+      socket.destroy();
+      done();
+    });
+    socket.on("end", done);
+    socket.on("error", reject);
+  });
+}
+
+const get = (path: string, more = "") => `GET ${path} HTTP/1.1\r\nHost: a\r\n${more}\r\n`;
+const CLOSE = "Connection: close\r\n";
+
+test("requests of one connection are answered in their order, wherever they go", async () => {
+  const text = await raw(get("/1") + get("/here") + get("/2") + get("/down") + get("/3"));
+  const order = ["GET /1 yes", "here", "GET /2 yes", "502 Bad Gateway"].map((part) => text.indexOf(part));
+  expect(order).toEqual(order.toSorted((a, b) => a - b));
+  expect(order).not.toContain(-1);
+  expect(text).not.toContain("GET /3");
+});
+
+test("a body passes as it came: with a length, in chunks, split anywhere", async () => {
+  expect(await raw(`POST /echo HTTP/1.1\r\nHost: a\r\n${CLOSE}Content-Length: 5\r\n\r\nhello`)).toEndWith(
+    "hello\r\n0\r\n\r\n",
+  );
+  const chunked = `POST /echo HTTP/1.1\r\nHost: a\r\n${CLOSE}Transfer-Encoding: chunked\r\n\r\n2\r\nhe\r\n3\r\nllo\r\n0\r\n\r\n`;
+  expect(await raw(chunked)).toContain("he");
+  for (const [path, body, answer] of [
+    ["/collect", "x".repeat(100), "100"],
+    ["/collect", "x".repeat(101), "413"],
+  ] as const) {
+    expect(
+      await raw(`POST ${path} HTTP/1.1\r\nHost: a\r\n${CLOSE}Content-Length: ${body.length}\r\n\r\n${body}`),
+    ).toContain(answer);
+  }
+});
+
+test("an answer passes as it came: HEAD, 204, redirects, repeated fields, trailers", async () => {
+  expect(await raw(`HEAD /echo HTTP/1.1\r\nHost: a\r\n\r\n${get("/after", CLOSE)}`)).toContain(
+    "GET /after yes",
+  );
+  expect(await raw(get("/empty") + get("/after", CLOSE))).toContain("GET /after yes");
+  const twice = await raw(get("/twice", CLOSE));
+  expect(twice).toMatch(/302 Found[\s\S]*Set-Cookie: a=1\r\nSet-Cookie: b=2/);
+  expect(await raw(get("/trailers") + get("/after", CLOSE))).toMatch(
+    /X-End: yes\r\n\r\nHTTP[\s\S]*GET \/after yes/,
+  );
+});
+
+test("an event stream's head comes at once, and the origin learns that its reader left", async () => {
+  await raw(get("/sse"), "text/event-stream");
+  const end = Date.now() + 4_000;
+  while (!gone.includes("/sse") && Date.now() < end) await Bun.sleep(5);
+  expect(gone).toContain("/sse");
+});
+
+test("an upgrade makes a pipe of the connection; a refused one does not", async () => {
+  const upgrade = (path: string) => get(path, "Connection: Upgrade\r\nUpgrade: raw\r\n");
+  expect(await raw(`${upgrade("/yes")}GET x`, "firstGET x")).toContain("101 Switching");
+  expect(await raw(upgrade("/no") + get("/after", CLOSE))).toMatch(/403[\s\S]*no[\s\S]*GET \/after yes/);
+});
+
+test("an answer that is cut off is cut off for the client too", async () => {
+  const cut = raw(get("/cut"));
+  expect(
+    await cut.then(
+      (text) => text.endsWith("12345"),
+      () => true,
+    ),
+  ).toBe(true);
+});
+
+test("what cannot be read is answered in words and ends the connection", async () => {
+  expect(await raw("GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n")).toContain("400 Bad Request");
+  expect(
+    await raw(`POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n`),
+  ).toContain("400");
+});
+
+test("large bodies pass both ways in little memory, also to a slow reader", async () => {
+  const before = process.memoryUsage().rss;
+  const size = 64 * 1024 * 1024;
+  const response = await fetch(`http://127.0.0.1:${splice.port}/echo`, {
+    method: "POST",
+    body: new ReadableStream({
+      start() {
+        this.left = size;
+      },
+      async pull(controller) {
+        controller.enqueue(new Uint8Array(1 << 20));
+        this.left -= 1 << 20;
+        if (this.left === 0) controller.close();
+      },
+      left: 0,
+    } as UnderlyingDefaultSource<Uint8Array> & { left: number }),
+  });
+  let bytes = 0;
+  for await (const piece of response.body ?? []) {
+    bytes += piece.length;
+    if (bytes % 7 === 0) await Bun.sleep(1);
+  }
+  expect(bytes).toBe(size);
+  expect(process.memoryUsage().rss - before).toBeLessThan(200 * 1024 * 1024);
+}, 20_000);
