@@ -2,9 +2,10 @@
  * What a terminal acts on instead of showing: control characters, direction marks, other invisible formatting,
  * line separators and lone surrogates. The joiners stay, since emoji and several scripts are written with them.
  */
-const UNSAFE = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]|(?![\u00ad\u200c\u200d])\p{Cf}/gu;
+const UNSAFE = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u{e0000}-\u{e0fff}]|(?![\u00ad\u200c\u200d])\p{Cf}/gu;
 /** The same, but for what lays out text: line feed and tab. */
-const UNSAFE_IN_TEXT = /(?![\n\t])[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]|(?![\u00ad\u200c\u200d])\p{Cf}/gu;
+const UNSAFE_IN_TEXT =
+  /(?![\n\t])[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u{e0000}-\u{e0fff}]|(?![\u00ad\u200c\u200d])\p{Cf}/gu;
 
 /** Words from elsewhere on one line: whatever a terminal would act on is spelled out (`\x1b`, `\u202e`). */
 export const oneLine = (text: string): string => text.replace(UNSAFE, spell);

@@ -48,12 +48,18 @@ export async function setSecret(
 
 /** Removes a secret. @throws not_found */
 export async function unsetSecret(deps: Deps, project: ProjectRow, name: string): Promise<{ ok: true }> {
+  // what cannot be a name was never set, and some of it no database takes
+  if (!SECRET_NAME.test(name)) throw unknown();
   const gone = await deps.db
     .delete(projectSecrets)
     .where(and(eq(projectSecrets.projectId, project.projectId), eq(projectSecrets.name, name)))
     .returning({ name: projectSecrets.name });
-  if (gone.length === 0) throw new SvcError("not_found", "The project has no such secret.");
+  if (gone.length === 0) throw unknown();
   return { ok: true };
+}
+
+function unknown(): SvcError {
+  return new SvcError("not_found", "The project has no such secret.");
 }
 
 function requireName(name: string): void {

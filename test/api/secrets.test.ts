@@ -52,6 +52,7 @@ describe("secrets", () => {
       const { path, set } = await fresh();
       expect((await set(name, "x")).status).toBe(400);
       expect((await api.call("POST", path, { body: { name, value: "x" } })).status).toBe(400);
+      expect((await api.call("DELETE", `${path}/${encodeURIComponent(name)}`)).status).toBe(404);
     },
   );
 
