@@ -43,8 +43,13 @@ async function work(waiting: Job[]): Promise<void> {
       ", ",
     );
     process.stdout.write(`${failed ? "FAIL" : "ok  "}  ${job.name}: ${counts} (${seconds.toFixed(1)} s)\n`);
-    if (failed > 0) process.stdout.write(`${output.trim().replace(/^/gm, "      ")}\n`);
+    if (failed > 0) process.stdout.write(`${withoutPassed(output).replace(/^/gm, "      ")}\n`);
   }
+}
+
+/** What a reader of a failure looks for: a log of CI may be cut, and the tests that passed say nothing. */
+function withoutPassed(output: string): string {
+  return output.replace(/^\(pass\) .*\n/gm, "").trim();
 }
 
 function countOf(skipped: string[]): string[] {

@@ -1,3 +1,4 @@
+import { TOKEN_USER } from "../../src/contract/token.ts";
 import { configPath, getHost, type Host, listHosts, readConfig } from "../config.ts";
 import { gatewayUrl } from "../gateway.ts";
 import { nameFromUrl, readUrl } from "../hosts.ts";
@@ -9,8 +10,6 @@ import { envToken } from "../target.ts";
 
 /** What git sends are a few short lines. */
 const REQUEST_MAX_BYTES = 64 * 1024;
-/** The name that git hosts expect beside a token. */
-const USERNAME = "x-access-token";
 
 /**
  * Git's credential helper protocol (gitcredentials(7)). It answers for the gateways of known hosts with the token that
@@ -26,7 +25,7 @@ export const gitCredential: Handler<typeof table.gitCredential> = async ({ syste
   const how = source === "config" ? `sign in with \`svc login --host ${name}\`.` : `it comes from ${source}.`;
   if (args.operation === "erase") await out.note(`The token for ${name} was refused: ${how}`);
   else if (token === undefined) await out.note(`You are not signed in to ${name}: ${how}`);
-  else await system.stdout.write(`username=${USERNAME}\npassword=${token}\n`);
+  else await system.stdout.write(`username=${TOKEN_USER}\npassword=${token}\n`);
 };
 
 interface Request {

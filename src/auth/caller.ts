@@ -147,6 +147,7 @@ function bearer(authorization: string | null): string {
   return token;
 }
 
-function unauthorized(message: string): SvcError {
+/** The answer to a credential that is missing or opens nothing. */
+export function unauthorized(message: string): SvcError {
   return new SvcError("unauthorized", message, {}, { "WWW-Authenticate": "Bearer" });
 }

@@ -9,8 +9,7 @@ import {
   sessionSandboxes,
   tokens,
 } from "../../db/schema/index.ts";
-import type { ProjectRow } from "../auth/caller.ts";
-import { SvcError } from "../contract/errors.ts";
+import { type ProjectRow, unauthorized } from "../auth/caller.ts";
 import { CLONE_CREDENTIAL_PREFIX } from "../contract/token.ts";
 import type { Deps } from "../deps.ts";
 
@@ -51,11 +50,11 @@ export async function resolveCloneCredential(
   const claims = readClaims(deps, credential);
   const { sessionId, projectId, branch, expiresAt, issuedFor } = claims;
   if (expiresAt * 1000 <= deps.clock().getTime())
-    throw refused("The clone credential has expired; fetch a new one.");
+    throw unauthorized("The clone credential has expired; fetch a new one.");
   const [row] = await liveSession(deps.db).execute({ sessionId, projectId, issuedFor });
   const isIssued = row?.tokenId === issuedFor || row?.serviceKeyHash === issuedFor;
   if (!row || !isIssued || row.branch !== branch || !isLive(row.status)) {
-    throw refused("The session of this clone credential has ended.");
+    throw unauthorized("The session of this clone credential has ended.");
   }
   return { project: row.project, sessionId, branch };
 }
@@ -105,7 +104,7 @@ function readClaims(deps: Deps, credential: string): CloneClaims {
   const expected = deps.keys.mac(PURPOSE, body);
   const given = Buffer.from(signature, "base64url");
   if (given.length !== expected.length || !timingSafeEqual(given, expected)) {
-    throw refused("The clone credential is not one of this server's.");
+    throw unauthorized("The clone credential is not one of this server's.");
   }
   const claims: unknown = JSON.parse(Buffer.from(body, "base64url").toString());
   if (!Array.isArray(claims)) throw new Error("signed claims are not a list");
@@ -120,8 +119,4 @@ function readClaims(deps: Deps, credential: string): CloneClaims {
     throw new Error("signed claims are not what they should be");
   }
   return { sessionId, projectId, branch, expiresAt, issuedFor };
-}
-
-function refused(message: string): SvcError {
-  return new SvcError("unauthorized", message, {}, { "WWW-Authenticate": "Bearer" });
 }

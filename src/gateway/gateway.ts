@@ -3,7 +3,7 @@ import type { ProjectRow } from "../auth/caller.ts";
 import { SvcError } from "../contract/errors.ts";
 import type { Deps } from "../deps.ts";
 import { createGate, holdPlace } from "../git/gate.ts";
-import type { Protocol, Service, Transfer } from "../git/git.ts";
+import type { Protocol, PushJudge, Service, Transfer } from "../git/git.ts";
 import { toBody, toSvcError } from "../http/errors.ts";
 import { readPolicy } from "../projects/policy.ts";
 import { repositoryOf } from "../projects/repository.ts";
@@ -105,13 +105,24 @@ async function transfer(
     ? await deps.git.upload(repo, { protocol: protocolOf(request), body, signal: request.signal })
     : await deps.git.receive(repo, {
         body,
-        judge: (update) => judgePush(pusher, groundOf(deps, project), update),
+        judge: judgeFor(deps, project, pusher),
       });
 }
 
-function groundOf(deps: Deps, project: ProjectRow): Ground {
-  const { defaultBranch } = project;
-  return { defaultBranch, directPush: async () => (await readPolicy(deps, project)).directPush };
+/**
+ * The rules for one push. The manifest is read once, however often they are asked: a newer one would be a newer default
+ * branch, and then the push is stale.
+ */
+function judgeFor(deps: Deps, project: ProjectRow, pusher: Pusher): PushJudge {
+  let policy: ReturnType<typeof readPolicy> | null = null;
+  const ground: Ground = {
+    defaultBranch: project.defaultBranch,
+    async directPush() {
+      policy ??= readPolicy(deps, project);
+      return (await policy).directPush;
+    },
+  };
+  return (update) => judgePush(pusher, ground, update);
 }
 
 /** @throws validation_failed for an encoding that git does not use */

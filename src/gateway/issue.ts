@@ -1,11 +1,12 @@
 import { eq } from "drizzle-orm";
 import { projectSessions, sessionSandboxes } from "../../db/schema/index.ts";
-import { resolveProject } from "../auth/caller.ts";
+import { resolveProject, unauthorized } from "../auth/caller.ts";
 import { SvcError } from "../contract/errors.ts";
 import { UUID } from "../contract/id.ts";
 import type { CloneCredential } from "../contract/project.ts";
-import { SERVICE_KEY_PREFIX } from "../contract/token.ts";
+import { SERVICE_KEY_PREFIX, TOKEN_USER } from "../contract/token.ts";
 import type { Deps } from "../deps.ts";
+import { gitUrlOf } from "../projects/wire.ts";
 import { CLONE_CREDENTIAL_LIFE_S, isLive, writeCloneCredential } from "./clone-credential.ts";
 import { liveBranch } from "./pusher.ts";
 
@@ -24,8 +25,8 @@ export async function issueCloneCredential(
   const token = writeCloneCredential(deps, { ...session, expiresAt });
   const base = deps.config.sandboxApiUrl ?? deps.config.publicUrl;
   return {
-    repo_url: `${base}/v1/git/${session.projectId}.git`,
-    auth: { type: "basic", username: "x-access-token", token },
+    repo_url: gitUrlOf(base, session.projectId),
+    auth: { type: "basic", username: TOKEN_USER, token },
     expires_at: new Date(expiresAt * 1000).toISOString(),
   };
 }
@@ -68,10 +69,7 @@ async function sessionOfKey(deps: Deps, key: string, projectName: string): Promi
     .from(sessionSandboxes)
     .innerJoin(projectSessions, eq(projectSessions.sessionId, sessionSandboxes.sessionId))
     .where(eq(sessionSandboxes.serviceKeyHash, serviceKeyHash));
-  if (!row) {
-    const sentence = "The sandbox service key is unknown or was replaced.";
-    throw new SvcError("unauthorized", sentence, {}, { "WWW-Authenticate": "Bearer" });
-  }
+  if (!row) throw unauthorized("The sandbox service key is unknown or was replaced.");
   if (!UUID.test(projectName))
     throw new SvcError("validation_failed", "The project is named by its id, a UUID.");
   if (row.projectId !== projectName.toLowerCase()) {

@@ -1,6 +1,6 @@
 import { and, eq } from "drizzle-orm";
 import { projectSessions } from "../../db/schema/index.ts";
-import { type Caller, type ProjectRow, resolveProject } from "../auth/caller.ts";
+import { type Caller, type ProjectRow, resolveProject, unauthorized } from "../auth/caller.ts";
 import { SvcError } from "../contract/errors.ts";
 import { CLONE_CREDENTIAL_PREFIX } from "../contract/token.ts";
 import type { Deps } from "../deps.ts";
@@ -67,8 +67,4 @@ function readCredential(authorization: string | null): string {
     password === "" || password === "x-oauth-basic" ? text.slice(0, Math.max(colon, 0)) : password;
   if (!/^[\x21-\x7e]{1,1024}$/.test(credential)) throw unauthorized("The password must be an svc token.");
   return credential;
-}
-
-function unauthorized(message: string): SvcError {
-  return new SvcError("unauthorized", message);
 }

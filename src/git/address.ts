@@ -1,6 +1,7 @@
 import { lookup } from "node:dns/promises";
 import ipaddr from "ipaddr.js";
 import { SvcError } from "../contract/errors.ts";
+import { within } from "./within.ts";
 
 /** Loopback by definition (RFC 6761, section 6.3): not asked for, since resolvers differ in what they answer. */
 const LOCALHOST = /(?:^|\.)localhost\.?$/i;
@@ -47,16 +48,10 @@ export async function resolveHost(host: string): Promise<string[]> {
 const GLOBAL_UNICAST_V6 = ipaddr.parseCIDR("2000::/3");
 
 async function inTime(answer: Promise<string[]>, host: string, timeoutMs: number): Promise<string[]> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(unresolved(host)), timeoutMs);
-  });
   try {
-    return await Promise.race([answer, late]);
+    return await within(answer, timeoutMs, () => unresolved(host));
   } catch {
     throw unresolved(host);
-  } finally {
-    clearTimeout(timer);
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Engine } from "./engine.ts";
 import type { Branches } from "./git.ts";
+import { packet } from "./pkt-line.ts";
 import type { Remote } from "./remote.ts";
 import type { RunResult } from "./run.ts";
 
@@ -116,9 +117,9 @@ function createConversation(greeting: string, maxBytes: number): Conversation {
       return;
     }
     const format = capabilities.find((capability) => capability.startsWith("object-format="));
-    const request = ["command=ls-refs\n", ...(format ? [`${format}\n`] : [])].map(packet);
-    const wanted = ["symrefs\n", "ref-prefix HEAD\n", "ref-prefix refs/heads/\n"].map(packet);
-    say(`${request.join("")}0001${wanted.join("")}0000`);
+    const request = packets(["command=ls-refs\n", ...(format ? [`${format}\n`] : [])]);
+    const wanted = packets(["symrefs\n", "ref-prefix HEAD\n", "ref-prefix refs/heads/\n"]);
+    say(`${request}0001${wanted}0000`);
     state = "refs";
   }
 
@@ -146,6 +147,6 @@ function createConversation(greeting: string, maxBytes: number): Conversation {
 const HEADS = "refs/heads/";
 const SYMREF = "symref-target:refs/heads/";
 
-function packet(text: string): string {
-  return (Buffer.byteLength(text) + 4).toString(16).padStart(4, "0") + text;
+function packets(lines: readonly string[]): string {
+  return Buffer.concat(lines.map((line) => packet(line))).toString();
 }

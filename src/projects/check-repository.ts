@@ -1,4 +1,5 @@
 import { SvcError } from "../contract/errors.ts";
+import { TOKEN_USER } from "../contract/token.ts";
 import type { Deps } from "../deps.ts";
 import type { Branches, Credential, Repository } from "../git/git.ts";
 import { checkBranchName } from "../git/refs.ts";
@@ -7,8 +8,6 @@ import { checkBranchName } from "../git/refs.ts";
 const FIRST_LISTING_MS = 20_000;
 /** What a repository without a branch yet is expected to begin with. */
 export const FIRST_BRANCH = "main";
-/** The user name that git hosts accept beside a token. */
-export const TOKEN_USER = "x-access-token";
 
 /**
  * Asks the remote for its branches, so that a project with a wrong URL, credential or branch is never stored.

@@ -1,6 +1,7 @@
 import { SvcError } from "../contract/errors.ts";
 import type { Deps } from "../deps.ts";
 import type { Repository } from "../git/git.ts";
+import { within } from "../git/within.ts";
 
 /** A person waits for one thing longer than for a list: a new request, a diff, a merge, a file. */
 export const LISTING_MS = 20_000;
@@ -22,17 +23,13 @@ export function fetchCommits(deps: Deps, repo: Repository, commits: string[]): P
  * @throws unavailable
  */
 export async function awaitFetch<T>(fetched: Promise<T>): Promise<T> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<never>((_, reject) => {
-    const sentence =
-      "svc is still fetching this repository. Try again in a moment: the fetch goes on meanwhile.";
-    const error = new SvcError("unavailable", sentence, {}, { "Retry-After": "10" });
-    timer = setTimeout(() => reject(error), FETCH_WAIT_MS);
-  });
-  try {
-    return await Promise.race([fetched, late]);
-  } finally {
-    clearTimeout(timer);
-    fetched.catch(() => {});
-  }
+  // it may fail after nobody waits any more
+  fetched.catch(() => {});
+  return await within(fetched, FETCH_WAIT_MS, stillFetching);
+}
+
+function stillFetching(): SvcError {
+  const sentence =
+    "svc is still fetching this repository. Try again in a moment: the fetch goes on meanwhile.";
+  return new SvcError("unavailable", sentence, {}, { "Retry-After": "10" });
 }

@@ -7,7 +7,7 @@ import type { Deps } from "../deps.ts";
  * at its gateway only.
  */
 export function toWire({ config }: Pick<Deps, "config">, row: ProjectRow): Project {
-  const gitUrl = `${config.publicUrl}/v1/git/${row.projectId}.git`;
+  const gitUrl = gitUrlOf(config.publicUrl, row.projectId);
   return {
     project_id: row.projectId,
     account_id: row.accountId,
@@ -21,4 +21,9 @@ export function toWire({ config }: Pick<Deps, "config">, row: ProjectRow): Proje
     created_at: row.createdAt.toISOString(),
     updated_at: row.updatedAt.toISOString(),
   };
+}
+
+/** A project's address at the gateway of a server that is reached at `base`. */
+export function gitUrlOf(base: string, projectId: string): string {
+  return `${base}/v1/git/${projectId}.git`;
 }

@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { run } from "../../cli/run.ts";
 import { shellWord } from "../../cli/text.ts";
-import { cliEnv, fakeSystem, makeHome, SVC, svc, textOf } from "../helpers/cli-run.ts";
+import { cliEnv, fakeSystem, gitAtHome, makeHome, SVC, svc, textOf } from "../helpers/cli-run.ts";
 import { backend, serveGit } from "../helpers/git-http.ts";
 import { Remote } from "../helpers/remote.ts";
 
@@ -167,18 +167,7 @@ describe("asked by git itself", () => {
       join(home.home, ".gitconfig"),
       `[credential "${url}"]\nuseHttpPath = true\nhelper = ${JSON.stringify(`!${SVC.map(shellWord).join(" ")} git-credential`)}\n`,
     );
-    const git = async (...args: string[]) => {
-      const env = { ...cliEnv(home.home), GIT_TERMINAL_PROMPT: "0", GIT_CONFIG_NOSYSTEM: "1" };
-      const child = Bun.spawn(["git", ...args], {
-        cwd: home.cwd,
-        env,
-        stdin: "ignore",
-        stdout: "pipe",
-        stderr: "pipe",
-      });
-      const [out, err] = await Promise.all([textOf(child.stdout), textOf(child.stderr)]);
-      return { code: await child.exited, out, err };
-    };
+    const git = (...args: string[]) => gitAtHome(home, args);
     return { server, git, url: `${url}/repo.git` };
   }
 

@@ -1,12 +1,11 @@
 import { afterAll, afterEach, beforeAll, describe, expect } from "bun:test";
-import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { type GatewayBench, refsOf, runClient, scratch, setRefs, startGateway } from "../helpers/gateway.ts";
+import { type GatewayBench, scratch, setRefs, startGateway } from "../helpers/gateway.ts";
 import { createRepository, type TestRepository } from "../helpers/git-repo.ts";
 import { needs } from "../helpers/needs.ts";
 import { commitOf, deltaOf, idOf, type PackEntry, packOf, treeOf } from "../helpers/pack.ts";
 import { POSTGRES } from "../helpers/postgres.ts";
-import { until } from "../helpers/until.ts";
+import { expectUntouched } from "../helpers/untouched.ts";
 import { postGit, pushOf } from "../helpers/wire.ts";
 
 const test = needs("a real Postgres", POSTGRES);
@@ -28,14 +27,8 @@ beforeAll(async () => {
   await work.git("push", "--quiet", bench.hosted.directory, `${first}:${MAIN}`);
 }, 30_000);
 
-/** Whatever was sent: nothing has changed, nothing is left, and the next client is served. */
 afterEach(async () => {
-  if (!bench) return;
-  expect(await refsOf(bench.hosted.directory)).toEqual({ [MAIN]: first });
-  const temporary = join(bench.api.dataDir, "git", "temporary");
-  await until("nothing is left", () => readdirSync(temporary).length === 0);
-  const url = bench.url(bench.hosted, bench.api.token);
-  expect(await runClient(folder.path, "ls-remote", url)).toMatchObject({ code: 0 });
+  if (bench) await expectUntouched(bench, folder.path, { [MAIN]: first });
 }, 30_000);
 
 afterAll(async () => {

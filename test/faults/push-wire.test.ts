@@ -2,12 +2,13 @@ import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout } f
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { FLUSH, packet } from "../../src/git/serve/pkt-line.ts";
-import { type GatewayBench, refsOf, runClient, scratch, setRefs, startGateway } from "../helpers/gateway.ts";
+import { FLUSH, packet } from "../../src/git/pkt-line.ts";
+import { type GatewayBench, runClient, scratch, setRefs, startGateway } from "../helpers/gateway.ts";
 import { needs } from "../helpers/needs.ts";
 import { commitOf, idOf, packOf, treeOf } from "../helpers/pack.ts";
 import { POSTGRES } from "../helpers/postgres.ts";
 import { until } from "../helpers/until.ts";
+import { expectUntouched } from "../helpers/untouched.ts";
 import { authorizationOf, openWire, postGit, pushOf } from "../helpers/wire.ts";
 
 const test = needs("a real Postgres", POSTGRES);
@@ -43,14 +44,8 @@ beforeAll(async () => {
   bench.remote.git("push", "--quiet", bench.hosted.directory, `${first}:${MAIN}`);
 }, 30_000);
 
-/** Whatever was sent: nothing has changed, nothing is left, and the next client is served. */
 afterEach(async () => {
-  if (!bench) return;
-  expect(await refsOf(bench.hosted.directory)).toEqual({ [MAIN]: first });
-  const temporary = join(bench.api.dataDir, "git", "temporary");
-  await until("nothing is left", () => readdirSync(temporary).length === 0);
-  const url = bench.url(bench.hosted, bench.api.token);
-  expect(await runClient(folder.path, "ls-remote", url)).toMatchObject({ code: 0 });
+  if (bench) await expectUntouched(bench, folder.path, { [MAIN]: first });
 });
 
 afterAll(async () => {

@@ -103,9 +103,10 @@ export function caller(url: string, token: string): Api["call"] {
 }
 
 /** Starts a server as a process of its own and waits until it listens. */
-export async function spawnServer(command: string[], env: Record<string, string>) {
+export async function spawnServer(command: string[], env: Record<string, string>, ipc?: () => void) {
   const child = Bun.spawn(command, {
     env: { ...cleanEnvironment(), ...env },
+    ...(ipc && { ipc }),
     stdout: "ignore",
     stderr: "pipe",
   });

@@ -53,6 +53,19 @@ export async function svc(args: readonly string[], options: RunOptions = {}): Pr
   return { code: child.exitCode, signal: child.signalCode, stdout, stderr };
 }
 
+/** Runs git as a person whose home this is: with their settings and credential helpers, and nobody to ask. */
+export async function gitAtHome(home: ReturnType<typeof makeHome>, args: readonly string[]) {
+  const child = Bun.spawn(["git", ...args], {
+    cwd: home.cwd,
+    env: { ...cliEnv(home.home), GIT_TERMINAL_PROMPT: "0", GIT_CONFIG_NOSYSTEM: "1" },
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const [out, err] = await Promise.all([textOf(child.stdout), textOf(child.stderr)]);
+  return { code: await child.exited, out, err };
+}
+
 /** Everything that a stream of a child says. */
 export const textOf = (stream: ReadableStream<Uint8Array<ArrayBuffer>>): Promise<string> =>
   new Response(stream).text();

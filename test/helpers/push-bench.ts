@@ -4,7 +4,7 @@ import { basename, join } from "node:path";
 import { GIT_ENVIRONMENT } from "../../scripts/git-environment.ts";
 import { askServer } from "../../src/admin/socket.ts";
 import type { PushStep } from "../../src/git/options.ts";
-import { caller, cleanEnvironment, makeFolder } from "./api.ts";
+import { caller, makeFolder, spawnServer } from "./api.ts";
 import { type Ran, scratch } from "./gateway.ts";
 import { serveGit } from "./git-http.ts";
 import { createRepository, runGit, type TestRepository } from "./git-repo.ts";
@@ -127,29 +127,18 @@ export async function startPushBench(limits: Record<string, number> = {}): Promi
     return `${server.url.replace("://", `://x:${token}@`)}/v1/git/${projectId}.git`;
   }
 
-  async function spawn() {
-    const child = Bun.spawn([process.execPath, join(import.meta.dir, "halting-server.ts")], {
-      env: {
-        ...cleanEnvironment(),
-        PATH: `${tools.path}:${process.env["PATH"] ?? ""}`,
-        SVC_PORT: "0",
-        SVC_DATA_DIR: dataDir,
-        SVC_ALLOW_PRIVATE_REPOS: "1",
-        SVC_LOG_LEVEL: "silent",
-        DATABASE_URL: database.url,
-        TEST_GIT_LIMITS: JSON.stringify(limits),
-      },
-      ipc: () => onReached(),
-      stdout: "ignore",
-      stderr: "pipe",
-    });
-    let said = "";
-    for await (const chunk of child.stderr) {
-      said += Buffer.from(chunk).toString();
-      const url = / listens on (\S+)/.exec(said)?.[1];
-      if (url) return { url, child };
-    }
-    throw new Error(`the server did not start: ${said}`);
+  function spawn() {
+    const settings = {
+      PATH: `${tools.path}:${process.env["PATH"] ?? ""}`,
+      SVC_PORT: "0",
+      SVC_DATA_DIR: dataDir,
+      SVC_ALLOW_PRIVATE_REPOS: "1",
+      SVC_LOG_LEVEL: "silent",
+      DATABASE_URL: database.url,
+      TEST_GIT_LIMITS: JSON.stringify(limits),
+    };
+    const command = [process.execPath, join(import.meta.dir, "halting-server.ts")];
+    return spawnServer(command, settings, () => onReached());
   }
 
   async function makePlace(kind: Kind, remote: Remote | null, repoUrl: string | null): Promise<PushPlace> {

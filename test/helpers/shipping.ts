@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Api } from "./api.ts";
-import { cliEnv, makeHome, type RunOptions, svc, svcOnTerminal, textOf } from "./cli-run.ts";
+import { gitAtHome, makeHome, type RunOptions, svc, svcOnTerminal } from "./cli-run.ts";
 import { git } from "./remote.ts";
 
 /** Somebody at a machine of their own: signed in to a server, with a folder `work` of files. */
@@ -56,18 +56,7 @@ export function shipper(
     home,
     cwd,
     git: inFolder,
-    async asks(...args) {
-      const env = { ...cliEnv(home.home), GIT_TERMINAL_PROMPT: "0", GIT_CONFIG_NOSYSTEM: "1" };
-      const child = Bun.spawn(["git", ...args], {
-        cwd,
-        env,
-        stdin: "ignore",
-        stdout: "pipe",
-        stderr: "pipe",
-      });
-      const [out, err] = await Promise.all([textOf(child.stdout), textOf(child.stderr)]);
-      return { code: await child.exited, out, err };
-    },
+    asks: (...args) => gitAtHome({ ...home, cwd }, args),
     write: (files) => write(cwd, files),
     commit(files) {
       write(cwd, files);

@@ -3,7 +3,7 @@ import { baseEnvironment, type Setting, withSettings } from "../environment.ts";
 import { engineFailure } from "../failure.ts";
 import type { Protocol, Transfer } from "../git.ts";
 import type { Mirror } from "../mirror.ts";
-import { FLUSH, packet } from "./pkt-line.ts";
+import { FLUSH, packet } from "../pkt-line.ts";
 
 /** What `git-upload-pack` may answer, whatever the files of the repository say. */
 const SERVING: readonly Setting[] = [
