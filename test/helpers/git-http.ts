@@ -5,7 +5,7 @@ export interface GitHttpServer extends Disposable {
   origin: string;
   /** What was asked, with its Authorization header. */
   requests: { method: string; path: string; authorization: string | null }[];
-  /** Requests that are not answered yet. */
+  /** Requests that git is still at work for, also when whoever asked has hung up. */
   pending(): number;
 }
 
@@ -18,6 +18,7 @@ export function serveGit(
   before: (request: Request) => Response | null | Promise<Response | null> = () => null,
 ): GitHttpServer {
   const requests: GitHttpServer["requests"] = [];
+  let pending = 0;
   const server = Bun.serve({
     hostname: "127.0.0.1",
     port: 0,
@@ -25,13 +26,18 @@ export function serveGit(
       const url = new URL(request.url);
       const authorization = request.headers.get("authorization");
       requests.push({ method: request.method, path: url.pathname, authorization });
-      return (await before(request)) ?? (await backend(root, request));
+      pending++;
+      try {
+        return (await before(request)) ?? (await backend(root, request));
+      } finally {
+        pending--;
+      }
     },
   });
   return {
     origin: `http://127.0.0.1:${server.port}`,
     requests,
-    pending: () => server.pendingRequests,
+    pending: () => pending,
     [Symbol.dispose]: () => void server.stop(true),
   };
 }

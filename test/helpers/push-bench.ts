@@ -11,7 +11,7 @@ import { createRepository, runGit, type TestRepository } from "./git-repo.ts";
 import { createDatabase } from "./postgres.ts";
 import { allProcesses, descendantsOf } from "./processes.ts";
 import { Remote } from "./remote.ts";
-import { until } from "./until.ts";
+import { untilSteady } from "./until.ts";
 
 export const KINDS = ["hosted", "file", "http"] as const;
 export type Kind = (typeof KINDS)[number];
@@ -103,14 +103,8 @@ export async function startPushBench(limits: Record<string, number> = {}): Promi
     push(place, ...args) {
       return startClient(work.directory, ["push", url(place), ...args]);
     },
-    quiet: () => until("nobody is at work", () => host.pending() === 0 && incoming().length === 0),
-    orphans() {
-      const living = new Set(descendantsOf(server.child.pid).map(({ pid }) => pid));
-      const home = `HOME=${join(dataDir, "git", "home")}`;
-      return allProcesses()
-        .filter(({ pid, environment }) => environment.includes(home) && !living.has(pid))
-        .map(({ pid, command }) => `${pid} ${command}`);
-    },
+    quiet: () => untilSteady("nobody is at work", isQuiet),
+    orphans,
     leftovers: () => files(dataDir).filter((path) => LEFTOVER.test(path)),
     async stop() {
       server.child.kill("SIGKILL");
@@ -155,6 +149,19 @@ export async function startPushBench(limits: Record<string, number> = {}): Promi
     if (listed.code !== 0) throw new Error(listed.err);
     const copy = join(folder, readdirSync(folder).find((name) => !known.has(name)) ?? "");
     return { kind, projectId, directory: remote?.path ?? copy, copy, remote };
+  }
+
+  /** A request of a git that was killed may still be on its way to the host, and that git's children may live. */
+  function isQuiet(): boolean {
+    return host.pending() === 0 && incoming().length === 0 && orphans().length === 0;
+  }
+
+  function orphans(): string[] {
+    const living = new Set(descendantsOf(server.child.pid).map(({ pid }) => pid));
+    const home = `HOME=${join(dataDir, "git", "home")}`;
+    return allProcesses()
+      .filter(({ pid, environment }) => environment.includes(home) && !living.has(pid))
+      .map(({ pid, command }) => `${pid} ${command}`);
   }
 
   function incoming(): string[] {

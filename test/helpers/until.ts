@@ -10,3 +10,12 @@ export async function until(
     await Bun.sleep(10);
   }
 }
+
+/** Waits until something has been so for a while: what was sent before may still arrive and change it. */
+export async function untilSteady(what: string, isSo: () => boolean, steadyMs = 200): Promise<void> {
+  let since = performance.now();
+  await until(`${what}, for ${steadyMs} ms`, () => {
+    if (!isSo()) since = performance.now();
+    return performance.now() - since >= steadyMs;
+  });
+}
