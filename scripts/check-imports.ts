@@ -14,6 +14,7 @@ const ORDER: readonly (readonly string[])[] = [
     "db/",
     "src/slug.ts",
     "src/turns.ts",
+    "src/changes.ts",
     "src/metrics.ts",
     "src/data-folder.ts",
     "src/keys.ts",

@@ -1,5 +1,6 @@
 import { homedir } from "node:os";
 import { isAbsolute, join } from "node:path";
+import { PROVIDERS, type ProviderName } from "./contract/session.ts";
 
 /** The server's configuration (contract: Server configuration), read once from the environment. */
 export interface Config {
@@ -19,6 +20,16 @@ export interface Config {
   sshKeys: "operator" | "project";
   /** Git hosts whose API svc may use, beside the well-known ones. */
   gitHosts: GitHost[];
+  /** Null: docker when an engine answers, else local. */
+  sandboxProvider: ProviderName | null;
+  /** Seconds without use after which a session is stopped. */
+  idleTimeoutS: number;
+  /** The agent runtime's program for the local provider; null: looked for. */
+  runtimeBin: string | null;
+  /** Where previews of sandboxes are served, `host[:port]`; null: below localhost, at the port of the API. */
+  previewHost: string | null;
+  /** Sessions that an account may have at once, by its tier; `*` is for every tier that is not named. */
+  sessionCaps: ReadonlyMap<string, number>;
   /** Host part of the merge commits' no-reply address. */
   noReplyHost: string;
   logLevel: LogLevel;
@@ -29,6 +40,13 @@ interface GitHost {
   origin: string;
   kind: (typeof GIT_HOST_KINDS)[number];
 }
+
+/** A unix socket's path is bound by the kernel: 104 bytes on macOS, 108 on Linux. */
+const FOLDER_MAX_BYTES = 90;
+/** What the kernel takes for a program's path (PATH_MAX). */
+const PROGRAM_MAX_BYTES = 4096;
+/** Sessions of an account whose tier nothing is said about (contract: Sessions, sandboxes, proxy). */
+const SESSION_CAP = 20;
 
 const GIT_HOST_KINDS = ["github", "gitlab", "gitea"] as const;
 const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "silent"] as const;
@@ -62,6 +80,13 @@ export function readConfig(env: Environment): Config {
     allowPrivateRepos: flag(env, "SVC_ALLOW_PRIVATE_REPOS"),
     sshKeys: oneOf(env, "SVC_SSH_KEYS", ["operator", "project"], isLoopback(host) ? "operator" : "project"),
     gitHosts: gitHosts(env),
+    sandboxProvider: env["SVC_SANDBOX_PROVIDER"]
+      ? oneOf(env, "SVC_SANDBOX_PROVIDER", PROVIDERS, "local")
+      : null,
+    idleTimeoutS: integer(env, "SVC_IDLE_TIMEOUT", 3600, 10, 30 * 86_400),
+    runtimeBin: env["SVC_RUNTIME_BIN"] ? folder(env, "SVC_RUNTIME_BIN", "", PROGRAM_MAX_BYTES) : null,
+    previewHost: previewHost(env),
+    sessionCaps: sessionCaps(env),
     noReplyHost: hostName(env, "SVC_NO_REPLY_HOST", "svc.invalid"),
     logLevel: oneOf(env, "SVC_LOG_LEVEL", LOG_LEVELS, "info"),
   };
@@ -93,12 +118,11 @@ function oneOf<const T extends string>(env: Environment, name: string, values: r
   return value;
 }
 
-function folder(env: Environment, name: string, fallback: string): string {
+function folder(env: Environment, name: string, fallback: string, maxBytes = FOLDER_MAX_BYTES): string {
   const path = env[name] || fallback;
   if (!isAbsolute(path)) throw new ConfigError(`${name} must be an absolute path, and is "${path}".`);
-  // A unix socket's path is bound by the kernel: 104 bytes on macOS, 108 on Linux.
-  if (Buffer.byteLength(path) > 90)
-    throw new ConfigError(`${name} must be at most 90 bytes long, and is "${path}".`);
+  if (Buffer.byteLength(path) > maxBytes)
+    throw new ConfigError(`${name} must be at most ${maxBytes} bytes long, and is "${path}".`);
   return path.length > 1 ? path.replace(/\/+$/, "") : path;
 }
 
@@ -158,6 +182,32 @@ function readGitHost(entry: string): GitHost {
     );
   }
   return { origin: url.origin, kind };
+}
+
+function previewHost(env: Environment): string | null {
+  const text = env["SVC_PREVIEW_HOST"];
+  if (!text) return null;
+  if (!/^[a-z0-9]([a-z0-9.-]{0,190}[a-z0-9])?(:[1-9]\d{0,4})?$/.test(text)) {
+    throw new ConfigError(
+      `SVC_PREVIEW_HOST must be a host name, with a port if it is not the usual one, and is "${text}".`,
+    );
+  }
+  return text;
+}
+
+/** `20`, or `free=2,team=50`; both together as `20,free=2`. */
+function sessionCaps(env: Environment): ReadonlyMap<string, number> {
+  const caps = new Map([["*", SESSION_CAP]]);
+  for (const entry of (env["SVC_SESSION_CAP"] ?? "").split(/[\s,]+/).filter(Boolean)) {
+    const [, tier = "*", digits] = /^(?:([a-z0-9_-]{1,64})=)?(\d{1,6})$/.exec(entry) ?? [];
+    if (digits === undefined) {
+      throw new ConfigError(
+        `SVC_SESSION_CAP must be a number, or entries such as free=2 with a comma between them, and holds "${entry}".`,
+      );
+    }
+    caps.set(tier, Number(digits));
+  }
+  return caps;
 }
 
 function hostName(env: Environment, name: string, fallback: string): string {

@@ -1,10 +1,22 @@
-import { index, pgEnum, pgTable, text, uuid } from "drizzle-orm/pg-core";
-import { SESSION_STATUSES } from "../../src/contract/session.ts";
+import { bigserial, index, integer, pgEnum, pgTable, text, uuid } from "drizzle-orm/pg-core";
+import {
+  BOOT_STEPS,
+  LOG_SOURCES,
+  PROVIDERS,
+  SESSION_STATUSES,
+  STOP_REASONS,
+} from "../../src/contract/session.ts";
 import { accounts, users } from "./account.ts";
 import { projects } from "./project.ts";
 import { time } from "./time.ts";
 
 export const sessionStatus = pgEnum("session_status", SESSION_STATUSES);
+export const bootStep = pgEnum("boot_step", BOOT_STEPS);
+export const sandboxProvider = pgEnum("sandbox_provider", PROVIDERS);
+export const stopReason = pgEnum("stop_reason", STOP_REASONS);
+/** What the session is to be; what it is, its status says. */
+export const sessionGoal = pgEnum("session_goal", ["running", "stopped", "deleted"]);
+export const logSource = pgEnum("log_source", LOG_SOURCES);
 
 export const projectSessions = pgTable(
   "project_sessions",
@@ -18,12 +30,42 @@ export const projectSessions = pgTable(
       .references(() => accounts.accountId, { onDelete: "cascade" }),
     branchName: text("branch_name").notNull(),
     baseRef: text("base_ref").notNull(),
+    name: text("name"),
+    agentName: text("agent_name"),
+    model: text("model"),
+    initialPrompt: text("initial_prompt"),
+    provider: sandboxProvider("provider").notNull().default("local"),
     status: sessionStatus("status").notNull(),
+    goal: sessionGoal("goal").notNull().default("running"),
+    /** Counts the starts: each has a sandbox, a service key and a token of its own. */
+    generation: integer("generation").notNull().default(1),
+    step: bootStep("step"),
+    error: text("error"),
+    stopReason: stopReason("stop_reason"),
     createdBy: uuid("created_by")
       .notNull()
       .references(() => users.userId),
     createdAt: time("created_at").notNull().defaultNow(),
     updatedAt: time("updated_at").notNull().defaultNow(),
+    lastActiveAt: time("last_active_at").notNull().defaultNow(),
   },
-  (table) => [index("project_sessions_project_id").on(table.projectId)],
+  (table) => [
+    index("project_sessions_project_id").on(table.projectId, table.updatedAt),
+    index("project_sessions_account_status").on(table.accountId, table.status),
+  ],
+);
+
+/** The end of a session's log: what svc did, and what its builds and ended sandboxes have written. */
+export const sessionLog = pgTable(
+  "session_log",
+  {
+    seq: bigserial("seq", { mode: "number" }).primaryKey(),
+    sessionId: text("session_id")
+      .notNull()
+      .references(() => projectSessions.sessionId, { onDelete: "cascade" }),
+    at: time("at").notNull().defaultNow(),
+    source: logSource("source").notNull(),
+    text: text("text").notNull(),
+  },
+  (table) => [index("session_log_session_id").on(table.sessionId, table.seq)],
 );

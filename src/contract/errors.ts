@@ -31,13 +31,18 @@ export const ERROR_STATUS = {
   branch_missing: 409,
   branch_exists: 409,
   slug_taken: 409,
+  session_exists: 409,
+  session_busy: 409,
   request_timeout: 408,
   payload_too_large: 413,
+  concurrent_session_limit: 429,
   rate_limited: 429,
   internal: 500,
   // what stands behind svc failed
   repo_unreachable: 502,
   merge_engine_failed: 502,
+  sandbox_unreachable: 502,
+  not_running: 503,
   unavailable: 503,
 } as const satisfies Record<string, number>;
 
@@ -46,6 +51,10 @@ export type ErrorCode = keyof typeof ERROR_STATUS;
 /** Extra keys that some codes carry beside `error` and `code`. */
 export interface ErrorExtra {
   conflicts?: string[];
+  limit?: number;
+  active_sessions?: number;
+  /** A session's status, where an answer depends on it. */
+  status?: string;
   details?: { path: string; message: string }[];
   request_id?: string;
 }

@@ -1,3 +1,6 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { NAME_MAX, REF_MAX_BYTES } from "./limits.ts";
+
 /** Spec 3.2. `queued`, `branching` and `completed` are defined and never written. */
 export const SESSION_STATUSES = [
   "queued",
@@ -8,6 +11,92 @@ export const SESSION_STATUSES = [
   "failed",
   "completed",
 ] as const;
+export type SessionStatus = (typeof SESSION_STATUSES)[number];
 
 /** Spec 3.3. */
 export const SANDBOX_STATES = ["provisioning", "active", "stopped", "error", "archived"] as const;
+
+/** What is done between `provisioning` and `running`, in order. A failure names the step that failed. */
+export const BOOT_STEPS = ["branch", "image", "sandbox", "clone", "runtime"] as const;
+export type BootStep = (typeof BOOT_STEPS)[number];
+
+/** Where sandboxes can run. */
+export const PROVIDERS = ["docker", "local", "kubernetes"] as const;
+export type ProviderName = (typeof PROVIDERS)[number];
+
+/** Who ended a session that is `stopped`. */
+export const STOP_REASONS = ["user", "idle", "server"] as const;
+
+/** A session's initial prompt, in bytes of UTF-8: an environment variable has to hold it. */
+export const PROMPT_MAX_BYTES = 64 * 1024;
+/** What `GET /logs` answers at most, in bytes: the end of the log. */
+export const LOG_MAX_BYTES = 1024 * 1024;
+
+const uuid = Type.String({ format: "uuid" });
+const time = Type.String({ format: "date-time" });
+const oneOf = <T extends string>(values: readonly T[]) => Type.Unsafe<T>(Type.String({ enum: [...values] }));
+const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =>
+  Type.Union([schema, Type.Null()]);
+
+/** A session as it crosses the wire. */
+export const session = Type.Object({
+  session_id: uuid,
+  project_id: uuid,
+  account_id: uuid,
+  branch_name: Type.String(),
+  base_ref: Type.String(),
+  name: nullable(Type.String()),
+  agent_name: nullable(Type.String()),
+  model: nullable(Type.String()),
+  status: oneOf(SESSION_STATUSES),
+  step: nullable(oneOf(BOOT_STEPS)),
+  error: nullable(Type.String({ description: "Why it failed, for a person; null unless `failed`" })),
+  stop_reason: nullable(oneOf(STOP_REASONS)),
+  sandbox_provider: oneOf(PROVIDERS),
+  sandbox_url: Type.String({ description: "The daemon of the sandbox, through the API's proxy" }),
+  sandbox_status: nullable(oneOf(SANDBOX_STATES)),
+  created_by: uuid,
+  created_at: time,
+  updated_at: time,
+  last_active_at: time,
+});
+export type Session = Static<typeof session>;
+
+const name = Type.String({ minLength: 1, maxLength: NAME_MAX, pattern: "\\S" });
+
+/** Body of `POST /v1/projects/:id/sessions`. */
+export const createSessionBody = Type.Object({
+  session_id: Type.Optional(uuid),
+  base_ref: Type.Optional(Type.String({ minLength: 1, maxLength: REF_MAX_BYTES + 11 })),
+  agent_name: Type.Optional(name),
+  initial_prompt: Type.Optional(Type.String({ minLength: 1, maxLength: PROMPT_MAX_BYTES })),
+  name: Type.Optional(name),
+  model: Type.Optional(name),
+  provider: Type.Optional(oneOf(PROVIDERS)),
+});
+export type CreateSessionBody = Static<typeof createSessionBody>;
+
+/** Body of `PATCH /v1/projects/:id/sessions/:sid`. */
+export const renameSessionBody = Type.Object({ name });
+
+/**
+ * Where a line of a session's log comes from: svc itself, the build of the image, or the sandbox (daemon and runtime).
+ */
+export const LOG_SOURCES = ["svc", "build", "sandbox"] as const;
+
+/** One line of a session's log. */
+export const logLine = Type.Object({
+  at: nullable(time),
+  source: oneOf(LOG_SOURCES),
+  text: Type.String(),
+});
+export type LogLine = Static<typeof logLine>;
+
+/**
+ * What `GET /v1/projects/:id/sessions/:sid/events` sends, one JSON an event; `event:` is the type, `id:` a cursor for
+ * `Last-Event-ID`. First comes the session as it is; a stream ends with `deleted`, and otherwise never by itself.
+ */
+export type SessionEvent =
+  | { type: "session"; session: Session }
+  | { type: "log"; line: LogLine }
+  | { type: "deleted"; session_id: string };

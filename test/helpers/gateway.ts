@@ -85,9 +85,12 @@ export async function startGateway(
       const path = `/v1/projects/${projectId}`;
       const minted = await api.call("POST", `${path}/cli-token`, { body: { session_id: id } });
       const serviceKey = `svc_sb_${id.replaceAll("-", "")}`;
-      await db
-        .insert(sessionSandboxes)
-        .values({ sessionId: id, state: "active", serviceKeyHash: keys.hashToken(serviceKey) });
+      await db.insert(sessionSandboxes).values({
+        sessionId: id,
+        state: "active",
+        serviceKeyHash: keys.hashToken(serviceKey),
+        serviceKey: keys.seal(projectId, `sandbox key ${id}`, serviceKey),
+      });
       const issued = await api.call("GET", `${path}/git/clone-credential`, { token: serviceKey });
       if (status !== "running")
         await db.update(projectSessions).set({ status }).where(eq(projectSessions.sessionId, id));

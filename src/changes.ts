@@ -1,0 +1,28 @@
+/**
+ * Tells those who wait in this process that something of theirs has changed. A hint and not a promise: what another
+ * process changes is not heard, so whoever waits looks again after a while.
+ */
+export class Changes {
+  readonly #waiting = new Map<string, Set<() => void>>();
+
+  /** Wakes everybody who waits for this name. */
+  notify(name: string): void {
+    const waiting = this.#waiting.get(name);
+    this.#waiting.delete(name);
+    for (const wake of waiting ?? []) wake();
+  }
+
+  /** Resolves at the next change of this name, after `ms`, or when the signal is aborted. */
+  async wait(name: string, ms: number, signal?: AbortSignal): Promise<void> {
+    if (signal?.aborted) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const waiting = this.#waiting.get(name) ?? new Set();
+    this.#waiting.set(name, waiting.add(resolve));
+    const timer = setTimeout(resolve, ms);
+    signal?.addEventListener("abort", () => resolve(), { once: true });
+    await promise;
+    clearTimeout(timer);
+    waiting.delete(resolve);
+    if (waiting.size === 0 && this.#waiting.get(name) === waiting) this.#waiting.delete(name);
+  }
+}

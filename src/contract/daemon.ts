@@ -1,0 +1,43 @@
+/** The daemon's port in a sandbox (spec 8); `SVC_SERVICE_PORT` says so where a sandbox has no network of its own. */
+export const DAEMON_PORT = 8000;
+/** The agent runtime's port in a sandbox (spec 8), on 127.0.0.1. */
+export const RUNTIME_PORT = 4096;
+
+export const RUNTIME_STATES = ["starting", "ok", "down", "failed"] as const;
+export type RuntimeState = (typeof RUNTIME_STATES)[number];
+
+/** Where the clone is: it waits or runs, is there, or failed and is tried again. */
+export const CLONE_STATES = ["cloning", "ok", "failed"] as const;
+
+/** What `GET /svc/health` answers, always with 200 (contract: Sessions, sandboxes, proxy). */
+export interface DaemonHealth {
+  daemon: "ok";
+  /** `down`: it ended and is started again; `failed`: starting it again is not expected to help. */
+  runtime: RuntimeState;
+  uptime_s: number;
+  runtime_pid: number | null;
+  /** Clone URL, without credentials. */
+  repo: string;
+  branch: string;
+  /** What is checked out; null before the clone is there. */
+  commit: string | null;
+  clone: (typeof CLONE_STATES)[number];
+  /** Whether a run of the agent's is under way. */
+  busy: boolean;
+  /** ISO 8601; when somebody last asked something of the sandbox, or a run was under way. */
+  active_at: string;
+  error?: {
+    /** What went wrong, of three kinds that want different remedies. */
+    kind: "clone" | "runtime" | "config";
+    /** A sentence for a person, without credentials. */
+    message: string;
+    /** Whether trying again may help: a refused credential or a missing branch does not mend itself. */
+    permanent: boolean;
+  };
+}
+
+/** Body of `POST /svc/env`: the whole set of the project's secrets, by name. */
+export interface DaemonEnv {
+  revision: string;
+  env: Readonly<Record<string, string>>;
+}
