@@ -87,6 +87,7 @@ const DYING = [
   ["hosted", "merge-base", "before", "Git gave no answer"],
   ["hosted", "update-ref", "before", null],
   ["hosted", "update-ref", "while", null],
+  ["hosted", "update-ref", "half", null],
   ["hosted", "update-ref", "after", null],
   ["hosted", "update-ref", "full", "couldn't write '/refs/heads/main.lock'"],
   ["http", "index-pack", "full", "File too large"],
@@ -102,6 +103,7 @@ const DYING = [
 const HOW = {
   before: "killed before its work",
   while: "killed while it holds locks",
+  half: "killed halfway through its work",
   after: "killed after its work",
   full: "out of disk",
 } as const;
@@ -110,7 +112,7 @@ test.each(DYING.map(([kind, verb, how, says]) => [kind, verb, HOW[how], says, ho
   "%s repository: git %s is %s, which the client hears as %p, and all agree",
   async (kind, verb, _, says, how) => {
     const place = bench.places[kind];
-    const push = await prepare(place, how === "full");
+    const push = await prepare(place, how === "full" || how === "half");
     bench.failNext(verb, how);
     const told = await bench.push(place, ...push.args).ended;
     expect(told.code).toBe(says === null ? 0 : 1);

@@ -48,8 +48,8 @@ export interface PushBench {
   go(): void;
   kill(): Promise<void>;
   start(): Promise<void>;
-  /** The next `git <verb>` of the server dies by SIGKILL before, while or after it works, or finds the disk full. */
-  failNext(verb: string, how: "before" | "while" | "after" | "full"): void;
+  /** The next `git <verb>` of the server dies by SIGKILL before, while, halfway through or after its work, or finds the disk full. */
+  failNext(verb: string, how: "before" | "while" | "half" | "after" | "full"): void;
   push(place: PushPlace, ...args: string[]): Pushing;
   /** Waits until neither the server nor a host of the test's is at work for anybody. */
   quiet(): Promise<void>;
@@ -193,6 +193,11 @@ if [ -e '${order}' ]; then
     [ "$how" != full ] || { trap '' XFSZ; ulimit -f 0; exec '${Bun.which("git")}' "$@"; }
     [ "$how" != while ] ||
       touch "$GIT_DIR/refs/heads/main.lock" "$GIT_DIR/packed-refs.new" "$GIT_DIR/objects/pack/tmp_pack_x"
+    if [ "$how" = half ]; then
+      made=$(tr '\\0' '\\n' | sed -n '/refs.heads.new$/{n;p;}')
+      '${Bun.which("git")}' update-ref refs/heads/new "$made"
+      touch "$GIT_DIR/refs/heads/main.lock"
+    fi
     [ "$how" != after ] || '${Bun.which("git")}' "$@"
     kill -9 $$
   fi

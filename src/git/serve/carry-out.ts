@@ -7,6 +7,9 @@ import type { Quarantine } from "./quarantine.ts";
 import { listRefs } from "./ref-list.ts";
 import type { Report } from "./report.ts";
 
+/** A git that is killed this often is killed by something that will kill the next one too. */
+const TRIES = 2;
+
 /** Where a push goes. */
 export interface Target {
   repo: Repository;
@@ -87,27 +90,51 @@ async function take(
   rememberWhole(target.mirror, updates);
   await engine.checkpoint("objects-taken");
   const whole = await change(engine, target, updates);
-  if (whole === null || atomic || updates.length === 1)
-    return new Map(updates.map(({ ref }) => [ref, whole]));
-  const done: Verdicts = new Map();
-  for (const update of updates) done.set(update.ref, await change(engine, target, [update]));
+  if (whole.reason === null) return new Map(updates.map(({ ref }) => [ref, null]));
+  if (atomic) {
+    await undo(engine, target, whole.changed);
+    return new Map(updates.map(({ ref }) => [ref, whole.reason]));
+  }
+  const done: Verdicts = new Map(whole.changed.map(({ ref }) => [ref, null]));
+  for (const update of updates) {
+    if (!done.has(update.ref)) done.set(update.ref, (await change(engine, target, [update])).reason);
+  }
   return done;
 }
 
-/** @returns why nothing was changed, or null */
+/** Why not all refs are changed, or null; and those that are all the same, since git was killed halfway. */
+interface Change {
+  reason: string | null;
+  changed: readonly RefUpdate[];
+}
+
+/** Git changes all of them or none, unless it is killed: then what is missing is tried again. */
 async function change(
   engine: Engine,
   { mirror, write }: Target,
   updates: readonly RefUpdate[],
-): Promise<string | null> {
-  const failure = await write(() => updateRefs(engine, mirror, updates));
-  if (failure?.stopped) {
-    // it may have been done by then
+): Promise<Change> {
+  let missing = updates;
+  const after = (reason: string | null): Change => ({
+    reason,
+    changed: updates.filter((update) => !missing.includes(update)),
+  });
+  for (let attempt = 0; attempt < TRIES; attempt++) {
+    const failure = await write(() => updateRefs(engine, mirror, missing));
+    if (failure === null) return { reason: null, changed: updates };
+    if (!failure.stopped) return after(failure.stale ? "fetch first" : failure.words);
     const refs = await listRefs(engine, mirror);
-    const isDone = ({ ref, to }: RefUpdate) => (refs.get(Buffer.from(ref).toString("latin1")) ?? null) === to;
-    return updates.every(isDone) ? null : "svc's git was stopped: push again";
+    missing = missing.filter(({ ref, to }) => (refs.get(Buffer.from(ref).toString("latin1")) ?? null) !== to);
+    if (missing.length === 0) return after(null);
   }
-  return failure && (failure.stale ? "fetch first" : failure.words);
+  return after("svc's git was stopped: push again");
+}
+
+/** An atomic push that cannot be finished is taken back, where nobody has gone on from it. */
+async function undo(engine: Engine, { mirror, write }: Target, changed: readonly RefUpdate[]): Promise<void> {
+  const back = changed.map(({ ref, from, to }) => ({ ref, from: to, to: from }));
+  const failure = await write(() => updateRefs(engine, mirror, back));
+  if (failure) engine.log.warn({ reason: failure.words }, "a push that was cut off could not be taken back");
 }
 
 /** What was pushed was looked at: it is here with all that it reaches. */
