@@ -1,0 +1,165 @@
+import { randomBytes } from "node:crypto";
+import { copyFileSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import type {
+  Provider,
+  ProviderOptions,
+  Sandbox,
+  SandboxSpec,
+  StartWatch,
+} from "../../src/sandboxes/provider.ts";
+import { until } from "./until.ts";
+
+/** What the stand-in for svc-agent does when it is asked. */
+export type SandboxCommand =
+  | { do: "environment" }
+  | { do: "visit"; url: string }
+  | { do: "connect"; host: string; port: number }
+  | { do: "run"; command: string[] }
+  | { do: "spawn"; command: string[] }
+  | { do: "print"; base64: string }
+  | { do: "exit"; code: number }
+  | { do: "die"; signal: number }
+  | { do: "ignore SIGTERM" };
+
+/** Stands where the API would: what sandboxes ask it for is remembered. */
+export interface ApiStandIn {
+  address: { hostname: string; port: number };
+  visits: string[];
+  stop(): Promise<void>;
+}
+
+/** How long a sandbox may take to answer, or to do what it was told. */
+const ANSWER_MS = 30_000;
+
+/** Compiles the stand-in for the programs of a sandbox, into a folder that is removed with `dispose`. */
+export async function buildStandIns(): Promise<{ folder: string; [Symbol.dispose](): void }> {
+  const folder = mkdtempSync(join(tmpdir(), "svc-binaries-"));
+  const agent = join(folder, "svc-agent");
+  const program = join(import.meta.dir, "sandbox-agent.ts");
+  const flags = ["--compile", "--no-compile-autoload-dotenv", "--no-compile-autoload-bunfig"];
+  const build = Bun.spawn([process.execPath, "build", ...flags, `--outfile=${agent}`, program], {
+    cwd: folder,
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  if ((await build.exited) !== 0) throw new Error(await text(build.stderr));
+  for (const name of ["svc-entrypoint", "svc"]) copyFileSync(agent, join(folder, name));
+  return { folder, [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }) };
+}
+
+export function startApiStandIn(hostname = "127.0.0.1"): ApiStandIn {
+  const visits: string[] = [];
+  const server = Bun.serve({
+    hostname,
+    port: 0,
+    fetch(request) {
+      const { pathname } = new URL(request.url);
+      visits.push(pathname);
+      return new Response("the API of the tests");
+    },
+  });
+  return {
+    address: { hostname, port: server.port ?? 0 },
+    visits,
+    stop: () => server.stop(true),
+  };
+}
+
+/** What a server with its own data folder gives its provider. */
+export function optionsOf(api: ApiStandIn, binaries: string): ProviderOptions {
+  return {
+    installation: randomBytes(8).toString("hex"),
+    dataDir: mkdtempSync(join(tmpdir(), "svc-data-")),
+    api: () => api.address,
+    apiUrl: null,
+    binaries,
+    runtime: "/bin/true",
+  };
+}
+
+/** A sandbox's specification; `secrets` stand beside what svc itself gives. */
+export function specOf(
+  secrets: Record<string, string> = {},
+  changes: Partial<SandboxSpec> = {},
+): SandboxSpec {
+  const sessionId = changes.sessionId ?? crypto.randomUUID();
+  const projectId = crypto.randomUUID();
+  return {
+    sessionId,
+    projectId,
+    generation: 1,
+    environment: (apiUrl) => ({
+      SVC_SESSION_ID: sessionId,
+      SVC_BRANCH_NAME: sessionId,
+      SVC_PROJECT_ID: projectId,
+      SVC_API_URL: `${apiUrl}/v1`,
+      SVC_REPO_URL: `${apiUrl}/v1/git/${projectId}.git`,
+      SVC_SERVICE_PORT: "8000",
+      SVC_TOKEN: "svc_sb_of_the_tests",
+      ...secrets,
+    }),
+    limits: { cpus: 1, memoryBytes: 1024 ** 3, diskBytes: 1024 ** 3, processes: 256 },
+    build: null,
+    ...changes,
+  };
+}
+
+export interface Watched extends StartWatch {
+  steps: string[];
+  lines: string[];
+}
+
+/** @param onEvent called at each step and each line */
+export function watchOf(onEvent: () => void = () => {}): Watched {
+  const steps: string[] = [];
+  const lines: string[] = [];
+  return {
+    steps,
+    lines,
+    step(name) {
+      steps.push(name);
+      onEvent();
+    },
+    log(source, line) {
+      lines.push(`${source}: ${line}`);
+      onEvent();
+    },
+  };
+}
+
+/** Starts a sandbox and waits until its daemon answers. */
+export async function startSandbox(provider: Provider, spec: SandboxSpec): Promise<Sandbox> {
+  const watch = watchOf();
+  const sandbox = await provider.start(spec, watch, AbortSignal.timeout(120_000)).catch((error: unknown) => {
+    throw new Error(`it did not start: ${error}\n${watch.lines.join("\n")}`);
+  });
+  await until("the daemon answers", async () => (await health(sandbox)) === 200, ANSWER_MS);
+  return sandbox;
+}
+
+/** The status that the daemon's health is answered with; null when nobody answers. */
+export async function health(sandbox: Sandbox): Promise<number | null> {
+  const signal = AbortSignal.timeout(2_000);
+  const answer = await fetch(`${urlOf(sandbox)}/svc/health`, { signal, keepalive: false }).catch(() => null);
+  return answer?.status ?? null;
+}
+
+/** Has the stand-in inside do something. */
+// biome-ignore lint/suspicious/noExplicitAny: what a command answers is looked into by the assertions of the tests
+export async function ask(sandbox: Sandbox, command: SandboxCommand): Promise<any> {
+  const answer = await fetch(`${urlOf(sandbox)}/do`, {
+    method: "POST",
+    body: JSON.stringify(command),
+    signal: AbortSignal.timeout(ANSWER_MS),
+    keepalive: false,
+  });
+  if (answer.status !== 200) throw new Error(`the stand-in says: ${await answer.text()}`);
+  return answer.json();
+}
+
+function urlOf({ address }: Sandbox): string {
+  if (!address) throw new Error("the sandbox has no address");
+  return `http://${address.hostname}:${address.port}`;
+}

@@ -1,0 +1,462 @@
+import { afterAll, beforeAll, describe, expect } from "bun:test";
+import { rmSync } from "node:fs";
+import type { Provider, ProviderOptions, Sandbox, SandboxSpec } from "../../src/sandboxes/provider.ts";
+import { needs } from "../helpers/needs.ts";
+import {
+  type ApiStandIn,
+  ask,
+  buildStandIns,
+  health,
+  optionsOf,
+  specOf,
+  startApiStandIn,
+  startSandbox,
+  watchOf,
+} from "../helpers/sandbox-bench.ts";
+import { until } from "../helpers/until.ts";
+
+/** A provider whose promises (`src/sandboxes/provider.ts`) are tested. */
+export interface Candidate {
+  name: string;
+  /** What a machine needs for it, and whether this one has it. */
+  requires: readonly [name: string, present: boolean];
+  /**
+   * Makes the provider as a server does that starts; with the options of an earlier one it is the server that comes
+   * after that one was killed.
+   */
+  make(options: ProviderOptions): Promise<Provider>;
+  /** What there is on the machine of a sandbox, by whatever name, asked without the provider; empty: nothing. */
+  leftovers(options: ProviderOptions, sessionId: string): Promise<string[]>;
+  /** Whether a sandbox is kept from looking at others and at the machine. */
+  isolates: boolean;
+  /** Where the API stands so that sandboxes reach it; default: 127.0.0.1. */
+  apiHost?: string;
+  /** Called once, when all is over. */
+  cleanUp?(): Promise<void>;
+}
+
+/** For one sandbox to start and to end, on a machine that is busy. */
+const TEST_MS = 120_000;
+const GRACE_MS = 5_000;
+/** Within which a sandbox that obeys is gone; far less than the grace that the test gives. */
+const PROMPT_MS = 15_000;
+/** Moments after the start of `start` at which it is aborted, in milliseconds. */
+const ABORT_AFTER_MS = [0, 3, 10, 30, 60, 100, 200, 400, 800];
+
+/** What a project's secrets may hold, at its worst. */
+const HOSTILE: Readonly<Record<string, string>> = {
+  HOSTILE_NEWLINES: "one\ntwo\r\n\nfive\n",
+  HOSTILE_QUOTES: `'single' "double" \`back\` \\ \\n '"'"' $'x'`,
+  HOSTILE_SHELL: '$(touch /tmp/owned) ${HOME} `id` $HOME ; exit 7 && | > /tmp/owned # "',
+  HOSTILE_LENGTH: "x".repeat(64 * 1024),
+  HOSTILE_UNICODE: "żółć 日本語 🦊 \u202e\u0000".replace("\u0000", "").repeat(3),
+  HOSTILE_CONTROL: "\u0001\u001b[31m\u007f\t\u0008",
+  HOSTILE_EMPTY: "",
+  HOSTILE_EQUALS: "=a=b==",
+  HOSTILE_DASHES: "--setenv X Y --",
+  HOSTILE_TEMPLATE: "%s %n {{x}} $$(X) $(SVC_TOKEN)",
+};
+
+/** Registers the tests of everything that a provider promises. */
+export function conformance(candidate: Candidate): void {
+  const test = needs(...candidate.requires);
+  const made: { provider: Provider; options: ProviderOptions }[] = [];
+  let binaries: Awaited<ReturnType<typeof buildStandIns>>;
+  let api: ApiStandIn;
+  /** Used by the tests that need no provider of their own. */
+  let options: ProviderOptions;
+  let provider: Provider;
+
+  const make = async (given: ProviderOptions): Promise<Provider> => {
+    const provider = await candidate.make(given);
+    made.push({ provider, options: given });
+    return provider;
+  };
+  const gone = async (sessionId: string, of = options): Promise<void> =>
+    expect(await candidate.leftovers(of, sessionId)).toEqual([]);
+
+  /** Runs a test with a sandbox of its own, and ends that however the test ends. */
+  const withSandbox =
+    (secrets: Record<string, string>, work: (sandbox: Sandbox, spec: SandboxSpec) => Promise<void>) =>
+    async () => {
+      const spec = specOf(secrets);
+      try {
+        await work(await startSandbox(provider, spec), spec);
+      } finally {
+        await provider.stop(spec.sessionId, 0);
+      }
+    };
+
+  describe(candidate.name, () => {
+    beforeAll(async () => {
+      if (!candidate.requires[1]) return;
+      binaries = await buildStandIns();
+      api = startApiStandIn(candidate.apiHost);
+      options = optionsOf(api, binaries.folder);
+      provider = await make(options);
+    }, TEST_MS);
+
+    afterAll(async () => {
+      for (const { provider, options } of made) {
+        for (const { sessionId } of await provider.list()) await provider.stop(sessionId, 0);
+        await provider.close();
+        rmSync(options.dataDir, { recursive: true, force: true });
+      }
+      await candidate.cleanUp?.();
+      await api?.stop();
+      binaries?.[Symbol.dispose]();
+    }, TEST_MS);
+
+    test(
+      "a sandbox starts, answers at its address, and gets its environment with an API that it can reach",
+      async () => {
+        const spec = specOf();
+        const watch = watchOf();
+        const sandbox = await provider.start(spec, watch, AbortSignal.timeout(TEST_MS));
+        expect(sandbox).toMatchObject({
+          sessionId: spec.sessionId,
+          generation: 1,
+          state: "running",
+          exitCode: null,
+          outOfMemory: false,
+        });
+        await until("the daemon answers", async () => (await health(sandbox)) === 200, PROMPT_MS);
+        expect(watch.steps.at(-1)).toBe("sandbox");
+        const environment = await ask(sandbox, { do: "environment" });
+        expect(environment).toMatchObject({
+          SVC_SESSION_ID: spec.sessionId,
+          SVC_PROJECT_ID: spec.projectId,
+          SVC_TOKEN: "svc_sb_of_the_tests",
+        });
+        for (const name of ["SVC_API_URL", "SVC_REPO_URL"]) {
+          const answer = await ask(sandbox, { do: "visit", url: `${environment[name]}/${spec.sessionId}` });
+          expect(answer).toBe("200 the API of the tests");
+        }
+        expect(api.visits.filter((path) => path.endsWith(spec.sessionId))).toHaveLength(2);
+        await provider.stop(spec.sessionId, GRACE_MS);
+        await gone(spec.sessionId);
+      },
+      TEST_MS,
+    );
+
+    test(
+      "svc and git are on the path of a sandbox",
+      withSandbox({}, async (sandbox) => {
+        const svc = await ask(sandbox, { do: "run", command: ["sh", "-c", "svc; git --version"] });
+        expect(svc.out).toMatch(/^svc of the tests\ngit version/);
+      }),
+      TEST_MS,
+    );
+
+    test(
+      "hostile values arrive byte for byte",
+      withSandbox(HOSTILE, async (sandbox) => {
+        expect(await ask(sandbox, { do: "environment" })).toMatchObject(HOSTILE);
+        const names = Object.keys(HOSTILE);
+        const script = `for name in ${names.join(" ")}; do printenv $name | tr '\\n' n | wc -c; done`;
+        const { out } = await ask(sandbox, { do: "run", command: ["sh", "-c", script] });
+        // printenv adds a line's end
+        const lengths = names.map((name) => Buffer.byteLength(HOSTILE[name] ?? "") + 1);
+        expect(out.trim().split(/\s+/).map(Number)).toEqual(lengths);
+      }),
+      TEST_MS,
+    );
+
+    test(
+      "nothing of the server's own environment is in a sandbox",
+      async () => {
+        const secret = `of-the-server-${crypto.randomUUID()}`;
+        const names = [
+          "DATABASE_URL",
+          "SVC_MASTER_KEY",
+          "AWS_SECRET_ACCESS_KEY",
+          "GITHUB_TOKEN",
+          "SVC_LOG_LEVEL",
+        ];
+        const before = names.map((name) => [name, process.env[name]] as const);
+        for (const name of names) process.env[name] = secret;
+        const spec = specOf();
+        try {
+          const sandbox = await startSandbox(provider, spec);
+          expect(JSON.stringify(await ask(sandbox, { do: "environment" }))).not.toContain(secret);
+          const look = "cat /proc/[0-9]*/environ 2>/dev/null";
+          if (candidate.isolates) {
+            const { out } = await ask(sandbox, { do: "run", command: ["sh", "-c", look] });
+            expect(out).not.toContain(secret);
+          }
+        } finally {
+          for (const [name, value] of before) {
+            if (value === undefined) delete process.env[name];
+            else process.env[name] = value;
+          }
+          await provider.stop(spec.sessionId, 0);
+        }
+      },
+      TEST_MS,
+    );
+
+    test(
+      "a sandbox is found and listed, with its logs, until it is stopped",
+      async () => {
+        const spec = specOf();
+        expect(await provider.find(spec.sessionId)).toBeNull();
+        expect(await provider.logs(spec.sessionId, 1000)).toHaveLength(0);
+        const sandbox = await startSandbox(provider, spec);
+        expect(await provider.find(spec.sessionId)).toEqual(sandbox);
+        expect(await provider.list()).toContainEqual(sandbox);
+        const hostile = Buffer.from("\u001b]0;title\u0007\u001b[2J żółć \u202e\r\n", "utf8");
+        await ask(sandbox, { do: "print", base64: hostile.toString("base64") });
+        await until("the line is in the log", async () =>
+          Buffer.from(await provider.logs(spec.sessionId, 100_000)).includes(hostile),
+        );
+        const log = Buffer.from(await provider.logs(spec.sessionId, 100_000));
+        expect(log.toString()).toContain("listening on");
+        const end = Buffer.from(await provider.logs(spec.sessionId, 10));
+        expect(end).toHaveLength(10);
+        expect(log.subarray(-10)).toEqual(end);
+        await provider.stop(spec.sessionId, GRACE_MS);
+        expect(await provider.find(spec.sessionId)).toBeNull();
+        expect((await provider.list()).map(({ sessionId }) => sessionId)).not.toContain(spec.sessionId);
+        await gone(spec.sessionId);
+      },
+      TEST_MS,
+    );
+
+    test(
+      "a log of many megabytes does not hold the sandbox up, and its end is there",
+      withSandbox({}, async (sandbox, spec) => {
+        const line = `${"y".repeat(99)}\n`;
+        const base64 = Buffer.from(line.repeat(10_000)).toString("base64");
+        for (let count = 0; count < 12; count++) await ask(sandbox, { do: "print", base64 });
+        await ask(sandbox, { do: "print", base64: Buffer.from("the very end\n").toString("base64") });
+        await until("the end is in the log", async () =>
+          Buffer.from(await provider.logs(spec.sessionId, 1000)).includes("the very end"),
+        );
+        const log = Buffer.from(await provider.logs(spec.sessionId, 64 * 1024));
+        expect(log.length).toBe(64 * 1024);
+        expect(log.toString()).toEndWith(`${line}the very end\n`);
+      }),
+      TEST_MS,
+    );
+
+    test(
+      "a sandbox is asked to end first",
+      async () => {
+        const spec = specOf();
+        const sandbox = await startSandbox(provider, spec);
+        const begun = performance.now();
+        await provider.stop(spec.sessionId, 60_000);
+        expect(performance.now() - begun).toBeLessThan(PROMPT_MS);
+        expect(api.visits).toContain(`/v1/asked-to-end/${spec.sessionId}`);
+        expect(await health(sandbox)).toBeNull();
+        await gone(spec.sessionId);
+      },
+      TEST_MS,
+    );
+
+    test(
+      "one that does not end is killed after the grace, with all that it has started",
+      async () => {
+        const spec = specOf();
+        const sandbox = await startSandbox(provider, spec);
+        await ask(sandbox, { do: "ignore SIGTERM" });
+        await ask(sandbox, {
+          do: "spawn",
+          command: ["sh", "-c", "trap '' TERM HUP; sleep 300 & wait; sleep 300"],
+        });
+        const orphan = "(trap '' TERM HUP; sleep 300 & sleep 300) >/dev/null 2>&1 &";
+        await ask(sandbox, { do: "run", command: ["sh", "-c", orphan] });
+        const begun = performance.now();
+        await provider.stop(spec.sessionId, 500);
+        expect(performance.now() - begun).toBeGreaterThan(450);
+        expect(await health(sandbox)).toBeNull();
+        await gone(spec.sessionId);
+      },
+      TEST_MS,
+    );
+
+    test("stopping what is not there is no error", async () => {
+      await provider.stop(crypto.randomUUID(), GRACE_MS);
+    });
+
+    test(
+      "starting again ends what an earlier start has left",
+      async () => {
+        const spec = specOf();
+        const first = await startSandbox(provider, spec);
+        await ask(first, {
+          do: "run",
+          command: ["sh", "-c", "echo left > left-behind; echo left > $HOME/left-behind"],
+        });
+        await ask(first, { do: "spawn", command: ["sleep", "300"] });
+        try {
+          const second = await startSandbox(provider, { ...spec, generation: 2 });
+          expect(second.generation).toBe(2);
+          expect(await provider.find(spec.sessionId)).toEqual(second);
+          const listed = await provider.list();
+          expect(listed.filter(({ sessionId }) => sessionId === spec.sessionId)).toEqual([second]);
+          const look = "ls left-behind $HOME/left-behind";
+          const { out } = await ask(second, { do: "run", command: ["sh", "-c", look] });
+          expect(out).toBe("");
+        } finally {
+          await provider.stop(spec.sessionId, 0);
+        }
+        await gone(spec.sessionId);
+      },
+      TEST_MS,
+    );
+
+    test(
+      "a start that is aborted leaves nothing, whenever that is",
+      async () => {
+        const moments: (number | "step" | "line")[] = ["step", "line", ...ABORT_AFTER_MS];
+        for (const moment of moments) {
+          const spec = specOf();
+          const abort = new AbortController();
+          const watch = watchOf(() => typeof moment === "string" && abort.abort());
+          if (typeof moment === "number") setTimeout(() => abort.abort(), moment);
+          const outcome = await provider.start(spec, watch, abort.signal).then(
+            () => "started",
+            () => "aborted",
+          );
+          // it was there before the abort came
+          if (outcome === "started" && typeof moment === "number") await provider.stop(spec.sessionId, 0);
+          else expect({ moment, outcome }).toEqual({ moment, outcome: "aborted" });
+          expect(await provider.find(spec.sessionId)).toBeNull();
+          await gone(spec.sessionId);
+        }
+        const spec = specOf();
+        expect(provider.start(spec, watchOf(), AbortSignal.abort())).rejects.toThrow();
+        await gone(spec.sessionId);
+      },
+      2 * TEST_MS,
+    );
+
+    test(
+      "the server that comes after one that was killed has the same sandboxes",
+      async () => {
+        const spec = specOf();
+        const sandbox = await startSandbox(provider, spec);
+        const next = await make(options);
+        expect(await next.find(spec.sessionId)).toEqual(sandbox);
+        expect(await next.list()).toContainEqual(sandbox);
+        expect(await health(sandbox)).toBe(200);
+        expect(Buffer.from(await next.logs(spec.sessionId, 10_000)).toString()).toContain("listening on");
+        const again = await startSandbox(next, { ...spec, generation: 2 });
+        expect(again.generation).toBe(2);
+        await next.stop(spec.sessionId, GRACE_MS);
+        expect(await next.find(spec.sessionId)).toBeNull();
+        expect(await provider.find(spec.sessionId)).toBeNull();
+        await gone(spec.sessionId);
+      },
+      TEST_MS,
+    );
+
+    test(
+      "the sandboxes of another installation are neither seen nor touched",
+      withSandbox({}, async (sandbox, spec) => {
+        const others = optionsOf(api, options.binaries);
+        const other = await make(others);
+        expect(await other.find(spec.sessionId)).toBeNull();
+        expect(await other.list()).toEqual([]);
+        await other.stop(spec.sessionId, 0);
+        expect(await health(sandbox)).toBe(200);
+        // not even by a session of the same name
+        const same = await startSandbox(other, spec);
+        expect(await health(sandbox)).toBe(200);
+        expect(await health(same)).toBe(200);
+        await other.stop(spec.sessionId, 0);
+        expect(await provider.find(spec.sessionId)).toEqual(sandbox);
+        expect(await health(sandbox)).toBe(200);
+      }),
+      TEST_MS,
+    );
+
+    test.each([
+      ["exit code 0", { do: "exit", code: 0 }, 0],
+      ["exit code 7", { do: "exit", code: 7 }, 7],
+      ["SIGKILL", { do: "die", signal: 9 }, 137],
+      ["SIGSEGV", { do: "die", signal: 11 }, 139],
+    ] as const)(
+      "a sandbox that ends by itself with %s says so, and its log stays",
+      async (_, command, exitCode) => {
+        const spec = specOf();
+        const sandbox = await startSandbox(provider, spec);
+        await ask(sandbox, { do: "print", base64: Buffer.from("last words\n").toString("base64") });
+        await ask(sandbox, command).catch(() => {});
+        await until(
+          "it has ended",
+          async () => (await provider.find(spec.sessionId))?.state === "ended",
+          PROMPT_MS,
+        );
+        const ended = await provider.find(spec.sessionId);
+        if (!ended) throw new Error("it is not found any more");
+        expect(ended).toMatchObject({
+          generation: 1,
+          state: "ended",
+          address: null,
+          exitCode,
+          outOfMemory: false,
+        });
+        expect(await provider.list()).toContainEqual(ended);
+        expect(Buffer.from(await provider.logs(spec.sessionId, 10_000)).toString()).toContain("last words");
+        await provider.stop(spec.sessionId, GRACE_MS);
+        await gone(spec.sessionId);
+      },
+      TEST_MS,
+    );
+
+    test(
+      "ten sandboxes at once all start, each at an address of its own, and all end",
+      async () => {
+        const specs = Array.from({ length: 10 }, () => specOf());
+        try {
+          const sandboxes = await Promise.all(specs.map((spec) => startSandbox(provider, spec)));
+          const addresses = sandboxes.map(({ address }) => `${address?.hostname}:${address?.port}`);
+          expect(new Set(addresses).size).toBe(10);
+          for (const [index, sandbox] of sandboxes.entries()) {
+            const environment = await ask(sandbox, { do: "environment" });
+            expect(environment["SVC_SESSION_ID"]).toBe(specs[index]?.sessionId);
+          }
+        } finally {
+          await Promise.all(specs.map(({ sessionId }) => provider.stop(sessionId, 0)));
+        }
+        for (const { sessionId } of specs) await gone(sessionId);
+      },
+      2 * TEST_MS,
+    );
+
+    if (candidate.isolates) {
+      test(
+        "a sandbox sees no process, no environment and no file of another, nor of the server",
+        withSandbox({ MARK: "mark-of-the-other" }, async (other, otherSpec) => {
+          await ask(other, { do: "run", command: ["sh", "-c", "echo mark-of-the-other > kept"] });
+          await ask(other, { do: "run", command: ["sh", "-c", "echo mark-of-the-other > /tmp/kept"] });
+          const spec = specOf();
+          try {
+            const sandbox = await startSandbox(provider, spec);
+            const sees = async (script: string): Promise<string> =>
+              (await ask(sandbox, { do: "run", command: ["sh", "-c", script] })).out;
+            const processes = await sees(
+              "cat /proc/[0-9]*/cmdline /proc/[0-9]*/environ 2>/dev/null | tr '\\0' ' '",
+            );
+            expect(processes).toContain("svc-agent");
+            expect(processes).not.toContain("mark-of-the-other");
+            expect(processes).not.toContain(otherSpec.sessionId);
+            expect(await sees(`ls -d ${options.dataDir} /proc/${process.pid}/cwd 2>/dev/null`)).toBe("");
+            expect(await sees("cat kept /tmp/kept 2>/dev/null")).toBe("");
+            expect(await sees("cat /etc/shadow 2>/dev/null | grep -v '^[^:]*:[!*]'")).toBe("");
+            const sockets = ["/var/run/docker.sock", "/run/docker.sock", "/run/containerd/containerd.sock"];
+            expect(await sees(`ls ${sockets.join(" ")} 2>/dev/null`)).toBe("");
+            expect(
+              await sees("touch /usr/bin/owned /etc/owned 2>/dev/null; ls /usr/bin/owned /etc/owned"),
+            ).toBe("");
+          } finally {
+            await provider.stop(spec.sessionId, 0);
+          }
+        }),
+        TEST_MS,
+      );
+    }
+  });
+}
