@@ -10,6 +10,8 @@ export interface Binary {
   /** Folders and files, relative to the root, that decide what comes out. */
   inputs: string[];
   flags: string[];
+  /** Another name in `dist/` for the same file, by which it does something else. */
+  alias?: string;
 }
 
 /**
@@ -24,7 +26,8 @@ const EVERY_BINARY = [
   "--no-compile-autoload-bunfig",
   '--define=process.env.NODE_ENV="production"',
 ];
-const COMMON_INPUTS = ["package.json", "bun.lock", "tsconfig.json", "patches", "scripts/binaries.ts", "src"];
+const EVERY_INPUT = ["package.json", "bun.lock", "tsconfig.json", "patches", "scripts/binaries.ts"];
+const COMMON_INPUTS = [...EVERY_INPUT, "src"];
 
 export const BINARIES: readonly Binary[] = [
   {
@@ -49,4 +52,21 @@ export const BINARIES: readonly Binary[] = [
     // A command is a module of its own, loaded when it is asked for.
     flags: [...EVERY_BINARY, "--minify", "--splitting"],
   },
+  {
+    name: "svc-agent",
+    entry: "daemon/main.ts",
+    inputs: [...EVERY_INPUT, "src/contract", "src/splice", "daemon"],
+    flags: [...EVERY_BINARY, "--minify"],
+    alias: "svc-entrypoint",
+  },
 ];
+
+/** What runs in a sandbox, for images on musl (Alpine): built only when it is asked for, with a Bun that is fetched. */
+export const MUSL_BINARIES: readonly Binary[] = BINARIES.filter(({ name }) => name !== "svc-api").map(
+  ({ alias, ...binary }) => ({
+    ...binary,
+    name: `${binary.name}-musl`,
+    flags: [...binary.flags, `--target=bun-linux-${process.arch}-musl`],
+    ...(alias && { alias: `${alias}-musl` }),
+  }),
+);

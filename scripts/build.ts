@@ -1,6 +1,6 @@
-import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
+import { existsSync, linkSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { BINARIES, type Binary, DIST, ROOT } from "./binaries.ts";
+import { BINARIES, type Binary, DIST, MUSL_BINARIES, ROOT } from "./binaries.ts";
 import { makeSnapshot } from "./embedded-snapshot.ts";
 import { run } from "./run.ts";
 import { digest, readStamp, writeStamp } from "./stamp.ts";
@@ -11,16 +11,18 @@ export class BuildError extends Error {
 }
 
 if (import.meta.main) {
-  await build().catch((error: unknown) => {
-    if (!(error instanceof BuildError)) throw error;
-    process.stderr.write(`svc: ${error.message}\n`);
-    process.exitCode = 1;
-  });
+  await build(process.argv.includes("--musl") ? [...BINARIES, ...MUSL_BINARIES] : BINARIES).catch(
+    (error: unknown) => {
+      if (!(error instanceof BuildError)) throw error;
+      process.stderr.write(`svc: ${error.message}\n`);
+      process.exitCode = 1;
+    },
+  );
 }
 
 /** Builds the binaries in `dist/` whose sources changed since they were built. */
-export async function build(): Promise<void> {
-  const stale = BINARIES.filter(isStale);
+export async function build(binaries = BINARIES): Promise<void> {
+  const stale = binaries.filter(isStale);
   if (stale.length === 0) return;
   process.stderr.write(`svc: building ${stale.map((binary) => binary.name).join(", ")} …\n`);
   const begun = performance.now();
@@ -35,7 +37,8 @@ export async function build(): Promise<void> {
 }
 
 function isStale(binary: Binary): boolean {
-  return !existsSync(join(DIST, binary.name)) || readStamp(binary.name) !== digestOf(binary);
+  const names = [binary.name, ...(binary.alias ? [binary.alias] : [])];
+  return !names.every((name) => existsSync(join(DIST, name))) || readStamp(binary.name) !== digestOf(binary);
 }
 
 /** Into a folder of its own and then renamed: a binary that is running is not written to. */
@@ -49,6 +52,10 @@ async function compile(binary: Binary): Promise<void> {
     const command = [process.execPath, "build", ...binary.flags, `--outfile=${outfile}`, binary.entry];
     const { code, out, err } = await run(command, { cwd: ROOT });
     if (code !== 0) throw new BuildError(`${binary.name} could not be built:\n${out}${err}`);
+    if (binary.alias) {
+      linkSync(outfile, `${outfile}.alias`);
+      renameSync(`${outfile}.alias`, join(DIST, binary.alias));
+    }
     renameSync(outfile, join(DIST, binary.name));
     writeStamp(binary.name, stamp);
   } finally {

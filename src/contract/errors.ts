@@ -33,6 +33,9 @@ export const ERROR_STATUS = {
   slug_taken: 409,
   session_exists: 409,
   session_busy: 409,
+  nothing_to_abort: 409,
+  refresh_in_progress: 409,
+  not_fast_forward: 409,
   request_timeout: 408,
   payload_too_large: 413,
   concurrent_session_limit: 429,
@@ -42,6 +45,7 @@ export const ERROR_STATUS = {
   repo_unreachable: 502,
   merge_engine_failed: 502,
   sandbox_unreachable: 502,
+  nothing_listening: 502,
   not_running: 503,
   unavailable: 503,
 } as const satisfies Record<string, number>;

@@ -1,6 +1,6 @@
 import { parse, TomlDate, TomlError } from "smol-toml";
 import { isReservedName, SECRET_NAME } from "./environment.ts";
-import { NAME_MAX } from "./limits.ts";
+import { NAME_MAX, PATH_MAX_BYTES } from "./limits.ts";
 import { lineFinder } from "./manifest-lines.ts";
 
 /** Size of the largest `svc.toml` that svc reads, in bytes: a hundred times a long one. */
@@ -19,8 +19,13 @@ export interface Manifest {
   project: { name: string | null };
   /** Names of the secrets that a sandbox needs, and of those that it can use. */
   env: { required: string[]; optional: string[] };
+  /** Folder of the agent runtime's configuration, relative to the repository's root. */
+  opencode: { configDir: string };
   changeRequests: { agentMerge: boolean; directPush: boolean; requiredApprovals: number };
 }
+
+/** Spec 4.3. */
+const CONFIG_DIR = ".svc/agentrt";
 
 /** One thing that is wrong with a manifest. `path` is the key's, with dots; the names in it are the file's own. */
 export interface ManifestError {
@@ -60,7 +65,12 @@ export function readManifest(text: string): { manifest: Manifest | null; errors:
     return { path: nameOf(path), message, line: lineOf(path), column: null, severity };
   });
   return {
-    manifest: { project: readProject(root), env: readEnv(root), changeRequests: readChangeRequests(root) },
+    manifest: {
+      project: readProject(root),
+      env: readEnv(root),
+      opencode: readOpencode(root),
+      changeRequests: readChangeRequests(root),
+    },
     errors,
   };
 }
@@ -85,15 +95,25 @@ const names: Kind = {
   says: 'a list of names such as ["API_KEY"], of A-Z, 0-9 and _',
   fits: (value) => Array.isArray(value) && value.length <= NAMES_MAX && value.every(isSecretName),
 };
+const folder: Kind = {
+  says: 'a relative path without "..", such as ".svc/agentrt"',
+  fits: (value) =>
+    typeof value === "string" &&
+    value.length <= PATH_MAX_BYTES / 4 &&
+    /^[^\p{Cc}\\]+$/u.test(value) &&
+    !value.startsWith("/") &&
+    !value.split("/").includes(".."),
+};
 const version: Kind = { says: "1", fits: (value) => value === 1 };
 
 const TABLES: Readonly<Record<string, Readonly<Record<string, Kind>>>> = {
   project: { name, description: text },
   env: { required: names, optional: names },
+  opencode: { config_dir: folder },
   change_requests: { agent_merge: flag, direct_push: flag, required_approvals: approvals },
 };
 /** Known by name only: what stands in them is read by the features that they configure. */
-const UNREAD = new Set(["sandbox", "opencode", "triggers", "apps"]);
+const UNREAD = new Set(["sandbox", "triggers", "apps"]);
 
 function problemsOf(root: Table): Problem[] {
   const missing: Problem[] = Object.hasOwn(root, "svc_version")
@@ -164,6 +184,12 @@ function readEnv(root: Table): Manifest["env"] {
   };
   const required = list("required");
   return { required, optional: list("optional").filter((name) => !required.includes(name)) };
+}
+
+function readOpencode(root: Table): Manifest["opencode"] {
+  const table = root["opencode"];
+  const value = isTable(table) ? table["config_dir"] : undefined;
+  return { configDir: typeof value === "string" && folder.fits(value) ? value : CONFIG_DIR };
 }
 
 const isSecretName = (value: unknown): value is string =>

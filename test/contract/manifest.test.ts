@@ -13,6 +13,7 @@ test("a whole manifest is read", () => {
     manifest: {
       project: { name: "Shop" },
       env: { required: ["KEY"], optional: [] },
+      opencode: { configDir: "x" },
       changeRequests: { agentMerge: false, directPush: false, requiredApprovals: 2 },
     },
     errors: [],
@@ -161,3 +162,12 @@ test("the largest file, full of problems, is read in less than a second and repo
     for (const { message } of errors) expect(message.length).toBeLessThan(300);
   }
 });
+
+test.each(["/etc", "..", "a/../b", "a\\\\b", "", "a\\n", 1])(
+  "a folder of the runtime's configuration that leads elsewhere is refused: %j",
+  (value) => {
+    const text = `${V}[opencode]\nconfig_dir = ${JSON.stringify(value)}`;
+    expect(problems(text)).toEqual(["error opencode.config_dir:3"]);
+    expect(readManifest(text).manifest?.opencode).toEqual({ configDir: ".svc/agentrt" });
+  },
+);

@@ -1,0 +1,40 @@
+import { type UserContext, verifyUserContext } from "../src/contract/user-context.ts";
+import type { Answer } from "../src/splice/answer.ts";
+import type { RequestHead } from "../src/splice/head.ts";
+import { problem } from "./answers.ts";
+import type { Settings } from "./settings.ts";
+
+/** The header by which the API says who asks (contract: Sessions, sandboxes, proxy), in lower case. */
+export const CONTEXT_HEADER = "x-svc-user-context";
+
+/** Contexts that are remembered: far more than there are callers within a minute. */
+const REMEMBERED_MAX = 1000;
+
+/** Who asks, or the answer to somebody who does not say so as it must be said. */
+export type Identify = (head: RequestHead) => { context: UserContext } | { answer: Answer };
+
+/**
+ * Checks who asks. A header that was checked is remembered until it expires: the requests of one connection carry the
+ * same, and the check is most of the cost of a small one.
+ */
+export function createIdentify({ token, sessionId }: Pick<Settings, "token" | "sessionId">): Identify {
+  const known = new Map<string, UserContext>();
+  return (head) => {
+    const fields = head.fields.filter(({ key }) => key === CONTEXT_HEADER);
+    if (fields.length > 1)
+      return { answer: problem("validation_failed", "X-Svc-User-Context stands there more than once.") };
+    const value = fields[0]?.value ?? "";
+    const now = Date.now() / 1000;
+    const before = known.get(value);
+    if (before && now < before.exp) return { context: before };
+    const context = value === "" ? null : verifyUserContext(token, value, sessionId, now);
+    if (!context) {
+      const message =
+        "Only svc's API is let in here: X-Svc-User-Context is missing, expired, or not signed for this sandbox.";
+      return { answer: problem("unauthorized", message, { "WWW-Authenticate": "Bearer" }) };
+    }
+    if (known.size >= REMEMBERED_MAX) known.clear();
+    known.set(value, context);
+    return { context };
+  };
+}

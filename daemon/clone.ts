@@ -1,0 +1,160 @@
+import { randomBytes } from "node:crypto";
+import { chown, mkdir, readdir, rename, rm } from "node:fs/promises";
+import { join } from "node:path";
+import type { Children, Command } from "./children.ts";
+import { type Credential, CredentialError, fetchCredential } from "./clone-credential.ts";
+import { gitEnvironment, readFailure } from "./git.ts";
+import type { Log } from "./log.ts";
+import { type Ran, run } from "./run.ts";
+import type { Settings } from "./settings.ts";
+import { shellWord, thisProgram } from "./this-program.ts";
+
+export interface CloneContext {
+  settings: Settings;
+  children: Children;
+  log: Log;
+}
+
+/** The clone failed. The message is a sentence for a person, without credentials. */
+export class CloneError extends Error {
+  override readonly name = "CloneError";
+  readonly permanent: boolean;
+
+  constructor(message: string, permanent: boolean) {
+    super(message);
+    this.permanent = permanent;
+  }
+}
+
+const FIRST_PAUSE_MS = 500;
+const LONGEST_PAUSE_MS = 30_000;
+/** The largest repositories on slow networks; a dead connection is noticed long before. */
+const CLONE_MS = 60 * 60_000;
+/** What touches this machine only. */
+const LOCAL_MS = 60_000;
+/** Folders of boots that were cut off are known by this. */
+const STAGING = ".svc-boot-";
+
+/**
+ * Clones the session's branch into the workspace, again and again until it is there. What was in the workspace is gone
+ * then, and only then.
+ * @param onFailure told after each try that failed
+ */
+export async function cloneUntilThere(
+  context: CloneContext,
+  onFailure: (error: CloneError) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  for (let pause = FIRST_PAUSE_MS; !signal.aborted; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
+    try {
+      return await clone(context, signal);
+    } catch (error) {
+      if (signal.aborted) return;
+      const failure = asCloneError(error);
+      context.log.say(`${failure.message} The next try is in ${pause / 1000} s.`);
+      onFailure(failure);
+    }
+    await sleep(pause, signal);
+  }
+}
+
+async function clone(context: CloneContext, signal: AbortSignal): Promise<void> {
+  const { workspace, user, token, branch } = context.settings;
+  const begun = performance.now();
+  await mkdir(workspace, { recursive: true });
+  for (const name of await readdir(workspace))
+    if (name.startsWith(STAGING)) await remove(join(workspace, name));
+  const credential = await fetchCredential(context.settings, token, signal);
+  const name = `${STAGING}${randomBytes(6).toString("hex")}`;
+  const staging = join(workspace, name);
+  await mkdir(staging, { mode: 0o700 });
+  try {
+    if (user) for (const folder of [workspace, staging]) await chown(folder, user.uid, user.gid);
+    await cloneInto(context, staging, credential, signal);
+    await configure(context, join(staging, "clone"), signal);
+    if (signal.aborted) return;
+    await moveIn(workspace, name);
+  } finally {
+    await remove(staging);
+  }
+  context.log.say(`cloned ${branch} in ${((performance.now() - begun) / 1000).toFixed(1)} s`);
+}
+
+async function cloneInto(
+  context: CloneContext,
+  staging: string,
+  credential: Credential,
+  signal: AbortSignal,
+): Promise<void> {
+  const { repoUrl, branch } = context.settings;
+  const argv = ["git", "clone", "--quiet", "--template=", "--no-recurse-submodules"];
+  const command = git(context, staging, [...argv, `--branch=${branch}`, "--", repoUrl, "clone"], credential);
+  const ran = await run(context.children, command, CLONE_MS, signal);
+  if (ran.code === 0) return;
+  const { reason, permanent } = readFailure(ran.stderr, credential);
+  const why = ran.late ? `it took longer than ${CLONE_MS / 60_000} minutes` : reason;
+  throw new CloneError(`The repository could not be cloned: ${why}.`, permanent && !ran.late);
+}
+
+/** Says to the agent's git who commits, and by which program it gets its credentials: none is stored. */
+async function configure(context: CloneContext, directory: string, signal: AbortSignal): Promise<void> {
+  const { repoUrl, agent, sessionId } = context.settings;
+  const { origin } = new URL(repoUrl);
+  const helper = `!${[...thisProgram(), "git-credential"].map(shellWord).join(" ")}`;
+  const settings: [string, string][] = [
+    ["user.name", agent ?? "svc agent"],
+    ["user.email", `${sessionId}@sessions.svc.invalid`],
+    // whatever helper the image brings would keep what it is told
+    [`credential.${origin}.helper`, ""],
+    [`credential.${origin}.helper`, helper],
+    [`credential.${origin}.useHttpPath`, "true"],
+  ];
+  for (const [key, value] of settings) {
+    const command = git(context, directory, ["git", "config", "--local", "--add", key, value], null);
+    check(await run(context.children, command, LOCAL_MS, signal), `git's ${key} could not be set`);
+  }
+}
+
+/** Nobody works in the workspace before this is over. What is there may be a volume, whose folder cannot be replaced. */
+async function moveIn(workspace: string, staging: string): Promise<void> {
+  for (const name of await readdir(workspace)) if (name !== staging) await remove(join(workspace, name));
+  const clone = join(workspace, staging, "clone");
+  for (const name of await readdir(clone)) await rename(join(clone, name), join(workspace, name));
+}
+
+function git(
+  { settings }: CloneContext,
+  directory: string,
+  argv: readonly string[],
+  credential: Credential | null,
+): Command {
+  return { argv, environment: gitEnvironment(settings, credential), directory, ...settings.user };
+}
+
+function check(ran: Ran, what: string): void {
+  if (ran.code !== 0) throw new CloneError(`${what}: ${ran.stderr.trim().slice(0, 300)}.`, false);
+}
+
+async function remove(path: string): Promise<void> {
+  await rm(path, { recursive: true, force: true });
+}
+
+function asCloneError(error: unknown): CloneError {
+  if (error instanceof CloneError) return error;
+  if (error instanceof CredentialError) return new CloneError(error.message, error.permanent);
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  if (code === "ENOENT")
+    return new CloneError("git is not installed in this sandbox: its image needs it.", true);
+  if (code === "ENOSPC")
+    return new CloneError("The sandbox's disk is full: the repository does not fit.", false);
+  return new CloneError(`The workspace could not be prepared (${code || "unknown error"}).`, false);
+}
+
+export async function sleep(ms: number, signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, ms);
+  signal.addEventListener("abort", () => resolve(), { once: true });
+  await promise;
+  clearTimeout(timer);
+}

@@ -1,0 +1,111 @@
+import type { DaemonEnv, DaemonHealth } from "../src/contract/daemon.ts";
+import { isReservedName, SECRET_NAME } from "../src/contract/environment.ts";
+import { SvcError } from "../src/contract/errors.ts";
+import type { UserContext } from "../src/contract/user-context.ts";
+import type { Answer } from "../src/splice/answer.ts";
+import type { Decision } from "../src/splice/connection.ts";
+import type { RequestHead } from "../src/splice/head.ts";
+import { json, problem } from "./answers.ts";
+
+/** What the daemon does when svc itself asks (spec 4.3). */
+export interface Verbs {
+  health(): Promise<DaemonHealth>;
+  /** @throws SvcError refresh_in_progress, repo_unreachable, not_fast_forward, unavailable */
+  refresh(): Promise<{ before: string | null; after: string | null }>;
+  /** @throws SvcError nothing_to_abort, unavailable */
+  abort(): Promise<void>;
+  /** Takes a new set of secrets; answers whether it is another than before. */
+  setSecrets(secrets: DaemonEnv): Promise<boolean>;
+}
+
+/** Answers what is under `/svc/`. */
+export interface Control {
+  health(head: RequestHead): Decision | Promise<Decision>;
+  verb(head: RequestHead, path: string, context: UserContext): Decision;
+}
+
+/** Bytes of a request without content; and of all secrets, several times what a process's environment can hold. */
+const EMPTY_MAX_BYTES = 64 * 1024;
+const SECRETS_MAX_BYTES = 16 * 1024 * 1024;
+
+export function createControl(verbs: Verbs): Control {
+  const handlers: Readonly<Record<string, { maxBytes: number; handle(body: Uint8Array): Promise<Answer> }>> =
+    {
+      "/svc/refresh": {
+        maxBytes: EMPTY_MAX_BYTES,
+        handle: async () => json(200, { ok: true, repo: await verbs.refresh() }),
+      },
+      "/svc/abort": {
+        maxBytes: EMPTY_MAX_BYTES,
+        handle: async () => {
+          await verbs.abort();
+          return json(200, { ok: true });
+        },
+      },
+      "/svc/env": {
+        maxBytes: SECRETS_MAX_BYTES,
+        handle: async (body) => {
+          const secrets = readSecrets(body);
+          const changed = await verbs.setSecrets(secrets);
+          return json(200, { ok: true, changed, revision: secrets.revision });
+        },
+      },
+    };
+
+  return {
+    async health(head) {
+      if (head.method !== "GET" && head.method !== "HEAD") return { answer: wrongMethod("GET") };
+      return { answer: json(200, await verbs.health()) };
+    },
+    verb(head, path, { role }) {
+      const handler = Object.hasOwn(handlers, path) ? handlers[path] : undefined;
+      if (!handler) return { answer: problem("not_found", "The daemon has no such route.") };
+      if (head.method !== "POST") return { answer: wrongMethod("POST") };
+      if (role !== "platform")
+        return { answer: problem("forbidden", "Only svc itself may ask this of a sandbox.") };
+      return { maxBytes: handler.maxBytes, handle: (body) => handler.handle(body).catch(tell) };
+    },
+  };
+}
+
+function wrongMethod(allowed: string): Answer {
+  return problem("method_not_allowed", `This route takes ${allowed}.`, { Allow: allowed });
+}
+
+function tell(error: unknown): Answer {
+  if (error instanceof SvcError) return problem(error.code, error.message, error.headers);
+  return problem("internal", "Something went wrong inside svc.");
+}
+
+/** @throws SvcError invalid_json, validation_failed, reserved_name */
+function readSecrets(body: Uint8Array): DaemonEnv {
+  const value = parse(Buffer.from(body).toString());
+  const [revision, env] = ["revision", "env"].map((name): unknown => Reflect.get(value, name));
+  if (typeof revision !== "string" || revision.length > REVISION_MAX)
+    throw new SvcError("validation_failed", "revision must be a string.");
+  if (typeof env !== "object" || env === null || Array.isArray(env))
+    throw new SvcError("validation_failed", "env must be an object of names and values.");
+  return { revision, env: Object.fromEntries(Object.entries(env).map(readSecret)) };
+}
+
+const REVISION_MAX = 256;
+
+function readSecret([name, value]: [string, unknown]): [string, string] {
+  if (!SECRET_NAME.test(name))
+    throw new SvcError("validation_failed", "env holds a name that no secret can have.");
+  if (isReservedName(name))
+    throw new SvcError("reserved_name", `${name} is a name of svc's or of the system's.`);
+  if (typeof value !== "string" || value.includes("\0"))
+    throw new SvcError("validation_failed", `The value of ${name} must be a string without zero bytes.`);
+  return [name, value];
+}
+
+function parse(text: string): object {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === "object" && value !== null) return value;
+  } catch {
+    // told below
+  }
+  throw new SvcError("invalid_json", "The body must be a JSON object.");
+}

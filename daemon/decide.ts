@@ -1,0 +1,81 @@
+import type { UserContext } from "../src/contract/user-context.ts";
+import type { Decide, Decision, Explain } from "../src/splice/connection.ts";
+import type { RequestHead } from "../src/splice/head.ts";
+import { notReady, problem } from "./answers.ts";
+import type { Identify } from "./caller.ts";
+import type { Control } from "./control.ts";
+import { forwardHead, isOurToken } from "./forward.ts";
+import type { Runtime } from "./runtime.ts";
+import { isPrivate, isPrompt, readTarget, type Target, targetOf } from "./target.ts";
+
+export interface Gate {
+  identify: Identify;
+  control: Control;
+  runtime: Pick<Runtime, "state" | "authorization">;
+  runtimePort: number;
+  /** The daemon's own, once it listens. */
+  ownPort(): number;
+  /** Told of each request that somebody made of the sandbox. */
+  onUse(use: { isPrompt: boolean }): void;
+}
+
+const LOOPBACK = "127.0.0.1";
+
+/** Says what becomes of each request (spec 4.3; contract: Sessions, sandboxes, proxy). */
+export function createDecide(gate: Gate): Decide {
+  return (head) => {
+    const target = readTarget(head.target);
+    if (target.kind === "invalid") return { answer: problem("validation_failed", target.message) };
+    if (target.kind === "svc" && target.path === "/svc/health") return gate.control.health(head);
+    const caller = gate.identify(head);
+    if ("answer" in caller) return caller;
+    if (target.kind === "svc") return gate.control.verb(head, target.path, caller.context);
+    if (caller.context.role !== "platform")
+      gate.onUse({ isPrompt: target.kind === "runtime" && isPrompt(head.method, target.path) });
+    return target.kind === "port"
+      ? toPort(gate, head, target)
+      : toRuntime(gate, head, target, caller.context);
+  };
+}
+
+function toPort(gate: Gate, head: RequestHead, target: Extract<Target, { kind: "port" }>): Decision {
+  const { port } = target;
+  if (port === gate.ownPort() || port === gate.runtimePort)
+    return { answer: problem("forbidden", `Port ${port} is svc's own in this sandbox.`) };
+  return { to: { hostname: LOOPBACK, port }, head: forwardHead(head, targetOf(target, isOurToken), null) };
+}
+
+function toRuntime(
+  { runtime, runtimePort }: Gate,
+  head: RequestHead,
+  target: Extract<Target, { kind: "runtime" }>,
+  { role }: UserContext,
+): Decision {
+  if (role !== "platform" && isPrivate(target.path))
+    return {
+      answer: problem("forbidden", "This route of the agent runtime is closed to clients of a session."),
+    };
+  // a connection made too early is never answered
+  if (runtime.state !== "ok")
+    return { answer: notReady(`The agent runtime is not ready: its state is ${runtime.state}.`) };
+  const passedOn = targetOf(target, () => true);
+  return {
+    to: { hostname: LOOPBACK, port: runtimePort },
+    head: forwardHead(head, passedOn, runtime.authorization),
+  };
+}
+
+/** How errors of HTTP, and of what stands behind the daemon, are told. */
+export const explain: Explain = (status, message, head) => {
+  if (status === 502 && head) {
+    const target = readTarget(head.target);
+    return target.kind === "port"
+      ? problem("nothing_listening", `Nothing answers at port ${target.port} of this sandbox.`)
+      : notReady("The agent runtime has just ended; it is started again.");
+  }
+  if (status === 413) return problem("payload_too_large", message);
+  if (status === 408) return problem("request_timeout", message);
+  if (status >= 500 && status !== 501 && status !== 505)
+    return problem("internal", "Something went wrong inside svc.");
+  return { ...problem("validation_failed", message), status };
+};

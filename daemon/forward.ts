@@ -1,0 +1,34 @@
+import type { Field, RequestHead } from "../src/splice/head.ts";
+import { CONTEXT_HEADER } from "./caller.ts";
+
+/** What svc's own tokens begin with: `svc_pat_`, `svc_git_`, `svc_sb_`. */
+const OURS = /^svc_(?:pat|git|sb)_/;
+
+export function isOurToken(value: string): boolean {
+  return OURS.test(value);
+}
+
+/**
+ * A request's head as it goes on: byte for byte but for its target, and for what says who asks.
+ * @param authorization what takes the place of the client's own; null: that stays, unless it holds a token of svc's
+ */
+export function forwardHead(head: RequestHead, target: string, authorization: string | null): Uint8Array {
+  const fields = head.fields.filter((field) => !isWithheld(field, authorization !== null));
+  const lines = [
+    `${head.method} ${target} HTTP/${head.version}`,
+    ...fields.map(({ name, value }) => `${name}: ${value}`),
+    ...(authorization === null ? [] : [`Authorization: ${authorization}`]),
+  ];
+  return Buffer.from(`${lines.join("\r\n")}\r\n\r\n`, "latin1");
+}
+
+function isWithheld({ key, value }: Field, isReplaced: boolean): boolean {
+  if (key === CONTEXT_HEADER) return true;
+  return key === "authorization" && (isReplaced || holdsOurToken(value));
+}
+
+function holdsOurToken(value: string): boolean {
+  const [, scheme = "", rest = ""] = /^(\S+) +(.*)$/.exec(value) ?? [];
+  if (scheme.toLowerCase() !== "basic") return isOurToken(rest.trim());
+  return Buffer.from(rest, "base64").toString("latin1").split(":").some(isOurToken);
+}

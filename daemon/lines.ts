@@ -1,0 +1,19 @@
+/** A line without end would fill the memory: its rest is passed over. */
+const LINE_MAX_BYTES = 16 * 1024;
+
+/** Hands on a stream line by line, as it comes, until it ends. */
+export function eachLine(stream: ReadableStream<Uint8Array>, onLine: (line: string) => void): void {
+  void read(stream, onLine).catch(() => {});
+}
+
+async function read(stream: ReadableStream<Uint8Array>, onLine: (line: string) => void): Promise<void> {
+  const decoder = new TextDecoder();
+  let rest = "";
+  for await (const piece of stream) {
+    const lines = decoder.decode(piece, { stream: true }).split("\n");
+    lines[0] = rest + lines[0];
+    rest = (lines.pop() ?? "").slice(0, LINE_MAX_BYTES);
+    for (const line of lines) onLine(line);
+  }
+  if (rest !== "") onLine(rest);
+}

@@ -1,0 +1,49 @@
+/** The sandbox's log: lines of the daemon's and of the runtime's, on standard output. */
+export interface Log {
+  /** One line of the daemon's own. No credential goes in. */
+  say(text: string): void;
+  /** A line of the runtime's. */
+  runtime(line: string): void;
+}
+
+/** Lines that wait to be written when nobody reads; past it they are dropped, so that memory has a bound. */
+const WAITING_MAX_BYTES = 1024 * 1024;
+/** A line's end is cut off past this: nobody reads it, and someone keeps it. */
+const LINE_MAX = 4096;
+
+/** Each line is `<ISO time> <agent|runtime> <text>`. */
+export function createLog(write: (text: string, done: () => void) => void = toStandardOutput): Log {
+  let waiting = 0;
+  let dropped = 0;
+
+  return {
+    say: (text) => put("agent", text),
+    runtime: (line) => put("runtime", line),
+  };
+
+  function put(source: "agent" | "runtime", text: string): void {
+    if (waiting > WAITING_MAX_BYTES) {
+      dropped++;
+      return;
+    }
+    if (dropped > 0) {
+      const lines = dropped;
+      dropped = 0;
+      put("agent", `${lines} lines were dropped: nobody read them`);
+    }
+    const line = `${new Date().toISOString()} ${source} ${oneLine(text)}\n`;
+    waiting += line.length;
+    write(line, () => {
+      waiting -= line.length;
+    });
+  }
+}
+
+function oneLine(text: string): string {
+  const line = text.replace(/[^\P{Cc}\t]+/gu, " ").trimEnd();
+  return line.length > LINE_MAX ? `${line.slice(0, LINE_MAX)} …` : line;
+}
+
+function toStandardOutput(text: string, done: () => void): void {
+  process.stdout.write(text, () => done());
+}

@@ -1,0 +1,58 @@
+import { SvcError } from "../src/contract/errors.ts";
+import { asAgent, type Children } from "./children.ts";
+import { CredentialError, fetchCredential } from "./clone-credential.ts";
+import { gitEnvironment, readFailure } from "./git.ts";
+import { readCommit } from "./health.ts";
+import { type Ran, run } from "./run.ts";
+import type { Settings } from "./settings.ts";
+
+const FETCH_MS = 10 * 60_000;
+const LOCAL_MS = 60_000;
+
+/**
+ * Brings the workspace to the session branch's tip on svc, if that is a fast-forward.
+ * @throws SvcError repo_unreachable when it cannot be fetched, not_fast_forward
+ */
+export async function pullBranch(context: {
+  settings: Settings;
+  children: Children;
+}): Promise<{ before: string | null; after: string | null }> {
+  const { settings, children } = context;
+  const { branch, repoUrl, token } = settings;
+  const credential = await fetchCredential(settings, token).catch((error: unknown) => {
+    if (error instanceof CredentialError) throw new SvcError("repo_unreachable", error.message);
+    throw error;
+  });
+  const git = (argv: string[], ms: number, withCredential = false): Promise<Ran> =>
+    run(
+      children,
+      {
+        ...asAgent(settings, ["git", ...argv]),
+        environment: gitEnvironment(settings, withCredential ? credential : null),
+        directory: settings.workspace,
+      },
+      ms,
+    );
+  const head = await git(["symbolic-ref", "--quiet", "HEAD"], LOCAL_MS);
+  if (head.stdout.trim() !== `refs/heads/${branch}`) {
+    throw new SvcError(
+      "not_fast_forward",
+      "The workspace has another branch checked out than the session's: switch back, and refresh again.",
+    );
+  }
+  const before = await readCommit(context);
+  const refspec = `+refs/heads/${branch}:refs/remotes/origin/${branch}`;
+  const fetched = await git(["fetch", "--quiet", "--no-tags", "--", repoUrl, refspec], FETCH_MS, true);
+  if (fetched.code !== 0) {
+    const { reason } = readFailure(fetched.stderr, credential);
+    throw new SvcError("repo_unreachable", `The session's branch could not be fetched: ${reason}.`);
+  }
+  const merged = await git(["merge", "--quiet", "--ff-only", `refs/remotes/origin/${branch}`], LOCAL_MS);
+  if (merged.code !== 0) {
+    const why = /would be overwritten/.test(merged.stderr)
+      ? "files in the workspace have changes that it would overwrite"
+      : "the workspace has commits that the branch does not have";
+    throw new SvcError("not_fast_forward", `The branch cannot be fast-forwarded: ${why}.`);
+  }
+  return { before, after: await readCommit(context) };
+}

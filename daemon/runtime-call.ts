@@ -1,0 +1,80 @@
+import http from "node:http";
+
+/** Answers that the daemon itself reads are small. */
+const ANSWER_MAX_BYTES = 4 * 1024 * 1024;
+
+export interface RuntimeAnswer {
+  status: number;
+  isJson: boolean;
+  /** Null when it is no JSON. */
+  body: unknown;
+}
+
+/** Asks the runtime something. @throws when it does not answer wholly within `ms` */
+export type RuntimeCall = (
+  method: string,
+  path: string,
+  ms: number,
+  body?: unknown,
+) => Promise<RuntimeAnswer>;
+
+/**
+ * Each call has a connection of its own: one that is kept may belong to a runtime that is no more. `fetch` would ask a
+ * proxy of the environment for 127.0.0.1, too.
+ */
+export function callRuntime(port: number, authorization: string): RuntimeCall {
+  return (method, path, ms, body) => {
+    const { promise, resolve, reject } = Promise.withResolvers<RuntimeAnswer>();
+    const text = body === undefined ? undefined : JSON.stringify(body);
+    const request = http.request(
+      {
+        host: "127.0.0.1",
+        port,
+        method,
+        path,
+        agent: false,
+        headers: {
+          Authorization: authorization,
+          Accept: "application/json",
+          ...(text !== undefined && {
+            "Content-Type": "application/json",
+            "Content-Length": Buffer.byteLength(text),
+          }),
+        },
+      },
+      (response) => {
+        const parts: Buffer[] = [];
+        let bytes = 0;
+        response.on("data", (part: Buffer) => {
+          bytes += part.length;
+          if (bytes > ANSWER_MAX_BYTES) request.destroy(new Error("the answer is too long"));
+          else parts.push(part);
+        });
+        response.on("error", reject);
+        response.on("end", () =>
+          resolve({
+            status: response.statusCode ?? 0,
+            isJson: /^application\/json\b/i.test(response.headers["content-type"] ?? ""),
+            body: parse(Buffer.concat(parts).toString()),
+          }),
+        );
+      },
+    );
+    const timer = setTimeout(() => request.destroy(new Error("no answer in time")), ms);
+    request.on("error", reject);
+    request.on("close", () => {
+      clearTimeout(timer);
+      reject(new Error("the connection ended"));
+    });
+    request.end(text);
+    return promise;
+  };
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,264 @@
+import { randomBytes } from "node:crypto";
+import { chown, mkdir } from "node:fs/promises";
+import type { DaemonEnv, DaemonHealth, RuntimeState } from "../src/contract/daemon.ts";
+import { abortRuns } from "./abort.ts";
+import { type Children, signalGroup } from "./children.ts";
+import { authorizationOf, clearLocksCommand, launchCommand, NotInstalledError } from "./launch.ts";
+import { eachLine } from "./lines.ts";
+import type { Log } from "./log.ts";
+import { endDescendants } from "./process-tree.ts";
+import { isHealthy, LISTENING, untilReady } from "./ready.ts";
+import { run } from "./run.ts";
+import { callRuntime, type RuntimeCall } from "./runtime-call.ts";
+import type { Settings } from "./settings.ts";
+
+/** The agent runtime: one process, started again whenever it ends. */
+export interface Runtime {
+  readonly state: RuntimeState;
+  readonly pid: number | null;
+  readonly error: DaemonHealth["error"] | null;
+  /** What opens it; the password is its process's. */
+  readonly authorization: string;
+  readonly call: RuntimeCall;
+  /** Starts it, once the workspace is there. */
+  start(): void;
+  /** Ends what runs and starts it again. Settles when the old one is gone. */
+  restart(): Promise<void>;
+  /** Ends it for good: runs are aborted, then it is asked to end, then killed, with all that it started. */
+  stop(): Promise<void>;
+}
+
+export interface RuntimeContext {
+  settings: Settings;
+  children: Children;
+  log: Log;
+  /** The secrets as they are at the time of a start. */
+  secrets(): DaemonEnv;
+  /** Told each time it is ready. */
+  onReady(): void;
+  limits?: Partial<Limits>;
+}
+
+export interface Limits {
+  /** Pauses before it is started again: the first, doubled each time up to the longest. */
+  firstPauseMs: number;
+  longestPauseMs: number;
+  /** One that ran as long as this was no part of a crash loop. */
+  soundMs: number;
+  /** From its start until it answers; installing plugins without a network takes it a minute and a half. */
+  readyMs: number;
+  /** Between two looks whether it still answers, how long it may take, and how often it may fail. */
+  lookMs: number;
+  lookAnswerMs: number;
+  looks: number;
+  /** For runs to end after an abort; and for the process after SIGTERM. */
+  abortMs: number;
+  termMs: number;
+}
+
+const LIMITS: Limits = {
+  firstPauseMs: 500,
+  longestPauseMs: 30_000,
+  soundMs: 60_000,
+  readyMs: 180_000,
+  lookMs: 15_000,
+  lookAnswerMs: 10_000,
+  looks: 4,
+  abortMs: 3_000,
+  termMs: 5_000,
+};
+/** Removing a few lock folders. */
+const CLEAR_MS = 10_000;
+
+/** Why one process's life was over. */
+type End =
+  | { kind: "wanted" }
+  | { kind: "ended"; how: string }
+  | { kind: "failed"; error: NonNullable<DaemonHealth["error"]> };
+
+export function superviseRuntime(context: RuntimeContext): Runtime {
+  const { settings, children, log } = context;
+  const limits = { ...LIMITS, ...context.limits };
+  const password = randomBytes(24).toString("hex");
+  const authorization = authorizationOf(password);
+  const call = callRuntime(settings.runtimePort, authorization);
+  let state: RuntimeState = "starting";
+  let error: DaemonHealth["error"] | null = null;
+  let child: ReturnType<Children["start"]> | null = null;
+  /** The loop that keeps it running. */
+  let loop: Promise<void> | null = null;
+  let stopping = false;
+  let ending = false;
+  /** Counts what is wanted: a process that was begun for less is not let live. */
+  let wanted = 0;
+  let wake: () => void = () => {};
+
+  return {
+    get state() {
+      return state;
+    },
+    get pid() {
+      return child?.pid ?? null;
+    },
+    get error() {
+      return error;
+    },
+    authorization,
+    call,
+    start() {
+      loop ??= keepRunning();
+    },
+    async restart() {
+      wanted++;
+      wake();
+      await endChild();
+    },
+    async stop() {
+      stopping = true;
+      wanted++;
+      wake();
+      await endChild();
+      await loop;
+    },
+  };
+
+  async function keepRunning(): Promise<void> {
+    let pause = limits.firstPauseMs;
+    while (!stopping) {
+      const begun = performance.now();
+      const end = await live();
+      if (stopping) break;
+      if (performance.now() - begun > limits.soundMs || end.kind === "wanted") pause = limits.firstPauseMs;
+      if (end.kind === "wanted") continue;
+      if (end.kind === "failed") {
+        state = "failed";
+        error = end.error;
+        log.say(end.error.message);
+        await pauseFor(null);
+        continue;
+      }
+      state = "down";
+      const message = `The agent runtime ${end.how}. It is started again in ${pause / 1000} s.`;
+      error = { kind: "runtime", message, permanent: false };
+      log.say(message);
+      await pauseFor(pause);
+      pause = Math.min(pause * 2, limits.longestPauseMs);
+    }
+    state = "down";
+  }
+
+  /** @param ms null: until it is wanted again */
+  async function pauseFor(ms: number | null): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    wake = resolve;
+    const timer = ms === null ? undefined : setTimeout(resolve, ms);
+    if (stopping) resolve();
+    await promise;
+    clearTimeout(timer);
+    wake = () => {};
+  }
+
+  /** One process, from its start to its end. */
+  async function live(): Promise<End> {
+    state = "starting";
+    const mine = wanted;
+    const started = await begin();
+    if (!("pid" in started)) return started;
+    if (mine !== wanted) {
+      await endProcess(started.pid, started.exited);
+      return { kind: "wanted" };
+    }
+    child = started;
+    log.say(`the runtime was started as process ${started.pid}`);
+    const { promise: listening, resolve: onListening } = Promise.withResolvers<void>();
+    eachLine(started.stdout, (line) => {
+      log.runtime(line);
+      if (line.includes(LISTENING)) onListening();
+    });
+    eachLine(started.stderr, log.runtime);
+    const { pid, exited } = started;
+    let isGone = false;
+    const gone = exited.then((): End => {
+      isGone = true;
+      if (ending) return { kind: "wanted" };
+      const { signalCode, exitCode } = started;
+      return {
+        kind: "ended",
+        how: signalCode ? `was ended by ${signalCode}` : `ended with exit status ${exitCode}`,
+      };
+    });
+    const end = await Promise.race([gone, watch(listening, () => isGone)]);
+    state = ending ? "starting" : "down";
+    if (!isGone) await endProcess(pid, exited);
+    await endDescendants(process.pid, children.helpers);
+    child = null;
+    return end;
+  }
+
+  async function begin(): Promise<ReturnType<Children["start"]> | End> {
+    try {
+      await mkdir(settings.home, { recursive: true });
+      if (settings.user) await chown(settings.home, settings.user.uid, settings.user.gid);
+      const command = await launchCommand(settings, context.secrets(), password);
+      await run(children, clearLocksCommand(settings), CLEAR_MS);
+      return children.start(command);
+    } catch (thrown) {
+      const permanent = thrown instanceof NotInstalledError;
+      const code = thrown instanceof Error && "code" in thrown ? String(thrown.code) : "unknown error";
+      const why = code === "E2BIG" ? "the project's secrets are too large together" : code;
+      const message = permanent ? thrown.message : `The agent runtime could not be started: ${why}.`;
+      if (permanent) return { kind: "failed", error: { kind: "runtime", message, permanent } };
+      return { kind: "ended", how: `could not be started: ${why}` };
+    }
+  }
+
+  /** Watches one process; settles only with what is wrong with it. */
+  async function watch(listening: Promise<void>, isGone: () => boolean): Promise<End> {
+    const deadline = performance.now() + limits.readyMs;
+    const isOver = () => isGone() || performance.now() > deadline;
+    await Promise.race([listening, Bun.sleep(limits.readyMs)]);
+    const readiness = await untilReady(call, isOver);
+    if (isGone()) return await forever();
+    if (readiness.kind === "late")
+      return { kind: "ended", how: `did not get ready within ${limits.readyMs / 1000} s, and was ended` };
+    if (readiness.kind === "config") {
+      const message = `The agent runtime cannot use its configuration: ${readiness.message}. Mend it in the repository, and refresh the session.`;
+      return { kind: "failed", error: { kind: "config", message, permanent: true } };
+    }
+    if (ending) return await forever();
+    state = "ok";
+    error = null;
+    log.say("the runtime is ready");
+    context.onReady();
+    for (let failures = 0; failures < limits.looks; ) {
+      await Bun.sleep(limits.lookMs);
+      if (isGone()) return await forever();
+      failures = (await isHealthy(call, limits.lookAnswerMs)) ? 0 : failures + 1;
+    }
+    return { kind: "ended", how: "did not answer any more, and was ended" };
+  }
+
+  async function endChild(): Promise<void> {
+    const target = child;
+    if (!target) return;
+    ending = true;
+    if (state === "ok") await abortRuns(call, limits.abortMs);
+    state = "starting";
+    await endProcess(target.pid, target.exited);
+    while (child === target) await Bun.sleep(10);
+    ending = false;
+  }
+
+  async function endProcess(pid: number, exited: Promise<number>): Promise<void> {
+    signalGroup(pid, "SIGTERM");
+    const timer = setTimeout(() => signalGroup(pid, "SIGKILL"), limits.termMs);
+    await exited;
+    clearTimeout(timer);
+    // what stayed in its group
+    signalGroup(pid, "SIGKILL");
+  }
+}
+
+function forever(): Promise<never> {
+  return new Promise(() => {});
+}

@@ -1,0 +1,213 @@
+import { expect, test } from "bun:test";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { cleanEnvironment } from "../helpers/api.ts";
+import { runClient } from "../helpers/gateway.ts";
+import { AGENT, CLI_TOKEN, CLONE_TOKEN, SERVICE_KEY, startSandbox } from "../helpers/sandbox.ts";
+
+const MANIFEST = 'svc_version = 1\n[opencode]\nconfig_dir = "agent/config"\n';
+
+test("a sandbox boots: clone, runtime, requests; and no secret of svc's is left anywhere", async () => {
+  await using sandbox = await startSandbox({
+    files: { "svc.toml": MANIFEST },
+    env: {
+      SVC_PROJECT_SECRET_NAMES: "API_KEY",
+      API_KEY: "mine",
+      SVC_OPENCODE_MODEL: "large",
+      SVC_LLM_API_KEY: "k",
+      SVC_LLM_BASE_URL: "http://127.0.0.1:1/v1",
+    },
+  });
+  const { sessionId, workspace, home, git, url } = sandbox;
+  const health = await sandbox.untilHealth("the runtime is ready", ({ runtime }) => runtime === "ok");
+  const { out: head } = await runClient(workspace, "rev-parse", "HEAD");
+  expect(health).toEqual({
+    daemon: "ok",
+    runtime: "ok",
+    uptime_s: expect.any(Number),
+    runtime_pid: expect.any(Number),
+    repo: `${git.origin}/project.git`,
+    branch: sessionId,
+    commit: head.trim(),
+    clone: "ok",
+    busy: false,
+    active_at: expect.any(String),
+  });
+  const config = (key: string) =>
+    runClient(workspace, "config", "--get-all", key).then(({ out }) => out.trim());
+  expect(await config("remote.origin.url")).toBe(`${git.origin}/project.git`);
+  expect(await config("user.email")).toBe(`${sessionId}@sessions.svc.invalid`);
+  expect((await runClient(workspace, "status", "-sb")).out).toContain(`${sessionId}...origin/${sessionId}`);
+
+  const runtime = await (await sandbox.call("GET", "/standin")).json();
+  expect(runtime).toMatchObject({
+    cwd: workspace,
+    pid: health.runtime_pid,
+    env: {
+      HOME: home,
+      API_KEY: "mine",
+      SVC_CLI_TOKEN: CLI_TOKEN,
+      OPENCODE_CONFIG_DIR: join(workspace, "agent/config"),
+      OPENCODE_PERMISSION: '{"*":"allow"}',
+    },
+  });
+  expect(JSON.parse(runtime.env.OPENCODE_CONFIG_CONTENT)).toMatchObject({
+    model: "svc/large",
+    share: "disabled",
+    autoupdate: false,
+    provider: { svc: { options: { apiKey: "{env:SVC_LLM_API_KEY}" }, models: { large: {} } } },
+  });
+  expect(JSON.stringify(runtime.env)).not.toContain(SERVICE_KEY);
+  for (const folder of [workspace, home]) {
+    for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
+      if (!entry.isFile()) continue;
+      const text = readFileSync(join(entry.parentPath, entry.name), "latin1");
+      for (const secret of [SERVICE_KEY, CLONE_TOKEN, CLI_TOKEN]) expect(text).not.toContain(secret);
+    }
+  }
+  for (const secret of [SERVICE_KEY, CLONE_TOKEN, CLI_TOKEN]) expect(sandbox.log()).not.toContain(secret);
+  expect((await fetch(`${url}/standin`)).status).toBe(401);
+});
+
+test("the agent's git pushes by the helper, which answers for the session's repository alone", async () => {
+  await using sandbox = await startSandbox();
+  const { workspace, sessionId } = sandbox;
+  await sandbox.untilHealth("the runtime is ready", ({ runtime }) => runtime === "ok");
+  const { env } = await (await sandbox.call("GET", "/standin")).json();
+  writeFileSync(join(workspace, "b.txt"), "2\n");
+  for (const args of [
+    ["add", "."],
+    ["commit", "-qm", "second"],
+    ["push", "-q", "origin", "HEAD"],
+  ]) {
+    const child = Bun.spawn(["git", ...args], { cwd: workspace, env, stdin: "ignore", stderr: "pipe" });
+    expect([await child.exited, await new Response(child.stderr).text()]).toEqual([0, ""]);
+  }
+  expect(await sandbox.repository.git("log", "-1", "--format=%s %ae", sessionId)).toBe(
+    `second ${sessionId}@sessions.svc.invalid`,
+  );
+  expect(sandbox.api.asked.at(-1)?.authorization).toBe(`Bearer ${CLI_TOKEN}`);
+
+  const ask = async (request: string) => {
+    const child = Bun.spawn([...AGENT, "git-credential", "get"], {
+      env: { ...cleanEnvironment(), ...env },
+      stdin: Buffer.from(request),
+      stderr: "ignore",
+    });
+    return await new Response(child.stdout).text();
+  };
+  const { host } = new URL(sandbox.git.origin);
+  expect(await ask(`protocol=http\nhost=${host}\npath=project.git\n\n`)).toContain(
+    `password=${CLONE_TOKEN}\npassword_expiry_utc=`,
+  );
+  for (const request of [
+    `protocol=https\nhost=${host}\npath=project.git\n\n`,
+    `protocol=http\nhost=evil.example\npath=project.git\n\n`,
+    `protocol=http\nhost=${host}\npath=project.git/../other.git\n\n`,
+    `protocol=http\nhost=${host}\npath=other.git\n\n`,
+    "nonsense",
+    "",
+  ])
+    expect(await ask(request)).toBe("");
+});
+
+const refusal = (status: number) => () => Response.json({ error: "no", code: "x" }, { status });
+
+test.each<[string, number, boolean]>([
+  ["svc is starting", 503, false],
+  ["the key was replaced", 401, true],
+  ["the session has ended", 403, true],
+  ["the project is gone", 404, true],
+])("a clone that fails is told, tried again, and made good: %s", async (_, status, permanent) => {
+  await using sandbox = await startSandbox({ api: refusal(status) });
+  const failed = await sandbox.untilHealth("the clone has failed", ({ clone }) => clone === "failed");
+  expect(failed).toMatchObject({ runtime: "starting", commit: null, error: { kind: "clone", permanent } });
+  const early = await sandbox.call("GET", "/session/status");
+  expect([early.status, early.headers.get("retry-after")]).toEqual([503, "1"]);
+  sandbox.api.answer = () => null;
+  const health = await sandbox.untilHealth("it works", ({ runtime }) => runtime === "ok");
+  expect(health.error).toBeUndefined();
+});
+
+test("a branch that is missing is no passing failure, and is found when it comes", async () => {
+  await using sandbox = await startSandbox({ env: { SVC_BRANCH_NAME: "late" } });
+  const failed = await sandbox.untilHealth("the clone has failed", ({ clone }) => clone === "failed");
+  expect(failed.error).toEqual({
+    kind: "clone",
+    message:
+      "The repository could not be cloned: the session's branch is not in the repository: it was deleted, or never pushed.",
+    permanent: true,
+  });
+  await sandbox.repository.write([{ name: "late", branch: "late", files: { "b.txt": "2" } }]);
+  const health = await sandbox.untilHealth("it works", ({ runtime }) => runtime === "ok");
+  expect(health.branch).toBe("late");
+});
+
+test("what an earlier boot left in the workspace stays until the clone is there, and is gone then", async () => {
+  await using sandbox = await startSandbox({ api: refusal(503) });
+  await sandbox.untilHealth("the clone has failed", ({ clone }) => clone === "failed");
+  mkdirSync(join(sandbox.workspace, ".svc-boot-killed/clone"), { recursive: true });
+  mkdirSync(join(sandbox.workspace, "old"));
+  writeFileSync(join(sandbox.workspace, "old/work.txt"), "unsaved");
+  sandbox.api.answer = () => null;
+  await sandbox.untilHealth("it works", ({ clone }) => clone === "ok");
+  expect(readdirSync(sandbox.workspace).toSorted()).toEqual([".git", "a.txt"]);
+});
+
+test("hooks that a template of the machine brings do not run, and are not there", async () => {
+  await using sandbox = await startSandbox({ env: { GIT_TEMPLATE_DIR: "/nonexistent" } });
+  await sandbox.untilHealth("it works", ({ clone }) => clone === "ok");
+  expect(existsSync(join(sandbox.workspace, ".git/hooks"))).toBe(false);
+});
+
+test("a folder that is not cloned into is taken as it is", async () => {
+  await using sandbox = await startSandbox({ env: { SVC_PROJECT_AUTO_CLONE: "0" } });
+  const health = await sandbox.untilHealth("it works", ({ runtime }) => runtime === "ok");
+  expect(health).toMatchObject({ clone: "ok", commit: null });
+  expect(sandbox.api.asked).toEqual([]);
+});
+
+test.each<[string, string]>([
+  ["SVC_TOKEN", ""],
+  ["SVC_TOKEN", "with blank"],
+  ["SVC_SESSION_ID", "x"],
+  ["SVC_PROJECT_ID", "../x"],
+  ["SVC_BRANCH_NAME", "--upload-pack=x"],
+  ["SVC_BRANCH_NAME", "a..b"],
+  ["SVC_BRANCH_NAME", "a.lock"],
+  ["SVC_REPO_URL", "ext::sh -c x"],
+  ["SVC_REPO_URL", "http://user:secret@host/x.git"],
+  ["SVC_API_URL", "file:///etc"],
+  ["SVC_SERVICE_PORT", "70000"],
+  ["SVC_RUNTIME_PORT", "0"],
+  ["SVC_WORKSPACE", "/"],
+  ["SVC_WORKSPACE", "relative"],
+  ["SVC_WORKSPACE", "/tmp/../etc"],
+  ["SVC_RUNTIME_HOME", "/workspace/home"],
+  ["SVC_RUNTIME_USER", "root"],
+  ["SVC_RUNTIME_WRAP", "bwrap --x"],
+  ["SVC_RUNTIME_WRAP", "[1]"],
+  ["SVC_PROJECT_SECRET_NAMES", "A,SVC_TOKEN"],
+  ["SVC_PROJECT_SECRET_NAMES", "LD_PRELOAD"],
+])("a setting that cannot be used is one line, and status 2: %s=%s", async (name, value) => {
+  const id = crypto.randomUUID();
+  const child = Bun.spawn(AGENT, {
+    env: {
+      ...cleanEnvironment(),
+      SVC_PROJECT_ID: id,
+      SVC_SESSION_ID: id,
+      SVC_BRANCH_NAME: id,
+      SVC_REPO_URL: "http://127.0.0.1:1/x.git",
+      SVC_API_URL: "http://127.0.0.1:1/v1",
+      SVC_TOKEN: SERVICE_KEY,
+      SVC_SERVICE_PORT: "0",
+      [name]: value,
+    },
+    stdout: "ignore",
+    stderr: "pipe",
+  });
+  const said = await new Response(child.stderr).text();
+  expect(await child.exited).toBe(2);
+  expect(said).toMatch(new RegExp(`^svc-agent: .*${name}.*\n$`));
+  expect(said).not.toContain("secret@");
+});

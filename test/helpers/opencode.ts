@@ -1,0 +1,139 @@
+// A stand-in of the agent runtime's program, run as `opencode serve --port N --hostname 127.0.0.1`: its routes and its
+// habits that the daemon has to do with (research on opencode 1.18), and on request its misbehaviour.
+import { appendFileSync, existsSync, readFileSync } from "node:fs";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { createOrigin } from "./behaviour-origin.ts";
+
+/** How it is to behave: JSON in the file that STANDIN names, read at its start and at each request. */
+export interface Behaviour {
+  /** Ends before it listens. */
+  crash?: boolean;
+  /** Prints its line, and answers nothing. */
+  hang?: boolean;
+  /** Never prints its line. */
+  mute?: boolean;
+  /** Its configuration cannot be used: `/config` answers 400. */
+  brokenConfig?: boolean;
+  /** Milliseconds after its line in which connections are taken and never answered. */
+  deafMs?: number;
+  ignoreSigterm?: boolean;
+  /** Starts children of its own: in its group, in another session, and orphaned. */
+  children?: boolean;
+  /** Milliseconds that a run takes; it begins to show after `coldMs`. */
+  runMs?: number;
+  coldMs?: number;
+  /** How often a run has to be aborted. */
+  aborts?: number;
+  agents?: string[];
+  /** Answers nothing from now on, as a wedged one does. */
+  wedged?: boolean;
+}
+
+const file = process.env["STANDIN"] ?? "";
+const behaviour = (): Behaviour => (existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : {});
+const note = (text: string) => appendFileSync(`${file}.log`, `${text}\n`);
+
+const started = behaviour();
+note(`start ${process.pid} ${process.argv.slice(2).join(" ")}`);
+const port = Number(process.argv[process.argv.indexOf("--port") + 1]);
+process.on("SIGTERM", () => {
+  note(`SIGTERM ${process.pid}`);
+  if (!started.ignoreSigterm) process.exit(0);
+});
+if (started.children) {
+  Bun.spawn(["sleep", "4242"]);
+  Bun.spawn(["sleep", "4243"], { detached: true });
+  // its parent ends at once
+  Bun.spawn(["sh", "-c", "setsid sleep 4244 & exit 0"], { detached: true });
+}
+if (started.crash) {
+  process.stderr.write("it crashed\n");
+  process.exit(7);
+}
+
+const password = process.env["OPENCODE_SERVER_PASSWORD"];
+const expected = password && `Basic ${Buffer.from(`opencode:${password}`).toString("base64")}`;
+let deafUntil = 0;
+let aborts = started.aborts ?? 1;
+/** Sessions that work, by id. */
+const runs = new Map<string, { from: number; until: number }>();
+const prompts: unknown[] = [];
+
+const server = createOrigin((request, response) => {
+  const now = behaviour();
+  if (started.hang || now.wedged || Date.now() < deafUntil) return true;
+  if (expected && request.headers.authorization !== expected) {
+    response.writeHead(401, { "WWW-Authenticate": 'Basic realm="Secure Area"' }).end("Unauthorized");
+    return true;
+  }
+  return answer(request, response);
+});
+server.listen(port, "127.0.0.1", () => {
+  deafUntil = Date.now() + (started.deafMs ?? 0);
+  if (!started.mute) process.stdout.write(`opencode server listening on http://127.0.0.1:${port}\n`);
+});
+
+function answer(request: IncomingMessage, response: ServerResponse): boolean {
+  const { method } = request;
+  const path = request.url?.split("?")[0] ?? "/";
+  const json = (body: unknown, status = 200): true => {
+    response.writeHead(status, { "Content-Type": "application/json" }).end(JSON.stringify(body));
+    return true;
+  };
+  const sessionOf = /^\/session\/(ses_\w+)\/(abort|prompt_async)$/.exec(path);
+  if (path === "/global/health") return json({ healthy: true, version: "1.18.33" });
+  if (path === "/config") {
+    return started.brokenConfig
+      ? json(
+          { name: "ConfigInvalidError", data: { path: "opencode.json", message: "agent.x: wrong type" } },
+          400,
+        )
+      : json({ model: "fake/fake" });
+  }
+  if (path === "/agent") return json((behaviour().agents ?? ["build"]).map((name) => ({ name })));
+  if (path === "/session" && method === "POST") return json({ id: "ses_1" });
+  if (path === "/session/status") {
+    const now = Date.now();
+    for (const [id, { until }] of runs) if (until < now) runs.delete(id);
+    const shown = [...runs].filter(([, { from }]) => from <= now);
+    return json(Object.fromEntries(shown.map(([id]) => [id, { type: "busy" }])));
+  }
+  if (sessionOf?.[2] === "abort") {
+    note(`abort ${sessionOf[1]}`);
+    // an abort before the run shows is lost
+    const run = runs.get(sessionOf[1] ?? "");
+    if (run && run.from <= Date.now() && --aborts <= 0) runs.delete(sessionOf[1] ?? "");
+    return json(true);
+  }
+  if (sessionOf?.[2] === "prompt_async") {
+    let text = "";
+    request.on("data", (bytes: Buffer) => {
+      text += bytes.toString();
+    });
+    request.on("end", () => {
+      prompts.push(JSON.parse(text));
+      const from = Date.now() + (behaviour().coldMs ?? 0);
+      runs.set(sessionOf[1] ?? "", { from, until: from + (behaviour().runMs ?? 0) });
+      response.writeHead(204).end();
+    });
+    return true;
+  }
+  if (path === "/event") {
+    response.writeHead(200, { "Content-Type": "text/event-stream" });
+    response.write('data: {"type":"server.connected"}\n\n');
+    return true;
+  }
+  if (path === "/standin") {
+    const { uid = 0, gid = 0 } = { uid: process.getuid?.(), gid: process.getgid?.() };
+    return json({
+      env: process.env,
+      argv: process.argv,
+      cwd: process.cwd(),
+      pid: process.pid,
+      uid,
+      gid,
+      prompts,
+    });
+  }
+  return false;
+}

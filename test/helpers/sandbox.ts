@@ -1,0 +1,237 @@
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import type { DaemonHealth } from "../../src/contract/daemon.ts";
+import { signUserContext, type UserContext } from "../../src/contract/user-context.ts";
+import { AGAINST_BINARIES, cleanEnvironment } from "./api.ts";
+import { type GitHttpServer, serveGit } from "./git-http.ts";
+import { createRepository, type TestRepository } from "./git-repo.ts";
+import type { Behaviour } from "./opencode.ts";
+import { until } from "./until.ts";
+
+/** The daemon as its own program. */
+export const AGENT = AGAINST_BINARIES
+  ? [resolve("dist/svc-agent")]
+  : [process.execPath, resolve("daemon/main.ts")];
+
+export const SERVICE_KEY = "svc_sb_test0123456789";
+export const CLI_TOKEN = "svc_pat_test0123456789";
+export const CLONE_TOKEN = "svc_git_secret0123456789";
+
+/** A sandbox without walls: a daemon on loopback, with its API, its repository and a stand-in of the runtime. */
+export interface Sandbox extends AsyncDisposable {
+  sessionId: string;
+  folder: string;
+  workspace: string;
+  home: string;
+  repository: TestRepository;
+  git: GitHttpServer;
+  api: StandInApi;
+  runtimePort: number;
+  /** `http://127.0.0.1:<port>` of the daemon, once it listens. */
+  url: string;
+  child: Bun.Subprocess;
+  /** All that the daemon has printed. */
+  log(): string;
+  /** Changes how the runtime behaves from now on; what it does at its start, from its next one. */
+  behave(behaviour: Behaviour): void;
+  /** What the runtime noted. */
+  notes(): string[];
+  health(): Promise<DaemonHealth>;
+  /** Waits for a health. */
+  untilHealth(
+    what: string,
+    isSo: (health: DaemonHealth) => boolean,
+    withinMs?: number,
+  ): Promise<DaemonHealth>;
+  sign(change?: Partial<UserContext>): string;
+  headers(change?: Partial<UserContext>): Record<string, string>;
+  /** Asks the daemon something as somebody. */
+  call(method: string, path: string, role?: UserContext["role"], body?: unknown): Promise<Response>;
+}
+
+/** Answers `clone-credential`; `answer` says how. */
+export interface StandInApi extends Disposable {
+  origin: string;
+  asked: { path: string; authorization: string | null }[];
+  answer: (request: Request) => Response | null;
+}
+
+export interface SandboxOptions {
+  env?: Record<string, string>;
+  behaviour?: Behaviour;
+  files?: Record<string, string>;
+  /** How the API answers at first. */
+  api?: StandInApi["answer"];
+  /** Put before the daemon's command. */
+  before?: string[];
+  command?: string[];
+  /** The user who owns the folders. */
+  owner?: { uid: number; gid: number };
+}
+
+export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
+  const folder = mkdtempSync(join(tmpdir(), "svc-sandbox-"));
+  chmodSync(folder, 0o755);
+  const [workspace, home] = [join(folder, "workspace"), join(folder, "home")];
+  const sessionId = crypto.randomUUID();
+  const repository = await createRepository(join(folder, "git/project.git"));
+  await repository.write([{ name: "first", branch: sessionId, files: { "a.txt": "1\n", ...options.files } }]);
+  const expected = `Basic ${Buffer.from(`x-access-token:${CLONE_TOKEN}`).toString("base64")}`;
+  const git = serveGit(join(folder, "git"), (request) =>
+    request.headers.get("authorization") === expected
+      ? null
+      : new Response("no", { status: 401, headers: { "WWW-Authenticate": "Basic" } }),
+  );
+  const api = standInApi(options.api);
+  const program = join(folder, "opencode");
+  writeFileSync(
+    program,
+    `#!/bin/sh\nexec '${process.execPath}' '${resolve("test/helpers/opencode.ts")}' "$@"\n`,
+  );
+  chmodSync(program, 0o755);
+  mkdirSync(home, { recursive: true });
+  const standin = join(home, "standin.json");
+  const behave = (behaviour: Behaviour) => writeFileSync(standin, JSON.stringify(behaviour));
+  behave(options.behaviour ?? {});
+  writeFileSync(`${standin}.log`, "");
+  chmodSync(`${standin}.log`, 0o666);
+  const runtimePort = await freePort();
+  const environment = {
+    ...cleanEnvironment(),
+    STANDIN: standin,
+    SVC_PROJECT_ID: crypto.randomUUID(),
+    SVC_SESSION_ID: sessionId,
+    SVC_BRANCH_NAME: sessionId,
+    SVC_REPO_URL: `${git.origin}/project.git`,
+    SVC_API_URL: `${api.origin}/v1`,
+    SVC_TOKEN: SERVICE_KEY,
+    SVC_CLI_TOKEN: CLI_TOKEN,
+    SVC_PROJECT_AUTO_CLONE: "1",
+    SVC_SERVICE_HOST: "127.0.0.1",
+    SVC_SERVICE_PORT: "0",
+    SVC_RUNTIME_PORT: String(runtimePort),
+    SVC_RUNTIME_BIN: program,
+    SVC_WORKSPACE: workspace,
+    SVC_RUNTIME_HOME: home,
+    ...options.env,
+  };
+  const child = Bun.spawn([...(options.before ?? []), ...(options.command ?? AGENT)], {
+    env: environment,
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  let printed = "";
+  for (const stream of [child.stdout, child.stderr]) {
+    void (async () => {
+      for await (const bytes of stream) printed += Buffer.from(bytes).toString();
+    })();
+  }
+  const listening = () => / listens on \S+:(\d+)/.exec(printed)?.[1];
+  await until("the daemon listens", () => {
+    if (child.exitCode !== null) throw new Error(`the daemon ended with ${child.exitCode}: ${printed}`);
+    return listening() !== undefined;
+  });
+  const url = `http://127.0.0.1:${listening()}`;
+  const sign = (change: Partial<UserContext> = {}) => {
+    const now = Math.floor(Date.now() / 1000);
+    const context: UserContext = {
+      user_id: "u",
+      session_id: sessionId,
+      role: "user",
+      scopes: [],
+      iat: now,
+      exp: now + 60,
+      ...change,
+    };
+    return signUserContext(SERVICE_KEY, context);
+  };
+  const headers = (change: Partial<UserContext> = {}) => ({ "X-Svc-User-Context": sign(change) });
+  const health = async () => (await fetch(`${url}/svc/health`)).json();
+
+  return {
+    sessionId,
+    folder,
+    workspace,
+    home,
+    repository,
+    git,
+    api,
+    runtimePort,
+    url,
+    child,
+    log: () => printed,
+    behave,
+    notes: () => readFileSync(`${standin}.log`, "utf8").split("\n").filter(Boolean),
+    health,
+    async untilHealth(what, isSo, withinMs = 20_000) {
+      let last: DaemonHealth = await health();
+      const look = async () => {
+        last = await health();
+        return isSo(last);
+      };
+      await until(what, look, withinMs).catch((error) => {
+        throw new Error(`${error}; ${JSON.stringify(last)}\n${printed}`);
+      });
+      return last;
+    },
+    sign,
+    headers,
+    call: (method, path, role = "user", body) =>
+      fetch(url + path, {
+        method,
+        headers: headers({ role }),
+        redirect: "manual",
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+      }),
+    async [Symbol.asyncDispose]() {
+      child.kill("SIGTERM");
+      const timer = setTimeout(() => child.kill("SIGKILL"), 15_000);
+      await child.exited;
+      clearTimeout(timer);
+      git[Symbol.dispose]();
+      api[Symbol.dispose]();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+function standInApi(answer: StandInApi["answer"] = () => null): StandInApi {
+  const asked: StandInApi["asked"] = [];
+  const server = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    fetch(request) {
+      const authorization = request.headers.get("authorization");
+      asked.push({ path: new URL(request.url).pathname, authorization });
+      return api.answer(request) ?? grant(authorization);
+    },
+  });
+  const api: StandInApi = {
+    origin: `http://127.0.0.1:${server.port}`,
+    asked,
+    answer,
+    [Symbol.dispose]: () => void server.stop(true),
+  };
+  return api;
+}
+
+function grant(authorization: string | null): Response {
+  if (![`Bearer ${SERVICE_KEY}`, `Bearer ${CLI_TOKEN}`].includes(authorization ?? ""))
+    return Response.json({ error: "no", code: "unauthorized" }, { status: 401 });
+  return Response.json({
+    repo_url: "http://elsewhere.invalid/not-this-one.git",
+    auth: { type: "basic", username: "x-access-token", token: CLONE_TOKEN },
+    expires_at: new Date(Date.now() + 900_000).toISOString(),
+  });
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+  const address = server.address();
+  await new Promise((done) => server.close(done));
+  return typeof address === "object" && address ? address.port : 0;
+}
