@@ -23,6 +23,8 @@ export async function answerFailure(response: Response, target: Target): Promise
       hint: hintFor(response, target),
       request_id: requestId === undefined ? undefined : oneLine(requestId).slice(0, 100),
       conflicts: Array.isArray(conflicts) ? conflicts.map(String) : undefined,
+      limit: number(body?.["limit"]),
+      active_sessions: number(body?.["active_sessions"]),
     },
   );
 }
@@ -46,6 +48,9 @@ async function readError(response: Response): Promise<Record<string, unknown> | 
 
 const text = (value: unknown): string | undefined =>
   typeof value === "string" && value !== "" ? value : undefined;
+
+const number = (value: unknown): number | undefined =>
+  Number.isSafeInteger(value) ? Number(value) : undefined;
 
 function hintFor(response: Response, target: Target): string | undefined {
   const { status, headers } = response;

@@ -1,4 +1,5 @@
 import type { ErrorCode } from "../src/contract/errors.ts";
+import type { LogLine } from "../src/contract/session.ts";
 
 /** What can go wrong on this side of the wire. */
 export type LocalCode =
@@ -19,12 +20,21 @@ export type LocalCode =
   | "git"
   | "manifest_invalid"
   | "not_fast_forward"
+  | "session_failed"
+  | "session_stopped"
+  | "session_deleted"
   | "jq";
 
 interface Extra {
   hint?: string | undefined;
   request_id?: string | undefined;
   conflicts?: string[] | undefined;
+  /** Of the account's running sessions. */
+  limit?: number | undefined;
+  active_sessions?: number | undefined;
+  session_id?: string | undefined;
+  /** The end of a log that says more. */
+  log?: LogLine[] | undefined;
 }
 
 /** The one error that the CLI throws on purpose: a sentence, what to do about it, and the exit code it means. */

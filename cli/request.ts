@@ -22,6 +22,11 @@ export interface Call {
   /** Sent as it stands instead of `body`. */
   raw?: { bytes: Uint8Array; type: string };
   accept?: string;
+  headers?: Readonly<Record<string, string>>;
+  /** Seconds of its own, whatever --timeout says: for streams, whose silence has another meaning. */
+  seconds?: number;
+  /** Ends the exchange early. */
+  signal?: AbortSignal;
   /** Whether git works behind it: it may take longer. */
   slow?: boolean;
   /** For routes that are asked before there is a token. */
@@ -48,8 +53,8 @@ export async function openCall(
   timeout: number | undefined,
 ): Promise<Opened> {
   if (!call.anonymous && target.token === undefined) throw notSignedIn(target);
-  const seconds = timeout ?? (call.slow ? SLOW_SECONDS : SECONDS);
-  const limit = new TimeLimit(seconds * 1000);
+  const seconds = call.seconds ?? timeout ?? (call.slow ? SLOW_SECONDS : SECONDS);
+  const limit = new TimeLimit(seconds * 1000, call.signal);
   const failed = (error: unknown) => networkFailure(error, target, seconds);
   try {
     const response = await send(system, target, call, limit.signal);
@@ -102,6 +107,7 @@ function urlOf(target: Target, call: Call): string {
 
 function init(target: Target, call: Call, method: string, signal: AbortSignal): RequestInit {
   const headers = new Headers({
+    ...call.headers,
     Accept: call.accept ?? "application/json",
     "User-Agent": `svc/${VERSION} (${process.platform}-${process.arch})`,
   });
@@ -175,15 +181,14 @@ async function* chunks(
 class TimeLimit {
   readonly #controller = new AbortController();
   readonly #ms: number;
+  /** Aborted by the time or by `other`. */
+  readonly signal: AbortSignal;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(ms: number) {
+  constructor(ms: number, other?: AbortSignal) {
     this.#ms = ms;
+    this.signal = other ? AbortSignal.any([this.#controller.signal, other]) : this.#controller.signal;
     this.start();
-  }
-
-  get signal(): AbortSignal {
-    return this.#controller.signal;
   }
 
   start(): void {

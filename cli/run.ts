@@ -4,7 +4,7 @@ import { checkJq, makeOutput, painter, wantsColour } from "./output.ts";
 import { canAsk } from "./sandbox.ts";
 import type { System } from "./system.ts";
 import { TABLE } from "./table.ts";
-import { lines, oneLine, safeJson } from "./text.ts";
+import { lines, logText, oneLine, safeJson } from "./text.ts";
 
 /** Runs one command line. The one place where what was thrown becomes words and an exit code. */
 export async function run(system: System, argv: readonly string[]): Promise<number> {
@@ -55,9 +55,9 @@ function asksForJson(argv: readonly string[]): boolean {
 
 async function report(system: System, argv: readonly string[], error: unknown): Promise<void> {
   const failure = error instanceof CliError ? error : internal(system, error);
-  const { hint, request_id, conflicts } = failure.extra;
+  const { request_id, conflicts, hint, log } = failure.extra;
   if (asksForJson(argv)) {
-    const body = { code: failure.code, message: failure.message, hint, request_id, conflicts };
+    const body = { code: failure.code, message: failure.message, ...failure.extra };
     return system.stderr.write(`${safeJson(JSON.stringify({ error: body }))}\n`);
   }
   const wish = { color: undefined, noColor: argv.includes("--no-color"), quiet: false };
@@ -65,6 +65,7 @@ async function report(system: System, argv: readonly string[], error: unknown): 
   const request = request_id === undefined ? "" : ` (request ${oneLine(request_id)})`;
   let text = `${paint.red("error:")} ${lines(failure.message)}${failure.code === "internal" ? request : ""}\n`;
   for (const path of conflicts ?? []) text += `  ${paint.red("conflict")}  ${oneLine(path)}\n`;
+  for (const line of log ?? []) text += `  ${paint.dim(`${oneLine(line.source)} |`)} ${logText(line.text)}\n`;
   if (hint !== undefined) text += `${paint.cyan("hint:")} ${lines(hint)}\n`;
   await system.stderr.write(text);
 }

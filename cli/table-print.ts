@@ -71,7 +71,8 @@ export function sheet(
     .join("");
 }
 
-function fit(text: string, width: number, last: boolean): string {
+/** A text cut or filled to a width in columns; the last one of a line is not filled. */
+export function fit(text: string, width: number, last: boolean): string {
   const actual = Bun.stringWidth(text);
   if (actual <= width) return last ? text : text + " ".repeat(width - actual);
   let cut = "";

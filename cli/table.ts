@@ -5,11 +5,13 @@ import { hosts } from "./table/hosts.ts";
 import { projects } from "./table/projects.ts";
 import { repo } from "./table/repo.ts";
 import { env, secrets } from "./table/secrets.ts";
+import { sessions } from "./table/sessions.ts";
 import { shipping } from "./table/ship.ts";
 import { tools } from "./table/tools.ts";
 
 /** Every command of `svc`: what the parser, help, completion and docs/cli.md are made of. */
 export const TABLE: readonly (Group | Command)[] = [
+  sessions,
   cr,
   repo,
   secrets,

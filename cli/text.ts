@@ -16,6 +16,9 @@ export const lines = (text: string): string => text.replaceAll("\r\n", "\n").rep
 /** JSON that a terminal shows and never acts on: the same value, with the characters above as `\u` escapes. */
 export const safeJson = (json: string): string => json.replace(UNSAFE_IN_TEXT, escapeForJson);
 
+/** A line of another program's output: its colours are taken away, the rest is as in `oneLine`. */
+export const logText = (text: string): string => oneLine(Bun.stripANSI(text).trimEnd());
+
 function spell(character: string): string {
   if (character === "\n") return "\\n";
   if (character === "\r") return "\\r";

@@ -6,7 +6,8 @@ SVC_CLI_TOKEN        The token to use instead of the stored one.
 SVC_EXECUTOR_TOKEN   The same, when SVC_CLI_TOKEN is not set.
 SVC_API_URL          The address of the API instead of the active host's.
 SVC_PROJECT_ID       The project, instead of the linked one.
-SVC_SESSION_ID       The session; set in a sandbox. Default of \`cr open --session\`.
+SVC_SESSION_ID       The session; set in a sandbox. Default of \`cr open --session\`
+                     and of \`sessions info\` and \`sessions logs\`.
 SVC_BRANCH_NAME      The session's branch. Default of \`cr open --head\`; then SVC_HEAD_REF.
 SVC_CONFIG_FILE      The configuration file.
 SVC_DASHBOARD_URL    The dashboard's address, when it is not that of the API.
@@ -50,8 +51,9 @@ line. When a command fails, stdout stays empty and stderr holds one object:
 
 Codes of this side: usage, cancelled, not_signed_in, no_project, config_invalid,
 config_busy, link_invalid, link_mismatch, host_unknown, network, timeout,
-unexpected_response, login_failed, file, git, manifest_invalid, not_fast_forward, jq,
-internal. All others come from the API.
+unexpected_response, login_failed, file, git, manifest_invalid, not_fast_forward,
+session_failed, session_stopped, session_deleted, jq, internal. All others come
+from the API.
 `,
   sandbox: `In a sandbox
 
@@ -63,6 +65,7 @@ file is read or written. svc asks no questions there and opens no browser.
   git push origin HEAD                commits of the session's branch
   svc cr open --title "What it does"  asks for that branch to be merged
   svc cr show 3                       whether it merges cleanly
+  svc sessions info                   the session: its status, base branch and agent
   svc repo cat README.md --ref main   a file of another branch, without a fetch
 
 When there are conflicts: \`git fetch origin\`, \`git merge origin/<base>\`, resolve,

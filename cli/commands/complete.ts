@@ -1,6 +1,7 @@
 import type { ChangeRequest } from "../../src/contract/change-request.ts";
 import type { Project } from "../../src/contract/project.ts";
 import type { Branch } from "../../src/contract/repository.ts";
+import type { Session } from "../../src/contract/session.ts";
 import { path } from "../api.ts";
 import type { DataFlags } from "../arguments.ts";
 import { configPath, listHosts, readConfig } from "../config.ts";
@@ -208,6 +209,13 @@ async function values(scope: Context, what: Completes): Promise<Candidate[]> {
     return found.map(({ slug, name }) => ({ value: slug, text: name }));
   }
   const { id } = await scope.project();
+  if (what === "session") {
+    const found = await api.list<Session>({ path: path`/projects/${id}/sessions` }, "sessions", 200);
+    return found.map(({ session_id, name, status }) => ({
+      value: session_id,
+      text: `${name ?? ""} (${status})`.trim(),
+    }));
+  }
   const call = { path: path`/projects/${id}/change-requests`, query: { status: "open" } };
   const found = await api.list<ChangeRequest>(call, "change_requests", 100);
   return found.map(({ number, title }) => ({ value: String(number), text: title }));

@@ -163,6 +163,7 @@ export const open = spec({
       kind: "string",
       value: "id",
       summary: "The session that did the work; in a session its own ($SVC_SESSION_ID)",
+      completes: "session",
     },
   },
   fields: CR_FIELDS,

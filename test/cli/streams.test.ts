@@ -5,6 +5,7 @@ import { isGroup } from "../../cli/spec.ts";
 import { TABLE } from "../../cli/table.ts";
 import { failure, fakeApi, PATCH, TOKEN } from "../helpers/cli-api.ts";
 import { cliEnv, makeHome, SVC, svc } from "../helpers/cli-run.ts";
+import { SESSION_ID } from "../helpers/cli-sessions.ts";
 import { git } from "../helpers/remote.ts";
 
 const api = fakeApi();
@@ -33,6 +34,14 @@ const DATA_LINES: Record<string, string[]> = {
   "secrets unset": ["KEY"],
   "env push": ["--from", "-"],
   ship: ["--dry-run"],
+  "sessions info": [SESSION_ID],
+  "sessions restart": [SESSION_ID],
+  "sessions stop": [SESSION_ID, "--no-wait"],
+  "sessions rm": [SESSION_ID, "--yes"],
+  "sessions rename": [SESSION_ID, "Login"],
+  "sessions open": [SESSION_ID],
+  "sessions preview": [SESSION_ID],
+  "sessions logs": [SESSION_ID],
 };
 
 /** A repository with a commit and an origin, itself. */

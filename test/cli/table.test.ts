@@ -8,10 +8,12 @@ import { editDistance, nearest } from "../../cli/suggest.ts";
 import { CR_FIELDS, DIFF_FIELDS } from "../../cli/table/cr.ts";
 import { PROJECT_FIELDS } from "../../cli/table/projects.ts";
 import { BRANCH_FIELDS, COMMIT_FIELDS, CONTENTS_FIELDS, ENTRY_FIELDS } from "../../cli/table/repo.ts";
+import { SESSION_FIELDS } from "../../cli/table/sessions.ts";
 import { TABLE } from "../../cli/table.ts";
 import { changeRequest, changeRequestDiff } from "../../src/contract/change-request.ts";
 import { project } from "../../src/contract/project.ts";
 import { branch, commit, fileContents, treeEntry } from "../../src/contract/repository.ts";
+import { session } from "../../src/contract/session.ts";
 import { diff } from "../helpers/cli-api.ts";
 
 const SPECS = TABLE.flatMap((node) => (isGroup(node) ? node.commands : [node])).map(
@@ -26,6 +28,7 @@ test("docs/cli.md is what the table says: run `bun cli/docs.ts` when this fails"
 test("fields of --json are the fields of the wire", () => {
   expect<string[]>([...CR_FIELDS].toSorted()).toEqual(Object.keys(changeRequest.properties).toSorted());
   expect<string[]>([...PROJECT_FIELDS].toSorted()).toEqual(Object.keys(project.properties).toSorted());
+  expect<string[]>([...SESSION_FIELDS]).toEqual(Object.keys(session.properties));
   expect<string[]>([...DIFF_FIELDS].toSorted()).toEqual(Object.keys(changeRequestDiff.properties).toSorted());
   expect<string[]>([...BRANCH_FIELDS]).toEqual(Object.keys(branch.properties));
   expect<string[]>([...COMMIT_FIELDS]).toEqual(Object.keys(commit.properties));

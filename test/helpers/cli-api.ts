@@ -3,6 +3,7 @@ import type { ChangeRequest, ChangeRequestDiff, MergePreview } from "../../src/c
 import type { ErrorBody } from "../../src/contract/errors.ts";
 import type { Project } from "../../src/contract/project.ts";
 import { REPOSITORY_ROUTES } from "./cli-repository.ts";
+import { SESSION_ROUTES } from "./cli-sessions.ts";
 
 export const TOKEN = "svc_pat_0123456789abcdefghijklmnopqrstuvwxyzABCDEFGH";
 export const PROJECT_ID = "11111111-1111-4111-8111-111111111111";
@@ -156,7 +157,7 @@ export function failure(
 function generalize(path: string): string {
   return path
     .replace(/^\/projects\/[^/]+/, "/projects/:p")
-    .replace(/^(\/projects\/:p\/(?:change-requests|secrets))\/[^/]+/, "$1/:n");
+    .replace(/^(\/projects\/:p\/(?:change-requests|secrets|sessions))\/[^/]+/, "$1/:n");
 }
 
 function safeParse(text: string): unknown {
@@ -197,6 +198,7 @@ const CR = "/projects/:p/change-requests/:n";
 
 const DEFAULTS: Record<string, Route> = {
   ...REPOSITORY_ROUTES,
+  ...SESSION_ROUTES,
   "GET /health": () => ({ status: "ok", service: "svc-api", version: "0.1.0", database: "embedded" }),
   "GET /auth/whoami": () => IDENTITY,
   "GET /accounts/me": () => ME,

@@ -1,0 +1,92 @@
+import type { LogLine } from "../../../src/contract/session.ts";
+import type { Context } from "../../context.ts";
+import { CliError, usage } from "../../failure.ts";
+import type { View } from "../../output.ts";
+import type { Handler } from "../../spec.ts";
+import type * as table from "../../table/sessions.ts";
+import { oneLine } from "../../text.ts";
+import { follow } from "./follow.ts";
+import { type Found, findOwnSession } from "./reference.ts";
+import { logRow, shortId, statusText } from "./show-session.ts";
+
+/** Answer of `GET /v1/projects/:id/sessions/:sid/logs`. */
+interface Log {
+  lines: LogLine[];
+  /** Whether there was more before. */
+  truncated: boolean;
+}
+
+export const logs: Handler<typeof table.logs> = async (context, { args, flags }) => {
+  const { out } = context;
+  if (flags.follow && out.data.json) {
+    throw usage("--follow prints lines as they come and no JSON value.", "Leave --json and --jq out.");
+  }
+  const found = await findOwnSession(context, args.id);
+  if (flags.follow) return followLog(context, found, flags.tail);
+  const log = await read(found, flags.tail);
+  await out.result(log, (view) => rows(log.lines, view));
+  await tellCut(context, log, flags.tail);
+  if (log.lines.length === 0) await out.note("The log is empty.");
+};
+
+/** The log so far, then what is added, until the session is over. Ctrl-C ends svc, as everywhere. */
+async function followLog(context: Context, found: Found, tail: number | undefined): Promise<void> {
+  const { out } = context;
+  const print = (lines: readonly LogLine[]) => out.result(null, (view) => rows(lines, view));
+  let earlier: Map<string, number> | undefined;
+  let isLost = false;
+  for await (const heard of follow(found.api, found.path, new AbortController().signal)) {
+    if (heard.type === "deleted") return out.note("The session was deleted.");
+    if (heard.type === "lost") {
+      if (!isLost) await out.note(`${heard.reason} Trying again…`);
+      isLost = true;
+      continue;
+    }
+    isLost = false;
+    if (earlier === undefined) {
+      const log = await read(found, tail);
+      await tellCut(context, log, tail);
+      await print(log.lines);
+      earlier = countLines(log.lines);
+    }
+    if (heard.type === "log" && !wasPrinted(earlier, heard.line)) await print([heard.line]);
+    if (heard.type === "session" && ["stopped", "failed"].includes(heard.session.status)) {
+      return out.note(
+        `The session ${shortId(heard.session)} is over: ${oneLine(statusText(heard.session))}.`,
+      );
+    }
+  }
+}
+
+async function read({ api, path }: Found, tail: number | undefined): Promise<Log> {
+  const { lines, truncated } = await api.call<Log>({ path: `${path}/logs`, query: { tail } });
+  if (!Array.isArray(lines)) throw new CliError("unexpected_response", "The host sent a log without lines.");
+  return { lines, truncated };
+}
+
+const rows = (lines: readonly LogLine[], view: View): string =>
+  lines.map((line) => logRow(line, view)).join("");
+
+async function tellCut({ out }: Context, { truncated }: Log, tail: number | undefined): Promise<void> {
+  if (truncated && tail === undefined) await out.note("This is the end of a longer log.");
+}
+
+/**
+ * The stream was opened before the log was read, so that no line is missed between them, and its first lines may be
+ * in both.
+ */
+function countLines(lines: readonly LogLine[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const line of lines) counts.set(keyOf(line), (counts.get(keyOf(line)) ?? 0) + 1);
+  return counts;
+}
+
+/** The first line that is new ends the overlap. */
+function wasPrinted(earlier: Map<string, number>, line: LogLine): boolean {
+  const count = earlier.get(keyOf(line)) ?? 0;
+  if (count > 0) earlier.set(keyOf(line), count - 1);
+  else earlier.clear();
+  return count > 0;
+}
+
+const keyOf = ({ at, source, text }: LogLine): string => JSON.stringify([at, source, text]);

@@ -1,0 +1,67 @@
+import type { CreateSessionBody, Session } from "../../../src/contract/session.ts";
+import { type Api, path } from "../../api.ts";
+import type { Context } from "../../context.ts";
+import { CliError, usage } from "../../failure.ts";
+import { readText } from "../../input.ts";
+import type { Handler } from "../../spec.ts";
+import type * as table from "../../table/sessions.ts";
+import { outcome, shortId } from "./show-session.ts";
+import { waits } from "./waits.ts";
+import { watch } from "./watch.ts";
+
+export const create: Handler<typeof table.create> = async (context, { flags }) => {
+  const { out } = context;
+  const wait = waits(flags);
+  const prompt = await readPrompt(context, flags.prompt);
+  const { id: project } = await context.project();
+  const api = await context.api();
+  const collection = path`/projects/${project}/sessions`;
+  const body: CreateSessionBody = { session_id: crypto.randomUUID() };
+  if (flags.base !== undefined) body.base_ref = flags.base;
+  if (flags.agent !== undefined) body.agent_name = flags.agent;
+  if (prompt !== undefined) body.initial_prompt = prompt;
+  if (flags.name !== undefined) body.name = flags.name;
+  if (flags.model !== undefined) body.model = flags.model;
+  if (flags.provider !== undefined) body.provider = flags.provider;
+  const begun = await start(api, collection, body);
+  const found = { api, id: begun.session_id, path: `${collection}${path`/${begun.session_id}`}` };
+  const id = shortId(begun);
+  if (!wait) {
+    await out.result(begun, (view) => outcome(begun, "starts", view));
+    return out.note(`Next: svc sessions info ${id}`);
+  }
+  await out.note(`Session ${id} starts. Ctrl-C leaves it going.`);
+  const session = await watch(context, found, begun, "running");
+  await out.result(session, (view) => outcome(session, "running", view));
+  await out.note(`Next: svc sessions open ${id}\n      svc sessions preview ${id}`);
+};
+
+/** @throws CliError `usage` for a prompt that says nothing. */
+async function readPrompt(context: Context, prompt: string | undefined): Promise<string | undefined> {
+  const text = prompt === "-" ? await readText(context, "-", "--prompt") : prompt;
+  if (text?.trim() === "") throw usage("--prompt: the prompt is empty.");
+  return text;
+}
+
+/** The id is chosen here, so that a session whose answer was lost is found again. */
+async function start(api: Api, collection: string, body: CreateSessionBody): Promise<Session> {
+  try {
+    return await api.call<Session>({ path: collection, body, slow: true });
+  } catch (error) {
+    if (!(error instanceof CliError) || !["network", "timeout"].includes(error.code)) throw freeing(error);
+    const own = `${collection}${path`/${body.session_id ?? ""}`}`;
+    return api.call<Session>({ path: own }).catch(() => {
+      throw error;
+    });
+  }
+}
+
+/** Says of the account's limit how to get below it. */
+export function freeing(error: unknown): unknown {
+  if (!(error instanceof CliError) || error.code !== "concurrent_session_limit") return error;
+  const { limit, active_sessions } = error.extra;
+  const count =
+    limit === undefined ? "" : `${active_sessions ?? limit} of ${limit} sessions of the account are on. `;
+  const hint = `${count}Free one, in this or another of its projects:\n      svc sessions ls --status running\n      svc sessions stop <id>`;
+  return new CliError(error.code, error.message, { ...error.extra, hint });
+}

@@ -1,0 +1,33 @@
+import { openBrowser } from "../../browser.ts";
+import { usage } from "../../failure.ts";
+import type { Handler } from "../../spec.ts";
+import type * as table from "../../table/sessions.ts";
+import { oneLine } from "../../text.ts";
+import { findSession } from "./reference.ts";
+
+/** Where most development servers listen (spec 4.5). */
+const PORT = 3000;
+
+/** Answer of `POST /v1/projects/:id/sessions/:sid/preview`: an address that signs in whoever opens it first. */
+interface Preview {
+  url: string;
+  expires_at: string;
+}
+
+export const preview: Handler<typeof table.preview> = async (context, { args, flags }) => {
+  const { out, system, sandbox } = context;
+  const port = readPort(args.port);
+  const { api, path } = await findSession(context, args.id);
+  const { url, expires_at } = await api.call<Preview>({ path: `${path}/preview`, body: { port } });
+  await out.result({ url, expires_at }, () => `${oneLine(url)}\n`);
+  if (!flags.open) return out.note(`It signs in one browser, until ${oneLine(expires_at)}.`);
+  const opened = !sandbox && (await openBrowser(system, url));
+  if (!opened) await out.warn("No browser could be opened here: open the address by hand.");
+};
+
+function readPort(text: string | undefined): number {
+  if (text === undefined) return PORT;
+  const port = /^\d{1,5}$/.test(text) ? Number(text) : 0;
+  if (port >= 1 && port <= 65_535) return port;
+  throw usage(`Not a port: ${oneLine(text).slice(0, 100)}`, "A port is a whole number from 1 to 65535.");
+}

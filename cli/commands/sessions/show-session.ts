@@ -1,0 +1,88 @@
+import type { LogLine, Session } from "../../../src/contract/session.ts";
+import type { Paint, View } from "../../output.ts";
+import { ago, type Column, table } from "../../table-print.ts";
+import { logText, oneLine } from "../../text.ts";
+
+/** A list of sessions, for a person or as rows for a script. */
+export const listOf = (sessions: readonly Session[], view: View): string =>
+  sessions.length === 0 ? "" : table(sessions, view.tty ? FOR_PEOPLE : FOR_SCRIPTS, view);
+
+const STATUS: Column<Session> = {
+  title: "STATUS",
+  value: (session) => session.status,
+  shown: statusText,
+  paint: (session, view) => statusPaint(view.paint, session.status),
+};
+const NAME: Column<Session> = { title: "NAME", value: (session) => session.name ?? "", flexible: true };
+const BASE: Column<Session> = { title: "BASE", value: (session) => session.base_ref, flexible: true };
+const AGENT: Column<Session> = { title: "AGENT", value: (session) => session.agent_name ?? "" };
+const ACTIVE: Column<Session> = {
+  title: "ACTIVE",
+  value: (session) => session.last_active_at,
+  shown: (session, view) => ago(session.last_active_at, view.now),
+  paint: (_, view) => view.paint.dim,
+};
+
+const FOR_PEOPLE: readonly Column<Session>[] = [
+  { title: "ID", value: shortId, paint: (_, view) => view.paint.cyan },
+  NAME,
+  STATUS,
+  BASE,
+  AGENT,
+  ACTIVE,
+];
+
+const FOR_SCRIPTS: readonly Column<Session>[] = [
+  { title: "ID", value: (session) => session.session_id },
+  NAME,
+  STATUS,
+  { title: "STEP", value: (session) => session.step ?? "" },
+  { title: "BRANCH", value: (session) => session.branch_name },
+  BASE,
+  AGENT,
+  ACTIVE,
+];
+
+/** The first eight digits, by which every command finds it. */
+export function shortId({ session_id }: Pick<Session, "session_id">): string {
+  return oneLine(session_id.slice(0, 8));
+}
+
+/** `provisioning: image`, `failed: clone`, `stopped: idle`. */
+export function statusText({ status, step, stop_reason }: Session): string {
+  const more = status === "stopped" ? stop_reason : status === "running" ? null : step;
+  return more === null ? status : `${status}: ${more}`;
+}
+
+export function statusPaint(paint: Paint, status: string): (text: string) => string {
+  if (status === "running") return paint.green;
+  if (status === "failed") return paint.red;
+  return status === "stopped" ? paint.dim : paint.yellow;
+}
+
+/** One line on a session that was just written; scripts get its whole id. */
+export function outcome(session: Session, sentence: string, { tty, paint }: View): string {
+  const id = tty ? shortId(session) : oneLine(session.session_id);
+  const name = session.name === null ? "" : ` ${oneLine(session.name)}`;
+  return `${statusPaint(paint, session.status)(id)}${name}: ${sentence}\n`;
+}
+
+const SOURCE_PAINT: Readonly<Record<string, keyof Paint>> = {
+  svc: "cyan",
+  build: "yellow",
+  sandbox: "green",
+};
+
+/** A line of a log with its source; scripts get time, source and text, separated by tabs. */
+export function logRow({ at, source, text }: LogLine, { tty, paint }: View): string {
+  const words = logText(text);
+  if (!tty) return `${oneLine(at ?? "")}\t${oneLine(source)}\t${words}\n`;
+  const colour = paint[SOURCE_PAINT[source] ?? "dim"];
+  return `${paint.dim(timeOf(at))} ${colour(oneLine(source).padEnd(7))} ${words}\n`;
+}
+
+/** The time of day here. */
+function timeOf(at: string | null): string {
+  const time = new Date(at ?? "");
+  return Number.isNaN(time.getTime()) ? "        " : time.toTimeString().slice(0, 8);
+}

@@ -1,0 +1,262 @@
+import type { ProviderName, Session, SessionStatus } from "../../src/contract/session.ts";
+import { bind, type Group, spec } from "../spec.ts";
+
+export const SESSION_FIELDS = [
+  "session_id",
+  "project_id",
+  "account_id",
+  "branch_name",
+  "base_ref",
+  "name",
+  "agent_name",
+  "model",
+  "status",
+  "step",
+  "error",
+  "stop_reason",
+  "sandbox_provider",
+  "sandbox_url",
+  "sandbox_status",
+  "created_by",
+  "created_at",
+  "updated_at",
+  "last_active_at",
+] as const satisfies readonly (keyof Session)[];
+
+const STATUSES = ["all", "provisioning", "running", "stopped", "failed"] as const satisfies readonly (
+  | SessionStatus
+  | "all"
+)[];
+const PROVIDERS = ["docker", "local", "kubernetes"] as const satisfies readonly ProviderName[];
+
+const ID = {
+  name: "id",
+  summary: "Its id, or the first digits of it (four or more)",
+  required: "ask",
+  completes: "session",
+} as const;
+
+const OWN_ID = {
+  name: "id",
+  summary: `${ID.summary}; in a sandbox its own session ($SVC_SESSION_ID)`,
+  completes: "session",
+} as const;
+
+const WAIT = {
+  wait: { kind: "boolean", summary: "Wait for the outcome (the default)" },
+  "no-wait": { kind: "boolean", summary: "Return as soon as the server has taken it" },
+} as const;
+
+const WAITING =
+  "Waits for the outcome, at most --timeout seconds (1800 if left out): exit status 0 says that it is so. Ctrl-C ends the waiting and nothing else.";
+
+export const ls = spec({
+  path: ["sessions", "ls"],
+  guesses: ["list"],
+  summary: "List the project's sessions, the last changed first",
+  args: [],
+  flags: {
+    status: {
+      kind: "string",
+      value: "status",
+      choices: STATUSES,
+      fallback: "all",
+      summary: "all (the default), provisioning, running, stopped or failed",
+    },
+    limit: {
+      kind: "integer",
+      value: "n",
+      min: 1,
+      max: 10_000,
+      short: "L",
+      summary: "At most this many",
+    },
+  },
+  fields: SESSION_FIELDS,
+  examples: [
+    ["svc sessions ls", "All of them"],
+    ["svc sessions ls --status running --json=session_id,name", "Those that run, two fields as JSON"],
+    ["svc sessions ls --status stopped --jq '.[].session_id'", "Only the ids"],
+  ],
+});
+
+export const info = spec({
+  path: ["sessions", "info"],
+  guesses: ["show", "view", "status"],
+  summary: "Show a session: its status, branch, agent and sandbox",
+  about: ["Of a session that failed: the step, the reason, and the end of its log."],
+  args: [OWN_ID],
+  flags: {},
+  fields: SESSION_FIELDS,
+  examples: [
+    ["svc sessions info 1a2b3c4d", "One session"],
+    ["svc sessions info 1a2b --jq .status", "Only its status"],
+  ],
+});
+
+export const create = spec({
+  path: ["sessions", "new"],
+  guesses: ["create", "add", "run"],
+  summary: "Start a session: a branch of its own, and an agent in a sandbox on it",
+  about: [
+    "The steps are shown as they happen: branch, image, sandbox, clone, runtime. Exit status 0 says that the session runs; when it fails, the step, the reason and the end of its log are shown.",
+    "It is waited for at most --timeout seconds (1800 if left out). Ctrl-C ends the waiting; the session goes on.",
+  ],
+  args: [],
+  flags: {
+    prompt: {
+      kind: "string",
+      value: "text",
+      short: "p",
+      summary: "What the agent is to do first; `-` reads it from standard input",
+    },
+    name: { kind: "string", value: "name", summary: "What people call the session" },
+    base: {
+      kind: "string",
+      value: "ref",
+      summary: "The branch to begin from; the project's default branch if left out",
+      aliases: ["from"],
+      completes: "branch",
+    },
+    agent: { kind: "string", value: "name", summary: "The agent; the project's own if left out" },
+    model: { kind: "string", value: "name", summary: "The model; the agent's own if left out" },
+    provider: {
+      kind: "string",
+      value: "provider",
+      choices: PROVIDERS,
+      summary: "Where the sandbox runs: docker, local or kubernetes; the server's choice if left out",
+    },
+    ...WAIT,
+  },
+  fields: SESSION_FIELDS,
+  examples: [
+    ['svc sessions new --prompt "Fix the login page"', "Start, and watch it boot"],
+    ["svc sessions new --name login --base develop --prompt - < task.md", "A long prompt, another base"],
+    ["svc sessions new --no-wait --jq .session_id", "Only start it, and print its id"],
+  ],
+});
+
+export const restart = spec({
+  path: ["sessions", "restart"],
+  guesses: ["start", "resume"],
+  summary: "Start a session again in a new sandbox, on the same branch",
+  about: ["Also one that is stopped or has failed.", WAITING],
+  args: [ID],
+  flags: WAIT,
+  fields: SESSION_FIELDS,
+  examples: [
+    ["svc sessions restart 1a2b3c4d", "Start it again, and watch"],
+    ["svc sessions restart 1a2b --no-wait --json=status", "Only begin"],
+  ],
+});
+
+export const stop = spec({
+  path: ["sessions", "stop"],
+  summary: "Stop a session: its work is saved and its sandbox ended",
+  about: [WAITING, "Its branch and its log stay; `svc sessions restart` starts it again."],
+  args: [ID],
+  flags: WAIT,
+  fields: SESSION_FIELDS,
+  examples: [
+    ["svc sessions stop 1a2b3c4d", "Stop it, and wait until it has ended"],
+    ["svc sessions stop 1a2b --no-wait", "Only begin"],
+  ],
+});
+
+export const rm = spec({
+  path: ["sessions", "rm"],
+  guesses: ["delete", "remove"],
+  summary: "Stop a session and delete it",
+  about: ["Its branch stays in the repository."],
+  args: [ID],
+  flags: { yes: { kind: "boolean", short: "y", summary: "Do not ask" } },
+  fields: ["session_id", "branch_name", "deleted"],
+  examples: [
+    ["svc sessions rm 1a2b3c4d", "Asks first"],
+    [
+      "svc sessions ls --status stopped --jq '.[].session_id' | xargs -n 1 svc sessions rm --yes",
+      "All that are stopped",
+    ],
+  ],
+});
+
+export const rename = spec({
+  path: ["sessions", "rename"],
+  guesses: ["mv", "edit"],
+  summary: "Give a session another name",
+  args: [
+    { ...ID, required: true },
+    { name: "name", summary: "The new name", required: true },
+  ],
+  flags: {},
+  fields: SESSION_FIELDS,
+  examples: [
+    ['svc sessions rename 1a2b3c4d "Login page"', "A new name"],
+    ["svc sessions rename 1a2b login --json=name", "The same, as JSON"],
+  ],
+});
+
+export const open = spec({
+  path: ["sessions", "open"],
+  summary: "Open a session's page in the browser",
+  about: ["Away from a terminal, and in a sandbox, it prints the address instead."],
+  args: [ID],
+  flags: { "print-url": { kind: "boolean", summary: "Print the address, open nothing" } },
+  fields: ["url"],
+  examples: [
+    ["svc sessions open 1a2b3c4d", "In the browser"],
+    ["svc sessions open 1a2b --print-url", "Only its address"],
+  ],
+});
+
+export const preview = spec({
+  path: ["sessions", "preview"],
+  guesses: ["url"],
+  summary: "Print an address that shows what listens on a port of the sandbox",
+  about: ["Whoever opens the address first is signed in to that port: treat it like a password."],
+  args: [ID, { name: "port", summary: "The port in the sandbox; 3000 if left out" }],
+  flags: { open: { kind: "boolean", summary: "Open it in the browser too" } },
+  fields: ["url", "expires_at"],
+  examples: [
+    ["svc sessions preview 1a2b3c4d", "Port 3000"],
+    ["svc sessions preview 1a2b 5173 --open", "Another port, in the browser"],
+  ],
+});
+
+export const logs = spec({
+  path: ["sessions", "logs"],
+  guesses: ["log"],
+  summary: "Show a session's log: what svc did, the image's build, the sandbox",
+  about: [
+    "Each line has its source: svc, build or sandbox. On a terminal with the time of day; elsewhere time, source and text are separated by tabs. Colours of builds and programs are taken away.",
+    "--follow goes on until the session is stopped, has failed or is deleted.",
+  ],
+  args: [OWN_ID],
+  flags: {
+    follow: { kind: "boolean", summary: "Show what is added, as it comes" },
+    tail: { kind: "integer", value: "n", min: 1, max: 100_000, summary: "Only the last lines" },
+  },
+  fields: ["lines", "truncated"],
+  examples: [
+    ["svc sessions logs 1a2b3c4d", "All of it"],
+    ["svc sessions logs 1a2b --follow --tail 20", "The last 20 lines, and what comes"],
+    ["svc sessions logs 1a2b --jq '.lines[] | select(.source == \"build\") | .text'", "Only the build"],
+  ],
+});
+
+export const sessions: Group = {
+  name: "sessions",
+  summary: "Sessions: agents at work, each in a sandbox on its own branch",
+  commands: [
+    bind(ls, () => import("../commands/sessions/ls.ts").then((module) => module.ls)),
+    bind(info, () => import("../commands/sessions/info.ts").then((module) => module.info)),
+    bind(create, () => import("../commands/sessions/new.ts").then((module) => module.create)),
+    bind(restart, () => import("../commands/sessions/restart.ts").then((module) => module.restart)),
+    bind(stop, () => import("../commands/sessions/restart.ts").then((module) => module.stop)),
+    bind(rm, () => import("../commands/sessions/rm.ts").then((module) => module.rm)),
+    bind(rename, () => import("../commands/sessions/rename.ts").then((module) => module.rename)),
+    bind(open, () => import("../commands/sessions/open.ts").then((module) => module.open)),
+    bind(preview, () => import("../commands/sessions/preview.ts").then((module) => module.preview)),
+    bind(logs, () => import("../commands/sessions/logs.ts").then((module) => module.logs)),
+  ],
+};

@@ -1,0 +1,107 @@
+import type { LogLine, Session, SessionEvent } from "../../src/contract/session.ts";
+
+export const SESSION_ID = "1a2b3c4d-5e6f-4a7b-8c9d-0e1f2a3b4c5d";
+const PROJECT_ID = "11111111-1111-4111-8111-111111111111";
+const TIME = "2026-11-20T10:00:00.000Z";
+
+export function session(change: Partial<Session> = {}): Session {
+  const session_id = change.session_id ?? SESSION_ID;
+  return {
+    session_id,
+    project_id: PROJECT_ID,
+    account_id: "22222222-2222-4222-8222-222222222222",
+    branch_name: session_id,
+    base_ref: "main",
+    name: "Login page",
+    agent_name: "build",
+    model: null,
+    status: "running",
+    step: null,
+    error: null,
+    stop_reason: null,
+    sandbox_provider: "local",
+    sandbox_url: `http://localhost:8008/v1/p/${session_id}/8000`,
+    sandbox_status: "active",
+    created_by: "33333333-3333-4333-8333-333333333333",
+    created_at: TIME,
+    updated_at: TIME,
+    last_active_at: TIME,
+    ...change,
+  };
+}
+
+export const booting = (step: Session["step"], change: Partial<Session> = {}): Session =>
+  session({ status: "provisioning", step, sandbox_status: "provisioning", ...change });
+
+export const logLine = (text: string, source: LogLine["source"] = "sandbox"): LogLine => ({
+  at: TIME,
+  source,
+  text,
+});
+
+export const changed = (now: Session): SessionEvent => ({ type: "session", session: now });
+export const logged = (text: string, source?: LogLine["source"]): SessionEvent => ({
+  type: "log",
+  line: logLine(text, source),
+});
+export const deleted: SessionEvent = { type: "deleted", session_id: SESSION_ID };
+
+/** What a scripted stream does next: an event, words as they stand, a pause in ms, or the connection's end. */
+export type Turn = SessionEvent | string | number | "cut";
+
+/** An event stream that plays `script`, with ids from `first` on, and then stays open in silence. */
+export function eventStream(script: readonly Turn[], first = 1): Response {
+  const encoder = new TextEncoder();
+  let id = first;
+  const turns = script.values();
+  const body = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      for (;;) {
+        const { value: turn, done } = turns.next();
+        if (done) return new Promise(() => {});
+        if (turn === "cut") return controller.close();
+        if (typeof turn === "number") {
+          await Bun.sleep(turn);
+          continue;
+        }
+        const text =
+          typeof turn === "string"
+            ? turn
+            : `event: ${turn.type}\nid: ${id++}\ndata: ${JSON.stringify(turn)}\n\n`;
+        return controller.enqueue(encoder.encode(text));
+      }
+    },
+  });
+  return new Response(body, { headers: { "Content-Type": "text/event-stream" } });
+}
+
+const ONE = "/projects/:p/sessions/:n";
+
+/** What the API that stands in answers about sessions unless a test says otherwise. */
+export const SESSION_ROUTES = {
+  "GET /projects/:p/sessions": () => ({ sessions: [session()] }),
+  "POST /projects/:p/sessions": ({ body }: { body: unknown }) => {
+    const { session_id, name, base_ref } = Object(body);
+    return Response.json(booting(null, { session_id, name: name ?? null, base_ref: base_ref ?? "main" }), {
+      status: 201,
+    });
+  },
+  [`GET ${ONE}`]: () => session(),
+  [`PATCH ${ONE}`]: ({ body }: { body: unknown }) => session(Object(body)),
+  [`DELETE ${ONE}`]: () => ({ ok: true }),
+  [`POST ${ONE}/restart`]: () => Response.json(booting(null), { status: 202 }),
+  [`POST ${ONE}/stop`]: () => Response.json(session(), { status: 202 }),
+  [`GET ${ONE}/logs`]: () => ({
+    lines: [logLine("cut the branch", "svc"), logLine("Step 1", "build"), logLine("listening on 8000")],
+    truncated: false,
+  }),
+  [`GET ${ONE}/events`]: ({ path }: { path: string }) => {
+    const session_id = path.split("/").at(-2) ?? "";
+    return eventStream([changed(session({ session_id }))]);
+  },
+  [`POST ${ONE}/preview`]: ({ body }: { body: unknown }) =>
+    Response.json(
+      { url: `http://p${Object(body).port}-${SESSION_ID}.localhost:8008/?token=abc`, expires_at: TIME },
+      { status: 201 },
+    ),
+};
