@@ -28,6 +28,7 @@ function rootHelp(): string {
     section("EXAMPLES", [
       "svc login",
       "svc projects link",
+      'svc sessions new --prompt "Fix the login page"',
       'svc cr open --title "Fix the login page"',
       "svc cr merge 3",
     ]),

@@ -234,7 +234,7 @@ export const logs = spec({
   args: [OWN_ID],
   flags: {
     follow: { kind: "boolean", summary: "Show what is added, as it comes" },
-    tail: { kind: "integer", value: "n", min: 1, max: 100_000, summary: "Only the last lines" },
+    tail: { kind: "integer", value: "n", min: 1, max: 10_000, summary: "Only the last lines" },
   },
   fields: ["lines", "truncated"],
   examples: [

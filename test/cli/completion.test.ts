@@ -3,6 +3,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { changeRequest, fakeApi, project, TOKEN } from "../helpers/cli-api.ts";
 import { cliEnv, makeHome, SVC, svc } from "../helpers/cli-run.ts";
+import { SESSION_ID } from "../helpers/cli-sessions.ts";
 import { needs } from "../helpers/needs.ts";
 
 const api = fakeApi();
@@ -42,6 +43,11 @@ test.each([
   [["hosts", "use", "svc-"], ["svc-internal-dev"]],
   [["cr", "open", "--description-file", ""], [":files"]],
   [["completion", "z"], ["zsh"]],
+  [["sessions", "lo"], ["logs"]],
+  [
+    ["sessions", "new", "--provider", ""],
+    ["docker", "local", "kubernetes"],
+  ],
   [["help", "envi"], ["environment"]],
   [["help", "cr", "m"], ["merge"]],
   [["nonsense", ""], []],
@@ -62,6 +68,13 @@ test("values come from the server, and only what a shell takes unquoted", async 
   expect(await complete(["cr", "ls", "--project", ""], api.env)).toEqual(["shop"]);
   const { stdout } = await svc(["__complete", "--", "cr", "show", ""], { env: api.env });
   expect(stdout).toContain("3\ta\\tb\\n$(touch x)\\x1b[2J\n");
+});
+
+test("sessions are offered by their ids, told apart by name and status", async () => {
+  const { stdout } = await svc(["__complete", "--", "sessions", "stop", "1a"], { env: api.env });
+  expect(stdout).toBe(`${SESSION_ID}\tLogin page (running)\n`);
+  expect(await complete(["cr", "open", "--session", ""], api.env)).toEqual([SESSION_ID]);
+  expect(await complete(["sessions", "new", "--base", "m"], api.env)).toEqual(["main"]);
 });
 
 test("a server that is slow, gone or angry costs no time and no word", async () => {

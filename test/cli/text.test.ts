@@ -6,6 +6,7 @@ import { run } from "../../cli/run.ts";
 import { lines, oneLine, safeJson, shellWord } from "../../cli/text.ts";
 import { CLEAN, changeRequest, failure, project, TOKEN } from "../helpers/cli-api.ts";
 import { fakeSystem } from "../helpers/cli-run.ts";
+import { changed, eventStream, logLine, SESSION_ID, session } from "../helpers/cli-sessions.ts";
 
 /** What makes a terminal do something: C0 but line feed and tab, DEL, C1, direction marks, separators, tags. */
 const ACTIVE =
@@ -61,7 +62,17 @@ test("no word of the server makes a terminal act, in any command", async () => {
         origin_session_id: ref,
       });
       const conflict = { ...CLEAN, can_merge: false, conflicts: [ref, text] };
+      const failed = session({ name: title, base_ref: ref, agent_name: text, status: "failed", error: text });
+      const lines = [logLine(text), { at: ref, source: "build" as const, text: title }];
       const answers: Record<string, () => Response> = {
+        "/sessions": () => Response.json({ sessions: [failed, { ...failed, step: ref, status: title }] }),
+        [`/${SESSION_ID}`]: () => Response.json(failed),
+        "/logs": () => Response.json({ lines, truncated: true }),
+        "/restart": () => Response.json({ ...failed, status: "provisioning", step: ref }),
+        "/stop": () => Response.json({ ...failed, status: "stopped", stop_reason: ref }),
+        "/preview": () => Response.json({ url: text, expires_at: ref }),
+        "/events": () =>
+          eventStream([...lines.map((line) => ({ type: "log" as const, line })), changed(failed)]),
         "/change-requests": () => Response.json({ change_requests: [cr, { ...cr, number: 4 }] }),
         "/3": () => Response.json({ change_request: cr }),
         "/merge-preview": () => Response.json(conflict),
@@ -87,6 +98,16 @@ test("no word of the server makes a terminal act, in any command", async () => {
         ["projects", "ls"],
         ["projects", "info", "shop"],
         ["whoami"],
+        ["sessions", "ls"],
+        ["sessions", "info", SESSION_ID],
+        ["sessions", "info", SESSION_ID, "--json"],
+        ["sessions", "logs", SESSION_ID],
+        ["sessions", "logs", SESSION_ID, "--follow"],
+        ["sessions", "restart", SESSION_ID],
+        ["sessions", "stop", SESSION_ID],
+        ["sessions", "rename", SESSION_ID, "x"],
+        ["sessions", "rm", SESSION_ID, "--yes"],
+        ["sessions", "preview", SESSION_ID],
         ["api", "projects"],
         ["api", "projects", "--jq", ".projects[].name"],
       ]) {

@@ -33,7 +33,7 @@ export const logs: Handler<typeof table.logs> = async (context, { args, flags })
 async function followLog(context: Context, found: Found, tail: number | undefined): Promise<void> {
   const { out } = context;
   const print = (lines: readonly LogLine[]) => out.result(null, (view) => rows(lines, view));
-  let earlier: Map<string, number> | undefined;
+  let isNew: ((line: LogLine) => boolean) | undefined;
   let isLost = false;
   for await (const heard of follow(found.api, found.path, new AbortController().signal)) {
     if (heard.type === "deleted") return out.note("The session was deleted.");
@@ -43,13 +43,14 @@ async function followLog(context: Context, found: Found, tail: number | undefine
       continue;
     }
     isLost = false;
-    if (earlier === undefined) {
-      const log = await read(found, tail);
+    // The stream is open before the log is read: nothing falls between them.
+    if (heard.type === "session" && isNew === undefined) {
+      const log = await read(found, undefined);
       await tellCut(context, log, tail);
-      await print(log.lines);
-      earlier = countLines(log.lines);
+      await print(log.lines.slice(-(tail ?? log.lines.length)));
+      isNew = after(log.lines);
     }
-    if (heard.type === "log" && !wasPrinted(earlier, heard.line)) await print([heard.line]);
+    if (heard.type === "log" && isNew?.(heard.line)) await print([heard.line]);
     if (heard.type === "session" && ["stopped", "failed"].includes(heard.session.status)) {
       return out.note(
         `The session ${shortId(heard.session)} is over: ${oneLine(statusText(heard.session))}.`,
@@ -72,21 +73,18 @@ async function tellCut({ out }: Context, { truncated }: Log, tail: number | unde
 }
 
 /**
- * The stream was opened before the log was read, so that no line is missed between them, and its first lines may be
- * in both.
+ * Tells what a stream says that is not among `lines` already. What a sandbox says is without a time while it is there,
+ * and is said again, with one, when it is kept.
  */
-function countLines(lines: readonly LogLine[]): Map<string, number> {
+function after(lines: readonly LogLine[]): (line: LogLine) => boolean {
+  const newest = lines.reduce((last, { at }) => (at !== null && at > last ? at : last), "");
   const counts = new Map<string, number>();
   for (const line of lines) counts.set(keyOf(line), (counts.get(keyOf(line)) ?? 0) + 1);
-  return counts;
-}
-
-/** The first line that is new ends the overlap. */
-function wasPrinted(earlier: Map<string, number>, line: LogLine): boolean {
-  const count = earlier.get(keyOf(line)) ?? 0;
-  if (count > 0) earlier.set(keyOf(line), count - 1);
-  else earlier.clear();
-  return count > 0;
+  return (line) => {
+    const key = [keyOf(line), keyOf({ ...line, at: null })].find((each) => counts.get(each));
+    if (key !== undefined) counts.set(key, (counts.get(key) ?? 0) - 1);
+    return key === undefined && (line.at === null || line.at >= newest);
+  };
 }
 
 const keyOf = ({ at, source, text }: LogLine): string => JSON.stringify([at, source, text]);

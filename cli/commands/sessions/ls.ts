@@ -16,7 +16,7 @@ export const ls: Handler<typeof table.ls> = async (context, { flags }) => {
   await context.out.result(sessions, (view) => listOf(sessions, view));
   if (sessions.length === 0) {
     await context.out.note(
-      status === "all" ? "No sessions yet. Next: svc sessions new" : `No sessions are ${status}.`,
+      status === "all" ? "No sessions yet. Next: svc sessions new" : `No session is ${status}.`,
     );
   }
   if (flags.limit === undefined && sessions.length === MANY) {

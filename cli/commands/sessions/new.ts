@@ -59,9 +59,8 @@ async function start(api: Api, collection: string, body: CreateSessionBody): Pro
 /** Says of the account's limit how to get below it. */
 export function freeing(error: unknown): unknown {
   if (!(error instanceof CliError) || error.code !== "concurrent_session_limit") return error;
-  const { limit, active_sessions } = error.extra;
-  const count =
-    limit === undefined ? "" : `${active_sessions ?? limit} of ${limit} sessions of the account are on. `;
-  const hint = `${count}Free one, in this or another of its projects:\n      svc sessions ls --status running\n      svc sessions stop <id>`;
+  const { limit, active_sessions: active } = error.extra;
+  const count = limit === undefined || active === undefined ? "" : `${active} of ${limit} are taken. `;
+  const hint = `${count}To free one, in this or another project of the account:\n      svc sessions ls --status running\n      svc sessions stop <id>`;
   return new CliError(error.code, error.message, { ...error.extra, hint });
 }

@@ -27,6 +27,12 @@ export const stop: Handler<typeof table.stop> = async (context, { args, flags })
   const found = await findSession(context, args.id);
   const begun = await found.api.call<Session>({ method: "POST", path: `${found.path}/stop`, slow: true });
   const session = wait ? await watch(context, found, begun, "stopped") : begun;
-  await context.out.result(session, (view) => outcome(session, wait ? "stopped" : "stops", view));
+  const sentence =
+    session.status === "failed"
+      ? "it had failed, and has no sandbox"
+      : session.status === "stopped"
+        ? "stopped"
+        : "stops";
+  await context.out.result(session, (view) => outcome(session, sentence, view));
   await context.out.note(`To start it again: svc sessions restart ${shortId(begun)}`);
 };

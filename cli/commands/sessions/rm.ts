@@ -16,7 +16,7 @@ export const rm: Handler<typeof table.rm> = async (context, { args, flags }) => 
   const words = `${shortId(session)}${session.name === null ? "" : ` ${oneLine(session.name)}`}`;
   if (!flags.yes) {
     const { confirm } = await import("../../prompt.ts");
-    const question = `Delete the session ${words} (${statusText(session)}) and its sandbox? Its branch stays.`;
+    const question = `Delete the session ${words}, which is ${statusText(session)}? Its branch stays.`;
     if (!(await confirm(question))) throw new CliError("cancelled", "Cancelled; nothing was changed.");
   }
   await api.call({ method: "DELETE", path, slow: true });

@@ -48,10 +48,10 @@ export function shortId({ session_id }: Pick<Session, "session_id">): string {
   return oneLine(session_id.slice(0, 8));
 }
 
-/** `provisioning: image`, `failed: clone`, `stopped: idle`. */
+/** `provisioning (image)`, `failed (clone)`, `stopped (idle)`. */
 export function statusText({ status, step, stop_reason }: Session): string {
   const more = status === "stopped" ? stop_reason : status === "running" ? null : step;
-  return more === null ? status : `${status}: ${more}`;
+  return more === null ? status : `${status} (${more})`;
 }
 
 export function statusPaint(paint: Paint, status: string): (text: string) => string {

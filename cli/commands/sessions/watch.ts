@@ -1,7 +1,7 @@
 import type { LogLine, Session } from "../../../src/contract/session.ts";
 import type { Context } from "../../context.ts";
 import { CliError } from "../../failure.ts";
-import { oneLine } from "../../text.ts";
+import { count, oneLine } from "../../text.ts";
 import { follow } from "./follow.ts";
 import { makeProgress, type Progress } from "./progress.ts";
 import type { Found } from "./reference.ts";
@@ -22,8 +22,8 @@ const STEPS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Waits until a session is what it was told to be, and shows what goes on meanwhile. Ctrl-C ends the waiting and not
- * the session.
+ * Waits until a session is what it was told to be, and shows what goes on meanwhile. One that has failed has no sandbox
+ * either: for `stopped` it will do. Ctrl-C ends the waiting and not the session.
  * @throws CliError `session_failed` with the error and the end of the log, `session_stopped`, `session_deleted`,
  *   `timeout`.
  */
@@ -45,9 +45,9 @@ export async function watch(
   } finally {
     clearTimeout(timer);
     process.off("SIGINT", interrupt);
-    await progress.end(last?.status === goal ? "worked" : last?.status === "failed" ? "failed" : "left");
+    await progress.end(endingOf(last, goal));
   }
-  if (last?.status === goal) return last;
+  if (last?.status === goal || (last?.status === "failed" && goal === "stopped")) return last;
   if (last === null || isSettled(last, goal)) throw await ended(found, begun, last, progress);
   if (stop.signal.reason === "late") throw late(begun, last, goal, seconds);
   await context.out.note(`The session goes on. ${lookIn(begun)}`);
@@ -75,14 +75,21 @@ async function untilSettled(
       continue;
     }
     isLost = false;
-    if (heard.type === "log") progress.line(heard.line);
-    else {
+    if (heard.type === "log") {
+      // A stream begins with the end of the log, and what it says of earlier starts is no news.
+      if (heard.line.at === null || heard.line.at >= begun.updated_at) progress.line(heard.line);
+    } else {
       session = heard.session;
       show(session, goal, progress);
       if (isSettled(session, goal)) return session;
     }
   }
   return session;
+}
+
+function endingOf(last: Session | null, goal: string): "worked" | "failed" | "left" {
+  if (last === null || !isSettled(last, goal)) return "left";
+  return goal === "running" && last.status === "failed" ? "failed" : "worked";
 }
 
 /** Whether nothing more is to be waited for. */
@@ -99,7 +106,7 @@ function show({ status, step }: Session, goal: string, progress: Progress): void
 function late(begun: Session, last: Session, goal: string, seconds: number): CliError {
   return new CliError(
     "timeout",
-    `After ${seconds} seconds the session ${shortId(begun)} is not ${goal} yet, but ${oneLine(statusText(last))}.`,
+    `After ${count(seconds, "second")} the session ${shortId(begun)} is not ${goal} yet, but ${oneLine(statusText(last))}.`,
     { session_id: begun.session_id, hint: `It goes on. ${lookIn(begun)}` },
   );
 }

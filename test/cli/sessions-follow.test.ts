@@ -1,0 +1,147 @@
+import { afterAll, beforeEach, expect, test } from "bun:test";
+import { makeApi } from "../../cli/api.ts";
+import { follow, type Heard } from "../../cli/commands/sessions/follow.ts";
+import type { Target } from "../../cli/target.ts";
+import { failure, fakeApi, PROJECT_ID, type Seen, TOKEN } from "../helpers/cli-api.ts";
+import { fakeSystem } from "../helpers/cli-run.ts";
+import {
+  booting,
+  changed,
+  deleted,
+  eventStream,
+  logged,
+  SESSION_ID,
+  session,
+  type Turn,
+} from "../helpers/cli-sessions.ts";
+
+const api = fakeApi();
+afterAll(() => api.stop());
+beforeEach(() => api.reset());
+
+const EVENTS = "GET /projects/:p/sessions/:n/events";
+const PATIENCE = { firstPauseMs: 1, lastPauseMs: 20, lostMs: 400 };
+
+/** What the connections say, one after the other; the last one goes on. */
+function connections(...answers: (readonly Turn[] | ((call: Seen) => Response))[]) {
+  const cursors: (string | null)[] = [];
+  api.on(EVENTS, (call) => {
+    const answer = answers[Math.min(cursors.length, answers.length - 1)];
+    cursors.push(call.headers.get("last-event-id"));
+    if (typeof answer === "function") return answer(call);
+    return eventStream(answer ?? [], Number(call.headers.get("last-event-id") ?? 0) + 1);
+  });
+  return cursors;
+}
+
+/** What is heard until `until` has been, or the stream ends. */
+async function hear(
+  until: (heard: Heard) => boolean,
+  { signal = new AbortController().signal, url = api.url, silentSeconds = 0.5 } = {},
+) {
+  const target: Target = {
+    name: "team",
+    url,
+    dashboardUrl: undefined,
+    accountId: undefined,
+    token: TOKEN,
+    tokenSource: "config",
+    source: "active",
+  };
+  const own = makeApi(fakeSystem(), target, 1);
+  const heard: Heard[] = [];
+  const patience = { ...PATIENCE, silentSeconds };
+  for await (const each of follow(own, `/projects/${PROJECT_ID}/sessions/${SESSION_ID}`, signal, patience)) {
+    if (each.type !== "lost" || heard.at(-1)?.type !== "lost") heard.push(each);
+    if (until(each)) break;
+  }
+  return heard.map((each) => {
+    if (each.type === "session") return each.session.step ?? each.session.status;
+    return each.type === "log" ? each.line.text : each.type;
+  });
+}
+
+const runs = (heard: Heard) => heard.type === "session" && heard.session.status === "running";
+const never = () => false;
+
+test("events come in order, whatever else the stream says", async () => {
+  connections([
+    ": hello\n\n",
+    changed(booting("branch")),
+    logged("one"),
+    'id: 9\ndata: {"type":"of a newer server"}\n\n',
+    'data: {"type":"session","session":{}}\n\n',
+    changed(session()),
+  ]);
+  expect(await hear(runs)).toEqual(["branch", "one", "running"]);
+});
+
+test.each<[string, readonly Turn[] | (() => Response)]>([
+  ["ends", ["cut"]],
+  ["ends in the middle of an event", ["data: {", "cut"]],
+  ["falls silent", []],
+  ["is refused by what stands in between", () => new Response("bad gateway", { status: 502 })],
+  ["finds the server draining", () => failure("unavailable", "The server is draining.", 503)],
+  ["finds the server failing", () => failure("internal", "?", 500)],
+  ["finds too many", () => failure("rate_limited", "Slow down.", 429, {}, { "Retry-After": "3600" })],
+])("a connection that %s is made anew and goes on after the last event", async (_, broken) => {
+  const begun = [changed(booting("branch")), logged("one")];
+  const first = typeof broken === "function" ? [...begun, "cut" as const] : [...begun, ...broken];
+  const cursors =
+    typeof broken === "function"
+      ? connections(first, broken, [changed(session())])
+      : connections(first, [changed(session())]);
+  expect(await hear(runs)).toEqual(["branch", "one", "lost", "running"]);
+  expect(cursors[0]).toBeNull();
+  expect(new Set(cursors.slice(1))).toEqual(new Set(["2"]));
+});
+
+test("a heartbeat keeps a quiet connection", async () => {
+  const beats = Array.from({ length: 10 }, () => [250, ": heartbeat\n\n"]).flat();
+  const cursors = connections([changed(booting("image")), ...beats, changed(session())]);
+  expect(await hear(runs, { silentSeconds: 2 })).toEqual(["image", "running"]);
+  expect(cursors).toHaveLength(1);
+});
+
+test("a session that is deleted ends the stream, also while the connection is down", async () => {
+  connections([changed(session()), deleted, logged("nothing of this")]);
+  expect(await hear(never)).toEqual(["running", "deleted"]);
+  api.reset();
+  connections([changed(session()), "cut"], () => failure("not_found", "There is no such session.", 404));
+  expect(await hear(never)).toEqual(["running", "lost", "deleted"]);
+});
+
+test.each([
+  ["that there is no such session", "not_found", 404],
+  ["that the token is worth nothing", "unauthorized", 401],
+  ["that this is not for everybody", "forbidden", 403],
+])("%s is said at once", async (_, code, status) => {
+  const cursors = connections(() => failure(code, "No.", status));
+  expect(await hear(never).catch((error: unknown) => error)).toMatchObject({ code });
+  expect(cursors).toHaveLength(1);
+});
+
+test("an answer that is no stream of ours is an error and not tried for ever", async () => {
+  const cursors = connections(["data: <html>\n\n"]);
+  expect(await hear(never).catch((error: unknown) => error)).toMatchObject({ code: "unexpected_response" });
+  expect(cursors).toHaveLength(1);
+});
+
+test("a host that stays away is given up, with the reason", async () => {
+  const gone = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
+  const url = `http://127.0.0.1:${gone.port}/v1`;
+  await gone.stop(true);
+  const failed = await hear(never, { url, silentSeconds: 10 }).catch((error: unknown) => error);
+  expect(failed).toMatchObject({ code: "network", message: expect.stringContaining("Nothing answers") });
+});
+
+test("who stops listening stops waiting, connected or not", async () => {
+  for (const answer of [[changed(session())], () => new Response("", { status: 502 })]) {
+    connections(answer);
+    const stop = new AbortController();
+    const ended = hear(never, { signal: stop.signal });
+    await Bun.sleep(50);
+    stop.abort();
+    await ended;
+  }
+});

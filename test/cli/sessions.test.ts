@@ -1,0 +1,302 @@
+import { afterAll, beforeEach, describe, expect, test } from "bun:test";
+import { failure, fakeApi, PROJECT_ID } from "../helpers/cli-api.ts";
+import { type RunOptions, svc, svcOnTerminal } from "../helpers/cli-run.ts";
+import {
+  booting,
+  changed,
+  deleted,
+  eventStream,
+  logged,
+  logLine,
+  SESSION_ID,
+  session,
+} from "../helpers/cli-sessions.ts";
+
+const api = fakeApi();
+afterAll(() => api.stop());
+beforeEach(() => api.reset());
+
+const ONE = "/projects/:p/sessions/:n";
+const PATH = `/projects/${PROJECT_ID}/sessions`;
+const OTHER = "1a2b9999-5e6f-4a7b-8c9d-0e1f2a3b4c5d";
+const TIME = "2026-11-20T10:00:00.000Z";
+
+const run = (args: string[], options: RunOptions = {}) =>
+  svc(["sessions", ...args], { ...options, env: { ...api.env, ...options.env } });
+const onTerminal = (args: string[]) => svcOnTerminal(["sessions", ...args], { env: api.env });
+const plain = (screen: string) => Bun.stripANSI(screen).replaceAll("\r\n", "\n");
+const sent = () =>
+  api.seen.filter(({ method }) => method !== "GET").map(({ method, path }) => [method, path]);
+
+describe("ls", () => {
+  const many = [
+    session(),
+    booting("image", { session_id: OTHER, name: null, agent_name: null }),
+    session({ session_id: "ffff0000-5e6f-4a7b-8c9d-0e1f2a3b4c5d", status: "stopped", stop_reason: "idle" }),
+  ];
+
+  test("prints whole values for scripts, and lays them out for people", async () => {
+    api.on("GET /projects/:p/sessions", () => ({ sessions: many }));
+    expect((await run(["ls"])).stdout).toBe(
+      [
+        `${SESSION_ID}\tLogin page\trunning\t\t${SESSION_ID}\tmain\tbuild\t${TIME}\n`,
+        `${OTHER}\t\tprovisioning\timage\t${OTHER}\tmain\t\t${TIME}\n`,
+        `ffff0000-5e6f-4a7b-8c9d-0e1f2a3b4c5d\tLogin page\tstopped\t\tffff0000-5e6f-4a7b-8c9d-0e1f2a3b4c5d\tmain\tbuild\t${TIME}\n`,
+      ].join(""),
+    );
+    const terminal = onTerminal(["ls"]);
+    await terminal.exited;
+    const lines = plain(terminal.screen()).split("\n");
+    expect(lines[1]).toMatch(/^ID {8}NAME {8}STATUS {16}BASE {2}AGENT {2}ACTIVE$/);
+    expect(lines[2]).toMatch(/^1a2b3c4d {2}Login page {2}running {15}main {2}build {2}.* ago$/);
+    expect(lines[3]).toMatch(/^1a2b9999 {14}provisioning \(image\) {2}main {9}.* ago$/);
+    expect(lines[4]).toContain("stopped (idle)");
+  });
+
+  test("asks for a status and says that there is nothing", async () => {
+    api.on("GET /projects/:p/sessions", () => ({ sessions: [] }));
+    expect(await run(["ls"])).toMatchObject({
+      stdout: "",
+      stderr: "No sessions yet. Next: svc sessions new\n",
+    });
+    expect((await run(["ls", "--status", "failed"])).stderr).toBe("No session is failed.\n");
+    expect(api.seen.map(({ query }) => query["status"])).toEqual([undefined, "failed"]);
+    expect(await run(["ls", "--status", "dead"])).toMatchObject({ code: 2 });
+  });
+});
+
+describe("an id", () => {
+  const two = () => ({ sessions: [session(), session({ session_id: OTHER })] });
+
+  test.each([SESSION_ID, SESSION_ID.toUpperCase(), "1a2b3", "1A2B3C4D-5E"])(
+    "%s finds its session",
+    async (id) => {
+      api.on("GET /projects/:p/sessions", two);
+      const ran = await run(["info", id, "--jq", ".session_id"]);
+      expect(ran).toMatchObject({ code: 0, stdout: `${SESSION_ID}\n`, stderr: "" });
+      expect(api.seen.at(-1)?.path).toBe(`${PATH}/${SESSION_ID}`);
+    },
+  );
+
+  test("that means several sessions, or none, or nothing at all, is said", async () => {
+    api.on("GET /projects/:p/sessions", two);
+    const several = await run(["stop", "1a2b"]);
+    expect(several).toMatchObject({ code: 2, stdout: "" });
+    expect(several.stderr).toContain(`2 sessions begin with 1a2b: give more of the id.\nhint: ${SESSION_ID}`);
+    expect(several.stderr).toContain(OTHER);
+    expect(await run(["stop", "abcd"])).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("No session of the project begins with abcd."),
+    });
+    for (const word of ["1a2", "zzzz", "../..", "1a2b/", SESSION_ID + SESSION_ID]) {
+      expect(await run(["stop", word])).toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining("Not a session:"),
+      });
+    }
+    expect(sent()).toEqual([]);
+  });
+
+  test("left out in a sandbox is its own session's, to look at it and nothing else", async () => {
+    const env = { SVC_SESSION_ID: SESSION_ID };
+    for (const command of ["info", "logs"]) {
+      expect(await run([command, "--json"], { env })).toMatchObject({ code: 0 });
+      expect(api.seen.at(-1)?.path).toContain(SESSION_ID);
+      expect(await run([command])).toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining("Which session?"),
+      });
+    }
+    for (const command of ["stop", "restart", "rm", "rename", "open", "preview"]) {
+      expect(await run([command], { env })).toMatchObject({ code: 2 });
+    }
+    expect(sent()).toEqual([]);
+  });
+
+  test("is chosen from a list by a person", async () => {
+    api.on("GET /projects/:p/sessions", () => ({
+      sessions: [session({ session_id: OTHER, name: "x\x1b[2J" }), session()],
+    }));
+    const home = { ...api.env };
+    const terminal = svcOnTerminal(["sessions", "rename"], { env: home });
+    expect((await terminal.exited).code).toBe(2);
+    const stop = onTerminal(["open", "--print-url"]);
+    await stop.shows("Which session?");
+    expect(plain(stop.screen())).toContain("1a2b9999 x\\x1b[2J");
+    stop.type("\x1b[B\r");
+    expect(await stop.exited).toEqual({ code: 0, signal: null });
+    expect(api.seen.at(-1)?.path).toBe(`${PATH}/${SESSION_ID}`);
+  });
+});
+
+describe("info", () => {
+  test("shows where it is and what to do next", async () => {
+    const ran = await run(["info", SESSION_ID]);
+    expect(ran.stdout).toContain(
+      `id\t${SESSION_ID}\nname\tLogin page\nstatus\trunning\nbranch\t${SESSION_ID}\n`,
+    );
+    expect(ran.stdout).toContain(`sandbox url\thttp://localhost:8008/v1/p/${SESSION_ID}/8000\n`);
+    expect(ran.stderr).toBe("Next: svc sessions open 1a2b3c4d\n      svc sessions preview 1a2b3c4d\n");
+    expect(api.seen).toHaveLength(1);
+  });
+
+  test("of one that failed shows why, and the end of its log", async () => {
+    const failed = session({ status: "failed", step: "image", error: "The image could not be built." });
+    api.on(`GET ${ONE}`, () => failed);
+    const ran = await run(["info", SESSION_ID]);
+    expect(ran.code).toBe(0);
+    expect(ran.stdout).toContain("status\tfailed\nstep\timage\nerror\tThe image could not be built.\n");
+    expect(ran.stdout).toEndWith(`\n${TIME}\tsandbox\tlistening on 8000\n`);
+    expect(ran.stderr).toContain("svc sessions restart 1a2b3c4d");
+    expect(JSON.parse((await run(["info", SESSION_ID, "--json"])).stdout)).toEqual(failed);
+    const terminal = onTerminal(["info", SESSION_ID]);
+    await terminal.exited;
+    expect(plain(terminal.screen())).toContain("Login page\nfailed (image)\n\nid:");
+    expect(plain(terminal.screen())).toMatch(/\nThe end of its log\n\d\d:\d\d:\d\d svc {5}cut the branch\n/);
+    api.on(`GET ${ONE}/logs`, () => failure("internal", "?", 500));
+    expect(await run(["info", SESSION_ID])).toMatchObject({ code: 0 });
+  });
+});
+
+describe("rm", () => {
+  test("asks a person, and needs --yes where there is none", async () => {
+    expect(await run(["rm", SESSION_ID])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("--yes"),
+    });
+    const no = onTerminal(["rm", SESSION_ID]);
+    await no.shows("Delete the session 1a2b3c4d Login page, which is running?");
+    no.type("n");
+    expect(await no.exited).toEqual({ code: 1, signal: null });
+    expect(sent()).toEqual([]);
+    const yes = onTerminal(["rm", SESSION_ID]);
+    await yes.shows("Delete the session");
+    yes.type("y");
+    expect(await yes.exited).toEqual({ code: 0, signal: null });
+    expect(sent()).toEqual([["DELETE", `${PATH}/${SESSION_ID}`]]);
+  });
+
+  test("says what became of it", async () => {
+    const ran = await run(["rm", SESSION_ID, "--yes"]);
+    expect(ran).toMatchObject({ code: 0, stdout: "Deleted the session 1a2b3c4d Login page.\n" });
+    expect(ran.stderr).toContain(`Its commits are on the branch ${SESSION_ID}.`);
+  });
+});
+
+test("rename sends the name", async () => {
+  const ran = await run(["rename", SESSION_ID, "A better\x1b[2J name"]);
+  expect(ran.stdout).toBe(`${SESSION_ID} A better\\x1b[2J name: renamed\n`);
+  expect(api.seen.at(-1)).toMatchObject({ method: "PATCH", body: { name: "A better\x1b[2J name" } });
+});
+
+test("open prints the page of the dashboard where no browser can be", async () => {
+  const ran = await run(["open", SESSION_ID], { env: { SVC_DASHBOARD_URL: "https://svc.example/ui" } });
+  expect(ran.stdout).toBe(`https://svc.example/ui${PATH}/${SESSION_ID}\n`);
+});
+
+describe("preview", () => {
+  test("prints the address alone, of port 3000 or another", async () => {
+    const ran = await run(["preview", SESSION_ID]);
+    expect(ran).toMatchObject({
+      code: 0,
+      stdout: `http://p3000-${SESSION_ID}.localhost:8008/?token=abc\n`,
+      stderr: `It signs in one browser, until ${TIME}.\n`,
+    });
+    expect((await run(["preview", SESSION_ID, "5173", "--jq", ".url"])).stdout).toContain("://p5173-");
+    expect(api.seen.map(({ body }) => body)).toEqual([{ port: 3000 }, { port: 5173 }]);
+  });
+
+  test.each(["0", "65536", "http", "-1", "3000/x"])("takes no port %s", async (port) => {
+    expect(await run(["preview", SESSION_ID, "--", port])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining(`Not a port: ${port}`),
+    });
+    expect(api.seen).toEqual([]);
+  });
+
+  test("--open opens a web page and no program", async () => {
+    const opened = await run(["preview", SESSION_ID, "--open"], { env: { SVC_BROWSER: "true" } });
+    expect(opened).toMatchObject({ code: 0, stderr: "" });
+    api.on(`POST ${ONE}/preview`, () => ({ url: "file:///etc/passwd\x1b[2J", expires_at: TIME }));
+    expect(await run(["preview", SESSION_ID, "--open"], { env: { SVC_BROWSER: "true" } })).toMatchObject({
+      code: 0,
+      stdout: "file:///etc/passwd\\x1b[2J\n",
+      stderr: expect.stringContaining("No browser could be opened"),
+    });
+  });
+
+  test("of a session that does not run is the server's to refuse", async () => {
+    api.on(`POST ${ONE}/preview`, () =>
+      failure("not_running", "The session is stopped.", 503, { status: "stopped" }, { "Retry-After": "1" }),
+    );
+    expect(await run(["preview", SESSION_ID])).toMatchObject({
+      code: 1,
+      stdout: "",
+      stderr: expect.stringContaining("The session is stopped."),
+    });
+  });
+});
+
+describe("logs", () => {
+  test("keeps the sources apart, takes colours away and spells out the rest", async () => {
+    api.on(`GET ${ONE}/logs`, () => ({
+      lines: [
+        logLine("\x1b[32mStep 1\x1b[0m\r", "build"),
+        logLine("a\x1b]0;title\x07b\x07\tc\u202e"),
+        { ...logLine("no time"), at: null },
+      ],
+      truncated: true,
+    }));
+    const ran = await run(["logs", SESSION_ID]);
+    expect(ran.stdout).toBe(
+      `${TIME}\tbuild\tStep 1\n${TIME}\tsandbox\tab\\x07\\tc\\u202e\n\tsandbox\tno time\n`,
+    );
+    expect(ran.stderr).toBe("This is the end of a longer log.\n");
+    expect((await run(["logs", SESSION_ID, "--tail", "5"])).stderr).toBe("");
+    expect(api.seen.map(({ query }) => query["tail"])).toEqual([undefined, "5"]);
+    const terminal = onTerminal(["logs", SESSION_ID]);
+    await terminal.exited;
+    expect(plain(terminal.screen())).toMatch(/\n\d\d:\d\d:\d\d build {3}Step 1\n/);
+  });
+
+  test("--follow prints each line once, and ends with the session", async () => {
+    const old = [logLine("older"), logLine("old", "svc"), { ...logLine("from the sandbox"), at: null }];
+    api.on(`GET ${ONE}/logs`, () => ({ lines: old, truncated: false }));
+    const later = (text: string) => {
+      const line = { ...logLine(text), at: "2026-11-20T10:00:01.000Z" };
+      return { type: "log" as const, line };
+    };
+    const stream = [
+      logged("older"),
+      logged("old", "svc"),
+      changed(session()),
+      logged("old", "svc"),
+      { type: "log" as const, line: { ...logLine("of an earlier start"), at: "2026-11-19T10:00:00.000Z" } },
+      later("new"),
+      later("new"),
+    ];
+    const end = [later("from the sandbox"), changed(session({ status: "stopped", stop_reason: "user" }))];
+    let connections = 0;
+    api.on(`GET ${ONE}/events`, () =>
+      connections++ === 0 ? eventStream([...stream, "cut"]) : eventStream([changed(session()), ...end]),
+    );
+    const ran = await run(["logs", SESSION_ID, "--follow", "--tail", "2"]);
+    expect(ran.code).toBe(0);
+    expect(ran.stdout.split("\n").map((row) => row.split("\t")[2])).toEqual([
+      "old",
+      "from the sandbox",
+      "new",
+      "new",
+      undefined,
+    ]);
+    expect(ran.stderr).toBe(
+      "The connection has ended. Trying again…\nThe session 1a2b3c4d is over: stopped (user).\n",
+    );
+    api.on(`GET ${ONE}/events`, () => eventStream([changed(session()), deleted]));
+    expect(await run(["logs", SESSION_ID, "--follow"])).toMatchObject({
+      code: 0,
+      stderr: "The session was deleted.\n",
+    });
+    expect(await run(["logs", SESSION_ID, "--follow", "--json"])).toMatchObject({ code: 2, stdout: "" });
+  });
+});
