@@ -191,6 +191,7 @@ export function createConnection(socket: Socket<unknown>, decide: Decide, explai
     const rest = inbox;
     inbox = EMPTY;
     if (rest.length > 0) upstream.write(rest);
+    flow();
   }
 
   function onUpstreamGone(clean: boolean): void {

@@ -138,6 +138,22 @@ test("an upgrade makes a pipe of the connection; a refused one does not", async 
   expect(await raw(upgrade("/no") + get("/after", CLOSE))).toMatch(/403[\s\S]*no[\s\S]*GET \/after yes/);
 });
 
+test("after an upgrade the client is heard, whenever it speaks", async () => {
+  const socket = net.connect(splice.port, "127.0.0.1", () =>
+    socket.write(get("/yes", "Connection: Upgrade\r\nUpgrade: raw\r\n")),
+  );
+  let seen = "";
+  socket.on("data", (bytes) => {
+    seen += bytes.toString("latin1");
+  });
+  await until("it is upgraded", () => seen.endsWith("first"), 4_000);
+  for (const word of ["one", "two"]) {
+    socket.write(word);
+    await until("it is echoed", () => seen.endsWith(word), 4_000);
+  }
+  socket.destroy();
+});
+
 test("an answer that is cut off is cut off for the client too", async () => {
   const cut = raw(get("/cut"));
   expect(

@@ -1,0 +1,386 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import type http from "node:http";
+import net from "node:net";
+import { gunzipSync } from "node:zlib";
+import { createOrigin, type Seen, TEXT } from "./behaviour-origin.ts";
+import { until } from "./until.ts";
+
+/** A way through one or more proxies to the suite's origin. */
+export interface Way extends AsyncDisposable {
+  /** `http://127.0.0.1:<port><prefix>`, without a slash at the end: what is put behind it is asked of the origin. */
+  base: string;
+  /** Header fields that let a request in; made anew for each request, since they may expire. */
+  headers(): Record<string, string>;
+  /** Processes of the proxies, whose memory has to stay flat; none where they run in the test's own. */
+  processes: number[];
+}
+
+const MIB = 1024 * 1024;
+/** What a proxy may need more for a gigabyte than for nothing: buffers of sockets, and garbage not yet collected. */
+const FLAT_BYTES = 96 * MIB;
+/** Longer than the idle limits that servers commonly have (10 s in Bun). */
+const QUIET_MS = 14_000;
+const BEAT_MS = 11_000;
+/** What has not grown for so long waits. */
+const STEADY_MS = 500;
+/** `SVC_TEST_BODY_MIB=1024` for the whole gigabyte. */
+const LARGE_BYTES = Number(process.env["SVC_TEST_BODY_MIB"] ?? 1024) * MIB;
+
+/**
+ * Registers the tests of what a reverse proxy has to get right: one suite for every proxy of svc's. It starts an origin
+ * on loopback, and stops and starts it again.
+ * @param open makes the way to the origin, given the origin's port on 127.0.0.1
+ */
+export function testProxyBehaviour(open: (originPort: number) => Promise<Way>): void {
+  let origin: http.Server;
+  let port = 0;
+  let way: Way;
+
+  beforeAll(async () => {
+    port = await start(0);
+    way = await open(port);
+  }, 60_000);
+  afterAll(async () => {
+    await way?.[Symbol.asyncDispose]();
+    stop();
+  }, 30_000);
+
+  async function start(at: number): Promise<number> {
+    origin = createOrigin();
+    await new Promise<void>((done, fail) => origin.once("error", fail).listen(at, "127.0.0.1", done));
+    const address = origin.address();
+    return typeof address === "object" && address ? address.port : 0;
+  }
+
+  function stop(): void {
+    origin.close();
+    origin.closeAllConnections();
+  }
+
+  const get = (path: string, lines: string[] = []) => ask("GET", path, ["Connection: close", ...lines]);
+  const seen = async (): Promise<Seen> => JSON.parse(bodyOf(await (await get("/seen")).ended));
+
+  /** Sends a request's head and what follows, as it stands. */
+  async function ask(method: string, path: string, lines: string[] = [], rest = ""): Promise<Wire> {
+    const { hostname, port, host, pathname } = new URL(way.base);
+    const wire = await connect(hostname, Number(port));
+    const fields = Object.entries(way.headers()).map(([name, value]) => `${name}: ${value}`);
+    const target = `${pathname === "/" ? "" : pathname}${path}`;
+    const head = [`${method} ${target} HTTP/1.1`, `Host: ${host}`, ...fields, ...lines];
+    wire.write(`${head.join("\r\n")}\r\n\r\n${rest}`);
+    return wire;
+  }
+
+  test("an event stream's head comes before its first event", async () => {
+    const wire = await ask("GET", "/sse");
+    await until("the head is there", () =>
+      /200 OK[\s\S]*text\/event-stream[\s\S]*\r\n\r\n/.test(wire.text()),
+    );
+    wire.destroy();
+  });
+
+  test("what is quiet for long is not cut off: streams with rare events, answers that take their time", async () => {
+    const begun = performance.now();
+    const beats = await ask("GET", `/heartbeat?ms=${BEAT_MS}`);
+    const silent = await get(`/silent?ms=${QUIET_MS}`);
+    expect(bodyOf(await silent.ended)).toBe("at last");
+    await until("two beats", () => beats.text().split("data: beat").length === 3, 3 * BEAT_MS);
+    expect(beats.isClosed()).toBe(false);
+    expect(performance.now() - begun).toBeGreaterThan(2 * BEAT_MS - 100);
+    beats.destroy();
+  }, 60_000);
+
+  test("a compressed answer stays as it is", async () => {
+    const text = await (await get("/gzip", ["Accept-Encoding: gzip"])).ended;
+    expect(text.toLowerCase()).toContain("content-encoding: gzip");
+    expect(gunzipSync(Buffer.from(bodyOf(text), "latin1")).toString()).toBe(TEXT);
+  });
+
+  test("answers without a body, and their lengths", async () => {
+    const whole = await (await get("/length")).ended;
+    expect(whole).toMatch(new RegExp(`content-length: ${TEXT.length}\r\n`, "i"));
+    expect(bodyOf(whole)).toBe(TEXT);
+    const head = await (await ask("HEAD", "/length", ["Connection: close"])).ended;
+    expect(head).toMatch(new RegExp(`content-length: ${TEXT.length}\r\n`, "i"));
+    expect(bodyOf(head)).toBe("");
+    // the next answer on the connection is read as the next
+    for (const [method, path, status] of [
+      ["HEAD", "/length", 200],
+      ["GET", "/no-content", 204],
+      ["GET", "/not-modified", 304],
+    ] as const) {
+      const wire = await ask(method, path);
+      await until(`${path} is answered`, () => wire.text().includes("\r\n\r\n"));
+      expect(wire.text()).toStartWith(`HTTP/1.1 ${status} `);
+      const before = wire.text().length;
+      wire.write(await headOf("/"));
+      await until("and the next", () => bodyOf(wire.text().slice(before)) === "ok");
+      wire.destroy();
+    }
+  });
+
+  test("a redirect is the client's to follow, and its two cookies stay two", async () => {
+    const text = await (await get("/redirect")).ended;
+    expect(text).toStartWith("HTTP/1.1 302 ");
+    expect(text).toContain("Location: /elsewhere\r\n");
+    expect(text.match(/^Set-Cookie: .*$/gim)?.map((line) => line.trim())).toEqual([
+      "Set-Cookie: a=1",
+      "Set-Cookie: b=2",
+    ]);
+  });
+
+  test("a request's fields arrive as they were written: repeated, in order, with their case", async () => {
+    const text = await (await get("/headers?q=1&q=2", ["X-Mixed: 1", "x-mixed: 2", "Cookie: a=b; c=d"]))
+      .ended;
+    const { url, raw }: { url: string; raw: string[] } = JSON.parse(jsonIn(text));
+    expect(url).toBe("/headers?q=1&q=2");
+    const at = raw.indexOf("X-Mixed");
+    expect(raw.slice(at, at + 6)).toEqual(["X-Mixed", "1", "x-mixed", "2", "Cookie", "a=b; c=d"]);
+  });
+
+  test.each([
+    ["quiet", "/sse", true],
+    ["in the middle of its answer", "/endless", true],
+    ["before its answer began", "/silent?ms=60000", false],
+  ])("a client that leaves is let go at the origin too: %s", async (_, path, isAnswered) => {
+    const wire = await ask("GET", path);
+    if (isAnswered) await until("it is answered", () => wire.text().includes("200 OK"));
+    else await Bun.sleep(200);
+    wire.destroy();
+    const place = path.split("?")[0] ?? "";
+    await until("the origin knows", async () => (await seen()).gone.includes(place));
+  });
+
+  test("who reads slowly is waited for: the origin waits too, and nothing piles up", async () => {
+    const before = memoryOf(way.processes);
+    const wire = await ask("GET", "/endless");
+    await until("it is answered", () => wire.text().includes("200 OK"));
+    wire.pause();
+    let written = -1;
+    const look = async () => {
+      const last = written;
+      await Bun.sleep(STEADY_MS);
+      written = (await seen()).written;
+      return written === last;
+    };
+    await until("the origin waits", look);
+    expect(written).toBeLessThan(64 * MIB);
+    expect(memoryOf(way.processes) - before).toBeLessThan(FLAT_BYTES);
+    wire.destroy();
+  }, 30_000);
+
+  test(`${LARGE_BYTES / MIB} MiB pass down and up in flat memory`, async () => {
+    const before = memoryOf(way.processes);
+    const down = await fetch(`${way.base}/download?bytes=${LARGE_BYTES}`, { headers: way.headers() });
+    let received = 0;
+    for await (const piece of down.body ?? []) received += piece.length;
+    expect(received).toBe(LARGE_BYTES);
+    const hash = createHash("sha256");
+    const piece = Buffer.alloc(MIB, "y");
+    let sent = 0;
+    const wire = await ask("POST", "/upload", [`Content-Length: ${LARGE_BYTES}`, "Connection: close"]);
+    while (sent < LARGE_BYTES) {
+      hash.update(piece);
+      sent += piece.length;
+      await wire.send(piece);
+    }
+    expect(JSON.parse(jsonIn(await wire.ended))).toEqual({ bytes: sent, sha256: hash.digest("hex") });
+    expect(memoryOf(way.processes) - before).toBeLessThan(FLAT_BYTES);
+  }, 120_000);
+
+  test("an upload passes piece by piece, and its answer while it goes on", async () => {
+    const wire = await ask("POST", "/chunks", ["Transfer-Encoding: chunked", "Connection: close"]);
+    for (const piece of ["hello", "to everybody"]) {
+      wire.write(`${piece.length.toString(16)}\r\n${piece}\r\n`);
+      await until(`${piece} is answered`, () => wire.text().includes(`${piece.length}\n`));
+    }
+    wire.write("0\r\n\r\n");
+    expect(await wire.ended).toContain("end\n");
+  });
+
+  test("a client that waits for leave to send its body gets it, or a refusal instead", async () => {
+    const lines = ["Content-Length: 5", "Expect: 100-continue", "Connection: close"];
+    const wire = await ask("POST", "/echo", lines);
+    await until("it may go on", () => wire.text().startsWith("HTTP/1.1 100 "));
+    wire.write("hello");
+    expect(await wire.ended).toContain("hello");
+    const refused = await ask("POST", "/refuses", lines);
+    await until("it is refused", () => refused.text().includes("HTTP/1.1 413 "));
+    refused.destroy();
+  });
+
+  test("trailers are kept", async () => {
+    expect(await (await get("/trailers")).ended).toMatch(/body\r\n0\r\nX-End: yes\r\n\r\n$/i);
+  });
+
+  test("an answer that breaks off is not made whole", async () => {
+    const counted = await (await get("/truncated")).ended;
+    expect(counted).toMatch(/content-length: 10\r\n/i);
+    expect(bodyOf(counted)).toBe("12345");
+    const chunked = await (await get("/truncated-chunks")).ended;
+    expect(chunked).toContain("12345");
+    expect(chunked).not.toMatch(/\r\n0\r\n\r\n$/);
+  });
+
+  test("an answer without a length stays one", async () => {
+    const chunked = await (await get("/chunked")).ended;
+    expect(chunked).toMatch(/transfer-encoding: chunked\r\n/i);
+    expect(chunked).not.toMatch(/content-length/i);
+    expect(bodyOf(await (await get("/until-close")).ended)).toBe("all there is");
+  });
+
+  test("requests of one connection are answered in their order", async () => {
+    const wire = await ask("GET", "/headers?n=0");
+    for (let n = 1; n < 20; n++) wire.write(await headOf(`/headers?n=${n}`));
+    const answered = () => [...wire.text().matchAll(/"url":"\/headers\?n=(\d+)"/g)].map(([, n]) => Number(n));
+    await until("all are answered", () => answered().length === 20);
+    expect(answered()).toEqual(Array.from({ length: 20 }, (_, n) => n));
+    wire.destroy();
+  });
+
+  /** The head of a plain request, for a connection that is there. */
+  async function headOf(path: string): Promise<string> {
+    const { host, pathname } = new URL(way.base);
+    const fields = Object.entries(way.headers()).map(([name, value]) => `${name}: ${value}\r\n`);
+    return `GET ${pathname === "/" ? "" : pathname}${path} HTTP/1.1\r\nHost: ${host}\r\n${fields.join("")}\r\n`;
+  }
+
+  const socket = async (path: string, protocols: string[] = []) => {
+    const options = { headers: way.headers(), protocols };
+    // a list of protocols and headers together are Bun's own
+    const made: WebSocket = Reflect.construct(WebSocket, [way.base.replace("http", "ws") + path, options]);
+    const messages: string[] = [];
+    made.addEventListener("message", ({ data }) => messages.push(String(data)));
+    const closed = new Promise<{ code: number; reason: string }>((done) =>
+      made.addEventListener("close", ({ code, reason }) => done({ code, reason })),
+    );
+    return { made, messages, closed };
+  };
+
+  test("a WebSocket: echo, the server's word first, pings, its protocol, its close code", async () => {
+    const first = await socket("/ws/first", ["one", "two"]);
+    await until("the server's first word", () => first.messages.includes("server first"));
+    expect(first.made.protocol).toBe("two");
+    for (const text of ["hello", "x".repeat(10_000)]) {
+      first.made.send(text);
+      await until("the echo", () => first.messages.includes(text));
+    }
+    first.made.send("close 4001");
+    expect(await first.closed).toMatchObject({ code: 4001, reason: "as asked" });
+    const ping = await socket("/ws/ping");
+    await until("the client's pong arrives", () => ping.messages.includes("pong are you there"));
+    ping.made.close(4002, "enough");
+    expect(await ping.closed).toMatchObject({ code: 4002 });
+  });
+
+  const UPGRADE = [
+    "Connection: Upgrade",
+    "Upgrade: websocket",
+    "Sec-WebSocket-Version: 13",
+    "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
+  ];
+
+  test("a WebSocket's answer is the origin's own, also a refusal", async () => {
+    const made = await ask("GET", "/ws", UPGRADE);
+    await until("it is one", () => made.text().includes("\r\n\r\n"));
+    expect(made.text()).toStartWith("HTTP/1.1 101 ");
+    expect(made.text()).toContain("X-Origin: kept\r\n");
+    expect(made.text()).toContain("s3pPLMBiTxaQ9kYGzzhZRbK+xOo=");
+    made.destroy();
+    const refused = await (await ask("GET", "/ws/refused", UPGRADE)).ended;
+    expect(refused).toStartWith("HTTP/1.1 403 ");
+    expect(bodyOf(refused)).toBe("no");
+  });
+
+  test("an origin that is down is told as such, and found when it is up again", async () => {
+    const kept = await ask("GET", "/");
+    await until("it is answered", () => kept.text().endsWith("ok"));
+    stop();
+    const down = await (await get("/")).ended;
+    expect(down).toStartWith("HTTP/1.1 502 ");
+    expect(JSON.parse(jsonIn(down))).toMatchObject({ error: expect.any(String), code: expect.any(String) });
+    await start(port);
+    expect(bodyOf(await (await get("/")).ended)).toBe("ok");
+    // the connection to the origin that was kept is gone, and the client need not know
+    if (!kept.isClosed()) {
+      const before = kept.text().length;
+      kept.write(await headOf("/"));
+      await until("it is answered again", () => kept.text().slice(before).endsWith("ok"));
+    }
+    kept.destroy();
+  });
+}
+
+/** A connection of which every byte is seen. */
+interface Wire {
+  write(text: string): void;
+  /** Sends much; settles when more may be sent. */
+  send(bytes: Buffer): Promise<void>;
+  /** What came so far; each character is a byte. */
+  text(): string;
+  /** All that came, once the connection is over. */
+  ended: Promise<string>;
+  isClosed(): boolean;
+  pause(): void;
+  destroy(): void;
+}
+
+async function connect(hostname: string, port: number): Promise<Wire> {
+  const socket = net.connect(port, hostname);
+  let text = "";
+  let isClosed = false;
+  const { promise: ended, resolve } = Promise.withResolvers<string>();
+  socket.on("data", (bytes: Buffer) => {
+    // an endless answer is not kept
+    if (text.length < MIB) text += bytes.toString("latin1");
+  });
+  socket.on("error", () => {});
+  socket.on("close", () => {
+    isClosed = true;
+    resolve(text);
+  });
+  await new Promise<void>((done) => socket.once("connect", done));
+  return {
+    write: (bytes) => void socket.write(bytes, "latin1"),
+    async send(bytes) {
+      if (socket.write(bytes)) return;
+      const { promise, resolve: go } = Promise.withResolvers<void>();
+      socket.once("drain", go).once("close", go);
+      await promise;
+      socket.off("drain", go).off("close", go);
+    },
+    text: () => text,
+    ended,
+    isClosed: () => isClosed,
+    pause: () => void socket.pause(),
+    destroy: () => void socket.destroy(),
+  };
+}
+
+/** The body of the last answer in these bytes, without the framing of chunks. */
+function bodyOf(text: string): string {
+  const at = text.indexOf("\r\n\r\n");
+  const [head, body] = [text.slice(0, at), text.slice(at + 4)];
+  if (!/transfer-encoding: chunked/i.test(head)) return body;
+  let [out, rest] = ["", body];
+  for (let size = /^([0-9a-f]+)\r\n/i.exec(rest); size; size = /^([0-9a-f]+)\r\n/i.exec(rest)) {
+    const length = Number.parseInt(size[1] ?? "0", 16);
+    if (length === 0) break;
+    out += rest.slice(size[0].length, size[0].length + length);
+    rest = rest.slice(size[0].length + length + 2);
+  }
+  return out;
+}
+
+function jsonIn(text: string): string {
+  const body = bodyOf(text);
+  return body.slice(body.indexOf("{"), body.lastIndexOf("}") + 1);
+}
+
+/** The most memory that processes have had so far, in bytes. */
+function memoryOf(pids: number[]): number {
+  const peaks = pids.map((pid) => /VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]);
+  return peaks.reduce((sum, peak) => sum + Number(peak ?? 0) * 1024, 0);
+}
