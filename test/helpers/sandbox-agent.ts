@@ -27,7 +27,8 @@ function agent(): void {
     idleTimeout: 60,
     async fetch(request) {
       const { pathname } = new URL(request.url);
-      if (pathname === "/svc/health") return Response.json({ daemon: "ok" });
+      if (pathname === "/svc/health")
+        return Response.json({ daemon: "ok", branch: process.env["SVC_BRANCH_NAME"] });
       if (pathname !== "/do") return new Response("not found", { status: 404 });
       const command: SandboxCommand = await request.json();
       if (command.do === "ignore SIGTERM") obeysSigterm = false;

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
-import { copyFileSync, mkdtempSync, rmSync } from "node:fs";
+import { chmodSync, copyFileSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { text } from "node:stream/consumers";
 import type {
   Provider,
@@ -37,16 +37,22 @@ const ANSWER_MS = 30_000;
 /** Compiles the stand-in for the programs of a sandbox, into a folder that is removed with `dispose`. */
 export async function buildStandIns(): Promise<{ folder: string; [Symbol.dispose](): void }> {
   const folder = mkdtempSync(join(tmpdir(), "svc-binaries-"));
+  // any user may be the one that runs them
+  chmodSync(folder, 0o755);
   const agent = join(folder, "svc-agent");
-  const program = join(import.meta.dir, "sandbox-agent.ts");
+  await compile(join(import.meta.dir, "sandbox-agent.ts"), agent);
+  for (const name of ["svc-entrypoint", "svc"]) copyFileSync(agent, join(folder, name));
+  return { folder, [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }) };
+}
+
+/** Makes one program of a source file and what it imports. */
+export async function compile(source: string, program: string): Promise<void> {
   const flags = ["--compile", "--no-compile-autoload-dotenv", "--no-compile-autoload-bunfig"];
-  const build = Bun.spawn([process.execPath, "build", ...flags, `--outfile=${agent}`, program], {
-    cwd: folder,
+  const build = Bun.spawn([process.execPath, "build", ...flags, `--outfile=${program}`, source], {
+    cwd: dirname(program),
     stdio: ["ignore", "ignore", "pipe"],
   });
   if ((await build.exited) !== 0) throw new Error(await text(build.stderr));
-  for (const name of ["svc-entrypoint", "svc"]) copyFileSync(agent, join(folder, name));
-  return { folder, [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }) };
 }
 
 export function startApiStandIn(hostname = "127.0.0.1"): ApiStandIn {

@@ -1,0 +1,162 @@
+import { existsSync, lstatSync, readlinkSync, realpathSync } from "node:fs";
+import { chown, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Folder } from "./folder.ts";
+
+/** The programs that the walls of a sandbox are made with, by their paths on this machine. */
+export interface Tools {
+  bwrap: string;
+  /** Gives up root; only where the server runs as root. */
+  setpriv: string | null;
+  /** Bounds the processes; null: they are not bounded. */
+  prlimit: string | null;
+}
+
+/** Where things are in a sandbox (spec 2.9). */
+export const INSIDE = {
+  workspace: "/workspace",
+  home: "/opt/svc/home",
+  bin: "/opt/svc/bin",
+  runtime: "/opt/svc/runtime",
+} as const;
+
+export const INSIDE_PATH = `${INSIDE.bin}:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin`;
+
+/**
+ * What stands before the runtime's command: user and pid namespaces of its own, so that it neither sees the daemon, which
+ * holds the sandbox's service key, nor may look into it (user_namespaces(7), pid_namespaces(7)).
+ */
+export const RUNTIME_WRAP = [
+  `${INSIDE.bin}/bwrap`,
+  ...["--unshare-user", "--unshare-pid", "--dev-bind", "/", "/", "--proc", "/proc", "--"],
+] as const;
+
+/** The user that everything in a sandbox runs as, as it is called inside. */
+const USER = 1000;
+/**
+ * The user that root becomes before anything of a sandbox runs: root's own files and sockets, of which some are reached
+ * through the network's namespace, are not for it. Debian and systemd give this number to nobody.
+ */
+const UNPRIVILEGED = 60_600;
+/** The capabilities that becoming another user takes; they end with it. */
+const TO_CHANGE_USER = ["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"];
+
+/** Folders of the system at the root, where they are not links into /usr. */
+const SYSTEM = ["bin", "sbin", "lib", "lib32", "lib64", "libx32"];
+/** What programs look for in /etc, and no more: it also holds passwords and keys. */
+const ETC = [
+  ...[
+    "alternatives",
+    "ca-certificates",
+    "ca-certificates.conf",
+    "crypto-policies",
+    "debian_version",
+    "fonts",
+  ],
+  ...["host.conf", "hosts", "java", "ld.so.cache", "ld.so.conf", "ld.so.conf.d", "locale.alias", "localtime"],
+  ...["lsb-release", "magic", "mime.types", "nsswitch.conf", "os-release", "perl", "pki", "profile"],
+  ...["protocols", "resolv.conf", "services", "ssl", "static", "terminfo", "timezone"],
+];
+
+/** Finds the programs; null when bubblewrap, or what root needs beside it, is not installed. */
+export function findTools(): Tools | null {
+  const bwrap = Bun.which("bwrap");
+  const setpriv = Bun.which("setpriv");
+  if (bwrap === null || (isRoot() && setpriv === null)) return null;
+  return { bwrap: realpathSync(bwrap), setpriv: isRoot() ? setpriv : null, prlimit: Bun.which("prlimit") };
+}
+
+/**
+ * Gives the folder to whom the sandbox runs as, and writes what it reads.
+ */
+export async function furnish(folder: Folder): Promise<void> {
+  const passwd = `root:x:0:0::/root:/bin/sh\nsvc:x:${USER}:${USER}::${INSIDE.home}:${SHELL}\n${NOBODY}`;
+  await writeFile(join(folder.path, "passwd"), passwd, { mode: 0o644 });
+  await writeFile(join(folder.path, "group"), `root:x:0:\nsvc:x:${USER}:\nnogroup:x:65534:\n`, {
+    mode: 0o644,
+  });
+  if (!isRoot()) return;
+  for (const path of [folder.workspace, folder.home, folder.tmp])
+    await chown(path, UNPRIVILEGED, UNPRIVILEGED);
+}
+
+export const SHELL = existsSync("/bin/bash") ? "/bin/bash" : "/bin/sh";
+const NOBODY = "nobody:x:65534:65534::/nonexistent:/usr/sbin/nologin\n";
+
+/**
+ * The command that runs another one in a sandbox.
+ * @param programs what the sandbox is to find, by its path inside: paths on this machine
+ */
+export function behindWalls(
+  tools: Tools,
+  folder: Folder,
+  programs: Readonly<Record<string, string>>,
+  processes: number,
+  command: readonly string[],
+): string[] {
+  const files = fileSystem(tools, folder, programs);
+  const limits = tools.prlimit === null ? [] : [tools.prlimit, `--nproc=${processes}`, "--core=0", "--"];
+  if (tools.setpriv === null)
+    return [tools.bwrap, ...files, ...NAMESPACES, ...CLOSED, "--", ...limits, ...command];
+  // files that only root may see are brought in by root, and everything else happens without it
+  const become = [`--reuid=${UNPRIVILEGED}`, `--regid=${UNPRIVILEGED}`, "--clear-groups", "--"];
+  return [
+    ...[
+      tools.bwrap,
+      ...files,
+      "--dev",
+      "/dev",
+      "--dev-bind",
+      "/proc",
+      "/proc",
+      ...CLOSED,
+      ...TO_CHANGE_USER,
+      "--",
+    ],
+    ...[tools.setpriv, ...become],
+    ...[tools.bwrap, "--dev-bind", "/", "/", ...NAMESPACES, "--", ...limits, ...command],
+  ];
+}
+
+/** The network stays the machine's. Not `--die-with-parent`: a sandbox outlives a server that is killed. */
+const NAMESPACES = [
+  ...["--unshare-user", "--uid", String(USER), "--gid", String(USER)],
+  ...["--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try", "--hostname", "svc"],
+  ...["--new-session", "--dev", "/dev", "--proc", "/proc", "--chdir", INSIDE.workspace],
+];
+
+/** Said last: what is mounted where needs a folder. */
+const CLOSED = ["--remount-ro", "/"];
+
+/** A root of its own, on which only the workspace, the home and /tmp can be written. */
+function fileSystem(tools: Tools, folder: Folder, programs: Readonly<Record<string, string>>): string[] {
+  const all = { ...programs, [`${INSIDE.bin}/bwrap`]: tools.bwrap };
+  return [
+    // folders that are only made on the way to something are root's alone
+    ...["/etc", "/nix", "/opt", "/opt/svc", INSIDE.bin, INSIDE.runtime, "/run", "/var"].flatMap((path) => [
+      "--dir",
+      path,
+    ]),
+    ...["--ro-bind", "/usr", "/usr"],
+    // where a server keeps its data below /usr
+    ...(folder.path.startsWith("/usr/") ? ["--tmpfs", join(folder.path, "../..")] : []),
+    ...SYSTEM.flatMap((name) => systemFolder(`/${name}`)),
+    ...["--ro-bind-try", "/nix/store", "/nix/store"],
+    ...ETC.flatMap((name) => ["--ro-bind-try", `/etc/${name}`, `/etc/${name}`]),
+    ...["passwd", "group"].flatMap((name) => ["--ro-bind", join(folder.path, name), `/etc/${name}`]),
+    ...["--bind", folder.workspace, INSIDE.workspace],
+    ...["--bind", folder.home, INSIDE.home],
+    ...["--bind", folder.tmp, "/tmp", "--symlink", "/tmp", "/var/tmp"],
+    ...Object.entries(all).flatMap(([inside, path]) => ["--ro-bind", path, inside]),
+  ];
+}
+
+function systemFolder(path: string): string[] {
+  const found = lstatSync(path, { throwIfNoEntry: false });
+  if (found?.isSymbolicLink()) return ["--symlink", readlinkSync(path), path];
+  return found ? ["--ro-bind", path, path] : [];
+}
+
+function isRoot(): boolean {
+  return process.getuid?.() === 0;
+}

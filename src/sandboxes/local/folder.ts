@@ -1,0 +1,124 @@
+import { randomBytes } from "node:crypto";
+import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { UUID } from "../../contract/id.ts";
+import { SandboxError } from "../provider.ts";
+
+/** What is on disk of one sandbox: everything that it may write, its log, and how to find its processes again. */
+export interface Folder {
+  path: string;
+  workspace: string;
+  home: string;
+  tmp: string;
+  /** Holds nothing but the programs that a sandbox finds on its path; only without bubblewrap. */
+  bin: string;
+}
+
+/** Written when the sandbox's first process runs, so that the server which comes after this one finds it. */
+export interface State {
+  installation: string;
+  generation: number;
+  /** The process above all of the sandbox's, and when it began: a pid alone may be another's by now. */
+  pid: number;
+  started: string;
+  port: number;
+  runtimePort: number;
+}
+
+export function folderOf(dataDir: string, sessionId: string): Folder {
+  if (!UUID.test(sessionId)) throw new SandboxError("A sandbox is named by a UUID.", { permanent: true });
+  const path = join(dataDir, FOLDER, sessionId);
+  return {
+    path,
+    workspace: join(path, "workspace"),
+    home: join(path, "home"),
+    tmp: join(path, "tmp"),
+    bin: join(path, "bin"),
+  };
+}
+
+const FOLDER = "sandboxes";
+
+/** @returns the sessions that have a folder, whatever is in it */
+export async function listFolders(dataDir: string): Promise<string[]> {
+  const names = await readdir(join(dataDir, FOLDER)).catch(() => []);
+  return names.filter((name) => UUID.test(name));
+}
+
+export async function makeFolder(folder: Folder): Promise<void> {
+  for (const path of [folder.path, folder.workspace, folder.home, folder.tmp, folder.bin])
+    await mkdir(path, { recursive: true, mode: 0o700 });
+}
+
+/** Removes a sandbox's folder with everything in it, also what the agent has made unreadable. */
+export async function removeFolder(folder: Folder): Promise<void> {
+  const remove = () => rm(folder.path, { recursive: true, force: true });
+  try {
+    await remove();
+  } catch {
+    // a folder without permissions keeps what is in it; links are not followed
+    const opened = Bun.spawn(["chmod", "-R", "u+rwX", folder.path], {
+      stdio: ["ignore", "ignore", "ignore"],
+      timeout: OPEN_MS,
+    });
+    await opened.exited;
+    await remove().catch(() => {
+      throw new SandboxError("The sandbox has ended, but its files cannot be removed.");
+    });
+  }
+}
+
+/** For the largest of trees. */
+const OPEN_MS = 60_000;
+
+/** Whole or not at all, whenever the server is killed. */
+export async function writeState(folder: Folder, state: State): Promise<void> {
+  const draft = join(folder.path, `.state-${randomBytes(4).toString("hex")}`);
+  await writeFile(draft, `${JSON.stringify(state)}\n`, { mode: 0o600 });
+  await rename(draft, join(folder.path, "state.json"));
+}
+
+/** @returns null when there is none, or none that can be read */
+export async function readState(folder: Folder): Promise<State | null> {
+  const value = parse(await readText(join(folder.path, "state.json")));
+  if (typeof value !== "object" || value === null) return null;
+  const { installation, generation, pid, started, port, runtimePort } = { ...NOTHING, ...value };
+  if (typeof installation !== "string" || typeof started !== "string") return null;
+  if (!isCount(generation) || !isCount(pid) || !isCount(port) || !isCount(runtimePort)) return null;
+  return { installation, generation, pid, started, port, runtimePort };
+}
+
+const NOTHING: Record<keyof State, unknown> = {
+  installation: null,
+  generation: null,
+  pid: null,
+  started: null,
+  port: null,
+  runtimePort: null,
+};
+
+function isCount(value: unknown): value is number {
+  return typeof value === "number" && Number.isSafeInteger(value) && value > 0;
+}
+
+/** A number that the sandbox's first processes have written: `daemon` is a pid, `exit` a code. */
+export async function readNumber(folder: Folder, name: "daemon" | "exit"): Promise<number | null> {
+  const text = await readText(join(folder.path, name));
+  return /^\d{1,10}\n$/.test(text) ? Number(text) : null;
+}
+
+/** Above all of what is read here. */
+const TEXT_MAX_BYTES = 64 * 1024;
+
+async function readText(path: string): Promise<string> {
+  const text = await readFile(path, "utf8").catch(() => "");
+  return text.length > TEXT_MAX_BYTES ? "" : text;
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,77 @@
+import { get } from "node:http";
+import { setTimeout as sleep } from "node:timers/promises";
+import { type ProviderOptions, type Sandbox, SandboxError, type StartWatch } from "../provider.ts";
+import { findSandbox } from "./find.ts";
+import type { Folder } from "./folder.ts";
+import { readLog } from "./log.ts";
+import { isFree } from "./ports.ts";
+
+/** For the daemon to listen, on a machine that is busy. Afterwards whoever asks for its health waits on. */
+const LISTEN_MS = 15_000;
+const POLL_MS = 15;
+const HEALTH_MS = 1_000;
+/** Many times a daemon's health. */
+const HEALTH_MAX_BYTES = 64 * 1024;
+/** What is shown of the log of a sandbox that ends as it starts. */
+const LAST_BYTES = 4096;
+
+/**
+ * Waits until a sandbox's daemon listens: before that, its port may be somebody else's.
+ * @returns null when somebody else listens there, so that the daemon had to end
+ * @throws SandboxError when it ends for another reason
+ */
+export async function untilListening(
+  options: Pick<ProviderOptions, "installation">,
+  folder: Folder,
+  { sessionId, port }: { sessionId: string; port: number },
+  watch: StartWatch,
+  signal: AbortSignal,
+): Promise<Sandbox | null> {
+  for (const end = performance.now() + LISTEN_MS; ; await sleep(POLL_MS)) {
+    signal.throwIfAborted();
+    const sandbox = await findSandbox(options, folder, sessionId);
+    if (sandbox?.state !== "running") {
+      if (!isFree(port)) return null;
+      const code = sandbox?.exitCode ?? null;
+      const log = Buffer.from(await readLog(folder, LAST_BYTES)).toString();
+      for (const line of log.trim().split("\n")) watch.log("svc", `svc-agent: ${line}`);
+      throw new SandboxError(
+        `The sandbox ended as it started${code === null ? "" : `, with exit code ${code}`}: its log says more.`,
+      );
+    }
+    if ((await branchAt(port)) === sessionId) return sandbox;
+    if (performance.now() > end) return isFree(port) ? sandbox : null;
+  }
+}
+
+/** The branch that the daemon at a port works on, which is called after its session; null when no daemon answers. */
+async function branchAt(port: number): Promise<unknown> {
+  const { promise, resolve } = Promise.withResolvers<unknown>();
+  // not `fetch`: it would ask a proxy that the server was told to use
+  const request = get(
+    { host: "127.0.0.1", port, path: "/svc/health", agent: false, signal: AbortSignal.timeout(HEALTH_MS) },
+    (answer) => {
+      let text = "";
+      answer.setEncoding("utf8");
+      answer.on("data", (part: string) => {
+        text += part;
+        if (text.length > HEALTH_MAX_BYTES) request.destroy();
+      });
+      answer.on("end", () => resolve(branchOf(text)));
+      answer.on("close", () => resolve(null));
+      answer.on("error", () => resolve(null));
+    },
+  );
+  request.on("error", () => resolve(null));
+  request.on("close", () => resolve(null));
+  return promise;
+}
+
+function branchOf(health: string): unknown {
+  try {
+    const value: unknown = JSON.parse(health);
+    return typeof value === "object" && value !== null ? Reflect.get(value, "branch") : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,93 @@
+import {
+  type ProviderOptions,
+  type Sandbox,
+  SandboxError,
+  type SandboxSpec,
+  type StartWatch,
+} from "../provider.ts";
+import { endSandbox } from "./end.ts";
+import { type Folder, folderOf, listFolders, readState } from "./folder.ts";
+import { launch } from "./launch.ts";
+import { untilListening } from "./listening.ts";
+import type { choosePorts, Ports } from "./ports.ts";
+import type { Walls } from "./walls.ts";
+
+export interface Place {
+  folder: Folder;
+  walls: Walls;
+  /** The ports that this server has given to sessions. */
+  given: Map<string, Ports>;
+  choose: typeof choosePorts;
+}
+
+/** Somebody else took a port between our choosing and the daemon's listening: seldom once, never as often. */
+const PORT_TRIES = 5;
+
+/**
+ * Starts a sandbox, and ends what there was of it. It returns when the daemon listens: until then its port may be
+ * somebody else's.
+ * @throws SandboxError
+ */
+export async function startSandbox(
+  options: ProviderOptions,
+  place: Place,
+  spec: SandboxSpec,
+  watch: StartWatch,
+  signal: AbortSignal,
+): Promise<Sandbox> {
+  const { folder, given } = place;
+  const end = () => endSandbox(options, folder, spec.sessionId, 0);
+  await end();
+  try {
+    watch.step("sandbox");
+    warn(place.walls, spec, watch);
+    for (let tries = 1; ; tries++) {
+      signal.throwIfAborted();
+      const ports = await givePorts(options, place, spec.sessionId);
+      await launch(options, place, spec, ports, watch, signal);
+      const { sessionId } = spec;
+      const sandbox = await untilListening(options, folder, { sessionId, port: ports.daemon }, watch, signal);
+      if (sandbox) return sandbox;
+      if (tries === PORT_TRIES) throw new SandboxError("The sandbox finds no port to listen on.");
+      watch.log("svc", "Another program has taken the sandbox's port: trying another one.");
+      await end();
+    }
+  } catch (error) {
+    given.delete(spec.sessionId);
+    await end();
+    throw error;
+  }
+}
+
+function warn(walls: Walls, { limits }: SandboxSpec, watch: StartWatch): void {
+  const isBounded = "tools" in walls && walls.tools.prlimit !== null;
+  const held = isBounded ? `It has at most ${limits.processes} processes; memory` : "Processes, memory";
+  if ("missing" in walls) {
+    watch.log(
+      "svc",
+      `Warning: ${walls.missing}, so the agent is not isolated: it can do on the server's machine whatever the user ` +
+        "that runs svc can. Install bubblewrap, or use docker.",
+    );
+  } else watch.log("svc", "The sandbox runs behind bubblewrap, on the network of the server's machine.");
+  watch.log("svc", `${held}, processors and disk are not limited: the local provider cannot.`);
+}
+
+/** Two ports that no other sandbox of this installation has, or will have when its programs listen. */
+async function givePorts(
+  { dataDir }: ProviderOptions,
+  { given, choose }: Place,
+  sessionId: string,
+): Promise<Ports> {
+  const states = await Promise.all(
+    (await listFolders(dataDir)).map((id) => readState(folderOf(dataDir, id))),
+  );
+  const ports = choose(
+    new Set([
+      ...states.flatMap((state) => (state ? [state.port, state.runtimePort] : [])),
+      ...[...given.values()].flatMap(({ daemon, runtime }) => [daemon, runtime]),
+    ]),
+  );
+  if (!ports) throw new SandboxError("No port is free on the server's machine for the sandbox.");
+  given.set(sessionId, ports);
+  return ports;
+}

@@ -1,0 +1,426 @@
+import { afterAll, beforeAll, describe, expect } from "bun:test";
+import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { ROOT } from "../../scripts/binaries.ts";
+import { signUserContext } from "../../src/contract/user-context.ts";
+import { createLocalProvider, type LocalOptions } from "../../src/sandboxes/local/local.ts";
+import { choosePorts } from "../../src/sandboxes/local/ports.ts";
+import type { Provider, ProviderOptions, Sandbox } from "../../src/sandboxes/provider.ts";
+import { serveGit } from "../helpers/git-http.ts";
+import { createRepository } from "../helpers/git-repo.ts";
+import { needs } from "../helpers/needs.ts";
+import { allProcesses } from "../helpers/processes.ts";
+import {
+  type ApiStandIn,
+  ask,
+  buildStandIns,
+  compile,
+  health,
+  optionsOf,
+  specOf,
+  startApiStandIn,
+  startSandbox,
+  watchOf,
+} from "../helpers/sandbox-bench.ts";
+import { until, untilSteady } from "../helpers/until.ts";
+import { conformance } from "./conformance.ts";
+
+const LINUX = ["Linux", process.platform === "linux"] as const;
+const BUBBLEWRAP = ["bubblewrap", Bun.which("bwrap") !== null] as const;
+const TEST_MS = 60_000;
+const SERVICE_KEY = "svc_sb_of_the_walls";
+/** A user that this machine knows nothing about. */
+const STRANGER = 54_321;
+/** Moments at which a server is killed while it starts a sandbox, in milliseconds. */
+const KILL_AFTER_MS = [60, 90, 120, 160, 200, 300];
+
+for (const plain of [false, true]) {
+  conformance({
+    name: plain ? "local, without bubblewrap" : "local, behind bubblewrap",
+    requires: plain ? LINUX : BUBBLEWRAP,
+    make: async (options) => createLocalProvider({ ...options, plain }),
+    leftovers,
+    isolates: !plain,
+  });
+}
+
+describe("local sandboxes", () => {
+  const test = needs(...LINUX);
+  const walled = needs(...BUBBLEWRAP);
+  let binaries: Awaited<ReturnType<typeof buildStandIns>>;
+  let api: ApiStandIn;
+  const made: { provider: Provider; options: ProviderOptions }[] = [];
+
+  beforeAll(async () => {
+    binaries = await buildStandIns();
+    await compile(join(import.meta.dir, "../helpers/dying-provider.ts"), join(binaries.folder, "server"));
+    api = startApiStandIn();
+  }, TEST_MS);
+
+  afterAll(async () => {
+    for (const { provider } of made) await provider.close();
+    const left = made.flatMap(({ options }) => readdirSync(join(options.dataDir, "sandboxes")));
+    for (const { options } of made) Bun.spawnSync(["rm", "-rf", options.dataDir]);
+    await api.stop();
+    binaries[Symbol.dispose]();
+    expect(left).toEqual([]);
+  }, TEST_MS);
+
+  function make(changes: Partial<LocalOptions> = {}): { provider: Provider; options: LocalOptions } {
+    const options = { ...optionsOf(api, binaries.folder), ...changes };
+    mkdirSync(join(options.dataDir, "sandboxes"), { recursive: true });
+    const provider = createLocalProvider(options);
+    made.push({ provider, options });
+    return { provider, options };
+  }
+
+  async function failureOf(changes: Partial<LocalOptions>, secrets: Record<string, string> = {}) {
+    const { provider, options } = make(changes);
+    const spec = specOf(secrets);
+    const watch = watchOf();
+    const error = await provider.start(spec, watch, AbortSignal.timeout(TEST_MS)).then(
+      () => null,
+      (thrown: unknown) => thrown,
+    );
+    expect(await leftovers(options, spec.sessionId)).toEqual([]);
+    expect(String(error)).not.toContain(options.dataDir);
+    return { error, lines: watch.lines };
+  }
+
+  walled("every start says what keeps the sandbox apart, and which limits are held", async () => {
+    const said = async (plain: boolean) => {
+      const { provider } = make({ plain });
+      const watch = watchOf();
+      for (let times = 0; times < 2; times++)
+        await provider.start(specOf(), watch, AbortSignal.timeout(TEST_MS));
+      return watch.lines;
+    };
+    const behind = await said(false);
+    expect(behind.filter((line) => line.includes("behind bubblewrap"))).toHaveLength(2);
+    expect(behind.filter((line) => line.includes("at most 256 processes"))).toHaveLength(2);
+    const plain = await said(true);
+    expect(plain.filter((line) => line.includes("the agent is not isolated"))).toHaveLength(2);
+    expect(plain.filter((line) => line.includes("are not limited"))).toHaveLength(2);
+  });
+
+  walled("the runtime neither sees nor reaches the daemon, and has no rights", async () => {
+    const { provider } = make();
+    const sandbox = await startSandbox(provider, specOf());
+    const environment = await ask(sandbox, { do: "environment" });
+    const asRuntime = async (script: string): Promise<string> => {
+      const wrap = JSON.parse(environment["SVC_RUNTIME_WRAP"]);
+      const clean = ["env", "-i", `PATH=${environment["PATH"]}`];
+      const { out } = await ask(sandbox, { do: "run", command: [...clean, ...wrap, "sh", "-c", script] });
+      return out;
+    };
+    // the daemon itself could
+    const own = await ask(sandbox, {
+      do: "run",
+      command: ["sh", "-c", "grep -l SVC_TOKEN /proc/[0-9]*/environ"],
+    });
+    expect(own.out).toContain("/environ");
+    expect(
+      await asRuntime("grep -l SVC_TOKEN /proc/[0-9]*/environ; grep -la sandbox-agent /proc/[0-9]*/mem"),
+    ).toBe("");
+    const commands = await asRuntime("cat /proc/[0-9]*/cmdline | tr '\\0' ' '");
+    expect(commands).toStartWith("/opt/svc/bin/bwrap");
+    expect(commands).not.toContain("svc-agent");
+    // all that it may signal is its own
+    expect(await asRuntime("kill -9 -1; for pid in $(seq 2 400); do kill -9 $pid; done 2>/dev/null")).toBe(
+      "",
+    );
+    expect(await health(sandbox)).toBe(200);
+    expect(await asRuntime("grep -E '^(CapEff|CapBnd|NoNewPrivs):' /proc/self/status")).toBe(
+      "CapEff:\t0000000000000000\nCapBnd:\t0000000000000000\nNoNewPrivs:\t1\n",
+    );
+    expect(await asRuntime("id -un; cd ~svc && pwd; ls -d /root/* /home/* /var/lib/* 2>/dev/null")).toBe(
+      "svc\n/opt/svc/home\n",
+    );
+    const places = [
+      "/",
+      "/bin",
+      "/etc",
+      "/usr/bin",
+      "/opt/svc",
+      "/opt/svc/bin",
+      "/proc/sys/kernel",
+      "/run",
+      "/var",
+    ];
+    expect(await asRuntime(`for place in ${places.join(" ")}; do touch $place/x && echo $place; done`)).toBe(
+      "",
+    );
+    expect(await asRuntime("cd /workspace && touch x ~svc/x /tmp/x && ls x ~svc/x /tmp/x | wc -l")).toBe(
+      "3\n",
+    );
+  });
+
+  walled("a sandbox that starts more processes than it may hinders only itself", async () => {
+    const { provider } = make();
+    const limits = { cpus: 1, memoryBytes: 1024 ** 3, diskBytes: 1024 ** 3, processes: 100 };
+    const [greedy, other] = await Promise.all([
+      startSandbox(provider, specOf({}, { limits })),
+      startSandbox(provider, specOf({}, { limits })),
+    ]);
+    const script = "for count in $(seq 300); do sleep 60 & done; wait";
+    await ask(greedy, { do: "spawn", command: ["sh", "-c", script] });
+    const mark = `SVC_SESSION_ID=${greedy.sessionId}`;
+    const started = () => allProcesses().filter(({ environment }) => environment.includes(mark)).length;
+    await untilSteady("it has as many as it may", () => started() > 50);
+    expect(started()).toBeLessThan(110);
+    expect((await ask(other, { do: "run", command: ["sh", "-c", "true | true | echo fine"] })).out).toBe(
+      "fine\n",
+    );
+    await provider.stop(greedy.sessionId, 0);
+  });
+
+  test("whoever takes the port before the daemon does is noticed", async () => {
+    const stranger = Bun.serve({
+      hostname: "127.0.0.1",
+      port: 0,
+      fetch: () => Response.json({ daemon: "ok", branch: crypto.randomUUID() }),
+    });
+    let tries = 0;
+    const choose: typeof choosePorts = (taken) => {
+      const ports = choosePorts(taken);
+      tries++;
+      return ports && tries <= 2 ? { ...ports, daemon: stranger.port ?? 0 } : ports;
+    };
+    const { provider } = make({ choosePorts: choose });
+    const watch = watchOf();
+    const sandbox = await provider.start(specOf(), watch, AbortSignal.timeout(TEST_MS));
+    await stranger.stop(true);
+    expect(tries).toBe(3);
+    expect(sandbox.address?.port).not.toBe(stranger.port);
+    expect(await health(sandbox)).toBe(200);
+    expect(watch.lines.filter((line) => line.includes("has taken the sandbox's port"))).toHaveLength(2);
+  });
+
+  test("a pid that is another's by now is never signalled", async () => {
+    const { provider, options } = make();
+    const bystander = Bun.spawn(["sleep", "60"]);
+    const sessionId = crypto.randomUUID();
+    const folder = join(options.dataDir, "sandboxes", sessionId);
+    mkdirSync(folder);
+    const state = { installation: options.installation, generation: 3, port: 20_001, runtimePort: 20_002 };
+    writeFileSync(
+      join(folder, "state.json"),
+      JSON.stringify({ ...state, pid: bystander.pid, started: "boot 17" }),
+    );
+    writeFileSync(join(folder, "daemon"), `${bystander.pid}\n`);
+    expect(await provider.find(sessionId)).toMatchObject({ state: "ended", generation: 3, exitCode: null });
+    await provider.stop(sessionId, 1_000);
+    expect(bystander.exitCode).toBeNull();
+    bystander.kill("SIGKILL");
+    expect(await bystander.exited).toBe(137);
+    expect(await leftovers(options, sessionId)).toEqual([]);
+  });
+
+  test.each(["", "{", "[]", '{"pid": "1"}', `{"installation": 7, "pid": 1}`])(
+    "what is left of a sandbox with the state %s is listed and can be stopped",
+    async (text) => {
+      const { provider, options } = make();
+      const sessionId = crypto.randomUUID();
+      const folder = join(options.dataDir, "sandboxes", sessionId);
+      mkdirSync(join(folder, "workspace", "closed"), { recursive: true });
+      writeFileSync(join(folder, "workspace", "closed", "file"), "");
+      chmodSync(join(folder, "workspace", "closed"), 0);
+      writeFileSync(join(folder, "state.json"), text);
+      expect(await provider.list()).toMatchObject([
+        { sessionId, generation: null, state: "ended", address: null },
+      ]);
+      await provider.stop(sessionId, 0);
+      expect(existsSync(folder)).toBe(false);
+    },
+  );
+
+  test("the log on the disk stays small, whatever is written", async () => {
+    const { provider, options } = make();
+    const sandbox = await startSandbox(provider, specOf());
+    const base64 = Buffer.alloc(4 * 1024 * 1024, "z").toString("base64");
+    for (let count = 0; count < 10; count++) await ask(sandbox, { do: "print", base64 });
+    await ask(sandbox, { do: "print", base64: Buffer.from("over").toString("base64") });
+    await until("all is written", async () => (await ends(provider, sandbox)) === "over");
+    const folder = join(options.dataDir, "sandboxes", sandbox.sessionId);
+    const sizes = readdirSync(folder).filter((name) => name.startsWith("log"));
+    const bytes = sizes.reduce((sum, name) => sum + statSync(join(folder, name)).size, 0);
+    expect(bytes).toBeLessThanOrEqual(12 * 1024 * 1024);
+    expect(bytes).toBeGreaterThan(4 * 1024 * 1024);
+  });
+
+  test("what stands in the way of a start is said, and nothing is left", async () => {
+    const large = Object.fromEntries(
+      Array.from({ length: 80 }, (_, index) => [`LARGE_${index}`, "x".repeat(65_000)]),
+    );
+    expect((await failureOf({}, large)).error).toMatchObject({ name: "SandboxError", permanent: true });
+    expect(String((await failureOf({}, { BAD: "a\0b" })).error)).toContain("BAD holds a NUL");
+    const noRuntime = await failureOf({ runtime: "/nowhere/opencode" });
+    expect(noRuntime.error).toMatchObject({ name: "SandboxError", permanent: true });
+    expect(String(noRuntime.error)).toContain("SVC_RUNTIME_BIN");
+    const empty = join(make().options.dataDir, "empty");
+    mkdirSync(empty);
+    expect((await failureOf({ binaries: empty })).error).toMatchObject({
+      name: "SandboxError",
+      permanent: true,
+    });
+    writeFileSync(join(empty, "svc-agent"), "#!/bin/sh\necho no more coffee\nexit 3\n", { mode: 0o755 });
+    const ended = await failureOf({ binaries: empty });
+    expect(String(ended.error)).toContain("exit code 3");
+    expect(ended.lines).toContain("svc: svc-agent: no more coffee");
+  });
+
+  test("an orderly stop of the server leaves nothing running", async () => {
+    const { provider, options } = make();
+    const specs = [specOf(), specOf(), specOf()];
+    const sandboxes = await Promise.all(specs.map((spec) => startSandbox(provider, spec)));
+    await provider.close();
+    for (const sandbox of sandboxes) {
+      expect(api.visits).toContain(`/v1/asked-to-end/${sandbox.sessionId}`);
+      expect(await leftovers(options, sandbox.sessionId)).toEqual([]);
+    }
+  });
+
+  walled(
+    "svc-agent itself boots behind the walls, and ends when it is asked to",
+    async () => {
+      const { options } = make();
+      const folder = join(options.dataDir, "programs");
+      mkdirSync(folder);
+      await compile(join(ROOT, "daemon/main.ts"), join(folder, "svc-agent"));
+      await compile(join(ROOT, "test/helpers/opencode.ts"), join(folder, "opencode"));
+      for (const path of [options.dataDir, folder]) chmodSync(path, 0o755);
+      const spec = specOf({ SVC_PROJECT_AUTO_CLONE: "1", STANDIN: "/opt/svc/home/standin" });
+      const repository = await createRepository(join(options.dataDir, "git", `${spec.projectId}.git`));
+      await repository.write([{ name: "first", branch: spec.sessionId, files: { "a.txt": "1\n" } }]);
+      const auth = { type: "basic", username: "x-access-token", token: "svc_git_of_the_tests" };
+      using git = serveGit(join(options.dataDir, "git"), ({ url }) =>
+        url.endsWith("/clone-credential") ? Response.json({ repo_url: url, auth, expires_at: null }) : null,
+      );
+      const environment = (apiUrl: string) => ({
+        ...spec.environment(apiUrl),
+        SVC_REPO_URL: `${git.origin}/${spec.projectId}.git`,
+        SVC_TOKEN: SERVICE_KEY,
+      });
+      const real = createLocalProvider({
+        ...options,
+        binaries: folder,
+        runtime: join(folder, "opencode"),
+        apiUrl: git.origin,
+      });
+      const sandbox = await real.start({ ...spec, environment }, watchOf(), AbortSignal.timeout(TEST_MS));
+      const at = `http://127.0.0.1:${sandbox.address?.port}`;
+      const healthOf = async () => (await fetch(`${at}/svc/health`)).json();
+      await until("the runtime answers", async () => (await healthOf()).runtime === "ok", 30_000).catch(
+        async (error: unknown) => {
+          const log = Buffer.from(await real.logs(spec.sessionId, 10_000)).toString();
+          throw new Error(`${error} ${JSON.stringify(await healthOf())} ${log}`);
+        },
+      );
+      expect(await healthOf()).toMatchObject({ clone: "ok", branch: spec.sessionId });
+      const now = Math.floor(Date.now() / 1000);
+      const context = signUserContext(SERVICE_KEY, {
+        ...{ user_id: "u", session_id: spec.sessionId, role: "user", scopes: [], iat: now, exp: now + 60 },
+      });
+      const shown = await (
+        await fetch(`${at}/standin`, { headers: { "X-Svc-User-Context": context } })
+      ).json();
+      expect(shown).toMatchObject({ uid: 1000, pid: 2, cwd: "/workspace" });
+      expect(JSON.stringify(shown.env)).not.toContain(SERVICE_KEY);
+      expect(shown.env).toMatchObject({ HOME: "/opt/svc/home", SVC_SESSION_ID: spec.sessionId });
+      expect(await real.find(spec.sessionId)).toEqual(sandbox);
+      const begun = performance.now();
+      await real.stop(spec.sessionId, 30_000);
+      expect(performance.now() - begun).toBeLessThan(15_000);
+      expect(await leftovers(options, spec.sessionId)).toEqual([]);
+    },
+    TEST_MS,
+  );
+
+  const rootOnly = needs("root", BUBBLEWRAP[1] && process.getuid?.() === 0);
+  describe.each(["the same user", "another user"])("a server of %s that is killed", (who) => {
+    const test = who === "another user" ? rootOnly : walled;
+
+    function startServer(options: LocalOptions, sessionId: string) {
+      const user = who === "another user" ? STRANGER : (process.getuid?.() ?? 0);
+      for (const path of [options.dataDir, join(options.dataDir, "sandboxes")]) chownSync(path, user, user);
+      const given = { ...options, sessionId, port: api.address.port };
+      return Bun.spawn([join(binaries.folder, "server"), JSON.stringify(given)], {
+        env: { PATH: process.env["PATH"] ?? "", HOME: options.dataDir },
+        stdio: ["ignore", "pipe", "inherit"],
+        ...(who === "another user" && { uid: user, gid: user }),
+      });
+    }
+
+    test(
+      "leaves its sandbox running, and the next server has it",
+      async () => {
+        const { provider, options } = make();
+        const spec = specOf();
+        const server = startServer(options, spec.sessionId);
+        const [first] = await Array.fromAsync(takeOne(server.stdout));
+        const { sandbox, lines } = JSON.parse(Buffer.from(first ?? []).toString());
+        expect(lines.join("\n")).toContain("behind bubblewrap");
+        server.kill("SIGKILL");
+        await server.exited;
+        expect(await provider.list()).toEqual([sandbox]);
+        const base64 = Buffer.from("x\n".repeat(1_000_000)).toString("base64");
+        for (let count = 0; count < 5; count++) await ask(sandbox, { do: "print", base64 });
+        await until("it is written", async () => (await ends(provider, sandbox)) === "\nx\n");
+        await provider.stop(spec.sessionId, 10_000);
+        expect(api.visits).toContain(`/v1/asked-to-end/${spec.sessionId}`);
+        expect(await leftovers(options, spec.sessionId)).toEqual([]);
+      },
+      TEST_MS,
+    );
+
+    test(
+      "while it starts a sandbox leaves nothing that the next server does not end",
+      async () => {
+        const { provider, options } = make();
+        for (const moment of KILL_AFTER_MS) {
+          const spec = specOf();
+          const server = startServer(options, spec.sessionId);
+          await Bun.sleep(moment);
+          server.kill("SIGKILL");
+          await server.exited;
+          const listed = (await provider.list()).map(({ sessionId }) => sessionId);
+          const left = await leftovers(options, spec.sessionId);
+          if (left.length > 0) expect(listed).toContain(spec.sessionId);
+          if (moment % 20 === 0) {
+            const again = await startSandbox(provider, { ...spec, generation: 2 });
+            expect(await provider.list()).toContainEqual(again);
+          }
+          await provider.stop(spec.sessionId, 0);
+          expect(await leftovers(options, spec.sessionId)).toEqual([]);
+        }
+      },
+      TEST_MS,
+    );
+  });
+});
+
+/** Processes and files of a sandbox, found by its name alone. */
+async function leftovers({ dataDir, installation }: ProviderOptions, sessionId: string): Promise<string[]> {
+  const mark = `SVC_SANDBOX=${installation}/${sessionId}`;
+  const folder = join(dataDir, "sandboxes", sessionId);
+  return [
+    ...allProcesses()
+      .filter(({ environment, command }) => environment.includes(mark) || command.includes(folder))
+      .map(({ pid, command }) => `${pid} ${command}`),
+    ...(existsSync(folder) ? readdirSync(folder) : []),
+  ];
+}
+
+async function ends(provider: Provider, { sessionId }: Sandbox): Promise<string> {
+  return Buffer.from(await provider.logs(sessionId, 4))
+    .toString()
+    .slice(-4)
+    .replace(/^x(?=\nx\n$)/, "");
+}
+
+async function* takeOne<T>(stream: AsyncIterable<T>): AsyncIterable<T> {
+  for await (const part of stream) {
+    yield part;
+    return;
+  }
+}
