@@ -223,7 +223,11 @@ async function settles(place: PushPlace, { before, after, args, atomic }: Push, 
   expect(await refsOf(place.directory)).toEqual(after);
   expect(await served(place)).toEqual(after);
   for (const directory of new Set([place.directory, place.copy])) await isWhole(directory);
-  await until(`nothing is left: ${bench.leftovers()}`, () => bench.leftovers().length === 0);
+  await until(
+    () =>
+      `nothing is left: ${bench.leftovers()}; at work: ${descendantsOf(bench.pid()).map(({ command }) => command)}`,
+    () => bench.leftovers().length === 0,
+  );
 }
 
 /** `git fsck` finds nothing; asked again, as the server may be repacking what it reads. */

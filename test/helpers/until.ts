@@ -1,12 +1,14 @@
 /** Waits until something is so; for what has no event to wait for. */
 export async function until(
-  what: string,
+  what: string | (() => string),
   isSo: () => boolean | Promise<boolean>,
   withinMs = 10_000,
 ): Promise<void> {
   const end = performance.now() + withinMs;
   while (!(await isSo())) {
-    if (performance.now() > end) throw new Error(`not within ${withinMs} ms: ${what}`);
+    if (performance.now() > end) {
+      throw new Error(`not within ${withinMs} ms: ${typeof what === "string" ? what : what()}`);
+    }
     await Bun.sleep(10);
   }
 }
