@@ -1,3 +1,4 @@
+import type { PGlite } from "@electric-sql/pglite";
 import type { PgDatabase, PgQueryResultHKT } from "drizzle-orm/pg-core";
 import { drizzle as drizzlePglite } from "drizzle-orm/pglite";
 import { drizzle as drizzlePostgres } from "drizzle-orm/postgres-js";
@@ -14,6 +15,8 @@ export type Db = PgDatabase<PgQueryResultHKT, typeof schema>;
 export interface Database {
   db: Db;
   kind: "postgres" | "embedded";
+  /** Where the queue of jobs keeps its tables: the same database, over connections of its own where it can have them. */
+  queue: { url: string } | { embedded: PGlite };
   /** Waits for queries under way and ends the connections. */
   close(): Promise<void>;
 }
@@ -48,6 +51,7 @@ export async function openPostgres(url: string): Promise<Database> {
   return {
     db: drizzlePostgres(client, { schema }),
     kind: "postgres",
+    queue: { url },
     close: () => client.end({ timeout: CLOSE_TIMEOUT_SECONDS }),
   };
 }
@@ -74,7 +78,12 @@ export async function openEmbedded(directory?: string): Promise<Database> {
     await client.close();
     throw error;
   }
-  return { db: drizzlePglite(client, { schema }), kind: "embedded", close: () => client.close() };
+  return {
+    db: drizzlePglite(client, { schema }),
+    kind: "embedded",
+    queue: { embedded: client },
+    close: () => client.close(),
+  };
 }
 
 async function compile(path: string): Promise<WebAssembly.Module> {

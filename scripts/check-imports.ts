@@ -45,8 +45,8 @@ const ONLY: Readonly<Record<string, readonly string[]>> = {
   "daemon/": ["src/contract/", "src/splice/"],
 };
 
-/** The two files that know which database there is, and what they alone import. */
-const KNOW_DRIVERS = ["db/client.ts", "db/migrate.ts"];
+/** The files that know which database there is, and what they alone import. */
+const KNOW_DRIVERS = ["db/client.ts", "db/migrate.ts", "src/jobs/queue.ts"];
 const DRIVER =
   /^(postgres|pg|pg-boss|@electric-sql\/pglite|drizzle-orm\/(postgres-js|pglite|node-postgres|bun-sql))(\/|$)/;
 

@@ -17,6 +17,7 @@ import { methodTable } from "./http/methods.ts";
 import { projectRoutes } from "./projects/routes.ts";
 import { repositoryRoutes } from "./repository/routes.ts";
 import { secretRoutes } from "./secrets/routes.ts";
+import { sessionRoutes } from "./sessions/routes.ts";
 
 /**
  * The HTTP API. Errors, limits and logging first, since hooks bind only what is registered after them; then the
@@ -86,6 +87,7 @@ export function createApp(deps: Deps) {
         .use(gatewayRoutes(deps))
         .use(secretRoutes(deps))
         .use(repositoryRoutes(deps))
+        .use(sessionRoutes(deps))
         .use(changeRequestRoutes(deps)),
     );
   const methods = methodTable(app.routes);

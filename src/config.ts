@@ -30,6 +30,8 @@ export interface Config {
   previewHost: string | null;
   /** Sessions that an account may have at once, by its tier; `*` is for every tier that is not named. */
   sessionCaps: ReadonlyMap<string, number>;
+  /** The model gateway that sandboxes get, when the operator has one; a project may bring its own keys as secrets. */
+  modelGateway: { url: string; key: string } | null;
   /** Host part of the merge commits' no-reply address. */
   noReplyHost: string;
   logLevel: LogLevel;
@@ -87,6 +89,7 @@ export function readConfig(env: Environment): Config {
     runtimeBin: env["SVC_RUNTIME_BIN"] ? folder(env, "SVC_RUNTIME_BIN", "", PROGRAM_MAX_BYTES) : null,
     previewHost: previewHost(env),
     sessionCaps: sessionCaps(env),
+    modelGateway: modelGateway(env),
     noReplyHost: hostName(env, "SVC_NO_REPLY_HOST", "svc.invalid"),
     logLevel: oneOf(env, "SVC_LOG_LEVEL", LOG_LEVELS, "info"),
   };
@@ -208,6 +211,15 @@ function sessionCaps(env: Environment): ReadonlyMap<string, number> {
     caps.set(tier, Number(digits));
   }
   return caps;
+}
+
+function modelGateway(env: Environment): { url: string; key: string } | null {
+  const [url, key] = [env["SVC_LLM_BASE_URL"], env["SVC_LLM_API_KEY"]];
+  if (!url && !key) return null;
+  if (!url || !key) throw new ConfigError("SVC_LLM_BASE_URL and SVC_LLM_API_KEY belong together: set both.");
+  if (!/^https?:$/.test(URL.parse(url)?.protocol ?? ""))
+    throw new ConfigError("SVC_LLM_BASE_URL must be an http or https URL.");
+  return { url, key };
 }
 
 function hostName(env: Environment, name: string, fallback: string): string {

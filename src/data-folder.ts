@@ -1,5 +1,6 @@
 import { Database } from "bun:sqlite";
-import { chmodSync, mkdirSync } from "node:fs";
+import { randomUUID } from "node:crypto";
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 /** Another process holds the data folder. */
@@ -32,4 +33,14 @@ export function takeDataFolder(path: string): () => void {
     throw error;
   }
   return () => lock.close();
+}
+
+/** The id of the server that this data folder belongs to, made on the first start. For whoever holds the folder. */
+export function readServerId(path: string): string {
+  const file = join(path, "server-id");
+  if (!existsSync(file)) writeFileSync(file, `${randomUUID()}\n`, { mode: 0o600, flush: true });
+  const id = readFileSync(file, "utf8").trim();
+  if (!/^[0-9a-f-]{36}$/.test(id))
+    throw new Error("The file server-id in the data folder is damaged. Restore it from a backup.");
+  return id;
 }

@@ -1,10 +1,13 @@
 import type { Logger } from "pino";
 import type { Database, Db } from "../db/client.ts";
+import type { Changes } from "./changes.ts";
 import type { Config } from "./config.ts";
 import type { Comparison, Git } from "./git/git.ts";
 import type { PushStep } from "./git/options.ts";
+import type { Jobs } from "./jobs/queue.ts";
 import type { Keys } from "./keys.ts";
 import type { Metrics } from "./metrics.ts";
+import type { Sandboxes } from "./sandboxes/sandboxes.ts";
 import type { Turns } from "./turns.ts";
 
 /** What every verb may use; built once in `main.ts` and passed as the first argument. */
@@ -12,6 +15,14 @@ export interface Deps {
   db: Db;
   databaseKind: Database["kind"];
   git: Git;
+  jobs: Jobs;
+  sandboxes: Sandboxes;
+  /** Tells those who wait in this process: a session's id is the name of its changes. */
+  changes: Changes;
+  /** Sessions → when they were last used (`Date.now()`), where the database does not know it yet. */
+  activity: Map<string, number>;
+  /** This server's own id, kept in its data folder. */
+  serverId: string;
   keys: Keys;
   config: Config;
   log: Logger;
@@ -21,8 +32,22 @@ export interface Deps {
   verdicts: Map<string, Comparison>;
   turns: Pick<Turns, "take">;
   /** Called between the steps of a merge and of a push; a test ends the process or the database there. */
-  checkpoint: (step: MergeStep | PushStep) => void | Promise<void>;
+  checkpoint: (step: MergeStep | PushStep | SessionStep) => void | Promise<void>;
 }
+
+/** The steps of a session's start, stop and deletion: what has been done when the checkpoint is called. */
+export const SESSION_STEPS = [
+  "branch-made",
+  "keys-made",
+  "sandbox-started",
+  "address-known",
+  "cloned",
+  "runtime-ready",
+  "running-recorded",
+  "sandbox-ended",
+  "end-recorded",
+] as const;
+export type SessionStep = (typeof SESSION_STEPS)[number];
 
 /** The steps of a merge, in order: what has been done when the checkpoint is called. */
 export const MERGE_STEPS = ["commit-written", "intent-recorded", "pushed", "kept", "merge-recorded"] as const;

@@ -3,13 +3,20 @@ import { runAdminCommand } from "./admin/command.ts";
 import { listenForAdmin } from "./admin/socket.ts";
 import { createApp } from "./app.ts";
 import { settleAll } from "./change-requests/settle.ts";
+import { Changes } from "./changes.ts";
 import type { Config } from "./config.ts";
+import { readServerId } from "./data-folder.ts";
 import type { Deps } from "./deps.ts";
 import { createGateway, isGitPath } from "./gateway/gateway.ts";
 import { createGit } from "./git/create.ts";
 import type { GitLimits } from "./git/limits.ts";
+import { queuesOf } from "./jobs/places.ts";
+import { openJobs } from "./jobs/queue.ts";
 import { createMetrics } from "./metrics.ts";
 import { open } from "./open.ts";
+import { createSandboxes } from "./sandboxes/create.ts";
+import { stopWithServer } from "./sessions/end-with-server.ts";
+import { keepSessions } from "./sessions/keep.ts";
 import { Turns } from "./turns.ts";
 
 /** Requests under way at a shutdown get this long; a merge's push may need most of it. */
@@ -48,10 +55,24 @@ export async function serve(
       observe: (operation, ms, ok) =>
         metrics.gitSeconds.observe({ operation, outcome: ok ? "answered" : "failed" }, ms / 1000),
     });
+    const serverId = readServerId(config.dataDir);
+    const jobs = await openJobs(database, queuesOf({ serverId }), log);
+    let url: URL | null = null;
+    const sandboxes =
+      changes.sandboxes ??
+      (await createSandboxes(config, {
+        installation: keys.fingerprint,
+        api: () => ({ hostname: url?.hostname ?? config.host, port: Number(url?.port ?? config.port) }),
+      }));
     const deps: Deps = {
       db: database.db,
       databaseKind: database.kind,
       git,
+      jobs,
+      sandboxes,
+      changes: new Changes(),
+      activity: new Map(),
+      serverId,
       keys,
       config,
       log,
@@ -63,6 +84,8 @@ export async function serve(
       ...changes,
     };
     const http = listen(deps);
+    url = new URL(http.url);
+    const endKeeping = await keepSessions(deps);
     const closeAdmin = listenForAdmin(config.dataDir, (command) => runAdminCommand(deps.db, keys, command));
     const settling = settleAll(deps).catch((error: unknown) =>
       log.error({ err: error }, "merges could not be settled"),
@@ -72,6 +95,10 @@ export async function serve(
       async stop() {
         closeAdmin();
         await http.stop();
+        await endKeeping();
+        await jobs.stop();
+        await stopWithServer(deps);
+        await sandboxes.close();
         await git.close();
         await settling;
         await close();

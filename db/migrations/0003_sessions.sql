@@ -17,11 +17,14 @@ ALTER TABLE "project_sessions" ADD COLUMN "agent_name" text;--> statement-breakp
 ALTER TABLE "project_sessions" ADD COLUMN "model" text;--> statement-breakpoint
 ALTER TABLE "project_sessions" ADD COLUMN "initial_prompt" text;--> statement-breakpoint
 ALTER TABLE "project_sessions" ADD COLUMN "provider" "sandbox_provider" DEFAULT 'local' NOT NULL;--> statement-breakpoint
+ALTER TABLE "project_sessions" ADD COLUMN "place" text DEFAULT '' NOT NULL;--> statement-breakpoint
 ALTER TABLE "project_sessions" ADD COLUMN "goal" "session_goal" DEFAULT 'running' NOT NULL;--> statement-breakpoint
 ALTER TABLE "project_sessions" ADD COLUMN "generation" integer DEFAULT 1 NOT NULL;--> statement-breakpoint
 ALTER TABLE "project_sessions" ADD COLUMN "step" "boot_step";--> statement-breakpoint
 ALTER TABLE "project_sessions" ADD COLUMN "error" text;--> statement-breakpoint
 ALTER TABLE "project_sessions" ADD COLUMN "stop_reason" "stop_reason";--> statement-breakpoint
+ALTER TABLE "project_sessions" ADD COLUMN "worker" text;--> statement-breakpoint
+ALTER TABLE "project_sessions" ADD COLUMN "worker_until" timestamp with time zone;--> statement-breakpoint
 ALTER TABLE "project_sessions" ADD COLUMN "last_active_at" timestamp with time zone DEFAULT now() NOT NULL;--> statement-breakpoint
 ALTER TABLE "session_sandboxes" ADD COLUMN "service_key" text NOT NULL;--> statement-breakpoint
 ALTER TABLE "session_sandboxes" ADD COLUMN "generation" integer DEFAULT 1 NOT NULL;--> statement-breakpoint

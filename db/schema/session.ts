@@ -35,6 +35,8 @@ export const projectSessions = pgTable(
     model: text("model"),
     initialPrompt: text("initial_prompt"),
     provider: sandboxProvider("provider").notNull().default("local"),
+    /** Where its sandboxes are: a server's own id, or the cluster that all servers share. Only who is there can see them. */
+    place: text("place").notNull().default(""),
     status: sessionStatus("status").notNull(),
     goal: sessionGoal("goal").notNull().default("running"),
     /** Counts the starts: each has a sandbox, a service key and a token of its own. */
@@ -42,6 +44,9 @@ export const projectSessions = pgTable(
     step: bootStep("step"),
     error: text("error"),
     stopReason: stopReason("stop_reason"),
+    /** The process that is making the session what it is to be, and until when it has the claim without renewing it. */
+    worker: text("worker"),
+    workerUntil: time("worker_until"),
     createdBy: uuid("created_by")
       .notNull()
       .references(() => users.userId),

@@ -1,6 +1,6 @@
 import { parse, TomlDate, TomlError } from "smol-toml";
 import { isReservedName, SECRET_NAME } from "./environment.ts";
-import { NAME_MAX, PATH_MAX_BYTES } from "./limits.ts";
+import { NAME_MAX } from "./limits.ts";
 import { lineFinder } from "./manifest-lines.ts";
 
 /** Size of the largest `svc.toml` that svc reads, in bytes: a hundred times a long one. */
@@ -11,6 +11,12 @@ const APPROVALS_MAX = 100;
 const NAMES_MAX = 200;
 /** Problems that are reported, errors first: nobody reads more before mending the first. */
 const PROBLEMS_MAX = 50;
+/** Relative, with `/`; `.` alone is the root. No part of it leads up, is empty, or is git's own folder. */
+const PATH =
+  /^(?:\.|(?!\.{1,2}(?:\/|$)|\.git(?:\/|$))[^/\0\\]+(?:\/(?!\.{1,2}(?:\/|$)|\.git(?:\/|$))[^/\0\\]+)*)$/i;
+const PATH_MAX = 1024;
+/** Processors, or GiB: far more than a machine has. */
+const AMOUNT_MAX = 1_000_000;
 /** Characters of a key from the file that are repeated. */
 const SHOWN_MAX = 64;
 
@@ -21,6 +27,14 @@ export interface Manifest {
   env: { required: string[]; optional: string[] };
   /** Folder of the agent runtime's configuration, relative to the repository's root. */
   opencode: { configDir: string };
+  /** How to make a sandbox: paths in the repository, numbers of processors and of GiB; null where it does not say. */
+  sandbox: {
+    dockerfile: string | null;
+    context: string;
+    cpu: number | null;
+    memory: number | null;
+    disk: number | null;
+  };
   changeRequests: { agentMerge: boolean; directPush: boolean; requiredApprovals: number };
 }
 
@@ -69,6 +83,7 @@ export function readManifest(text: string): { manifest: Manifest | null; errors:
       project: readProject(root),
       env: readEnv(root),
       opencode: readOpencode(root),
+      sandbox: readSandbox(root),
       changeRequests: readChangeRequests(root),
     },
     errors,
@@ -95,25 +110,25 @@ const names: Kind = {
   says: 'a list of names such as ["API_KEY"], of A-Z, 0-9 and _',
   fits: (value) => Array.isArray(value) && value.length <= NAMES_MAX && value.every(isSecretName),
 };
-const folder: Kind = {
-  says: 'a relative path without "..", such as ".svc/agentrt"',
-  fits: (value) =>
-    typeof value === "string" &&
-    value.length <= PATH_MAX_BYTES / 4 &&
-    /^[^\p{Cc}\\]+$/u.test(value) &&
-    !value.startsWith("/") &&
-    !value.split("/").includes(".."),
+const path: Kind = {
+  says: 'a path in the repository, such as ".svc/Dockerfile", without ..',
+  fits: (value) => typeof value === "string" && PATH.test(value) && value.length <= PATH_MAX,
+};
+const amount: Kind = {
+  says: "a number above 0",
+  fits: (value) => typeof value === "number" && value > 0 && value <= AMOUNT_MAX,
 };
 const version: Kind = { says: "1", fits: (value) => value === 1 };
 
 const TABLES: Readonly<Record<string, Readonly<Record<string, Kind>>>> = {
   project: { name, description: text },
   env: { required: names, optional: names },
-  opencode: { config_dir: folder },
+  opencode: { config_dir: path },
+  sandbox: { dockerfile: path, context: path, cpu: amount, memory: amount, disk: amount },
   change_requests: { agent_merge: flag, direct_push: flag, required_approvals: approvals },
 };
 /** Known by name only: what stands in them is read by the features that they configure. */
-const UNREAD = new Set(["sandbox", "triggers", "apps"]);
+const UNREAD = new Set(["triggers", "apps"]);
 
 function problemsOf(root: Table): Problem[] {
   const missing: Problem[] = Object.hasOwn(root, "svc_version")
@@ -189,11 +204,24 @@ function readEnv(root: Table): Manifest["env"] {
 function readOpencode(root: Table): Manifest["opencode"] {
   const table = root["opencode"];
   const value = isTable(table) ? table["config_dir"] : undefined;
-  return { configDir: typeof value === "string" && folder.fits(value) ? value : CONFIG_DIR };
+  return { configDir: typeof value === "string" && path.fits(value) ? value : CONFIG_DIR };
 }
 
 const isSecretName = (value: unknown): value is string =>
   typeof value === "string" && SECRET_NAME.test(value);
+
+function readSandbox(root: Table): Manifest["sandbox"] {
+  const table = isTable(root["sandbox"]) ? root["sandbox"] : {};
+  const number = (key: string) => (amount.fits(table[key]) ? Number(table[key]) : null);
+  const { dockerfile, context } = table;
+  return {
+    dockerfile: typeof dockerfile === "string" && path.fits(dockerfile) ? dockerfile : null,
+    context: typeof context === "string" && path.fits(context) ? context : ".",
+    cpu: number("cpu"),
+    memory: number("memory"),
+    disk: number("disk"),
+  };
+}
 
 /** What cannot be read must not allow what it may forbid. */
 function readChangeRequests(root: Table): Manifest["changeRequests"] {

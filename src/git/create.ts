@@ -1,3 +1,4 @@
+import { archive } from "./archive.ts";
 import { readBlob } from "./blob.ts";
 import { createListing } from "./branches.ts";
 import { compareCommits, isAncestorOf, relateCommits } from "./compare.ts";
@@ -72,6 +73,12 @@ export async function createGit(options: GitOptions): Promise<Git> {
       observed("find_entry", () =>
         mirrors.use(repo, [commit], (mirror) =>
           engine.looks(mirror.id, () => findEntry(engine, mirror, commit, path)),
+        ),
+      ),
+    archive: (repo, request) =>
+      observed("archive", () =>
+        engine.downloads(repo.id, () =>
+          mirrors.use(repo, [request.commit], (mirror) => archive(engine, mirror, request)),
         ),
       ),
     readBlob: (repo, request) =>

@@ -55,6 +55,9 @@ export interface Git {
   /** What stands at a path of a commit of the mirror; null when nothing does. */
   findEntry(repo: Repository, commit: string, path: Uint8Array): Promise<TreeEntry | null>;
 
+  /** Hands on a directory of a commit of the mirror as a tar. */
+  archive(repo: Repository, request: ArchiveRequest): Promise<void>;
+
   /** Hands on the bytes of a file or symbolic link that `findEntry` found, in order, until it has all or enough. */
   readBlob(repo: Repository, request: BlobRequest): Promise<void>;
 
@@ -254,6 +257,15 @@ export interface TreeEntry {
   /** In bytes; null for a directory or submodule. */
   size: number | null;
   id: string;
+}
+
+export interface ArchiveRequest {
+  commit: string;
+  /** The id of the directory's tree in `commit`, or `commit` itself for all of it. */
+  tree: string;
+  /** Answers whether more is wanted. */
+  onBytes(bytes: Uint8Array): boolean | Promise<boolean>;
+  signal?: AbortSignal;
 }
 
 export interface BlobRequest {

@@ -15,7 +15,9 @@ export function listOf(noun: string, row: TSchema) {
  * What a route answers, for the API document. The verbs' types hold their answers to the contract, and a test holds
  * the routes to it: checking each answer again as it leaves would be most of the time of a long list.
  */
-export function answer(status: 200 | 201, schema: TSchema) {
+export function answer(status: 200 | 201 | 202, schema: TSchema) {
   const content = { "application/json": { schema: JSON.parse(JSON.stringify(schema)) } };
-  return { detail: { responses: { [status]: { description: status === 201 ? "Created" : "OK", content } } } };
+  return { detail: { responses: { [status]: { description: DESCRIPTIONS[status], content } } } };
 }
+
+const DESCRIPTIONS = { 200: "OK", 201: "Created", 202: "Accepted" } as const;

@@ -1,11 +1,13 @@
 import { and, eq, sql } from "drizzle-orm";
-import { projectSecrets, projects } from "../../db/schema/index.ts";
+import type { Db } from "../../db/client.ts";
+import { projectSecrets, projectSessions, projects } from "../../db/schema/index.ts";
 import type { ProjectRow } from "../auth/caller.ts";
 import { isReservedName, SECRET_NAME } from "../contract/environment.ts";
 import { SvcError } from "../contract/errors.ts";
 import { SECRET_MAX_BYTES, SECRETS_MAX, type Secret } from "../contract/secret.ts";
 import type { Deps } from "../deps.ts";
 import { storable } from "../http/text.ts";
+import { queueOf } from "../jobs/places.ts";
 import { purposeOf, toWire } from "./row.ts";
 
 /**
@@ -42,6 +44,7 @@ export async function setSecret(
       })
       .returning();
     if (!row) throw new Error("the insert of a secret returned no row");
+    await tellSandboxes(deps, tx, project.projectId);
     return toWire(row);
   });
 }
@@ -50,12 +53,24 @@ export async function setSecret(
 export async function unsetSecret(deps: Deps, project: ProjectRow, name: string): Promise<{ ok: true }> {
   // what cannot be a name was never set, and some of it no database takes
   if (!SECRET_NAME.test(name)) throw unknown();
-  const gone = await deps.db
-    .delete(projectSecrets)
-    .where(and(eq(projectSecrets.projectId, project.projectId), eq(projectSecrets.name, name)))
-    .returning({ name: projectSecrets.name });
-  if (gone.length === 0) throw unknown();
-  return { ok: true };
+  return await deps.db.transaction(async (tx) => {
+    const gone = await tx
+      .delete(projectSecrets)
+      .where(and(eq(projectSecrets.projectId, project.projectId), eq(projectSecrets.name, name)))
+      .returning({ name: projectSecrets.name });
+    if (gone.length === 0) throw unknown();
+    await tellSandboxes(deps, tx, project.projectId);
+    return { ok: true };
+  });
+}
+
+/** Asks for the project's running sandboxes to get its secrets as they will be. */
+async function tellSandboxes({ jobs }: Deps, tx: Db, projectId: string): Promise<void> {
+  const places = await tx
+    .selectDistinct({ place: projectSessions.place })
+    .from(projectSessions)
+    .where(and(eq(projectSessions.projectId, projectId), eq(projectSessions.status, "running")));
+  for (const { place } of places) await jobs.enqueue(tx, queueOf("secrets", place), projectId);
 }
 
 function unknown(): SvcError {

@@ -4,16 +4,14 @@ import { prepared } from "../../db/prepared.ts";
 import { projectSessions, projects, sessionSandboxes } from "../../db/schema/index.ts";
 import type { ProjectRow } from "../auth/caller.ts";
 import type { Deps } from "../deps.ts";
-import type { Address } from "../splice/upstream.ts";
-
-export type SessionRow = typeof projectSessions.$inferSelect;
+import type { SessionRow } from "./wire.ts";
 
 /** A session with what it takes to talk to its sandbox. */
 export interface Reached {
   session: SessionRow;
   project: ProjectRow;
   /** Null while there is no sandbox, or its address is not known yet. */
-  daemon: { address: Address; serviceKey: string } | null;
+  daemon: { address: { hostname: string; port: number }; serviceKey: string } | null;
 }
 
 /** What a sandbox's service key is sealed for, beside its project. */

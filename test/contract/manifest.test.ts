@@ -14,6 +14,7 @@ test("a whole manifest is read", () => {
       project: { name: "Shop" },
       env: { required: ["KEY"], optional: [] },
       opencode: { configDir: "x" },
+      sandbox: { dockerfile: null, context: ".", cpu: null, memory: null, disk: null },
       changeRequests: { agentMerge: false, directPush: false, requiredApprovals: 2 },
     },
     errors: [],

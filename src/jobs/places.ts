@@ -1,0 +1,29 @@
+import type { ProviderName } from "../contract/session.ts";
+
+/** Where sandboxes are that every server on the database can see. */
+const CLUSTER = "kubernetes";
+
+/** Where this server's sandboxes of a provider are: on its own machine, or in the cluster. */
+export function placeOf({ serverId }: { serverId: string }, provider: ProviderName): string {
+  return provider === "kubernetes" ? CLUSTER : serverId;
+}
+
+/** The places whose sandboxes this server can see. */
+export function placesOf({ serverId }: { serverId: string }): string[] {
+  return [serverId, CLUSTER];
+}
+
+/**
+ * The queue of one kind of work at a place: `sessions` has sessions' ids as keys and makes them what they are to be,
+ * `secrets` has projects' ids and gives their running sandboxes what was set.
+ */
+export function queueOf(work: (typeof WORK)[number], place: string): string {
+  return `${work}/${place}`;
+}
+
+/** Every queue that this server does the work of. */
+export function queuesOf(server: { serverId: string }): string[] {
+  return placesOf(server).flatMap((place) => WORK.map((work) => queueOf(work, place)));
+}
+
+const WORK = ["sessions", "secrets"] as const;

@@ -1,0 +1,83 @@
+import type { DaemonHealth } from "../contract/daemon.ts";
+import type { Deps } from "../deps.ts";
+import { askHealth, type Daemon } from "../sandboxes/daemon.ts";
+import { SandboxError } from "../sandboxes/provider.ts";
+import type { SessionRow } from "./wire.ts";
+
+/** A large repository over a slow network takes minutes to clone. */
+const CLONE_MS = 10 * 60_000;
+/** The runtime answers within seconds; three restarts of it fit in. */
+const RUNTIME_MS = 60_000;
+/** A daemon that does not answer at all by then will not. */
+const SILENT_MS = 30_000;
+const POLL_MS = 50;
+/** Whether the sandbox still lives is asked of its provider, which is dearer. */
+const LOOK_MS = 1_000;
+
+/**
+ * Waits until the daemon has cloned the repository and its runtime answers.
+ * @throws SandboxError with the daemon's own words, or what became of the sandbox
+ */
+export async function awaitBoot(
+  deps: Deps,
+  session: SessionRow,
+  daemon: Daemon,
+  signal: AbortSignal,
+  onCloned: () => Promise<void>,
+): Promise<void> {
+  let isCloned = false;
+  let heard = performance.now();
+  let looked = performance.now();
+  let deadline = performance.now() + CLONE_MS;
+  let last: DaemonHealth | null = null;
+  for (;;) {
+    signal.throwIfAborted();
+    const health = await askHealth(daemon);
+    const now = performance.now();
+    if (health) {
+      last = health;
+      heard = now;
+      if (health.clone === "ok" && !isCloned) {
+        isCloned = true;
+        deadline = now + RUNTIME_MS;
+        await onCloned();
+      }
+      if (isCloned && health.runtime === "ok") return;
+      if (health.error?.permanent) throw new SandboxError(health.error.message);
+    }
+    if (now > deadline) throw new SandboxError(tooLate(isCloned, last));
+    if (now - looked > LOOK_MS || now - heard > SILENT_MS) {
+      looked = now;
+      await requireAlive(deps, session);
+      if (now - heard > SILENT_MS)
+        throw new SandboxError(
+          `The sandbox runs, but its daemon has not answered for ${SILENT_MS / 1000} seconds.`,
+        );
+    }
+    await Bun.sleep(POLL_MS);
+  }
+}
+
+/** @throws SandboxError that says how the sandbox ended */
+async function requireAlive(deps: Deps, { sessionId, provider }: SessionRow): Promise<void> {
+  const sandbox = await deps.sandboxes.get(provider)?.find(sessionId);
+  if (sandbox?.state === "running") return;
+  throw new SandboxError(howItEnded(sandbox ?? null));
+}
+
+/** A sentence for a session's user. */
+export function howItEnded(sandbox: { exitCode: number | null; outOfMemory: boolean } | null): string {
+  if (!sandbox) return "The sandbox is gone: something other than svc has removed it.";
+  if (sandbox.outOfMemory) return "The sandbox was killed since it needed more memory than it may have.";
+  const { exitCode } = sandbox;
+  if (exitCode === null) return "The sandbox has ended by itself.";
+  if (exitCode > 128) return `The sandbox was killed by signal ${exitCode - 128}.`;
+  return `The sandbox has ended by itself, with exit code ${exitCode}.`;
+}
+
+function tooLate(isCloned: boolean, last: DaemonHealth | null): string {
+  const words = last?.error ? ` Its last words: ${last.error.message}` : "";
+  return isCloned
+    ? `The agent runtime did not start within ${RUNTIME_MS / 1000} seconds.${words}`
+    : `The repository was not cloned within ${CLONE_MS / 60_000} minutes.${words}`;
+}

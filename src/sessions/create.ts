@@ -1,0 +1,72 @@
+import { randomUUID } from "node:crypto";
+import { isForeignKeyViolation } from "../../db/errors.ts";
+import { projectSessions } from "../../db/schema/index.ts";
+import type { Caller, ProjectRow } from "../auth/caller.ts";
+import { SvcError } from "../contract/errors.ts";
+import { NAME_MAX } from "../contract/limits.ts";
+import { type CreateSessionBody, PROMPT_MAX_BYTES, type Session } from "../contract/session.ts";
+import type { Deps } from "../deps.ts";
+import { checkBranchName } from "../git/refs.ts";
+import { storable } from "../http/text.ts";
+import { placeOf } from "../jobs/places.ts";
+import { takePlace } from "./cap.ts";
+import { ask } from "./goal.ts";
+import { toWire } from "./wire.ts";
+
+/**
+ * Creates a session and asks for its sandbox: row, place under the account's cap and job are there together, or none is.
+ * @throws concurrent_session_limit, session_exists, validation_failed, invalid_ref.
+ */
+export async function createSession(
+  deps: Deps,
+  caller: Caller,
+  project: ProjectRow,
+  wanted: CreateSessionBody,
+): Promise<Session> {
+  const sessionId = (wanted.session_id ?? randomUUID()).toLowerCase();
+  const provider = wanted.provider ?? deps.sandboxes.defaultName;
+  if (!deps.sandboxes.get(provider)) {
+    const known = deps.sandboxes.all().map(({ name }) => name);
+    throw new SvcError(
+      "validation_failed",
+      `This server has no sandboxes of the kind "${provider}"; it has: ${known.join(", ")}.`,
+      { details: [{ path: "provider", message: "is not available on this server" }] },
+    );
+  }
+  const now = deps.clock();
+  const values: typeof projectSessions.$inferInsert = {
+    sessionId,
+    projectId: project.projectId,
+    accountId: project.accountId,
+    branchName: sessionId,
+    baseRef: checkBranchName(wanted.base_ref ?? project.defaultBranch),
+    name: text("name", wanted.name),
+    agentName: text("agent_name", wanted.agent_name),
+    model: text("model", wanted.model),
+    initialPrompt: text("initial_prompt", wanted.initial_prompt, PROMPT_MAX_BYTES),
+    provider,
+    place: placeOf(deps, provider),
+    status: "provisioning",
+    createdBy: caller.userId,
+    createdAt: now,
+    updatedAt: now,
+    lastActiveAt: now,
+  };
+  try {
+    return await deps.db.transaction(async (tx) => {
+      await takePlace(deps, tx, project.accountId);
+      const [row] = await tx.insert(projectSessions).values(values).onConflictDoNothing().returning();
+      if (!row) throw new SvcError("session_exists", "There is a session with this id already.");
+      await ask(deps, tx, row);
+      return toWire(deps, row, null);
+    });
+  } catch (error) {
+    if (isForeignKeyViolation(error))
+      throw new SvcError("not_found", "The project was deleted in the meantime.");
+    throw error;
+  }
+}
+
+function text(field: string, value: string | undefined, maxBytes = NAME_MAX * 4): string | null {
+  return value === undefined ? null : storable(field, value, maxBytes);
+}

@@ -1,0 +1,40 @@
+import { eq } from "drizzle-orm";
+import { projectSessions } from "../../db/schema/index.ts";
+import type { ProjectRow } from "../auth/caller.ts";
+import { SvcError } from "../contract/errors.ts";
+import type { Deps } from "../deps.ts";
+import { aim } from "./goal.ts";
+import { findSession } from "./read.ts";
+
+/** A sandbox is asked to end, and killed when it does not; a person waits for that. */
+const WAIT_MS = 30_000;
+const LOOK_MS = 1_000;
+
+/**
+ * Deletes a session: its sandbox ends, its tokens die, its row goes. The branch stays.
+ * @throws not_found, validation_failed, sandbox_unreachable while the sandbox cannot be ended: it is tried on.
+ */
+export async function deleteSession(
+  deps: Deps,
+  project: ProjectRow,
+  sessionId: string,
+): Promise<{ ok: true }> {
+  const { session } = await findSession(deps, project, sessionId);
+  const id = session.sessionId;
+  await deps.db.transaction((tx) => aim(deps, tx, id, { goal: "deleted" }));
+  deps.changes.notify(id);
+  for (const end = performance.now() + WAIT_MS; await exists(deps, id); ) {
+    if (performance.now() > end) {
+      throw new SvcError(
+        "sandbox_unreachable",
+        "The session's sandbox could not be ended yet. svc goes on trying, and deletes the session then.",
+      );
+    }
+    await deps.changes.wait(id, LOOK_MS);
+  }
+  return { ok: true };
+}
+
+async function exists(deps: Deps, sessionId: string): Promise<boolean> {
+  return (await deps.db.$count(projectSessions, eq(projectSessions.sessionId, sessionId))) > 0;
+}

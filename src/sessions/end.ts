@@ -1,0 +1,57 @@
+import { and, eq, inArray } from "drizzle-orm";
+import { projectSessions, sessionSandboxes, tokens } from "../../db/schema/index.ts";
+import type { Deps } from "../deps.ts";
+import { openLog } from "./log.ts";
+import { keepSandboxLog } from "./logs.ts";
+import type { SessionRow } from "./wire.ts";
+
+/** What a sandbox gets to end its runs, save its work and stop its runtime; then it is killed. */
+const GRACE_MS = 10_000;
+
+/** Stops a session that is to be stopped: its sandbox ends, its keys die, and then it is `stopped`. */
+export async function endSession(deps: Deps, session: SessionRow): Promise<void> {
+  await endSandbox(deps, session);
+  await deps.checkpoint("sandbox-ended");
+  const now = deps.clock();
+  await deps.db.transaction(async (tx) => {
+    const [row] = await tx
+      .update(projectSessions)
+      .set({ status: "stopped", step: null, updatedAt: now })
+      .where(
+        and(
+          eq(projectSessions.sessionId, session.sessionId),
+          eq(projectSessions.goal, "stopped"),
+          inArray(projectSessions.status, ["provisioning", "running"]),
+        ),
+      )
+      .returning({ sessionId: projectSessions.sessionId });
+    if (!row) return;
+    await tx.delete(tokens).where(eq(tokens.sessionId, session.sessionId));
+    await tx
+      .update(sessionSandboxes)
+      .set({ state: "stopped", host: null, port: null, updatedAt: now })
+      .where(eq(sessionSandboxes.sessionId, session.sessionId));
+  });
+  const log = openLog(deps, session.sessionId);
+  log.write("svc", "The session has stopped.");
+  await log.flush();
+  deps.changes.notify(session.sessionId);
+  await deps.checkpoint("end-recorded");
+}
+
+/** Deletes a session that is to be deleted: its sandbox first, since nobody could end it without the row. */
+export async function removeSession(deps: Deps, session: SessionRow): Promise<void> {
+  await deps.sandboxes.get(session.provider)?.stop(session.sessionId, GRACE_MS);
+  await deps.checkpoint("sandbox-ended");
+  await deps.db.delete(projectSessions).where(eq(projectSessions.sessionId, session.sessionId));
+  deps.changes.notify(session.sessionId);
+  await deps.checkpoint("end-recorded");
+}
+
+/** Ends a session's sandbox, if there is one, and keeps the end of what it has said. */
+export async function endSandbox(deps: Deps, session: SessionRow): Promise<void> {
+  const provider = deps.sandboxes.get(session.provider);
+  if (!provider || !(await provider.find(session.sessionId))) return;
+  await keepSandboxLog(deps, session);
+  await provider.stop(session.sessionId, GRACE_MS);
+}

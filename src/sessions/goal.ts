@@ -1,0 +1,32 @@
+import { and, eq, ne } from "drizzle-orm";
+import type { Db } from "../../db/client.ts";
+import { projectSessions } from "../../db/schema/index.ts";
+import type { Deps } from "../deps.ts";
+import { queueOf } from "../jobs/places.ts";
+import type { SessionRow } from "./wire.ts";
+
+/** What a session is to be, and what follows from it at once. */
+type Change = Partial<
+  Pick<SessionRow, "goal" | "status" | "generation" | "step" | "error" | "stopReason" | "lastActiveAt">
+>;
+
+/**
+ * Changes what a session is to be, and asks for it to be done: both or neither. Where its status goes from there is the
+ * job's to say (`converge`). A session that is to be deleted stays so.
+ * @returns the row as it is now; null when it is to be deleted, or gone
+ */
+export async function aim(deps: Deps, tx: Db, sessionId: string, change: Change): Promise<SessionRow | null> {
+  const [row] = await tx
+    .update(projectSessions)
+    .set({ ...change, updatedAt: deps.clock() })
+    .where(and(eq(projectSessions.sessionId, sessionId), ne(projectSessions.goal, "deleted")))
+    .returning();
+  if (!row) return null;
+  await ask(deps, tx, row);
+  return row;
+}
+
+/** Asks for a session to be made what it is to be. Whoever waits for a change of it is told when that is committed. */
+export async function ask(deps: Deps, tx: Db, { place, sessionId }: SessionRow): Promise<void> {
+  await deps.jobs.enqueue(tx, queueOf("sessions", place), sessionId);
+}

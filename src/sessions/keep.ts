@@ -1,0 +1,38 @@
+import type { Deps } from "../deps.ts";
+import { placesOf, queueOf } from "../jobs/places.ts";
+import { createConverger } from "./converge.ts";
+import { stopIdle } from "./idle.ts";
+import { pushSecrets } from "./push-secrets.ts";
+import { reconcile } from "./reconcile.ts";
+
+/** A sandbox that died is noticed after this long at most, beside the time that its provider takes to tell. */
+const ROUND_MS = 5_000;
+
+/**
+ * Does the work of this server's sessions until it is stopped: their jobs, and a look at all of them every few seconds.
+ * @returns ends it, and waits for the round under way
+ */
+export async function keepSessions(deps: Deps): Promise<() => Promise<void>> {
+  const converge = createConverger(deps);
+  for (const place of placesOf(deps)) {
+    await deps.jobs.work(queueOf("sessions", place), converge);
+    await deps.jobs.work(queueOf("secrets", place), (id) => pushSecrets(deps, id));
+  }
+  const stopping = new AbortController();
+  const rounds = loop(deps, stopping.signal);
+  return async () => {
+    stopping.abort();
+    await rounds;
+  };
+}
+
+async function loop(deps: Deps, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    for (const look of [reconcile, stopIdle]) {
+      await look(deps).catch((error: unknown) => {
+        if (!signal.aborted) deps.log.warn({ err: error }, "a look at the sessions failed");
+      });
+    }
+    await deps.changes.wait("sessions", ROUND_MS, signal);
+  }
+}

@@ -1,0 +1,39 @@
+import { randomBytes } from "node:crypto";
+import { eq } from "drizzle-orm";
+import { sessionSandboxes, tokens } from "../../db/schema/index.ts";
+import { mintToken } from "../auth/token.ts";
+import { SERVICE_KEY_PREFIX } from "../contract/account.ts";
+import type { Deps } from "../deps.ts";
+import type { SandboxKeys } from "./environment.ts";
+import { keyPurpose } from "./reach.ts";
+import type { SessionRow } from "./wire.ts";
+
+/** Makes the keys of one start (spec 5.7). Those of an earlier start open nothing from then on. */
+export async function makeKeys(deps: Deps, session: SessionRow): Promise<SandboxKeys> {
+  const { sessionId, projectId, generation } = session;
+  const serviceKey = SERVICE_KEY_PREFIX + randomBytes(32).toString("base64url");
+  const now = deps.clock();
+  const sandbox = {
+    state: "provisioning" as const,
+    serviceKeyHash: deps.keys.hashToken(serviceKey),
+    serviceKey: deps.keys.seal(projectId, keyPurpose(sessionId), serviceKey),
+    generation,
+    host: null,
+    port: null,
+    updatedAt: now,
+  };
+  return await deps.db.transaction(async (tx) => {
+    await tx.delete(tokens).where(eq(tokens.sessionId, sessionId));
+    const { secret } = await mintToken(tx, deps.keys, {
+      userId: session.createdBy,
+      projectId,
+      sessionId,
+      name: `session ${sessionId}`,
+    });
+    await tx
+      .insert(sessionSandboxes)
+      .values({ sessionId, createdAt: now, ...sandbox })
+      .onConflictDoUpdate({ target: sessionSandboxes.sessionId, set: sandbox });
+    return { serviceKey, token: secret };
+  });
+}

@@ -1,0 +1,79 @@
+import type { ProjectRow } from "../auth/caller.ts";
+import { LOG_MAX_BYTES, type LogLine } from "../contract/session.ts";
+import type { Deps } from "../deps.ts";
+import { within } from "../git/within.ts";
+import { openLog, readLog, withoutControls } from "./log.ts";
+import { findSession } from "./read.ts";
+import { isAlive } from "./stop.ts";
+import type { SessionRow } from "./wire.ts";
+
+/** Lines that are answered when nobody says how many. */
+export const LINES_DEFAULT = 1_000;
+export const LINES_MAX = 10_000;
+/** A sandbox's own log is read from an engine that may hang. */
+const READ_MS = 5_000;
+
+/**
+ * The end of a session's log: what svc did, and what the sandbox says, while it lives and the last of it afterwards.
+ * @throws not_found, validation_failed
+ */
+export async function readLogs(
+  deps: Deps,
+  project: ProjectRow,
+  sessionId: string,
+  tail: number,
+): Promise<{ lines: LogLine[]; truncated: boolean }> {
+  const { session } = await findSession(deps, project, sessionId);
+  const kept = (await readLog(deps, session.sessionId, tail + 1)).map(({ line }) => line);
+  const said = isAlive(session) ? await sandboxLines(deps, session) : [];
+  const all = [...kept, ...said];
+  const lines: LogLine[] = [];
+  let bytes = 0;
+  for (const line of all.toReversed()) {
+    bytes += Buffer.byteLength(line.text);
+    if (lines.length === tail || bytes > LOG_MAX_BYTES) return { lines: lines.reverse(), truncated: true };
+    lines.push(line);
+  }
+  return { lines: lines.reverse(), truncated: false };
+}
+
+/** What the daemon and the runtime have written; nothing when it cannot be read now. */
+async function sandboxLines(
+  deps: Deps,
+  session: Pick<SessionRow, "sessionId" | "provider">,
+): Promise<LogLine[]> {
+  const provider = deps.sandboxes.get(session.provider);
+  if (!provider) return [];
+  try {
+    const bytes = await within(
+      provider.logs(session.sessionId, LOG_MAX_BYTES),
+      READ_MS,
+      () => new Error("the sandbox's log was not read in time"),
+    );
+    return textLines(bytes).map((text) => ({ at: null, source: "sandbox", text }));
+  } catch (error) {
+    deps.log.warn({ session: session.sessionId, err: error }, "a sandbox's log could not be read");
+    return [];
+  }
+}
+
+/** Writes the end of what a sandbox has said into the session's log, before it is gone. */
+export async function keepSandboxLog(
+  deps: Deps,
+  session: Pick<SessionRow, "sessionId" | "provider">,
+): Promise<void> {
+  const log = openLog(deps, session.sessionId);
+  for (const { text } of (await sandboxLines(deps, session)).slice(-KEPT_LINES)) log.write("sandbox", text);
+  await log.flush();
+}
+
+/** Of a sandbox that has ended: enough to see why. */
+const KEPT_LINES = 500;
+
+function textLines(bytes: Uint8Array): string[] {
+  return new TextDecoder()
+    .decode(bytes)
+    .split(/\r\n|\n|\r/)
+    .map(withoutControls)
+    .filter((line) => line !== "");
+}

@@ -1,0 +1,24 @@
+import { and, eq } from "drizzle-orm";
+import { projectSessions } from "../../db/schema/index.ts";
+import type { ProjectRow } from "../auth/caller.ts";
+import { NAME_MAX } from "../contract/limits.ts";
+import type { Session } from "../contract/session.ts";
+import type { Deps } from "../deps.ts";
+import { storable } from "../http/text.ts";
+import { getSession, readSessionId } from "./read.ts";
+
+/** Gives a session another name. @throws not_found, validation_failed */
+export async function renameSession(
+  deps: Deps,
+  project: ProjectRow,
+  sessionId: string,
+  name: string,
+): Promise<Session> {
+  const id = readSessionId(sessionId);
+  await deps.db
+    .update(projectSessions)
+    .set({ name: storable("name", name, NAME_MAX * 4), updatedAt: deps.clock() })
+    .where(and(eq(projectSessions.sessionId, id), eq(projectSessions.projectId, project.projectId)));
+  deps.changes.notify(id);
+  return await getSession(deps, project, id);
+}

@@ -1,0 +1,58 @@
+import { eq } from "drizzle-orm";
+import { projectSessions } from "../../db/schema/index.ts";
+import type { ProjectRow } from "../auth/caller.ts";
+import type { Session } from "../contract/session.ts";
+import type { Deps } from "../deps.ts";
+import { takePlace } from "./cap.ts";
+import { aim } from "./goal.ts";
+import { findSession, unknownSession } from "./read.ts";
+import { isAlive } from "./stop.ts";
+import { type SessionRow, toWire } from "./wire.ts";
+
+/**
+ * Gives a session a new sandbox, with a new key and a new project token, on the branch as it was pushed. The old one, if
+ * there is one, is stopped first.
+ * @throws concurrent_session_limit, not_found, validation_failed
+ */
+export async function restartSession(deps: Deps, project: ProjectRow, sessionId: string): Promise<Session> {
+  const { session, sandbox } = await findSession(deps, project, sessionId);
+  const row = await start(deps, session.sessionId, () => true);
+  if (!row) throw unknownSession();
+  return toWire(deps, row, sandbox);
+}
+
+/**
+ * Starts a session again that was stopped, since somebody asks for it; any other stays as it is.
+ * @throws concurrent_session_limit
+ */
+export async function wakeSession(deps: Deps, session: SessionRow): Promise<void> {
+  await start(deps, session.sessionId, ({ status }) => status === "stopped");
+}
+
+/** @param isDue decides on the row, which nobody else changes meanwhile */
+async function start(
+  deps: Deps,
+  sessionId: string,
+  isDue: (session: SessionRow) => boolean,
+): Promise<SessionRow | null> {
+  const row = await deps.db.transaction(async (tx) => {
+    const [session] = await tx
+      .select()
+      .from(projectSessions)
+      .where(eq(projectSessions.sessionId, sessionId))
+      .for("update");
+    if (!session || !isDue(session)) return session ?? null;
+    if (!isAlive(session)) await takePlace(deps, tx, session.accountId);
+    return await aim(deps, tx, sessionId, {
+      goal: "running",
+      status: "provisioning",
+      generation: session.generation + 1,
+      step: null,
+      error: null,
+      stopReason: null,
+      lastActiveAt: deps.clock(),
+    });
+  });
+  deps.changes.notify(sessionId);
+  return row;
+}

@@ -1,0 +1,94 @@
+import { Type } from "@sinclair/typebox";
+import { Elysia } from "elysia";
+import { guard } from "../auth/guard.ts";
+import {
+  createSessionBody,
+  logLine,
+  renameSessionBody,
+  SESSION_STATUSES,
+  type SessionStatus,
+  session,
+} from "../contract/session.ts";
+import type { Deps } from "../deps.ts";
+import { pageQuery, readPage } from "../http/page.ts";
+import { answer, listOf, ok } from "../http/schema.ts";
+import { createSession } from "./create.ts";
+import { deleteSession } from "./delete.ts";
+import { streamEvents } from "./events.ts";
+import { LINES_DEFAULT, LINES_MAX, readLogs } from "./logs.ts";
+import { getSession, listSessions } from "./read.ts";
+import { renameSession } from "./rename.ts";
+import { restartSession } from "./restart.ts";
+import { stopSession } from "./stop.ts";
+
+/** Contract: Sessions, sandboxes, proxy. */
+export const sessionRoutes = (deps: Deps) =>
+  new Elysia({ prefix: "/projects/:projectId/sessions", tags: ["sessions"] })
+    .use(guard(deps))
+    .get(
+      "",
+      ({ project, query }) => listSessions(deps, project, { ...readPage(query), status: query.status }),
+      {
+        project: "write",
+        query: Type.Object({
+          ...pageQuery,
+          status: Type.Optional(Type.Unsafe<SessionStatus>(Type.String({ enum: [...SESSION_STATUSES] }))),
+        }),
+        ...answer(200, listOf("sessions", session)),
+      },
+    )
+    .post(
+      "",
+      ({ caller, project, body, set }) => {
+        set.status = 201;
+        return createSession(deps, caller, project, body);
+      },
+      { project: "write", body: createSessionBody, ...answer(201, session) },
+    )
+    .get("/:sessionId", ({ project, params }) => getSession(deps, project, params.sessionId), {
+      project: "write",
+      ...answer(200, session),
+    })
+    .patch(
+      "/:sessionId",
+      ({ project, params, body }) => renameSession(deps, project, params.sessionId, body.name),
+      { project: "write", body: renameSessionBody, ...answer(200, session) },
+    )
+    .delete("/:sessionId", ({ project, params }) => deleteSession(deps, project, params.sessionId), {
+      project: "write",
+      ...answer(200, ok),
+    })
+    .post(
+      "/:sessionId/restart",
+      ({ project, params, set }) => {
+        set.status = 202;
+        return restartSession(deps, project, params.sessionId);
+      },
+      { project: "write", ...answer(202, session) },
+    )
+    .post(
+      "/:sessionId/stop",
+      ({ project, params, set }) => {
+        set.status = 202;
+        return stopSession(deps, project, params.sessionId);
+      },
+      { project: "write", ...answer(202, session) },
+    )
+    .get(
+      "/:sessionId/logs",
+      ({ project, params, query }) =>
+        readLogs(deps, project, params.sessionId, Math.min(Number(query.tail ?? LINES_DEFAULT), LINES_MAX)),
+      {
+        project: "write",
+        query: Type.Object({ tail: Type.Optional(Type.String({ pattern: "^[1-9][0-9]{0,5}$" })) }),
+        ...answer(200, Type.Object({ lines: Type.Array(logLine), truncated: Type.Boolean() })),
+      },
+    )
+    .get(
+      "/:sessionId/events",
+      async ({ project, params, headers }) =>
+        new Response(await streamEvents(deps, project, params.sessionId, headers["last-event-id"] ?? null), {
+          headers: { "Content-Type": "text/event-stream; charset=utf-8", "Cache-Control": "no-store" },
+        }),
+      { project: "write", detail: { responses: { 200: { description: "Server-sent events" } } } },
+    );

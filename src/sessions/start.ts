@@ -1,0 +1,146 @@
+import { eq } from "drizzle-orm";
+import { projectSessions, sessionSandboxes } from "../../db/schema/index.ts";
+import type { ProjectRow } from "../auth/caller.ts";
+import type { BootStep } from "../contract/session.ts";
+import type { Deps } from "../deps.ts";
+import { queueOf } from "../jobs/places.ts";
+import { type Sandbox, SandboxError } from "../sandboxes/provider.ts";
+import { openSecrets } from "../secrets/open.ts";
+import { awaitBoot } from "./boot.ts";
+import { makeBranch } from "./branch.ts";
+import { buildOf } from "./build.ts";
+import { endSandbox } from "./end.ts";
+import { environmentOf } from "./environment.ts";
+import { makeKeys } from "./keys.ts";
+import { openLog, type SessionLog } from "./log.ts";
+import { thisStart } from "./this-start.ts";
+import type { SessionRow } from "./wire.ts";
+
+/** One start of a session's sandbox. */
+export interface Start {
+  session: SessionRow;
+  project: ProjectRow;
+}
+
+/**
+ * Starts a session's sandbox, step by step: branch, image, sandbox, clone, runtime. A session is `running` when its
+ * runtime answers, and not before.
+ * @throws whatever a step fails with; `fail` says which step it was
+ */
+export async function startSandbox(deps: Deps, start: Start, signal: AbortSignal): Promise<void> {
+  const { session, project } = start;
+  const log = openLog(deps, session.sessionId);
+  let entering = Promise.resolve();
+  const step = (name: BootStep, words: string): Promise<void> => {
+    signal.throwIfAborted();
+    log.write("svc", words);
+    entering = entering.then(() => enter(deps, session, name));
+    return entering;
+  };
+  try {
+    await step("branch", `Making the branch ${session.branchName} from ${session.baseRef} …`);
+    await makeBranch(deps, start);
+    await deps.checkpoint("branch-made");
+
+    // an earlier start of this session, also one that was cut off: its work is saved, and its keys die
+    await endSandbox(deps, session);
+    const keys = await makeKeys(deps, session);
+    await deps.checkpoint("keys-made");
+    const secrets = await openSecrets(deps, project.projectId);
+    const provider = deps.sandboxes.get(session.provider);
+    if (!provider)
+      throw new SandboxError(`This server has no ${session.provider} sandboxes.`, { permanent: true });
+    const { build, limits } = await buildOf(deps, project);
+    signal.throwIfAborted();
+    const sandbox = await provider.start(
+      {
+        sessionId: session.sessionId,
+        projectId: project.projectId,
+        generation: session.generation,
+        environment: (apiUrl) => environmentOf(deps, start, keys, secrets, apiUrl),
+        limits,
+        build,
+      },
+      {
+        // a step that cannot be entered is told by the next one, which is waited for
+        step: (name) => void step(name, STARTING[name]).catch(() => {}),
+        log: (source, line) => log.write(source, line),
+      },
+      signal,
+    );
+    await deps.checkpoint("sandbox-started");
+    await place(deps, session, sandbox);
+    await deps.checkpoint("address-known");
+
+    await step("clone", "Cloning the repository …");
+    await boot(deps, session, sandbox, keys.serviceKey, step, signal);
+    await record(deps, session, log);
+    // what was set while it started
+    const { revision } = await openSecrets(deps, project.projectId);
+    if (revision !== secrets.revision)
+      await deps.jobs.enqueue(deps.db, queueOf("secrets", session.place), project.projectId);
+  } finally {
+    await log.flush();
+  }
+}
+
+const STARTING = { image: "Looking for the image …", sandbox: "Starting the sandbox …" } as const;
+
+/** Notes the step that begins, in the row of this very start. @throws when the session is to be something else */
+async function enter(deps: Deps, session: SessionRow, step: BootStep): Promise<void> {
+  const [row] = await deps.db
+    .update(projectSessions)
+    .set({ step, updatedAt: deps.clock() })
+    .where(thisStart(session))
+    .returning({ sessionId: projectSessions.sessionId });
+  deps.changes.notify(session.sessionId);
+  if (!row) throw new Error("the session is to be something else by now");
+}
+
+/** Writes down where the daemon listens. */
+async function place(deps: Deps, { sessionId }: SessionRow, { address }: Sandbox): Promise<void> {
+  if (!address) throw new SandboxError("The sandbox ended as soon as it was started.");
+  await deps.db
+    .update(sessionSandboxes)
+    .set({ host: address.hostname, port: address.port, updatedAt: deps.clock() })
+    .where(eq(sessionSandboxes.sessionId, sessionId));
+}
+
+async function boot(
+  deps: Deps,
+  session: SessionRow,
+  sandbox: Sandbox,
+  serviceKey: string,
+  step: (name: BootStep, words: string) => Promise<void>,
+  signal: AbortSignal,
+): Promise<void> {
+  if (!sandbox.address) return;
+  const daemon = { ...sandbox.address, serviceKey, sessionId: session.sessionId };
+  await awaitBoot(deps, session, daemon, signal, async () => {
+    await deps.checkpoint("cloned");
+    await step("runtime", "Starting the agent runtime …");
+  });
+  await deps.checkpoint("runtime-ready");
+}
+
+/** The sandbox answers: the session runs. */
+async function record(deps: Deps, session: SessionRow, log: SessionLog): Promise<void> {
+  const now = deps.clock();
+  const isRecorded = await deps.db.transaction(async (tx) => {
+    const [row] = await tx
+      .update(projectSessions)
+      .set({ status: "running", step: null, error: null, updatedAt: now, lastActiveAt: now })
+      .where(thisStart(session))
+      .returning({ sessionId: projectSessions.sessionId });
+    if (!row) return false;
+    await tx
+      .update(sessionSandboxes)
+      .set({ state: "active", updatedAt: now })
+      .where(eq(sessionSandboxes.sessionId, session.sessionId));
+    return true;
+  });
+  if (!isRecorded) throw new Error("the session is to be something else by now");
+  log.write("svc", "The session is running.");
+  deps.changes.notify(session.sessionId);
+  await deps.checkpoint("running-recorded");
+}

@@ -1,0 +1,36 @@
+import type { ProjectRow } from "../auth/caller.ts";
+import type { Session, STOP_REASONS } from "../contract/session.ts";
+import type { Deps } from "../deps.ts";
+import { aim } from "./goal.ts";
+import { findSession, unknownSession } from "./read.ts";
+import { type SessionRow, toWire } from "./wire.ts";
+
+/**
+ * Asks for a session to be stopped. It counts as running until its sandbox is gone; one that does not run stays as it is.
+ * @throws not_found, validation_failed
+ */
+export async function stopSession(deps: Deps, project: ProjectRow, sessionId: string): Promise<Session> {
+  const { session, sandbox } = await findSession(deps, project, sessionId);
+  const row = await stop(deps, session, "user");
+  if (!row) throw unknownSession();
+  return toWire(deps, row, sandbox);
+}
+
+/** @returns the session's row as it is now; null when it is being deleted */
+export async function stop(
+  deps: Deps,
+  session: SessionRow,
+  reason: (typeof STOP_REASONS)[number],
+): Promise<SessionRow | null> {
+  if (!isAlive(session)) return session;
+  const row = await deps.db.transaction((tx) =>
+    aim(deps, tx, session.sessionId, { goal: "stopped", stopReason: reason }),
+  );
+  deps.changes.notify(session.sessionId);
+  return row;
+}
+
+/** Whether a session has a sandbox, or is to get one. */
+export function isAlive({ status }: Pick<SessionRow, "status">): boolean {
+  return status === "provisioning" || status === "running";
+}

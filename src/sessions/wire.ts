@@ -1,0 +1,35 @@
+import type { projectSessions, sessionSandboxes } from "../../db/schema/index.ts";
+import type { Session } from "../contract/session.ts";
+import type { Deps } from "../deps.ts";
+
+export type SessionRow = typeof projectSessions.$inferSelect;
+export type SandboxRow = typeof sessionSandboxes.$inferSelect;
+
+/** A session's row as it crosses the wire; its keys and its sandbox's address stay behind. */
+export function toWire(
+  { config }: Pick<Deps, "config">,
+  row: SessionRow,
+  sandbox: SandboxRow | null,
+): Session {
+  return {
+    session_id: row.sessionId,
+    project_id: row.projectId,
+    account_id: row.accountId,
+    branch_name: row.branchName,
+    base_ref: row.baseRef,
+    name: row.name,
+    agent_name: row.agentName,
+    model: row.model,
+    status: row.status,
+    step: row.step,
+    error: row.error,
+    stop_reason: row.stopReason,
+    sandbox_provider: row.provider,
+    sandbox_url: `${config.publicUrl}/v1/p/${row.sessionId}/8000`,
+    sandbox_status: sandbox?.state ?? null,
+    created_by: row.createdBy,
+    created_at: row.createdAt.toISOString(),
+    updated_at: row.updatedAt.toISOString(),
+    last_active_at: row.lastActiveAt.toISOString(),
+  };
+}

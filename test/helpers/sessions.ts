@@ -1,0 +1,105 @@
+import { Changes } from "../../src/changes.ts";
+import type { Session, SessionEvent } from "../../src/contract/session.ts";
+import type { Deps } from "../../src/deps.ts";
+import { type Api, startApi } from "./api.ts";
+import { Remote } from "./remote.ts";
+import { StandInProvider } from "./stand-in-provider.ts";
+import { until } from "./until.ts";
+
+/** A server with stand-in sandboxes and a project on a git host (a folder of the test's). */
+export interface SessionBench {
+  api: Api;
+  provider: StandInProvider;
+  remote: Remote;
+  projectId: string;
+  /** Below `/v1/projects/<id>/sessions`. */
+  call(method: string, path: string, options?: Parameters<Api["call"]>[2]): ReturnType<Api["call"]>;
+  create(body?: Record<string, unknown>): Promise<Session>;
+  get(sessionId: string): Promise<Session>;
+  /** Makes the server look at its sandboxes now. */
+  look(): void;
+  /** Waits until the session's status is one of these. */
+  becomes(sessionId: string, ...statuses: Session["status"][]): Promise<Session>;
+  stop(): Promise<void>;
+}
+
+export async function startSessions(
+  options: { env?: Record<string, string>; deps?: Partial<Deps>; dataDir?: string } = {},
+): Promise<SessionBench> {
+  const provider = new StandInProvider();
+  const { deps = {}, ...rest } = options;
+  const changes = new Changes();
+  const api = await startApi({ ...rest, deps: { sandboxes: provider.sandboxesOf, changes, ...deps } });
+  const remote = new Remote();
+  remote.commit("main", { a: "1\n" });
+  const { project_id: projectId } = await api.project(remote.url);
+  const call: SessionBench["call"] = (method, path, options) =>
+    api.call(method, `/v1/projects/${projectId}/sessions${path}`, options);
+  const get = async (id: string): Promise<Session> => (await call("GET", `/${id}`)).body;
+  return {
+    api,
+    provider,
+    remote,
+    projectId,
+    call,
+    get,
+    look: () => changes.notify("sessions"),
+    async create(body = {}) {
+      const made = await call("POST", "", { body });
+      if (made.status !== 201) throw new Error(`no session: ${made.status} ${made.text}`);
+      return made.body;
+    },
+    async becomes(id, ...statuses) {
+      let last: Session | null = null;
+      await until(
+        () => `the session is ${statuses.join(" or ")}, and not ${JSON.stringify(last)}`,
+        async () => {
+          last = await get(id);
+          return last !== null && statuses.includes(last.status);
+        },
+        20_000,
+      );
+      return await get(id);
+    },
+    async stop() {
+      await api.stop();
+      await provider.close();
+      remote.remove();
+    },
+  };
+}
+
+/** Reads a stream of events until one of them is what was waited for. */
+export async function readEvents(
+  api: Api,
+  path: string,
+  isLast: (event: SessionEvent) => boolean,
+  headers: Record<string, string> = {},
+): Promise<{ events: SessionEvent[]; lastId: string }> {
+  const response = await fetch(api.url + path, {
+    headers: { Authorization: `Bearer ${api.token}`, ...headers },
+    signal: AbortSignal.timeout(20_000),
+  });
+  if (response.status !== 200) throw new Error(`no events: ${response.status} ${await response.text()}`);
+  const events: SessionEvent[] = [];
+  let lastId = "";
+  let text = "";
+  const reader = response.body?.getReader();
+  for (let read = await reader?.read(); read && !read.done; read = await reader?.read()) {
+    text += Buffer.from(read.value).toString();
+    for (let end = text.indexOf("\n\n"); end >= 0; end = text.indexOf("\n\n")) {
+      const block = text.slice(0, end);
+      text = text.slice(end + 2);
+      lastId = /^id: (.*)$/m.exec(block)?.[1] ?? lastId;
+      const data = /^data: (.*)$/m.exec(block)?.[1];
+      if (data === undefined) continue;
+      const event: SessionEvent = JSON.parse(data);
+      events.push(event);
+      if (isLast(event)) {
+        await reader?.cancel();
+        return { events, lastId };
+      }
+    }
+  }
+  return { events, lastId };
+}

@@ -1,0 +1,129 @@
+import type { DaemonHealth } from "../../src/contract/daemon.ts";
+import { type Provider, type Sandbox, SandboxError, type SandboxSpec } from "../../src/sandboxes/provider.ts";
+import { sandboxesOf } from "../../src/sandboxes/sandboxes.ts";
+
+/** What one sandbox of the stand-in does and has been told. */
+export interface StandIn {
+  spec: SandboxSpec;
+  environment: Readonly<Record<string, string>>;
+  sandbox: Sandbox;
+  /** The daemon's health; a test changes it. */
+  health: DaemonHealth;
+  /** Bodies of `POST /svc/env`, with the header that came with them. */
+  envs: { body: unknown; context: string }[];
+  /** Ends as a process would. */
+  die(exitCode: number, outOfMemory?: boolean): void;
+}
+
+/**
+ * A provider whose sandboxes are HTTP servers in the test's own process, to be told how to fail: what a test needs for
+ * the states of a session, which no engine can be brought into at will. The real ones have a suite of their own.
+ */
+export class StandInProvider implements Provider {
+  readonly name = "local";
+  readonly sandboxes = new Map<string, StandIn>();
+  readonly sandboxesOf = sandboxesOf([this]);
+  /** Called in `start`; may wait, or throw. */
+  onStart: (spec: SandboxSpec, signal: AbortSignal) => void | Promise<void> = () => {};
+  /** Called in every other method. */
+  onCall: (method: "find" | "list" | "stop" | "logs") => void | Promise<void> = () => {};
+  /** Health of a sandbox that was just started. */
+  firstHealth: Partial<DaemonHealth> = {};
+  /** What `stop` was called for. */
+  readonly stopped: string[] = [];
+  starts = 0;
+  readonly #servers = new Map<string, Bun.Server<undefined>>();
+
+  async start(...[spec, watch, signal]: Parameters<Provider["start"]>): Promise<Sandbox> {
+    this.starts++;
+    watch.step("image");
+    watch.log("build", "\u001b[31mStep 1\u001b[0m of a build");
+    watch.step("sandbox");
+    this.#end(spec.sessionId);
+    await this.onStart(spec, signal);
+    signal.throwIfAborted();
+    const standIn: StandIn = {
+      spec,
+      environment: spec.environment("http://api.test"),
+      envs: [],
+      health: {
+        daemon: "ok",
+        runtime: "ok",
+        uptime_s: 1,
+        runtime_pid: 1,
+        repo: "x",
+        branch: "x",
+        commit: "x",
+        clone: "ok",
+        busy: false,
+        active_at: new Date(0).toISOString(),
+        ...this.firstHealth,
+      },
+      sandbox: {
+        sessionId: spec.sessionId,
+        generation: spec.generation,
+        address: null,
+        state: "running",
+        exitCode: null,
+        outOfMemory: false,
+      },
+      die: (exitCode, outOfMemory = false) => {
+        void this.#servers.get(spec.sessionId)?.stop(true);
+        Object.assign(standIn.sandbox, { state: "ended", exitCode, outOfMemory, address: null });
+      },
+    };
+    const server = Bun.serve({
+      hostname: "127.0.0.1",
+      port: 0,
+      async fetch(request) {
+        const { pathname } = new URL(request.url);
+        if (pathname === "/svc/health") return Response.json(standIn.health);
+        if (pathname !== "/svc/env") return new Response(null, { status: 404 });
+        const context = request.headers.get("x-svc-user-context") ?? "";
+        standIn.envs.push({ body: await request.json(), context });
+        return Response.json({ ok: true });
+      },
+    });
+    standIn.sandbox.address = { hostname: "127.0.0.1", port: server.port ?? 0 };
+    this.#servers.set(spec.sessionId, server);
+    this.sandboxes.set(spec.sessionId, standIn);
+    return { ...standIn.sandbox };
+  }
+
+  async find(sessionId: string): Promise<Sandbox | null> {
+    await this.onCall("find");
+    const standIn = this.sandboxes.get(sessionId);
+    return standIn ? { ...standIn.sandbox } : null;
+  }
+
+  async list(): Promise<Sandbox[]> {
+    await this.onCall("list");
+    return [...this.sandboxes.values()].map(({ sandbox }) => ({ ...sandbox }));
+  }
+
+  async stop(sessionId: string): Promise<void> {
+    await this.onCall("stop");
+    this.stopped.push(sessionId);
+    this.#end(sessionId);
+  }
+
+  async logs(sessionId: string): Promise<Uint8Array> {
+    await this.onCall("logs");
+    return Buffer.from(this.sandboxes.has(sessionId) ? "the sandbox's own words\n" : "");
+  }
+
+  async close(): Promise<void> {
+    for (const sessionId of [...this.sandboxes.keys()]) this.#end(sessionId);
+  }
+
+  #end(sessionId: string): void {
+    void this.#servers.get(sessionId)?.stop(true);
+    this.#servers.delete(sessionId);
+    this.sandboxes.delete(sessionId);
+  }
+}
+
+/** An engine that answers nothing. */
+export function engineGone(): never {
+  throw new SandboxError("The engine does not answer.");
+}
