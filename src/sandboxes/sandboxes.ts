@@ -12,9 +12,9 @@ export interface Sandboxes {
 }
 
 /** @param providers the first is the default */
-export function sandboxesOf(providers: readonly [Provider, ...Provider[]]): Sandboxes {
+export function sandboxesOf(providers: readonly Provider[]): Sandboxes {
   return {
-    defaultName: providers[0].name,
+    defaultName: providers[0]?.name ?? "local",
     get: (name) => providers.find((provider) => provider.name === name) ?? null,
     all: () => providers,
     async close() {
