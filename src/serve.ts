@@ -97,7 +97,9 @@ export async function serve(
         await http.stop();
         await endKeeping();
         await jobs.stop();
-        await stopWithServer(deps);
+        await stopWithServer(deps).catch((error: unknown) =>
+          log.warn({ err: error }, "sessions were not stopped"),
+        );
         await sandboxes.close();
         await git.close();
         await settling;

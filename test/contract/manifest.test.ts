@@ -14,7 +14,7 @@ test("a whole manifest is read", () => {
       project: { name: "Shop" },
       env: { required: ["KEY"], optional: [] },
       opencode: { configDir: "x" },
-      sandbox: { dockerfile: null, context: ".", cpu: null, memory: null, disk: null },
+      sandbox: { dockerfile: null, context: ".", cpu: 2, memory: null, disk: null },
       changeRequests: { agentMerge: false, directPush: false, requiredApprovals: 2 },
     },
     errors: [],
@@ -172,3 +172,43 @@ test.each(["/etc", "..", "a/../b", "a\\\\b", "", "a\\n", 1])(
     expect(readManifest(text).manifest?.opencode).toEqual({ configDir: ".svc/agentrt" });
   },
 );
+describe("[sandbox]", () => {
+  test("names paths in the repository and amounts", () => {
+    const text = `${V}[sandbox]\ndockerfile = "docker/Dockerfile.dev"\ncontext = "docker"\ncpu = 0.5\nmemory = 8\ndisk = 40\n`;
+    expect(readManifest(text)).toMatchObject({
+      manifest: {
+        sandbox: { dockerfile: "docker/Dockerfile.dev", context: "docker", cpu: 0.5, memory: 8, disk: 40 },
+      },
+      errors: [],
+    });
+  });
+
+  test.each([
+    'dockerfile = "../Dockerfile"',
+    'dockerfile = "/etc/passwd"',
+    'dockerfile = "a/../b"',
+    'dockerfile = "a//b"',
+    'dockerfile = "a\\\\b"',
+    'dockerfile = "a\\u0000b"',
+    'dockerfile = ".git/x"',
+    'dockerfile = ""',
+    "dockerfile = 1",
+    'context = ".."',
+    'context = "./x"',
+    "cpu = 0",
+    "cpu = -1",
+    "cpu = nan",
+    "memory = inf",
+    'disk = "40"',
+  ])("%s is an error, and counts as not said", (line) => {
+    const { manifest, errors } = readManifest(`${V}[sandbox]\n${line}\n`);
+    expect(errors).toMatchObject([{ path: `sandbox.${line.split(" ")[0]}`, line: 3, severity: "error" }]);
+    expect(manifest?.sandbox).toEqual({
+      dockerfile: null,
+      context: ".",
+      cpu: null,
+      memory: null,
+      disk: null,
+    });
+  });
+});
