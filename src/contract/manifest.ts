@@ -13,7 +13,7 @@ const NAMES_MAX = 200;
 const PROBLEMS_MAX = 50;
 /** Relative, with `/`; `.` alone is the root. No part of it leads up, is empty, or is git's own folder. */
 const PATH =
-  /^(?:\.|(?!\.{1,2}(?:\/|$)|\.git(?:\/|$))[^/\0\\]+(?:\/(?!\.{1,2}(?:\/|$)|\.git(?:\/|$))[^/\0\\]+)*)$/i;
+  /^(?:\.|(?!\.{1,2}(?:\/|$)|\.git(?:\/|$))[^/\p{Cc}\\]+(?:\/(?!\.{1,2}(?:\/|$)|\.git(?:\/|$))[^/\p{Cc}\\]+)*)$/iu;
 const PATH_MAX = 1024;
 /** Processors, or GiB: far more than a machine has. */
 const AMOUNT_MAX = 1_000_000;
