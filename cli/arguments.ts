@@ -58,9 +58,11 @@ export function parse(table: Table, argv: readonly string[], canAsk: () => boole
   const { spec } = found;
   const name = `svc ${spec.path.join(" ")}`;
   const own = { ...spec.flags, ...(spec.fields ? DATA : {}) };
-  const { values, given } = readFlags(options, { ...own, ...GLOBAL }, name);
+  // Cut again: a letter may mean something else to another command.
+  const line = tokenize([found], argv);
+  const { values, given } = readFlags(line.options, { ...own, ...GLOBAL }, name);
   const data = readData(values, spec, name);
-  const args = readArgs(spec, words.slice(spec.path.length), name, canAsk);
+  const args = readArgs(spec, line.words.slice(spec.path.length), name, canAsk);
   requireFlags(spec.flags, given, name);
   return {
     kind: "run",

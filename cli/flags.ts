@@ -68,17 +68,20 @@ export interface Word {
   literal: boolean;
 }
 
-/** A flag's name has one kind in the whole table, so a line can be cut before its command is known. */
+/**
+ * Cuts a line into flags and words. A flag's long name has one kind in the whole table, so that this can be done before
+ * the command is known. A letter of two kinds takes a value until then.
+ */
 export function tokenize(
   table: readonly (Group | Command)[],
   argv: readonly string[],
 ): { options: Option[]; words: Word[] } {
-  const config: Record<string, { type: "string" | "boolean"; short?: string }> = Object.create(null);
+  const config = new Map<string, { type: "string" | "boolean"; short?: string }>();
   const declare = (flags: Flags) => {
     for (const [name, flag] of Object.entries(flags)) {
       const type = flag.kind === "string" || flag.kind === "integer" ? "string" : "boolean";
-      config[name] = flag.short === undefined ? { type } : { type, short: flag.short };
-      for (const alias of flag.aliases ?? []) config[alias] = { type };
+      config.set(name, flag.short === undefined ? { type } : { type, short: flag.short });
+      for (const alias of flag.aliases ?? []) config.set(alias, { type });
     }
   };
   declare({ ...ROOT, ...DATA, ...GLOBAL });
@@ -87,7 +90,8 @@ export function tokenize(
   }
   const { tokens } = parseArgs({
     args: [...argv],
-    options: config,
+    // Of several with one letter, the first counts.
+    options: Object.fromEntries([...config].toSorted(([, a], [, b]) => b.type.localeCompare(a.type))),
     strict: false,
     allowPositionals: true,
     tokens: true,

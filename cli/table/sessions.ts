@@ -152,6 +152,7 @@ export const restart = spec({
 
 export const stop = spec({
   path: ["sessions", "stop"],
+  guesses: ["kill", "end"],
   summary: "Stop a session: its work is saved and its sandbox ended",
   about: [WAITING, "Its branch and its log stay; `svc sessions restart` starts it again."],
   args: [ID],
@@ -233,13 +234,13 @@ export const logs = spec({
   ],
   args: [OWN_ID],
   flags: {
-    follow: { kind: "boolean", summary: "Show what is added, as it comes" },
-    tail: { kind: "integer", value: "n", min: 1, max: 10_000, summary: "Only the last lines" },
+    follow: { kind: "boolean", short: "f", summary: "Show what is added, as it comes" },
+    tail: { kind: "integer", value: "n", short: "n", min: 1, max: 10_000, summary: "Only the last lines" },
   },
   fields: ["lines", "truncated"],
   examples: [
     ["svc sessions logs 1a2b3c4d", "All of it"],
-    ["svc sessions logs 1a2b --follow --tail 20", "The last 20 lines, and what comes"],
+    ["svc sessions logs 1a2b -f --tail 20", "The last 20 lines, and what comes"],
     ["svc sessions logs 1a2b --jq '.lines[] | select(.source == \"build\") | .text'", "Only the build"],
   ],
 });

@@ -98,6 +98,13 @@ const LINES: [line: string[], code: 0 | 1 | 2, says: string | RegExp][] = [
   [["hosts", "add", "team", "--url", "https://me:pw@svc.example.com"], 2, "no user name"],
   [["hosts", "add", "__proto__", "--url", "https://svc.example.com"], 2, "Not a host name"],
   [["api"], 2, "needs <path>"],
+  // one letter, two flags
+  [["sessions", "logs", "-f", "12"], 2, "Not a session: 12"],
+  [["sessions", "logs", "12", "-fn", "3"], 2, "Not a session: 12"],
+  [["sessions", "logs", "-n", "0", "-f", "1a2b"], 2, "-n takes a whole number"],
+  [["api", "-f", "novalue", "projects"], 2, "-f takes key=value"],
+  [["-f", "novalue", "api", "projects"], 2, "-f takes key=value"],
+  [["cr", "ls", "-f", "x"], 2, "Unknown flag: -f"],
   [["api", "projects", "-F", "novalue"], 2, "-F takes key=value"],
   [["api", "projects", "-X", "BREW"], 2, "-X is one of"],
   [["api", "projects", "--paginate", "-f", "a=b"], 2, "--paginate goes with GET"],

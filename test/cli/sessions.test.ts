@@ -214,6 +214,11 @@ describe("preview", () => {
     expect(api.seen).toEqual([]);
   });
 
+  test("a port without a session is found out", async () => {
+    expect((await run(["preview", "3000"])).stderr).toContain("svc sessions preview <id> 3000");
+    expect((await run(["preview", "300"])).stderr).toContain("svc sessions preview <id> 300");
+  });
+
   test("--open opens a web page and no program", async () => {
     const opened = await run(["preview", SESSION_ID, "--open"], { env: { SVC_BROWSER: "true" } });
     expect(opened).toMatchObject({ code: 0, stderr: "" });

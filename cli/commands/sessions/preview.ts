@@ -1,5 +1,5 @@
 import { openBrowser } from "../../browser.ts";
-import { usage } from "../../failure.ts";
+import { CliError, usage } from "../../failure.ts";
 import type { Handler } from "../../spec.ts";
 import type * as table from "../../table/sessions.ts";
 import { oneLine } from "../../text.ts";
@@ -17,13 +17,22 @@ interface Preview {
 export const preview: Handler<typeof table.preview> = async (context, { args, flags }) => {
   const { out, system, sandbox } = context;
   const port = readPort(args.port);
-  const { api, path } = await findSession(context, args.id);
+  const { api, path } = await findSession(context, args.id).catch((error: unknown) => {
+    throw args.port === undefined && /^\d+$/.test(args.id ?? "") ? perhapsPort(error, args.id) : error;
+  });
   const { url, expires_at } = await api.call<Preview>({ path: `${path}/preview`, body: { port } });
   await out.result({ url, expires_at }, () => `${oneLine(url)}\n`);
   if (!flags.open) return out.note(`It signs in one browser, until ${oneLine(expires_at)}.`);
   const opened = !sandbox && (await openBrowser(system, url));
   if (!opened) await out.warn("No browser could be opened here: open the address by hand.");
 };
+
+/** `svc sessions preview 3000` */
+function perhapsPort(error: unknown, text: string | undefined): unknown {
+  if (!(error instanceof CliError)) return error;
+  const hint = `If it is a port, the session's id stands before it: svc sessions preview <id> ${text}`;
+  return new CliError(error.code, error.message, { ...error.extra, hint });
+}
 
 function readPort(text: string | undefined): number {
   if (text === undefined) return PORT;
