@@ -1,12 +1,28 @@
+import { existsSync } from "node:fs";
+import { dirname, join } from "node:path";
 import type { Config } from "../config.ts";
+import { createLocalProvider } from "./local/local.ts";
 import type { Provider, ProviderOptions } from "./provider.ts";
 import { type Sandboxes, sandboxesOf } from "./sandboxes.ts";
 
-/** Opens the providers that this server can use; the one that new sessions get first. */
+/** Opens the providers that this server can use; the default one first. */
 export async function createSandboxes(
-  _config: Config,
-  _options: Pick<ProviderOptions, "installation" | "api">,
+  config: Config,
+  server: Pick<ProviderOptions, "installation" | "api">,
 ): Promise<Sandboxes> {
-  const providers: Provider[] = [];
+  const options: ProviderOptions = {
+    ...server,
+    dataDir: config.dataDir,
+    apiUrl: config.sandboxApiUrl,
+    binaries: binariesFolder(),
+    runtime: config.runtimeBin,
+  };
+  const providers: Provider[] = [createLocalProvider(options)];
   return sandboxesOf(providers);
+}
+
+/** The programs of a sandbox lie beside this one; those of a source tree are in its `dist`. */
+function binariesFolder(): string {
+  const beside = dirname(process.execPath);
+  return existsSync(join(beside, "svc-agent")) ? beside : join(import.meta.dir, "..", "..", "dist");
 }
