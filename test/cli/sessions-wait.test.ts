@@ -169,18 +169,18 @@ describe("new", () => {
 
   test("a session that takes longer than --timeout is left going", async () => {
     plays((id) => upTo("image", id));
-    const ran = await run(["new", "--timeout", "1"]);
+    const ran = await run(["new", "--timeout", "3"]);
     const short = created().session_id.slice(0, 8);
     expect(ran).toMatchObject({ code: 1, stdout: "" });
     expect(ran.stderr).toContain(
-      `error: After 1 second the session ${short} is not running yet, but provisioning (image).\nhint: It goes on. To look in: svc sessions info ${short}\n`,
+      `error: After 3 seconds the session ${short} is not running yet, but provisioning (image).\nhint: It goes on. To look in: svc sessions info ${short}\n`,
     );
     expect(api.seen.filter(({ method }) => method !== "GET")).toHaveLength(1);
   });
 
   test("one whose answer was lost is found again, and never begun twice", async () => {
     api.on("POST /projects/:p/sessions", () => new Promise(() => {}));
-    const found = await run(["new", "--timeout", "1", "--jq", ".status"]);
+    const found = await run(["new", "--timeout", "2", "--jq", ".status"]);
     expect(found).toMatchObject({ code: 0, stdout: "running\n" });
     expect(api.seen.map(({ method, path }) => [method, path.split("/").at(-1)])).toEqual([
       ["POST", "sessions"],
