@@ -206,7 +206,7 @@ describe("new", () => {
     expect(ran.stderr).toContain(
       "error: The account may run 20 sessions at once.\nhint: 20 of 20 are taken.",
     );
-    expect(ran.stderr).toContain("svc sessions ls --status running\n      svc sessions stop <id>\n");
+    expect(ran.stderr).toContain("svc sessions ls\n      svc sessions stop <id>\n");
     expect(JSON.parse((await run(["new", "--json"])).stderr).error).toMatchObject({
       code: "concurrent_session_limit",
       limit: 20,

@@ -61,6 +61,6 @@ export function freeing(error: unknown): unknown {
   if (!(error instanceof CliError) || error.code !== "concurrent_session_limit") return error;
   const { limit, active_sessions: active } = error.extra;
   const count = limit === undefined || active === undefined ? "" : `${active} of ${limit} are taken. `;
-  const hint = `${count}To free one, in this or another project of the account:\n      svc sessions ls --status running\n      svc sessions stop <id>`;
+  const hint = `${count}To free one, in this or another project of the account:\n      svc sessions ls\n      svc sessions stop <id>`;
   return new CliError(error.code, error.message, { ...error.extra, hint });
 }
