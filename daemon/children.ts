@@ -11,6 +11,8 @@ export interface Children {
   isOurs(pid: number): boolean;
   /** Those that are at work for the daemon: not the runtime. */
   helpers(): ReadonlySet<number>;
+  /** Ends them all, at once. */
+  kill(): void;
 }
 
 export interface Command {
@@ -50,6 +52,9 @@ export function createChildren(): Children {
     },
     isOurs: (pid) => running.has(pid),
     helpers: () => helpers,
+    kill() {
+      for (const pid of running) signalGroup(pid, "SIGKILL");
+    },
   };
 }
 

@@ -41,7 +41,10 @@ function serve(): void {
     let isStopping = false;
     for (const signal of ["SIGTERM", "SIGINT"] as const) {
       process.on(signal, () => {
-        if (isStopping) process.exit(0);
+        if (isStopping) {
+          daemon.kill();
+          process.exit(0);
+        }
         isStopping = true;
         void daemon.stop().finally(() => process.exit(0));
       });

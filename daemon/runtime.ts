@@ -189,6 +189,8 @@ export function superviseRuntime(context: RuntimeContext): Runtime {
     });
     const end = await Promise.race([gone, watch(listening, () => isGone)]);
     state = ending ? "starting" : "down";
+    if (end.kind === "ended")
+      error = { kind: "runtime", message: `The agent runtime ${end.how}.`, permanent: false };
     if (!isGone) await endProcess(pid, exited);
     await endDescendants(process.pid, children.helpers);
     child = null;

@@ -19,7 +19,10 @@ import type { Settings } from "./settings.ts";
 
 export interface Daemon {
   port: number;
+  /** Aborts what runs, ends the runtime with all that it started, and answers no more. */
   stop(): Promise<void>;
+  /** Ends what the daemon has started, at once. */
+  kill(): void;
 }
 
 /** For runs to be over after an abort; then the caller is told that they are not. */
@@ -86,6 +89,7 @@ export function serveDaemon(settings: Settings, limits: RuntimeContext["limits"]
       await runtime.stop();
       await listener.stop(DRAIN_MS);
     },
+    kill: children.kill,
   };
 
   async function boot(): Promise<void> {

@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -85,18 +85,17 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
       : new Response("no", { status: 401, headers: { "WWW-Authenticate": "Basic" } }),
   );
   const api = standInApi(options.api);
-  const program = join(folder, "opencode");
-  writeFileSync(
-    program,
-    `#!/bin/sh\nexec '${process.execPath}' '${resolve("test/helpers/opencode.ts")}' "$@"\n`,
-  );
-  chmodSync(program, 0o755);
+  const program = runtimeProgram(folder);
   mkdirSync(home, { recursive: true });
   const standin = join(home, "standin.json");
   const behave = (behaviour: Behaviour) => writeFileSync(standin, JSON.stringify(behaviour));
   behave(options.behaviour ?? {});
   writeFileSync(`${standin}.log`, "");
   chmodSync(`${standin}.log`, 0o666);
+  if (options.owner) {
+    mkdirSync(workspace);
+    for (const path of [workspace, home]) chownSync(path, options.owner.uid, options.owner.gid);
+  }
   const runtimePort = await freePort();
   const environment = {
     ...cleanEnvironment(),
@@ -226,6 +225,15 @@ function grant(authorization: string | null): Response {
     auth: { type: "basic", username: "x-access-token", token: CLONE_TOKEN },
     expires_at: new Date(Date.now() + 900_000).toISOString(),
   });
+}
+
+/** Writes the stand-in of the runtime as a program of its own. */
+export function runtimeProgram(folder: string): string {
+  const program = join(folder, "opencode");
+  const words = [process.execPath, resolve("test/helpers/opencode.ts")].map((word) => `'${word}'`);
+  writeFileSync(program, `#!/bin/sh\nexec ${words.join(" ")} "$@"\n`);
+  chmodSync(program, 0o755);
+  return program;
 }
 
 export async function freePort(): Promise<number> {

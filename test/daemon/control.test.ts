@@ -1,0 +1,207 @@
+import { describe, expect, test } from "bun:test";
+import { appendFileSync, existsSync, readFileSync, symlinkSync, unlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { runClient } from "../helpers/gateway.ts";
+import { type Sandbox, type SandboxOptions, startSandbox } from "../helpers/sandbox.ts";
+import { until } from "../helpers/until.ts";
+
+async function booted(options: SandboxOptions = {}): Promise<Sandbox> {
+  const sandbox = await startSandbox(options);
+  await sandbox.untilHealth("it works", ({ runtime }) => runtime === "ok");
+  return sandbox;
+}
+
+const ask = async (sandbox: Sandbox, path: string, body?: unknown) => {
+  const answer = await sandbox.call("POST", path, "platform", body);
+  return { status: answer.status, body: await answer.json() };
+};
+const standin = async (sandbox: Sandbox) => (await sandbox.call("GET", "/standin")).json();
+const prompt = (sandbox: Sandbox) =>
+  sandbox.call("POST", "/session/ses_1/prompt_async", "user", { parts: [{ type: "text", text: "go" }] });
+const aborts = (sandbox: Sandbox) => sandbox.notes().filter((note) => note.startsWith("abort")).length;
+
+describe("abort", () => {
+  test("without a run there is nothing to abort", async () => {
+    await using sandbox = await booted();
+    expect(await ask(sandbox, "/svc/abort")).toMatchObject({
+      status: 409,
+      body: { code: "nothing_to_abort" },
+    });
+  });
+
+  test("it is repeated until the run is over, and the session shows as busy until then", async () => {
+    await using sandbox = await booted({ behaviour: { runMs: 60_000, aborts: 4 } });
+    const { active_at: before } = await sandbox.health();
+    await Bun.sleep(20);
+    await prompt(sandbox);
+    const { active_at } = await sandbox.untilHealth("it is busy", ({ busy }) => busy);
+    expect(Date.parse(active_at)).toBeGreaterThan(Date.parse(before));
+    expect(await ask(sandbox, "/svc/abort")).toEqual({ status: 200, body: { ok: true } });
+    expect(aborts(sandbox)).toBe(4);
+    await sandbox.untilHealth("it is idle", ({ busy }) => !busy);
+  });
+
+  test("a run that does not show yet is aborted when it does", async () => {
+    await using sandbox = await booted({ behaviour: { runMs: 60_000, coldMs: 700 } });
+    await prompt(sandbox);
+    expect(await ask(sandbox, "/svc/abort")).toMatchObject({ status: 200 });
+    await Bun.sleep(300);
+    expect((await sandbox.health()).busy).toBe(false);
+  });
+});
+
+describe("refresh", () => {
+  test("brings the branch's new commits, and starts the runtime again", async () => {
+    await using sandbox = await booted();
+    const { commit: before, runtime_pid } = await sandbox.health();
+    const { second } = await sandbox.repository.write([
+      { name: "second", branch: sandbox.sessionId, parents: [before ?? ""], files: { "b.txt": "2\n" } },
+    ]);
+    expect(await ask(sandbox, "/svc/refresh")).toEqual({
+      status: 200,
+      body: { ok: true, repo: { before, after: second } },
+    });
+    expect(readFileSync(join(sandbox.workspace, "b.txt"), "utf8")).toBe("2\n");
+    const health = await sandbox.untilHealth(
+      "it works again, with the new commit",
+      ({ runtime, commit }) => runtime === "ok" && commit === second,
+    );
+    expect(health.runtime_pid).not.toBe(runtime_pid);
+    expect(await ask(sandbox, "/svc/refresh")).toMatchObject({
+      body: { repo: { before: second, after: second } },
+    });
+  });
+
+  test("what is no fast-forward changes nothing", async () => {
+    await using sandbox = await booted();
+    const { workspace, sessionId, repository } = sandbox;
+    const { commit, runtime_pid } = await sandbox.health();
+    const refused = { status: 409, body: { code: "not_fast_forward" } };
+    await repository.write([
+      { name: "next", branch: sessionId, parents: [commit ?? ""], files: { "a.txt": "theirs\n" } },
+    ]);
+    appendFileSync(join(workspace, "a.txt"), "unsaved\n");
+    expect(await ask(sandbox, "/svc/refresh")).toMatchObject(refused);
+    await runClient(workspace, "commit", "-qam", "mine");
+    expect(await ask(sandbox, "/svc/refresh")).toMatchObject(refused);
+    await runClient(workspace, "switch", "-qc", "elsewhere");
+    expect(await ask(sandbox, "/svc/refresh")).toMatchObject(refused);
+    expect(readFileSync(join(workspace, "a.txt"), "utf8")).toBe("1\nunsaved\n");
+    expect((await sandbox.health()).runtime_pid).toBe(runtime_pid);
+  });
+
+  test("a repository that cannot be asked is told, and one refresh runs at a time", async () => {
+    await using sandbox = await booted();
+    sandbox.api.answer = () => Response.json({}, { status: 500 });
+    expect(await ask(sandbox, "/svc/refresh")).toMatchObject({
+      status: 502,
+      body: { code: "repo_unreachable" },
+    });
+    sandbox.api.answer = () => null;
+    const both = await Promise.all([ask(sandbox, "/svc/refresh"), ask(sandbox, "/svc/refresh")]);
+    expect(both.map(({ status }) => status).toSorted()).toEqual([200, 409]);
+  });
+
+  test("what the agent wrote into its repository's settings does not get at the service key", async () => {
+    await using sandbox = await booted();
+    const { workspace, folder } = sandbox;
+    const script = join(folder, "evil");
+    writeFileSync(script, `#!/bin/sh\nenv >>${folder}/seen\n`, { mode: 0o755 });
+    for (const [key, value] of [
+      ["core.fsmonitor", script],
+      ["core.hooksPath", folder],
+      ["remote.origin.url", `ext::${script}`],
+      ["credential.helper", `!${script}`],
+      ["core.sshCommand", script],
+    ] as const)
+      await runClient(workspace, "config", key, value);
+    symlinkSync(script, join(folder, "post-merge"));
+    unlinkSync(join(workspace, "a.txt"));
+    symlinkSync("/dev/zero", join(workspace, "svc.toml"));
+    expect((await ask(sandbox, "/svc/refresh")).status).toBe(200);
+    await sandbox.untilHealth("it works", ({ runtime }) => runtime === "ok");
+    const seen = existsSync(join(folder, "seen")) ? readFileSync(join(folder, "seen"), "utf8") : "";
+    expect(seen).not.toContain("SVC_TOKEN");
+  });
+});
+
+describe("env", () => {
+  const secrets = { SVC_PROJECT_SECRET_NAMES: "KEPT,GONE", KEPT: "1", GONE: "2" };
+
+  test("secrets change, come and go with a new start; the same ones change nothing", async () => {
+    await using sandbox = await booted({ env: secrets });
+    const { runtime_pid } = await sandbox.health();
+    expect(await ask(sandbox, "/svc/env", { revision: "r1", env: { KEPT: "1", GONE: "2" } })).toEqual({
+      status: 200,
+      body: { ok: true, changed: false, revision: "r1" },
+    });
+    expect((await sandbox.health()).runtime_pid).toBe(runtime_pid);
+    expect(await ask(sandbox, "/svc/env", { revision: "r2", env: { KEPT: "3", NEW: "'$x\n" } })).toEqual({
+      status: 200,
+      body: { ok: true, changed: true, revision: "r2" },
+    });
+    await sandbox.untilHealth("it works", ({ runtime }) => runtime === "ok");
+    const { env } = await standin(sandbox);
+    expect(env).toMatchObject({
+      KEPT: "3",
+      NEW: "'$x\n",
+      SVC_PROJECT_SECRET_NAMES: "KEPT,NEW",
+      SVC_PROJECT_SECRETS_REVISION: "r2",
+    });
+    expect(env).not.toHaveProperty("GONE");
+  });
+
+  test.each<[unknown, string]>([
+    [{ revision: "r", env: { SVC_TOKEN: "x" } }, "reserved_name"],
+    [{ revision: "r", env: { LD_PRELOAD: "x" } }, "reserved_name"],
+    [{ revision: "r", env: { "a b": "x" } }, "validation_failed"],
+    [{ revision: "r", env: { A: 1 } }, "validation_failed"],
+    [{ revision: "r", env: { A: "\0" } }, "validation_failed"],
+    [{ revision: 1, env: {} }, "validation_failed"],
+    [{ revision: "r", env: [] }, "validation_failed"],
+    [{ revision: "r" }, "validation_failed"],
+    [[], "validation_failed"],
+    ["text", "invalid_json"],
+  ])("%j is refused, whole", async (body, code) => {
+    await using sandbox = await booted({ env: secrets });
+    expect(await ask(sandbox, "/svc/env", body)).toMatchObject({ status: 400, body: { code } });
+    expect((await standin(sandbox)).env).toMatchObject({ KEPT: "1", GONE: "2" });
+  });
+});
+
+describe("the first prompt", () => {
+  const env = { SVC_BOOTSTRAP_OPENCODE_SESSION: "1", SVC_INITIAL_PROMPT: "Do it\n'now'" };
+
+  test("is sent once, with agent and model", async () => {
+    await using sandbox = await booted({
+      env: { ...env, SVC_AGENT_NAME: "coder", SVC_OPENCODE_MODEL: "some/model/x" },
+      behaviour: { agents: ["build", "coder"] },
+    });
+    await until("it is sent", () => sandbox.log().includes("sent the first prompt"));
+    expect((await standin(sandbox)).prompts).toEqual([
+      {
+        messageID: expect.stringMatching(/^msg_/),
+        parts: [{ type: "text", text: "Do it\n'now'" }],
+        agent: "coder",
+        model: { providerID: "some", modelID: "model/x" },
+      },
+    ]);
+    await ask(sandbox, "/svc/env", { revision: "r", env: { A: "1" } });
+    await sandbox.untilHealth("it works again", ({ runtime }) => runtime === "ok");
+    await Bun.sleep(200);
+    expect((await standin(sandbox)).prompts).toEqual([]);
+  });
+
+  test("an agent that is not there is told, and the sandbox works all the same", async () => {
+    await using sandbox = await booted({ env: { ...env, SVC_AGENT_NAME: "nobody" } });
+    const { error, runtime } = await sandbox.untilHealth("it is told", ({ error }) => error !== undefined);
+    expect([runtime, error?.permanent]).toEqual(["ok", true]);
+    expect(error?.message).toContain('no agent "nobody"');
+  });
+
+  test("without being asked for it is not sent", async () => {
+    await using sandbox = await booted({ env: { SVC_INITIAL_PROMPT: "x" } });
+    await Bun.sleep(200);
+    expect((await standin(sandbox)).prompts).toEqual([]);
+  });
+});

@@ -1,0 +1,114 @@
+import { afterAll, beforeAll, describe, expect } from "bun:test";
+import { chmodSync, cpSync, linkSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { AGAINST_BINARIES, cleanEnvironment } from "../helpers/api.ts";
+import { needs } from "../helpers/needs.ts";
+import { commandOf, processIds } from "../helpers/processes.ts";
+import { until } from "../helpers/until.ts";
+
+const SPACES = Bun.spawnSync(["unshare", "--pid", "--fork", "--mount-proc", "true"]).exitCode === 0;
+const test = needs("root and unshare(1), to be the first process", SPACES);
+
+let folder: string;
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "svc-first-"));
+  const program = join(folder, "svc-entrypoint");
+  if (AGAINST_BINARIES) cpSync(resolve("dist/svc-entrypoint"), program);
+  else {
+    const built = Bun.spawnSync([
+      process.execPath,
+      "build",
+      "--compile",
+      resolve("daemon/main.ts"),
+      `--outfile=${program}`,
+    ]);
+    expect(built.exitCode).toBe(0);
+  }
+}, 60_000);
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Runs the entrypoint with a shell script as its daemon, as the first process of a namespace. */
+function first(script: string) {
+  const place = mkdtempSync(join(folder, "run-"));
+  linkSync(join(folder, "svc-entrypoint"), join(place, "svc-entrypoint"));
+  const daemon = join(place, "svc-agent");
+  writeFileSync(daemon, `#!/bin/bash\n${script}\n`);
+  chmodSync(daemon, 0o755);
+  const child = Bun.spawn(
+    ["unshare", "--pid", "--fork", "--mount-proc", "--kill-child", join(place, "svc-entrypoint")],
+    {
+      env: { ...cleanEnvironment(), SVC_TOKEN: "svc_sb_x" },
+      stdout: "pipe",
+      stderr: "pipe",
+      stdin: "ignore",
+    },
+  );
+  let said = "";
+  void (async () => {
+    for await (const bytes of child.stdout) said += Buffer.from(bytes).toString();
+  })();
+  /** As this namespace counts. */
+  const pid = () => processIds().find((id) => commandOf(id) === join(place, "svc-entrypoint"));
+  return { child, said: () => said, pid };
+}
+
+describe("the first process of a sandbox", () => {
+  test.each([
+    ["exit 0", 0],
+    ["exit 7", 7],
+    ["exit 255", 255],
+    ["kill -TERM $$", 143],
+    ["kill -KILL $$", 137],
+  ])("ends as the daemon ends: %s", async (script, code) => {
+    expect(await first(script).child.exited).toBe(code);
+  });
+
+  test("passes signals on, and waits for what the daemon makes of them", async () => {
+    for (const [signal, code] of [
+      ["SIGTERM", 11],
+      ["SIGINT", 12],
+      ["SIGHUP", 13],
+    ] as const) {
+      const run = first(
+        `trap 'sleep 0.2; exit 11' TERM; trap 'exit 12' INT; trap 'exit 13' HUP; echo ready; while :; do sleep 0.05; done`,
+      );
+      await until("it runs", () => run.said().includes("ready"));
+      process.kill(run.pid() ?? 0, signal);
+      expect(await run.child.exited).toBe(code);
+    }
+  });
+
+  test("leaves no zombie of the orphans that it is handed, and none of the daemon's exit codes is lost", async () => {
+    const run = first(`
+      for i in $(seq 50); do (setsid sh -c 'sleep 0.0$((RANDOM % 9)); exit 3' &) ; done
+      sh -c 'exit 5'; echo "own $?"
+      for i in $(seq 100); do
+        sleep 0.05
+        zombies=$(grep -l '^State:.Z' /proc/[0-9]*/status 2>/dev/null | wc -l)
+        [ $zombies = 0 ] && ! grep -qx sleep /proc/[0-9]*/comm && break
+      done
+      echo "zombies $zombies"
+      exit 9`);
+    expect(await run.child.exited).toBe(9);
+    expect(run.said()).toBe("own 5\nzombies 0\n");
+  });
+
+  test("does not show its environment, which holds the sandbox service key", async () => {
+    const run = first(`
+      echo "owner $(stat -c %u /proc/1/environ)"
+      setpriv --reuid=48123 --regid=48123 --clear-groups cat /proc/1/environ 2>&1 | tr -d '\\0' | grep -c svc_sb_x`);
+    await run.child.exited;
+    expect(run.said()).toBe("owner 0\n0\n");
+  });
+
+  test("says what is missing when there is no daemon", async () => {
+    const place = mkdtempSync(join(folder, "run-"));
+    linkSync(join(folder, "svc-entrypoint"), join(place, "svc-entrypoint"));
+    const child = Bun.spawn([join(place, "svc-entrypoint")], { stderr: "pipe", env: cleanEnvironment() });
+    expect(await child.exited).toBe(127);
+    expect(await new Response(child.stderr).text()).toMatch(
+      /^svc-entrypoint: .*svc-agent cannot be started: .*\n$/,
+    );
+  });
+});

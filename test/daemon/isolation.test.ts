@@ -1,0 +1,89 @@
+import { expect } from "bun:test";
+import { chmodSync, cpSync, mkdtempSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import { needs } from "../helpers/needs.ts";
+import { AGENT, SERVICE_KEY, startSandbox } from "../helpers/sandbox.ts";
+
+const ROOT = process.getuid?.() === 0;
+const test = needs("root, to start processes as other users", ROOT);
+/** Nobody's: no account of the machine needs to have it. */
+const OTHER = { uid: 48_123, gid: 48_124 };
+
+/** Runs a command as the other user, and tells what it says. */
+async function asOther(argv: string[]): Promise<string> {
+  const child = Bun.spawn(argv, { ...OTHER, stdout: "pipe", stderr: "pipe", cwd: "/" });
+  const [out, err] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+  ]);
+  return out + err;
+}
+
+test("the runtime and all git at its files run as the sandbox's user, who cannot look into the daemon", async () => {
+  await using sandbox = await startSandbox({ env: { SVC_RUNTIME_USER: `${OTHER.uid}:${OTHER.gid}` } });
+  await sandbox.untilHealth("it works", ({ runtime }) => runtime === "ok");
+  const runtime = await (await sandbox.call("GET", "/standin")).json();
+  expect(runtime).toMatchObject(OTHER);
+  expect(await asOther(["sh", "-c", `grep Groups /proc/${runtime.pid}/status`])).toMatch(
+    new RegExp(`^Groups:\\s+(?:${OTHER.gid})?\\s*$`),
+  );
+  for (const path of [
+    sandbox.workspace,
+    sandbox.home,
+    join(sandbox.workspace, ".git/HEAD"),
+    join(sandbox.workspace, "a.txt"),
+  ])
+    expect([path, statSync(path).uid]).toEqual([path, OTHER.uid]);
+  const { pid } = sandbox.child;
+  for (const file of ["environ", "mem", "maps", "fd"]) {
+    const said = await asOther([
+      "sh",
+      "-c",
+      `head -c 100000 /proc/${pid}/${file} || ls /proc/${pid}/${file}/`,
+    ]);
+    expect(said).toContain("Permission denied");
+    expect(said).not.toContain(SERVICE_KEY);
+  }
+  expect((await sandbox.call("POST", "/svc/refresh", "platform")).status).toBe(200);
+  await sandbox.untilHealth("it works", ({ runtime: state, commit }) => state === "ok" && commit !== null);
+});
+
+test("a daemon of an ordinary user is closed to other processes of the same user", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "svc-other-"));
+  chmodSync(folder, 0o755);
+  // the developer's folders may be closed to others
+  const [program = "", ...rest] = AGENT;
+  const copy = join(folder, basename(program));
+  cpSync(program, copy, { dereference: true });
+  const source = rest.length > 0 ? await bundle(folder) : [];
+  const before = ["setpriv", `--reuid=${OTHER.uid}`, `--regid=${OTHER.gid}`, "--clear-groups"];
+  await using sandbox = await startSandbox({
+    before,
+    command: [copy, ...source],
+    owner: OTHER,
+    env: { SVC_RUNTIME_BIN: "/nonexistent" },
+  });
+  await sandbox.untilHealth("it is cloned", ({ clone }) => clone === "ok");
+  const { pid } = sandbox.child;
+  expect(await asOther(["sh", "-c", `cat /proc/${pid}/status | grep ^Uid`])).toContain(String(OTHER.uid));
+  for (const file of ["environ", "mem"])
+    expect(await asOther(["head", "-c", "100000", `/proc/${pid}/${file}`])).toContain("Permission denied");
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** The daemon's source as one file that anybody may read. */
+async function bundle(folder: string): Promise<string[]> {
+  const file = join(folder, "daemon.js");
+  const built = await Bun.build({ entrypoints: ["daemon/main.ts"], target: "bun" });
+  await Bun.write(file, built.outputs[0] ?? "");
+  return [file];
+}
+
+test("the sandbox's wrap stands before the runtime, and before git in the workspace", async () => {
+  await using sandbox = await startSandbox({
+    env: { SVC_RUNTIME_WRAP: JSON.stringify(["env", "WRAPPED=yes"]) },
+  });
+  await sandbox.untilHealth("it works", ({ runtime, commit }) => runtime === "ok" && commit !== null);
+  expect((await (await sandbox.call("GET", "/standin")).json()).env).toMatchObject({ WRAPPED: "yes" });
+});

@@ -1,0 +1,219 @@
+import { afterEach, expect, test } from "bun:test";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createChildren } from "../../daemon/children.ts";
+import { type Limits, type Runtime, superviseRuntime } from "../../daemon/runtime.ts";
+import { readSettings } from "../../daemon/settings.ts";
+import { cleanEnvironment } from "../helpers/api.ts";
+import type { Behaviour } from "../helpers/opencode.ts";
+import { allProcesses } from "../helpers/processes.ts";
+import { freePort, runtimeProgram, startSandbox } from "../helpers/sandbox.ts";
+import { until } from "../helpers/until.ts";
+
+/** The supervision alone, with the patience of a test. */
+const LIMITS: Partial<Limits> = {
+  firstPauseMs: 20,
+  longestPauseMs: 80,
+  soundMs: 600_000,
+  readyMs: 1_500,
+  lookMs: 50,
+  lookAnswerMs: 300,
+  looks: 3,
+  abortMs: 3_000,
+  termMs: 400,
+};
+
+const running: { runtime: Runtime; folder: string }[] = [];
+afterEach(async () => {
+  for (const { runtime, folder } of running.splice(0)) {
+    await runtime.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
+
+async function supervise(
+  behaviour: Behaviour,
+  limits: Partial<Limits> = {},
+  env: Record<string, string> = {},
+) {
+  const folder = mkdtempSync(join(tmpdir(), "svc-runtime-"));
+  const [workspace, home] = [join(folder, "workspace"), join(folder, "home")];
+  for (const path of [workspace, home]) mkdirSync(path);
+  const standin = join(home, "standin.json");
+  const behave = (how: Behaviour) => writeFileSync(standin, JSON.stringify(how));
+  behave(behaviour);
+  const id = crypto.randomUUID();
+  const settings = readSettings(
+    {
+      ...cleanEnvironment(),
+      STANDIN: standin,
+      SVC_PROJECT_ID: id,
+      SVC_SESSION_ID: id,
+      SVC_BRANCH_NAME: id,
+      SVC_REPO_URL: "http://127.0.0.1:1/x.git",
+      SVC_API_URL: "http://127.0.0.1:1/v1",
+      SVC_TOKEN: "svc_sb_test",
+      SVC_RUNTIME_PORT: String(await freePort()),
+      SVC_RUNTIME_BIN: runtimeProgram(folder),
+      SVC_WORKSPACE: workspace,
+      SVC_RUNTIME_HOME: home,
+      ...env,
+    },
+    null,
+  );
+  const said: string[] = [];
+  let ready = 0;
+  const runtime = superviseRuntime({
+    settings,
+    children: createChildren(),
+    log: { say: (text) => said.push(text), runtime: (line) => said.push(line) },
+    secrets: () => settings.secrets,
+    onReady: () => {
+      ready++;
+    },
+    limits: { ...LIMITS, ...limits },
+  });
+  running.push({ runtime, folder });
+  runtime.start();
+  const notes = () =>
+    existsSync(`${standin}.log`) ? readFileSync(`${standin}.log`, "utf8").split("\n").filter(Boolean) : [];
+  const starts = () => notes().filter((note) => note.startsWith("start ")).length;
+  return { runtime, behave, said, notes, starts, ready: () => ready, home };
+}
+
+test("one that crashes is started again, with pauses that grow to their limit, and told", async () => {
+  const { runtime, behave, said, starts } = await supervise({ crash: true });
+  await until("it was started five times", () => starts() >= 5);
+  expect(runtime.error).toMatchObject({ kind: "runtime", permanent: false });
+  expect(said).toContain("it crashed");
+  const pauses = said.flatMap(
+    (line) => /exit status 7\. It is started again in (\S+) s/.exec(line)?.[1] ?? [],
+  );
+  expect(pauses.slice(0, 4)).toEqual(["0.02", "0.04", "0.08", "0.08"]);
+  behave({});
+  await until("it is ready", () => runtime.state === "ok");
+  expect(runtime.error).toBeNull();
+});
+
+test("one that dies is started again; its state says so meanwhile", async () => {
+  const { runtime, ready } = await supervise({}, { firstPauseMs: 300 });
+  await until("it is ready", () => runtime.state === "ok");
+  process.kill(runtime.pid ?? 0, "SIGKILL");
+  await until("it is down", () => runtime.state === "down");
+  expect(runtime.error?.message).toBe(
+    "The agent runtime was ended by SIGKILL. It is started again in 0.3 s.",
+  );
+  await until("it is ready again", () => runtime.state === "ok");
+  expect(ready()).toBe(2);
+});
+
+test.each<[string, Behaviour]>([
+  ["answers nothing", { hang: true }],
+  ["never says that it listens", { mute: true }],
+])("one that %s gets no user's request, and is started again", async (_, behaviour) => {
+  const { runtime, behave, starts } = await supervise(behaviour);
+  await until("it was ended", () => starts() === 2);
+  expect(runtime.error?.message).toContain("did not get ready within 1.5 s");
+  behave({});
+  await until("it is ready", () => runtime.state === "ok");
+});
+
+test("one that listens before it answers is asked again until it does", async () => {
+  const { runtime } = await supervise({ deafMs: 700 }, { readyMs: 20_000 });
+  await until("it is ready", () => runtime.state === "ok", 20_000);
+});
+
+test("one that is wedged is started again", async () => {
+  const { runtime, behave, starts } = await supervise({});
+  await until("it is ready", () => runtime.state === "ok");
+  behave({ wedged: true });
+  await until("it was given up", () => starts() === 2);
+  behave({});
+  await until("it is ready", () => runtime.state === "ok");
+});
+
+test("a configuration that cannot be used is told, and not tried again until somebody asks", async () => {
+  const { runtime, behave, starts } = await supervise({ brokenConfig: true });
+  await until("it has failed", () => runtime.state === "failed");
+  expect(runtime.error).toEqual({
+    kind: "config",
+    message:
+      "The agent runtime cannot use its configuration: ConfigInvalidError: opencode.json: agent.x: wrong type. Mend it in the repository, and refresh the session.",
+    permanent: true,
+  });
+  await Bun.sleep(300);
+  expect(starts()).toBe(1);
+  behave({});
+  await runtime.restart();
+  await until("it is ready", () => runtime.state === "ok");
+});
+
+test("a program that is not there is told, with what to install", async () => {
+  const { runtime } = await supervise({}, {}, { SVC_RUNTIME_BIN: "/nonexistent/opencode" });
+  await until("it has failed", () => runtime.state === "failed");
+  expect(runtime.error).toMatchObject({ kind: "runtime", permanent: true });
+  expect(runtime.error?.message).toContain("Install opencode");
+});
+
+test("one that does not heed SIGTERM is killed; a restart asked for is no crash", async () => {
+  const { runtime, notes, starts, said } = await supervise({ ignoreSigterm: true });
+  await until("it is ready", () => runtime.state === "ok");
+  const begun = performance.now();
+  await runtime.restart();
+  expect(performance.now() - begun).toBeGreaterThan(LIMITS.termMs ?? 0);
+  expect(notes().filter((note) => note.startsWith("SIGTERM"))).toHaveLength(1);
+  await until("it is ready", () => runtime.state === "ok");
+  expect(starts()).toBe(2);
+  expect(said.join()).not.toContain("started again");
+});
+
+test("locks of a start that was killed are gone before the next", async () => {
+  const { runtime, home } = await supervise({ crash: true });
+  const lock = join(home, ".local/state/opencode/locks/x.lock");
+  mkdirSync(lock, { recursive: true });
+  await until("they are gone", () => !existsSync(lock));
+  expect(runtime.state).not.toBe("ok");
+});
+
+test("restarts that cross each other, or a stop, leave one process or none", async () => {
+  const { runtime } = await supervise({});
+  for (let round = 0; round < 5; round++) {
+    await Promise.all([runtime.restart(), Bun.sleep(round * 7).then(() => runtime.restart())]);
+    await until("it is ready", () => runtime.state === "ok");
+  }
+  const pid = runtime.pid ?? 0;
+  await Promise.all([runtime.restart(), runtime.stop()]);
+  await Bun.sleep(200);
+  expect(allProcesses().filter((found) => found.pid === pid)).toEqual([]);
+  expect(runtime.pid).toBeNull();
+});
+
+const sleepers = () => allProcesses().filter(({ command }) => /^sleep 424[234]$/.test(command));
+
+test("whatever the runtime started ends with it: children, other groups, orphans", async () => {
+  const sandbox = await startSandbox({ behaviour: { children: true } });
+  try {
+    const { runtime_pid } = await sandbox.untilHealth("it works", ({ runtime }) => runtime === "ok");
+    const mine = () =>
+      sleepers().filter(({ environment }) => environment.includes(`SVC_SESSION_ID=${sandbox.sessionId}`));
+    await until("they run", () => mine().length === 3);
+    process.kill(runtime_pid ?? 0, "SIGKILL");
+    sandbox.behave({});
+    await sandbox.untilHealth(
+      "it was started again",
+      (health) => health.runtime === "ok" && health.runtime_pid !== runtime_pid,
+    );
+    expect(mine()).toEqual([]);
+    sandbox.behave({ children: true });
+    const { runtime_pid: second } = await sandbox.health();
+    process.kill(second ?? 0, "SIGKILL");
+    await until("they run", () => mine().length === 3);
+  } finally {
+    await sandbox[Symbol.asyncDispose]();
+  }
+  expect(
+    sleepers().filter(({ environment }) => environment.includes(`SVC_SESSION_ID=${sandbox.sessionId}`)),
+  ).toEqual([]);
+  expect(sandbox.child.exitCode).toBe(0);
+}, 30_000);

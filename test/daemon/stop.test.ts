@@ -1,0 +1,49 @@
+import { expect, test } from "bun:test";
+import { allProcesses } from "../helpers/processes.ts";
+import { startSandbox } from "../helpers/sandbox.ts";
+import { until } from "../helpers/until.ts";
+
+const POST_PROMPT = ["POST", "/session/ses_1/prompt_async", "user", { parts: [] }] as const;
+
+test("a stop aborts what runs, waits for it, asks the runtime to end, and ends with status 0", async () => {
+  await using sandbox = await startSandbox({ behaviour: { runMs: 60_000, aborts: 2 } });
+  await sandbox.untilHealth("it works", ({ runtime }) => runtime === "ok");
+  await sandbox.call(...POST_PROMPT);
+  await sandbox.untilHealth("it is busy", ({ busy }) => busy);
+  sandbox.child.kill("SIGTERM");
+  expect(await sandbox.child.exited).toBe(0);
+  expect(sandbox.notes().slice(1)).toEqual(["abort ses_1", "abort ses_1", expect.stringMatching(/^SIGTERM/)]);
+});
+
+test("a runtime that heeds nothing does not hold a stop up for long", async () => {
+  await using sandbox = await startSandbox({
+    behaviour: { runMs: 60_000, aborts: 10_000, ignoreSigterm: true, children: true },
+  });
+  await sandbox.untilHealth("it works", ({ runtime }) => runtime === "ok");
+  await sandbox.call(...POST_PROMPT);
+  await sandbox.untilHealth("it is busy", ({ busy }) => busy);
+  const begun = performance.now();
+  sandbox.child.kill("SIGTERM");
+  expect(await sandbox.child.exited).toBe(0);
+  // 3 s for the run, 5 s for the process, 1 s for what it left
+  expect(performance.now() - begun).toBeLessThan(14_000);
+}, 30_000);
+
+test("a stop in the middle of a clone leaves nothing running", async () => {
+  await using sandbox = await startSandbox({ env: { SVC_REPO_URL: "http://127.0.0.1:1/x.git" } });
+  await sandbox.untilHealth("it has failed", ({ clone }) => clone === "failed");
+  sandbox.child.kill("SIGTERM");
+  expect(await sandbox.child.exited).toBe(0);
+});
+
+test("asked twice, it ends at once, and the runtime with it", async () => {
+  await using sandbox = await startSandbox({ behaviour: { ignoreSigterm: true } });
+  const { runtime_pid } = await sandbox.untilHealth("it works", ({ runtime }) => runtime === "ok");
+  sandbox.child.kill("SIGTERM");
+  await until("it is stopping", () => sandbox.notes().some((note) => note.startsWith("SIGTERM")));
+  const begun = performance.now();
+  sandbox.child.kill("SIGTERM");
+  expect(await sandbox.child.exited).toBe(0);
+  expect(performance.now() - begun).toBeLessThan(3_000);
+  await until("the runtime is gone", () => !allProcesses().some(({ pid }) => pid === runtime_pid));
+});
