@@ -39,6 +39,8 @@ export const BINARIES: readonly Binary[] = [
       // Elysia reads the names of handlers' parameters: identifiers stay as they are.
       "--minify-whitespace",
       "--minify-syntax",
+      // The Docker client's ssh part asks for it, and does without: it is native code.
+      "--external=cpu-features",
       // A log's stack traces name the source files.
       "--sourcemap",
       "--asset=db/migrations",

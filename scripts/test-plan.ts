@@ -17,6 +17,11 @@ export function runsAlone(job: Job): boolean {
   return ALONE.some((name) => job.name.startsWith(name));
 }
 
+/** Whether a job has sandboxes in Docker; starting an engine takes some seconds. */
+export function usesDocker(job: Job): boolean {
+  return job.name.includes("docker");
+}
+
 /** One process of the test run: a check, which counts as one test, or a file of tests. */
 export type Job = { kind: "check"; name: string; command: string[] } | TestFile;
 export interface TestFile {

@@ -2,9 +2,10 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { availableParallelism, tmpdir, totalmem } from "node:os";
 import { join } from "node:path";
 import { build } from "./build.ts";
+import { startDockerEngine } from "./docker-engine.ts";
 import { startPostgres } from "./postgres-server.ts";
 import { type JobResult, runJob } from "./test-job.ts";
-import { type Job, planTests, runsAlone } from "./test-plan.ts";
+import { type Job, planTests, runsAlone, usesDocker } from "./test-plan.ts";
 
 /** An embedded database takes up to 1.1 GB while it is made, and a file may have two. */
 const MEMORY_PER_JOB = 3 * 1024 ** 3;
@@ -22,17 +23,33 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => pr
 await build();
 const postgres = await startPostgres();
 if ("missing" in postgres) process.stdout.write(`no real Postgres here: ${postgres.missing}\n`);
+const docker = await dockerHost();
 const skips = join(folder, "skips");
-const env = { SVC_TEST_SKIPS: skips, TEST_DATABASE_URL: "url" in postgres ? postgres.url : "" };
+const env = {
+  SVC_TEST_SKIPS: skips,
+  TEST_DATABASE_URL: "url" in postgres ? postgres.url : "",
+  TEST_DOCKER_HOST: docker.host,
+};
 
 const results: JobResult[] = [];
 const together = jobs.filter((job) => !runsAlone(job));
 await Promise.all(Array.from({ length: atOnce() }, () => work(together)));
 await work(jobs.filter(runsAlone));
 if ("url" in postgres) postgres.stop();
+await docker.stop();
 report();
 // Not `process.exit`: it would cut off what a slow reader has not read yet.
 process.exitCode = results.some(({ failed }) => failed > 0) ? 1 : 0;
+
+/** An engine that was named is used as it is. */
+async function dockerHost(): Promise<{ host: string; stop(): Promise<void> }> {
+  const given = { host: process.env["TEST_DOCKER_HOST"] ?? "", stop: async () => {} };
+  if (given.host !== "" || !jobs.some(usesDocker)) return given;
+  const engine = await startDockerEngine();
+  if ("host" in engine) return engine;
+  process.stdout.write(`no Docker engine here: ${engine.missing}\n`);
+  return given;
+}
 
 async function work(waiting: Job[]): Promise<void> {
   for (let job = waiting.shift(); job; job = waiting.shift()) {

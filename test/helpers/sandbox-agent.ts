@@ -54,7 +54,11 @@ async function carryOut(command: SandboxCommand): Promise<unknown> {
       return run(command.command);
     case "spawn":
       // of its own session, as an agent's tools start theirs
-      return Bun.spawn(command.command, { stdio: ["ignore", "ignore", "ignore"], detached: true }).pid;
+      return Bun.spawn(command.command, {
+        ...asAgent(),
+        stdio: ["ignore", "ignore", "ignore"],
+        detached: true,
+      }).pid;
     case "print":
       process.stdout.write(Buffer.from(command.base64, "base64"));
       return null;
@@ -64,9 +68,22 @@ async function carryOut(command: SandboxCommand): Promise<unknown> {
     case "die":
       setTimeout(() => process.kill(process.pid, command.signal), 20);
       return null;
+    case "eat memory":
+      setTimeout(eatMemory, 20);
+      return null;
     case "ignore SIGTERM":
       return null;
   }
+}
+
+/** As the daemon does, where it is told to: what works in a sandbox is not its own user's. */
+function asAgent(): { uid: number; gid: number } | Record<never, never> {
+  const [uid, gid] = (process.env["SVC_RUNTIME_USER"] ?? "").split(":").map(Number);
+  return uid && gid ? { uid, gid } : {};
+}
+
+function eatMemory(): never {
+  for (const eaten: Uint8Array[] = []; ; ) eaten.push(new Uint8Array(16 * 1024 ** 2).fill(1));
 }
 
 async function visit(url: string): Promise<string> {
@@ -93,7 +110,13 @@ async function connect(hostname: string, port: number): Promise<string> {
 }
 
 async function run(command: string[]): Promise<{ code: number; out: string; err: string }> {
-  const child = Bun.spawn(command, { stdin: "ignore", stdout: "pipe", stderr: "pipe", timeout: 10_000 });
+  const child = Bun.spawn(command, {
+    ...asAgent(),
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+    timeout: 10_000,
+  });
   const [out, err, code] = await Promise.all([text(child.stdout), text(child.stderr), child.exited]);
   return { code, out, err };
 }

@@ -22,6 +22,7 @@ export type SandboxCommand =
   | { do: "print"; base64: string }
   | { do: "exit"; code: number }
   | { do: "die"; signal: number }
+  | { do: "eat memory" }
   | { do: "ignore SIGTERM" };
 
 /** Stands where the API would: what sandboxes ask it for is remembered. */

@@ -1,0 +1,115 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { homedir, tmpdir } from "node:os";
+import { join } from "node:path";
+import { DataFolderInUseError, takeDataFolder } from "../src/data-folder.ts";
+
+export interface DockerEngine {
+  /** For DOCKER_HOST. */
+  host: string;
+  /** Ends the engine with its containers, and removes its files. */
+  stop(): Promise<void>;
+}
+
+/** The files of a Debian with git and nftables, as a tar: `.ci/run` makes it, so that no test needs a registry. */
+const ROOTFS = join(process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache"), "svc/test-rootfs.tar");
+/** What the tar is called in the engine: the base of svc's default image. */
+const BASE = { repo: "debian", tag: "bookworm-slim" };
+
+const START_MS = 60_000;
+/** Containers are killed after ten seconds; then the engine unmounts their files. */
+const STOP_MS = 30_000;
+/**
+ * Where sandboxes have their networks. An address of one that is gone is nobody's: what a test still asks of it must not
+ * leave the machine.
+ */
+const NETWORKS = "198.18.0.0/15";
+/** Engines share the machine's bridge and its iptables, so there is one of ours at a time: whoever comes later waits. */
+const TURN = join(tmpdir(), "svc-test-docker");
+const TURN_MS = 10 * 60_000;
+const LOOK_MS = 200;
+
+/**
+ * Starts a Docker engine of our own, in a folder that is gone afterwards.
+ * @returns a sentence when this machine cannot run it.
+ */
+export async function startDockerEngine(): Promise<DockerEngine | { missing: string }> {
+  const program = Bun.which("dockerd", { PATH: `${process.env["PATH"]}:/usr/sbin:/sbin` });
+  if (process.getuid?.() !== 0 || program === null)
+    return { missing: "it takes root and dockerd to start one" };
+  if (!existsSync(ROOTFS)) return { missing: `there is no ${ROOTFS}, which .ci/run makes` };
+  const giveUpTurn = await takeTurn();
+  if (giveUpTurn === null) return { missing: "another test run has had its engine for too long" };
+  Bun.spawnSync(["ip", "route", "replace", "unreachable", NETWORKS]);
+  const folder = mkdtempSync(join(tmpdir(), "svc-docker-"));
+  const socket = join(folder, "docker.sock");
+  const child = Bun.spawn(
+    [
+      // ended with this process even when that is killed
+      ...(Bun.which("setpriv") ? ["setpriv", "--pdeathsig=TERM"] : []),
+      program,
+      `--data-root=${join(folder, "data")}`,
+      `--exec-root=${join(folder, "exec")}`,
+      `--pidfile=${join(folder, "pid")}`,
+      `--host=unix://${socket}`,
+      "--shutdown-timeout=5",
+    ],
+    { stdin: "ignore", stdout: "ignore", stderr: Bun.file(join(folder, "log")) },
+  );
+  const stop = async () => {
+    child.kill("SIGTERM");
+    const timer = setTimeout(() => child.kill("SIGKILL"), STOP_MS);
+    await child.exited;
+    clearTimeout(timer);
+    Bun.spawnSync(["ip", "route", "del", "unreachable", NETWORKS]);
+    unmountBelow(folder);
+    rmSync(folder, { recursive: true, force: true });
+    giveUpTurn();
+  };
+  try {
+    await untilReady(socket, () => child.exitCode !== null);
+    child.unref();
+    return { host: `unix://${socket}`, stop };
+  } catch (error) {
+    const log = existsSync(join(folder, "log")) ? readFileSync(join(folder, "log"), "utf8") : "";
+    await stop();
+    return { missing: `${error instanceof Error ? error.message : error}: ${log.trim().split("\n").at(-1)}` };
+  }
+}
+
+async function takeTurn(): Promise<(() => void) | null> {
+  for (const end = performance.now() + TURN_MS; ; await Bun.sleep(LOOK_MS)) {
+    try {
+      return takeDataFolder(TURN);
+    } catch (error) {
+      if (!(error instanceof DataFolderInUseError)) throw error;
+      if (performance.now() > end) return null;
+    }
+  }
+}
+
+/** Waits until the engine answers, and gives it the image. */
+async function untilReady(socket: string, hasEnded: () => boolean): Promise<void> {
+  for (const end = performance.now() + START_MS; ; await Bun.sleep(LOOK_MS)) {
+    const answer = await fetch("http://docker/_ping", { unix: socket }).catch(() => null);
+    if (answer?.ok) break;
+    if (hasEnded()) throw new Error("dockerd ended");
+    if (performance.now() > end) throw new Error("dockerd was not ready in time");
+  }
+  const query = new URLSearchParams({ fromSrc: "-", ...BASE });
+  const answer = await fetch(`http://docker/images/create?${query}`, {
+    unix: socket,
+    method: "POST",
+    body: Bun.file(ROOTFS),
+    signal: AbortSignal.timeout(START_MS),
+  });
+  const words = await answer.text();
+  if (!answer.ok || words.includes('"error"')) throw new Error(`the base image was not taken: ${words}`);
+}
+
+function unmountBelow(folder: string): void {
+  const paths = readFileSync("/proc/self/mounts", "utf8")
+    .split("\n")
+    .map((line) => line.split(" ")[1] ?? "")
+    .filter((path) => path.startsWith(`${folder}/`));
+  for (const path of paths.reverse()) Bun.spawnSync(["umount", "--lazy", path]);
+}

@@ -1,0 +1,74 @@
+import { SandboxError } from "../provider.ts";
+import { type Engine, EngineError } from "./engine.ts";
+import { LABEL, type Labels, withLabels } from "./names.ts";
+import { removeContainer } from "./run-to-end.ts";
+
+/** For a container to be gone that was killed, on a machine that is busy. */
+const KILLED_MS = 60_000;
+/** What is being removed by somebody else takes a moment, and keeps its network that long. */
+const AGAIN_MS = 100;
+const GONE_MS = 30_000;
+
+/**
+ * Ends all that carries these labels: sandboxes get SIGTERM and `graceMs`, then everything is removed.
+ * @throws SandboxError when it cannot be ended now
+ */
+export async function endAll(engine: Engine, labels: Labels, graceMs: number): Promise<void> {
+  const filters = withLabels(labels);
+  const containers = await engine.ask("list containers", (docker, abortSignal) =>
+    docker.listContainers({ all: true, filters, abortSignal }),
+  );
+  const isSandbox = (container: (typeof containers)[number]) => container.Labels[LABEL.role] === "sandbox";
+  // the fence last: what ends says goodbye over the network
+  for (const container of containers.filter(isSandbox)) {
+    if (container.State === "running" && graceMs > 0) await stopContainer(engine, container.Id, graceMs);
+    await removeContainer(engine, container.Id);
+  }
+  await Promise.all(
+    containers.filter((container) => !isSandbox(container)).map(({ Id }) => removeContainer(engine, Id)),
+  );
+  const networks = await engine.ask("list networks", (docker, abortSignal) =>
+    docker.listNetworks({ filters, abortSignal }),
+  );
+  await Promise.all(networks.map(({ Id }) => removeNetwork(engine, Id)));
+  if (containers.length > 0) await untilGone(engine, labels);
+}
+
+async function stopContainer(engine: Engine, id: string, graceMs: number): Promise<void> {
+  try {
+    await engine.ask(
+      "stop a container",
+      (docker, abortSignal) => docker.getContainer(id).stop({ t: Math.ceil(graceMs / 1000), abortSignal }),
+      { ms: graceMs + KILLED_MS },
+    );
+  } catch (error) {
+    // 304: it has ended meanwhile
+    if (!(error instanceof EngineError) || (error.status !== 304 && error.status !== 404)) throw error;
+  }
+}
+
+async function removeNetwork(engine: Engine, id: string): Promise<void> {
+  for (const end = performance.now() + GONE_MS; ; await Bun.sleep(AGAIN_MS)) {
+    try {
+      await engine.ask("remove a network", (docker, abortSignal) =>
+        docker.getNetwork(id).remove({ abortSignal }),
+      );
+      return;
+    } catch (error) {
+      if (error instanceof EngineError && error.status === 404) return;
+      // 403: a container is still leaving it
+      if (!(error instanceof EngineError) || error.status !== 403 || performance.now() > end) throw error;
+    }
+  }
+}
+
+/** A removal that somebody else has begun is waited for. */
+async function untilGone(engine: Engine, labels: Labels): Promise<void> {
+  for (const end = performance.now() + GONE_MS; performance.now() < end; await Bun.sleep(AGAIN_MS)) {
+    const left = await engine.ask("list containers", (docker, abortSignal) =>
+      docker.listContainers({ all: true, filters: withLabels(labels), abortSignal }),
+    );
+    if (left.length === 0) return;
+  }
+  throw new SandboxError("Docker is still removing the sandbox. It is tried again.");
+}

@@ -1,0 +1,102 @@
+import { createReadStream } from "node:fs";
+import { stat } from "node:fs/promises";
+import { join } from "node:path";
+import type { Readable } from "node:stream";
+import type { ProviderOptions } from "../../provider.ts";
+import { SandboxError } from "../../provider.ts";
+
+/** The C library of an image: a program built for one does not start on the other. */
+export type Libc = "glibc" | "musl";
+
+/** The programs that svc puts into an image. */
+export interface Binaries {
+  /** Changes whenever one of them does. */
+  digest(): Promise<string>;
+  /** @throws SandboxError when they were not built for this library */
+  of(libc: Libc): Promise<Program[]>;
+}
+
+interface Program {
+  /** Its place in the image. */
+  target: string;
+  /** The place of the same file by another name. */
+  sameAs: string | null;
+  bytes: number;
+  read(): Readable;
+}
+
+const FOLDER = "usr/local/bin";
+const OWN = ["svc-agent", "svc-entrypoint", "svc"] as const;
+const SUFFIX = { glibc: "", musl: "-musl" } as const;
+
+export function createBinaries({ binaries, runtime }: ProviderOptions): Binaries {
+  const digests = new Map<string, Promise<string>>();
+
+  return {
+    async digest() {
+      const paths = [
+        ...Object.values(SUFFIX).flatMap((suffix) => OWN.map((name) => pathOf(name, suffix))),
+        runtime,
+      ];
+      return JSON.stringify(await Promise.all(paths.map((path) => path && digestOf(path))));
+    },
+    async of(libc) {
+      const own = await Promise.all(OWN.map((name) => programOf(name, pathOf(name, SUFFIX[libc]))));
+      const missing = OWN.filter((_, index) => own[index] === null);
+      if (missing.length > 0) {
+        throw new SandboxError(
+          `This svc has no ${missing.join(", ")} for images with ${libc}${libc === "musl" ? ", such as Alpine's: take an image of Debian or the like" : ""}.`,
+          { permanent: true },
+        );
+      }
+      // the runtime's one program is for glibc, where nothing else is known of it
+      const agent = runtime && libc === "glibc" ? await programOf("opencode", runtime) : null;
+      return linked([...own, agent].filter((program) => program !== null));
+    },
+  };
+
+  function pathOf(name: string, suffix: string): string {
+    return join(binaries, `${name}${suffix}`);
+  }
+
+  /** Of a file that has not changed it is known. */
+  async function digestOf(path: string): Promise<string> {
+    const file = await stat(path).catch(() => null);
+    if (!file?.isFile()) return "";
+    const key = [path, file.size, file.mtimeMs, file.ino].join("\0");
+    const digest = digests.get(key) ?? hashFile(path);
+    digests.set(key, digest);
+    digest.catch(() => digests.delete(key));
+    return digest;
+  }
+}
+
+async function hashFile(path: string): Promise<string> {
+  const hash = new Bun.CryptoHasher("sha256");
+  for await (const piece of createReadStream(path)) hash.update(piece);
+  return hash.digest("hex");
+}
+
+interface FoundProgram extends Program {
+  inode: string;
+}
+
+async function programOf(name: string, path: string): Promise<FoundProgram | null> {
+  const file = await stat(path).catch(() => null);
+  if (!file?.isFile()) return null;
+  return {
+    target: `${FOLDER}/${name}`,
+    sameAs: null,
+    bytes: file.size,
+    read: () => createReadStream(path, { end: file.size - 1 }),
+    inode: `${file.dev}:${file.ino}`,
+  };
+}
+
+/** svc-agent and svc-entrypoint are one file of a hundred megabytes. */
+function linked(programs: readonly FoundProgram[]): Program[] {
+  return programs.map((program, index) => {
+    const first = programs.findIndex(({ inode }) => inode === program.inode);
+    return first < index ? { ...program, sameAs: programs[first]?.target ?? null } : program;
+  });
+}

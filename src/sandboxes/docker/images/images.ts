@@ -1,0 +1,103 @@
+import { arch } from "node:os";
+import type { ImageBuild, ProviderOptions, StartWatch } from "../../provider.ts";
+import { type Engine, EngineError } from "../engine.ts";
+import type { Surroundings } from "../surroundings.ts";
+import { createBinaries } from "./binaries.ts";
+import { buildDefault, DEFAULT_TAG } from "./default.ts";
+import { addLayers, USER_LABEL } from "./layers.ts";
+import { buildProject } from "./project.ts";
+import { pruneImages } from "./prune.ts";
+import { createShared } from "./shared.ts";
+
+export interface SandboxImage {
+  id: string;
+  /** Whose processes the agent's are, as `uid:gid`. */
+  runtimeUser: string;
+}
+
+/** The images of sandboxes, each made once. */
+export interface Images {
+  /**
+   * The image for a sandbox and the one for its fence. What is there already is not built again; starts that want the
+   * same one at the same time share one build, and each sees its progress.
+   * @throws SandboxError with the last lines of a build that fails; the signal's reason
+   */
+  prepare(
+    build: ImageBuild | null,
+    watch: StartWatch,
+    signal: AbortSignal,
+  ): Promise<{ sandbox: SandboxImage; fence: string }>;
+}
+
+/** What an image is made with. */
+export interface ImageContext {
+  engine: Engine;
+  options: ProviderOptions;
+  lookAround(image: string): Promise<Surroundings>;
+}
+
+/** Changes whenever `layers.ts` makes something else of the same parts. */
+const LAYOUT = "1";
+
+export function createImages(context: ImageContext): Images {
+  const { engine, options } = context;
+  const binaries = createBinaries(options);
+  const share = createShared();
+
+  return {
+    async prepare(build, watch, signal) {
+      const fence = await ensure(DEFAULT_TAG, watch, signal, (log, cut) => buildDefault(engine, log, cut));
+      if (build === null) return { sandbox: await layered(DEFAULT_TAG, watch, signal), fence: fence.id };
+      const tag = `svc-project:${digestOf([build.hash, build.dockerfile])}`;
+      await ensure(tag, watch, signal, (log, cut) =>
+        buildProject(context, { build, tag, fence: fence.id }, log, cut),
+      );
+      return { sandbox: await layered(tag, watch, signal), fence: fence.id };
+    },
+  };
+
+  async function layered(base: string, watch: StartWatch, signal: AbortSignal): Promise<SandboxImage> {
+    const { Id: baseId } = await inspect(base);
+    const tag = `svc-sandbox:${digestOf([LAYOUT, baseId, await binaries.digest()])}`;
+    const { id, labels } = await ensure(tag, watch, signal, (log, cut) =>
+      addLayers(engine, { base: baseId, tag, binaries }, log, cut),
+    );
+    return { id, runtimeUser: labels[USER_LABEL] ?? "" };
+  }
+
+  /** Finds an image, or makes it and takes away old ones. */
+  async function ensure(
+    tag: string,
+    watch: StartWatch,
+    signal: AbortSignal,
+    make: (log: (line: string) => void, cut: AbortSignal) => Promise<void>,
+  ): Promise<{ id: string; labels: Record<string, string> }> {
+    const found = await inspect(tag).catch(unlessMissing);
+    if (!found) {
+      await share(tag, { log: (line) => watch.log("build", line), signal }, async (log, cut) => {
+        await make(log, cut);
+        await pruneImages(engine);
+      });
+    }
+    const { Id, Config } = found ?? (await inspect(tag));
+    return { id: Id, labels: Config.Labels ?? {} };
+  }
+
+  function inspect(tag: string) {
+    return engine.ask("find an image", (docker) => docker.getImage(tag).inspect());
+  }
+}
+
+function unlessMissing(error: unknown): null {
+  if (error instanceof EngineError && error.status === 404) return null;
+  throw error;
+}
+
+/** Hex of 32 digits: what a tag's readers can compare. */
+function digestOf(parts: readonly string[]): string {
+  const hash = new Bun.CryptoHasher("sha256");
+  return hash
+    .update(JSON.stringify([arch(), ...parts]))
+    .digest("hex")
+    .slice(0, 32);
+}

@@ -1,0 +1,39 @@
+import type { ImageInfo } from "dockerode";
+import { type Engine, EngineError } from "../engine.ts";
+import { LABEL } from "../names.ts";
+
+/** Of each kind: a team's projects, and a Dockerfile's last few states. An image is a few hundred megabytes. */
+const KEPT = 12;
+
+/** Takes old images of svc's away; one that a container uses stays, and what fails is tried at the next build. */
+export async function pruneImages(engine: Engine): Promise<void> {
+  try {
+    const images = await engine.ask("list images", (docker, abortSignal) =>
+      docker.listImages({ filters: { label: [LABEL.image] }, abortSignal }),
+    );
+    const kinds = Map.groupBy(images, ({ Labels }) => Labels?.[LABEL.image]);
+    for (const kind of kinds.values()) {
+      for (const image of newestFirst(kind).slice(KEPT)) await remove(engine, image);
+    }
+  } catch (error) {
+    // the image that was asked for is there
+    if (!(error instanceof EngineError)) throw error;
+  }
+}
+
+function newestFirst(images: readonly ImageInfo[]): ImageInfo[] {
+  return images.toSorted((a, b) => b.Created - a.Created);
+}
+
+async function remove(engine: Engine, image: ImageInfo): Promise<void> {
+  for (const name of image.RepoTags?.filter((tag) => tag.startsWith("svc-")) ?? []) {
+    try {
+      await engine.ask("remove an image", (docker, abortSignal) =>
+        docker.getImage(name).remove({ abortSignal }),
+      );
+    } catch (error) {
+      // 409: a container uses it
+      if (!(error instanceof EngineError) || (error.status !== 409 && error.status !== 404)) throw error;
+    }
+  }
+}

@@ -1,0 +1,40 @@
+/** Whose processes the agent's are, and the files that say so where they did not before (null: they do). */
+export interface User {
+  uid: number;
+  gid: number;
+  passwd: string | null;
+  group: string | null;
+}
+
+const NAME = "agent";
+/** Ordinary users begin here on every Linux of today. */
+const FIRST = 1000;
+
+/**
+ * The user `agent` of an image, if it is an ordinary one; else a new one of that kind, whom nothing in the image belongs
+ * to and no sudoers file names.
+ */
+export function addUser(passwd: string, group: string): User {
+  const users = linesOf(passwd);
+  const known = users.find(([name]) => name === NAME);
+  const [uid, gid] = [Number(known?.[2]), Number(known?.[3])];
+  if (uid >= FIRST && gid >= FIRST) return { uid, gid, passwd: null, group: null };
+  const taken = new Set([...users, ...linesOf(group)].map(([, , id]) => Number(id)));
+  let free = FIRST;
+  while (taken.has(free)) free++;
+  const name = known || linesOf(group).some(([name]) => name === NAME) ? `svc-${NAME}` : NAME;
+  return {
+    uid: free,
+    gid: free,
+    passwd: `${ended(passwd || "root:x:0:0:root:/root:/bin/sh\n")}${name}:x:${free}:${free}::/opt/svc/home:/bin/sh\n`,
+    group: `${ended(group || "root:x:0:\n")}${name}:x:${free}:\n`,
+  };
+}
+
+function linesOf(text: string): string[][] {
+  return text.split("\n").map((line) => line.split(":"));
+}
+
+function ended(text: string): string {
+  return text.endsWith("\n") ? text : `${text}\n`;
+}

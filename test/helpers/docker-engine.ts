@@ -1,0 +1,98 @@
+import { afterAll } from "bun:test";
+import { type DockerEngine, startDockerEngine } from "../../scripts/docker-engine.ts";
+import type { ProviderOptions } from "../../src/sandboxes/provider.ts";
+
+/** The test command's engine, or one of this process's own; null where there is none. */
+const HOST = await engineHost();
+
+/** For `needs(...DOCKER)`. */
+export const DOCKER = ["a Docker engine (as root: dockerd, and what .ci/run makes)", HOST !== null] as const;
+
+/** One call of the Engine API, past svc; an object when the answer is JSON. */
+// biome-ignore lint/suspicious/noExplicitAny: what the engine answers is looked into by the assertions of the tests
+export async function docker(method: string, path: string, body?: unknown): Promise<any> {
+  const answer = await fetch(`http://docker${path}`, {
+    unix: HOST?.replace(/^unix:\/\//, "") ?? "",
+    method,
+    ...(body !== undefined && {
+      body: JSON.stringify(body),
+      headers: { "Content-Type": "application/json" },
+    }),
+    signal: AbortSignal.timeout(60_000),
+  });
+  const text = await answer.text();
+  if (!answer.ok && answer.status !== 304) throw new Error(`${method} ${path}: ${answer.status} ${text}`);
+  return answer.headers.get("content-type")?.startsWith("application/json") ? JSON.parse(text) : text;
+}
+
+/**
+ * TEST_DOCKER_HOST names an engine that tests may fill with images; empty, the test command found that none can run here.
+ * A developer's own engine is left alone unless it is named.
+ */
+async function engineHost(): Promise<string | null> {
+  const given = process.env["TEST_DOCKER_HOST"];
+  const host = given ?? (await ownEngine());
+  if (!host) return null;
+  process.env["DOCKER_HOST"] = host;
+  return host;
+}
+
+async function ownEngine(): Promise<string | null> {
+  const engine = await startDockerEngine();
+  if ("missing" in engine) return null;
+  stopAfterTests(engine);
+  return engine.host;
+}
+
+/** This comes before the `afterAll` of whoever imports this file. */
+function stopAfterTests(engine: DockerEngine): void {
+  afterAll(() => engine.stop(), 60_000);
+}
+
+/** Runs a script of bash in a container without a fence, for two seconds at most. @returns what it wrote */
+export async function runInContainer(script: string): Promise<string> {
+  const images = await docker("GET", "/images/json");
+  const tags: string[] = images.flatMap(({ RepoTags }: { RepoTags: string[] | null }) => RepoTags ?? []);
+  const { Id } = await docker("POST", "/containers/create", {
+    Image: tags.find((tag) => tag.startsWith("svc-default:")),
+    Cmd: ["timeout", "2", "bash", "-c", script],
+    Tty: true,
+  });
+  try {
+    await docker("POST", `/containers/${Id}/start`);
+    await docker("POST", `/containers/${Id}/wait`);
+    const output: string = await docker("GET", `/containers/${Id}/logs?stdout=1&stderr=1`);
+    return output.replaceAll("\r\n", "\n");
+  } finally {
+    await docker("DELETE", `/containers/${Id}?force=1&v=1`);
+  }
+}
+
+/** Containers, networks and volumes that a session has left, by their names and labels. */
+export async function leftoversOf({ installation }: ProviderOptions, sessionId: string): Promise<string[]> {
+  const [containers, networks, { Volumes }] = await Promise.all([
+    docker("GET", "/containers/json?all=1"),
+    docker("GET", "/networks"),
+    docker("GET", "/volumes"),
+  ]);
+  const isOf = (name: string) => name.includes(installation) && name.includes(sessionId);
+  const names: string[] = [
+    ...containers.map(({ Names, Labels }: { Names: string[]; Labels: object }) =>
+      JSON.stringify([Names, Labels]),
+    ),
+    ...networks.map(({ Name, Labels }: { Name: string; Labels: object }) => JSON.stringify([Name, Labels])),
+  ];
+  return [...names.filter(isOf), ...(Volumes ?? []).map(({ Name }: { Name: string }) => `volume ${Name}`)];
+}
+
+/** Does something while DOCKER_HOST is another. */
+export async function withDockerHost<T>(host: string, work: () => Promise<T>): Promise<T> {
+  const before = process.env["DOCKER_HOST"];
+  process.env["DOCKER_HOST"] = host;
+  try {
+    return await work();
+  } finally {
+    if (before === undefined) delete process.env["DOCKER_HOST"];
+    else process.env["DOCKER_HOST"] = before;
+  }
+}

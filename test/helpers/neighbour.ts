@@ -1,0 +1,46 @@
+/** A host beside this one: a network namespace with an address of its own, and somebody who listens there. */
+export interface Neighbour {
+  address: string;
+  /** This machine's own address beside it. */
+  ours: string;
+  port: number;
+  remove(): void;
+}
+
+const PORT = 8080;
+
+/**
+ * Makes one; it takes root. The two addresses are the kernel's own: no packet to them leaves the machine.
+ * @param address its last number is odd: the even one before is ours
+ */
+export async function makeNeighbour(address: string): Promise<Neighbour> {
+  const name = `svct${crypto.randomUUID().slice(0, 8)}`;
+  const ours = address.replace(/\d+$/, (last) => String(Number(last) - 1));
+  ip("netns", "add", name);
+  ip("link", "add", name, "type", "veth", "peer", "name", "eth0", "netns", name);
+  ip("addr", "add", `${ours}/31`, "dev", name);
+  ip("link", "set", name, "up");
+  ip("-n", name, "addr", "add", `${address}/31`, "dev", "eth0");
+  ip("-n", name, "link", "set", "eth0", "up");
+  ip("-n", name, "route", "add", "default", "via", ours);
+  const program = `Bun.listen({ hostname: "0.0.0.0", port: ${PORT}, socket: { data() {} } }); console.log("listening")`;
+  const listener = Bun.spawn(["ip", "netns", "exec", name, process.execPath, "-e", program], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const { done } = await listener.stdout.getReader().read();
+  if (done) throw new Error("the neighbour does not listen");
+  return {
+    address,
+    ours,
+    port: PORT,
+    remove() {
+      listener.kill("SIGKILL");
+      ip("netns", "del", name);
+    },
+  };
+}
+
+function ip(...words: string[]): void {
+  const { success, stderr } = Bun.spawnSync(["ip", ...words]);
+  if (!success) throw new Error(`ip ${words.join(" ")}: ${stderr}`);
+}

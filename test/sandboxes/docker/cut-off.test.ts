@@ -1,0 +1,136 @@
+import { afterAll, beforeAll, describe, expect } from "bun:test";
+import { rmSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { dockerAnswers } from "../../../src/sandboxes/docker/engine.ts";
+import { createDockerProvider } from "../../../src/sandboxes/docker/provider.ts";
+import { type Provider, type ProviderOptions, SandboxError } from "../../../src/sandboxes/provider.ts";
+import { type CuttingSocket, cuttingSocket } from "../../helpers/cutting-socket.ts";
+import { DOCKER, leftoversOf, withDockerHost } from "../../helpers/docker-engine.ts";
+import { needs } from "../../helpers/needs.ts";
+import {
+  type ApiStandIn,
+  buildStandIns,
+  optionsOf,
+  specOf,
+  startApiStandIn,
+  startSandbox,
+  watchOf,
+} from "../../helpers/sandbox-bench.ts";
+import { until } from "../../helpers/until.ts";
+
+const test = needs(...DOCKER);
+const TEST_MS = 120_000;
+
+describe("an engine that is cut off", () => {
+  let binaries: Awaited<ReturnType<typeof buildStandIns>>;
+  let api: ApiStandIn;
+  let options: ProviderOptions;
+  let provider: Provider;
+  let socket: CuttingSocket;
+
+  beforeAll(async () => {
+    if (!DOCKER[1]) return;
+    binaries = await buildStandIns();
+    api = startApiStandIn();
+    options = optionsOf(api, binaries.folder);
+    provider = createDockerProvider(options);
+    socket = await cuttingSocket((process.env["DOCKER_HOST"] ?? "").replace(/^unix:\/\//, ""));
+    await withDockerHost(`unix://${socket.path}`, () => provider.list());
+    const first = specOf();
+    await startSandbox(provider, first);
+    await provider.stop(first.sessionId, 0);
+  }, TEST_MS);
+
+  afterAll(async () => {
+    for (const { sessionId } of (await provider?.list()) ?? []) await provider.stop(sessionId, 0);
+    await provider?.close();
+    socket?.close();
+    await api?.stop();
+    binaries?.[Symbol.dispose]();
+    if (options) rmSync(options.dataDir, { recursive: true, force: true });
+  }, TEST_MS);
+
+  for (const when of ["before", "after"] as const) {
+    test(
+      `at any request of a start, ${when} the engine acts, leaves nothing`,
+      async () => {
+        for (let at = 1; ; at++) {
+          const spec = specOf();
+          socket.cut(at, when);
+          const failure = await provider.start(spec, watchOf(), AbortSignal.timeout(TEST_MS)).then(
+            () => null,
+            (error: unknown) => error,
+          );
+          const requests = socket.spare();
+          if (failure === null) {
+            await provider.stop(spec.sessionId, 0);
+            // a request that may be said twice is
+            if (requests >= at) continue;
+            expect(at).toBeGreaterThan(8);
+            break;
+          }
+          expect([at, failure]).toEqual([at, expect.any(SandboxError)]);
+          // what the engine made only after the connection was gone is seen as a leftover
+          await until(
+            `nothing is left of a start cut off at request ${at}`,
+            async () => {
+              const left = await leftoversOf(options, spec.sessionId);
+              const listed = (await provider.list()).map(({ sessionId }) => sessionId);
+              if (left.length > 0) expect(listed).toContain(spec.sessionId);
+              return left.length === 0;
+            },
+            1_000,
+          ).catch(() => provider.stop(spec.sessionId, 0));
+          expect([at, await leftoversOf(options, spec.sessionId)]).toEqual([at, []]);
+        }
+      },
+      TEST_MS,
+    );
+
+    test(
+      `at any request of a stop, ${when} the engine acts, is stopped by saying it again`,
+      async () => {
+        for (let at = 1; ; at++) {
+          const spec = specOf();
+          await startSandbox(provider, spec);
+          socket.cut(at, when);
+          const failure = await provider.stop(spec.sessionId, 0).then(
+            () => null,
+            (error: unknown) => error,
+          );
+          const requests = socket.spare();
+          if (failure !== null) {
+            expect([at, failure]).toEqual([at, expect.any(SandboxError)]);
+            await provider.stop(spec.sessionId, 0);
+          }
+          expect([at, await leftoversOf(options, spec.sessionId)]).toEqual([at, []]);
+          if (requests < at) break;
+        }
+      },
+      TEST_MS,
+    );
+  }
+
+  test("one that is not there, or says nothing, is said to be so", async () => {
+    const silent = join(tmpdir(), `svc-silent-${crypto.randomUUID().slice(0, 8)}.sock`);
+    const server = createServer(() => {}).listen(silent);
+    try {
+      expect(await withDockerHost(`unix://${silent}`, dockerAnswers)).toBe(false);
+      expect(await withDockerHost("unix:///nowhere.sock", dockerAnswers)).toBe(false);
+      expect(await dockerAnswers()).toBe(true);
+      const lost = createDockerProvider(options);
+      const failure = await withDockerHost("unix:///nowhere.sock", () =>
+        lost.start(specOf(), watchOf(), AbortSignal.timeout(TEST_MS)).catch((error: unknown) => error),
+      );
+      expect(failure).toBeInstanceOf(SandboxError);
+      expect(failure).toMatchObject({
+        message: expect.stringMatching(/^No Docker engine answers .*Start Docker/),
+      });
+    } finally {
+      server.close();
+      rmSync(silent, { force: true });
+    }
+  });
+});

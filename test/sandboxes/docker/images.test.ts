@@ -1,0 +1,285 @@
+import { afterAll, beforeAll, describe, expect } from "bun:test";
+import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pack } from "tar-stream";
+import { createDockerProvider } from "../../../src/sandboxes/docker/provider.ts";
+import {
+  type ImageBuild,
+  type Provider,
+  type ProviderOptions,
+  SandboxError,
+} from "../../../src/sandboxes/provider.ts";
+import { DOCKER, docker } from "../../helpers/docker-engine.ts";
+import { needs } from "../../helpers/needs.ts";
+import { makeNeighbour } from "../../helpers/neighbour.ts";
+import {
+  type ApiStandIn,
+  ask,
+  buildStandIns,
+  optionsOf,
+  specOf,
+  startApiStandIn,
+  startSandbox,
+  watchOf,
+} from "../../helpers/sandbox-bench.ts";
+import { until } from "../../helpers/until.ts";
+
+const test = needs(...DOCKER);
+const TEST_MS = 120_000;
+
+describe("images of sandboxes in Docker", () => {
+  let binaries: Awaited<ReturnType<typeof buildStandIns>>;
+  let api: ApiStandIn;
+  const made: { provider: Provider; options: ProviderOptions }[] = [];
+
+  beforeAll(async () => {
+    if (!DOCKER[1]) return;
+    binaries = await buildStandIns();
+    api = startApiStandIn();
+  }, TEST_MS);
+
+  afterAll(async () => {
+    for (const { provider, options } of made) {
+      for (const { sessionId } of await provider.list()) await provider.stop(sessionId, 0);
+      await provider.close();
+      rmSync(options.dataDir, { recursive: true, force: true });
+    }
+    await api?.stop();
+    binaries?.[Symbol.dispose]();
+  }, TEST_MS);
+
+  function make(changes: Partial<ProviderOptions> = {}): Provider {
+    const options = { ...optionsOf(api, binaries.folder), ...changes };
+    const provider = createDockerProvider(options);
+    made.push({ provider, options });
+    return provider;
+  }
+
+  /** Starts a sandbox from a Dockerfile and ends it. @returns what was said meanwhile, and the failure if it failed */
+  async function tryBuild(provider: Provider, files: Record<string, string>, dockerfile = ".svc/Dockerfile") {
+    const spec = specOf({}, { build: buildOf(files, dockerfile) });
+    const watch = watchOf();
+    const failure = await provider.start(spec, watch, AbortSignal.timeout(TEST_MS)).then(
+      () => null,
+      (error: unknown) => error,
+    );
+    await provider.stop(spec.sessionId, 0);
+    return { failure, lines: watch.lines };
+  }
+
+  test(
+    "an image is built once: neither the next start nor the next server builds, and starts at once share a build",
+    async () => {
+      const build = buildOf({
+        ".svc/Dockerfile": `FROM debian:bookworm-slim\nRUN echo built-once-${crypto.randomUUID()}\n`,
+      });
+      const provider = make();
+      const specs = [1, 2, 3].map(() => specOf({}, { build }));
+      const watches = specs.map(() => watchOf());
+      const start = (provider: Provider, index: number) =>
+        provider.start(specs[index] ?? specOf(), watches[index] ?? watchOf(), AbortSignal.timeout(TEST_MS));
+      await Promise.all([start(provider, 0), start(provider, 1)]);
+      const built = (index: number) =>
+        watches[index]?.lines.filter((line) => line.startsWith("build:")) ?? [];
+      expect(built(0).join("\n")).toContain("RUN echo built-once");
+      expect(built(1)).toEqual(built(0));
+      const images = await docker("GET", "/images/json");
+      await start(make(), 2);
+      expect(built(2)).toEqual([]);
+      expect(await docker("GET", "/images/json")).toEqual(images);
+    },
+    TEST_MS,
+  );
+
+  test(
+    "a sandbox is of the project's Dockerfile, with svc's programs, a workspace and an ordinary user on top",
+    async () => {
+      const dockerfile = [
+        "FROM debian:bookworm-slim",
+        "COPY sub/hello.txt /hello.txt",
+        "RUN useradd --uid 1000 node",
+        "ENV FROM_IMAGE=yes BUN_OPTIONS=--version BUN_BE_BUN=1 LD_PRELOAD=/nothing.so",
+        // what would stand in for svc's own
+        "LABEL svc.session=0f0f0f0f-0000-4000-8000-000000000000 svc.role=fence svc.user=0:0",
+        'ENTRYPOINT ["false"]',
+        "HEALTHCHECK CMD false",
+        "USER node",
+      ];
+      const files = { ".svc/Dockerfile": `${dockerfile.join("\n")}\n`, "sub/hello.txt": "hello\n" };
+      const spec = specOf({}, { build: buildOf(files) });
+      const sandbox = await startSandbox(make(), spec);
+      const { out } = await ask(sandbox, {
+        do: "run",
+        command: [
+          "sh",
+          "-c",
+          "cat /hello.txt; id -u; id -un; stat -c '%n %u %a' /workspace /opt/svc/home /usr/local/bin/opencode",
+        ],
+      });
+      expect(out).toBe(
+        "hello\n1001\nagent\n/workspace 1001 755\n/opt/svc/home 1001 755\n/usr/local/bin/opencode 0 755\n",
+      );
+      const environment = await ask(sandbox, { do: "environment" });
+      expect(environment).toMatchObject({ FROM_IMAGE: "yes", SVC_RUNTIME_USER: "1001:1001" });
+      for (const name of ["BUN_OPTIONS", "BUN_BE_BUN", "LD_PRELOAD"])
+        expect(environment[name]).toBeUndefined();
+    },
+    TEST_MS,
+  );
+
+  test(
+    "a Dockerfile that cannot be built says why, with the last lines, and leaves nothing",
+    async () => {
+      const provider = make();
+      const cases: [string, Record<string, string>, RegExp][] = [
+        [
+          "a command that fails",
+          { ".svc/Dockerfile": "FROM debian:bookworm-slim\nRUN echo the last words && exit 3\n" },
+          /^the image of \.svc\/Dockerfile could not be built: .*code: 3\n(.*\n)*.*the last words/,
+        ],
+        [
+          "no instruction",
+          { ".svc/Dockerfile": "BEGIN here\n" },
+          /could not be built: .*(unknown instruction|parse error)/i,
+        ],
+        ["nothing", { ".svc/Dockerfile": "" }, /could not be built: /],
+        [
+          "no Dockerfile",
+          { "other.txt": "x" },
+          /^\.svc\/Dockerfile cannot be built: the repository has no such file\.$/,
+        ],
+        [
+          "ADD of a URL",
+          { ".svc/Dockerfile": "FROM debian:bookworm-slim\nADD http://169.254.169.254/latest /x\n" },
+          /ADD of a URL is not allowed/,
+        ],
+        [
+          "a base without git",
+          { ".svc/Dockerfile": "FROM scratch\nCOPY other.txt /\n", "other.txt": "x" },
+          /has no git/,
+        ],
+        [
+          "a missing file",
+          { ".svc/Dockerfile": "FROM debian:bookworm-slim\nCOPY missing /\n" },
+          /could not be built: .*missing/,
+        ],
+      ];
+      for (const [what, files, message] of cases) {
+        const { failure } = await tryBuild(provider, files);
+        expect([what, failure]).toEqual([what, expect.any(SandboxError)]);
+        expect(failure).toMatchObject({ permanent: true, message: expect.stringMatching(message) });
+      }
+      expect(await scratch()).toEqual([]);
+    },
+    TEST_MS,
+  );
+
+  test(
+    "what a Dockerfile runs is fenced too",
+    async () => {
+      if (process.getuid?.() !== 0) return;
+      const neighbour = await makeNeighbour("169.254.78.77");
+      try {
+        const visit = `exec 3<>/dev/tcp/${neighbour.address}/${neighbour.port}`;
+        const { failure, lines } = await tryBuild(make(), {
+          ".svc/Dockerfile": `FROM debian:bookworm-slim\nRUN bash -c '${visit}' && echo reach""ed || echo fen""ced\n`,
+        });
+        expect(failure).toBeNull();
+        expect(lines).toContain("build: fenced");
+        expect(lines).not.toContain("build: reached");
+      } finally {
+        neighbour.remove();
+      }
+    },
+    TEST_MS,
+  );
+
+  test(
+    "a build that nobody waits for any more is cut off; one who leaves does not cut it off for others",
+    async () => {
+      const provider = make();
+      const mark = crypto.randomUUID();
+      const build = buildOf({ ".svc/Dockerfile": `FROM debian:bookworm-slim\nRUN sleep 4; echo ${mark}\n` });
+      const [first, second] = [new AbortController(), new AbortController()];
+      const watch = watchOf();
+      const starts = [first, second].map(({ signal }) =>
+        provider.start(specOf({}, { build }), watch, signal),
+      );
+      const outcomes = Promise.allSettled(starts);
+      await until(
+        "it builds",
+        () => watch.lines.filter((line) => line.includes("sleep 4")).length === 2,
+        60_000,
+      );
+      first.abort(new Error("left"));
+      expect(starts[0]).rejects.toThrow("left");
+      second.abort(new Error("left too"));
+      const begun = performance.now();
+      await outcomes;
+      expect(performance.now() - begun).toBeLessThan(30_000);
+      expect(starts[1]).rejects.toThrow("left too");
+      await until("nothing of it is left", async () => (await scratch()).length === 0, 30_000);
+    },
+    TEST_MS,
+  );
+
+  test(
+    "programs that are missing are named, and one file by two names is there once",
+    async () => {
+      const folder = mkdtempSync(join(tmpdir(), "svc-binaries-"));
+      try {
+        copyFileSync(join(binaries.folder, "svc-agent"), join(folder, "svc-agent"));
+        writeFileSync(join(folder, "svc"), "");
+        const provider = make({ binaries: folder });
+        const failure = await provider
+          .start(specOf(), watchOf(), AbortSignal.timeout(TEST_MS))
+          .catch((error) => error);
+        expect(failure).toMatchObject({
+          permanent: true,
+          message: expect.stringContaining("no svc-entrypoint for images with glibc"),
+        });
+      } finally {
+        rmSync(folder, { recursive: true, force: true });
+      }
+    },
+    TEST_MS,
+  );
+
+  /** What is there only while something is prepared. */
+  async function scratch(): Promise<string[]> {
+    const [containers, networks] = await Promise.all([
+      docker("GET", "/containers/json?all=1"),
+      docker("GET", "/networks"),
+    ]);
+    return [
+      ...containers
+        .filter(
+          ({ Names, State }: { Names: string[]; State: string }) =>
+            State !== "running" || Names[0]?.includes("svc-build"),
+        )
+        .map(({ Names }: { Names: string[] }) => Names[0]),
+      ...networks
+        .map(({ Name }: { Name: string }) => Name)
+        .filter((name: string) => name.startsWith("svc-build")),
+    ];
+  }
+});
+
+function buildOf(files: Record<string, string>, dockerfile = ".svc/Dockerfile"): ImageBuild {
+  return {
+    dockerfile,
+    hash: new Bun.CryptoHasher("sha256").update(JSON.stringify(files)).digest("hex"),
+    context() {
+      const tar = pack();
+      for (const [name, text] of Object.entries(files)) tar.entry({ name }, text);
+      tar.finalize();
+      return new ReadableStream({
+        async start(controller) {
+          for await (const piece of tar) if (piece instanceof Uint8Array) controller.enqueue(piece);
+          controller.close();
+        },
+      });
+    },
+  };
+}
