@@ -30,6 +30,7 @@ const ORDER: readonly (readonly string[])[] = [
   ["src/triggers/", "src/apps/", "src/channels/"],
   ["src/proxy/", "src/dashboard/", "src/admin/"],
   ["src/app.ts", "src/arguments.ts"],
+  ["src/listen.ts"],
   ["src/serve.ts"],
   ["src/main.ts"],
   ["cli/", "daemon/"],

@@ -1,6 +1,6 @@
 import { Database } from "bun:sqlite";
 import { randomUUID } from "node:crypto";
-import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 /** Another process holds the data folder. */
@@ -43,4 +43,20 @@ export function readServerId(path: string): string {
   if (!/^[0-9a-f-]{36}$/.test(id))
     throw new Error("The file server-id in the data folder is damaged. Restore it from a backup.");
   return id;
+}
+
+/**
+ * Listens on a unix socket of the data folder that only the server's user can open (0600 in a 0700 folder). The caller
+ * holds the data folder, so a socket that is already there is a dead process's.
+ */
+export function listenPrivately<T>(path: string, listen: () => T): T {
+  rmSync(path, { force: true });
+  const mask = process.umask(0o177);
+  try {
+    const server = listen();
+    chmodSync(path, 0o600);
+    return server;
+  } finally {
+    process.umask(mask);
+  }
 }

@@ -1,26 +1,22 @@
 import pino, { type Logger } from "pino";
 import { runAdminCommand } from "./admin/command.ts";
 import { listenForAdmin } from "./admin/socket.ts";
-import { createApp } from "./app.ts";
 import { settleAll } from "./change-requests/settle.ts";
 import { Changes } from "./changes.ts";
 import type { Config } from "./config.ts";
 import { readServerId } from "./data-folder.ts";
 import type { Deps } from "./deps.ts";
-import { createGateway, isGitPath } from "./gateway/gateway.ts";
 import { createGit } from "./git/create.ts";
 import type { GitLimits } from "./git/limits.ts";
 import { queuesOf } from "./jobs/places.ts";
 import { openJobs } from "./jobs/queue.ts";
+import { listen } from "./listen.ts";
 import { createMetrics } from "./metrics.ts";
 import { open } from "./open.ts";
 import { createSandboxes } from "./sandboxes/create.ts";
 import { stopWithServer } from "./sessions/end-with-server.ts";
 import { keepSessions } from "./sessions/keep.ts";
 import { Turns } from "./turns.ts";
-
-/** Requests under way at a shutdown get this long; a merge's push may need most of it. */
-const DRAIN_MS = 25_000;
 
 export interface Server {
   /** Where the server listens: the port that the system chose when 0 was asked for. */
@@ -86,12 +82,13 @@ export async function serve(
     const http = listen(deps);
     url = new URL(http.url);
     const endKeeping = await keepSessions(deps);
+    const { host } = config;
     const closeAdmin = listenForAdmin(config.dataDir, (command) => runAdminCommand(deps.db, keys, command));
     const settling = settleAll(deps).catch((error: unknown) =>
       log.error({ err: error }, "merges could not be settled"),
     );
     return {
-      url: http.url,
+      url: `http://${host.includes(":") ? `[${host}]` : host}:${http.port}`,
       async stop() {
         closeAdmin();
         await http.stop();
@@ -110,40 +107,6 @@ export async function serve(
     await close();
     throw error;
   }
-}
-
-function listen(deps: Deps): Server {
-  const app = createApp(deps);
-  const gateway = createGateway(deps);
-  const { host, port } = deps.config;
-  const server = Bun.serve({
-    hostname: host,
-    port,
-    // A merge or a diff is quiet for as long as git works, which has limits of its own; this is the longest there is.
-    idleTimeout: 255,
-    // JSON bodies have a bound of their own, far below; pushes too.
-    maxRequestBodySize: Number.MAX_SAFE_INTEGER,
-    fetch(request, server) {
-      if (!isGitPath(request.url)) return app.fetch(request);
-      // a transfer has limits of its own, and is quiet while git works
-      server.timeout(request, 0);
-      return gateway(request);
-    },
-    development: false,
-    // Not in development Bun lets two servers share a port, each with half of the requests.
-    reusePort: false,
-    error: (error) => {
-      deps.log.error({ err: error }, "a request failed outside of the application");
-      return Response.json({ error: "Something went wrong inside svc.", code: "internal" }, { status: 500 });
-    },
-  });
-  return {
-    url: `http://${host.includes(":") ? `[${host}]` : host}:${server.port}`,
-    async stop() {
-      await Promise.race([server.stop(), Bun.sleep(DRAIN_MS)]);
-      await server.stop(true);
-    },
-  };
 }
 
 function createLog(config: Config): Logger {

@@ -1,6 +1,7 @@
-import { chmodSync, existsSync, rmSync } from "node:fs";
+import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { SvcError } from "../contract/errors.ts";
+import { listenPrivately } from "../data-folder.ts";
 import type { AdminCommand } from "./command.ts";
 
 /** A command is a few short fields. */
@@ -13,23 +14,20 @@ interface Answer {
 }
 
 /**
- * Listens for operators' commands on a unix socket in the data folder that only the server's user can open (0600 in
- * a 0700 folder). The caller holds the data folder, so a socket that is already there is a dead process's.
+ * Listens for operators' commands on a unix socket in the data folder.
  * @returns a function that closes the socket.
  */
 export function listenForAdmin(dataDir: string, run: (command: AdminCommand) => Promise<string>): () => void {
   const path = socketPath(dataDir);
-  rmSync(path, { force: true });
-  const mask = process.umask(0o177);
-  const server = Bun.serve({
-    unix: path,
-    maxRequestBodySize: COMMAND_MAX_BYTES,
-    async fetch(request) {
-      return Response.json(await answer(await request.json().catch(() => null), run));
-    },
-  });
-  process.umask(mask);
-  chmodSync(path, 0o600);
+  const server = listenPrivately(path, () =>
+    Bun.serve({
+      unix: path,
+      maxRequestBodySize: COMMAND_MAX_BYTES,
+      async fetch(request) {
+        return Response.json(await answer(await request.json().catch(() => null), run));
+      },
+    }),
+  );
   return () => {
     void server.stop(true);
     rmSync(path, { force: true });

@@ -38,9 +38,12 @@ export const ERROR_STATUS = {
   not_fast_forward: 409,
   request_timeout: 408,
   payload_too_large: 413,
+  head_too_large: 431,
   concurrent_session_limit: 429,
   rate_limited: 429,
   internal: 500,
+  not_implemented: 501,
+  version_not_supported: 505,
   // what stands behind svc failed
   repo_unreachable: 502,
   merge_engine_failed: 502,

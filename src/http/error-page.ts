@@ -5,19 +5,26 @@ export function wantsPage(accept: string | null): boolean {
   return accept !== null && /\btext\/html\b/.test(accept) && !/\bapplication\/json\b/.test(accept);
 }
 
-/** The answer to a person in a browser: the sentence, and nothing that could run. */
+/** The answer to a person in a browser. */
 export function errorPage(error: SvcError, headers: Record<string, string>): Response {
-  const title = `${error.status} – svc`;
-  const html = `<!doctype html><html lang="en"><meta charset="utf-8"><title>${title}</title><h1>${title}</h1><p>${escapeHtml(error.message)}</p></html>`;
-  return new Response(html, {
+  return new Response(writePage(`${error.status} – svc`, [error.message]), {
     status: error.status,
-    headers: {
-      ...headers,
-      ...error.headers,
-      "Content-Type": "text/html; charset=utf-8",
-      "Content-Security-Policy": "default-src 'none'",
-    },
+    headers: { ...headers, ...error.headers, ...PAGE_HEADERS },
   });
+}
+
+/** Nothing in a page of svc's can run or be fetched. */
+export const PAGE_HEADERS = {
+  "Content-Type": "text/html; charset=utf-8",
+  "Content-Security-Policy": "default-src 'none'",
+};
+
+/** A page with a title and sentences in any words; a browser asks for it again after `refreshS` seconds. */
+export function writePage(title: string, sentences: readonly string[], refreshS?: number): string {
+  const refresh = refreshS === undefined ? "" : `<meta http-equiv="refresh" content="${refreshS}">`;
+  const body = sentences.map((sentence) => `<p>${escapeHtml(sentence)}</p>`).join("");
+  const name = escapeHtml(title);
+  return `<!doctype html><html lang="en"><meta charset="utf-8">${refresh}<title>${name}</title><h1>${name}</h1>${body}</html>`;
 }
 
 function escapeHtml(text: string): string {

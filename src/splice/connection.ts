@@ -172,6 +172,7 @@ export function createConnection(socket: Socket<unknown>, decide: Decide, explai
         }
         if (state === "upgrading") state = "head";
         settle(keepAlive);
+        flow();
       },
       onGone: (clean) => made === upstream && onUpstreamGone(clean),
       onDrained: flow,

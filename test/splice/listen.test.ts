@@ -154,6 +154,23 @@ test("after an upgrade the client is heard, whenever it speaks", async () => {
   socket.destroy();
 });
 
+test("a connection whose upgrade was refused is read on", async () => {
+  const seen = await new Promise<string>((resolve, reject) => {
+    const socket = net.connect(splice.port, "127.0.0.1");
+    socket.write(get("/no", "Connection: Upgrade\r\nUpgrade: raw\r\n"));
+    let text = "";
+    socket.setTimeout(4_000, () => socket.destroy(new Error(`nothing more came: ${text}`)));
+    socket.on("data", (bytes) => {
+      const isFirst = text === "";
+      text += bytes;
+      if (isFirst) socket.write(get("/after", CLOSE));
+    });
+    socket.on("end", () => resolve(text));
+    socket.on("error", reject);
+  });
+  expect(seen).toMatch(/403[\s\S]*GET \/after yes/);
+});
+
 test("an answer that is cut off is cut off for the client too", async () => {
   const cut = raw(get("/cut"));
   expect(

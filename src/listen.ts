@@ -1,0 +1,76 @@
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import { createApp } from "./app.ts";
+import { listenPrivately } from "./data-folder.ts";
+import type { Deps } from "./deps.ts";
+import { createGateway, isGitPath } from "./gateway/gateway.ts";
+import { createFront } from "./proxy/front.ts";
+import { type Listener, listen as listenSplicing } from "./splice/listen.ts";
+
+/** Requests under way at a shutdown get this long; a merge's push may need most of it. */
+const DRAIN_MS = 25_000;
+
+export interface Listening {
+  /** The port that the system chose when 0 was asked for. */
+  port: number;
+  /** Takes no new requests and lets those under way end. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Listens where the configuration says. Every request comes in by the splice: those for sandboxes go on to them, all
+ * others to the API itself, which listens on a unix socket that only the server's user can open.
+ * @throws EADDRINUSE when the port is taken
+ */
+export function listen(deps: Deps): Listening {
+  const path = join(deps.config.dataDir, "api.sock");
+  const inner = listenPrivately(path, () => serveInside(deps, path));
+  const end = async () => {
+    await inner.stop(true);
+    rmSync(path, { force: true });
+  };
+  let listener: Listener;
+  try {
+    const front = createFront(deps, { unix: path });
+    const { host, port } = deps.config;
+    listener = listenSplicing({ hostname: host, port }, front.decide, front.explain);
+  } catch (error) {
+    void end();
+    throw error;
+  }
+  return {
+    port: listener.port,
+    async stop() {
+      const deadline = Date.now() + DRAIN_MS;
+      await listener.stop(DRAIN_MS);
+      // what a client has asked for and gone away from is still finished
+      await Promise.race([inner.stop(), Bun.sleep(Math.max(deadline - Date.now(), 0))]);
+      await end();
+    },
+  };
+}
+
+function serveInside(deps: Deps, path: string): Bun.Server<undefined> {
+  const app = createApp(deps);
+  const gateway = createGateway(deps);
+  // Bun keeps `idleTimeout` on unix sockets too, but its types do not know it
+  const place: object = { unix: path };
+  return Bun.serve({
+    ...place,
+    // A merge or a diff is quiet for as long as git works, which has limits of its own; this is the longest there is.
+    idleTimeout: 255,
+    // JSON bodies have a bound of their own, far below; pushes too.
+    maxRequestBodySize: Number.MAX_SAFE_INTEGER,
+    fetch(request, server) {
+      if (!isGitPath(request.url)) return app.fetch(request);
+      // a transfer has limits of its own, and is quiet while git works
+      server.timeout(request, 0);
+      return gateway(request);
+    },
+    development: false,
+    error: (error) => {
+      deps.log.error({ err: error }, "a request failed outside of the application");
+      return Response.json({ error: "Something went wrong inside svc.", code: "internal" }, { status: 500 });
+    },
+  });
+}

@@ -1,0 +1,65 @@
+import { resolveCaller, resolveProject } from "../auth/caller.ts";
+import { SvcError } from "../contract/errors.ts";
+import type { UserRole } from "../contract/user-context.ts";
+import type { Deps } from "../deps.ts";
+import { type Reached, reachSession } from "../sessions/reach.ts";
+
+/** Somebody who may use a session's sandbox. */
+export interface Admitted extends Reached {
+  userId: string;
+  role: UserRole;
+}
+
+export interface Door {
+  /**
+   * Lets the holder of a token in: at once when that was found out a moment ago.
+   * @throws unauthorized, forbidden, not_found: `resolveProject`'s, of the session's project
+   */
+  byToken(authorization: string | null, sessionId: string): Admitted | Promise<Admitted>;
+}
+
+/**
+ * How long an admission is remembered: a revoked token, a lost membership and a sandbox's new address count after this
+ * at the latest. A page that loads asks hundreds of times a second.
+ */
+const REMEMBER_MS = 1_000;
+/** Admissions remembered at once: a bound on the memory of those that nobody asks for again. */
+const REMEMBERED_MAX = 10_000;
+
+export function createDoor(deps: Deps): Door {
+  const known = new Map<string, { admitted: Admitted | Promise<Admitted>; until: number }>();
+
+  return {
+    byToken: (authorization, sessionId) =>
+      once(`${sessionId} ${authorization}`, () => admitToken(deps, authorization, sessionId)),
+  };
+
+  function once(key: string, find: () => Promise<Admitted>): Admitted | Promise<Admitted> {
+    const now = Date.now();
+    const found = known.get(key);
+    if (found && now < found.until) return found.admitted;
+    if (known.size >= REMEMBERED_MAX) known.clear();
+    const asked: { admitted: Admitted | Promise<Admitted>; until: number } = {
+      admitted: find(),
+      until: now + REMEMBER_MS,
+    };
+    known.set(key, asked);
+    Promise.resolve(asked.admitted).then(
+      (admitted) => {
+        asked.admitted = admitted;
+      },
+      () => known.get(key) === asked && known.delete(key),
+    );
+    return asked.admitted;
+  }
+}
+
+async function admitToken(deps: Deps, authorization: string | null, sessionId: string): Promise<Admitted> {
+  const reached = authorization === null ? null : await reachSession(deps, sessionId);
+  if (!reached) {
+    await resolveCaller(deps, authorization);
+    throw new SvcError("not_found", "There is no such session.");
+  }
+  const { caller } = await resolveProject(deps, authorization, reached.project.projectId);
+  return { ...reached, userId: caller.userId, role: caller.kind === "user" ? "user" : "agent" };
+}

@@ -1,0 +1,60 @@
+import { randomUUID } from "node:crypto";
+import { SvcError } from "../contract/errors.ts";
+import type { Deps } from "../deps.ts";
+import type { Decision } from "../splice/connection.ts";
+import type { Field, RequestHead } from "../splice/head.ts";
+import { rewriteRequestHead } from "../splice/rewrite.ts";
+import type { Admitted } from "./door.ts";
+import { notRunning } from "./not-running.ts";
+import { createSigner } from "./signer.ts";
+import { type Asked, daemonTarget } from "./target.ts";
+
+/** A request for a sandbox, of somebody who may ask. */
+export interface Visit extends Asked {
+  head: RequestHead;
+  /** The client's address. */
+  client: string;
+}
+
+/** Passes a request on to the session's daemon. @throws SvcError when it may not pass, or the session does not run */
+export type Passage = (admitted: Admitted, visit: Visit) => Decision;
+
+/**
+ * The daemon is asked as the contract has it (Signed user context): with a signature of who asks, and without anything
+ * of svc's that the client has sent.
+ */
+export function createPassage(deps: Deps): Passage {
+  const sign = createSigner(deps);
+
+  return (admitted, { head, client, ...asked }) => {
+    const { session, daemon } = admitted;
+    const target = daemonTarget(head.method, asked);
+    if (head.fields.filter(({ key }) => key === "x-svc-user-context").length > 1) {
+      throw new SvcError("validation_failed", "X-Svc-User-Context is given twice.");
+    }
+    if (session.status !== "running" || !daemon) throw notRunning(session);
+    const add = [
+      ["Host", `localhost:${asked.port}`],
+      ["X-Svc-User-Context", sign(admitted, daemon.serviceKey)],
+      ["X-Request-Id", randomUUID()],
+      ["X-Forwarded-For", client],
+    ] as const;
+    return { to: daemon.address, head: rewriteRequestHead(head, { target, value: forSandbox, add }) };
+  };
+}
+
+/** What is svc's business, and what only a proxy may say. */
+const NOT_FOR_SANDBOX = /^(?:host|authorization|x-request-id|x-svc-.*|forwarded|x-forwarded-.*|x-real-ip)$/;
+
+function forSandbox({ key, value }: Field): string | null {
+  if (NOT_FOR_SANDBOX.test(key)) return null;
+  return key === "cookie" ? withoutOwnCookies(value) : value;
+}
+
+/** svc's own cookies, by the beginning of their names, which some servers read in either case. */
+const OWN_COOKIE = /^(?:__Host-|__Secure-)?svc_/i;
+
+function withoutOwnCookies(value: string): string | null {
+  const others = value.split(";").filter((cookie) => !OWN_COOKIE.test(cookie.trim()));
+  return others.join(";").trim() || null;
+}

@@ -1,0 +1,47 @@
+import { randomUUID } from "node:crypto";
+import { type ErrorCode, SvcError } from "../contract/errors.ts";
+import type { Deps } from "../deps.ts";
+import { PAGE_HEADERS, wantsPage, writePage } from "../http/error-page.ts";
+import { toBody, toSvcError } from "../http/errors.ts";
+import type { Answer } from "../splice/answer.ts";
+import { fieldOf, type RequestHead } from "../splice/head.ts";
+
+/** Of any other there could be as many as callers make up. */
+const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
+
+/** The answer to a request that is not passed on: the error's sentence, as JSON or as a page. */
+export function refuse(deps: Deps, cause: unknown, head: RequestHead | null): Answer {
+  const id = randomUUID();
+  const error = toSvcError(cause, "UNKNOWN", id);
+  const { status } = error;
+  const method = METHODS.find((known) => known === head?.method) ?? "other";
+  deps.metrics.requestSeconds.observe({ method, route: "proxy", status }, 0);
+  const err = error.code === "internal" ? cause : undefined;
+  deps.log[err ? "error" : "info"]({ request: id, method, route: "proxy", status, err }, "refused");
+  const isPage = wantsPage((head && fieldOf(head.fields, "accept")) ?? null);
+  return {
+    status,
+    headers: {
+      "X-Request-Id": id,
+      "Cache-Control": "no-store",
+      ...error.headers,
+      ...(isPage ? PAGE_HEADERS : { "Content-Type": "application/json" }),
+    },
+    body: isPage ? writePage(`${status} – svc`, [error.message]) : JSON.stringify(toBody(error)),
+  };
+}
+
+const CODES: Readonly<Record<number, ErrorCode>> = {
+  400: "validation_failed",
+  408: "request_timeout",
+  413: "payload_too_large",
+  431: "head_too_large",
+  501: "not_implemented",
+  505: "version_not_supported",
+};
+
+/** An error of HTTP itself, as svc says errors. */
+export function ofHttp(status: number, message: string): SvcError | Error {
+  const code = CODES[status];
+  return code === undefined ? new Error(message) : new SvcError(code, message);
+}
