@@ -11,8 +11,8 @@ import { type Listener, listen as listenSplicing } from "./splice/listen.ts";
 const DRAIN_MS = 25_000;
 
 export interface Listening {
-  /** The port that the system chose when 0 was asked for. */
-  port: number;
+  /** Where the server listens: the port that the system chose when 0 was asked for. */
+  url: string;
   /** Takes no new requests and lets those under way end. */
   stop(): Promise<void>;
 }
@@ -29,17 +29,17 @@ export function listen(deps: Deps): Listening {
     await inner.stop(true);
     rmSync(path, { force: true });
   };
+  const { host, port } = deps.config;
   let listener: Listener;
   try {
     const front = createFront(deps, { unix: path });
-    const { host, port } = deps.config;
     listener = listenSplicing({ hostname: host, port }, front.decide, front.explain);
   } catch (error) {
     void end();
     throw error;
   }
   return {
-    port: listener.port,
+    url: `http://${host.includes(":") ? `[${host}]` : host}:${listener.port}`,
     async stop() {
       const deadline = Date.now() + DRAIN_MS;
       await listener.stop(DRAIN_MS);

@@ -82,13 +82,12 @@ export async function serve(
     const http = listen(deps);
     url = new URL(http.url);
     const endKeeping = await keepSessions(deps);
-    const { host } = config;
     const closeAdmin = listenForAdmin(config.dataDir, (command) => runAdminCommand(deps.db, keys, command));
     const settling = settleAll(deps).catch((error: unknown) =>
       log.error({ err: error }, "merges could not be settled"),
     );
     return {
-      url: `http://${host.includes(":") ? `[${host}]` : host}:${http.port}`,
+      url: http.url,
       async stop() {
         closeAdmin();
         await http.stop();

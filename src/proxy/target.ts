@@ -59,36 +59,21 @@ export function readPath(path: string): string {
   return path;
 }
 
-/** The runtime's routes that show or change what is not a chat client's (contract: Sessions, sandboxes, proxy). */
-const CLOSED = /^\/+(?:config|auth|tui|global\/+(?:config|upgrade|dispose))(?:\/|$)/;
-/** The daemon's routes that change it are the platform's. */
-const PLATFORM = /^\/+svc(?:\/|$)/;
-const ENCODED_SLASH = /%(?:2f|5c)/i;
+/** The daemon's routes that change it are the platform's (contract: Sessions, sandboxes, proxy). */
+const PLATFORM = /^\/svc(?:\/|$)/;
 
 /**
- * The target by which the daemon is asked: itself at its own port, and `/proxy/<port>/…` for any other.
- * @throws forbidden for what is the platform's own, validation_failed for a path that can be read in two ways
+ * The target by which the daemon is asked: itself at its own port, and `/proxy/<port>/…` for any other. What it is asked
+ * for itself it reads strictly once more, and it keeps the runtime's closed routes.
+ * @throws forbidden for what is the platform's own
  */
 export function daemonTarget(method: string, { port, path }: Asked): string {
   if (port !== DAEMON_PORT) return `/proxy/${port}${path}`;
   const [plain = ""] = path.split("?", 1);
-  if (/^\/proxy\/[1-9]\d{0,4}\//.test(plain)) return path;
-  if (ENCODED_SLASH.test(plain)) throw invalid("The path holds an encoded slash.");
-  const decoded = decode(plain);
-  const isChange = method !== "GET" && method !== "HEAD";
-  if (CLOSED.test(decoded) || (isChange && PLATFORM.test(decoded))) {
-    throw new SvcError("forbidden", "This route of the sandbox is the platform's own.");
+  if (PLATFORM.test(plain) && method !== "GET" && method !== "HEAD") {
+    throw new SvcError("forbidden", "Only svc itself may ask this of a sandbox.");
   }
   return path;
-}
-
-/** As the runtime's router reads a path. @throws validation_failed */
-function decode(path: string): string {
-  try {
-    return decodeURIComponent(path);
-  } catch {
-    throw invalid("The path holds a percent sign that encodes nothing.");
-  }
 }
 
 function invalid(sentence: string): SvcError {

@@ -2,11 +2,12 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { eq } from "drizzle-orm";
-import { openPostgres } from "../../db/client.ts";
+import { type Db, openPostgres } from "../../db/client.ts";
 import { projectSessions, projects, sessionSandboxes } from "../../db/schema/index.ts";
 import { GIT_ENVIRONMENT } from "../../scripts/git-environment.ts";
 import type { GitLimits } from "../../src/git/limits.ts";
 import { createKeys, loadMasterKey } from "../../src/keys.ts";
+import { keyPurpose } from "../../src/sessions/reach.ts";
 import { type Api, startApi } from "./api.ts";
 import { createDatabase } from "./postgres.ts";
 import { Remote } from "./remote.ts";
@@ -30,12 +31,21 @@ export interface GatewayBench {
   external: Place;
   remote: Remote;
   /** Starts a session as the product would have it in its tables. */
-  session(place: Place, status?: "running" | "stopped"): Promise<SessionOf>;
+  session(place: Place, status?: "running" | "stopped", sandbox?: SandboxOf): Promise<SessionOf>;
   end(sessionId: string): Promise<void>;
+  db: Db;
   keys: ReturnType<typeof createKeys>;
   /** The address of a project's gateway, with a credential in it. */
   url(place: Place, credential: string | null): string;
   stop(): Promise<void>;
+}
+
+/** A sandbox that runs already. */
+export interface SandboxOf {
+  sessionId: string;
+  serviceKey: string;
+  host: string;
+  port: number;
 }
 
 export interface SessionOf {
@@ -70,8 +80,9 @@ export async function startGateway(
     keys,
     url: (place, credential) =>
       `${api.url.replace("://", credential === null ? "://" : `://x:${credential}@`)}/v1/git/${place.project.project_id}.git`,
-    async session({ project }, status = "running") {
-      const id = crypto.randomUUID();
+    db,
+    async session({ project }, status = "running", sandbox) {
+      const id = sandbox?.sessionId ?? crypto.randomUUID();
       const { project_id: projectId, account_id: accountId } = project;
       await db.insert(projectSessions).values({
         sessionId: id,
@@ -84,12 +95,14 @@ export async function startGateway(
       });
       const path = `/v1/projects/${projectId}`;
       const minted = await api.call("POST", `${path}/cli-token`, { body: { session_id: id } });
-      const serviceKey = `svc_sb_${id.replaceAll("-", "")}`;
+      const serviceKey = sandbox?.serviceKey ?? `svc_sb_${id.replaceAll("-", "")}`;
       await db.insert(sessionSandboxes).values({
         sessionId: id,
         state: "active",
         serviceKeyHash: keys.hashToken(serviceKey),
-        serviceKey: keys.seal(projectId, `sandbox key ${id}`, serviceKey),
+        serviceKey: keys.seal(projectId, keyPurpose(id), serviceKey),
+        host: sandbox?.host ?? null,
+        port: sandbox?.port ?? null,
       });
       const issued = await api.call("GET", `${path}/git/clone-credential`, { token: serviceKey });
       if (status !== "running")

@@ -1,0 +1,343 @@
+import { afterAll, beforeAll, describe, expect } from "bun:test";
+import { createHash } from "node:crypto";
+import type http from "node:http";
+import { eq } from "drizzle-orm";
+import { accountMembers, projectSessions, sessionSandboxes } from "../../db/schema/index.ts";
+import { createOrigin, TEXT } from "../helpers/behaviour-origin.ts";
+import { type GatewayBench, type SessionOf, startGateway } from "../helpers/gateway.ts";
+import { needs } from "../helpers/needs.ts";
+import { POSTGRES } from "../helpers/postgres.ts";
+import { rawRequest, sendRaw } from "../helpers/raw-http.ts";
+import { freePort, type Sandbox, SERVICE_KEY, startSandbox } from "../helpers/sandbox.ts";
+import { until } from "../helpers/until.ts";
+
+const test = needs("a real Postgres", POSTGRES);
+
+let bench: GatewayBench;
+let sandbox: Sandbox;
+let session: SessionOf;
+let origin: http.Server;
+let port: number;
+
+beforeAll(async () => {
+  if (!POSTGRES) return;
+  [bench, sandbox] = await Promise.all([startGateway(), startSandbox()]);
+  await sandbox.untilHealth("the runtime is ready", ({ runtime }) => runtime === "ok");
+  const { hostname, port: daemonPort } = new URL(sandbox.url);
+  const { sessionId } = sandbox;
+  const address = { serviceKey: SERVICE_KEY, host: hostname, port: Number(daemonPort) };
+  session = await bench.session(bench.hosted, "running", { sessionId, ...address });
+  port = await freePort();
+  origin = createOrigin().listen(port, "127.0.0.1");
+}, 60_000);
+
+afterAll(async () => {
+  origin?.closeAllConnections();
+  origin?.close();
+  await sandbox?.[Symbol.asyncDispose]();
+  await bench?.stop();
+}, 30_000);
+
+/** `/v1/p/<session>/<port>` and what follows. */
+const at = (path: string, of: number | string = port, id = session.id) => `/v1/p/${id}/${of}${path}`;
+const bearer = (token = bench.api.token) => `Authorization: Bearer ${token}`;
+const ask = (path: string, init: RequestInit = {}) =>
+  fetch(bench.api.url + at(path), {
+    redirect: "manual",
+    ...init,
+    headers: { Authorization: `Bearer ${bench.api.token}`, ...init.headers },
+  });
+const raw = (target: string, lines: string[] = [], method = "GET", body = "") =>
+  sendRaw(bench.api.url, rawRequest(target, ["Host: localhost", bearer(), ...lines], method, body));
+/** What the origin was asked, as it saw it. */
+async function seen(lines: string[] = [], query = ""): Promise<{ url: string; raw: string[] }> {
+  const { text } = await raw(at(`/headers${query}`), lines);
+  return JSON.parse(text.slice(text.indexOf("{"), text.lastIndexOf("}") + 1));
+}
+
+describe("who is let in", () => {
+  const rows: [string, () => { token: string | null; id?: string; of?: string }, number, string][] = [
+    ["nobody", () => ({ token: null }), 401, "unauthorized"],
+    ["an unknown token", () => ({ token: "svc_pat_unknown" }), 401, "unauthorized"],
+    ["the sandbox's own key", () => ({ token: SERVICE_KEY }), 401, "unauthorized"],
+    ["a clone credential", () => ({ token: session.cloneCredential }), 401, "unauthorized"],
+    [
+      "a stranger at an unknown session",
+      () => ({ token: null, id: crypto.randomUUID() }),
+      401,
+      "unauthorized",
+    ],
+    [
+      "a member at an unknown session",
+      () => ({ token: bench.api.token, id: crypto.randomUUID() }),
+      404,
+      "not_found",
+    ],
+    ["a name that is no id", () => ({ token: bench.api.token, id: "main" }), 400, "validation_failed"],
+    ["a port that is none", () => ({ token: bench.api.token, of: "70000" }), 400, "validation_failed"],
+    ["the runtime's own port", () => ({ token: bench.api.token, of: "4096" }), 403, "forbidden"],
+    ["a member", () => ({ token: bench.api.token }), 200, ""],
+    ["the session's own token", () => ({ token: session.token }), 200, ""],
+    ["a session in capitals", () => ({ token: session.token, id: session.id.toUpperCase() }), 200, ""],
+  ];
+  test.each(rows)("%s", async (_, made, status, code) => {
+    const { token, id = session.id, of = port } = made();
+    const answer = await bench.api.call("GET", at("/", of, id), { token });
+    expect([answer.status, answer.body?.code ?? ""]).toEqual([status, code]);
+    if (status === 200) return;
+    expect(answer.headers.get("x-request-id")).toMatch(/^[0-9a-f-]{36}$/);
+    expect(answer.headers.get("www-authenticate")).toBe(status === 401 ? "Bearer" : null);
+  });
+
+  test("others are not: no membership, another project's token", async () => {
+    const stranger = await bench.api.mint("stranger@example.com");
+    const other = await bench.session(bench.external);
+    for (const token of [stranger, other.token]) {
+      const answer = await bench.api.call("GET", at("/"), { token });
+      expect([answer.status, answer.body.code]).toEqual([403, "forbidden"]);
+    }
+  });
+
+  test("a revoked token and a lost membership count within five seconds, also on a connection that is kept", async () => {
+    const token = await bench.api.mint("second@example.com");
+    const me = (await bench.api.call("GET", "/v1/accounts/me", { token })).body;
+    const { account_id: accountId } = bench.hosted.project;
+    const join = () =>
+      bench.db.insert(accountMembers).values({ accountId, userId: me.user_id, role: "member" });
+    const status = async () => (await bench.api.call("GET", at("/"), { token })).status;
+    await join();
+    expect(await status()).toBe(200);
+    await bench.db.delete(accountMembers).where(eq(accountMembers.userId, me.user_id));
+    await until("it is refused", async () => (await status()) === 403, 5_000);
+    await join();
+    await until("it is let in", async () => (await status()) === 200, 5_000);
+    const { tokens } = (await bench.api.call("GET", "/v1/accounts/tokens", { token })).body;
+    for (const { token_id } of tokens) {
+      await bench.api.call("DELETE", `/v1/accounts/tokens/${token_id}`, { token });
+    }
+    await until("it is refused", async () => (await status()) === 401, 5_000);
+  }, 20_000);
+});
+
+describe("what the sandbox is told", () => {
+  test("nothing of svc's, and nothing that only a proxy may say", async () => {
+    const sent = [
+      "X-Svc-User-Context: forged.forged",
+      "X-Svc-Anything: 1",
+      "X-Request-Id: mine",
+      "X-Forwarded-For: 1.2.3.4",
+      "X-Forwarded-Host: evil",
+      "Forwarded: for=1.2.3.4",
+      "X-Real-IP: 1.2.3.4",
+      "Cookie: a=1; svc_session=x; __Host-svc_preview=y; SVC_X=z; b=2",
+      "X-Named: 1",
+      "Connection: X-Named",
+      "X-Own: stays",
+    ];
+    const text = JSON.stringify((await seen(sent)).raw);
+    expect(text).not.toMatch(/forged|anything|mine|1\.2\.3\.4|evil|svc_|SVC_|X-Named/i);
+    expect(text).not.toContain(bench.api.token);
+    expect(text).toContain('"a=1; b=2"');
+    expect(text).toContain('"X-Own","stays"');
+    expect(text).toContain('"X-Forwarded-For","127.0.0.1"');
+    expect(text).toContain(`"Host","localhost:${port}"`);
+    const alone = JSON.stringify((await seen(["Cookie: svc_a=1"])).raw);
+    expect(alone).not.toMatch(/cookie/i);
+  });
+
+  test("path and query are as they were asked", async () => {
+    expect((await seen([], "?a=%2F..&b=/../c&d=\\")).url).toBe("/headers?a=%2F..&b=/../c&d=\\");
+    expect((await raw(at("/@scope%2fname//x%20y"))).text).toContain("no such path");
+    expect((await raw(`/v1/p/${session.id}/${port}`)).text).toEndWith("ok");
+    expect((await raw(`/v1/p/${session.id}/${port}?x=1`)).text).toEndWith("ok");
+  });
+
+  test("port 8000 is the daemon and the runtime behind it, without what is the platform's", async () => {
+    const health = await bench.api.call("GET", at("/svc/health", 8000));
+    expect(health.body).toMatchObject({ daemon: "ok", runtime: "ok" });
+    expect((await bench.api.call("GET", at("/session/status", 8000))).status).toBe(200);
+    for (const token of [bench.api.token, session.token]) {
+      for (const path of ["/svc/refresh", "/svc/abort", "/svc/env", "/svc"]) {
+        const answer = await bench.api.call("POST", at(path, 8000), { token });
+        expect([path, answer.status, answer.body.code]).toEqual([path, 403, "forbidden"]);
+      }
+      for (const path of ["/config", "/auth/x", "/tui"]) {
+        expect((await bench.api.call("GET", at(path, 8000), { token })).status).toBe(403);
+      }
+    }
+    expect((await bench.api.call("GET", at(`/proxy/${port}/`, 8000))).text).toBe("ok");
+  });
+});
+
+const TWICE = "X-Svc-User-Context: a.b";
+const ODD: [string, (good: string) => string, string[]][] = [
+  ["dot segments", (good) => `${good}/../../svc/env`, []],
+  ["encoded dot segments", (good) => `${good}/%2e%2E/x`, []],
+  ["a half encoded one", (good) => `${good}/.%2e/x`, []],
+  ["a dot segment before the session", () => `/v1/p/../p/${session.id}/${port}/`, []],
+  ["a backslash", (good) => `${good}/..\\x`, []],
+  ["a fragment", (good) => `${good}/x#y`, []],
+  ["an encoded slash before the port", () => `/v1/p/${session.id}%2f${port}/`, []],
+  ["an encoded id", () => `/v1/p/%30${session.id.slice(1)}/${port}/`, []],
+  ["an encoded port", () => `/v1/p/${session.id}/%38000/`, []],
+  ["a port with a zero before it", () => `/v1/p/${session.id}/08000/`, []],
+  ["no port", () => `/v1/p/${session.id}/`, []],
+  ["nothing", () => "/v1/p/", []],
+  ["an absolute target", (good) => `http://localhost${good}/`, []],
+  ["the signature header twice", (good) => `${good}/`, [TWICE, TWICE]],
+  ["two hosts", (good) => `${good}/`, ["Host: other"]],
+  ["a length and chunks", (good) => `${good}/`, ["Content-Length: 3", "Transfer-Encoding: chunked"]],
+  ["two lengths", (good) => `${good}/`, ["Content-Length: 3", "Content-Length: 3"]],
+  ["a folded header", (good) => `${good}/`, ["X: 1\r\n y"]],
+];
+
+test.each(ODD)("a request that could be read in two ways is refused: %s", async (_, target, lines) => {
+  const answer = await raw(target(at("").replace(/\/$/, "")), lines, "POST", "abc");
+  expect(answer.status).toBe(400);
+  expect(answer.text).toMatch(/"code":"validation_failed"/);
+  expect(answer.text).toMatch(/X-Request-Id: [0-9a-f-]{36}/);
+});
+
+test("what follows a request on its connection is a request of its own", async () => {
+  const two = rawRequest(at("/"), ["Host: localhost", bearer()]).replace("Connection: close\r\n", "");
+  const { text } = await sendRaw(bench.api.url, two + rawRequest(at("/"), ["Host: localhost"]));
+  expect(text.match(/HTTP\/1\.1 \d+/g)).toEqual(["HTTP/1.1 200", "HTTP/1.1 401"]);
+  const away = two + rawRequest("/v1/health", ["Host: localhost"]);
+  expect((await sendRaw(bench.api.url, away)).text).toContain('"service":"svc-api"');
+});
+
+describe("what passes, passes as it came", () => {
+  test("an event stream, at once; the origin learns that its reader has gone", async () => {
+    const stop = new AbortController();
+    const answer = await ask("/sse", { signal: stop.signal });
+    expect(answer.headers.get("content-type")).toBe("text/event-stream");
+    stop.abort();
+    const { text } = await raw(at("/seen"));
+    await until(
+      "the origin learns of it",
+      async () => (await (await ask("/seen")).text()).includes("/sse"),
+      10_000,
+    );
+    expect(text).toContain("200 OK");
+  });
+
+  test("what is silent for longer than common limits", async () => {
+    expect(await (await ask("/silent?ms=13000")).text()).toBe("at last");
+  }, 30_000);
+
+  test("answers without a body, compressed, in chunks, with trailers, cut off", async () => {
+    expect(await (await ask("/gzip")).text()).toBe(TEXT);
+    const head = await ask("/length", { method: "HEAD" });
+    expect([head.status, head.headers.get("content-length"), await head.text()]).toEqual([
+      200,
+      String(TEXT.length),
+      "",
+    ]);
+    expect((await ask("/no-content")).status).toBe(204);
+    expect((await ask("/not-modified")).status).toBe(304);
+    const moved = await ask("/redirect");
+    expect([moved.status, moved.headers.getSetCookie()]).toEqual([302, ["a=1", "b=2"]]);
+    expect((await raw(at("/trailers"))).text).toContain("X-End: yes");
+    expect((await raw(at("/chunked"))).text).toMatch(/Transfer-Encoding: chunked[\s\S]*one,[\s\S]*two/);
+    expect((await raw(at("/until-close"))).text).toEndWith("all there is");
+    await expect(ask("/truncated").then((answer) => answer.text())).rejects.toThrow();
+  });
+
+  test("large bodies, both ways", async () => {
+    const bytes = 64 * 1024 * 1024;
+    const body = Buffer.alloc(bytes, "0123456789abcde");
+    const up = await (await ask("/upload", { method: "POST", body })).json();
+    expect(up).toEqual({ bytes, sha256: createHash("sha256").update(body).digest("hex") });
+    let down = 0;
+    for await (const piece of (await ask(`/download?bytes=${bytes}`)).body ?? []) down += piece.length;
+    expect(down).toBe(bytes);
+  }, 60_000);
+
+  test("an upload that waits for leave", async () => {
+    const answer = await raw(at("/echo"), ["Expect: 100-continue", "Content-Length: 2"], "POST", "hi");
+    expect(answer.text).toMatch(/^HTTP\/1\.1 100 Continue[\s\S]*HTTP\/1\.1 200 OK[\s\S]*hi/);
+  });
+
+  test("WebSockets: subprotocols, who speaks first, pings, close codes, refusals", async () => {
+    const open = (path: string, protocols: string[] = []) =>
+      new WebSocket(`${bench.api.url.replace("http", "ws")}${at(path)}`, {
+        headers: { Authorization: `Bearer ${bench.api.token}` },
+        protocols,
+      } as unknown as string[]);
+    const socket = open("/ws/first", ["p1", "p2"]);
+    const messages: string[] = [];
+    const closed = new Promise<number>((resolve) =>
+      socket.addEventListener("close", ({ code }) => resolve(code)),
+    );
+    socket.addEventListener("message", ({ data }) => {
+      messages.push(String(data));
+      if (messages.length === 1) socket.send("hello");
+      if (messages.length === 2) socket.send("close 4001");
+    });
+    expect(await closed).toBe(4001);
+    expect([messages, socket.protocol]).toEqual([["server first", "hello"], "p2"]);
+    const refused = open("/ws/refused");
+    await new Promise((resolve) => refused.addEventListener("close", resolve));
+    const upgrade = [
+      "Upgrade: websocket",
+      "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
+      "Sec-WebSocket-Version: 13",
+    ];
+    const answer = await sendRaw(
+      bench.api.url,
+      `GET ${at("/ws/refused")} HTTP/1.1\r\nHost: a\r\n${bearer()}\r\nConnection: Upgrade\r\n${upgrade.join("\r\n")}\r\n\r\n`,
+    );
+    expect(answer.text).toMatch(/^HTTP\/1\.1 403[\s\S]*no$/);
+  });
+
+  test("only WebSocket may take a connection over", async () => {
+    const lines = ["Host: a", bearer(), "HTTP2-Settings: AAMAAABkAAQAAP__"];
+    const { text } = await sendRaw(
+      bench.api.url,
+      `${rawRequest(at("/headers"), lines).replace("Connection: close", "Connection: Upgrade, HTTP2-Settings, close\r\nUpgrade: h2c")}`,
+    );
+    expect(text).toContain("200 OK");
+    expect(text).not.toMatch(/h2c|http2-settings/i);
+  });
+});
+
+describe("a sandbox that does not answer", () => {
+  test("a port where nothing listens is 502", async () => {
+    const answer = await bench.api.call("GET", at("/", 1));
+    expect([answer.status, answer.body.code]).toEqual([502, "nothing_listening"]);
+  });
+
+  test("a daemon that is gone is 502", async () => {
+    const {
+      host,
+      port: daemonPort,
+      serviceKey,
+    } = { host: "127.0.0.1", port: await freePort(), serviceKey: "svc_sb_gone" };
+    const gone = await bench.session(bench.hosted, "running", {
+      sessionId: crypto.randomUUID(),
+      host,
+      port: daemonPort,
+      serviceKey,
+    });
+    const answer = await bench.api.call("GET", at("/", 3000, gone.id));
+    expect([answer.status, answer.body.code]).toEqual([502, "sandbox_unreachable"]);
+  });
+
+  test.each(["provisioning", "stopped", "failed"] as const)("a session that is %s is 503", async (status) => {
+    const { id } = await bench.session(bench.hosted);
+    await bench.db.update(projectSessions).set({ status }).where(eq(projectSessions.sessionId, id));
+    const answer = await bench.api.call("GET", at("/", 3000, id));
+    expect([answer.status, answer.body.code, answer.body.status]).toEqual([503, "not_running", status]);
+    expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(0);
+  });
+
+  test("a sandbox that moved is found again", async () => {
+    const move = (at: number) =>
+      bench.db.update(sessionSandboxes).set({ port: at }).where(eq(sessionSandboxes.sessionId, session.id));
+    const { port: here } = new URL(sandbox.url);
+    await move(await freePort());
+    await until("it is away", async () => (await ask("/")).status === 502, 5_000);
+    await move(Number(here));
+    await until("it is back", async () => (await ask("/")).status === 200, 5_000);
+  }, 15_000);
+});

@@ -1,0 +1,28 @@
+import net from "node:net";
+
+export interface RawAnswer {
+  /** 0 when there was no answer. */
+  status: number;
+  /** All that came, each character a byte. */
+  text: string;
+}
+
+/** Sends bytes as they stand, and reads until the other end has nothing more to say. */
+export function sendRaw(url: string, text: string): Promise<RawAnswer> {
+  const { promise, resolve, reject } = Promise.withResolvers<RawAnswer>();
+  const { hostname, port } = new URL(url);
+  const socket = net.connect(Number(port), hostname, () => socket.write(text, "latin1"));
+  let seen = "";
+  socket.setTimeout(20_000, () => socket.destroy(new Error(`no end: ${seen}`)));
+  socket.on("data", (bytes) => {
+    seen += bytes.toString("latin1");
+  });
+  socket.on("close", () => resolve({ status: Number(seen.slice(9, 12)), text: seen }));
+  socket.on("error", reject);
+  return promise;
+}
+
+/** A request of one connection. */
+export function rawRequest(target: string, lines: readonly string[], method = "GET", body = ""): string {
+  return `${[`${method} ${target} HTTP/1.1`, "Connection: close", ...lines].join("\r\n")}\r\n\r\n${body}`;
+}
