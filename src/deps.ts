@@ -23,6 +23,8 @@ export interface Deps {
   activity: Map<string, number>;
   /** This server's own id, kept in its data folder. */
   serverId: string;
+  /** Where the API listens, once it does. */
+  api(): { hostname: string; port: number };
   keys: Keys;
   config: Config;
   log: Logger;

@@ -11,8 +11,8 @@ import { type Listener, listen as listenSplicing } from "./splice/listen.ts";
 const DRAIN_MS = 25_000;
 
 export interface Listening {
-  /** Where the server listens: the port that the system chose when 0 was asked for. */
-  url: string;
+  /** The port that the system chose when 0 was asked for. */
+  port: number;
   /** Takes no new requests and lets those under way end. */
   stop(): Promise<void>;
 }
@@ -22,7 +22,7 @@ export interface Listening {
  * others to the API itself, which listens on a unix socket that only the server's user can open.
  * @throws EADDRINUSE when the port is taken
  */
-export function listen(deps: Deps): Listening {
+export async function listen(deps: Deps): Promise<Listening> {
   const path = join(deps.config.dataDir, "api.sock");
   const inner = listenPrivately(path, () => serveInside(deps, path));
   const end = async () => {
@@ -35,11 +35,11 @@ export function listen(deps: Deps): Listening {
     const front = createFront(deps, { unix: path });
     listener = listenSplicing({ hostname: host, port }, front.decide, front.explain);
   } catch (error) {
-    void end();
+    await end();
     throw error;
   }
   return {
-    url: `http://${host.includes(":") ? `[${host}]` : host}:${listener.port}`,
+    port: listener.port,
     async stop() {
       const deadline = Date.now() + DRAIN_MS;
       await listener.stop(DRAIN_MS);

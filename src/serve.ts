@@ -37,6 +37,8 @@ export async function serve(
   const checkpoint = changes.checkpoint ?? (() => {});
   const log = createLog(config);
   const { database, keys, close } = await open(config);
+  /** Undone, the newest first, when the start fails. */
+  const opened: (() => Promise<unknown>)[] = [close];
   try {
     const metrics = createMetrics();
     const git = await createGit({
@@ -51,15 +53,19 @@ export async function serve(
       observe: (operation, ms, ok) =>
         metrics.gitSeconds.observe({ operation, outcome: ok ? "answered" : "failed" }, ms / 1000),
     });
+    opened.push(() => git.close());
     const serverId = readServerId(config.dataDir);
     const jobs = await openJobs(database, queuesOf({ serverId }), log);
-    let url: URL | null = null;
+    opened.push(() => jobs.stop());
+    const place = { hostname: config.host, port: config.port };
+    const api = () => place;
     const sandboxes =
       changes.sandboxes ??
       (await createSandboxes(config, {
         installation: keys.fingerprint,
-        api: () => ({ hostname: url?.hostname ?? config.host, port: Number(url?.port ?? config.port) }),
+        api,
       }));
+    opened.push(() => sandboxes.close());
     const deps: Deps = {
       db: database.db,
       databaseKind: database.kind,
@@ -69,6 +75,7 @@ export async function serve(
       changes: new Changes(),
       activity: new Map(),
       serverId,
+      api,
       keys,
       config,
       log,
@@ -79,15 +86,16 @@ export async function serve(
       checkpoint,
       ...changes,
     };
-    const http = listen(deps);
-    url = new URL(http.url);
+    const http = await listen(deps);
+    place.port = http.port;
+    opened.push(() => http.stop());
     const endKeeping = await keepSessions(deps);
     const closeAdmin = listenForAdmin(config.dataDir, (command) => runAdminCommand(deps.db, keys, command));
     const settling = settleAll(deps).catch((error: unknown) =>
       log.error({ err: error }, "merges could not be settled"),
     );
     return {
-      url: http.url,
+      url: `http://${place.hostname.includes(":") ? `[${place.hostname}]` : place.hostname}:${place.port}`,
       async stop() {
         closeAdmin();
         await http.stop();
@@ -103,7 +111,7 @@ export async function serve(
       },
     };
   } catch (error) {
-    await close();
+    for (const undo of opened.reverse()) await undo();
     throw error;
   }
 }

@@ -1,5 +1,5 @@
 import { SvcError } from "../contract/errors.ts";
-import type { SessionRow } from "../sessions/reach.ts";
+import type { SessionRow } from "../sessions/wire.ts";
 
 /** Starting a sandbox takes a few seconds. */
 const RETRY_S = 3;

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { SvcError } from "../contract/errors.ts";
 import type { Deps } from "../deps.ts";
+import { noteActivity } from "../sessions/activity.ts";
 import type { Decision } from "../splice/connection.ts";
 import type { Field, RequestHead } from "../splice/head.ts";
 import { rewriteRequestHead } from "../splice/rewrite.ts";
@@ -33,6 +34,7 @@ export function createPassage(deps: Deps): Passage {
       throw new SvcError("validation_failed", "X-Svc-User-Context is given twice.");
     }
     if (session.status !== "running" || !daemon) throw notRunning(session);
+    noteActivity(deps, session.sessionId);
     const add = [
       ["Host", `localhost:${asked.port}`],
       ["X-Svc-User-Context", sign(admitted, daemon.serviceKey)],
