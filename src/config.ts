@@ -26,6 +26,10 @@ export interface Config {
   idleTimeoutS: number;
   /** The agent runtime's program for the local provider; null: looked for. */
   runtimeBin: string | null;
+  /** The image of sandboxes on Kubernetes; null: sessions there fail and say so. */
+  kubernetesImage: string | null;
+  /** Where sandboxes live on Kubernetes; null: the kubeconfig's namespace. */
+  kubernetesNamespace: string | null;
   /** Where previews of sandboxes are served, `host[:port]`; null: below localhost, at the port of the API. */
   previewHost: string | null;
   /** Sessions that an account may have at once, by its tier; `*` is for every tier that is not named. */
@@ -49,6 +53,11 @@ const FOLDER_MAX_BYTES = 90;
 const PROGRAM_MAX_BYTES = 4096;
 /** Sessions of an account whose tier nothing is said about (contract: Sessions, sandboxes, proxy). */
 const SESSION_CAP = 20;
+
+/** `[registry/]path[:tag][@digest]` (OCI distribution: Pulling manifests). */
+const IMAGE = /^[a-z0-9][\w.:/@-]{0,511}$/;
+/** A DNS label (RFC 1123). */
+const NAMESPACE = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
 
 const GIT_HOST_KINDS = ["github", "gitlab", "gitea"] as const;
 const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "silent"] as const;
@@ -87,6 +96,8 @@ export function readConfig(env: Environment): Config {
       : null,
     idleTimeoutS: integer(env, "SVC_IDLE_TIMEOUT", 3600, 10, 30 * 86_400),
     runtimeBin: env["SVC_RUNTIME_BIN"] ? folder(env, "SVC_RUNTIME_BIN", "", PROGRAM_MAX_BYTES) : null,
+    kubernetesImage: matching(env, "SVC_KUBERNETES_IMAGE", IMAGE, "the name of a container image"),
+    kubernetesNamespace: matching(env, "SVC_KUBERNETES_NAMESPACE", NAMESPACE, "the name of a namespace"),
     previewHost: previewHost(env),
     sessionCaps: sessionCaps(env),
     modelGateway: modelGateway(env),
@@ -127,6 +138,13 @@ function folder(env: Environment, name: string, fallback: string, maxBytes = FOL
   if (Buffer.byteLength(path) > maxBytes)
     throw new ConfigError(`${name} must be at most ${maxBytes} bytes long, and is "${path}".`);
   return path.length > 1 ? path.replace(/\/+$/, "") : path;
+}
+
+function matching(env: Environment, name: string, pattern: RegExp, says: string): string | null {
+  const text = env[name];
+  if (!text) return null;
+  if (!pattern.test(text)) throw new ConfigError(`${name} must be ${says}, and is "${text}".`);
+  return text;
 }
 
 function baseUrl(env: Environment, name: string): string | null {

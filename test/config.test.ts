@@ -71,3 +71,20 @@ function messageOf(text: string): string {
   }
   return "";
 }
+
+test.each([
+  [
+    "SVC_KUBERNETES_IMAGE",
+    ["registry.example:5000/svc/sandbox:1.2@sha256:0a1b", "sandbox"],
+    ["-x", "A B", "a\nb"],
+  ],
+  ["SVC_KUBERNETES_NAMESPACE", ["sandboxes", "a-1"], ["-a", "a-", "A", "a/b", "../x", "a".repeat(64)]],
+])("%s is a name or refused", (name, good, bad) => {
+  for (const value of good) expect(Object.values(readConfig({ [name]: value }))).toContain(value);
+  for (const value of bad) expect(() => readConfig({ [name]: value })).toThrow(name);
+  const { kubernetesImage, kubernetesNamespace } = readConfig({});
+  expect({ kubernetesImage, kubernetesNamespace }).toEqual({
+    kubernetesImage: null,
+    kubernetesNamespace: null,
+  });
+});

@@ -1,0 +1,143 @@
+import type { RequestOptions } from "node:https";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { CoreV1Api, KubeConfig, NetworkingV1Api, RequestContext } from "@kubernetes/client-node";
+import { SandboxError } from "../provider.ts";
+
+/** A cluster, and the namespace of it that sandboxes live in. */
+export interface Cluster {
+  namespace: string;
+  core: CoreV1Api;
+  networking: NetworkingV1Api;
+  /** The end of a pod's log, of at most `maxBytes`; null when it has none. */
+  log(pod: string, maxBytes: number): Promise<Uint8Array | null>;
+}
+
+/** One question to the API server, which answers from memory. */
+const ASK_MS = 15_000;
+/** A log comes from a node. */
+const LOG_MS = 30_000;
+/** Tries of a question that changes nothing, when a connection breaks or the server is busy. */
+const TRIES = 3;
+const PAUSE_MS = 200;
+/** A list of a thousand pods takes a few megabytes. */
+const ANSWER_MAX_BYTES = 64 * 1024 * 1024;
+/** Lines of a log that are asked for; their end is kept. */
+const LOG_LINES = 20_000;
+
+/**
+ * Finds the cluster: `kubeconfig`, else `KUBECONFIG`, `~/.kube/config`, or the one that the server itself runs in. The
+ * client is loaded here, because it is large and most servers have no use for it.
+ * @throws SandboxError when there is none
+ */
+export async function connect(kubeconfig: string | null, namespace: string | null): Promise<Cluster> {
+  const client = await import("@kubernetes/client-node");
+  const kube = new client.KubeConfig();
+  try {
+    if (kubeconfig === null) kube.loadFromDefault();
+    else kube.loadFromFile(kubeconfig);
+  } catch {
+    throw new SandboxError("The server's kubeconfig cannot be read.", { permanent: true });
+  }
+  const server = kube.getCurrentCluster()?.server;
+  // what the client makes up when it finds nothing
+  if (!server || server === "http://localhost:8080") {
+    throw new SandboxError("The server knows no Kubernetes cluster: set KUBECONFIG.", { permanent: true });
+  }
+  const configuration = client.createConfiguration({
+    baseServer: new client.ServerConfiguration(server, {}),
+    httpApi: client.wrapHttpLibrary({
+      async send(request) {
+        const answer = await ask(kube, request);
+        const bytes = await readAll(answer, ANSWER_MAX_BYTES);
+        const body = {
+          text: async () => bytes.toString(),
+          binary: async () => bytes,
+          stream: () => new Blob([bytes]).stream(),
+        };
+        return new client.ResponseContext(answer.status, Object.fromEntries(answer.headers), body);
+      },
+    }),
+  });
+  const place = namespace ?? kube.getContextObject(kube.getCurrentContext())?.namespace ?? "default";
+  return {
+    namespace: place,
+    core: new client.CoreV1Api(configuration),
+    networking: new client.NetworkingV1Api(configuration),
+    async log(pod, maxBytes) {
+      const path = `/api/v1/namespaces/${place}/pods/${pod}/log?tailLines=${LOG_LINES}`;
+      const answer = await send(kube, `${server}${path}`, { signal: AbortSignal.timeout(LOG_MS) });
+      if (answer.ok) return readEnd(answer, maxBytes);
+      await answer.body?.cancel();
+      return null;
+    },
+  };
+}
+
+async function ask(kube: KubeConfig, request: RequestContext): Promise<Response> {
+  const body = request.getBody();
+  for (let tries = 1; ; tries++) {
+    const isLast = tries === TRIES || request.getHttpMethod() !== "GET";
+    try {
+      const answer = await send(kube, request.getUrl(), {
+        method: request.getHttpMethod(),
+        headers: request.getHeaders(),
+        ...(typeof body === "string" && { body }),
+        signal: AbortSignal.timeout(ASK_MS),
+      });
+      if (isLast || (answer.status < 500 && answer.status !== 429)) return answer;
+      await answer.body?.cancel();
+    } catch (error) {
+      if (isLast) throw error;
+    }
+    await sleep(PAUSE_MS * tries);
+  }
+}
+
+/**
+ * Not the client's own way: that gives its certificates to a fetch of Node's, and Bun's does not take them from there, so
+ * that no cluster with an authority of its own would be trusted.
+ */
+async function send(
+  kube: KubeConfig,
+  url: string,
+  init: { method?: string; headers?: Record<string, string>; body?: string; signal: AbortSignal },
+): Promise<Response> {
+  const options: RequestOptions = {};
+  await kube.applyToHTTPSOptions(options);
+  const { ca, cert, key, rejectUnauthorized, servername, auth } = options;
+  const headers = new Headers(init.headers);
+  for (const [name, value] of Object.entries(options.headers ?? {}))
+    if (typeof value === "string") headers.set(name, value);
+  if (auth) headers.set("Authorization", `Basic ${Buffer.from(auth).toString("base64")}`);
+  const request: BunFetchRequestInit = {
+    ...init,
+    headers,
+    redirect: "manual",
+    tls: {
+      ...(ca !== undefined && { ca }),
+      ...(cert !== undefined && { cert }),
+      ...((typeof key === "string" || Buffer.isBuffer(key)) && { key }),
+      ...(rejectUnauthorized !== undefined && { rejectUnauthorized }),
+      ...(servername !== undefined && { serverName: servername }),
+    },
+  };
+  return fetch(url, request);
+}
+
+async function readAll(answer: Response, maxBytes: number): Promise<Buffer<ArrayBuffer>> {
+  const parts: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const part of answer.body ?? []) {
+    bytes += part.length;
+    if (bytes > maxBytes) throw new SandboxError("The cluster's answer is larger than any that makes sense.");
+    parts.push(part);
+  }
+  return Buffer.concat(parts);
+}
+
+async function readEnd(answer: Response, maxBytes: number): Promise<Uint8Array> {
+  let end = Buffer.alloc(0);
+  for await (const part of answer.body ?? [])
+    end = Buffer.concat([end, part]).subarray(maxBytes > 0 ? -maxBytes : Number.POSITIVE_INFINITY);
+  return end;
+}

@@ -1,0 +1,52 @@
+import { SandboxError } from "../provider.ts";
+
+/** What an answer of the API server tells a session's user is cut here. */
+const WORDS_MAX = 300;
+
+/** What the API server answered, by its status; null when it was no answer of its. */
+export function statusOf(error: unknown): number | null {
+  const code = error instanceof Error ? Reflect.get(error, "code") : null;
+  return typeof code === "number" ? code : null;
+}
+
+/**
+ * An error of the client as one that a session's user can be told: the API server's own words for what it refuses, and
+ * none of the client's, which hold addresses and headers.
+ * @param doing what could not be done, as in "The sandbox could not be <doing>"
+ */
+export function asSandboxError(error: unknown, doing: string): unknown {
+  if (error instanceof SandboxError || (error instanceof Error && error.name === "AbortError")) return error;
+  const status = statusOf(error);
+  const could = `The sandbox could not be ${doing}`;
+  if (status === null) {
+    return error instanceof Error && "code" in error
+      ? new SandboxError(`${could}: the Kubernetes API server cannot be reached.`)
+      : error instanceof DOMException
+        ? new SandboxError(`${could}: the Kubernetes API server does not answer in time.`)
+        : error;
+  }
+  const words = wordsOf(error);
+  if (status === 401) {
+    return new SandboxError(`${could}: the Kubernetes API server does not accept the server's credentials.`, {
+      permanent: true,
+    });
+  }
+  const permanent = status >= 400 && status < 500 && ![404, 408, 409, 429].includes(status);
+  return new SandboxError(`${could}: the Kubernetes API server answers ${status}${words}.`, { permanent });
+}
+
+/** `message` of the Status that an API server answers with (Kubernetes API conventions, "Response Status Kind"). */
+function wordsOf(error: unknown): string {
+  const body: unknown = error instanceof Error ? Reflect.get(error, "body") : null;
+  const status = typeof body === "string" ? parse(body) : body;
+  const message = typeof status === "object" && status !== null ? Reflect.get(status, "message") : null;
+  return typeof message === "string" && message !== "" ? `, ${message.slice(0, WORDS_MAX)}` : "";
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}

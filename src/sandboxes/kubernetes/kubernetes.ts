@@ -1,0 +1,95 @@
+import { type Provider, type ProviderOptions, SandboxError } from "../provider.ts";
+import { type Cluster, connect } from "./cluster.ts";
+import { endSandbox } from "./end.ts";
+import { asSandboxError } from "./failure.ts";
+import { findObjects, sandboxOf } from "./found.ts";
+import { nameOf, type ObjectsSpec } from "./objects.ts";
+import { startPod } from "./start.ts";
+
+export interface KubernetesOptions extends ProviderOptions {
+  /** `SVC_KUBERNETES_IMAGE`: what every sandbox is started from. */
+  image: string | null;
+  /** `SVC_KUBERNETES_NAMESPACE`; null: the kubeconfig's. */
+  namespace: string | null;
+  /** Path of a kubeconfig; null: found as kubectl finds it, or the cluster that the server runs in. */
+  kubeconfig: string | null;
+}
+
+/**
+ * Runs sandboxes as pods: a network policy, a secret, a service and a pod each, all of one name. Nothing is remembered
+ * here: what there is, the cluster's labels say.
+ */
+export function createKubernetesProvider(options: KubernetesOptions): Provider {
+  const { installation } = options;
+  let connecting: Promise<Cluster> | null = null;
+
+  /** Connects once it is needed; what fails is tried again by the next. */
+  async function using<T>(doing: string, work: (cluster: Cluster) => Promise<T>): Promise<T> {
+    connecting ??= connect(options.kubeconfig, options.namespace);
+    try {
+      return await work(await connecting);
+    } catch (error) {
+      throw asSandboxError(error, doing);
+    } finally {
+      await connecting.catch(() => {
+        connecting = null;
+      });
+    }
+  }
+
+  return {
+    name: "kubernetes",
+    start: (spec, watch, signal) =>
+      using("started", async (cluster) => {
+        signal.throwIfAborted();
+        const { image, apiUrl } = options;
+        if (!image) throw missing("SVC_KUBERNETES_IMAGE, the image of sandboxes");
+        if (!apiUrl) throw missing("SVC_SANDBOX_API_URL, where pods reach the server");
+        await endSandbox(cluster, installation, spec.sessionId, 0);
+        const { sessionId, projectId, generation, limits } = spec;
+        const environment = spec.environment(apiUrl);
+        const objects: ObjectsSpec = {
+          ...{ installation, sessionId, projectId, generation },
+          ...{ image, environment, limits },
+        };
+        try {
+          watch.step("sandbox");
+          if (spec.build) {
+            watch.log(
+              "svc",
+              `Warning: images are not built in the cluster. The project's Dockerfile is ignored; the image is ${image}.`,
+            );
+          }
+          watch.log(
+            "svc",
+            "How many processes the sandbox may have, the cluster's nodes decide (podPidsLimit).",
+          );
+          return await startPod(cluster, spec, objects, watch, signal);
+        } catch (error) {
+          // what cannot be ended now is listed as a leftover; why it could not be started is the news
+          await endSandbox(cluster, installation, sessionId, 0).catch(() => {});
+          throw error;
+        }
+      }),
+    find: (sessionId) =>
+      using("looked for", async (cluster) => {
+        const [found] = await findObjects(cluster, installation, sessionId);
+        return found ? sandboxOf(found) : null;
+      }),
+    list: () => using("listed", async (cluster) => (await findObjects(cluster, installation)).map(sandboxOf)),
+    stop: (sessionId, graceMs) =>
+      using("ended", (cluster) => endSandbox(cluster, installation, sessionId, graceMs)),
+    logs: (sessionId, maxBytes) =>
+      using("read", async (cluster) => {
+        const log = await cluster.log(nameOf(installation, sessionId), maxBytes);
+        return log ?? new Uint8Array();
+      }),
+    async close() {},
+  };
+}
+
+function missing(what: string): SandboxError {
+  return new SandboxError(`The server's operator has to set ${what}: docs/kubernetes.md says more.`, {
+    permanent: true,
+  });
+}

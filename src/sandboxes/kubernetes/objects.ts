@@ -1,0 +1,142 @@
+import type { V1NetworkPolicy, V1ObjectMeta, V1Pod, V1Secret, V1Service } from "@kubernetes/client-node";
+import { DAEMON_PORT } from "../../contract/daemon.ts";
+import type { SandboxLimits } from "../provider.ts";
+
+/** Whose an object is: names of labels. */
+export const LABELS = {
+  installation: "svc/installation",
+  session: "svc/session",
+  project: "svc/project",
+  generation: "svc/generation",
+} as const;
+
+/** The label by which pods of the API server are known, which alone reach daemons, and which sandboxes may reach. */
+const API_PODS = { "app.kubernetes.io/name": "svc-api" };
+
+/** The user that the agent runs as; the daemon is root in its container, so that the agent cannot look into it. */
+const RUNTIME_USER = "1000:1000";
+/** What the daemon needs to run the agent as another user, to end what it runs, and to clean up among its files. */
+const CAPABILITIES = ["SETUID", "SETGID", "KILL", "CHOWN", "DAC_OVERRIDE", "FOWNER"];
+/** Of a processor; what is asked for beyond the limit's share is never missing, only late. */
+const CPU_REQUEST = 0.1;
+
+/** Networks that are no part of the internet: nodes, other pods, services, the metadata address (RFC 6890). */
+const PRIVATE_V4 = [
+  ...["0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12"],
+  ...["192.0.0.0/24", "192.168.0.0/16", "198.18.0.0/15", "224.0.0.0/4", "240.0.0.0/4"],
+];
+const PRIVATE_V6 = ["::1/128", "fc00::/7", "fe80::/10", "ff00::/8"];
+
+export interface ObjectsSpec {
+  installation: string;
+  sessionId: string;
+  projectId: string;
+  generation: number;
+  image: string;
+  environment: Readonly<Record<string, string>>;
+  limits: SandboxLimits;
+}
+
+/** The name of all four objects of a sandbox: a DNS label of at most 63 characters. */
+export function nameOf(installation: string, sessionId: string): string {
+  return `svc-${installation}-${sessionId.replaceAll("-", "")}`;
+}
+
+export function metadataOf(spec: Omit<ObjectsSpec, "image" | "environment" | "limits">): V1ObjectMeta {
+  return {
+    name: nameOf(spec.installation, spec.sessionId),
+    labels: {
+      "app.kubernetes.io/managed-by": "svc",
+      [LABELS.installation]: spec.installation,
+      [LABELS.session]: spec.sessionId,
+      [LABELS.project]: spec.projectId,
+      [LABELS.generation]: String(spec.generation),
+    },
+  };
+}
+
+/** From the API server to the daemon, and out to names, the API server and the internet: nothing else. */
+export function policyOf(spec: ObjectsSpec): V1NetworkPolicy {
+  const metadata = metadataOf(spec);
+  const everywhere = { namespaceSelector: {} };
+  const apiPods = { ...everywhere, podSelector: { matchLabels: API_PODS } };
+  return {
+    metadata,
+    spec: {
+      podSelector: { matchLabels: selectorOf(spec) },
+      policyTypes: ["Ingress", "Egress"],
+      ingress: [{ _from: [apiPods], ports: [{ protocol: "TCP", port: DAEMON_PORT }] }],
+      egress: [
+        { to: [everywhere], ports: ["UDP", "TCP"].map((protocol) => ({ protocol, port: 53 })) },
+        { to: [apiPods] },
+        {
+          to: [
+            { ipBlock: { cidr: "0.0.0.0/0", except: PRIVATE_V4 } },
+            { ipBlock: { cidr: "::/0", except: PRIVATE_V6 } },
+          ],
+        },
+      ],
+    },
+  };
+}
+
+/** The environment: in a pod's specification everybody could read it who may look at pods. */
+export function secretOf(spec: ObjectsSpec): V1Secret {
+  const encoded = Object.entries(spec.environment).map(([name, value]) => [
+    name,
+    Buffer.from(value).toString("base64"),
+  ]);
+  return {
+    metadata: metadataOf(spec),
+    type: "Opaque",
+    immutable: true,
+    data: Object.fromEntries(encoded),
+  };
+}
+
+export function serviceOf(spec: ObjectsSpec): V1Service {
+  const port = { name: "daemon", protocol: "TCP", port: DAEMON_PORT, targetPort: DAEMON_PORT };
+  return { metadata: metadataOf(spec), spec: { selector: selectorOf(spec), ports: [port] } };
+}
+
+export function podOf(spec: ObjectsSpec): V1Pod {
+  const { cpus, memoryBytes, diskBytes } = spec.limits;
+  const metadata = metadataOf(spec);
+  return {
+    metadata,
+    spec: {
+      restartPolicy: "Never",
+      automountServiceAccountToken: false,
+      enableServiceLinks: false,
+      securityContext: { seccompProfile: { type: "RuntimeDefault" } },
+      containers: [
+        {
+          name: "sandbox",
+          image: spec.image,
+          imagePullPolicy: "IfNotPresent",
+          ports: [{ name: "daemon", containerPort: DAEMON_PORT }],
+          env: [{ name: "SVC_RUNTIME_USER", value: RUNTIME_USER }],
+          envFrom: [{ secretRef: { name: nameOf(spec.installation, spec.sessionId) } }],
+          resources: {
+            limits: {
+              cpu: String(cpus),
+              memory: String(memoryBytes),
+              "ephemeral-storage": String(diskBytes),
+            },
+            requests: { cpu: String(Math.min(cpus, CPU_REQUEST)), memory: String(memoryBytes) },
+          },
+          securityContext: {
+            runAsUser: 0,
+            privileged: false,
+            allowPrivilegeEscalation: false,
+            capabilities: { drop: ["ALL"], add: CAPABILITIES },
+          },
+        },
+      ],
+    },
+  };
+}
+
+function selectorOf({ installation, sessionId }: ObjectsSpec): Record<string, string> {
+  return { [LABELS.installation]: installation, [LABELS.session]: sessionId };
+}
