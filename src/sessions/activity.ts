@@ -3,8 +3,8 @@ import { projectSessions } from "../../db/schema/index.ts";
 import type { Deps } from "../deps.ts";
 
 /** Remembers that somebody uses a session's sandbox: cheap enough for every request. */
-export function noteActivity({ activity }: Pick<Deps, "activity">, sessionId: string): void {
-  activity.set(sessionId, Date.now());
+export function noteActivity({ activity, clock }: Pick<Deps, "activity" | "clock">, sessionId: string): void {
+  activity.set(sessionId, clock().getTime());
 }
 
 /** Writes down what was remembered since the last time. */

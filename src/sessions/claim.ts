@@ -52,3 +52,14 @@ export async function claimSession(deps: Deps, sessionId: string): Promise<Claim
     return taken.length > 0;
   }
 }
+
+/**
+ * Gives up the claims of an earlier process of this server: the data folder belongs to one at a time, so whoever had them
+ * is dead.
+ */
+export async function dropOwnClaims(deps: Deps): Promise<void> {
+  await deps.db
+    .update(projectSessions)
+    .set({ worker: null, workerUntil: null })
+    .where(eq(projectSessions.place, deps.serverId));
+}

@@ -1,5 +1,6 @@
 import type { Deps } from "../deps.ts";
 import { placesOf, queueOf } from "../jobs/places.ts";
+import { dropOwnClaims } from "./claim.ts";
 import { createConverger } from "./converge.ts";
 import { stopIdle } from "./idle.ts";
 import { pushSecrets } from "./push-secrets.ts";
@@ -13,6 +14,7 @@ const ROUND_MS = 5_000;
  * @returns ends it, and waits for the round under way
  */
 export async function keepSessions(deps: Deps): Promise<() => Promise<void>> {
+  await dropOwnClaims(deps);
   const converge = createConverger(deps);
   for (const place of placesOf(deps)) {
     await deps.jobs.work(queueOf("sessions", place), converge);

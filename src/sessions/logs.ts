@@ -37,16 +37,17 @@ export async function readLogs(
   return { lines: lines.reverse(), truncated: false };
 }
 
-/** What the daemon and the runtime have written; nothing when it cannot be read now. */
-async function sandboxLines(
+/** The end of what daemon and runtime have written; nothing when it cannot be read now. */
+export async function sandboxLines(
   deps: Deps,
   session: Pick<SessionRow, "sessionId" | "provider">,
+  maxBytes = LOG_MAX_BYTES,
 ): Promise<LogLine[]> {
   const provider = deps.sandboxes.get(session.provider);
   if (!provider) return [];
   try {
     const bytes = await within(
-      provider.logs(session.sessionId, LOG_MAX_BYTES),
+      provider.logs(session.sessionId, maxBytes),
       READ_MS,
       () => new Error("the sandbox's log was not read in time"),
     );

@@ -34,7 +34,8 @@ export async function startSandbox(deps: Deps, start: Start, signal: AbortSignal
   const step = (name: BootStep, words: string): Promise<void> => {
     signal.throwIfAborted();
     log.write("svc", words);
-    entering = entering.then(() => enter(deps, session, name));
+    // whoever reads both finds the words first
+    entering = entering.then(() => log.flush()).then(() => enter(deps, session, name));
     return entering;
   };
   try {
@@ -80,6 +81,8 @@ export async function startSandbox(deps: Deps, start: Start, signal: AbortSignal
     if (revision !== secrets.revision)
       await deps.jobs.enqueue(deps.db, queueOf("secrets", session.place), project.projectId);
   } finally {
+    // the step that failed is the last one that was entered
+    await entering.catch(() => {});
     await log.flush();
   }
 }

@@ -2,7 +2,7 @@ import { readConfig } from "../../src/config.ts";
 import { serve } from "../../src/serve.ts";
 
 /**
- * The server as a process that stops at the step of a push which its parent names (`{ haltAt }`), tells it
+ * The server as a process that stops at the step of a push or a session which its parent names (`{ haltAt }`), tells it
  * (`{ reached }`), and goes on when told to (`{ go }`). TEST_GIT_LIMITS: limits of the git engine, as JSON.
  */
 let haltAt: unknown = null;
@@ -24,4 +24,5 @@ process.on("message", (message: object) => {
   if ("go" in message) go();
 });
 process.on("disconnect", () => process.exit(0));
+process.on("SIGTERM", () => void server.stop().then(() => process.exit(0)));
 process.stderr.write(`the halting server listens on ${server.url}\n`);

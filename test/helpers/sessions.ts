@@ -18,6 +18,8 @@ export interface SessionBench {
   get(sessionId: string): Promise<Session>;
   /** Makes the server look at its sandboxes now. */
   look(): void;
+  /** Puts the server's clock forward. */
+  advance(seconds: number): void;
   /** Waits until the session's status is one of these. */
   becomes(sessionId: string, ...statuses: Session["status"][]): Promise<Session>;
   stop(): Promise<void>;
@@ -29,7 +31,9 @@ export async function startSessions(
   const provider = new StandInProvider();
   const { deps = {}, ...rest } = options;
   const changes = new Changes();
-  const api = await startApi({ ...rest, deps: { sandboxes: provider.sandboxesOf, changes, ...deps } });
+  let ahead = 0;
+  const clock = () => new Date(Date.now() + ahead * 1000);
+  const api = await startApi({ ...rest, deps: { sandboxes: provider.sandboxesOf, changes, clock, ...deps } });
   const remote = new Remote();
   remote.commit("main", { a: "1\n" });
   const { project_id: projectId } = await api.project(remote.url);
@@ -44,6 +48,9 @@ export async function startSessions(
     call,
     get,
     look: () => changes.notify("sessions"),
+    advance(seconds) {
+      ahead += seconds;
+    },
     async create(body = {}) {
       const made = await call("POST", "", { body });
       if (made.status !== 201) throw new Error(`no session: ${made.status} ${made.text}`);

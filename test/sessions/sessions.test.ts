@@ -325,7 +325,7 @@ describe("events", () => {
       path,
       (event) => event.type === "session" && event.session.step === "clone",
     );
-    expect(first.events[0]?.type === "session" || first.events[0]?.type === "log").toBe(true);
+    expect(first.events[0]?.type).toBe("session");
     const rest = readEvents(bench.api, path, (event) => event.type === "deleted", {
       "Last-Event-ID": first.lastId,
     });
@@ -338,8 +338,38 @@ describe("events", () => {
     );
     expect(new Set(lines).size).toBe(lines.length);
     expect(lines).toContain("The session is running.");
+    expect(lines).toContain("the sandbox's own words");
     expect(events.at(-1)).toEqual({ type: "deleted", session_id: id });
   });
+});
+
+describe("a session that nobody uses", () => {
+  test("is stopped, unless its agent works or its daemon has been asked something", async () => {
+    const [idle, busy, used] = [await bench.create(), await bench.create(), await bench.create()];
+    for (const { session_id } of [idle, busy, used]) await bench.becomes(session_id, "running");
+    const standIn = bench.provider.sandboxes.get(busy.session_id);
+    Object.assign(standIn?.health ?? {}, { busy: true });
+    bench.advance(3601);
+    Object.assign(bench.provider.sandboxes.get(used.session_id)?.health ?? {}, {
+      active_at: new Date(Date.now() + 3_600_000).toISOString(),
+    });
+    bench.look();
+    expect(await bench.becomes(idle.session_id, "stopped")).toMatchObject({
+      stop_reason: "idle",
+      error: null,
+    });
+    bench.look();
+    await Bun.sleep(300);
+    expect((await bench.get(busy.session_id)).status).toBe("running");
+    expect((await bench.get(used.session_id)).status).toBe("running");
+    // an hour after the run has ended, it is idle too
+    Object.assign(standIn?.health ?? {}, { busy: false });
+    bench.advance(3601);
+    await until("it is stopped", async () => {
+      bench.look();
+      return (await bench.get(busy.session_id)).status === "stopped";
+    });
+  }, 30_000);
 });
 
 describe("what is refused", () => {

@@ -1,0 +1,56 @@
+import { expect } from "bun:test";
+import { startApi } from "../helpers/api.ts";
+import { needs } from "../helpers/needs.ts";
+import { createDatabase, POSTGRES } from "../helpers/postgres.ts";
+import { startSessions } from "../helpers/sessions.ts";
+import { StandInProvider } from "../helpers/stand-in-provider.ts";
+
+const test = needs("a real Postgres", POSTGRES);
+const CAP = 20;
+
+test("of 40 creations that race at two servers for 20 places, exactly 20 are let in, and a place that is given back is taken", async () => {
+  const database = await createDatabase();
+  const env = {
+    DATABASE_URL: database.url,
+    SVC_MASTER_KEY: "ab".repeat(32),
+    SVC_SESSION_CAP: `5,selfhost=${CAP}`,
+  };
+  const one = await startSessions({ env });
+  const provider = new StandInProvider();
+  const two = await startApi({ env, deps: { sandboxes: provider.sandboxesOf } });
+  const path = `/v1/projects/${one.projectId}/sessions`;
+  try {
+    const race = (count: number) =>
+      Promise.all(
+        Array.from({ length: count }, (_, index) =>
+          (index % 2 === 0 ? one.api : two).call("POST", path, { body: {}, token: one.api.token }),
+        ),
+      );
+    const answers = await race(2 * CAP);
+    const made = answers.filter(({ status }) => status === 201).map(({ body }) => body.session_id);
+    const refused = answers.filter(({ status }) => status !== 201);
+    expect(made.length).toBe(CAP);
+    for (const { status, body, headers } of refused) {
+      expect(status).toBe(429);
+      expect(body).toMatchObject({ code: "concurrent_session_limit", limit: CAP, active_sessions: CAP });
+      expect(headers.get("retry-after")).toBe("60");
+    }
+    for (const id of made) await one.becomes(id, "running");
+    // each server has those that it took in
+    expect(one.provider.sandboxes.size + provider.sandboxes.size).toBe(CAP);
+
+    const [stopped = "", deleted = "", ...others] = made;
+    await one.call("POST", `/${stopped}/stop`);
+    await one.becomes(stopped, "stopped");
+    expect((await one.call("DELETE", `/${deleted}`)).status).toBe(200);
+    const again = await race(10);
+    expect(again.filter(({ status }) => status === 201).length).toBe(2);
+    // one that runs may be restarted at the cap; one that was stopped may not
+    expect((await one.call("POST", `/${others[0]}/restart`)).status).toBe(202);
+    expect((await one.call("POST", `/${stopped}/restart`)).body.code).toBe("concurrent_session_limit");
+  } finally {
+    await one.stop();
+    await two.stop();
+    await database.drop();
+  }
+}, 120_000);

@@ -1,0 +1,191 @@
+import { afterAll, beforeAll, expect } from "bun:test";
+import { SESSION_STEPS, type SessionStep } from "../../src/deps.ts";
+import { needs } from "../helpers/needs.ts";
+import { POSTGRES } from "../helpers/postgres.ts";
+import { type SessionServer, startSessionServer } from "../helpers/session-server.ts";
+import { until } from "../helpers/until.ts";
+
+const test = needs("a real Postgres", POSTGRES && process.platform === "linux");
+
+/** As many as run at once here: a place that leaks makes a later test fail. */
+const CAP = 2;
+
+let server: SessionServer;
+
+beforeAll(async () => {
+  if (POSTGRES) server = await startSessionServer({ SVC_SESSION_CAP: String(CAP) });
+}, 60_000);
+afterAll(() => server?.stop());
+
+const END_STEPS: readonly SessionStep[] = ["sandbox-ended", "end-recorded"];
+const START_STEPS = SESSION_STEPS.filter((step) => !END_STEPS.includes(step));
+/** From then on there is a sandbox whose processes can be killed. */
+const ALIVE = START_STEPS.slice(START_STEPS.indexOf("sandbox-started"));
+
+test.each(START_STEPS.map((step) => [step] as const))(
+  "the server is killed at %s of a start: the session runs all the same, once",
+  async (step) => {
+    const { id } = await haltedAt(step);
+    await server.kill();
+    await server.start();
+    await server.becomes(id, "running");
+    await isAlone(id);
+    await removes(id);
+  },
+  60_000,
+);
+
+test.each(
+  END_STEPS.flatMap((step) =>
+    (["stop", "restart", "delete"] as const)
+      .filter((verb) => verb !== "restart" || step !== "end-recorded")
+      .map((verb) => [step, verb] as const),
+  ),
+)(
+  "the server is killed at %s of a %s: it is done all the same",
+  async (step, verb) => {
+    const { session_id: id } = await server.create();
+    await server.becomes(id, "running");
+    // a restart has no step of its own between the old sandbox and the new keys
+    const reached = server.haltAt(verb === "restart" ? "keys-made" : step);
+    const asked = verb === "delete" ? server.call("DELETE", `/${id}`) : server.call("POST", `/${id}/${verb}`);
+    asked.catch(() => {});
+    await reached;
+    await server.kill();
+    await server.start();
+    if (verb === "restart") await server.becomes(id, "running");
+    if (verb === "stop") expect(await server.becomes(id, "stopped")).toMatchObject({ stop_reason: "user" });
+    if (verb === "delete") await until("it is gone", async () => (await server.get(id)) === null, 30_000);
+    if (verb !== "restart") await isGone(id);
+    else await isAlone(id);
+    if (verb !== "delete") await removes(id);
+  },
+  60_000,
+);
+
+test.each(ALIVE.map((step) => [step] as const))(
+  "the sandbox is killed at %s: the session has failed, and says how",
+  async (step) => {
+    const { id } = await haltedAt(step);
+    killAll(id);
+    server.go();
+    const failed = await server.becomes(id, "failed");
+    expect(failed.error).toMatch(/killed by signal 9|gone|ended/);
+    await isGone(id);
+    expect((await server.call("GET", `/${id}/logs`)).body.lines.length).toBeGreaterThan(2);
+    // what failed can be started again
+    await server.call("POST", `/${id}/restart`);
+    await server.becomes(id, "running");
+    await removes(id);
+  },
+  60_000,
+);
+
+test("the runtime is killed: the daemon starts it again, and the session runs on", async () => {
+  const { session_id: id } = await server.create();
+  await server.becomes(id, "running");
+  const runtime = () => server.processes(id).filter(({ command }) => /opencode serve/.test(command));
+  const before = runtime().map(({ pid }) => pid);
+  expect(before.length).toBeGreaterThan(0);
+  for (const pid of before) kill(pid);
+  await until("another runtime", () => runtime().some(({ pid }) => !before.includes(pid)), 30_000);
+  expect((await server.get(id))?.status).toBe("running");
+  await removes(id);
+}, 60_000);
+
+test("the server is killed while a session runs: it runs on, and the next server has it", async () => {
+  const { session_id: id } = await server.create();
+  await server.becomes(id, "running");
+  const before = server.processes(id).map(({ pid }) => pid);
+  await server.kill();
+  await server.start();
+  // two looks at the sandboxes later
+  await Bun.sleep(11_000);
+  expect((await server.get(id))?.status).toBe("running");
+  expect(server.processes(id).map(({ pid }) => pid)).toEqual(before);
+  await removes(id);
+}, 60_000);
+
+test("the sandbox ends while no server lives: the next one says so", async () => {
+  const { session_id: id } = await server.create();
+  await server.becomes(id, "running");
+  await server.kill();
+  killAll(id);
+  await server.start();
+  await server.becomes(id, "failed");
+  await isGone(id);
+  await removes(id);
+}, 60_000);
+
+test("a server that is stopped in good order leaves no sandbox, and its sessions say so", async () => {
+  const { session_id: id } = await server.create();
+  await server.becomes(id, "running");
+  await server.end();
+  expect(server.processes(id)).toEqual([]);
+  await server.start();
+  expect(await server.get(id)).toMatchObject({ status: "stopped", stop_reason: "server" });
+  await server.call("POST", `/${id}/restart`);
+  await server.becomes(id, "running");
+  await removes(id);
+}, 60_000);
+
+test("ten sessions created at once all run", async () => {
+  const many = await startSessionServer({ SVC_SESSION_CAP: "10" });
+  try {
+    const made = await Promise.all(Array.from({ length: 10 }, () => many.create()));
+    for (const { session_id: id } of made) await many.becomes(id, "running");
+    const answer = await many.call("POST", "", {});
+    expect([answer.status, answer.body]).toMatchObject([
+      429,
+      { code: "concurrent_session_limit", limit: 10, active_sessions: 10 },
+    ]);
+  } finally {
+    await many.stop();
+  }
+}, 120_000);
+
+/** A new session that has come to this step, with the server standing still there. */
+async function haltedAt(step: SessionStep): Promise<{ id: string }> {
+  const reached = server.haltAt(step);
+  const { session_id: id } = await server.create();
+  await reached;
+  return { id };
+}
+
+function killAll(id: string): void {
+  const found = server.processes(id);
+  expect(found.length).toBeGreaterThan(0);
+  for (const { pid } of found) kill(pid);
+}
+
+/** There is one daemon of this session, and not two. */
+async function isAlone(id: string): Promise<void> {
+  const daemons = () =>
+    server.processes(id).filter(({ command }) => /^\S*svc-agent(?: serve)?$/.test(command.trim()));
+  await until(
+    () => `one daemon: ${server.processes(id).map(({ command }) => command)}`,
+    () => daemons().length === 1,
+  );
+}
+
+/** Nothing of its sandbox is left: no process, no folder. */
+async function isGone(id: string): Promise<void> {
+  await until(
+    () => `nothing is left: ${server.processes(id).map(({ command }) => command)} ${server.folders()}`,
+    () => server.processes(id).length === 0 && !server.folders().includes(id),
+    30_000,
+  );
+}
+
+async function removes(id: string): Promise<void> {
+  expect((await server.call("DELETE", `/${id}`)).status).toBe(200);
+  await isGone(id);
+}
+
+function kill(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch {
+    // it has just ended
+  }
+}

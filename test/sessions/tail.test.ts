@@ -1,0 +1,35 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { createTail } from "../../src/sessions/events.ts";
+
+const line = (text: string) => ({ at: null, source: "sandbox" as const, text });
+
+test("a log that is read by its end again and again is told line by line, each once", () => {
+  fc.assert(
+    fc.property(
+      // lines are numbered, as a log's are by their times
+      fc.array(fc.integer({ min: 0, max: 12 }), { minLength: 1, maxLength: 30 }),
+      fc.integer({ min: 12, max: 40 }),
+      (steps, window) => {
+        const tail = createTail(false);
+        const told: string[] = [];
+        let written = 0;
+        for (const step of steps) {
+          written += step;
+          const all = Array.from({ length: written }, (_, index) => line(`line ${index}`));
+          told.push(...tail(all.slice(-window)).map(({ text }) => text));
+        }
+        expect(told).toEqual(Array.from({ length: written }, (_, index) => `line ${index}`));
+      },
+    ),
+  );
+});
+
+test("one that goes on does not repeat what was there, and tells what is new", () => {
+  const tail = createTail(true);
+  expect(tail([])).toEqual([]);
+  expect(tail([line("old")])).toEqual([]);
+  expect(tail([line("old"), line("new")])).toEqual([line("new")]);
+  // another sandbox
+  expect(tail([line("first")])).toEqual([line("first")]);
+});
