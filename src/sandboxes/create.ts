@@ -1,8 +1,10 @@
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Config } from "../config.ts";
+import { createDockerProvider } from "./docker/docker.ts";
+import { dockerAnswers } from "./docker/engine.ts";
 import { createLocalProvider } from "./local/local.ts";
-import type { Provider, ProviderOptions } from "./provider.ts";
+import type { ProviderOptions } from "./provider.ts";
 import { type Sandboxes, sandboxesOf } from "./sandboxes.ts";
 
 /** Opens the providers that this server can use; the default one first. */
@@ -17,8 +19,12 @@ export async function createSandboxes(
     binaries: binariesFolder(),
     runtime: config.runtimeBin,
   };
-  const providers: Provider[] = [createLocalProvider(options)];
-  return sandboxesOf(providers);
+  const local = createLocalProvider(options);
+  const wanted = config.sandboxProvider;
+  // one that is asked for by name may be started later
+  if (wanted !== "docker" && !(await dockerAnswers())) return sandboxesOf([local]);
+  const docker = createDockerProvider(options);
+  return sandboxesOf(wanted === "local" ? [local, docker] : [docker, local]);
 }
 
 /** The programs of a sandbox lie beside this one; those of a source tree are in its `dist`. */

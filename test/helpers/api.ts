@@ -48,6 +48,8 @@ export async function startApi({ env = {}, deps, dataDir = makeFolder() }: Start
     SVC_DATA_DIR: dataDir,
     SVC_ALLOW_PRIVATE_REPOS: "1",
     SVC_LOG_LEVEL: "silent",
+    // wherever an engine answers
+    SVC_SANDBOX_PROVIDER: "local",
     ...env,
   };
   const server = AGAINST_BINARIES

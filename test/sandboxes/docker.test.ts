@@ -1,4 +1,4 @@
-import { createDockerProvider } from "../../src/sandboxes/docker/provider.ts";
+import { createDockerProvider } from "../../src/sandboxes/docker/docker.ts";
 import { DOCKER, leftoversOf } from "../helpers/docker-engine.ts";
 import { conformance } from "./conformance.ts";
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { findRuntime } from "../../src/sandboxes/local/runtime.ts";
+import { findRuntime } from "../../src/sandboxes/runtime.ts";
 
 const NATIVE = `opencode-${process.platform}-${process.arch}`;
 const SCRIPT = "#!/usr/bin/env node\n";

@@ -1,3 +1,6 @@
+import { existsSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
 import type Docker from "dockerode";
 import { SandboxError } from "../provider.ts";
 
@@ -46,8 +49,12 @@ const WORDS_MAX = 500;
 const API_NEWEST = [1, 47] as const;
 const API_OLDEST = [1, 40] as const;
 
+/** Where Docker's own programs look for it, when DOCKER_HOST says nothing. */
+const SOCKETS = ["/var/run/docker.sock", join(homedir(), ".docker/run/docker.sock")];
+
 /** Whether an engine answers at DOCKER_HOST, or at the usual socket. */
 export async function dockerAnswers(): Promise<boolean> {
+  if (!process.env["DOCKER_HOST"] && !SOCKETS.some((path) => existsSync(path))) return false;
   try {
     const docker = await connect({ timeout: PING_MS });
     await limited("answer", PING_MS, undefined, () => docker.ping());

@@ -1,13 +1,13 @@
 import { accessSync, constants, symlinkSync } from "node:fs";
 import { basename, join } from "node:path";
 import { type ProviderOptions, SandboxError, type SandboxSpec, type StartWatch } from "../provider.ts";
+import { findRuntime } from "../runtime.ts";
 import { behindWalls, furnish, INSIDE } from "./bubblewrap.ts";
 import { markOf } from "./end.ts";
 import { environmentOf } from "./environment.ts";
 import { type Folder, makeFolder, writeState } from "./folder.ts";
 import type { Ports } from "./ports.ts";
 import { processAt } from "./processes.ts";
-import { findRuntime } from "./runtime.ts";
 import { supervise } from "./supervise.ts";
 import type { Walls } from "./walls.ts";
 

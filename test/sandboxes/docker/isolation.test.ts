@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect } from "bun:test";
 import { readFileSync, rmSync } from "node:fs";
 import type { TCPSocketListener } from "bun";
-import { createDockerProvider } from "../../../src/sandboxes/docker/provider.ts";
+import { createDockerProvider } from "../../../src/sandboxes/docker/docker.ts";
 import type { Provider, ProviderOptions, Sandbox, SandboxSpec } from "../../../src/sandboxes/provider.ts";
 import { DOCKER, docker, runInContainer } from "../../helpers/docker-engine.ts";
 import { needs } from "../../helpers/needs.ts";

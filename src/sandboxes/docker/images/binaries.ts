@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { Readable } from "node:stream";
 import type { ProviderOptions } from "../../provider.ts";
 import { SandboxError } from "../../provider.ts";
+import { findRuntime } from "../../runtime.ts";
 
 /** The C library of an image: a program built for one does not start on the other. */
 export type Libc = "glibc" | "musl";
@@ -29,14 +30,15 @@ const FOLDER = "usr/local/bin";
 const OWN = ["svc-agent", "svc-entrypoint", "svc"] as const;
 const SUFFIX = { glibc: "", musl: "-musl" } as const;
 
-export function createBinaries({ binaries, runtime }: ProviderOptions): Binaries {
+export function createBinaries(options: ProviderOptions): Binaries {
+  const { binaries } = options;
   const digests = new Map<string, Promise<string>>();
 
   return {
     async digest() {
       const paths = [
         ...Object.values(SUFFIX).flatMap((suffix) => OWN.map((name) => pathOf(name, suffix))),
-        runtime,
+        runtimeOf(options),
       ];
       return JSON.stringify(await Promise.all(paths.map((path) => path && digestOf(path))));
     },
@@ -49,7 +51,7 @@ export function createBinaries({ binaries, runtime }: ProviderOptions): Binaries
           { permanent: true },
         );
       }
-      // the runtime's one program is for glibc, where nothing else is known of it
+      const runtime = runtimeOf(options);
       const agent = runtime && libc === "glibc" ? await programOf("opencode", runtime) : null;
       return linked([...own, agent].filter((program) => program !== null));
     },
@@ -77,13 +79,27 @@ async function hashFile(path: string): Promise<string> {
   return hash.digest("hex");
 }
 
+/**
+ * The agent runtime's program for glibc, as this machine has it; null: the image has to bring one.
+ * @throws SandboxError when SVC_RUNTIME_BIN names no program
+ */
+function runtimeOf(options: ProviderOptions): string | null {
+  if (options.runtime !== null) return findRuntime(options);
+  try {
+    return findRuntime(options);
+  } catch {
+    return null;
+  }
+}
+
 interface FoundProgram extends Program {
   inode: string;
 }
 
+/** A script would want what the image may lack: it is no program here. */
 async function programOf(name: string, path: string): Promise<FoundProgram | null> {
   const file = await stat(path).catch(() => null);
-  if (!file?.isFile()) return null;
+  if (!file?.isFile() || !(await isElf(path))) return null;
   return {
     target: `${FOLDER}/${name}`,
     sameAs: null,
@@ -99,4 +115,9 @@ function linked(programs: readonly FoundProgram[]): Program[] {
     const first = programs.findIndex(({ inode }) => inode === program.inode);
     return first < index ? { ...program, sameAs: programs[first]?.target ?? null } : program;
   });
+}
+
+async function isElf(path: string): Promise<boolean> {
+  const start = await Bun.file(path).slice(0, 4).bytes();
+  return Buffer.from(start).equals(Buffer.from("\x7fELF", "latin1"));
 }

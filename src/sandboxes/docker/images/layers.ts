@@ -148,7 +148,7 @@ async function write(
   { uid, gid, passwd, group }: User,
 ): Promise<void> {
   for (const { target: name, sameAs, bytes, read } of programs) {
-    if (sameAs !== null) layer.entry({ name, type: "link", linkname: sameAs });
+    if (sameAs !== null) layer.entry({ name, type: "link", linkname: sameAs, mode: 0o755 });
     else await writeEntry(layer, { name, mode: 0o755, size: bytes }, read());
   }
   for (const [name, text] of [

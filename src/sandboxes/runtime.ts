@@ -1,6 +1,6 @@
 import { accessSync, closeSync, constants, openSync, readSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { type ProviderOptions, SandboxError } from "../provider.ts";
+import { type ProviderOptions, SandboxError } from "./provider.ts";
 
 /** What opencode's packages for single systems are called in full: `opencode-linux-x64`, and for older processors. */
 const PACKAGES = ["", "-baseline", "-musl", "-baseline-musl"].map(

@@ -1,0 +1,116 @@
+import { afterAll, beforeAll, describe, expect } from "bun:test";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import type { Session } from "../../../src/contract/session.ts";
+import { type Api, startApi } from "../../helpers/api.ts";
+import { DOCKER, docker } from "../../helpers/docker-engine.ts";
+import { needs } from "../../helpers/needs.ts";
+import { Remote } from "../../helpers/remote.ts";
+import { until } from "../../helpers/until.ts";
+
+const isBuilt = existsSync("dist/svc-agent");
+const test = needs(isBuilt ? DOCKER[0] : "dist/svc-agent (npm run build)", DOCKER[1] && isBuilt);
+const TEST_MS = 120_000;
+
+describe("a session in Docker, with svc's own programs", () => {
+  const folder = mkdtempSync(join(tmpdir(), "svc-runtime-"));
+  let api: Api;
+  let remote: Remote;
+  let projectId: string;
+
+  beforeAll(async () => {
+    if (!DOCKER[1] || !isBuilt) return;
+    const runtime = join(folder, "opencode");
+    const build = Bun.spawn(
+      [process.execPath, "build", "--compile", `--outfile=${runtime}`, "test/helpers/opencode.ts"],
+      { stdio: ["ignore", "ignore", "pipe"] },
+    );
+    if ((await build.exited) !== 0) throw new Error(await text(build.stderr));
+    api = await startApi({ env: { SVC_SANDBOX_PROVIDER: "docker", SVC_RUNTIME_BIN: runtime } });
+    remote = new Remote();
+    remote.commit("main", { "hello.txt": "hello\n" });
+    projectId = (await api.project(remote.url)).project_id;
+  }, TEST_MS);
+
+  afterAll(async () => {
+    await api?.stop();
+    remote?.remove();
+    rmSync(folder, { recursive: true, force: true });
+  }, TEST_MS);
+
+  const call = (method: string, path: string, body?: unknown) =>
+    api.call(method, `/v1/projects/${projectId}/sessions${path}`, { body });
+
+  async function becomes(id: string, ...statuses: string[]): Promise<Session> {
+    let session: Session = (await call("GET", `/${id}`)).body;
+    await until(
+      `the session is ${statuses.join(" or ")}`,
+      async () => {
+        session = (await call("GET", `/${id}`)).body;
+        return statuses.includes(session.status);
+      },
+      60_000,
+    );
+    return session;
+  }
+
+  test(
+    "is cloned through the API's door, answers, and leaves nothing when it is deleted",
+    async () => {
+      const made: Session = (await call("POST", "", {})).body;
+      const session = await becomes(made.session_id, "running", "failed");
+      const log = await api.call("GET", `/v1/projects/${projectId}/sessions/${made.session_id}/logs`);
+      expect([session.status, session.error, session.status === "failed" ? log.text : ""]).toEqual([
+        "running",
+        null,
+        "",
+      ]);
+      expect(session.sandbox_provider).toBe("docker");
+      const inside = (script: string, user = "1000") => execIn(made.session_id, script, user);
+      expect(await inside("cat /workspace/hello.txt; git -C /workspace branch --show-current")).toBe(
+        `hello\n${made.session_id}\n`,
+      );
+      // the agent's processes are an ordinary user's, who cannot look into the daemon's
+      const users = await inside(
+        "for p in /proc/[0-9]*; do echo $(cat $p/comm) $(stat -c %u $p/task); done",
+        "0",
+      );
+      expect(users).toMatch(/^svc-entrypoint 0$/m);
+      expect(users).toMatch(/^svc-agent 0$/m);
+      expect(users).toMatch(/^opencode 1000$/m);
+      expect(await inside("cat /proc/1/environ 2>&1 || true")).toContain("Permission denied");
+      expect((await call("DELETE", `/${made.session_id}`)).status).toBe(200);
+      await until(
+        "nothing is left",
+        async () => !(await names()).some((name) => name.includes(made.session_id)),
+        30_000,
+      );
+    },
+    TEST_MS,
+  );
+});
+
+async function names(): Promise<string[]> {
+  const [containers, networks] = await Promise.all([
+    docker("GET", "/containers/json?all=1"),
+    docker("GET", "/networks"),
+  ]);
+  return [
+    ...containers.flatMap(({ Names }: { Names: string[] }) => Names),
+    ...networks.map(({ Name }: { Name: string }) => Name),
+  ];
+}
+
+/** Runs a script in a session's sandbox. */
+async function execIn(sessionId: string, script: string, User: string): Promise<string> {
+  const filters = encodeURIComponent(
+    JSON.stringify({ label: [`svc.session=${sessionId}`, "svc.role=sandbox"] }),
+  );
+  const [{ Id }] = await docker("GET", `/containers/json?filters=${filters}`);
+  const exec = { User, AttachStdout: true, AttachStderr: true, Tty: true, Cmd: ["sh", "-c", script] };
+  const { Id: execId } = await docker("POST", `/containers/${Id}/exec`, exec);
+  const output: string = await docker("POST", `/exec/${execId}/start`, { Detach: false, Tty: true });
+  return output.replaceAll("\r\n", "\n");
+}
