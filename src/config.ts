@@ -20,8 +20,8 @@ export interface Config {
   sshKeys: "operator" | "project";
   /** Git hosts whose API svc may use, beside the well-known ones. */
   gitHosts: GitHost[];
-  /** Null: docker when an engine answers, else local. */
-  sandboxProvider: ProviderName | null;
+  /** Where sessions may run, the default first; none: docker when an engine answers, else local. */
+  sandboxProviders: ProviderName[];
   /** Seconds without use after which a session is stopped. */
   idleTimeoutS: number;
   /** The agent runtime's program for the local provider; null: looked for. */
@@ -91,9 +91,7 @@ export function readConfig(env: Environment): Config {
     allowPrivateRepos: flag(env, "SVC_ALLOW_PRIVATE_REPOS"),
     sshKeys: oneOf(env, "SVC_SSH_KEYS", ["operator", "project"], isLoopback(host) ? "operator" : "project"),
     gitHosts: gitHosts(env),
-    sandboxProvider: env["SVC_SANDBOX_PROVIDER"]
-      ? oneOf(env, "SVC_SANDBOX_PROVIDER", PROVIDERS, "local")
-      : null,
+    sandboxProviders: sandboxProviders(env),
     idleTimeoutS: integer(env, "SVC_IDLE_TIMEOUT", 3600, 10, 30 * 86_400),
     runtimeBin: env["SVC_RUNTIME_BIN"] ? folder(env, "SVC_RUNTIME_BIN", "", PROGRAM_MAX_BYTES) : null,
     kubernetesImage: matching(env, "SVC_KUBERNETES_IMAGE", IMAGE, "the name of a container image"),
@@ -104,6 +102,17 @@ export function readConfig(env: Environment): Config {
     noReplyHost: hostName(env, "SVC_NO_REPLY_HOST", "svc.invalid"),
     logLevel: oneOf(env, "SVC_LOG_LEVEL", LOG_LEVELS, "info"),
   };
+}
+
+function sandboxProviders(env: Environment): ProviderName[] {
+  const words = (env["SVC_SANDBOX_PROVIDER"] ?? "").split(/[\s,]+/).filter(Boolean);
+  const known = words.map((word) => PROVIDERS.find((name) => name === word));
+  if (known.includes(undefined) || new Set(words).size < words.length) {
+    throw new ConfigError(
+      `SVC_SANDBOX_PROVIDER must be one of ${PROVIDERS.join(", ")}, or several with commas between them, and is "${env["SVC_SANDBOX_PROVIDER"]}".`,
+    );
+  }
+  return known.flatMap((name) => name ?? []);
 }
 
 function integer(env: Environment, name: string, fallback: number, min: number, max: number): number {

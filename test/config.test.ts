@@ -88,3 +88,37 @@ test.each([
     kubernetesNamespace: null,
   });
 });
+
+test("where sessions may run is a list, the default first", () => {
+  expect(readConfig({}).sandboxProviders).toEqual([]);
+  expect(readConfig({ SVC_SANDBOX_PROVIDER: "local" }).sandboxProviders).toEqual(["local"]);
+  expect(readConfig({ SVC_SANDBOX_PROVIDER: "docker, local" }).sandboxProviders).toEqual(["docker", "local"]);
+});
+
+test("the cap is for every tier, or for one", () => {
+  const caps = (text: string) => Object.fromEntries(readConfig({ SVC_SESSION_CAP: text }).sessionCaps);
+  expect(caps("")).toEqual({ "*": 20 });
+  expect(caps("3")).toEqual({ "*": 3 });
+  expect(caps("5, free=0 team=50")).toEqual({ "*": 5, free: 0, team: 50 });
+});
+
+test.each([
+  ["SVC_SANDBOX_PROVIDER", "moon"],
+  ["SVC_SANDBOX_PROVIDER", "docker,moon"],
+  ["SVC_SANDBOX_PROVIDER", "local,local"],
+  ["SVC_SESSION_CAP", "many"],
+  ["SVC_SESSION_CAP", "-1"],
+  ["SVC_SESSION_CAP", "free="],
+  ["SVC_SESSION_CAP", "5,=3"],
+  ["SVC_IDLE_TIMEOUT", "1"],
+  ["SVC_IDLE_TIMEOUT", "an hour"],
+  ["SVC_RUNTIME_BIN", "opencode"],
+  ["SVC_PREVIEW_HOST", "https://x"],
+  ["SVC_PREVIEW_HOST", "x:0"],
+  ["SVC_LLM_BASE_URL", "http://alone"],
+  ["SVC_LLM_API_KEY", "alone"],
+])("%s=%s stops the server with one line that names it", (name, value) => {
+  const read = () => readConfig({ [name]: value });
+  expect(read).toThrow(ConfigError);
+  expect(read).toThrow(new RegExp(`^(?=.*${name})[^\\n]+$`));
+});

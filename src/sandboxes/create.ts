@@ -1,13 +1,14 @@
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Config } from "../config.ts";
-import { createDockerProvider } from "./docker/docker.ts";
-import { dockerAnswers } from "./docker/engine.ts";
-import { createLocalProvider } from "./local/local.ts";
-import type { ProviderOptions } from "./provider.ts";
+import type { ProviderName } from "../contract/session.ts";
+import type { Provider, ProviderOptions } from "./provider.ts";
 import { type Sandboxes, sandboxesOf } from "./sandboxes.ts";
 
-/** Opens the providers that this server can use; the default one first. */
+/**
+ * Opens the providers that the operator allows, the default one first; without a word of theirs one, since whoever may
+ * choose may choose the weaker walls.
+ */
 export async function createSandboxes(
   config: Config,
   server: Pick<ProviderOptions, "installation" | "api">,
@@ -19,13 +20,25 @@ export async function createSandboxes(
     binaries: binariesFolder(),
     runtime: config.runtimeBin,
   };
-  const local = createLocalProvider(options);
-  const wanted = config.sandboxProvider;
-  // one that is asked for by name may be started later
-  if (wanted !== "docker" && !(await dockerAnswers())) return sandboxesOf([local]);
-  const docker = createDockerProvider(options);
-  return sandboxesOf(wanted === "local" ? [local, docker] : [docker, local]);
+  const names = config.sandboxProviders.length > 0 ? config.sandboxProviders : [await usual()];
+  return sandboxesOf(await Promise.all(names.map((name) => OPEN[name](options, config))));
 }
+
+async function usual(): Promise<ProviderName> {
+  const { dockerAnswers } = await import("./docker/engine.ts");
+  return (await dockerAnswers()) ? "docker" : "local";
+}
+
+/** Each brings a client of its own, which only a server that uses it loads. */
+const OPEN: Record<ProviderName, (options: ProviderOptions, config: Config) => Promise<Provider>> = {
+  docker: async (options) => (await import("./docker/docker.ts")).createDockerProvider(options),
+  local: async (options) => (await import("./local/local.ts")).createLocalProvider(options),
+  async kubernetes(options, config) {
+    const { createKubernetesProvider } = await import("./kubernetes/kubernetes.ts");
+    const { kubernetesImage: image, kubernetesNamespace: namespace } = config;
+    return createKubernetesProvider({ ...options, image, namespace, kubeconfig: null });
+  },
+};
 
 /** The programs of a sandbox lie beside this one; those of a source tree are in its `dist`. */
 function binariesFolder(): string {
