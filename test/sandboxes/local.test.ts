@@ -264,6 +264,13 @@ describe("local sandboxes", () => {
       permanent: true,
     });
     writeFileSync(join(empty, "svc-agent"), "#!/bin/sh\necho no more coffee\nexit 3\n", { mode: 0o755 });
+    const file = join(empty, "file");
+    writeFileSync(file, "");
+    for (const plain of [false, true]) {
+      const noFolder = createLocalProvider({ ...make().options, dataDir: file, plain });
+      const started = noFolder.start(specOf(), watchOf(), AbortSignal.timeout(TEST_MS));
+      expect(await started.catch((error: unknown) => error)).toMatchObject({ name: "SandboxError" });
+    }
     const ended = await failureOf({ binaries: empty });
     expect(String(ended.error)).toContain("exit code 3");
     expect(ended.lines).toContain("svc: svc-agent: no more coffee");

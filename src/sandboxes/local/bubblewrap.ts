@@ -1,5 +1,6 @@
 import { existsSync, lstatSync, readlinkSync, realpathSync } from "node:fs";
 import { chown, writeFile } from "node:fs/promises";
+import { release } from "node:os";
 import { join } from "node:path";
 import type { Folder } from "./folder.ts";
 
@@ -63,7 +64,14 @@ export function findTools(): Tools | null {
   const bwrap = Bun.which("bwrap");
   const setpriv = Bun.which("setpriv");
   if (bwrap === null || (isRoot() && setpriv === null)) return null;
-  return { bwrap: realpathSync(bwrap), setpriv: isRoot() ? setpriv : null, prlimit: Bun.which("prlimit") };
+  const prlimit = countsBySandbox(release()) ? Bun.which("prlimit") : null;
+  return { bwrap: realpathSync(bwrap), setpriv: isRoot() ? setpriv : null, prlimit };
+}
+
+/** Before Linux 5.14 a limit of processes counted all that a user has on the machine, inside of sandboxes and out. */
+function countsBySandbox(linux: string): boolean {
+  const [major = 0, minor = 0] = linux.split(".").map(Number);
+  return major > 5 || (major === 5 && minor >= 14);
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { Provider, ProviderOptions, Sandbox } from "../provider.ts";
+import type { Tools } from "./bubblewrap.ts";
 import { endSandbox } from "./end.ts";
 import { findSandbox } from "./find.ts";
 import { folderOf, listFolders } from "./folder.ts";
@@ -24,7 +25,7 @@ export function createLocalProvider(options: LocalOptions): Provider {
   const choose = options.choosePorts ?? choosePorts;
   const given = new Map<string, Ports>();
   const turns = new Map<string, Promise<unknown>>();
-  let walls: Promise<Walls> | null = null;
+  let tools: Tools | null = null;
 
   /** What is done to one session's sandbox is done one after the other. */
   async function inTurn<T>(sessionId: string, work: () => Promise<T>): Promise<T> {
@@ -35,6 +36,14 @@ export function createLocalProvider(options: LocalOptions): Provider {
     } finally {
       if (turns.get(sessionId) === turn) turns.delete(sessionId);
     }
+  }
+
+  /** What is missing may be installed by the next time. */
+  async function walls(): Promise<Walls> {
+    if (tools) return { tools };
+    const found = await findWalls(options);
+    if ("tools" in found) tools = found.tools;
+    return found;
   }
 
   const folder = (sessionId: string) => folderOf(options.dataDir, sessionId);
@@ -58,8 +67,7 @@ export function createLocalProvider(options: LocalOptions): Provider {
     start(spec, watch, signal) {
       return inTurn(spec.sessionId, async () => {
         signal.throwIfAborted();
-        walls ??= findWalls(options);
-        const place = { folder: folder(spec.sessionId), walls: await walls, given, choose };
+        const place = { folder: folder(spec.sessionId), walls, given, choose };
         return startSandbox(options, place, spec, watch, signal);
       });
     },

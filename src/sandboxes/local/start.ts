@@ -14,7 +14,7 @@ import type { Walls } from "./walls.ts";
 
 export interface Place {
   folder: Folder;
-  walls: Walls;
+  walls: () => Promise<Walls>;
   /** The ports that this server has given to sessions. */
   given: Map<string, Ports>;
   choose: typeof choosePorts;
@@ -40,11 +40,12 @@ export async function startSandbox(
   await end();
   try {
     watch.step("sandbox");
-    warn(place.walls, spec, watch);
+    const walls = await place.walls();
+    warn(walls, spec, watch);
     for (let tries = 1; ; tries++) {
       signal.throwIfAborted();
       const ports = await givePorts(options, place, spec.sessionId);
-      await launch(options, place, spec, ports, watch, signal);
+      await launch(options, { folder, walls }, spec, ports, watch, signal);
       const { sessionId } = spec;
       const sandbox = await untilListening(options, folder, { sessionId, port: ports.daemon }, watch, signal);
       if (sandbox) return sandbox;
@@ -55,8 +56,14 @@ export async function startSandbox(
   } catch (error) {
     given.delete(spec.sessionId);
     await end();
-    throw error;
+    throw asSandboxError(error);
   }
+}
+
+/** What the system refuses (a full disk, a folder that may not be written) is said by its name, without the path. */
+function asSandboxError(error: unknown): unknown {
+  const code = error instanceof Error && "syscall" in error && "code" in error ? error.code : null;
+  return code ? new SandboxError(`The server's machine could not start the sandbox (${code}).`) : error;
 }
 
 function warn(walls: Walls, { limits }: SandboxSpec, watch: StartWatch): void {

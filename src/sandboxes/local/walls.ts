@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { SandboxError } from "../provider.ts";
 import { behindWalls, findTools, furnish, INSIDE, RUNTIME_WRAP, type Tools } from "./bubblewrap.ts";
 import { folderOf, makeFolder, removeFolder } from "./folder.ts";
 
@@ -11,7 +12,10 @@ const TRY_MS = 10_000;
 const TRY_PROCESSES = 64;
 const REASON_MAX = 200;
 
-/** Tries bubblewrap, as it is used: whether it may make namespaces is up to the kernel and its security modules. */
+/**
+ * Tries bubblewrap, as it is used: whether it may make namespaces is up to the kernel and its security modules.
+ * @throws SandboxError when it cannot be known now
+ */
 export async function findWalls({
   dataDir,
   plain = false,
@@ -35,8 +39,11 @@ export async function findWalls({
       killSignal: "SIGKILL",
     });
     const words = await new Response(trial.stderr).text();
-    if ((await trial.exited) === 0) return { tools };
-    const reason = words.trim().split("\n").at(-1)?.slice(0, REASON_MAX) || "it does not end";
+    const code = await trial.exited;
+    if (code === 0) return { tools };
+    // a machine that is busy is no reason to do without
+    if (trial.signalCode) throw new SandboxError("bubblewrap did not start in time on the server's machine.");
+    const reason = words.trim().split("\n").at(-1)?.slice(0, REASON_MAX) || `exit code ${code}`;
     return { missing: `bubblewrap does not work here (${reason})` };
   } finally {
     await removeFolder(folder);
