@@ -1,5 +1,7 @@
 import { ERROR_STATUS, type ErrorBody, type ErrorCode } from "../src/contract/errors.ts";
+import { PAGE_HEADERS, wantsPage, writePage } from "../src/contract/page.ts";
 import type { Answer } from "../src/splice/answer.ts";
+import { fieldOf, type RequestHead } from "../src/splice/head.ts";
 
 /** A JSON answer of the daemon's own. It is never kept by anyone. */
 export function json(status: number, body: unknown, headers: Record<string, string> = {}): Answer {
@@ -15,7 +17,18 @@ export function problem(code: ErrorCode, error: string, headers: Record<string, 
   return json(ERROR_STATUS[code], { error, code } satisfies ErrorBody, headers);
 }
 
-/** The runtime does not answer yet, or no more for a moment. */
-export function notReady(error: string): Answer {
-  return problem("unavailable", error, { "Retry-After": "1" });
+/** A browser asks again for what may be there soon. */
+const ASK_AGAIN_S = 2;
+
+/** An error's answer to whoever may be a person before a browser. `soon`: it may be another in a moment. */
+export function tell(
+  head: RequestHead,
+  code: ErrorCode,
+  error: string,
+  { headers = {}, soon = false }: { headers?: Record<string, string>; soon?: boolean } = {},
+): Answer {
+  const answer = problem(code, error, { ...headers, ...(soon && { "Retry-After": "1" }) });
+  if (!wantsPage(fieldOf(head.fields, "accept") ?? null)) return answer;
+  const page = writePage(`${answer.status} – svc`, [error], soon ? ASK_AGAIN_S : undefined);
+  return { ...answer, headers: { ...answer.headers, ...PAGE_HEADERS }, body: page };
 }

@@ -1,7 +1,7 @@
 import { type UserContext, verifyUserContext } from "../src/contract/user-context.ts";
 import type { Answer } from "../src/splice/answer.ts";
 import type { RequestHead } from "../src/splice/head.ts";
-import { problem } from "./answers.ts";
+import { tell } from "./answers.ts";
 import type { Settings } from "./settings.ts";
 
 /** The header by which the API says who asks (contract: Sessions, sandboxes, proxy), in lower case. */
@@ -22,7 +22,7 @@ export function createIdentify({ token, sessionId }: Pick<Settings, "token" | "s
   return (head) => {
     const fields = head.fields.filter(({ key }) => key === CONTEXT_HEADER);
     if (fields.length > 1)
-      return { answer: problem("validation_failed", "X-Svc-User-Context stands there more than once.") };
+      return { answer: tell(head, "validation_failed", "X-Svc-User-Context stands there more than once.") };
     const value = fields[0]?.value ?? "";
     const now = Date.now() / 1000;
     const before = known.get(value);
@@ -31,7 +31,7 @@ export function createIdentify({ token, sessionId }: Pick<Settings, "token" | "s
     if (!context) {
       const message =
         "Only svc's API is let in here: X-Svc-User-Context is missing, expired, or not signed for this sandbox.";
-      return { answer: problem("unauthorized", message, { "WWW-Authenticate": "Bearer" }) };
+      return { answer: tell(head, "unauthorized", message, { headers: { "WWW-Authenticate": "Bearer" } }) };
     }
     if (known.size >= REMEMBERED_MAX) known.clear();
     known.set(value, context);

@@ -1,7 +1,8 @@
+import type { ErrorCode } from "../src/contract/errors.ts";
 import type { UserContext } from "../src/contract/user-context.ts";
 import type { Decide, Decision, Explain } from "../src/splice/connection.ts";
 import type { RequestHead } from "../src/splice/head.ts";
-import { notReady, problem } from "./answers.ts";
+import { problem, tell } from "./answers.ts";
 import type { Identify } from "./caller.ts";
 import type { Control } from "./control.ts";
 import { forwardHead, isOurToken } from "./forward.ts";
@@ -20,12 +21,13 @@ export interface Gate {
 }
 
 const LOOPBACK = "127.0.0.1";
+const CLOSED = "This route of the agent runtime is closed to clients of a session.";
 
 /** Says what becomes of each request (spec 4.3; contract: Sessions, sandboxes, proxy). */
 export function createDecide(gate: Gate): Decide {
   return (head) => {
     const target = readTarget(head.target);
-    if (target.kind === "invalid") return { answer: problem("validation_failed", target.message) };
+    if (target.kind === "invalid") return { answer: tell(head, "validation_failed", target.message) };
     if (target.kind === "svc" && target.path === "/svc/health") return gate.control.health(head);
     const caller = gate.identify(head);
     if ("answer" in caller) return caller;
@@ -41,7 +43,7 @@ export function createDecide(gate: Gate): Decide {
 function toPort(gate: Gate, head: RequestHead, target: Extract<Target, { kind: "port" }>): Decision {
   const { port } = target;
   if (port === gate.ownPort() || port === gate.runtimePort)
-    return { answer: problem("forbidden", `Port ${port} is svc's own in this sandbox.`) };
+    return { answer: tell(head, "forbidden", `Port ${port} is svc's own in this sandbox.`) };
   return { to: { hostname: LOOPBACK, port }, head: forwardHead(head, targetOf(target, isOurToken), null) };
 }
 
@@ -51,13 +53,12 @@ function toRuntime(
   target: Extract<Target, { kind: "runtime" }>,
   { role }: UserContext,
 ): Decision {
-  if (role !== "platform" && isPrivate(target.path))
-    return {
-      answer: problem("forbidden", "This route of the agent runtime is closed to clients of a session."),
-    };
+  if (role !== "platform" && isPrivate(target.path)) return { answer: tell(head, "forbidden", CLOSED) };
   // a connection made too early is never answered
-  if (runtime.state !== "ok")
-    return { answer: notReady(`The agent runtime is not ready: its state is ${runtime.state}.`) };
+  if (runtime.state !== "ok") {
+    const message = `The agent runtime is not ready: its state is ${runtime.state}.`;
+    return { answer: tell(head, "unavailable", message, { soon: true }) };
+  }
   const passedOn = targetOf(target, () => true);
   return {
     to: { hostname: LOOPBACK, port: runtimePort },
@@ -67,15 +68,22 @@ function toRuntime(
 
 /** How errors of HTTP, and of what stands behind the daemon, are told. */
 export const explain: Explain = (status, message, head) => {
-  if (status === 502 && head) {
-    const target = readTarget(head.target);
-    return target.kind === "port"
-      ? problem("nothing_listening", `Nothing answers at port ${target.port} of this sandbox.`)
-      : notReady("The agent runtime has just ended; it is started again.");
-  }
-  if (status === 413) return problem("payload_too_large", message);
-  if (status === 408) return problem("request_timeout", message);
-  if (status >= 500 && status !== 501 && status !== 505)
-    return problem("internal", "Something went wrong inside svc.");
-  return { ...problem("validation_failed", message), status };
+  const code = CODES[status];
+  if (code) return problem(code, message);
+  if (status !== 502 || !head) return problem("internal", "Something went wrong inside svc.");
+  const target = readTarget(head.target);
+  return target.kind === "port"
+    ? tell(head, "nothing_listening", `Nothing answers at port ${target.port} of this sandbox.`, {
+        soon: true,
+      })
+    : tell(head, "unavailable", "The agent runtime has just ended; it is started again.", { soon: true });
+};
+
+const CODES: Readonly<Record<number, ErrorCode>> = {
+  400: "validation_failed",
+  408: "request_timeout",
+  413: "payload_too_large",
+  431: "head_too_large",
+  501: "not_implemented",
+  505: "version_not_supported",
 };

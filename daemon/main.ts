@@ -37,6 +37,10 @@ function serve(): void {
     delete process.env["SVC_TOKEN"];
     for (const name of Object.keys(settings.secrets.env)) delete process.env[name];
     process.chdir("/");
+    // whatever happens, whoever is in the sandbox is not left without its daemon
+    process.on("uncaughtException", (error) => process.stderr.write(`svc-agent: ${error.stack}\n`));
+    process.on("unhandledRejection", (reason) => process.stderr.write(`svc-agent: ${reason}\n`));
+    for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
     const daemon = serveDaemon(settings);
     let isStopping = false;
     for (const signal of ["SIGTERM", "SIGINT"] as const) {

@@ -1,9 +1,5 @@
 import type { SvcError } from "../contract/errors.ts";
-
-/** Whether a request comes from a browser that shows a page: programs ask for JSON or for anything. */
-export function wantsPage(accept: string | null): boolean {
-  return accept !== null && /\btext\/html\b/.test(accept) && !/\bapplication\/json\b/.test(accept);
-}
+import { PAGE_HEADERS, writePage } from "../contract/page.ts";
 
 /** The answer to a person in a browser. */
 export function errorPage(error: SvcError, headers: Record<string, string>): Response {
@@ -11,22 +7,4 @@ export function errorPage(error: SvcError, headers: Record<string, string>): Res
     status: error.status,
     headers: { ...headers, ...error.headers, ...PAGE_HEADERS },
   });
-}
-
-/** Nothing in a page of svc's can run or be fetched. */
-export const PAGE_HEADERS = {
-  "Content-Type": "text/html; charset=utf-8",
-  "Content-Security-Policy": "default-src 'none'",
-};
-
-/** A page with a title and sentences in any words; a browser asks for it again after `refreshS` seconds. */
-export function writePage(title: string, sentences: readonly string[], refreshS?: number): string {
-  const refresh = refreshS === undefined ? "" : `<meta http-equiv="refresh" content="${refreshS}">`;
-  const body = sentences.map((sentence) => `<p>${escapeHtml(sentence)}</p>`).join("");
-  const name = escapeHtml(title);
-  return `<!doctype html><html lang="en"><meta charset="utf-8">${refresh}<title>${name}</title><h1>${name}</h1>${body}</html>`;
-}
-
-function escapeHtml(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }

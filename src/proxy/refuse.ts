@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { type ErrorCode, SvcError } from "../contract/errors.ts";
+import { PAGE_HEADERS, wantsPage, writePage } from "../contract/page.ts";
 import type { Deps } from "../deps.ts";
-import { PAGE_HEADERS, wantsPage, writePage } from "../http/error-page.ts";
 import { toBody, toSvcError } from "../http/errors.ts";
 import type { Answer } from "../splice/answer.ts";
 import { fieldOf, type RequestHead } from "../splice/head.ts";

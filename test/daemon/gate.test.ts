@@ -201,6 +201,19 @@ test("ports", async () => {
   expect(await at(`/proxy/${port}/`)).toBe(200);
 });
 
+test("a browser gets a page, which asks again where that may help", async () => {
+  const page = (target: string, lines: string[] = [signed()]) =>
+    raw(request(target, ["Accept: text/html,*/*", ...lines]));
+  const soon = await page("/proxy/1/");
+  expect(soon.text).toMatch(
+    /content-type: text\/html[\s\S]*http-equiv="refresh"[\s\S]*Nothing answers at port 1/i,
+  );
+  for (const answer of [await page("/", []), await page("/proxy/0/"), await page("/config")]) {
+    expect(answer.text).toMatch(/content-type: text\/html/i);
+    expect(answer.text).not.toContain("refresh");
+  }
+});
+
 test.each([
   "/proxy/PORT/../../svc/env",
   "/proxy/PORT/./x",

@@ -3,7 +3,9 @@ import { chmodSync, cpSync, mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { needs } from "../helpers/needs.ts";
+import { allProcesses } from "../helpers/processes.ts";
 import { AGENT, SERVICE_KEY, startSandbox } from "../helpers/sandbox.ts";
+import { until } from "../helpers/until.ts";
 
 const ROOT = process.getuid?.() === 0;
 const test = needs("root, to start processes as other users", ROOT);
@@ -87,3 +89,41 @@ test("the sandbox's wrap stands before the runtime, and before git in the worksp
   await sandbox.untilHealth("it works", ({ runtime, commit }) => runtime === "ok" && commit !== null);
   expect((await (await sandbox.call("GET", "/standin")).json()).env).toMatchObject({ WRAPPED: "yes" });
 });
+
+const walled = needs(
+  "bubblewrap (bwrap)",
+  Bun.spawnSync(["bwrap", "--dev-bind", "/", "/", "--unshare-pid", "true"]).exitCode === 0,
+);
+
+walled(
+  "a runtime behind a wall of namespaces is started again and ended with all that it started",
+  async () => {
+    const wrap = ["bwrap", "--unshare-pid", "--dev-bind", "/", "/", "--proc", "/proc", "--"];
+    const sandbox = await startSandbox({
+      env: { SVC_RUNTIME_WRAP: JSON.stringify(wrap) },
+      behaviour: { children: true },
+    });
+    const mine = () =>
+      allProcesses().filter(({ environment }) => environment.includes(`SVC_SESSION_ID=${sandbox.sessionId}`));
+    try {
+      await sandbox.untilHealth("it works", ({ runtime }) => runtime === "ok");
+      await until(
+        "its children run",
+        () => mine().filter(({ command }) => command.startsWith("sleep")).length === 3,
+      );
+      const { body } = await sandbox.call("POST", "/svc/env", "platform", { revision: "2", env: { A: "1" } });
+      await body?.cancel();
+      await sandbox.untilHealth("it works again", ({ runtime }) => runtime === "ok");
+      expect((await (await sandbox.call("GET", "/standin")).json()).env).toMatchObject({ A: "1" });
+      expect(
+        mine().filter(
+          ({ environment }) =>
+            !environment.includes("A=1") && !environment.some((line) => line.startsWith("SVC_TOKEN=")),
+        ),
+      ).toEqual([]);
+    } finally {
+      await sandbox[Symbol.asyncDispose]();
+    }
+    expect(mine()).toEqual([]);
+  },
+);

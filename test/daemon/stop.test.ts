@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { allProcesses } from "../helpers/processes.ts";
-import { startSandbox } from "../helpers/sandbox.ts";
+import { allProcesses, descendantsOf } from "../helpers/processes.ts";
+import { AGENT, startSandbox } from "../helpers/sandbox.ts";
 import { until } from "../helpers/until.ts";
 
 const POST_PROMPT = ["POST", "/session/ses_1/prompt_async", "user", { parts: [] }] as const;
@@ -46,4 +46,22 @@ test("asked twice, it ends at once, and the runtime with it", async () => {
   expect(await sandbox.child.exited).toBe(0);
   expect(performance.now() - begun).toBeLessThan(3_000);
   await until("the runtime is gone", () => !allProcesses().some(({ pid }) => pid === runtime_pid));
+});
+
+test("a daemon whose log nobody reads any more goes on", async () => {
+  await using sandbox = await startSandbox({
+    before: ["sh", "-c", `"$@" | sh -c 'head -n 4 >&2'; exit 0`, "sh"],
+  });
+  await sandbox.untilHealth("it works", ({ runtime }) => runtime === "ok");
+  for (let round = 0; round < 3; round++) {
+    const { runtime_pid: before } = await sandbox.health();
+    process.kill(before ?? 0, "SIGKILL");
+    await sandbox.untilHealth(
+      "it works again",
+      ({ runtime, runtime_pid }) => runtime === "ok" && runtime_pid !== before,
+    );
+  }
+  const daemon = descendantsOf(sandbox.child.pid).find(({ command }) => command.startsWith(AGENT.join(" ")));
+  process.kill(daemon?.pid ?? 0, "SIGTERM");
+  expect(await sandbox.child.exited).toBe(0);
 });
