@@ -7,7 +7,7 @@ import { type Limits, type Runtime, superviseRuntime } from "../../daemon/runtim
 import { readSettings } from "../../daemon/settings.ts";
 import { cleanEnvironment } from "../helpers/api.ts";
 import type { Behaviour } from "../helpers/opencode.ts";
-import { allProcesses } from "../helpers/processes.ts";
+import { allProcesses, processIds } from "../helpers/processes.ts";
 import { freePort, runtimeProgram, startSandbox } from "../helpers/sandbox.ts";
 import { until } from "../helpers/until.ts";
 
@@ -189,6 +189,15 @@ test("restarts that cross each other, or a stop, leave one process or none", asy
   expect(runtime.pid).toBeNull();
 });
 
+/** Processes that have ended, and that their parent has taken no note of. */
+function zombiesOf(parent: number): number[] {
+  return processIds().filter((pid) => {
+    const file = `/proc/${pid}/stat`;
+    const stat = existsSync(file) ? readFileSync(file, "latin1") : "";
+    return stat.slice(stat.lastIndexOf(")") + 2).startsWith(`Z ${parent} `);
+  });
+}
+
 const sleepers = () => allProcesses().filter(({ command }) => /^sleep 424[234]$/.test(command));
 
 test("whatever the runtime started ends with it: children, other groups, orphans", async () => {
@@ -205,6 +214,7 @@ test("whatever the runtime started ends with it: children, other groups, orphans
       (health) => health.runtime === "ok" && health.runtime_pid !== runtime_pid,
     );
     expect(mine()).toEqual([]);
+    await until("the orphans are buried", () => zombiesOf(sandbox.child.pid).length === 0);
     sandbox.behave({ children: true });
     const { runtime_pid: second } = await sandbox.health();
     process.kill(second ?? 0, "SIGKILL");
