@@ -47,6 +47,8 @@ export function createDoor(deps: Deps): Door {
     Promise.resolve(asked.admitted).then(
       (admitted) => {
         asked.admitted = admitted;
+        // it may run the next moment, and whoever waited for that is not sent away
+        if (admitted.session.status !== "running" && known.get(key) === asked) known.delete(key);
       },
       () => known.get(key) === asked && known.delete(key),
     );
