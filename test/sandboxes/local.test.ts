@@ -136,6 +136,14 @@ describe("local sandboxes", () => {
     expect(await asRuntime("id -un; cd ~svc && pwd; ls -d /root/* /home/* /var/lib/* 2>/dev/null")).toBe(
       "svc\n/opt/svc/home\n",
     );
+    // root in a namespace of its own takes nothing away that hides something, and opens nothing that is closed
+    const dig = "umount -l /proc /workspace /tmp; mount -o remount,rw /usr; touch /usr/x; ls -d /proc/[0-9]*";
+    const seen = await asRuntime(`unshare --map-root-user --mount sh -c '${dig}' 2>/dev/null`);
+    const pids = seen
+      .trim()
+      .split("\n")
+      .map((path) => Number(path.replace("/proc/", "")));
+    expect(Math.max(...pids)).toBeLessThan(100);
     const places = [
       "/",
       "/bin",
