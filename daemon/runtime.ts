@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
-import { chown, mkdir } from "node:fs/promises";
 import type { DaemonEnv, DaemonHealth, RuntimeState } from "../src/contract/daemon.ts";
 import { abortRuns } from "./abort.ts";
 import { type Children, signalGroup } from "./children.ts";
+import { prepareHome } from "./home.ts";
 import { authorizationOf, clearLocksCommand, launchCommand, NotInstalledError } from "./launch.ts";
 import { eachLine } from "./lines.ts";
 import type { Log } from "./log.ts";
@@ -199,8 +199,7 @@ export function superviseRuntime(context: RuntimeContext): Runtime {
 
   async function begin(): Promise<ReturnType<Children["start"]> | End> {
     try {
-      await mkdir(settings.home, { recursive: true });
-      if (settings.user) await chown(settings.home, settings.user.uid, settings.user.gid);
+      await prepareHome(settings);
       const command = await launchCommand(settings, context.secrets(), password);
       await run(children, clearLocksCommand(settings), CLEAR_MS);
       return children.start(command);

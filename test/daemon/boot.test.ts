@@ -154,6 +154,19 @@ test("what an earlier boot left in the workspace stays until the clone is there,
   expect(readdirSync(sandbox.workspace).toSorted()).toEqual([".git", "a.txt"]);
 });
 
+test("a login shell in the sandbox finds what the sandbox's PATH names, unless the image says otherwise", async () => {
+  await using sandbox = await startSandbox({ env: { PATH: `/it's mine:${process.env["PATH"]}` } });
+  await sandbox.untilHealth("it works", ({ runtime }) => runtime === "ok");
+  const child = Bun.spawn(["sh", "-lc", "echo $PATH"], {
+    env: { HOME: sandbox.home, PATH: "/bin:/usr/bin" },
+  });
+  expect(await new Response(child.stdout).text()).toStartWith("/it's mine:");
+  writeFileSync(join(sandbox.home, ".profile"), "# its own\n");
+  await sandbox.call("POST", "/svc/env", "platform", { revision: "2", env: { A: "1" } });
+  await sandbox.untilHealth("it works again", ({ runtime }) => runtime === "ok");
+  expect(readFileSync(join(sandbox.home, ".profile"), "utf8")).toBe("# its own\n");
+});
+
 test("hooks that a template of the machine brings do not run, and are not there", async () => {
   await using sandbox = await startSandbox({ env: { GIT_TEMPLATE_DIR: "/nonexistent" } });
   await sandbox.untilHealth("it works", ({ clone }) => clone === "ok");
