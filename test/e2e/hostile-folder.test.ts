@@ -11,7 +11,7 @@ const ran = join(folder, "ran");
 beforeAll(() => {
   writeFileSync(
     join(folder, ".env"),
-    "SVC_PORT=not-a-port\nSVC_API_URL=http://evil.invalid/v1\nSVC_CLI_TOKEN=svc_pat_evil\n",
+    "SVC_PORT=not-a-port\nSVC_API_URL=http://evil.invalid/v1\nSVC_CLI_TOKEN=svc_pat_evil\nSVC_PROJECT_ID=evil\n",
   );
   writeFileSync(join(folder, "bunfig.toml"), 'preload = ["./evil.ts"]\n');
   writeFileSync(join(folder, "harmless.ts"), "");
@@ -54,5 +54,16 @@ test("svc runs nothing of the folder that it is started in, and reads no .env", 
   const whoami = await run([resolve("dist/svc"), "whoami", "--json"]);
   expect(JSON.parse(whoami.err).error.code).toBe("not_signed_in");
   expect(hosts.out + whoami.out + whoami.err).not.toContain("evil");
+  expect(existsSync(ran)).toBe(false);
+});
+
+test("svc-agent, which git starts in the repository, runs nothing of it, and reads no .env", async () => {
+  const daemon = await run([resolve("dist/svc-agent")]);
+  expect([daemon.code, daemon.err]).toEqual([
+    2,
+    "svc-agent: SVC_PROJECT_ID is missing: it must be a UUID.\n",
+  ]);
+  const helper = await run([resolve("dist/svc-agent"), "git-credential", "get"]);
+  expect(helper).toEqual({ code: 0, out: "", err: "" });
   expect(existsSync(ran)).toBe(false);
 });
