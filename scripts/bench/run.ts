@@ -8,6 +8,7 @@ import { merge } from "./merge.ts";
 import { preview } from "./preview.ts";
 import { readers } from "./readers.ts";
 import { Report } from "./report.ts";
+import { sessions } from "./sessions.ts";
 import { start } from "./start.ts";
 import { openWorkbench, type Workbench } from "./workbench.ts";
 
@@ -19,6 +20,7 @@ const BENCHES: Record<string, (bench: Workbench) => Promise<void>> = {
   listing,
   readers,
   "git-gateway": gitGateway,
+  sessions,
   cli,
   memory,
   start,

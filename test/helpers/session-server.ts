@@ -95,13 +95,8 @@ export async function startSessionServer(env: Record<string, string> = {}): Prom
       server.child.kill("SIGKILL");
       await server.child.exited;
     },
-    async start() {
-      if (server.child.exitCode !== null || server.child.signalCode !== null) server = await spawn();
-    },
-    async end() {
-      server.child.kill("SIGTERM");
-      await server.child.exited;
-    },
+    start,
+    end,
     processes: (id) =>
       allProcesses().filter(
         ({ pid, environment }) =>
@@ -109,14 +104,24 @@ export async function startSessionServer(env: Record<string, string> = {}): Prom
       ),
     folders: () => readdirSync(join(dataDir, "sandboxes")),
     async stop() {
-      server.child.kill("SIGTERM");
-      await server.child.exited;
+      // one that was killed has left its sandboxes: the next ends them in good order
+      await start();
+      await end();
       tools[Symbol.dispose]();
       remote.remove();
       rmSync(dataDir, { recursive: true, force: true });
       await database.drop();
     },
   };
+
+  async function start(): Promise<void> {
+    if (server.child.exitCode !== null || server.child.signalCode !== null) server = await spawn();
+  }
+
+  async function end(): Promise<void> {
+    server.child.kill("SIGTERM");
+    await server.child.exited;
+  }
 
   function spawn() {
     const settings = {

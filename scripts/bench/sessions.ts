@@ -1,0 +1,139 @@
+import { chmodSync } from "node:fs";
+import { join } from "node:path";
+import { ROOT } from "../binaries.ts";
+import { run } from "../run.ts";
+import { git } from "./git.ts";
+import { median, timed } from "./measure.ts";
+import { importNoise } from "./noise.ts";
+import { startServer } from "./server.ts";
+import type { Workbench } from "./workbench.ts";
+
+const WHAT = "sessions";
+const ROUNDS = 9;
+const AT_ONCE = 10;
+const REPOSITORY = { files: 200, fileBytes: 20_000 };
+/** What a session may take beyond what the agent runtime itself needs to start. */
+const BEYOND_S = 1.5;
+const LOOK_MS = 10;
+const LIMIT_MS = 120_000;
+
+/**
+ * From the request that creates a session to the moment when it runs, in local sandboxes, beside the agent runtime
+ * started by hand: SVC_RUNTIME_BIN, or the stand-in of the tests.
+ */
+export async function sessions(bench: Workbench): Promise<void> {
+  if (process.platform !== "linux") return bench.report.skip(WHAT, "the local provider is measured on Linux");
+  const runtime = process.env["SVC_RUNTIME_BIN"] ?? (await buildStandIn(bench));
+  const path = bench.folder("sessions");
+  await git(path, ["init", "--quiet", "--bare", "--template=", "--initial-branch=main"]);
+  await importNoise(path, { branch: "main", ...REPOSITORY, seed: 0 });
+  const server = await startServer(bench, {
+    env: { SVC_SANDBOX_PROVIDER: "local", SVC_RUNTIME_BIN: runtime, SVC_SESSION_CAP: "100" },
+  });
+  const { project_id: id } = await server.call<{ project_id: string }>("POST", "/v1/projects", {
+    name: "bench",
+    repo_url: `file://${path}`,
+  });
+  const place = `/v1/projects/${id}/sessions`;
+  const begin = async () => {
+    const { session_id } = await server.call<{ session_id: string }>("POST", place, {});
+    await becomesRunning(() =>
+      server.call<{ status: string; error: string }>("GET", `${place}/${session_id}`),
+    );
+    return session_id;
+  };
+  const ours: number[] = [];
+  const alone: number[] = [];
+  for (let round = 0; round <= ROUNDS; round++) {
+    const steps = [
+      async () => alone.push(await startAlone(runtime, bench.folder("home"))),
+      async () => {
+        let made = "";
+        ours.push(
+          await timed(async () => {
+            made = await begin();
+          }),
+        );
+        await server.call("DELETE", `${place}/${made}`);
+      },
+    ];
+    for (const step of round % 2 === 0 ? steps : steps.toReversed()) await step();
+  }
+  // the first of each fills caches
+  const [session, runtimeAlone] = [median(ours.slice(1)) / 1000, median(alone.slice(1)) / 1000];
+  bench.report.figure({ what: `${WHAT}: create to running`, unit: "s", ours: session });
+  bench.report.figure({ what: `${WHAT}: the agent runtime by itself`, unit: "s", ours: runtimeAlone });
+  bench.report.figure({
+    what: `${WHAT}: beyond the agent runtime's own start`,
+    unit: "s",
+    ours: session - runtimeAlone,
+    bar: { atMost: BEYOND_S },
+  });
+  const together = await timed(() => Promise.all(Array.from({ length: AT_ONCE }, begin)));
+  bench.report.figure({
+    what: `${WHAT}: ${AT_ONCE} created at once, until all run`,
+    unit: "s",
+    ours: together / 1000,
+  });
+  await server.stop();
+}
+
+async function buildStandIn(bench: Workbench): Promise<string> {
+  const program = join(bench.folder("runtime"), "opencode");
+  const source = join(ROOT, "test", "helpers", "opencode.ts");
+  const built = await run([process.execPath, "build", "--compile", `--outfile=${program}`, source]);
+  if (built.code !== 0) throw new Error(built.err);
+  chmodSync(program, 0o755);
+  return program;
+}
+
+async function becomesRunning(look: () => Promise<{ status: string; error: string }>): Promise<void> {
+  for (const end = performance.now() + LIMIT_MS; ; await Bun.sleep(LOOK_MS)) {
+    const { status, error } = await look();
+    if (status === "running") return;
+    if (status !== "provisioning") throw new Error(`a session is ${status}: ${error}`);
+    if (performance.now() > end) throw new Error("a session does not start");
+  }
+}
+
+/** @returns milliseconds from the start of the runtime to its first good answer, asked as the daemon asks */
+async function startAlone(program: string, home: string): Promise<number> {
+  const port = freePort();
+  const child = Bun.spawn([program, "serve", "--port", String(port), "--hostname", "127.0.0.1"], {
+    cwd: home,
+    env: {
+      HOME: home,
+      PATH: process.env["PATH"] ?? "",
+      OPENCODE_DISABLE_MODELS_FETCH: "1",
+      OPENCODE_DISABLE_AUTOUPDATE: "1",
+    },
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  const time = await timed(async () => {
+    let said = "";
+    for await (const chunk of child.stdout) {
+      said += Buffer.from(chunk).toString();
+      if (said.includes("listening")) break;
+    }
+    for (const path of ["/global/health", "/config"]) await untilOk(`http://127.0.0.1:${port}${path}`);
+  });
+  child.kill("SIGKILL");
+  await child.exited;
+  return time;
+}
+
+async function untilOk(url: string): Promise<void> {
+  for (const end = performance.now() + LIMIT_MS; performance.now() < end; await Bun.sleep(LOOK_MS)) {
+    const response = await fetch(url, { signal: AbortSignal.timeout(1_000) }).catch(() => null);
+    await response?.body?.cancel();
+    if (response?.ok) return;
+  }
+  throw new Error("the agent runtime does not answer");
+}
+
+function freePort(): number {
+  const server = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
+  const { port } = server;
+  server.stop(true);
+  return port;
+}
