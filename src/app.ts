@@ -16,6 +16,7 @@ import { toBody, toSvcError } from "./http/errors.ts";
 import { setFormats } from "./http/formats.ts";
 import { methodTable } from "./http/methods.ts";
 import { projectRoutes } from "./projects/routes.ts";
+import { proxyRoutes } from "./proxy/routes.ts";
 import { repositoryRoutes } from "./repository/routes.ts";
 import { secretRoutes } from "./secrets/routes.ts";
 import { sessionRoutes } from "./sessions/routes.ts";
@@ -89,6 +90,7 @@ export function createApp(deps: Deps) {
         .use(secretRoutes(deps))
         .use(repositoryRoutes(deps))
         .use(sessionRoutes(deps))
+        .use(proxyRoutes(deps))
         .use(changeRequestRoutes(deps)),
     );
   const methods = methodTable(app.routes);

@@ -4,5 +4,7 @@ export const TOKEN_PREFIX = "svc_pat_";
 export const CLONE_CREDENTIAL_PREFIX = "svc_git_";
 /** The sandbox service key's prefix: project routes answer it with 401. */
 export const SERVICE_KEY_PREFIX = "svc_sb_";
+/** The token's in a link to a preview: it signs one browser in, once. */
+export const PREVIEW_LINK_PREFIX = "svc_pv_";
 /** The user name that git hosts, and svc's own gateway, accept beside a token. */
 export const TOKEN_USER = "x-access-token";

@@ -1,8 +1,12 @@
+import { and, eq } from "drizzle-orm";
+import { accountMembers } from "../../db/schema/index.ts";
 import { resolveCaller, resolveProject } from "../auth/caller.ts";
 import { SvcError } from "../contract/errors.ts";
 import type { UserRole } from "../contract/user-context.ts";
 import type { Deps } from "../deps.ts";
 import { type Reached, reachSession } from "../sessions/reach.ts";
+import { readPreviewCookie } from "./preview-cookie.ts";
+import type { PreviewPlace } from "./preview-host.ts";
 
 /** Somebody who may use a session's sandbox. */
 export interface Admitted extends Reached {
@@ -16,6 +20,11 @@ export interface Door {
    * @throws unauthorized, forbidden, not_found: `resolveProject`'s, of the session's project
    */
   byToken(authorization: string | null, sessionId: string): Admitted | Promise<Admitted>;
+  /**
+   * The same by the cookies of a preview.
+   * @throws unauthorized, forbidden for who is no member any more, not_found
+   */
+  byCookies(cookies: readonly string[], place: PreviewPlace): Admitted | Promise<Admitted>;
 }
 
 /**
@@ -32,6 +41,11 @@ export function createDoor(deps: Deps): Door {
   return {
     byToken: (authorization, sessionId) =>
       once(`${sessionId} ${authorization}`, () => admitToken(deps, authorization, sessionId)),
+    byCookies(cookies, place) {
+      if (cookies.length === 0) throw signInFirst(place);
+      const key = `${place.sessionId}:${place.port} ${cookies.join(" ")}`;
+      return once(key, () => admitVisitor(deps, cookies, place));
+    },
   };
 
   function once(key: string, find: () => Promise<Admitted>): Admitted | Promise<Admitted> {
@@ -64,4 +78,26 @@ async function admitToken(deps: Deps, authorization: string | null, sessionId: s
   }
   const { caller } = await resolveProject(deps, authorization, reached.project.projectId);
   return { ...reached, userId: caller.userId, role: caller.kind === "user" ? "user" : "agent" };
+}
+
+async function admitVisitor(deps: Deps, cookies: readonly string[], place: PreviewPlace): Promise<Admitted> {
+  const visitor = cookies.map((cookie) => readPreviewCookie(deps, cookie, place)).find((found) => found);
+  if (!visitor) throw signInFirst(place);
+  const reached = await reachSession(deps, place.sessionId);
+  if (!reached) throw new SvcError("not_found", "There is no such session.");
+  const [member] = await deps.db
+    .select({ role: accountMembers.role })
+    .from(accountMembers)
+    .where(
+      and(eq(accountMembers.accountId, reached.session.accountId), eq(accountMembers.userId, visitor.userId)),
+    );
+  if (!member) throw new SvcError("forbidden", "You are not a member of this project's account.");
+  return { ...reached, ...visitor };
+}
+
+/** The answer to a browser that nobody signed in, or whose link was used before. */
+function signInFirst({ sessionId, port }: PreviewPlace): SvcError {
+  const command = `svc sessions preview ${sessionId} ${port}`;
+  const sentence = `This is a preview of a session, and a link signs a browser in once. Get one with: ${command}`;
+  return new SvcError("unauthorized", sentence, {}, { "WWW-Authenticate": "Bearer" });
 }

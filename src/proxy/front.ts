@@ -6,6 +6,8 @@ import { rewriteRequestHead } from "../splice/rewrite.ts";
 import type { Address } from "../splice/upstream.ts";
 import { createDoor } from "./door.ts";
 import { createPassage } from "./passage.ts";
+import { previewSite, readPreviewHost } from "./preview-host.ts";
+import { createPreviews } from "./previews.ts";
 import { ofHttp, refuse } from "./refuse.ts";
 import { isSandboxTarget, readSandboxTarget } from "./target.ts";
 
@@ -16,17 +18,26 @@ import { isSandboxTarget, readSandboxTarget } from "./target.ts";
 export function createFront(deps: Deps, api: Address): { decide: Decide; explain: Explain } {
   const door = createDoor(deps);
   const pass = createPassage(deps);
+  const previews = createPreviews(deps, door, pass);
+  const previewOf = (head: RequestHead) => readPreviewHost(head.host, previewSite(deps).host);
 
   return {
-    decide(head, client) {
-      if (!isSandboxTarget(head.target)) return { to: api, head: forApi(head, client.address) };
-      return orRefuse(head, () => toSandbox(head, client.address));
+    decide(head, { address }) {
+      const place = previewOf(head);
+      if (place) return orRefuse(head, () => previews(head, address, place));
+      if (isSandboxTarget(head.target)) return orRefuse(head, () => toSandbox(head, address));
+      return { to: api, head: forApi(head, address) };
     },
-    explain: (status, message, head) => refuse(deps, explain(status, message, head), head),
+    explain(status, message, head) {
+      const isForSandbox = head !== null && (previewOf(head) !== null || isSandboxTarget(head.target));
+      return refuse(deps, explain(status, message, isForSandbox), head);
+    },
   };
 
   function toSandbox(head: RequestHead, client: string): Decision | Promise<Decision> {
-    const visit = { head, client, ...readSandboxTarget(head.target) };
+    const asked = readSandboxTarget(head.target);
+    const seen = { host: `localhost:${asked.port}`, origin: null, authorization: false };
+    const visit = { head, client, seen, ...asked };
     const admitted = door.byToken(fieldOf(head.fields, "authorization") ?? null, visit.sessionId);
     return admitted instanceof Promise ? admitted.then((found) => pass(found, visit)) : pass(admitted, visit);
   }
@@ -58,10 +69,8 @@ function forApi(head: RequestHead, client: string): Uint8Array {
   return rewriteRequestHead(head, { value, add });
 }
 
-function explain(status: number, message: string, head: RequestHead | null): SvcError | Error {
+function explain(status: number, message: string, isForSandbox: boolean): SvcError | Error {
   if (status !== 502) return ofHttp(status, message);
-  if (head && isSandboxTarget(head.target)) {
-    return new SvcError("sandbox_unreachable", "The session's sandbox does not answer.");
-  }
+  if (isForSandbox) return new SvcError("sandbox_unreachable", "The session's sandbox does not answer.");
   return new SvcError("unavailable", "svc is about to stop. Try again.", {}, { "Retry-After": "5" });
 }

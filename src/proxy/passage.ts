@@ -15,10 +15,20 @@ export interface Visit extends Asked {
   head: RequestHead;
   /** The client's address. */
   client: string;
+  seen: Seen;
 }
 
-/** Passes a request on to the session's daemon. @throws SvcError when it may not pass, or the session does not run */
-export type Passage = (admitted: Admitted, visit: Visit) => Decision;
+/** What the sandbox sees of where it is asked. */
+interface Seen {
+  host: string;
+  /** Takes the place of the request's own `Origin`; null: that stays. */
+  origin: string | null;
+  /** Whether an `Authorization` is the app's, and passes; else it was meant for svc. */
+  authorization: boolean;
+}
+
+/** Passes a request on to the session's daemon. @throws SvcError, or rejects with it, when it may not pass */
+export type Passage = (admitted: Admitted, visit: Visit) => Decision | Promise<Decision>;
 
 /**
  * The daemon is asked as the contract has it (Signed user context): with a signature of who asks, and without anything
@@ -27,32 +37,37 @@ export type Passage = (admitted: Admitted, visit: Visit) => Decision;
 export function createPassage(deps: Deps): Passage {
   const sign = createSigner(deps);
 
-  return (admitted, { head, client, ...asked }) => {
+  return (admitted, { head, client, seen, ...asked }) => {
     const { session, daemon } = admitted;
     const target = daemonTarget(head.method, asked);
     if (head.fields.filter(({ key }) => key === "x-svc-user-context").length > 1) {
       throw new SvcError("validation_failed", "X-Svc-User-Context is given twice.");
     }
-    if (session.status !== "running" || !daemon) throw notRunning(session);
+    if (session.status !== "running" || !daemon) return notRunning(deps, session, head);
     noteActivity(deps, session.sessionId);
     const add = [
-      ["Host", `localhost:${asked.port}`],
+      ["Host", seen.host],
       ["X-Svc-User-Context", sign(admitted, daemon.serviceKey)],
       ["X-Request-Id", randomUUID()],
       ["X-Forwarded-For", client],
     ] as const;
-    return { to: daemon.address, head: rewriteRequestHead(head, { target, value: forSandbox, add }) };
+    const value = (field: Field) => forSandbox(field, seen);
+    return { to: daemon.address, head: rewriteRequestHead(head, { target, value, add }) };
   };
 }
 
 /** What is svc's business, and what only a proxy may say. */
-const NOT_FOR_SANDBOX = /^(?:host|authorization|x-request-id|x-svc-.*|forwarded|x-forwarded-.*|x-real-ip)$/;
+const NOT_FOR_SANDBOX = /^(?:host|x-request-id|x-svc-.*|forwarded|x-forwarded-.*|x-real-ip)$/;
 
-function forSandbox({ key, value }: Field): string | null {
+function forSandbox({ key, value }: Field, { origin, authorization }: Seen): string | null {
   if (NOT_FOR_SANDBOX.test(key)) return null;
+  if (key === "authorization") return authorization && !OWN_TOKEN.test(value) ? value : null;
+  if (key === "origin") return origin ?? value;
   return key === "cookie" ? withoutOwnCookies(value) : value;
 }
 
+/** A bearer of svc's; the daemon looks into the other schemes. */
+const OWN_TOKEN = /^\S+ +svc_/i;
 /** svc's own cookies, by the beginning of their names, which some servers read in either case. */
 const OWN_COOKIE = /^(?:__Host-|__Secure-)?svc_/i;
 

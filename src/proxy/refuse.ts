@@ -9,8 +9,16 @@ import { fieldOf, type RequestHead } from "../splice/head.ts";
 /** Of any other there could be as many as callers make up. */
 const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 
-/** The answer to a request that is not passed on: the error's sentence, as JSON or as a page. */
-export function refuse(deps: Deps, cause: unknown, head: RequestHead | null): Answer {
+/** What a person in a browser is shown instead of an error's own sentence. */
+export interface Page {
+  title: string;
+  sentences: readonly string[];
+  /** The page is asked for again after so many seconds. */
+  refreshS?: number;
+}
+
+/** The answer to a request that is not passed on: the error's sentence as JSON, or a page. */
+export function refuse(deps: Deps, cause: unknown, head: RequestHead | null, page?: Page): Answer {
   const id = randomUUID();
   const error = toSvcError(cause, "UNKNOWN", id);
   const { status } = error;
@@ -18,6 +26,7 @@ export function refuse(deps: Deps, cause: unknown, head: RequestHead | null): An
   deps.metrics.requestSeconds.observe({ method, route: "proxy", status }, 0);
   const err = error.code === "internal" ? cause : undefined;
   deps.log[err ? "error" : "info"]({ request: id, method, route: "proxy", status, err }, "refused");
+  const { title, sentences, refreshS } = page ?? { title: `${status} – svc`, sentences: [error.message] };
   const isPage = wantsPage((head && fieldOf(head.fields, "accept")) ?? null);
   return {
     status,
@@ -27,7 +36,7 @@ export function refuse(deps: Deps, cause: unknown, head: RequestHead | null): An
       ...error.headers,
       ...(isPage ? PAGE_HEADERS : { "Content-Type": "application/json" }),
     },
-    body: isPage ? writePage(`${status} – svc`, [error.message]) : JSON.stringify(toBody(error)),
+    body: isPage ? writePage(title, sentences, refreshS) : JSON.stringify(toBody(error)),
   };
 }
 

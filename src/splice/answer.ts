@@ -8,6 +8,7 @@ export interface Answer {
 const REASONS: Readonly<Record<number, string>> = {
   200: "OK",
   202: "Accepted",
+  303: "See Other",
   400: "Bad Request",
   401: "Unauthorized",
   403: "Forbidden",
@@ -16,6 +17,7 @@ const REASONS: Readonly<Record<number, string>> = {
   408: "Request Timeout",
   409: "Conflict",
   413: "Content Too Large",
+  429: "Too Many Requests",
   431: "Request Header Fields Too Large",
   500: "Internal Server Error",
   501: "Not Implemented",

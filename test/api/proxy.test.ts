@@ -1,41 +1,29 @@
 import { afterAll, beforeAll, describe, expect } from "bun:test";
-import type http from "node:http";
 import { eq } from "drizzle-orm";
 import { accountMembers, projectSessions, sessionSandboxes } from "../../db/schema/index.ts";
-import { createOrigin } from "../helpers/behaviour-origin.ts";
-import { type GatewayBench, type SessionOf, startGateway } from "../helpers/gateway.ts";
+import type { GatewayBench, SessionOf } from "../helpers/gateway.ts";
 import { needs } from "../helpers/needs.ts";
 import { POSTGRES } from "../helpers/postgres.ts";
+import { type Proxied, startProxied } from "../helpers/proxied.ts";
 import { rawRequest, sendRaw } from "../helpers/raw-http.ts";
-import { freePort, type Sandbox, SERVICE_KEY, startSandbox } from "../helpers/sandbox.ts";
+import { freePort, type Sandbox, SERVICE_KEY } from "../helpers/sandbox.ts";
 import { until } from "../helpers/until.ts";
 
 const test = needs("a real Postgres", POSTGRES);
 
+let proxied: Proxied;
 let bench: GatewayBench;
 let sandbox: Sandbox;
 let session: SessionOf;
-let origin: http.Server;
 let port: number;
 
 beforeAll(async () => {
   if (!POSTGRES) return;
-  [bench, sandbox] = await Promise.all([startGateway(), startSandbox()]);
-  await sandbox.untilHealth("the runtime is ready", ({ runtime }) => runtime === "ok");
-  const { hostname, port: daemonPort } = new URL(sandbox.url);
-  const { sessionId } = sandbox;
-  const address = { serviceKey: SERVICE_KEY, host: hostname, port: Number(daemonPort) };
-  session = await bench.session(bench.hosted, "running", { sessionId, ...address });
-  port = await freePort();
-  origin = createOrigin().listen(port, "127.0.0.1");
+  proxied = await startProxied();
+  ({ bench, sandbox, session, port } = proxied);
 }, 60_000);
 
-afterAll(async () => {
-  origin?.closeAllConnections();
-  origin?.close();
-  await sandbox?.[Symbol.asyncDispose]();
-  await bench?.stop();
-}, 30_000);
+afterAll(() => proxied?.stop(), 30_000);
 
 /** `/v1/p/<session>/<port>` and what follows. */
 const at = (path: string, of: number | string = port, id = session.id) => `/v1/p/${id}/${of}${path}`;

@@ -1,0 +1,81 @@
+import { randomBytes } from "node:crypto";
+import { and, eq, gt, lt } from "drizzle-orm";
+import { previewLinks } from "../../db/schema/index.ts";
+import type { Caller, ProjectRow } from "../auth/caller.ts";
+import { SvcError } from "../contract/errors.ts";
+import { NO_PREVIEW, PREVIEW_LINK_LIFE_S, PREVIEW_PORT, type Preview } from "../contract/preview.ts";
+import { PREVIEW_LINK_PREFIX } from "../contract/token.ts";
+import type { Deps } from "../deps.ts";
+import { findSession } from "../sessions/read.ts";
+import { type PreviewPlace, previewOrigin } from "./preview-host.ts";
+
+/** Who looks at a preview. */
+export interface Visitor {
+  userId: string;
+  role: "user" | "agent";
+}
+
+/** Links of one session that nobody has used yet: a page of them, and no more to keep. */
+const LINKS_MAX = 100;
+
+/**
+ * Makes a link that signs one browser in to a port of a session's sandbox.
+ * @throws not_found, validation_failed, forbidden for svc's own ports, rate_limited
+ */
+export async function makePreviewLink(
+  deps: Deps,
+  caller: Caller,
+  project: ProjectRow,
+  sessionName: string,
+  port = PREVIEW_PORT,
+): Promise<Preview> {
+  const { session } = await findSession(deps, project, sessionName);
+  if (NO_PREVIEW.includes(port)) throw svcsOwn(port);
+  const { sessionId } = session;
+  const now = deps.clock();
+  await deps.db.delete(previewLinks).where(lt(previewLinks.expiresAt, now));
+  if ((await deps.db.$count(previewLinks, eq(previewLinks.sessionId, sessionId))) >= LINKS_MAX) {
+    const sentence = `The session has ${LINKS_MAX} links that nobody has opened. Open one, or wait until they expire.`;
+    throw new SvcError("rate_limited", sentence, {}, { "Retry-After": String(PREVIEW_LINK_LIFE_S) });
+  }
+  const token = PREVIEW_LINK_PREFIX + randomBytes(32).toString("base64url");
+  const expiresAt = new Date(now.getTime() + PREVIEW_LINK_LIFE_S * 1000);
+  await deps.db.insert(previewLinks).values({
+    hash: deps.keys.hashToken(token),
+    sessionId,
+    port,
+    userId: caller.userId,
+    role: caller.kind === "user" ? "user" : "agent",
+    expiresAt,
+  });
+  const url = `${previewOrigin(deps, { sessionId, port })}/?token=${token}`;
+  return { url, expires_at: expiresAt.toISOString() };
+}
+
+/** The answer to who wants to look at a port of svc's own. */
+export function svcsOwn(port: number): SvcError {
+  return new SvcError("forbidden", `Port ${port} is svc's own in a sandbox, and has no preview.`);
+}
+
+/**
+ * Uses a link's token up: whoever asks first, of all servers on one database, is signed in.
+ * @returns null when it was used, has expired, or is another preview's
+ */
+export async function usePreviewLink(
+  deps: Pick<Deps, "db" | "keys" | "clock">,
+  token: string,
+  { sessionId, port }: PreviewPlace,
+): Promise<Visitor | null> {
+  const [used] = await deps.db
+    .delete(previewLinks)
+    .where(
+      and(
+        eq(previewLinks.hash, deps.keys.hashToken(token)),
+        eq(previewLinks.sessionId, sessionId),
+        eq(previewLinks.port, port),
+        gt(previewLinks.expiresAt, deps.clock()),
+      ),
+    )
+    .returning({ userId: previewLinks.userId, role: previewLinks.role });
+  return used ?? null;
+}
