@@ -34,7 +34,9 @@ export const LOG_MAX_BYTES = 1024 * 1024;
 
 const uuid = Type.String({ format: "uuid" });
 const time = Type.String({ format: "date-time" });
-const oneOf = <T extends string>(values: readonly T[]) => Type.Unsafe<T>(Type.String({ enum: [...values] }));
+/** The check is the pattern's: an `enum` is for the document's readers. */
+const oneOf = <T extends string>(values: readonly T[]) =>
+  Type.Unsafe<T>(Type.String({ enum: [...values], pattern: `^(?:${values.join("|")})$` }));
 const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =>
   Type.Union([schema, Type.Null()]);
 
@@ -75,6 +77,9 @@ export const createSessionBody = Type.Object({
   provider: Type.Optional(oneOf(PROVIDERS)),
 });
 export type CreateSessionBody = Static<typeof createSessionBody>;
+
+/** `?status=` of the list. */
+export const sessionStatus = oneOf(SESSION_STATUSES);
 
 /** Body of `PATCH /v1/projects/:id/sessions/:sid`. */
 export const renameSessionBody = Type.Object({ name });

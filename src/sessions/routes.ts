@@ -5,9 +5,8 @@ import {
   createSessionBody,
   logLine,
   renameSessionBody,
-  SESSION_STATUSES,
-  type SessionStatus,
   session,
+  sessionStatus,
 } from "../contract/session.ts";
 import type { Deps } from "../deps.ts";
 import { pageQuery, readPage } from "../http/page.ts";
@@ -32,7 +31,7 @@ export const sessionRoutes = (deps: Deps) =>
         project: "write",
         query: Type.Object({
           ...pageQuery,
-          status: Type.Optional(Type.Unsafe<SessionStatus>(Type.String({ enum: [...SESSION_STATUSES] }))),
+          status: Type.Optional(sessionStatus),
         }),
         ...answer(200, listOf("sessions", session)),
       },
