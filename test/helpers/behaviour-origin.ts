@@ -49,6 +49,9 @@ type Handler = (request: http.IncomingMessage, response: http.ServerResponse, ur
 
 const ANSWERS: Readonly<Record<string, Handler>> = {
   "/": (_, response) => void response.end("ok"),
+  // by these the daemon knows the agent runtime
+  "/global/health": (_, response) => sendJson(response, { healthy: true }),
+  "/config": (_, response) => sendJson(response, {}),
   "/echo": (request, response) => {
     response.writeHead(200, { "Content-Type": "application/octet-stream" });
     request.pipe(response);
@@ -131,6 +134,10 @@ const ANSWERS: Readonly<Record<string, Handler>> = {
     response.write("12345", () => setTimeout(() => response.destroy(), 50));
   },
 };
+
+function sendJson(response: http.ServerResponse, body: unknown): void {
+  response.writeHead(200, { "Content-Type": "application/json" }).end(JSON.stringify(body));
+}
 
 const PIECE = Buffer.alloc(256 * 1024, "x");
 
