@@ -5,7 +5,7 @@ import { ROOT } from "./binaries.ts";
 import { CHECKS } from "./checks.ts";
 
 /** Suites that run a second time against `dist/`: a compiled binary is not the same program. */
-const ALSO_BINARIES = ["test/api/", "test/cli/", "test/daemon/"];
+const ALSO_BINARIES = ["test/api/", "test/cli/", "test/daemon/", "test/sandboxes/docker/session"];
 /** Suites about the binaries themselves. */
 const ONLY_BINARIES = ["test/e2e/"];
 

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { chmodSync, copyFileSync, mkdtempSync, rmSync } from "node:fs";
+import { chmodSync, linkSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { text } from "node:stream/consumers";
@@ -42,7 +42,7 @@ export async function buildStandIns(): Promise<{ folder: string; [Symbol.dispose
   chmodSync(folder, 0o755);
   const agent = join(folder, "svc-agent");
   await compile(join(import.meta.dir, "sandbox-agent.ts"), agent);
-  for (const name of ["svc-entrypoint", "svc"]) copyFileSync(agent, join(folder, name));
+  for (const name of ["svc-entrypoint", "svc"]) linkSync(agent, join(folder, name));
   return { folder, [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }) };
 }
 

@@ -6,6 +6,7 @@ import { type Found, findSandboxes } from "./find.ts";
 import { createImages } from "./images/images.ts";
 import { LABEL, withLabels } from "./names.ts";
 import { outputOf } from "./output.ts";
+import { endStaleScratch } from "./scratch.ts";
 import { type StartContext, startSandbox } from "./start.ts";
 import { createLookout } from "./surroundings.ts";
 
@@ -30,6 +31,7 @@ export function createDockerProvider(options: ProviderOptions): Provider {
       return found ? entered(found) : null;
     },
     async list() {
+      await endStaleScratch(engine, own);
       return (await findSandboxes(engine, own)).map(entered);
     },
     async stop(sessionId, graceMs) {

@@ -15,10 +15,11 @@ export interface Doors {
 
 /**
  * The address is the network's own, so this is taken only where somebody listens on every address. Below the ports that
- * the system gives to connections: after a restart it must be free again.
+ * the system gives to connections: after a restart it must be free again. Where sandboxes come by way of 127.0.0.1, each
+ * has a port of its own: as many as there are networks.
  */
 const FIRST_PORT = 18_008;
-const PORTS = 20;
+const PORTS = 4096;
 /** The sandbox is gone by then, and with it whoever waits for an answer. */
 const DRAIN_MS = 0;
 

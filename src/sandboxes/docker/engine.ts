@@ -24,7 +24,6 @@ export interface EngineFacts {
    * runs them in a virtual machine, and an engine without root.
    */
   isForwarded: boolean;
-  architecture: string;
 }
 
 /** What an engine answers instead of doing what it was asked: `status` is HTTP's. */
@@ -99,7 +98,6 @@ async function meet(): Promise<{ docker: Docker; facts: EngineFacts }> {
         process.platform !== "linux" ||
         info.OperatingSystem === "Docker Desktop" ||
         options.some((option) => option.includes("rootless")),
-      architecture: info.Architecture,
     },
   };
 }

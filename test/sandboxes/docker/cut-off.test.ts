@@ -7,7 +7,7 @@ import { createDockerProvider } from "../../../src/sandboxes/docker/docker.ts";
 import { dockerAnswers } from "../../../src/sandboxes/docker/engine.ts";
 import { type Provider, type ProviderOptions, SandboxError } from "../../../src/sandboxes/provider.ts";
 import { type CuttingSocket, cuttingSocket } from "../../helpers/cutting-socket.ts";
-import { DOCKER, leftoversOf, withDockerHost } from "../../helpers/docker-engine.ts";
+import { DOCKER, docker, leftoversOf, withDockerHost } from "../../helpers/docker-engine.ts";
 import { needs } from "../../helpers/needs.ts";
 import {
   type ApiStandIn,
@@ -112,6 +112,23 @@ describe("an engine that is cut off", () => {
       TEST_MS,
     );
   }
+
+  test(
+    "a sandbox that has lost its fence has ended, and is stopped like any other",
+    async () => {
+      const spec = specOf();
+      await startSandbox(provider, spec);
+      await docker("POST", `/containers/svc-${options.installation}-${spec.sessionId}-fence/kill`);
+      expect(await provider.find(spec.sessionId)).toMatchObject({
+        state: "ended",
+        address: null,
+        generation: 1,
+      });
+      await provider.stop(spec.sessionId, 0);
+      expect(await leftoversOf(options, spec.sessionId)).toEqual([]);
+    },
+    TEST_MS,
+  );
 
   test("one that is not there, or says nothing, is said to be so", async () => {
     const silent = join(tmpdir(), `svc-silent-${crypto.randomUUID().slice(0, 8)}.sock`);

@@ -111,6 +111,25 @@ describe("a sandbox in Docker", () => {
   );
 
   test(
+    "reaches the API again when the server has started again",
+    async () => {
+      const { SVC_API_URL } = await ask(sandbox, { do: "environment" });
+      const visit = (): Promise<string> => ask(sandbox, { do: "visit", url: `${SVC_API_URL}/x` });
+      await provider.close();
+      expect(await visit()).not.toStartWith("200");
+      provider = createDockerProvider(options);
+      await provider.list();
+      expect(await visit()).toBe("200 the API of the tests");
+      // a second server on the same machine leaves the door to the first
+      const second = createDockerProvider(options);
+      await second.list();
+      await second.close();
+      expect(await visit()).toBe("200 the API of the tests");
+    },
+    TEST_MS,
+  );
+
+  test(
     "is reached at its daemon's port, and at no other",
     async () => {
       const listen = "Bun.listen({ hostname: '0.0.0.0', port: 3000, socket: { data() {} } })";

@@ -17,6 +17,8 @@ const LINES_MAX = 5_000;
 const LINE_MAX = 2_000;
 /** Of what the engine says at once; its messages are short lines of JSON. */
 const MESSAGE_MAX_BYTES = 1024 * 1024;
+/** The engine paints what a command says on standard error. */
+const COLOURS = /\u001b\[[0-9;]*m/g;
 /** Lines that are shown with a failure. */
 const LAST_LINES = 12;
 
@@ -118,7 +120,7 @@ function createOutput(log: (line: string) => void): Output {
     take(message) {
       if (typeof message !== "object" || message === null) return null;
       if ("stream" in message && typeof message.stream === "string") {
-        const lines = (partial + message.stream).split(/\r?\n|\r/);
+        const lines = (partial + message.stream.replace(COLOURS, "")).split(/\r?\n|\r/);
         partial = (lines.pop() ?? "").slice(0, LINE_MAX);
         for (const line of lines) say(line);
       } else if ("status" in message && typeof message.status === "string" && !("progress" in message)) {

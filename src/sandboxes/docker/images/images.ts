@@ -1,6 +1,7 @@
 import { arch } from "node:os";
 import type { ImageBuild, ProviderOptions, StartWatch } from "../../provider.ts";
 import { type Engine, EngineError } from "../engine.ts";
+import { LABEL } from "../names.ts";
 import type { Surroundings } from "../surroundings.ts";
 import { createBinaries } from "./binaries.ts";
 import { buildDefault, DEFAULT_TAG } from "./default.ts";
@@ -42,6 +43,7 @@ const LAYOUT = "1";
 export function createImages(context: ImageContext): Images {
   const { engine, options } = context;
   const binaries = createBinaries(options);
+  const own = { [LABEL.installation]: options.installation };
   const share = createShared();
 
   return {
@@ -60,7 +62,7 @@ export function createImages(context: ImageContext): Images {
     const { Id: baseId } = await inspect(base);
     const tag = `svc-sandbox:${digestOf([LAYOUT, baseId, await binaries.digest()])}`;
     const { id, labels } = await ensure(tag, watch, signal, (log, cut) =>
-      addLayers(engine, { base: baseId, tag, binaries }, log, cut),
+      addLayers(engine, { base: baseId, tag, binaries, labels: own }, log, cut),
     );
     return { id, runtimeUser: labels[USER_LABEL] ?? "" };
   }

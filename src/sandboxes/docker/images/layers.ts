@@ -3,7 +3,7 @@ import type { Container } from "dockerode";
 import { type Pack, pack } from "tar-stream";
 import { SandboxError } from "../../provider.ts";
 import { type Engine, EngineError } from "../engine.ts";
-import { LABEL } from "../names.ts";
+import { LABEL, type Labels } from "../names.ts";
 import { removeContainer } from "../run-to-end.ts";
 import type { Binaries, Libc } from "./binaries.ts";
 import { entriesOf, streamOf, textOf, writeEntry } from "./tar.ts";
@@ -27,7 +27,7 @@ const GIT = ["/usr/bin/git", "/usr/local/bin/git", "/bin/git", "/opt/bin/git"];
  */
 export async function addLayers(
   engine: Engine,
-  { base, tag, binaries }: { base: string; tag: string; binaries: Binaries },
+  { base, tag, binaries, labels }: { base: string; tag: string; binaries: Binaries; labels: Labels },
   log: (line: string) => void,
   signal: AbortSignal,
 ): Promise<void> {
@@ -40,7 +40,7 @@ export async function addLayers(
       Cmd: [],
       Healthcheck: { Test: ["NONE"] },
       StopSignal: "SIGTERM",
-      Labels: { [LABEL.role]: "scratch", [LABEL.session]: "" },
+      Labels: { ...labels, [LABEL.role]: "scratch", [LABEL.session]: "" },
       HostConfig: { NetworkMode: "none" },
       abortSignal,
     }),

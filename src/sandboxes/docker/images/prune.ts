@@ -13,7 +13,12 @@ export async function pruneImages(engine: Engine): Promise<void> {
     );
     const kinds = Map.groupBy(images, ({ Labels }) => Labels?.[LABEL.image]);
     for (const kind of kinds.values()) {
-      for (const image of newestFirst(kind).slice(KEPT)) await remove(engine, image);
+      // who lost its name was built twice at once
+      const [lost, named] = [true, false].map((isLost) =>
+        kind.filter((image) => isNameless(image) === isLost),
+      );
+      for (const image of [...(lost ?? []), ...newestFirst(named ?? []).slice(KEPT)])
+        await remove(engine, image);
     }
   } catch (error) {
     // the image that was asked for is there
@@ -25,8 +30,17 @@ function newestFirst(images: readonly ImageInfo[]): ImageInfo[] {
   return images.toSorted((a, b) => b.Created - a.Created);
 }
 
+function isNameless({ RepoTags }: ImageInfo): boolean {
+  return (RepoTags ?? []).every((tag) => tag === "<none>:<none>");
+}
+
+/** An image goes with its last name. */
+function namesOf(image: ImageInfo): string[] {
+  return isNameless(image) ? [image.Id] : (image.RepoTags ?? []).filter((tag) => tag.startsWith("svc-"));
+}
+
 async function remove(engine: Engine, image: ImageInfo): Promise<void> {
-  for (const name of image.RepoTags?.filter((tag) => tag.startsWith("svc-")) ?? []) {
+  for (const name of namesOf(image)) {
     try {
       await engine.ask("remove an image", (docker, abortSignal) =>
         docker.getImage(name).remove({ abortSignal }),
