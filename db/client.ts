@@ -21,8 +21,11 @@ export interface Database {
   close(): Promise<void>;
 }
 
-/** Connections of one API process: ten processes fit into a Postgres with its default of 100, with room for operators. */
-const POOL_SIZE = 9;
+/**
+ * Connections of one API process, beside the three of its queue: ten processes fit into a Postgres with its default of
+ * 100, with room for operators.
+ */
+const POOL_SIZE = 6;
 const CONNECT_TIMEOUT_SECONDS = 10;
 /** No statement of ours needs longer; one that does is stuck behind a lock and must not hold its connection. */
 const STATEMENT_TIMEOUT_MS = 30_000;

@@ -33,7 +33,7 @@ const RETRY_DELAY_MAX_S = 30;
 /** Jobs that are over are of no use to anybody. */
 const KEEP_S = 60;
 /** Connections of the queue, beside the one that listens. */
-const POOL_SIZE = 3;
+const POOL_SIZE = 2;
 const STOP_MS = 10_000;
 
 /**

@@ -15,7 +15,7 @@ export interface Claim {
 }
 
 /** Takes the claim to a session; null when another process has it, or the session is gone. */
-export async function claimSession(deps: Deps, sessionId: string): Promise<Claim | null> {
+export async function claimSession(deps: Pick<Deps, "db">, sessionId: string): Promise<Claim | null> {
   const lost = new AbortController();
   const worker = randomUUID();
   if (!(await take())) return null;

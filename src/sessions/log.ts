@@ -25,7 +25,7 @@ export interface NumberedLine {
 
 /** Writes what happens to one session into its log. What cannot be written is lost, and stops nobody. */
 export interface SessionLog {
-  write(source: Source, text: string): void;
+  write(source: Source, text: string, at?: Date): void;
   /** Resolves when all that was written before is in the log. */
   flush(): Promise<void>;
 }
@@ -36,8 +36,7 @@ export function openLog(deps: Deps, sessionId: string): SessionLog {
   let untrimmed = TRIM_EVERY;
 
   return {
-    write(source, text) {
-      const at = deps.clock();
+    write(source, text, at = deps.clock()) {
       for (const line of text.split(/\r\n|\n|\r/)) {
         const clean = withoutControls(line);
         if (clean !== "") waiting.push({ source, text: clean, at });

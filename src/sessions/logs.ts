@@ -51,7 +51,7 @@ export async function sandboxLines(
       READ_MS,
       () => new Error("the sandbox's log was not read in time"),
     );
-    return textLines(bytes).map((text) => ({ at: null, source: "sandbox", text }));
+    return textLines(bytes).map(readLine);
   } catch (error) {
     deps.log.warn({ session: session.sessionId, err: error }, "a sandbox's log could not be read");
     return [];
@@ -64,12 +64,20 @@ export async function keepSandboxLog(
   session: Pick<SessionRow, "sessionId" | "provider">,
 ): Promise<void> {
   const log = openLog(deps, session.sessionId);
-  for (const { text } of (await sandboxLines(deps, session)).slice(-KEPT_LINES)) log.write("sandbox", text);
+  for (const { text, at } of (await sandboxLines(deps, session)).slice(-KEPT_LINES)) {
+    log.write("sandbox", text, at === null ? undefined : new Date(at));
+  }
   await log.flush();
 }
 
 /** Of a sandbox that has ended: enough to see why. */
 const KEPT_LINES = 500;
+
+/** The daemon begins its lines with their time; what else writes there may not. */
+function readLine(line: string): LogLine {
+  const [, at = null, text = line] = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z) (.*)$/.exec(line) ?? [];
+  return { at, source: "sandbox", text };
+}
 
 function textLines(bytes: Uint8Array): string[] {
   return new TextDecoder()

@@ -76,7 +76,7 @@ test("a session runs, is reached through the API, gets its secrets, stops and go
       ),
   );
 
-  expect((await run("logs", id)).stdout).toContain("the runtime is ready");
+  expect((await run("logs", id)).stdout).toMatch(/^\d{4}-\S+Z\tsandbox\tagent the runtime is ready$/m);
   expect(await run("stop", id)).toMatchObject({ code: 0 });
   expect(inside()).toEqual([]);
   // who was let in a moment ago is known for a second
