@@ -4,6 +4,8 @@ import { LABEL } from "../names.ts";
 
 /** Of each kind: a team's projects, and a Dockerfile's last few states. An image is a few hundred megabytes. */
 const KEPT = 12;
+/** A build of another server may be about to name its image. */
+const NAMELESS_S = 60 * 60;
 
 /** Takes old images of svc's away; one that a container uses stays, and what fails is tried at the next build. */
 export async function pruneImages(engine: Engine): Promise<void> {
@@ -13,12 +15,12 @@ export async function pruneImages(engine: Engine): Promise<void> {
     );
     const kinds = Map.groupBy(images, ({ Labels }) => Labels?.[LABEL.image]);
     for (const kind of kinds.values()) {
-      // who lost its name was built twice at once
-      const [lost, named] = [true, false].map((isLost) =>
-        kind.filter((image) => isNameless(image) === isLost),
+      const old = newestFirst(kind.filter((image) => !isNameless(image))).slice(KEPT);
+      // two builds at once leave one without a name
+      const lost = kind.filter(
+        (image) => isNameless(image) && Date.now() / 1000 - image.Created > NAMELESS_S,
       );
-      for (const image of [...(lost ?? []), ...newestFirst(named ?? []).slice(KEPT)])
-        await remove(engine, image);
+      for (const image of [...old, ...lost]) await remove(engine, image);
     }
   } catch (error) {
     // the image that was asked for is there
