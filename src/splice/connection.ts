@@ -28,7 +28,7 @@ export interface Connection {
   close(): void;
   /** Ends it when it is silent for longer than it may be; called now and then. */
   sweep(now: number): void;
-  /** Answers what is under way, and takes nothing more. */
+  /** Answers what is under way, and takes nothing more. What never ends by itself (WebSockets, event streams) ends. */
   retire(): void;
 }
 
@@ -65,6 +65,7 @@ export function createConnection(socket: Socket<unknown>, decide: Decide, explai
   /** An upstream's answer is not over, and whether any of it was passed on. */
   let answering = false;
   let begun = false;
+  let endless = false;
   let closing = false;
   let isPaused = false;
   let deadline = Date.now() + HEAD_MS;
@@ -166,6 +167,7 @@ export function createConnection(socket: Socket<unknown>, decide: Decide, explai
       onAnswered(keepAlive) {
         if (made !== upstream) return;
         answering = false;
+        endless = false;
         if (!keepAlive) {
           made.close();
           upstream = null;
@@ -181,6 +183,11 @@ export function createConnection(socket: Socket<unknown>, decide: Decide, explai
   }
 
   function onAnswerHead(answer: ResponseHead): void {
+    endless = answer.isEventStream || answer.status === 101;
+    if (closing && endless) {
+      leave();
+      return;
+    }
     if (answer.status !== 101) return;
     if (state !== "upgrading" || !upstream) {
       refuse(502, "What stands behind svc answered what was not asked.");
@@ -324,7 +331,7 @@ export function createConnection(socket: Socket<unknown>, decide: Decide, explai
 
   function retire(): void {
     closing = true;
-    if (state === "head" && !answering && inbox.length === 0) leave();
+    if (endless || (state === "head" && !answering && inbox.length === 0)) leave();
   }
 
   /** Reads on as far as what was read can go. */

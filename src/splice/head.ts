@@ -156,6 +156,8 @@ export interface ResponseHead {
   framing: Framing;
   /** Whether the server takes another request on this connection. */
   keepAlive: boolean;
+  /** It never ends by itself, and whoever reads it comes again when it does. */
+  isEventStream: boolean;
 }
 
 const STATUS_LINE = /^HTTP\/1\.([01]) (\d{3})(?: [\t\x20-\x7e\x80-\xff]*)?$/;
@@ -174,7 +176,8 @@ export function readResponseHead(bytes: Buffer, method: string): ResponseHead {
   const connection = tokensOf(fields, "connection");
   const keepAlive = minor === "1" ? !connection.includes("close") : connection.includes("keep-alive");
   const framing = responseFraming(fields, status, method);
-  return { status, framing, keepAlive: keepAlive && framing.kind !== "close" };
+  const isEventStream = /^text\/event-stream\b/i.test(fieldOf(fields, "content-type") ?? "");
+  return { status, framing, keepAlive: keepAlive && framing.kind !== "close", isEventStream };
 }
 
 function responseFraming(fields: readonly Field[], status: number, method: string): Framing {

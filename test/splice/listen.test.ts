@@ -17,7 +17,8 @@ beforeAll(async () => {
       response.writeHead(200, { "Content-Type": "text/event-stream" });
       response.flushHeaders();
       request.on("close", () => gone.push(url));
-    } else if (url === "/echo") request.pipe(response);
+    } else if (url === "/slow") setTimeout(() => response.end(`${request.method} ${url} undefined`), 500);
+    else if (url === "/echo") request.pipe(response);
     else if (url === "/empty") response.writeHead(204).end();
     else if (url === "/twice")
       response.writeHead(302, { Location: "/x", "Set-Cookie": ["a=1", "b=2"] }).end();
@@ -213,3 +214,43 @@ test("large bodies pass both ways in little memory, also to a slow reader", asyn
   expect(bytes).toBe(size);
   expect(process.memoryUsage().rss - before).toBeLessThan(200 * 1024 * 1024);
 }, 20_000);
+
+test("a listener that stops answers what was asked, and ends what never ends by itself", async () => {
+  const stopping = listen(
+    { hostname: "127.0.0.1", port: 0 },
+    ({ fields, method, target }) => {
+      const lines = fields.map(({ name, value }) => `${name}: ${value}`);
+      const head = Buffer.from(
+        `${[`${method} ${target} HTTP/1.1`, ...lines].join("\r\n")}\r\n\r\n`,
+        "latin1",
+      );
+      return { to: { hostname: "127.0.0.1", port }, head };
+    },
+    (status, message) => ({ status, body: message }),
+  );
+  const ends = await Promise.all(
+    [get("/sse"), get("/slow"), get("/yes", "Connection: Upgrade\r\nUpgrade: raw\r\n"), ""].map(
+      async (text) => {
+        const socket = net.connect(stopping.port, "127.0.0.1");
+        let seen = "";
+        socket.on("data", (bytes) => {
+          seen += bytes;
+        });
+        const end = new Promise<string>((resolve) => socket.on("close", () => resolve(seen)));
+        await new Promise<void>((resolve) => socket.on("connect", resolve));
+        socket.write(text);
+        if (text !== "" && !text.includes("/slow")) await until("it is answered", () => seen !== "", 4_000);
+        return { end };
+      },
+    ),
+  );
+  await Bun.sleep(50);
+  const begun = performance.now();
+  await stopping.stop(10_000);
+  expect(performance.now() - begun).toBeLessThan(8_000);
+  const [events, slow, raw, silent] = await Promise.all(ends.map(({ end }) => end));
+  expect(events).toContain("text/event-stream");
+  expect(slow).toEndWith("GET /slow undefined");
+  expect(raw).toEndWith("first");
+  expect(silent).toBe("");
+});
