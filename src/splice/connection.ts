@@ -105,10 +105,12 @@ export function createConnection(socket: Socket<unknown>, decide: Decide, explai
   function begin(): boolean {
     const length = headLength(inbox);
     if (length < 0) return false;
+    // an error in this head is none of the request before
+    head = null;
+    begun = false;
     head = readRequestHead(inbox.subarray(0, length));
     inbox = inbox.subarray(length);
     body = createBody(head.framing);
-    begun = false;
     state = "deciding";
     const decision = decide(head, client);
     if (!(decision instanceof Promise)) {
