@@ -3,11 +3,11 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } 
 import { basename, join } from "node:path";
 import { GIT_ENVIRONMENT } from "../../scripts/git-environment.ts";
 import { askServer } from "../../src/admin/socket.ts";
-import type { PushStep } from "../../src/git/options.ts";
-import { caller, makeFolder, spawnServer } from "./api.ts";
+import { caller, makeFolder } from "./api.ts";
 import { type Ran, scratch } from "./gateway.ts";
 import { serveGit } from "./git-http.ts";
 import { createRepository, runGit, type TestRepository } from "./git-repo.ts";
+import { type HaltingServer, startHaltingServer } from "./halting.ts";
 import { createDatabase } from "./postgres.ts";
 import { allProcesses, descendantsOf } from "./processes.ts";
 import { Remote } from "./remote.ts";
@@ -33,21 +33,14 @@ export interface Pushing {
 }
 
 /** A server in a process of its own that can be stopped between two steps, killed, and started again where it was. */
-export interface PushBench {
+export interface PushBench extends Pick<HaltingServer, "pid" | "haltAt" | "go" | "kill" | "start"> {
   dataDir: string;
   token: string;
   places: Record<Kind, PushPlace>;
   /** What clients push from. */
   work: TestRepository;
-  /** The process of the server. */
-  pid(): number;
   origin(): string;
   url(place: PushPlace): string;
-  /** Resolves when the server has come to this step, where it stays until `go`. */
-  haltAt(step: PushStep): Promise<void>;
-  go(): void;
-  kill(): Promise<void>;
-  start(): Promise<void>;
   /** The next `git <verb>` of the server dies by SIGKILL before, while, halfway through or after its work, or finds the disk full. */
   failNext(verb: string, how: "before" | "while" | "half" | "after" | "full"): void;
   push(place: PushPlace, ...args: string[]): Pushing;
@@ -68,8 +61,15 @@ export async function startPushBench(limits: Record<string, number> = {}): Promi
   const host = serveGit(join(remotes.http.path, ".."));
   const work = await createRepository(join(tools.path, "work.git"));
   const order = installDyingGit(tools.path);
-  let onReached = () => {};
-  let server = await spawn();
+  const server = await startHaltingServer({
+    PATH: `${tools.path}:${process.env["PATH"] ?? ""}`,
+    SVC_PORT: "0",
+    SVC_DATA_DIR: dataDir,
+    SVC_ALLOW_PRIVATE_REPOS: "1",
+    SVC_LOG_LEVEL: "silent",
+    DATABASE_URL: database.url,
+    TEST_GIT_LIMITS: JSON.stringify(limits),
+  });
   const token = (await askServer(dataDir, { verb: "token", email: "first@example.com", name: "t" })) ?? "";
   const places = {
     hosted: await makePlace("hosted", null, null),
@@ -82,23 +82,9 @@ export async function startPushBench(limits: Record<string, number> = {}): Promi
     token,
     places,
     work,
-    pid: () => server.child.pid,
-    origin: () => server.url,
+    ...server,
+    origin: () => server.url(),
     url,
-    haltAt(step) {
-      server.child.send({ haltAt: step });
-      return new Promise((resolve) => {
-        onReached = resolve;
-      });
-    },
-    go: () => server.child.send({ go: true }),
-    async kill() {
-      server.child.kill("SIGKILL");
-      await server.child.exited;
-    },
-    async start() {
-      if (server.child.exitCode !== null || server.child.signalCode !== null) server = await spawn();
-    },
     failNext: (verb, how) => writeFileSync(order, `${verb} ${how}\n`),
     push(place, ...args) {
       return startClient(work.directory, ["push", url(place), ...args]);
@@ -107,8 +93,7 @@ export async function startPushBench(limits: Record<string, number> = {}): Promi
     orphans,
     leftovers: () => files(dataDir).filter((path) => LEFTOVER.test(path)),
     async stop() {
-      server.child.kill("SIGKILL");
-      await server.child.exited;
+      await server.kill();
       host[Symbol.dispose]();
       tools[Symbol.dispose]();
       for (const remote of Object.values(remotes)) remote.remove();
@@ -118,27 +103,13 @@ export async function startPushBench(limits: Record<string, number> = {}): Promi
   };
 
   function url({ projectId }: Pick<PushPlace, "projectId">): string {
-    return `${server.url.replace("://", `://x:${token}@`)}/v1/git/${projectId}.git`;
-  }
-
-  function spawn() {
-    const settings = {
-      PATH: `${tools.path}:${process.env["PATH"] ?? ""}`,
-      SVC_PORT: "0",
-      SVC_DATA_DIR: dataDir,
-      SVC_ALLOW_PRIVATE_REPOS: "1",
-      SVC_LOG_LEVEL: "silent",
-      DATABASE_URL: database.url,
-      TEST_GIT_LIMITS: JSON.stringify(limits),
-    };
-    const command = [process.execPath, join(import.meta.dir, "halting-server.ts")];
-    return spawnServer(command, settings, () => onReached());
+    return `${server.url().replace("://", `://x:${token}@`)}/v1/git/${projectId}.git`;
   }
 
   async function makePlace(kind: Kind, remote: Remote | null, repoUrl: string | null): Promise<PushPlace> {
     const folder = join(dataDir, remote ? "mirrors" : "repositories");
     const known = new Set(existsSync(folder) ? readdirSync(folder) : []);
-    const call = caller(server.url, token);
+    const call = caller(server.url(), token);
     const made = await call("POST", "/v1/projects", {
       body: { name: kind, ...(repoUrl && { repo_url: repoUrl }) },
     });
@@ -157,7 +128,7 @@ export async function startPushBench(limits: Record<string, number> = {}): Promi
   }
 
   function orphans(): string[] {
-    const living = new Set(descendantsOf(server.child.pid).map(({ pid }) => pid));
+    const living = new Set(descendantsOf(server.pid()).map(({ pid }) => pid));
     const home = `HOME=${join(dataDir, "git", "home")}`;
     return allProcesses()
       .filter(({ pid, environment }) => environment.includes(home) && !living.has(pid))

@@ -2,33 +2,26 @@ import { readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { askServer } from "../../src/admin/socket.ts";
 import type { Session } from "../../src/contract/session.ts";
-import type { SessionStep } from "../../src/deps.ts";
-import { type Answer, caller, makeFolder, spawnServer } from "./api.ts";
+import { type Answer, caller, makeFolder } from "./api.ts";
 import { scratch } from "./gateway.ts";
+import { type HaltingServer, startHaltingServer } from "./halting.ts";
 import { createDatabase } from "./postgres.ts";
 import { allProcesses, type ProcessOf } from "./processes.ts";
 import { Remote } from "./remote.ts";
 import { compile } from "./sandbox-bench.ts";
-import { until } from "./until.ts";
+import { untilStatus } from "./sessions.ts";
 
 /**
  * A server in a process of its own, on a real Postgres, with real local sandboxes: svc-agent from dist/, and the stand-in
  * of the agent runtime in them. It can be stopped between two steps of a session, killed, and started again.
  */
-export interface SessionServer {
+export interface SessionServer extends Omit<HaltingServer, "url" | "pid"> {
   dataDir: string;
   call(method: string, path: string, body?: unknown): Promise<Answer>;
   create(body?: Record<string, unknown>): Promise<Session>;
   get(sessionId: string): Promise<Session | null>;
   /** Waits until the session is in one of these states, as long as the bar allows. */
   becomes(sessionId: string, ...statuses: Session["status"][]): Promise<Session>;
-  /** Resolves when the server has come to this step, where it stays until `go`. */
-  haltAt(step: SessionStep): Promise<void>;
-  go(): void;
-  kill(): Promise<void>;
-  start(): Promise<void>;
-  /** Stops the server in good order. */
-  end(): Promise<void>;
   /** The processes of a session's sandbox. */
   processes(sessionId: string): ProcessOf[];
   /** Sessions with folders of sandboxes on the disk. */
@@ -47,11 +40,19 @@ export async function startSessionServer(env: Record<string, string> = {}): Prom
   await compile(join(import.meta.dir, "opencode.ts"), runtime);
   const remote = new Remote();
   remote.commit("main", { a: "1\n" });
-  let onReached = () => {};
-  let server = await spawn();
+  const server = await startHaltingServer({
+    SVC_PORT: "0",
+    SVC_DATA_DIR: dataDir,
+    SVC_ALLOW_PRIVATE_REPOS: "1",
+    SVC_SANDBOX_PROVIDER: "local",
+    SVC_RUNTIME_BIN: runtime,
+    SVC_LOG_LEVEL: "silent",
+    DATABASE_URL: database.url,
+    ...env,
+  });
   const token = (await askServer(dataDir, { verb: "token", email: "first@example.com", name: "t" })) ?? "";
   const call: SessionServer["call"] = (method, path, body) =>
-    caller(server.url, token)(method, path, body === undefined ? {} : { body });
+    caller(server.url(), token)(method, path, body === undefined ? {} : { body });
   const made = await call("POST", "/v1/projects", { name: "p", repo_url: remote.url });
   if (made.status !== 201) throw new Error(`no project: ${made.text}`);
   const sessions = `/v1/projects/${made.body.project_id}/sessions`;
@@ -70,71 +71,22 @@ export async function startSessionServer(env: Record<string, string> = {}): Prom
       if (answer.status !== 201) throw new Error(`no session: ${answer.text}`);
       return answer.body;
     },
-    async becomes(id, ...statuses) {
-      let last: Session | null = null;
-      await until(
-        () => `the session is ${statuses.join(" or ")}, and not ${JSON.stringify(last)}`,
-        async () => {
-          last = await get(id);
-          return last !== null && statuses.includes(last.status);
-        },
-        TRUE_WITHIN_MS,
-      );
-      const session = await get(id);
-      if (!session) throw new Error("the session is gone");
-      return session;
-    },
-    haltAt(step) {
-      server.child.send({ haltAt: step });
-      return new Promise((resolve) => {
-        onReached = resolve;
-      });
-    },
-    go: () => server.child.send({ go: true }),
-    async kill() {
-      server.child.kill("SIGKILL");
-      await server.child.exited;
-    },
-    start,
-    end,
+    ...server,
+    becomes: (id, ...statuses) => untilStatus(() => get(id), statuses, TRUE_WITHIN_MS),
     processes: (id) =>
       allProcesses().filter(
         ({ pid, environment }) =>
-          pid !== server.child.pid && environment.some((variable) => variable.includes(id)),
+          pid !== server.pid() && environment.some((variable) => variable.includes(id)),
       ),
     folders: () => readdirSync(join(dataDir, "sandboxes")),
     async stop() {
       // one that was killed has left its sandboxes: the next ends them in good order
-      await start();
-      await end();
+      await server.start();
+      await server.end();
       tools[Symbol.dispose]();
       remote.remove();
       rmSync(dataDir, { recursive: true, force: true });
       await database.drop();
     },
   };
-
-  async function start(): Promise<void> {
-    if (server.child.exitCode !== null || server.child.signalCode !== null) server = await spawn();
-  }
-
-  async function end(): Promise<void> {
-    server.child.kill("SIGTERM");
-    await server.child.exited;
-  }
-
-  function spawn() {
-    const settings = {
-      SVC_PORT: "0",
-      SVC_DATA_DIR: dataDir,
-      SVC_ALLOW_PRIVATE_REPOS: "1",
-      SVC_SANDBOX_PROVIDER: "local",
-      SVC_RUNTIME_BIN: runtime,
-      SVC_LOG_LEVEL: "silent",
-      DATABASE_URL: database.url,
-      ...env,
-    };
-    const command = [process.execPath, join(import.meta.dir, "halting-server.ts")];
-    return spawnServer(command, settings, () => onReached());
-  }
 }

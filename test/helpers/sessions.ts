@@ -56,24 +56,32 @@ export async function startSessions(
       if (made.status !== 201) throw new Error(`no session: ${made.status} ${made.text}`);
       return made.body;
     },
-    async becomes(id, ...statuses) {
-      let last: Session | null = null;
-      await until(
-        () => `the session is ${statuses.join(" or ")}, and not ${JSON.stringify(last)}`,
-        async () => {
-          last = await get(id);
-          return last !== null && statuses.includes(last.status);
-        },
-        20_000,
-      );
-      return await get(id);
-    },
+    becomes: (id, ...statuses) => untilStatus(() => get(id), statuses, 20_000),
     async stop() {
       await api.stop();
       await provider.close();
       remote.remove();
     },
   };
+}
+
+/** Waits until a session's status is one of these. */
+export async function untilStatus(
+  look: () => Promise<Session | null>,
+  statuses: readonly Session["status"][],
+  withinMs: number,
+): Promise<Session> {
+  let last: Session | null = null;
+  await until(
+    () => `the session is ${statuses.join(" or ")}, and not ${JSON.stringify(last)}`,
+    async () => {
+      last = await look();
+      return last !== null && statuses.includes(last.status);
+    },
+    withinMs,
+  );
+  if (last === null) throw new Error("the session is gone");
+  return last;
 }
 
 /** Reads a stream of events until one of them is what was waited for. */

@@ -1,0 +1,45 @@
+import { join } from "node:path";
+import type { MergeStep, SessionStep } from "../../src/deps.ts";
+import type { PushStep } from "../../src/git/options.ts";
+import { spawnServer } from "./api.ts";
+
+/** A server in a process of its own that can be stopped between two steps, killed, and started again where it was. */
+export interface HaltingServer {
+  url(): string;
+  pid(): number;
+  /** Resolves when the server has come to this step, where it stays until `go`. */
+  haltAt(step: MergeStep | PushStep | SessionStep): Promise<void>;
+  go(): void;
+  kill(): Promise<void>;
+  /** Starts another one when this has ended. */
+  start(): Promise<void>;
+  /** Stops it in good order. */
+  end(): Promise<void>;
+}
+
+export async function startHaltingServer(env: Record<string, string>): Promise<HaltingServer> {
+  let onReached = () => {};
+  const spawn = () =>
+    spawnServer([process.execPath, join(import.meta.dir, "halting-server.ts")], env, () => onReached());
+  let server = await spawn();
+  const signal = async (name: "SIGKILL" | "SIGTERM") => {
+    server.child.kill(name);
+    await server.child.exited;
+  };
+  return {
+    url: () => server.url,
+    pid: () => server.child.pid,
+    haltAt(step) {
+      server.child.send({ haltAt: step });
+      return new Promise((resolve) => {
+        onReached = resolve;
+      });
+    },
+    go: () => server.child.send({ go: true }),
+    kill: () => signal("SIGKILL"),
+    async start() {
+      if (server.child.exitCode !== null || server.child.signalCode !== null) server = await spawn();
+    },
+    end: () => signal("SIGTERM"),
+  };
+}
