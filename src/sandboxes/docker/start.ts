@@ -10,7 +10,7 @@ import {
 import { createSandbox } from "./container.ts";
 import type { Doors } from "./door.ts";
 import { endAll } from "./end.ts";
-import type { Engine } from "./engine.ts";
+import { type Engine, EngineError } from "./engine.ts";
 import { type ApiPlace, startFence } from "./fence.ts";
 import { findSandboxes } from "./find.ts";
 import type { Images } from "./images/images.ts";
@@ -45,17 +45,24 @@ export async function startSandbox(
   const start = { ...session, [LABEL.start]: randomUUID() };
   await endAll(engine, session, 0);
   await doors.close(spec.sessionId);
-  try {
-    return await assemble(context, spec, watch, signal, {
-      ...start,
-      [LABEL.generation]: String(spec.generation),
-    });
-  } catch (error) {
-    await doors.close(spec.sessionId);
-    // what cannot be taken away now is listed as a leftover
-    await endAll(engine, start, 0).catch(() => {});
-    throw error;
+  const labels = { ...start, [LABEL.generation]: String(spec.generation) };
+  for (let tries = 1; ; tries++) {
+    try {
+      return await assemble(context, spec, watch, signal, labels);
+    } catch (error) {
+      await doors.close(spec.sessionId);
+      // what cannot be taken away now is listed as a leftover
+      await endAll(engine, start, 0).catch(() => {});
+      if (tries === TRIES || !isImageGone(error)) throw error;
+    }
   }
+}
+
+/** An image that was found may be taken away as an old one before a container uses it; the next try makes it again. */
+const TRIES = 2;
+
+function isImageGone(error: unknown): boolean {
+  return error instanceof EngineError && error.status === 404 && /no such image/i.test(error.message);
 }
 
 async function assemble(

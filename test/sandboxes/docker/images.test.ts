@@ -255,6 +255,28 @@ describe("images of sandboxes in Docker", () => {
   );
 
   test(
+    "an image that is taken away while a sandbox starts is made again",
+    async () => {
+      const provider = make();
+      const build = buildOf({ ".svc/Dockerfile": "FROM debian:bookworm-slim\nRUN echo soon gone\n" });
+      const [first, second] = [specOf({}, { build }), specOf({}, { build })];
+      await provider.start(first, watchOf(), AbortSignal.timeout(TEST_MS));
+      const [{ ImageID }] = await docker("GET", `/containers/json?filters=${sandboxOf(first.sessionId)}`);
+      await provider.stop(first.sessionId, 0);
+      // by the time of this step the image has been found
+      const watch = watchOf();
+      const step = (name: "image" | "sandbox") => {
+        watch.step(name);
+        // nothing else goes on meanwhile
+        if (watch.steps.length === 2) removeImageNow(ImageID);
+      };
+      await provider.start(second, { step, log: watch.log }, AbortSignal.timeout(TEST_MS));
+      expect(watch.steps).toEqual(["image", "sandbox", "image", "sandbox"]);
+    },
+    TEST_MS,
+  );
+
+  test(
     "programs that are missing, or are none, are named",
     async () => {
       const folder = mkdtempSync(join(tmpdir(), "svc-binaries-"));
@@ -288,6 +310,18 @@ describe("images of sandboxes in Docker", () => {
       .map((part) => JSON.stringify(part));
   }
 });
+
+function removeImageNow(id: string): void {
+  const unix = (process.env["DOCKER_HOST"] ?? "").replace(/^unix:\/\//, "");
+  const options = JSON.stringify({ unix, method: "DELETE" });
+  const program = `const { ok } = await fetch("http://docker/images/${id}?force=1", ${options}); process.exit(ok ? 0 : 1)`;
+  const { success } = Bun.spawnSync([process.execPath, "-e", program]);
+  if (!success) throw new Error("the image was not removed");
+}
+
+function sandboxOf(sessionId: string): string {
+  return encodeURIComponent(JSON.stringify({ label: [`svc.session=${sessionId}`, "svc.role=sandbox"] }));
+}
 
 function buildOf(files: Record<string, string>, dockerfile = ".svc/Dockerfile"): ImageBuild {
   return {
