@@ -19,9 +19,12 @@ export class Changes {
     const waiting = this.#waiting.get(name) ?? new Set();
     this.#waiting.set(name, waiting.add(resolve));
     const timer = setTimeout(resolve, ms);
-    signal?.addEventListener("abort", () => resolve(), { once: true });
+    const onAbort = () => resolve();
+    signal?.addEventListener("abort", onAbort);
     await promise;
     clearTimeout(timer);
+    // one signal is waited with again and again
+    signal?.removeEventListener("abort", onAbort);
     waiting.delete(resolve);
     if (waiting.size === 0 && this.#waiting.get(name) === waiting) this.#waiting.delete(name);
   }

@@ -2,10 +2,13 @@ import { and, eq, inArray, or } from "drizzle-orm";
 import { projectSessions } from "../../db/schema/index.ts";
 import type { Deps } from "../deps.ts";
 import { placesOf, queueOf } from "../jobs/places.ts";
-import type { Provider, Sandbox } from "../sandboxes/provider.ts";
+import type { Provider } from "../sandboxes/provider.ts";
 import { howItEnded } from "./boot.ts";
+import { claimSession } from "./claim.ts";
 import { endSandbox } from "./end.ts";
 import { recordFailure } from "./fail.ts";
+import { isAlive } from "./stop.ts";
+import { stillRunning } from "./this-start.ts";
 import type { SessionRow } from "./wire.ts";
 
 /** An orphan has nobody who waits for it. */
@@ -44,17 +47,24 @@ async function askAgain(deps: Deps): Promise<void> {
 
 async function reconcileProvider(deps: Deps, provider: Provider): Promise<void> {
   // the rows first: a sandbox that is in neither list has ended, one that is only in the second was just begun
-  const before = await sessionsOf(deps, provider);
+  const running = await runningSessions(deps, provider);
   const sandboxes = new Map((await provider.list()).map((sandbox) => [sandbox.sessionId, sandbox]));
-  for (const session of before) {
-    const sandbox = sandboxes.get(session.sessionId) ?? null;
-    if (session.status === "running" && session.goal === "running" && sandbox?.state !== "running")
-      await recordDeath(deps, session, sandbox);
-  }
-  await endOrphans(deps, provider, [...sandboxes.keys()]);
+  for (const session of running)
+    if (sandboxes.get(session.sessionId)?.state !== "running") await recordDeath(deps, provider, session);
+  const alive = await aliveAmong(deps, [...sandboxes.keys()]);
+  for (const sessionId of sandboxes.keys())
+    if (!alive.has(sessionId)) await endOrphan(deps, provider, sessionId);
 }
 
-async function sessionsOf(deps: Deps, { name }: Provider): Promise<SessionRow[]> {
+async function aliveAmong(deps: Deps, sessionIds: string[]): Promise<ReadonlySet<string>> {
+  const rows = await deps.db
+    .select({ sessionId: projectSessions.sessionId, status: projectSessions.status })
+    .from(projectSessions)
+    .where(inArray(projectSessions.sessionId, sessionIds));
+  return new Set(rows.filter(isAlive).map(({ sessionId }) => sessionId));
+}
+
+async function runningSessions(deps: Deps, { name }: Provider): Promise<SessionRow[]> {
   return await deps.db
     .select()
     .from(projectSessions)
@@ -62,33 +72,48 @@ async function sessionsOf(deps: Deps, { name }: Provider): Promise<SessionRow[]>
       and(
         eq(projectSessions.provider, name),
         eq(projectSessions.status, "running"),
+        eq(projectSessions.goal, "running"),
         inArray(projectSessions.place, placesOf(deps)),
       ),
     );
 }
 
 /** A sandbox ended that should run: by itself, by the kernel, or by somebody else's hand. */
-async function recordDeath(deps: Deps, session: SessionRow, sandbox: Sandbox | null): Promise<void> {
-  deps.log.warn({ session: session.sessionId, exitCode: sandbox?.exitCode }, "a sandbox has ended by itself");
-  await endSandbox(deps, session);
-  await recordFailure(deps, session, howItEnded(sandbox));
+async function recordDeath(deps: Deps, provider: Provider, session: SessionRow): Promise<void> {
+  await withClaim(deps, session.sessionId, async () => {
+    const [row] = await deps.db.select().from(projectSessions).where(stillRunning(session));
+    if (!row) return;
+    const sandbox = await provider.find(session.sessionId);
+    if (sandbox?.state === "running") return;
+    deps.log.warn(
+      { session: session.sessionId, exitCode: sandbox?.exitCode },
+      "a sandbox has ended by itself",
+    );
+    await endSandbox(deps, row);
+    await recordFailure(deps, row, howItEnded(sandbox));
+  });
 }
 
-/** Ends the sandboxes whose session is gone, or has ended without them. */
-async function endOrphans(deps: Deps, provider: Provider, sessionIds: string[]): Promise<void> {
-  if (sessionIds.length === 0) return;
-  const rows = await deps.db
-    .select({ sessionId: projectSessions.sessionId, status: projectSessions.status })
-    .from(projectSessions)
-    .where(inArray(projectSessions.sessionId, sessionIds));
-  const wanted = new Set(
-    rows
-      .filter(({ status }) => status === "provisioning" || status === "running")
-      .map(({ sessionId }) => sessionId),
-  );
-  for (const sessionId of sessionIds) {
-    if (wanted.has(sessionId)) continue;
+/** Ends a sandbox whose session is gone, or has ended without it. */
+async function endOrphan(deps: Deps, provider: Provider, sessionId: string): Promise<void> {
+  const end = async () => {
     deps.log.warn({ session: sessionId }, "ending a sandbox of no session");
     await provider.stop(sessionId, ORPHAN_GRACE_MS);
+  };
+  const isKnown = (await deps.db.$count(projectSessions, eq(projectSessions.sessionId, sessionId))) > 0;
+  if (!isKnown) return await end();
+  await withClaim(deps, sessionId, async () => {
+    if (!(await aliveAmong(deps, [sessionId])).has(sessionId)) await end();
+  });
+}
+
+/** What is looked at may be started again in the same moment: only who has the claim may act on what it has seen. */
+async function withClaim(deps: Deps, sessionId: string, work: () => Promise<void>): Promise<void> {
+  const claim = await claimSession(deps, sessionId);
+  if (!claim) return;
+  try {
+    await work();
+  } finally {
+    await claim.release();
   }
 }

@@ -281,6 +281,24 @@ describe("what becomes of sandboxes by themselves is noticed", () => {
     expect((await bench.get(kept)).status).toBe("running");
   }, 20_000);
 
+  test("one that is missing from a list, and is there when it is looked for, runs on", async () => {
+    const { session_id: id } = await bench.create();
+    await bench.becomes(id, "running");
+    let listed = 0;
+    const list = bench.provider.list;
+    bench.provider.list = async () => {
+      listed++;
+      return [];
+    };
+    await until("it was listed twice", () => {
+      bench.look();
+      return listed >= 2;
+    });
+    bench.provider.list = list;
+    expect((await bench.get(id)).status).toBe("running");
+    expect(bench.provider.sandboxes.has(id)).toBe(true);
+  });
+
   test("an engine that hangs for a while is no death", async () => {
     const { session_id: id } = await bench.create();
     await bench.becomes(id, "running");
