@@ -13,6 +13,11 @@ export function placesOf({ serverId }: { serverId: string }): string[] {
   return [serverId, CLUSTER];
 }
 
+/** Whether a session's sandbox is where this server can see it: another machine's addresses are not this one's. */
+export function isWithinReach(server: { serverId: string }, { place }: { place: string }): boolean {
+  return placesOf(server).includes(place);
+}
+
 /**
  * The queue of one kind of work at a place: `sessions` has sessions' ids as keys and makes them what they are to be,
  * `secrets` has projects' ids and gives their running sandboxes what was set.

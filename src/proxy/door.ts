@@ -4,6 +4,7 @@ import { resolveCaller, resolveProject } from "../auth/caller.ts";
 import { SvcError } from "../contract/errors.ts";
 import type { UserRole } from "../contract/user-context.ts";
 import type { Deps } from "../deps.ts";
+import { isWithinReach } from "../jobs/places.ts";
 import { type Reached, reachSession } from "../sessions/reach.ts";
 import { readPreviewCookie } from "./preview-cookie.ts";
 import type { PreviewPlace } from "./preview-host.ts";
@@ -62,7 +63,8 @@ export function createDoor(deps: Deps): Door {
       (admitted) => {
         asked.admitted = admitted;
         // it may run the next moment, and whoever waited for that is not sent away
-        if (admitted.session.status !== "running" && known.get(key) === asked) known.delete(key);
+        const isReady = admitted.session.status === "running" && isWithinReach(deps, admitted.session);
+        if (!isReady && known.get(key) === asked) known.delete(key);
       },
       () => known.get(key) === asked && known.delete(key),
     );

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { SvcError } from "../contract/errors.ts";
 import type { Deps } from "../deps.ts";
+import { isWithinReach } from "../jobs/places.ts";
 import { noteActivity } from "../sessions/activity.ts";
 import type { Decision } from "../splice/connection.ts";
 import type { Field, RequestHead } from "../splice/head.ts";
@@ -44,6 +45,10 @@ export function createPassage(deps: Deps): Passage {
       throw new SvcError("validation_failed", "X-Svc-User-Context is given twice.");
     }
     if (session.status !== "running" || !daemon) return notRunning(deps, session, head);
+    if (!isWithinReach(deps, session)) {
+      const sentence = `The session runs on the machine of another server; stopped and started again here it runs on this one: svc sessions restart ${session.sessionId}`;
+      throw new SvcError("sandbox_unreachable", sentence);
+    }
     noteActivity(deps, session.sessionId);
     const add = [
       ["Host", seen.host],

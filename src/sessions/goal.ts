@@ -7,7 +7,10 @@ import type { SessionRow } from "./wire.ts";
 
 /** What a session is to be, and what follows from it at once. */
 type Change = Partial<
-  Pick<SessionRow, "goal" | "status" | "generation" | "step" | "error" | "stopReason" | "lastActiveAt">
+  Pick<
+    SessionRow,
+    "goal" | "status" | "place" | "generation" | "step" | "error" | "stopReason" | "lastActiveAt"
+  >
 >;
 
 /**

@@ -3,6 +3,7 @@ import { projectSessions } from "../../db/schema/index.ts";
 import type { ProjectRow } from "../auth/caller.ts";
 import type { Session } from "../contract/session.ts";
 import type { Deps } from "../deps.ts";
+import { placeOf } from "../jobs/places.ts";
 import { takePlace } from "./cap.ts";
 import { aim } from "./goal.ts";
 import { findSession, unknownSession } from "./read.ts";
@@ -42,8 +43,11 @@ async function start(
       .where(eq(projectSessions.sessionId, sessionId))
       .for("update");
     if (!session || !isDue(session)) return session ?? null;
-    if (!isAlive(session)) await takePlace(deps, tx, session.accountId);
+    const isOver = !isAlive(session);
+    if (isOver) await takePlace(deps, tx, session.accountId);
     return await aim(deps, tx, sessionId, {
+      // without a sandbox anywhere it may run where it is asked for, also when its server is gone
+      ...(isOver && { place: placeOf(deps, session.provider) }),
       goal: "running",
       status: "provisioning",
       generation: session.generation + 1,

@@ -91,6 +91,9 @@ export async function startGateway(
         branchName: id,
         baseRef: "main",
         status: "running",
+        // no look at this server's own sandboxes takes it for dead, and every server may reach it
+        provider: "kubernetes",
+        place: "kubernetes",
         createdBy: user_id,
       });
       const path = `/v1/projects/${projectId}`;

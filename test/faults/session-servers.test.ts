@@ -8,6 +8,39 @@ import { StandInProvider } from "../helpers/stand-in-provider.ts";
 const test = needs("a real Postgres", POSTGRES);
 const CAP = 20;
 
+test("a session that was stopped on one server can be started on another, and is reached there alone", async () => {
+  const database = await createDatabase();
+  const env = { DATABASE_URL: database.url, SVC_MASTER_KEY: "ab".repeat(32) };
+  const one = await startSessions({ env });
+  const provider = new StandInProvider();
+  const two = await startApi({ env, deps: { sandboxes: provider.sandboxesOf } });
+  try {
+    const { session_id: id } = await one.create();
+    await one.becomes(id, "running");
+    const visit = (api: typeof two) =>
+      api.call("GET", `/v1/p/${id}/8000/svc/health`, { token: one.api.token });
+    expect((await visit(one.api)).status).toBe(200);
+    const elsewhere = await visit(two);
+    expect([elsewhere.status, elsewhere.body.code]).toEqual([502, "sandbox_unreachable"]);
+
+    await one.call("POST", `/${id}/stop`);
+    await one.becomes(id, "stopped");
+    const path = `/v1/projects/${one.projectId}/sessions/${id}`;
+    expect((await two.call("POST", `${path}/restart`, { token: one.api.token })).status).toBe(202);
+    await one.becomes(id, "running");
+    expect(provider.sandboxes.has(id)).toBe(true);
+    expect((await visit(two)).status).toBe(200);
+    // whichever server is asked, the one that has the sandbox ends it
+    await one.call("POST", `/${id}/stop`);
+    await one.becomes(id, "stopped");
+    expect(provider.sandboxes.has(id)).toBe(false);
+  } finally {
+    await one.stop();
+    await two.stop();
+    await database.drop();
+  }
+}, 60_000);
+
 test("of 40 creations that race at two servers for 20 places, exactly 20 are let in, and a place that is given back is taken", async () => {
   const database = await createDatabase();
   const env = {
