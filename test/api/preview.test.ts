@@ -292,7 +292,7 @@ describe("a session that does not run", () => {
     const place = readFileSync(join(bench.api.dataDir, "server-id"), "utf8").trim();
     await bench.db
       .update(projectSessions)
-      .set({ ...change, place })
+      .set({ place, ...change })
       .where(eq(projectSessions.sessionId, id));
     await Bun.sleep(1_100);
     const ask = (lines: string[], method = "GET") => visit("/", [cookie, ...lines], hostOf(port, id), method);
@@ -303,7 +303,8 @@ describe("a session that does not run", () => {
 
   test("is shown as it starts, on a page that nothing can run in", async () => {
     const name = `<script>alert("1")</script>`;
-    const { ask } = await of({ status: "provisioning", step: "clone", name });
+    // a server that nobody runs starts it, and so it stays as it is
+    const { ask } = await of({ status: "provisioning", step: "clone", name, place: "nobody's" });
     const { text } = await ask([PAGE]);
     expect(text).toMatch(/503 Service Unavailable[\s\S]*Retry-After: \d/);
     expect(text).toContain("Content-Security-Policy: default-src 'none'");
