@@ -18,6 +18,7 @@ const BASE = { repo: "debian", tag: "bookworm-slim" };
 const START_MS = 60_000;
 /** Containers are killed after ten seconds; then the engine unmounts their files. */
 const STOP_MS = 30_000;
+const PRUNE_MS = 10_000;
 /**
  * Where sandboxes have their networks. An address of one that is gone is nobody's: what a test still asks of it must not
  * leave the machine.
@@ -56,6 +57,9 @@ export async function startDockerEngine(): Promise<DockerEngine | { missing: str
     { stdin: "ignore", stdout: "ignore", stderr: Bun.file(join(folder, "log")) },
   );
   const stop = async () => {
+    // an engine that ends leaves the bridges of its networks on the machine
+    const pruning = { unix: socket, method: "POST", signal: AbortSignal.timeout(PRUNE_MS) };
+    await fetch("http://docker/networks/prune", pruning).catch(() => {});
     child.kill("SIGTERM");
     const timer = setTimeout(() => child.kill("SIGKILL"), STOP_MS);
     await child.exited;
