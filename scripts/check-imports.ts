@@ -48,6 +48,7 @@ const ONLY: Readonly<Record<string, readonly string[]>> = {
 
 /** The files that know which database there is, and what they alone import. */
 const KNOW_DRIVERS = ["db/client.ts", "db/migrate.ts", "src/jobs/queue.ts"];
+const LIST = new Intl.ListFormat("en-GB", { type: "conjunction" });
 const DRIVER =
   /^(postgres|pg|pg-boss|@electric-sql\/pglite|drizzle-orm\/(postgres-js|pglite|node-postgres|bun-sql))(\/|$)/;
 
@@ -98,7 +99,7 @@ function problemOf(file: string, target: string): string | null {
   if (DRIVER.test(target)) {
     return KNOW_DRIVERS.includes(file)
       ? null
-      : `${file} imports ${target}: only ${KNOW_DRIVERS.join(" and ")} name a database driver`;
+      : `${file} imports ${target}: only ${LIST.format(KNOW_DRIVERS)} name a database driver`;
   }
   if (/^(scripts|test)\//.test(target)) return `${file} imports ${target}: that is no part of the product`;
   const [from, to] = [partOf(file), partOf(target)];

@@ -101,7 +101,7 @@ test("the server is killed while a session runs: it runs on, and the next server
   await server.start();
   // two looks at the sandboxes later
   await Bun.sleep(11_000);
-  expect((await server.get(id))?.status).toBe("running");
+  expect(await server.get(id)).toMatchObject({ status: "running", error: null });
   expect(server.processes(id).map(({ pid }) => pid)).toEqual(before);
   await removes(id);
 }, 60_000);

@@ -17,10 +17,13 @@ export interface HaltingServer {
   end(): Promise<void>;
 }
 
+/** As the test command runs its files, Bun kills what a killed one has started: here it is to live on, as it would. */
+const LEFT_ALONE = { BUN_FEATURE_FLAG_NO_ORPHANS: "0" };
+
 export async function startHaltingServer(env: Record<string, string>): Promise<HaltingServer> {
   let onReached = () => {};
-  const spawn = () =>
-    spawnServer([process.execPath, join(import.meta.dir, "halting-server.ts")], env, () => onReached());
+  const command = [process.execPath, join(import.meta.dir, "halting-server.ts")];
+  const spawn = () => spawnServer(command, { ...env, ...LEFT_ALONE }, () => onReached());
   let server = await spawn();
   const signal = async (name: "SIGKILL" | "SIGTERM") => {
     server.child.kill(name);
