@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { GIT_ENVIRONMENT } from "../git-environment.ts";
 import { git } from "./git.ts";
+import { findProgram, freePort, start, untilListening } from "./programs.ts";
 import type { Workbench } from "./workbench.ts";
 
 /** What serves git elsewhere: nginx, which has fcgiwrap start `git http-backend`. */
@@ -12,16 +12,13 @@ export interface HttpBackend {
 
 /** Of each of the two: a git command makes one request at a time. */
 const WORKERS = 4;
-const START_MS = 5_000;
-/** Debian keeps servers where an ordinary user's path does not look. */
-const PATH = `${process.env["PATH"] ?? ""}:/usr/sbin:/usr/local/sbin`;
 
 /**
  * Starts it on loopback, with its configuration and all its files in the bench's folder.
  * @returns a sentence when this machine lacks a part of it
  */
 export async function startHttpBackend(bench: Workbench): Promise<HttpBackend | { missing: string }> {
-  const [nginx, fcgiwrap] = ["nginx", "fcgiwrap"].map((name) => Bun.which(name, { PATH }));
+  const [nginx, fcgiwrap] = ["nginx", "fcgiwrap"].map(findProgram);
   if (!nginx || !fcgiwrap) return { missing: `${nginx ? "fcgiwrap" : "nginx"} is not installed` };
   const folder = bench.folder("http-backend");
   const root = join(folder, "repositories");
@@ -44,20 +41,6 @@ export async function startHttpBackend(bench: Workbench): Promise<HttpBackend | 
       return `${url}/${name}.git`;
     },
   };
-}
-
-/** In a process group of its own: fcgiwrap does not end its workers. */
-function start(bench: Workbench, cwd: string, command: string[]): void {
-  const env = { ...GIT_ENVIRONMENT, PATH };
-  const stderr = Bun.file(join(cwd, "stderr"));
-  const child = Bun.spawn(command, { cwd, env, stdin: "ignore", stdout: "ignore", stderr, detached: true });
-  bench.atEnd(() => {
-    try {
-      process.kill(-child.pid, "SIGKILL");
-    } catch {
-      // it never got going
-    }
-  });
 }
 
 interface Places {
@@ -105,24 +88,4 @@ function configuration({ folder, root, socket, port, program }: Places): string 
     ...Object.entries(parameters).map(([name, value]) => `fastcgi_param ${name} ${value};`),
     "}}}",
   ].join("\n");
-}
-
-function freePort(): number {
-  const listener = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
-  const { port } = listener;
-  listener.stop(true);
-  return port;
-}
-
-async function untilListening(url: string): Promise<void> {
-  const end = performance.now() + START_MS;
-  const answers = () =>
-    fetch(url).then(
-      () => true,
-      () => false,
-    );
-  while (!(await answers())) {
-    if (performance.now() > end) throw new Error("nginx did not start");
-    await Bun.sleep(20);
-  }
 }

@@ -6,6 +6,7 @@ import { listing } from "./listing.ts";
 import { memory } from "./memory.ts";
 import { merge } from "./merge.ts";
 import { preview } from "./preview.ts";
+import { proxy } from "./proxy.ts";
 import { readers } from "./readers.ts";
 import { Report } from "./report.ts";
 import { sessions } from "./sessions.ts";
@@ -20,6 +21,7 @@ const BENCHES: Record<string, (bench: Workbench) => Promise<void>> = {
   listing,
   readers,
   "git-gateway": gitGateway,
+  proxy,
   sessions,
   cli,
   memory,

@@ -78,7 +78,8 @@ export async function sessions(bench: Workbench): Promise<void> {
   await server.stop();
 }
 
-async function buildStandIn(bench: Workbench): Promise<string> {
+/** The stand-in of the agent runtime that the tests use, as a program. */
+export async function buildStandIn(bench: Workbench): Promise<string> {
   const program = join(bench.folder("runtime"), "opencode");
   const source = join(ROOT, "test", "helpers", "opencode.ts");
   const built = await run([process.execPath, "build", "--compile", `--outfile=${program}`, source]);

@@ -1,0 +1,51 @@
+import { join } from "node:path";
+import { GIT_ENVIRONMENT } from "../git-environment.ts";
+import type { Workbench } from "./workbench.ts";
+
+const START_MS = 10_000;
+/** Debian keeps servers where an ordinary user's path does not look. */
+const PATH = `${process.env["PATH"] ?? ""}:/usr/sbin:/usr/local/sbin`;
+
+export function findProgram(name: string): string | null {
+  return Bun.which(name, { PATH });
+}
+
+/** In a process group of its own: fcgiwrap does not end its workers. */
+export function start(
+  bench: Workbench,
+  cwd: string,
+  command: string[],
+  more: Record<string, string> = {},
+): void {
+  const env = { ...GIT_ENVIRONMENT, PATH, ...more };
+  const stderr = Bun.file(join(cwd, "stderr"));
+  const child = Bun.spawn(command, { cwd, env, stdin: "ignore", stdout: "ignore", stderr, detached: true });
+  bench.atEnd(() => {
+    try {
+      process.kill(-child.pid, "SIGKILL");
+    } catch {
+      // it never got going
+    }
+  });
+}
+
+export function freePort(): number {
+  const listener = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
+  const { port } = listener;
+  listener.stop(true);
+  return port;
+}
+
+/** Waits until a server answers, whatever it says. */
+export async function untilListening(url: string): Promise<void> {
+  const end = performance.now() + START_MS;
+  const answers = () =>
+    fetch(url).then(
+      () => true,
+      () => false,
+    );
+  while (!(await answers())) {
+    if (performance.now() > end) throw new Error(`nothing listens at ${url}`);
+    await Bun.sleep(20);
+  }
+}

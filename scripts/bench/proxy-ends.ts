@@ -1,0 +1,178 @@
+import { closeSync, openSync, truncateSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { signUserContext } from "../../src/contract/user-context.ts";
+import { DIST } from "../binaries.ts";
+import { git } from "./git.ts";
+import { importNoise } from "./noise.ts";
+import { freePort, start, untilListening } from "./programs.ts";
+import { cleanEnvironment, type Server, startServer } from "./server.ts";
+import { buildStandIn } from "./sessions.ts";
+import type { Workbench } from "./workbench.ts";
+
+/** A way to the origin: what to put paths behind, and the header that lets one in. */
+export interface End {
+  url: string;
+  /** `Name: value`; made anew, since it may expire. */
+  header(): string;
+}
+
+export interface Ends {
+  /** nginx with one worker before the origin, and nginx before that. */
+  nginx: End;
+  nginxTwice: End;
+  /** svc-agent with the signature checked, and svc-api before it. */
+  daemon: End;
+  api: End;
+  server: Server;
+  /** Ends session and server. */
+  close(): Promise<void>;
+  /** A sparse file of `LARGE_BYTES`. */
+  large: string;
+}
+
+export const LARGE_BYTES = 1024 ** 3;
+const SERVICE_KEY = "svc_sb_bench";
+
+/** Starts the origin and every way to it, all on loopback. */
+export async function openEnds(bench: Workbench, nginx: string): Promise<Ends> {
+  const folder = bench.folder("proxy");
+  const large = join(folder, "large");
+  closeSync(openSync(large, "w"));
+  truncateSync(large, LARGE_BYTES);
+  const [origin, streams] = [freePort(), freePort()];
+  start(bench, folder, [process.execPath, join(import.meta.dir, "proxy-origin.ts"), String(streams)]);
+  const [one, two] = [freePort(), freePort()];
+  await startNginx(
+    bench,
+    nginx,
+    origin,
+    [
+      `location / { default_type text/plain; return 200 ok; }`,
+      `location = /large { alias ${large}; }`,
+      ...["/sink", "/sse", "/ws"].map((path) => `location = ${path} { ${passTo(streams)} }`),
+    ],
+    streams,
+  );
+  await startNginx(bench, nginx, one, [`location / { ${passTo(origin)} }`], origin);
+  await startNginx(bench, nginx, two, [`location / { ${passTo(one)} }`], one);
+  const { server, session, project } = await startApi(bench);
+  const daemon = await startDaemon(bench);
+  const at = (port: number): End => ({ url: `http://127.0.0.1:${port}`, header: () => "X-Nothing: 1" });
+  return {
+    nginx: at(one),
+    nginxTwice: at(two),
+    daemon: { url: `${daemon.url}/proxy/${origin}`, header: daemon.header },
+    api: {
+      url: `${server.url}/v1/p/${session}/${origin}`,
+      header: () => `Authorization: Bearer ${server.token}`,
+    },
+    server,
+    async close() {
+      await server.call("DELETE", `/v1/projects/${project}/sessions/${session}`);
+      await server.stop();
+    },
+    large,
+  };
+}
+
+/** Connections are kept, and nothing is gathered before it is passed on: what streams need. */
+function passTo(port: number): string {
+  return [
+    `proxy_pass http://behind${port};`,
+    "proxy_http_version 1.1;",
+    "proxy_set_header Upgrade $http_upgrade;",
+    "proxy_set_header Connection $upgrade_or_keep;",
+    "proxy_buffering off;",
+    "proxy_request_buffering off;",
+    "proxy_read_timeout 1h;",
+  ].join(" ");
+}
+
+/** @param behind the port of what it passes requests on to */
+async function startNginx(
+  bench: Workbench,
+  nginx: string,
+  port: number,
+  places: string[],
+  behind: number,
+): Promise<void> {
+  const folder = bench.folder("nginx");
+  const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"];
+  const lines = [
+    process.getuid?.() === 0 ? "user root;" : "",
+    "daemon off;",
+    `pid ${join(folder, "nginx.pid")};`,
+    "worker_processes 1;",
+    "worker_rlimit_nofile 20000;",
+    "events { worker_connections 8192; }",
+    "http {",
+    "access_log off;",
+    "keepalive_requests 1000000000;",
+    'map $http_upgrade $upgrade_or_keep { default upgrade; "" ""; }',
+    ...temporary.map((name) => `${name}_temp_path ${join(folder, name)};`),
+    `upstream behind${behind} { server 127.0.0.1:${behind}; keepalive 256; keepalive_requests 1000000000; }`,
+    `server { listen 127.0.0.1:${port}; client_max_body_size 0; ${places.join(" ")} }`,
+    "}",
+  ];
+  const file = join(folder, "nginx.conf");
+  writeFileSync(file, lines.join("\n"));
+  start(bench, folder, [nginx, "-p", folder, "-e", "stderr", "-c", file]);
+  await untilListening(`http://127.0.0.1:${port}`);
+}
+
+/** A session in a local sandbox, which shares the machine's network. */
+async function startApi(bench: Workbench): Promise<{ server: Server; session: string; project: string }> {
+  const runtime = await buildStandIn(bench);
+  const server = await startServer(bench, {
+    env: { SVC_SANDBOX_PROVIDER: "local", SVC_RUNTIME_BIN: runtime },
+  });
+  const repository = bench.folder("repository");
+  await git(repository, ["init", "--quiet", "--bare", "--template=", "--initial-branch=main"]);
+  await importNoise(repository, { branch: "main", files: 1, fileBytes: 100, seed: 0 });
+  const { project_id } = await server.call<{ project_id: string }>("POST", "/v1/projects", {
+    name: "bench",
+    repo_url: `file://${repository}`,
+  });
+  const path = `/v1/projects/${project_id}/sessions`;
+  const made = await server.call<{ session_id: string }>("POST", path, {});
+  for (;;) {
+    const { status, error } = await server.call<{ status: string; error: string }>(
+      "GET",
+      `${path}/${made.session_id}`,
+    );
+    if (status === "running") return { server, session: made.session_id, project: project_id };
+    if (status !== "provisioning") throw new Error(`the session is ${status}: ${error}`);
+    await Bun.sleep(50);
+  }
+}
+
+/** A daemon by itself, which is still cloning: its ports are open all the same. */
+async function startDaemon(bench: Workbench): Promise<End> {
+  const session = crypto.randomUUID();
+  const folder = bench.folder("daemon");
+  const port = freePort();
+  start(bench, folder, [join(DIST, "svc-agent")], {
+    ...cleanEnvironment(),
+    SVC_PROJECT_ID: crypto.randomUUID(),
+    SVC_SESSION_ID: session,
+    SVC_BRANCH_NAME: session,
+    SVC_REPO_URL: "http://127.0.0.1:1/none.git",
+    SVC_API_URL: "http://127.0.0.1:1/v1",
+    SVC_TOKEN: SERVICE_KEY,
+    SVC_SERVICE_HOST: "127.0.0.1",
+    SVC_SERVICE_PORT: String(port),
+    SVC_RUNTIME_PORT: String(freePort()),
+    SVC_WORKSPACE: join(folder, "workspace"),
+    SVC_RUNTIME_HOME: join(folder, "home"),
+  });
+  const url = `http://127.0.0.1:${port}`;
+  await untilListening(`${url}/svc/health`);
+  return {
+    url,
+    header() {
+      const iat = Math.floor(Date.now() / 1000);
+      const context = { user_id: "bench", session_id: session, role: "user" as const, scopes: [], iat };
+      return `X-Svc-User-Context: ${signUserContext(SERVICE_KEY, { ...context, exp: iat + 60 })}`;
+    },
+  };
+}

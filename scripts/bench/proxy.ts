@@ -1,0 +1,188 @@
+import { connect, type Socket } from "node:net";
+import { run } from "../run.ts";
+import { interleave, median, timed } from "./measure.ts";
+import { residentMegabytes } from "./memory.ts";
+import { findProgram } from "./programs.ts";
+import { type End, LARGE_BYTES, openEnds } from "./proxy-ends.ts";
+import type { Workbench } from "./workbench.ts";
+
+const WHAT = "proxy";
+const ROUNDS = 5;
+const LARGE_ROUNDS = 3;
+const ROUND_S = 3;
+const CONNECTIONS = 32;
+const STREAMS = 1_000;
+const HOLD_MS = 60_000;
+
+/** svc-agent beside nginx with one worker, and svc-api with svc-agent behind it beside two nginx in a row. */
+export async function proxy(bench: Workbench): Promise<void> {
+  const [nginx, wrk, curl] = ["nginx", "wrk", "curl"].map(findProgram);
+  if (!nginx || !wrk || !curl) return bench.report.skip(WHAT, "nginx, wrk and curl are needed");
+  const ends = await openEnds(bench, nginx);
+  const pairs = [
+    ["svc-agent", ends.daemon, "nginx", ends.nginx],
+    ["svc-api and svc-agent", ends.api, "two nginx", ends.nginxTwice],
+  ] as const;
+  for (const [name, ours, other, peer] of pairs) {
+    await small(bench, wrk, `${name}: small answers`, ours, other, peer);
+    await large(bench, curl, name, ends.large, ours, other, peer);
+    await firstByte(bench, `${name}: first event of a stream`, ours, other, peer);
+  }
+  await hold(bench, ends.api, ends.server.pid);
+  await ends.close();
+}
+
+async function small(
+  bench: Workbench,
+  wrk: string,
+  what: string,
+  ours: End,
+  name: string,
+  peer: End,
+): Promise<void> {
+  const seen = new Map<End, { rate: number[]; p99: number[] }>([
+    [ours, { rate: [], p99: [] }],
+    [peer, { rate: [], p99: [] }],
+  ]);
+  for (let round = 0; round <= ROUNDS; round++) {
+    for (const end of round % 2 === 0 ? [ours, peer] : [peer, ours]) {
+      const options = ["-t1", `-c${CONNECTIONS}`, `-d${ROUND_S}s`, "--latency", "-H", end.header()];
+      const { out } = await run([wrk, ...options, `${end.url}/`]);
+      if (/Non-2xx|Socket errors/.test(out)) throw new Error(`${what}: ${out}`);
+      const [, p99 = "", unit = ""] = /99%\s+([\d.]+)(us|ms|s)/.exec(out) ?? [];
+      // the first warms both up
+      if (round === 0) continue;
+      seen.get(end)?.rate.push(Number(/Requests\/sec:\s+([\d.]+)/.exec(out)?.[1]));
+      seen.get(end)?.p99.push(Number(p99) * (unit === "us" ? 0.001 : unit === "s" ? 1000 : 1));
+    }
+  }
+  const of = (end: End, key: "rate" | "p99") => median(seen.get(end)?.[key] ?? []);
+  bench.report.ratio({
+    what,
+    unit: "requests/s",
+    ours: of(ours, "rate"),
+    peer: [name, of(peer, "rate")],
+    bar: { atLeast: 0.7 },
+  });
+  bench.report.ratio({
+    what: `${what}, 99 of 100`,
+    unit: "ms",
+    ours: of(ours, "p99"),
+    peer: [name, of(peer, "p99")],
+    bar: { atMost: 2 },
+  });
+}
+
+async function large(
+  bench: Workbench,
+  curl: string,
+  what: string,
+  file: string,
+  ours: End,
+  name: string,
+  peer: End,
+): Promise<void> {
+  const pass =
+    (end: End, ...args: string[]) =>
+    async () => {
+      const { code, err } = await run([curl, "-sSf", "-o", "/dev/null", "-H", end.header(), ...args]);
+      if (code !== 0) throw new Error(err);
+    };
+  const down = (end: End) => pass(end, `${end.url}/large`);
+  const up = (end: End) => pass(end, "-T", file, `${end.url}/sink`);
+  const times = await interleave(LARGE_ROUNDS, () => [
+    { ourDown: down(ours), ourUp: up(ours) },
+    { down: down(peer), up: up(peer) },
+  ]);
+  const speed = (ms: number) => LARGE_BYTES / 1e6 / (ms / 1000);
+  const bar = { atLeast: 0.7 };
+  bench.report.ratio({
+    what: `${what}: 1 GiB down`,
+    unit: "MB/s",
+    ours: speed(times.ourDown),
+    peer: [name, speed(times.down)],
+    bar,
+  });
+  bench.report.ratio({
+    what: `${what}: 1 GiB up`,
+    unit: "MB/s",
+    ours: speed(times.ourUp),
+    peer: [name, speed(times.up)],
+    bar,
+  });
+}
+
+async function firstByte(bench: Workbench, what: string, ours: End, name: string, peer: End): Promise<void> {
+  const read = (end: End) => async () => {
+    const stop = new AbortController();
+    const answer = await fetch(`${end.url}/sse`, { headers: headersOf(end), signal: stop.signal });
+    await answer.body?.getReader().read();
+    stop.abort();
+  };
+  const times = await interleave(50, () => [{ ours: read(ours) }, { peer: read(peer) }]);
+  bench.report.ratio({ what, unit: "ms", ours: times.ours, peer: [name, times.peer], bar: { atMost: 2 } });
+}
+
+/** Streams and sockets that say nothing for a minute are all there afterwards, and answer. */
+async function hold(bench: Workbench, end: End, pid: number): Promise<void> {
+  const what = `svc-api and svc-agent: ${STREAMS} quiet WebSockets and ${STREAMS} quiet streams`;
+  const before = residentMegabytes(pid);
+  let broken = 0;
+  const streams = await Promise.all(
+    Array.from({ length: STREAMS }, async () => {
+      const stream = await openStream(end);
+      stream.on("close", () => broken++);
+      return stream;
+    }),
+  );
+  const sockets = await Promise.all(Array.from({ length: STREAMS }, () => openSocket(end)));
+  await Bun.sleep(HOLD_MS);
+  const held = residentMegabytes(pid) - before;
+  const answered = await timed(async () => {
+    const answers = await Promise.all(sockets.map(echo));
+    broken += answers.filter((isThere) => !isThere).length;
+  });
+  const lost = broken;
+  for (const stream of streams) stream.destroy();
+  for (const socket of sockets) socket.close();
+  if (lost > 0) throw new Error(`${what}: ${lost} of ${streams.length + sockets.length} were lost`);
+  bench.report.figure({ what: `${what}, memory of svc-api`, unit: "MB", ours: held, bar: { atMost: 100 } });
+  bench.report.figure({ what: "all of the WebSockets answer after a minute", unit: "ms", ours: answered });
+}
+
+/** Not by `fetch`, which makes 256 requests at once and no more. */
+function openStream(end: End): Promise<Socket> {
+  const { hostname, port, pathname } = new URL(end.url);
+  const { promise, resolve, reject } = Promise.withResolvers<Socket>();
+  const socket = connect(Number(port), hostname, () =>
+    socket.write(`GET ${pathname}/sse HTTP/1.1\r\nHost: bench\r\n${end.header()}\r\n\r\n`),
+  );
+  socket.once("data", () => resolve(socket));
+  socket.once("error", reject);
+  return promise;
+}
+
+function openSocket(end: End): Promise<WebSocket> {
+  const { promise, resolve, reject } = Promise.withResolvers<WebSocket>();
+  // Bun's takes headers; the type is the browsers'
+  const url = `${end.url.replace("http", "ws")}/ws`;
+  const socket: WebSocket = Reflect.construct(WebSocket, [url, { headers: headersOf(end) }]);
+  socket.addEventListener("open", () => resolve(socket));
+  socket.addEventListener("error", () => reject(new Error(`no WebSocket at ${end.url}`)));
+  return promise;
+}
+
+async function echo(socket: WebSocket): Promise<boolean> {
+  if (socket.readyState !== WebSocket.OPEN) return false;
+  const answer = new Promise<boolean>((resolve) => {
+    socket.addEventListener("message", () => resolve(true), { once: true });
+    socket.addEventListener("close", () => resolve(false), { once: true });
+  });
+  socket.send("there?");
+  return await Promise.race([answer, Bun.sleep(10_000).then(() => false)]);
+}
+
+function headersOf(end: End): Record<string, string> {
+  const [name = "", value = ""] = end.header().split(": ");
+  return { [name]: value };
+}
