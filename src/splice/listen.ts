@@ -1,5 +1,6 @@
 import type { Socket } from "bun";
 import { type Connection, createConnection, type Decide, type Explain } from "./connection.ts";
+import { release } from "./release.ts";
 
 export interface Listener {
   port: number;
@@ -30,7 +31,10 @@ export function listen(
         socket.setNoDelay(true);
         open.set(socket, createConnection(socket, decide, explain));
       },
-      data: (socket, bytes) => open.get(socket)?.receive(bytes),
+      data(socket, bytes) {
+        open.get(socket)?.receive(bytes);
+        release(bytes);
+      },
       drain: (socket) => open.get(socket)?.drain(),
       end: (socket) => open.get(socket)?.end(),
       close(socket) {

@@ -13,7 +13,7 @@ export interface Outlet {
 
 /** @param onDrained called when all that waited has been written */
 export function createOutlet<T>(socket: Socket<T>, onDrained: () => void): Outlet {
-  let waiting: Uint8Array[] = [];
+  const waiting: Uint8Array[] = [];
   let finished = false;
 
   return {
@@ -23,10 +23,14 @@ export function createOutlet<T>(socket: Socket<T>, onDrained: () => void): Outle
       if (waiting.length === 0) socket.shutdown();
     },
     drain() {
-      const queue = waiting;
-      waiting = [];
-      for (const bytes of queue) write(bytes);
-      if (waiting.length > 0) return;
+      for (let [first] = waiting; first; [first] = waiting) {
+        const written = Math.max(socket.write(first), 0);
+        if (written < first.length) {
+          waiting[0] = first.subarray(written);
+          return;
+        }
+        waiting.shift();
+      }
       if (finished) socket.shutdown();
       else onDrained();
     },
@@ -39,7 +43,7 @@ export function createOutlet<T>(socket: Socket<T>, onDrained: () => void): Outle
     if (waiting.length === 0) {
       const written = socket.write(bytes);
       if (written >= bytes.length) return true;
-      // the buffer that a socket's event brings is used again when the event is over
+      // the memory of what a socket's event brings is given back when the event is over
       waiting.push(new Uint8Array(bytes.subarray(Math.max(written, 0))));
     } else {
       waiting.push(new Uint8Array(bytes));

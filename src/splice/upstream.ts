@@ -2,6 +2,7 @@ import type { Socket } from "bun";
 import { type Body, createBody } from "./body.ts";
 import { HeadError, headLength, type ResponseHead, readResponseHead } from "./head.ts";
 import { createOutlet, type Outlet } from "./outlet.ts";
+import { release } from "./release.ts";
 
 /** Where a request goes. */
 export type Address = { hostname: string; port: number } | { unix: string };
@@ -55,7 +56,10 @@ export function openUpstream(address: Address, events: UpstreamEvents): Upstream
     allowHalfOpen: true,
     socket: {
       open,
-      data: (_: Socket<undefined>, bytes: Buffer) => receive(bytes),
+      data(_: Socket<undefined>, bytes: Buffer) {
+        receive(bytes);
+        release(bytes);
+      },
       drain: () => outlet?.drain(),
       end: () => lose(true),
       close: () => lose(true),

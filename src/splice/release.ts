@@ -1,0 +1,9 @@
+/**
+ * Gives the memory of a socket event's bytes back at once: each event brings a buffer of its own, and gigabytes that
+ * pass would wait for the garbage collector. For whoever has kept nothing of them.
+ */
+export function release(bytes: Uint8Array): void {
+  const { buffer } = bytes;
+  const isWhole = bytes.byteOffset === 0 && bytes.byteLength === buffer.byteLength;
+  if (isWhole && buffer instanceof ArrayBuffer) buffer.transfer(0);
+}
