@@ -13,13 +13,11 @@ export function isOurToken(value: string): boolean {
  * @param authorization what takes the place of the client's own; null: that stays, unless it holds a token of svc's
  */
 export function forwardHead(head: RequestHead, target: string, authorization: string | null): Uint8Array {
-  const fields = head.fields.filter((field) => !isWithheld(field, authorization !== null));
-  const lines = [
-    `${head.method} ${target} HTTP/${head.version}`,
-    ...fields.map(({ name, value }) => `${name}: ${value}`),
-    ...(authorization === null ? [] : [`Authorization: ${authorization}`]),
-  ];
-  return Buffer.from(`${lines.join("\r\n")}\r\n\r\n`, "latin1");
+  let text = `${head.method} ${target} HTTP/${head.version}\r\n`;
+  for (const field of head.fields)
+    if (!isWithheld(field, authorization !== null)) text += `${field.name}: ${field.value}\r\n`;
+  if (authorization !== null) text += `Authorization: ${authorization}\r\n`;
+  return Buffer.from(`${text}\r\n`, "latin1");
 }
 
 function isWithheld({ key, value }: Field, isReplaced: boolean): boolean {

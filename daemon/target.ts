@@ -66,6 +66,8 @@ export function targetOf(
 }
 
 function hasDotSegment(path: string): boolean {
+  // what has none of these has no dot in any spelling
+  if (!/[.%\\]/.test(path)) return false;
   return plain(path)
     .split("/")
     .some((segment) => segment === "." || segment === "..");

@@ -23,8 +23,12 @@ const NO_TRAILER =
 export function createBody(framing: Framing, onContent: (bytes: Buffer) => void = ignore): Body {
   if (framing.kind === "chunked") return chunked(onContent);
   if (framing.kind === "close") return { take: (bytes) => bytes.length, ended: false };
-  return counted(framing.kind === "length" ? framing.bytes : 0, onContent);
+  if (framing.kind === "none" || framing.bytes === 0) return NONE;
+  return counted(framing.bytes, onContent);
 }
+
+/** Most requests have none. */
+const NONE: Body = { take: () => 0, ended: true };
 
 function ignore(): void {}
 

@@ -108,8 +108,8 @@ export function createConnection(socket: Socket<unknown>, decide: Decide, explai
     // an error in this head is none of the request before
     head = null;
     begun = false;
-    head = readRequestHead(inbox.subarray(0, length));
-    inbox = inbox.subarray(length);
+    head = readRequestHead(inbox, length);
+    inbox = length === inbox.length ? EMPTY : inbox.subarray(length);
     body = createBody(head.framing);
     state = "deciding";
     const decision = decide(head, client);

@@ -43,8 +43,8 @@ export interface RequestHead {
 export const HEAD_MAX_BYTES = 32 * 1024;
 const FIELDS_MAX = 128;
 
-const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
-const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
+/** A head after its first line: fields, each with the end of the line before it. One that begins with a blank is none. */
+const FIELDS = /^(?:\r\n[!#$%&'*+\-.^_`|~0-9A-Za-z]+:[\t\x20-\x7e\x80-\xff]*)*$/;
 const REQUEST_LINE = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]{1,32}) ([\x21-\x7e]+) HTTP\/(\d)\.(\d)$/;
 
 /**
@@ -62,11 +62,11 @@ export function headLength(bytes: Buffer): number {
 /**
  * Reads a request's head strictly (RFC 9112): whatever two servers could read in two ways is refused, so that nobody
  * disagrees about where a message ends.
- * @param bytes the whole head with its blank line
+ * @param bytes begin with the whole head, blank line included, which is `length` long
  * @throws HeadError
  */
-export function readRequestHead(bytes: Buffer): RequestHead {
-  const [line = "", ...lines] = linesOf(bytes);
+export function readRequestHead(bytes: Buffer, length = bytes.length): RequestHead {
+  const { line, block } = partsOf(bytes, 0, length);
   const [, method, target, major, minor] = REQUEST_LINE.exec(line) ?? [];
   if (method === undefined || target === undefined)
     throw new HeadError(400, "The request line cannot be read.");
@@ -75,7 +75,7 @@ export function readRequestHead(bytes: Buffer): RequestHead {
   if (!target.startsWith("/") && !(target === "*" && method === "OPTIONS")) {
     throw new HeadError(400, "The request target must begin with a slash.");
   }
-  const fields = readFields(lines);
+  const fields = readFields(block);
   const connection = tokensOf(fields, "connection");
   return {
     method,
@@ -89,22 +89,37 @@ export function readRequestHead(bytes: Buffer): RequestHead {
   };
 }
 
-function linesOf(bytes: Buffer): string[] {
-  const lines = bytes.toString("latin1", 0, bytes.length - 4).split("\r\n");
-  if (lines.length > FIELDS_MAX + 1) throw new HeadError(431, "The request has too many header fields.");
-  return lines;
+/** The first line of a head, and its fields, checked. */
+function partsOf(bytes: Buffer, from: number, to: number): { line: string; block: string } {
+  const text = bytes.toString("latin1", from, to - 4);
+  const end = text.indexOf("\r\n");
+  if (end < 0) return { line: text, block: "" };
+  const block = text.slice(end);
+  if (!FIELDS.test(block)) throw new HeadError(400, "A header field cannot be read.");
+  return { line: text.slice(0, end), block };
 }
 
-function readFields(lines: readonly string[]): Field[] {
+function readFields(block: string): Field[] {
+  if (block === "") return [];
+  const lines = block.slice(2).split("\r\n");
+  if (lines.length > FIELDS_MAX) throw new HeadError(431, "The request has too many header fields.");
   return lines.map((line) => {
     const colon = line.indexOf(":");
-    const name = line.slice(0, Math.max(colon, 0));
-    const value = line.slice(colon + 1).replace(/^ +| +$/g, "");
-    // a line that begins with a blank would continue the one before
-    if (!TOKEN.test(name) || !VALUE.test(value)) throw new HeadError(400, "A header field cannot be read.");
-    return { name, key: name.toLowerCase(), value };
+    const name = line.slice(0, colon);
+    return { name, key: name.toLowerCase(), value: withoutBlanks(line.slice(colon + 1)) };
   });
 }
+
+/** Tabs are no blanks: some servers disagree there. */
+function withoutBlanks(text: string): string {
+  let from = 0;
+  let to = text.length;
+  while (from < to && text.charCodeAt(from) === SPACE) from++;
+  while (to > from && text.charCodeAt(to - 1) === SPACE) to--;
+  return text.slice(from, to);
+}
+
+const SPACE = 0x20;
 
 /** HTTP/1.1 names its host, once; HTTP/1.0 may leave it out. */
 function hostOf(fields: readonly Field[], version: "1.0" | "1.1"): string {
@@ -140,10 +155,12 @@ function readLength(value: string): number {
 
 /** The comma-separated words of a field, in lower case. */
 export function tokensOf(fields: readonly Field[], key: string): string[] {
-  return fields
-    .filter((field) => field.key === key)
-    .flatMap(({ value }) => value.toLowerCase().split(","))
-    .map((word) => word.trim());
+  const words: string[] = [];
+  for (const field of fields) {
+    if (field.key !== key) continue;
+    for (const word of field.value.toLowerCase().split(",")) words.push(word.trim());
+  }
+  return words;
 }
 
 /** The value of a field that may stand once. */
@@ -164,21 +181,47 @@ const STATUS_LINE = /^HTTP\/1\.([01]) (\d{3})(?: [\t\x20-\x7e\x80-\xff]*)?$/;
 
 /**
  * Reads of a response's head what tells where the response ends. Everything else passes unread.
+ * @param bytes hold the whole head, blank line included, from `from` to `to`
  * @param method of the request that it answers
  * @throws HeadError when that cannot be told
  */
-export function readResponseHead(bytes: Buffer, method: string): ResponseHead {
-  const [line = "", ...lines] = linesOf(bytes);
+export function readResponseHead(bytes: Buffer, from: number, to: number, method: string): ResponseHead {
+  const { line, block } = partsOf(bytes, from, to);
   const [, minor, digits] = STATUS_LINE.exec(line) ?? [];
   if (digits === undefined) throw new HeadError(400, "The answer is not HTTP.");
   const status = Number(digits);
-  const fields = readFields(lines);
+  const fields = tellingFields(block);
   const connection = tokensOf(fields, "connection");
   const keepAlive = minor === "1" ? !connection.includes("close") : connection.includes("keep-alive");
   const framing = responseFraming(fields, status, method);
   const isEventStream = /^text\/event-stream\b/i.test(fieldOf(fields, "content-type") ?? "");
   return { status, framing, keepAlive: keepAlive && framing.kind !== "close", isEventStream };
 }
+
+/** Those fields of a response that tell where it ends, and what kind of stream it is. */
+function tellingFields(block: string): Field[] {
+  const fields: Field[] = [];
+  for (let at = 2; at < block.length; ) {
+    const found = block.indexOf("\r\n", at);
+    const end = found < 0 ? block.length : found;
+    // few fields begin with these letters
+    if (/[ct]/i.test(block.charAt(at))) {
+      const colon = block.indexOf(":", at);
+      const name = block.slice(at, colon);
+      const key = name.toLowerCase();
+      if (TELLING.has(key)) fields.push({ name, key, value: withoutBlanks(block.slice(colon + 1, end)) });
+    }
+    at = end + 2;
+  }
+  return fields;
+}
+
+const TELLING: ReadonlySet<string> = new Set([
+  "connection",
+  "content-length",
+  "content-type",
+  "transfer-encoding",
+]);
 
 function responseFraming(fields: readonly Field[], status: number, method: string): Framing {
   if (method === "HEAD" || status < 200 || status === 204 || status === 304) return { kind: "none" };

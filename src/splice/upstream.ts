@@ -134,7 +134,7 @@ export function openUpstream(address: Address, events: UpstreamEvents): Upstream
           inbox = Buffer.from(bytes.subarray(at));
           return;
         }
-        head = readResponseHead(bytes.subarray(at, at + length), method);
+        head = readResponseHead(bytes, at, at + length, method);
         at += length;
         if (head.status < 200 && head.status !== 101) continue;
         events.onHead(head);
