@@ -1,5 +1,6 @@
 import { test } from "bun:test";
 import { appendFileSync } from "node:fs";
+import { format } from "node:util";
 
 /**
  * `test` for what only works where something is present: a real Postgres, an ssh server, Docker, a browser.
@@ -8,10 +9,18 @@ import { appendFileSync } from "node:fs";
  */
 export function needs(name: string, present: boolean): typeof test | typeof test.skip {
   if (present) return test;
+  const skipped = (title: string, ...rest: unknown[]) => {
+    record(name, title);
+    return Reflect.apply(test.skip, undefined, [title, ...rest]);
+  };
   return new Proxy(test.skip, {
-    apply(skip, self, args) {
-      record(name, String(args[0]));
-      return Reflect.apply(skip, self, args);
+    apply: (_skip, _self, [title, ...rest]) => skipped(String(title), ...rest),
+    get(skip, key) {
+      if (key !== "each") return Reflect.get(skip, key);
+      return (rows: readonly unknown[]) =>
+        (title: string, ...rest: unknown[]) => {
+          for (const row of rows) skipped(format(title, ...[row].flat()), ...rest);
+        };
     },
   });
 }
