@@ -8,6 +8,7 @@ import { AGAINST_BINARIES, cleanEnvironment } from "./api.ts";
 import { type GitHttpServer, serveGit } from "./git-http.ts";
 import { createRepository, type TestRepository } from "./git-repo.ts";
 import type { Behaviour } from "./opencode.ts";
+import { compile } from "./sandbox-bench.ts";
 import { until } from "./until.ts";
 
 /** The daemon as its own program. */
@@ -85,7 +86,9 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
       : new Response("no", { status: 401, headers: { "WWW-Authenticate": "Basic" } }),
   );
   const api = standInApi(options.api);
-  const program = runtimeProgram(folder);
+  const program = options.env?.["SVC_RUNTIME_USER"]
+    ? await programForAnybody(folder)
+    : runtimeProgram(folder);
   mkdirSync(home, { recursive: true });
   const standin = join(home, "standin.json");
   const behave = (behaviour: Behaviour) => writeFileSync(standin, JSON.stringify(behaviour));
@@ -233,6 +236,13 @@ export function runtimeProgram(folder: string): string {
   const words = [process.execPath, resolve("test/helpers/opencode.ts")].map((word) => `'${word}'`);
   writeFileSync(program, `#!/bin/sh\nexec ${words.join(" ")} "$@"\n`);
   chmodSync(program, 0o755);
+  return program;
+}
+
+/** The same for another user, who may not be let into the folders of the one that runs the tests. */
+async function programForAnybody(folder: string): Promise<string> {
+  const program = join(folder, "opencode");
+  await compile(resolve("test/helpers/opencode.ts"), program);
   return program;
 }
 
