@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { chown, mkdir, readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Children, Command } from "./children.ts";
 import { type Credential, CredentialError, fetchCredential } from "./clone-credential.ts";
 import { gitEnvironment, readFailure } from "./git.ts";
@@ -54,7 +55,7 @@ export async function cloneUntilThere(
       context.log.say(`${failure.message} The next try is in ${pause / 1000} s.`);
       onFailure(failure);
     }
-    await sleep(pause, signal);
+    await sleep(pause, undefined, { signal }).catch(() => {});
   }
 }
 
@@ -148,13 +149,4 @@ function asCloneError(error: unknown): CloneError {
   if (code === "ENOSPC")
     return new CloneError("The sandbox's disk is full: the repository does not fit.", false);
   return new CloneError(`The workspace could not be prepared (${code || "unknown error"}).`, false);
-}
-
-export async function sleep(ms: number, signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return;
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, ms);
-  signal.addEventListener("abort", () => resolve(), { once: true });
-  await promise;
-  clearTimeout(timer);
 }

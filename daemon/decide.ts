@@ -1,4 +1,4 @@
-import type { ErrorCode } from "../src/contract/errors.ts";
+import { HTTP_ERRORS } from "../src/contract/errors.ts";
 import type { UserContext } from "../src/contract/user-context.ts";
 import type { Decide, Decision, Explain } from "../src/splice/connection.ts";
 import type { RequestHead } from "../src/splice/head.ts";
@@ -68,7 +68,7 @@ function toRuntime(
 
 /** How errors of HTTP, and of what stands behind the daemon, are told. */
 export const explain: Explain = (status, message, head) => {
-  const code = CODES[status];
+  const code = HTTP_ERRORS[status];
   if (code) return problem(code, message);
   if (status !== 502 || !head) return problem("internal", "Something went wrong inside svc.");
   const target = readTarget(head.target);
@@ -77,13 +77,4 @@ export const explain: Explain = (status, message, head) => {
         soon: true,
       })
     : tell(head, "unavailable", "The agent runtime has just ended; it is started again.", { soon: true });
-};
-
-const CODES: Readonly<Record<number, ErrorCode>> = {
-  400: "validation_failed",
-  408: "request_timeout",
-  413: "payload_too_large",
-  431: "head_too_large",
-  501: "not_implemented",
-  505: "version_not_supported",
 };

@@ -55,6 +55,16 @@ export const ERROR_STATUS = {
 
 export type ErrorCode = keyof typeof ERROR_STATUS;
 
+/** What errors of HTTP itself are called: those of a request that was never understood. Status → code. */
+export const HTTP_ERRORS: Readonly<Record<number, ErrorCode>> = {
+  400: "validation_failed",
+  408: "request_timeout",
+  413: "payload_too_large",
+  431: "head_too_large",
+  501: "not_implemented",
+  505: "version_not_supported",
+};
+
 /** Extra keys that some codes carry beside `error` and `code`. */
 export interface ErrorExtra {
   conflicts?: string[];

@@ -57,7 +57,7 @@ export function createPassage(deps: Deps): Passage {
       ["X-Forwarded-For", client],
     ] as const;
     const value = (field: Field) => forSandbox(field, seen);
-    return { to: daemon.address, head: rewriteRequestHead(head, { target, value, add }) };
+    return { to: daemon, head: rewriteRequestHead(head, { target, value, add }) };
   };
 }
 

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { type ErrorCode, SvcError } from "../contract/errors.ts";
+import { HTTP_ERRORS, SvcError } from "../contract/errors.ts";
 import { PAGE_HEADERS, wantsPage, writePage } from "../contract/page.ts";
 import type { Deps } from "../deps.ts";
 import { toBody, toSvcError } from "../http/errors.ts";
@@ -40,17 +40,8 @@ export function refuse(deps: Deps, cause: unknown, head: RequestHead | null, pag
   };
 }
 
-const CODES: Readonly<Record<number, ErrorCode>> = {
-  400: "validation_failed",
-  408: "request_timeout",
-  413: "payload_too_large",
-  431: "head_too_large",
-  501: "not_implemented",
-  505: "version_not_supported",
-};
-
 /** An error of HTTP itself, as svc says errors. */
 export function ofHttp(status: number, message: string): SvcError | Error {
-  const code = CODES[status];
+  const code = HTTP_ERRORS[status];
   return code === undefined ? new Error(message) : new SvcError(code, message);
 }

@@ -53,6 +53,21 @@ export async function claimSession(deps: Pick<Deps, "db">, sessionId: string): P
   }
 }
 
+/** Does something with a session that nobody else works on meanwhile; nothing when somebody else does. */
+export async function withClaim(
+  deps: Pick<Deps, "db">,
+  sessionId: string,
+  work: (signal: AbortSignal) => Promise<void>,
+): Promise<void> {
+  const claim = await claimSession(deps, sessionId);
+  if (!claim) return;
+  try {
+    await work(claim.signal);
+  } finally {
+    await claim.release();
+  }
+}
+
 /**
  * Gives up the claims of an earlier process of this server: the data folder belongs to one at a time, so whoever had them
  * is dead.

@@ -1,7 +1,7 @@
 import { eq } from "drizzle-orm";
 import { projectSessions, projects } from "../../db/schema/index.ts";
 import type { Deps } from "../deps.ts";
-import { claimSession } from "./claim.ts";
+import { withClaim } from "./claim.ts";
 import { endSession, removeSession } from "./end.ts";
 import { fail } from "./fail.ts";
 import { type Start, startSandbox } from "./start.ts";
@@ -27,22 +27,14 @@ export function createConverger(deps: Deps): (sessionId: string, signal: AbortSi
     try {
       do {
         busy.set(sessionId, false);
-        await work(deps, sessionId, signal);
+        await withClaim(deps, sessionId, (lost) =>
+          converge(deps, sessionId, AbortSignal.any([signal, lost])),
+        );
       } while (busy.get(sessionId));
     } finally {
       busy.delete(sessionId);
     }
   };
-}
-
-async function work(deps: Deps, sessionId: string, signal: AbortSignal): Promise<void> {
-  const claim = await claimSession(deps, sessionId);
-  if (!claim) return;
-  try {
-    await converge(deps, sessionId, AbortSignal.any([signal, claim.signal]));
-  } finally {
-    await claim.release();
-  }
 }
 
 async function converge(deps: Deps, sessionId: string, signal: AbortSignal): Promise<void> {

@@ -1,6 +1,7 @@
 import { and, eq, inArray } from "drizzle-orm";
-import { projectSessions, sessionSandboxes, tokens } from "../../db/schema/index.ts";
+import { projectSessions } from "../../db/schema/index.ts";
 import type { Deps } from "../deps.ts";
+import { endKeys } from "./keys.ts";
 import { openLog } from "./log.ts";
 import { keepSandboxLog } from "./logs.ts";
 import type { SessionRow } from "./wire.ts";
@@ -26,11 +27,7 @@ export async function endSession(deps: Deps, session: SessionRow): Promise<void>
       )
       .returning({ sessionId: projectSessions.sessionId });
     if (!row) return;
-    await tx.delete(tokens).where(eq(tokens.sessionId, session.sessionId));
-    await tx
-      .update(sessionSandboxes)
-      .set({ state: "stopped", host: null, port: null, updatedAt: now })
-      .where(eq(sessionSandboxes.sessionId, session.sessionId));
+    await endKeys(tx, session.sessionId, { state: "stopped", updatedAt: now });
   });
   const log = openLog(deps, session.sessionId);
   log.write("svc", "The session has stopped.");

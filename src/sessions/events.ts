@@ -1,12 +1,12 @@
 import { eq } from "drizzle-orm";
-import { projectSessions, sessionSandboxes } from "../../db/schema/index.ts";
+import { projectSessions } from "../../db/schema/index.ts";
 import type { ProjectRow } from "../auth/caller.ts";
 import type { LogLine, SessionEvent } from "../contract/session.ts";
 import type { Deps } from "../deps.ts";
 import { streamOf } from "../http/stream.ts";
 import { type NumberedLine, readLog, readLogAfter } from "./log.ts";
 import { sandboxLines } from "./logs.ts";
-import { findSession } from "./read.ts";
+import { findSession, sessionsWithSandbox } from "./read.ts";
 import { isAlive } from "./stop.ts";
 import { type SessionRow, toWire } from "./wire.ts";
 
@@ -74,11 +74,7 @@ export async function streamEvents(
 }
 
 async function look(deps: Deps, sessionId: string) {
-  const [row] = await deps.db
-    .select({ session: projectSessions, sandbox: sessionSandboxes })
-    .from(projectSessions)
-    .leftJoin(sessionSandboxes, eq(sessionSandboxes.sessionId, projectSessions.sessionId))
-    .where(eq(projectSessions.sessionId, sessionId));
+  const [row] = await sessionsWithSandbox(deps).where(eq(projectSessions.sessionId, sessionId));
   return row ?? null;
 }
 

@@ -1,11 +1,11 @@
-import { eq } from "drizzle-orm";
 import { isDatabaseAway } from "../../db/errors.ts";
-import { projectSessions, sessionSandboxes, tokens } from "../../db/schema/index.ts";
+import { projectSessions } from "../../db/schema/index.ts";
 import { SvcError } from "../contract/errors.ts";
 import type { BootStep } from "../contract/session.ts";
 import type { Deps } from "../deps.ts";
 import { SandboxError } from "../sandboxes/provider.ts";
 import { endSandbox } from "./end.ts";
+import { endKeys } from "./keys.ts";
 import { openLog } from "./log.ts";
 import { stillRunning, thisStart } from "./this-start.ts";
 import type { SessionRow } from "./wire.ts";
@@ -45,11 +45,7 @@ export async function recordFailure(deps: Deps, session: SessionRow, message: st
       .where(session.status === "running" ? stillRunning(session) : thisStart(session))
       .returning({ sessionId: projectSessions.sessionId });
     if (!row) return;
-    await tx.delete(tokens).where(eq(tokens.sessionId, session.sessionId));
-    await tx
-      .update(sessionSandboxes)
-      .set({ state: "error", host: null, port: null, updatedAt: now })
-      .where(eq(sessionSandboxes.sessionId, session.sessionId));
+    await endKeys(tx, session.sessionId, { state: "error", updatedAt: now });
   });
   deps.changes.notify(session.sessionId);
 }

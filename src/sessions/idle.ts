@@ -37,8 +37,7 @@ export async function stopIdle(deps: Deps): Promise<void> {
 async function stopUnlessUsed(deps: Deps, session: SessionRow, limit: Date): Promise<void> {
   const { sessionId } = session;
   const reached = await reachSession(deps, sessionId);
-  const health =
-    reached?.daemon && (await askHealth({ ...reached.daemon.address, ...reached.daemon, sessionId }));
+  const health = reached?.daemon && (await askHealth(reached.daemon));
   if (health && (health.busy || new Date(health.active_at) > limit)) noteActivity(deps, sessionId);
   else if (!deps.activity.has(sessionId)) await stop(deps, session, "idle");
 }

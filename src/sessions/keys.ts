@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { eq } from "drizzle-orm";
+import type { Db } from "../../db/client.ts";
 import { sessionSandboxes, tokens } from "../../db/schema/index.ts";
 import { mintToken } from "../auth/token.ts";
 import { SERVICE_KEY_PREFIX } from "../contract/account.ts";
@@ -7,6 +8,19 @@ import type { Deps } from "../deps.ts";
 import type { SandboxKeys } from "./environment.ts";
 import { keyPurpose } from "./reach.ts";
 import type { SessionRow } from "./wire.ts";
+
+/** Ends what opens svc for a session's sandbox, which is gone: its tokens, and its place among the sandboxes. */
+export async function endKeys(
+  tx: Db,
+  sessionId: string,
+  sandbox: { state: "stopped" | "error"; updatedAt: Date },
+): Promise<void> {
+  await tx.delete(tokens).where(eq(tokens.sessionId, sessionId));
+  await tx
+    .update(sessionSandboxes)
+    .set({ ...sandbox, host: null, port: null })
+    .where(eq(sessionSandboxes.sessionId, sessionId));
+}
 
 /** Makes the keys of one start (spec 5.7). Those of an earlier start open nothing from then on. */
 export async function makeKeys(deps: Deps, session: SessionRow): Promise<SandboxKeys> {

@@ -26,8 +26,7 @@ export async function pushSecrets(deps: Deps, projectId: string): Promise<void> 
     sessions.map(async ({ sessionId }) => {
       const reached = await reachSession(deps, sessionId);
       if (!reached?.daemon || reached.session.status !== "running") return true;
-      const { address, serviceKey } = reached.daemon;
-      return await sendEnv({ ...address, serviceKey, sessionId }, { revision, env: values });
+      return await sendEnv(reached.daemon, { revision, env: values });
     }),
   );
   if (taken.includes(false)) throw new Error("a running sandbox did not take its secrets");

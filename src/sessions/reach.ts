@@ -4,6 +4,7 @@ import { prepared } from "../../db/prepared.ts";
 import { projectSessions, projects, sessionSandboxes } from "../../db/schema/index.ts";
 import type { ProjectRow } from "../auth/caller.ts";
 import type { Deps } from "../deps.ts";
+import type { Daemon } from "../sandboxes/daemon.ts";
 import type { SessionRow } from "./wire.ts";
 
 /** A session with what it takes to talk to its sandbox. */
@@ -11,7 +12,7 @@ export interface Reached {
   session: SessionRow;
   project: ProjectRow;
   /** Null while there is no sandbox, or its address is not known yet. */
-  daemon: { address: { hostname: string; port: number }; serviceKey: string } | null;
+  daemon: Daemon | null;
 }
 
 /** What a sandbox's service key is sealed for, beside its project. */
@@ -29,11 +30,8 @@ export async function reachSession(
   const { session, project, sandbox } = row;
   if (!sandbox?.host || sandbox.port === null) return { session, project, daemon: null };
   const serviceKey = deps.keys.open(session.projectId, keyPurpose(sessionId), sandbox.serviceKey);
-  return {
-    session,
-    project,
-    daemon: { address: { hostname: sandbox.host, port: sandbox.port }, serviceKey },
-  };
+  const { host: hostname, port } = sandbox;
+  return { session, project, daemon: { hostname, port, serviceKey, sessionId } };
 }
 
 const sessionAndSandbox = prepared((db: Db) =>

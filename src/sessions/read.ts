@@ -8,16 +8,21 @@ import type { Deps } from "../deps.ts";
 import { type Page, page, readCursor } from "../http/page.ts";
 import { type SandboxRow, type SessionRow, toWire } from "./wire.ts";
 
+/** Sessions, each with the row of its sandbox. */
+export function sessionsWithSandbox({ db }: Pick<Deps, "db">) {
+  return db
+    .select({ session: projectSessions, sandbox: sessionSandboxes })
+    .from(projectSessions)
+    .leftJoin(sessionSandboxes, eq(sessionSandboxes.sessionId, projectSessions.sessionId));
+}
+
 /** The project's sessions, newest update first. */
 export async function listSessions(
   deps: Deps,
   project: ProjectRow,
   { status, ...wanted }: Page & { status: SessionStatus | undefined },
 ): Promise<{ sessions: Session[]; next_cursor?: string }> {
-  const found = await deps.db
-    .select({ session: projectSessions, sandbox: sessionSandboxes })
-    .from(projectSessions)
-    .leftJoin(sessionSandboxes, eq(sessionSandboxes.sessionId, projectSessions.sessionId))
+  const found = await sessionsWithSandbox(deps)
     .where(
       and(
         eq(projectSessions.projectId, project.projectId),
@@ -61,11 +66,9 @@ export async function findSession(
   sessionId: string,
 ): Promise<{ session: SessionRow; sandbox: SandboxRow | null }> {
   const id = readSessionId(sessionId);
-  const [row] = await deps.db
-    .select({ session: projectSessions, sandbox: sessionSandboxes })
-    .from(projectSessions)
-    .leftJoin(sessionSandboxes, eq(sessionSandboxes.sessionId, projectSessions.sessionId))
-    .where(and(eq(projectSessions.sessionId, id), eq(projectSessions.projectId, project.projectId)));
+  const [row] = await sessionsWithSandbox(deps).where(
+    and(eq(projectSessions.sessionId, id), eq(projectSessions.projectId, project.projectId)),
+  );
   if (!row) throw unknownSession();
   return row;
 }

@@ -4,7 +4,7 @@ import type { Deps } from "../deps.ts";
 import { placesOf, queueOf } from "../jobs/places.ts";
 import type { Provider } from "../sandboxes/provider.ts";
 import { howItEnded } from "./boot.ts";
-import { claimSession } from "./claim.ts";
+import { withClaim } from "./claim.ts";
 import { endSandbox } from "./end.ts";
 import { recordFailure } from "./fail.ts";
 import { isAlive } from "./stop.ts";
@@ -78,7 +78,10 @@ async function runningSessions(deps: Deps, { name }: Provider): Promise<SessionR
     );
 }
 
-/** A sandbox ended that should run: by itself, by the kernel, or by somebody else's hand. */
+/**
+ * A sandbox ended that should run: by itself, by the kernel, or by somebody else's hand. What is looked at may be started
+ * again in the same moment, so only who has the claim acts on what it has seen.
+ */
 async function recordDeath(deps: Deps, provider: Provider, session: SessionRow): Promise<void> {
   await withClaim(deps, session.sessionId, async () => {
     const [row] = await deps.db.select().from(projectSessions).where(stillRunning(session));
@@ -105,15 +108,4 @@ async function endOrphan(deps: Deps, provider: Provider, sessionId: string): Pro
   await withClaim(deps, sessionId, async () => {
     if (!(await aliveAmong(deps, [sessionId])).has(sessionId)) await end();
   });
-}
-
-/** What is looked at may be started again in the same moment: only who has the claim may act on what it has seen. */
-async function withClaim(deps: Deps, sessionId: string, work: () => Promise<void>): Promise<void> {
-  const claim = await claimSession(deps, sessionId);
-  if (!claim) return;
-  try {
-    await work();
-  } finally {
-    await claim.release();
-  }
 }
