@@ -1,7 +1,8 @@
 import { ERROR_STATUS, type ErrorBody, type ErrorCode } from "../src/contract/errors.ts";
 import { PAGE_HEADERS, wantsPage, writePage } from "../src/contract/page.ts";
 import type { Answer } from "../src/splice/answer.ts";
-import { fieldOf, type RequestHead } from "../src/splice/head.ts";
+import { fieldOf } from "../src/splice/fields.ts";
+import type { RequestHead } from "../src/splice/head.ts";
 
 /** A JSON answer of the daemon's own. It is never kept by anyone. */
 export function json(status: number, body: unknown, headers: Record<string, string> = {}): Answer {

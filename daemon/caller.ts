@@ -1,5 +1,6 @@
 import { type UserContext, verifyUserContext } from "../src/contract/user-context.ts";
 import type { Answer } from "../src/splice/answer.ts";
+import { fieldOf, isGivenTwice } from "../src/splice/fields.ts";
 import type { RequestHead } from "../src/splice/head.ts";
 import { tell } from "./answers.ts";
 import type { Settings } from "./settings.ts";
@@ -20,10 +21,9 @@ export type Identify = (head: RequestHead) => { context: UserContext } | { answe
 export function createIdentify({ token, sessionId }: Pick<Settings, "token" | "sessionId">): Identify {
   const known = new Map<string, UserContext>();
   return (head) => {
-    const fields = head.fields.filter(({ key }) => key === CONTEXT_HEADER);
-    if (fields.length > 1)
+    const value = fieldOf(head.fields, CONTEXT_HEADER) ?? "";
+    if (isGivenTwice(head.fields, CONTEXT_HEADER))
       return { answer: tell(head, "validation_failed", "X-Svc-User-Context stands there more than once.") };
-    const value = fields[0]?.value ?? "";
     const now = Date.now() / 1000;
     const before = known.get(value);
     if (before && now < before.exp) return { context: before };

@@ -34,12 +34,11 @@ export function readTarget(target: string): Target {
 }
 
 /** Routes of the runtime that show or change what is not a chat client's: credentials, settings, the program itself. */
-const PRIVATE = ["/config", "/global/config", "/auth", "/global/upgrade", "/global/dispose", "/tui"];
+const PRIVATE = /^\/(?:config|global\/config|auth|global\/upgrade|global\/dispose|tui)(?:\/|$)/;
 
 /** Whether a path of the runtime is one of those, however it is spelt. */
 export function isPrivate(path: string): boolean {
-  const spelt = plain(path).replace(/\/{2,}/g, "/");
-  return PRIVATE.some((route) => spelt === route || spelt.startsWith(`${route}/`));
+  return PRIVATE.test(plain(path).replace(/\/{2,}/g, "/"));
 }
 
 /** Whether a path of the runtime begins a run. */
@@ -80,6 +79,7 @@ function hasHiddenSlash(segment: string): boolean {
 
 /** How the most generous reader would read a path. */
 function plain(path: string): string {
+  if (!/[%\\A-Z]/.test(path)) return path;
   let text = path;
   for (let round = 0; round < DECODED_TIMES; round++) text = decode(text);
   return text.replaceAll("\\", "/").toLowerCase();

@@ -1,5 +1,6 @@
 import { SvcError } from "../contract/errors.ts";
-import { fieldOf, type RequestHead } from "../splice/head.ts";
+import { fieldOf } from "../splice/fields.ts";
+import type { RequestHead } from "../splice/head.ts";
 
 const SAFE: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"]);
 

@@ -1,7 +1,8 @@
 import { SvcError } from "../contract/errors.ts";
 import type { Deps } from "../deps.ts";
 import type { Decide, Decision, Explain } from "../splice/connection.ts";
-import { type Field, fieldOf, type RequestHead } from "../splice/head.ts";
+import { type Field, fieldOf } from "../splice/fields.ts";
+import type { RequestHead } from "../splice/head.ts";
 import { rewriteRequestHead } from "../splice/rewrite.ts";
 import type { Address } from "../splice/upstream.ts";
 import { createDoor } from "./door.ts";
@@ -59,7 +60,7 @@ export function createFront(deps: Deps, api: Address): { decide: Decide; explain
 /** Only the listener says where a request came from; and the framework misreads paths after a very short Host. */
 const FROM_LISTENER = /^(?:host|forwarded|x-forwarded-.*|x-real-ip)$/;
 
-function forApi(head: RequestHead, client: string): Uint8Array {
+function forApi(head: RequestHead, client: string): string {
   const value = (field: Field) => (FROM_LISTENER.test(field.key) ? null : field.value);
   const add = [
     ["Host", "localhost"],

@@ -5,7 +5,8 @@ import type { Deps } from "../deps.ts";
 import { wakeSession } from "../sessions/restart.ts";
 import type { SessionRow } from "../sessions/wire.ts";
 import type { Decision } from "../splice/connection.ts";
-import { fieldOf, type RequestHead } from "../splice/head.ts";
+import { fieldOf } from "../splice/fields.ts";
+import type { RequestHead } from "../splice/head.ts";
 import { type Page, refuse } from "./refuse.ts";
 
 /** Starting a sandbox takes a few seconds. */

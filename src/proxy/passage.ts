@@ -4,7 +4,8 @@ import type { Deps } from "../deps.ts";
 import { isWithinReach } from "../jobs/places.ts";
 import { noteActivity } from "../sessions/activity.ts";
 import type { Decision } from "../splice/connection.ts";
-import type { Field, RequestHead } from "../splice/head.ts";
+import { type Field, isGivenTwice } from "../splice/fields.ts";
+import type { RequestHead } from "../splice/head.ts";
 import { rewriteRequestHead } from "../splice/rewrite.ts";
 import type { Admitted } from "./door.ts";
 import { notRunning } from "./not-running.ts";
@@ -41,7 +42,7 @@ export function createPassage(deps: Deps): Passage {
   return (admitted, { head, client, seen, ...asked }) => {
     const { session, daemon } = admitted;
     const target = daemonTarget(head.method, asked);
-    if (head.fields.filter(({ key }) => key === "x-svc-user-context").length > 1) {
+    if (isGivenTwice(head.fields, "x-svc-user-context")) {
       throw new SvcError("validation_failed", "X-Svc-User-Context is given twice.");
     }
     if (session.status !== "running" || !daemon) return notRunning(deps, session, head);

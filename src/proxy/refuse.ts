@@ -4,7 +4,8 @@ import { PAGE_HEADERS, wantsPage, writePage } from "../contract/page.ts";
 import type { Deps } from "../deps.ts";
 import { toBody, toSvcError } from "../http/errors.ts";
 import type { Answer } from "../splice/answer.ts";
-import { fieldOf, type RequestHead } from "../splice/head.ts";
+import { fieldOf } from "../splice/fields.ts";
+import type { RequestHead } from "../splice/head.ts";
 
 /** Of any other there could be as many as callers make up. */
 const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];

@@ -1,9 +1,13 @@
-import { type Framing, HeadError } from "./head.ts";
+import type { Framing } from "./head.ts";
+import { HeadError } from "./head-error.ts";
 
 /** Follows a body through the bytes of a connection, to where the next message begins. It keeps nothing of it. */
 export interface Body {
-  /** How many of these bytes belong to the body; fewer than there are only when it ends among them. @throws HeadError */
-  take(bytes: Buffer): number;
+  /**
+   * How many of the bytes from `from` on belong to the body; fewer than there are only when it ends among them.
+   * @throws HeadError
+   */
+  take(bytes: Buffer, from: number): number;
   readonly ended: boolean;
 }
 
@@ -22,7 +26,7 @@ const NO_TRAILER =
 /** @param onContent gets the content piece by piece, without the framing of chunks */
 export function createBody(framing: Framing, onContent: (bytes: Buffer) => void = ignore): Body {
   if (framing.kind === "chunked") return chunked(onContent);
-  if (framing.kind === "close") return { take: (bytes) => bytes.length, ended: false };
+  if (framing.kind === "close") return { take: (bytes, from) => bytes.length - from, ended: false };
   if (framing.kind === "none" || framing.bytes === 0) return NONE;
   return counted(framing.bytes, onContent);
 }
@@ -35,10 +39,10 @@ function ignore(): void {}
 function counted(length: number, onContent: (bytes: Buffer) => void): Body {
   let left = length;
   return {
-    take(bytes) {
-      const taken = Math.min(left, bytes.length);
+    take(bytes, from) {
+      const taken = Math.min(left, bytes.length - from);
       left -= taken;
-      if (onContent !== ignore) onContent(bytes.subarray(0, taken));
+      if (onContent !== ignore) onContent(bytes.subarray(from, from + taken));
       return taken;
     },
     get ended() {
@@ -56,10 +60,10 @@ function chunked(onContent: (bytes: Buffer) => void): Body {
   let line = "";
 
   return {
-    take(bytes) {
-      let at = 0;
+    take(bytes, from) {
+      let at = from;
       while (at < bytes.length && state !== "ended") at = step(bytes, at);
-      return at;
+      return at - from;
     },
     get ended() {
       return state === "ended";

@@ -1,14 +1,15 @@
 import type { Socket } from "bun";
 import { type Answer, writeAnswer } from "./answer.ts";
 import { type Body, createBody } from "./body.ts";
-import { HeadError, headLength, type RequestHead, type ResponseHead, readRequestHead } from "./head.ts";
+import { headLength, type RequestHead, type ResponseHead, readRequestHead } from "./head.ts";
+import { HeadError } from "./head-error.ts";
 import { createOutlet, type Outlet } from "./outlet.ts";
 import { type Address, openUpstream, type Upstream } from "./upstream.ts";
 
 /** What to do with a request. */
 export type Decision =
-  /** Pass it on: `head` takes the place of the request's own head, the body follows as it comes. */
-  | { to: Address; head: Uint8Array }
+  /** Pass it on: `head`, a byte a character, takes the place of the request's own; the body follows as it comes. */
+  | { to: Address; head: string }
   | { answer: Answer }
   /** Answer it here, from its whole body of at most `maxBytes`. */
   | { maxBytes: number; handle(body: Uint8Array): Promise<Answer> };
@@ -60,7 +61,7 @@ export function createConnection(socket: Socket<unknown>, decide: Decide, explai
   let head: RequestHead | null = null;
   let collecting: Collecting | null = null;
   /** The head that was passed on, while it may be said again on a new connection. */
-  let again: { to: Address; head: Uint8Array } | null = null;
+  let again: { to: Address; head: string } | null = null;
   let body: Body | null = null;
   /** An upstream's answer is not over, and whether any of it was passed on. */
   let answering = false;
@@ -146,7 +147,7 @@ export function createConnection(socket: Socket<unknown>, decide: Decide, explai
     send(decision);
   }
 
-  function send(request: { to: Address; head: Uint8Array }): void {
+  function send(request: { to: Address; head: string }): void {
     const isReused = upstream !== null && isSame(upstream.address, request.to);
     if (!upstream || !isReused) {
       upstream?.close();
@@ -154,8 +155,7 @@ export function createConnection(socket: Socket<unknown>, decide: Decide, explai
     }
     // a connection that was kept may have ended a moment ago
     again = isReused && state === "head" && SAFE.has(head?.method ?? "") ? request : null;
-    upstream.expect(head?.method ?? "");
-    upstream.write(request.head);
+    upstream.ask(head?.method ?? "", request.head);
   }
 
   function connect(to: Address): Upstream {
@@ -232,7 +232,7 @@ export function createConnection(socket: Socket<unknown>, decide: Decide, explai
 
   function pass(): boolean {
     if (!body || !upstream) return false;
-    const taken = body.take(inbox);
+    const taken = body.take(inbox, 0);
     const bytes = inbox.subarray(0, taken);
     inbox = inbox.subarray(taken);
     upstream.write(bytes);
@@ -244,7 +244,7 @@ export function createConnection(socket: Socket<unknown>, decide: Decide, explai
 
   function collect(): boolean {
     if (!body) return false;
-    inbox = inbox.subarray(body.take(inbox));
+    inbox = inbox.subarray(body.take(inbox, 0));
     if (body.ended) handle();
     return false;
   }

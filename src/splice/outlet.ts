@@ -4,6 +4,8 @@ import type { Socket } from "bun";
 export interface Outlet {
   /** @returns false when whoever writes should wait for `onDrained` */
   write(bytes: Uint8Array): boolean;
+  /** The same for a text of which each character is a byte (latin1). */
+  writeText(text: string): boolean;
   /** Says that nothing more comes, once all is written. */
   finish(): void;
   /** To be called by the socket's `drain`. */
@@ -18,6 +20,7 @@ export function createOutlet<T>(socket: Socket<T>, onDrained: () => void): Outle
 
   return {
     write,
+    writeText,
     finish() {
       finished = true;
       if (waiting.length === 0) socket.shutdown();
@@ -50,4 +53,16 @@ export function createOutlet<T>(socket: Socket<T>, onDrained: () => void): Outle
     }
     return false;
   }
+
+  /** A buffer of its own for each head would be most of what the collector has to do. */
+  function writeText(text: string): boolean {
+    if (waiting.length > 0 || text.length > SCRATCH.length) return write(Buffer.from(text, "latin1"));
+    SCRATCH.write(text, "latin1");
+    const written = Math.max(socket.write(SCRATCH, 0, text.length), 0);
+    if (written === text.length) return true;
+    waiting.push(Buffer.from(text.slice(written), "latin1"));
+    return false;
+  }
 }
+
+const SCRATCH = Buffer.alloc(64 * 1024);

@@ -1,4 +1,5 @@
-import { type Field, type RequestHead, tokensOf } from "./head.ts";
+import { type Field, tokensOf } from "./fields.ts";
+import type { RequestHead } from "./head.ts";
 
 /** What of a request's head changes as it is passed on. */
 export interface Rewriting {
@@ -24,8 +25,8 @@ const OF_THE_CONNECTION: ReadonlySet<string> = new Set([
 /** Both ends must agree about where the body ends, whatever `Connection` names. */
 const OF_THE_FRAMING: ReadonlySet<string> = new Set(["content-length", "transfer-encoding"]);
 
-/** The head by which a request goes on to whoever answers it. Of the protocols to change to, only WebSocket passes. */
-export function rewriteRequestHead(head: RequestHead, { target, value, add }: Rewriting): Uint8Array {
+/** The head by which a request goes on to whoever answers it, each character a byte. Of the protocols to change to, only WebSocket passes. */
+export function rewriteRequestHead(head: RequestHead, { target, value, add }: Rewriting): string {
   const named = tokensOf(head.fields, "connection");
   const lines = [`${head.method} ${target ?? head.target} HTTP/${head.version}`];
   for (const field of head.fields) {
@@ -40,5 +41,5 @@ export function rewriteRequestHead(head: RequestHead, { target, value, add }: Re
   if (head.upgrade?.toLowerCase() === "websocket") lines.push("Upgrade: websocket", "Connection: Upgrade");
   else if (!head.keepAlive) lines.push("Connection: close");
   else if (head.version === "1.0") lines.push("Connection: keep-alive");
-  return Buffer.from(`${lines.join("\r\n")}\r\n\r\n`, "latin1");
+  return `${lines.join("\r\n")}\r\n\r\n`;
 }

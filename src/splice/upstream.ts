@@ -1,6 +1,7 @@
 import type { Socket } from "bun";
 import { type Body, createBody } from "./body.ts";
-import { HeadError, headLength, type ResponseHead, readResponseHead } from "./head.ts";
+import { headLength, type ResponseHead, readResponseHead } from "./head.ts";
+import { HeadError } from "./head-error.ts";
 import { createOutlet, type Outlet } from "./outlet.ts";
 import { release } from "./release.ts";
 
@@ -22,8 +23,8 @@ export interface UpstreamEvents {
 
 export interface Upstream {
   readonly address: Address;
-  /** An answer is on its way, or nothing was asked yet. */
-  expect(method: string): void;
+  /** Asks for something: the head of a request, each character a byte, to be followed by its body. */
+  ask(method: string, head: string): void;
   write(bytes: Uint8Array): boolean;
   /** From now on bytes pass unread, both ways. */
   goRaw(): void;
@@ -73,9 +74,11 @@ export function openUpstream(address: Address, events: UpstreamEvents): Upstream
 
   return {
     address,
-    expect(asked) {
+    ask(asked, text) {
       method = asked;
       head = null;
+      if (outlet) outlet.writeText(text);
+      else if (!gone) early.push(Buffer.from(text, "latin1"));
     },
     write(bytes) {
       if (outlet) return outlet.write(bytes);
@@ -128,7 +131,7 @@ export function openUpstream(address: Address, events: UpstreamEvents): Upstream
     while (at < bytes.length && !gone && !raw) {
       if (method === null) throw new HeadError(400, "Nobody asked for this answer.");
       if (body === null) {
-        const length = headLength(at === 0 ? bytes : bytes.subarray(at));
+        const length = headLength(bytes, at);
         if (length < 0) {
           if (at > 0) events.onBytes(bytes.subarray(0, at));
           inbox = Buffer.from(bytes.subarray(at));
@@ -141,7 +144,7 @@ export function openUpstream(address: Address, events: UpstreamEvents): Upstream
         if (head.status === 101) continue;
         body = createBody(head.framing);
       }
-      at += body.take(at === 0 ? bytes : bytes.subarray(at));
+      at += body.take(bytes, at);
       if (!body.ended) break;
       const { keepAlive } = head ?? { keepAlive: false };
       events.onBytes(at === bytes.length ? bytes : bytes.subarray(0, at));

@@ -56,7 +56,7 @@ beforeAll(async () => {
         "X-Added: yes",
       ];
       const to = { hostname: "127.0.0.1", port: head.target === "/down" ? 1 : port };
-      return { to, head: Buffer.from(`${lines.join("\r\n")}\r\n\r\n`, "latin1") };
+      return { to, head: `${lines.join("\r\n")}\r\n\r\n` };
     },
     (status, message) => ({ status, body: message }),
   );
@@ -220,10 +220,7 @@ test("a listener that stops answers what was asked, and ends what never ends by 
     { hostname: "127.0.0.1", port: 0 },
     ({ fields, method, target }) => {
       const lines = fields.map(({ name, value }) => `${name}: ${value}`);
-      const head = Buffer.from(
-        `${[`${method} ${target} HTTP/1.1`, ...lines].join("\r\n")}\r\n\r\n`,
-        "latin1",
-      );
+      const head = `${[`${method} ${target} HTTP/1.1`, ...lines].join("\r\n")}\r\n\r\n`;
       return { to: { hostname: "127.0.0.1", port }, head };
     },
     (status, message) => ({ status, body: message }),

@@ -82,12 +82,12 @@ function local({ hostname, port }: { hostname: string; port: number }): { hostna
   return hostname === "::" ? { hostname: "::1", port } : { hostname, port };
 }
 
-function written({ method, target, version, fields }: RequestHead): Uint8Array {
+function written({ method, target, version, fields }: RequestHead): string {
   const lines = [
     `${method} ${target} HTTP/${version}`,
     ...fields.map(({ name, value }) => `${name}: ${value}`),
   ];
-  return Buffer.from(`${lines.join("\r\n")}\r\n\r\n`, "latin1");
+  return `${lines.join("\r\n")}\r\n\r\n`;
 }
 
 function explain(status: number, error: string) {

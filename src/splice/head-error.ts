@@ -1,0 +1,10 @@
+/** A request's head, or a response's, that cannot be taken. `status` is what to answer a client. */
+export class HeadError extends Error {
+  override readonly name = "HeadError";
+  readonly status: 400 | 413 | 431 | 501 | 505;
+
+  constructor(status: HeadError["status"], message: string) {
+    super(message);
+    this.status = status;
+  }
+}
