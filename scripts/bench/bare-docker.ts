@@ -2,21 +2,66 @@
 interface BareRun {
   /** Milliseconds from the first word to the engine until the container runs. */
   ms: number;
+  /** Runs a script of bash in it. @returns what it wrote. @throws Error when it ends otherwise than with 0 */
+  run(script: string, environment: Record<string, string>): Promise<string>;
   remove(): Promise<void>;
 }
 
 /** What `docker run --detach` asks of the engine, and nothing else: a sandbox's start is held against it. */
-export async function runBare(host: string, image: string, command: readonly string[]): Promise<BareRun> {
+export async function runBare(
+  host: string,
+  image: string,
+  [program = "", ...args]: readonly string[],
+): Promise<BareRun> {
   const begun = performance.now();
-  const { Id } = await ask(host, "POST", "/containers/create", { Image: image, Cmd: command });
-  await ask(host, "POST", `/containers/${Id}/start`);
+  const body = { Image: image, Entrypoint: [program], Cmd: args };
+  const { Id } = await ask<{ Id: string }>(host, "POST", "/containers/create", body);
+  await say(host, "POST", `/containers/${Id}/start`);
   const ms = performance.now() - begun;
-  return { ms, remove: async () => void (await ask(host, "DELETE", `/containers/${Id}?force=1&v=1`)) };
+  return {
+    ms,
+    async run(script, environment) {
+      const exec = await ask<{ Id: string }>(host, "POST", `/containers/${Id}/exec`, {
+        Cmd: ["bash", "-c", script],
+        Env: Object.entries(environment).map(([name, value]) => `${name}=${value}`),
+        AttachStdout: true,
+        AttachStderr: true,
+        // its output comes as it is then, without frames
+        Tty: true,
+      });
+      const said = await say(host, "POST", `/exec/${exec.Id}/start`, { Detach: false, Tty: true });
+      const { ExitCode } = await ask<{ ExitCode: number }>(host, "GET", `/exec/${exec.Id}/json`);
+      if (ExitCode !== 0) throw new Error(`a script in a container ended with ${ExitCode}: ${said}`);
+      return said;
+    },
+    remove: async () => void (await say(host, "DELETE", `/containers/${Id}?force=1&v=1`)),
+  };
+}
+
+/** The tag of an image that the engine has, by its repository. */
+export async function imageOf(host: string, repository: string): Promise<string> {
+  const images = await ask<{ RepoTags: string[] | null }[]>(host, "GET", "/images/json");
+  const tag = images.flatMap(({ RepoTags }) => RepoTags ?? []).find((it) => it.startsWith(`${repository}:`));
+  if (tag === undefined) throw new Error(`the engine has no image ${repository}`);
+  return tag;
+}
+
+/** This machine's address in the engine's own bridge, where its containers are unless they are told otherwise. */
+export async function bridgeOf(host: string): Promise<string> {
+  const { IPAM } = await ask<{ IPAM: { Config: { Gateway?: string }[] } }>(host, "GET", "/networks/bridge");
+  const gateway = IPAM.Config.find(({ Gateway }) => Gateway !== undefined)?.Gateway;
+  if (gateway === undefined) throw new Error("the engine's bridge has no gateway");
+  return gateway;
 }
 
 const ANSWER_MS = 60_000;
 
-async function ask(host: string, method: string, path: string, body?: unknown): Promise<{ Id?: string }> {
+async function ask<T>(host: string, method: string, path: string, body?: unknown): Promise<T> {
+  return JSON.parse(await say(host, method, path, body));
+}
+
+/** @returns the engine's answer as it is */
+async function say(host: string, method: string, path: string, body?: unknown): Promise<string> {
   const answer = await fetch(`http://docker${path}`, {
     unix: host.replace(/^unix:\/\//, ""),
     method,
@@ -28,5 +73,5 @@ async function ask(host: string, method: string, path: string, body?: unknown): 
   });
   const text = await answer.text();
   if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${text}`);
-  return text === "" ? {} : JSON.parse(text);
+  return text;
 }

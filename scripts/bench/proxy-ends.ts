@@ -6,6 +6,7 @@ import { git } from "./git.ts";
 import { importNoise } from "./noise.ts";
 import { freePort, start, untilListening } from "./programs.ts";
 import { cleanEnvironment, type Server, startServer } from "./server.ts";
+import { startSession } from "./session.ts";
 import { buildStandIn } from "./sessions.ts";
 import type { Workbench } from "./workbench.ts";
 
@@ -134,16 +135,7 @@ async function startApi(bench: Workbench): Promise<{ server: Server; session: st
     repo_url: `file://${repository}`,
   });
   const path = `/v1/projects/${project_id}/sessions`;
-  const made = await server.call<{ session_id: string }>("POST", path, {});
-  for (;;) {
-    const { status, error } = await server.call<{ status: string; error: string }>(
-      "GET",
-      `${path}/${made.session_id}`,
-    );
-    if (status === "running") return { server, session: made.session_id, project: project_id };
-    if (status !== "provisioning") throw new Error(`the session is ${status}: ${error}`);
-    await Bun.sleep(50);
-  }
+  return { server, session: await startSession(server, path), project: project_id };
 }
 
 /** A daemon by itself, which is still cloning: its ports are open all the same. */

@@ -1,6 +1,7 @@
 import { BuildError, build } from "../build.ts";
 import { cli } from "./cli.ts";
 import { diff } from "./diff.ts";
+import { docker } from "./docker.ts";
 import { gitGateway } from "./git-gateway.ts";
 import { listing } from "./listing.ts";
 import { memory } from "./memory.ts";
@@ -23,6 +24,7 @@ const BENCHES: Record<string, (bench: Workbench) => Promise<void>> = {
   "git-gateway": gitGateway,
   proxy,
   sessions,
+  docker,
   cli,
   memory,
   start,

@@ -6,6 +6,7 @@ import { git } from "./git.ts";
 import { median, timed } from "./measure.ts";
 import { importNoise } from "./noise.ts";
 import { startServer } from "./server.ts";
+import { startSession } from "./session.ts";
 import type { Workbench } from "./workbench.ts";
 
 const WHAT = "sessions";
@@ -35,13 +36,7 @@ export async function sessions(bench: Workbench): Promise<void> {
     repo_url: `file://${path}`,
   });
   const place = `/v1/projects/${id}/sessions`;
-  const begin = async () => {
-    const { session_id } = await server.call<{ session_id: string }>("POST", place, {});
-    await becomesRunning(() =>
-      server.call<{ status: string; error: string }>("GET", `${place}/${session_id}`),
-    );
-    return session_id;
-  };
+  const begin = () => startSession(server, place);
   const ours: number[] = [];
   const alone: number[] = [];
   for (let round = 0; round <= ROUNDS; round++) {
@@ -86,15 +81,6 @@ export async function buildStandIn(bench: Workbench): Promise<string> {
   if (built.code !== 0) throw new Error(built.err);
   chmodSync(program, 0o755);
   return program;
-}
-
-async function becomesRunning(look: () => Promise<{ status: string; error: string }>): Promise<void> {
-  for (const end = performance.now() + LIMIT_MS; ; await Bun.sleep(LOOK_MS)) {
-    const { status, error } = await look();
-    if (status === "running") return;
-    if (status !== "provisioning") throw new Error(`a session is ${status}: ${error}`);
-    if (performance.now() > end) throw new Error("a session does not start");
-  }
 }
 
 /** @returns milliseconds from the start of the runtime to its first good answer, asked as the daemon asks */

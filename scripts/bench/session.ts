@@ -1,0 +1,30 @@
+import type { Session } from "../../src/contract/session.ts";
+import type { Server } from "./server.ts";
+
+const LOOK_MS = 10;
+const LIMIT_MS = 120_000;
+
+/**
+ * Creates a session and waits until it runs.
+ * @param place the path of its project's sessions
+ * @returns its id
+ */
+export async function startSession(server: Server, place: string): Promise<string> {
+  const { session_id } = await server.call<Session>("POST", place, {});
+  for (const end = performance.now() + LIMIT_MS; ; await Bun.sleep(LOOK_MS)) {
+    const { status, error } = await server.call<Session>("GET", `${place}/${session_id}`);
+    if (status === "running") return session_id;
+    if (status !== "provisioning") throw new Error(`a session is ${status}: ${error}`);
+    if (performance.now() > end) throw new Error("a session does not start");
+  }
+}
+
+/** Deletes a session and waits until nothing of it is left, so that its end takes no time from what comes next. */
+export async function endSession(server: Server, place: string, id: string): Promise<void> {
+  await server.call("DELETE", `${place}/${id}`);
+  for (const end = performance.now() + LIMIT_MS; ; await Bun.sleep(LOOK_MS)) {
+    const { sessions } = await server.call<{ sessions: Session[] }>("GET", place);
+    if (!sessions.some(({ session_id }) => session_id === id)) return;
+    if (performance.now() > end) throw new Error("a session does not end");
+  }
+}
