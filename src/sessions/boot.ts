@@ -10,7 +10,10 @@ const CLONE_MS = 10 * 60_000;
 const RUNTIME_MS = 60_000;
 /** A daemon that does not answer at all by then will not. */
 const SILENT_MS = 30_000;
-const POLL_MS = 50;
+/** Between two looks: short at first, then longer by a share of the time that it has taken, which it may add to it. */
+const POLL_MS = 15;
+const POLL_SHARE = 0.02;
+const POLL_LONGEST_MS = 500;
 /** Whether the sandbox still lives is asked of its provider, which is dearer. */
 const LOOK_MS = 1_000;
 
@@ -26,6 +29,7 @@ export async function awaitBoot(
   onCloned: () => Promise<void>,
 ): Promise<void> {
   let isCloned = false;
+  const begun = performance.now();
   let heard = performance.now();
   let looked = performance.now();
   let deadline = performance.now() + CLONE_MS;
@@ -54,7 +58,7 @@ export async function awaitBoot(
           `The sandbox runs, but its daemon has not answered for ${SILENT_MS / 1000} seconds.`,
         );
     }
-    await Bun.sleep(POLL_MS);
+    await Bun.sleep(Math.min(POLL_MS + (now - begun) * POLL_SHARE, POLL_LONGEST_MS));
   }
 }
 
