@@ -6,7 +6,7 @@ import type { Children, Command } from "./children.ts";
 import { type Credential, CredentialError, fetchCredential } from "./clone-credential.ts";
 import { gitEnvironment, readFailure } from "./git.ts";
 import type { Log } from "./log.ts";
-import { type Ran, run } from "./run.ts";
+import { run } from "./run.ts";
 import type { Settings } from "./settings.ts";
 import { shellWord, thisProgram } from "./this-program.ts";
 
@@ -31,8 +31,6 @@ const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 30_000;
 /** The largest repositories on slow networks; a dead connection is noticed long before. */
 const CLONE_MS = 60 * 60_000;
-/** What touches this machine only. */
-const LOCAL_MS = 60_000;
 /** Folders of boots that were cut off are known by this. */
 const STAGING = ".svc-boot-";
 
@@ -72,7 +70,6 @@ async function clone(context: CloneContext, signal: AbortSignal): Promise<void> 
   try {
     if (user) for (const folder of [workspace, staging]) await chown(folder, user.uid, user.gid);
     await cloneInto(context, staging, credential, signal);
-    await configure(context, join(staging, "clone"), signal);
     if (signal.aborted) return;
     await moveIn(workspace, name);
   } finally {
@@ -88,7 +85,8 @@ async function cloneInto(
   signal: AbortSignal,
 ): Promise<void> {
   const { repoUrl, branch } = context.settings;
-  const argv = ["git", "clone", "--quiet", "--template=", "--no-recurse-submodules"];
+  const settings = configuration(context.settings).flatMap((setting) => ["--config", setting]);
+  const argv = ["git", "clone", "--quiet", "--template=", "--no-recurse-submodules", ...settings];
   const command = git(context, staging, [...argv, `--branch=${branch}`, "--", repoUrl, "clone"], credential);
   const ran = await run(context.children, command, CLONE_MS, signal);
   if (ran.code === 0) return;
@@ -97,23 +95,18 @@ async function cloneInto(
   throw new CloneError(`The repository could not be cloned: ${why}.`, permanent && !ran.late);
 }
 
-/** Says to the agent's git who commits, and by which program it gets its credentials: none is stored. */
-async function configure(context: CloneContext, directory: string, signal: AbortSignal): Promise<void> {
-  const { repoUrl, agent, sessionId } = context.settings;
+/** Says to the agent's git, as `key=value`, who commits, and by which program it gets its credentials: none is stored. */
+function configuration({ repoUrl, agent, sessionId }: Settings): string[] {
   const { origin } = new URL(repoUrl);
   const helper = `!${[...thisProgram(), "git-credential"].map(shellWord).join(" ")}`;
-  const settings: [string, string][] = [
-    ["user.name", agent ?? "svc agent"],
-    ["user.email", `${sessionId}@sessions.svc.invalid`],
+  return [
+    `user.name=${agent ?? "svc agent"}`,
+    `user.email=${sessionId}@sessions.svc.invalid`,
     // whatever helper the image brings would keep what it is told
-    [`credential.${origin}.helper`, ""],
-    [`credential.${origin}.helper`, helper],
-    [`credential.${origin}.useHttpPath`, "true"],
+    `credential.${origin}.helper=`,
+    `credential.${origin}.helper=${helper}`,
+    `credential.${origin}.useHttpPath=true`,
   ];
-  for (const [key, value] of settings) {
-    const command = git(context, directory, ["git", "config", "--local", "--add", key, value], null);
-    check(await run(context.children, command, LOCAL_MS, signal), `git's ${key} could not be set`);
-  }
 }
 
 /** Nobody works in the workspace before this is over. What is there may be a volume, whose folder cannot be replaced. */
@@ -130,10 +123,6 @@ function git(
   credential: Credential | null,
 ): Command {
   return { argv, environment: gitEnvironment(settings, credential), directory, ...settings.user };
-}
-
-function check(ran: Ran, what: string): void {
-  if (ran.code !== 0) throw new CloneError(`${what}: ${ran.stderr.trim().slice(0, 300)}.`, false);
 }
 
 async function remove(path: string): Promise<void> {

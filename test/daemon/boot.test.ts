@@ -36,7 +36,19 @@ test("a sandbox boots: clone, runtime, requests; and no secret of svc's is left 
   const config = (key: string) =>
     runClient(workspace, "config", "--get-all", key).then(({ out }) => out.trim());
   expect(await config("remote.origin.url")).toBe(`${git.origin}/project.git`);
+  expect(await config("user.name")).toBe("svc agent");
   expect(await config("user.email")).toBe(`${sessionId}@sessions.svc.invalid`);
+  // the empty one first: what the machine brings is not asked
+  const helpers = await runClient(
+    workspace,
+    "config",
+    "--local",
+    "-z",
+    "--get-all",
+    `credential.${git.origin}.helper`,
+  );
+  expect(helpers.out.split("\0")).toEqual(["", expect.stringMatching(/^!.* 'git-credential'$/), ""]);
+  expect(await config(`credential.${git.origin}.useHttpPath`)).toBe("true");
   expect((await runClient(workspace, "status", "-sb")).out).toContain(`${sessionId}...origin/${sessionId}`);
 
   const runtime = await (await sandbox.call("GET", "/standin")).json();
