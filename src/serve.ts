@@ -8,6 +8,7 @@ import { readServerId } from "./data-folder.ts";
 import type { Deps } from "./deps.ts";
 import { createGit } from "./git/create.ts";
 import type { GitLimits } from "./git/limits.ts";
+import { keepHeartbeat } from "./jobs/heartbeat.ts";
 import { queuesOf } from "./jobs/places.ts";
 import { openJobs } from "./jobs/queue.ts";
 import { listen } from "./listen.ts";
@@ -55,6 +56,10 @@ export async function serve(
     });
     opened.push(() => git.close());
     const serverId = readServerId(config.dataDir);
+    // before all that looks at sessions, and before the queues are made: nobody else may take them from now on
+    const registered = { db: database.db, databaseKind: database.kind, serverId };
+    const endHeartbeat = await keepHeartbeat({ ...registered, log });
+    opened.push(async () => endHeartbeat());
     const jobs = await openJobs(database, queuesOf({ serverId }), log);
     opened.push(() => jobs.stop());
     const place = { hostname: config.host, port: config.port };
@@ -67,14 +72,12 @@ export async function serve(
       }));
     opened.push(() => sandboxes.close());
     const deps: Deps = {
-      db: database.db,
-      databaseKind: database.kind,
+      ...registered,
       git,
       jobs,
       sandboxes,
       changes: new Changes(),
       activity: new Map(),
-      serverId,
       api,
       keys,
       config,
@@ -104,6 +107,7 @@ export async function serve(
         await stopWithServer(deps).catch((error: unknown) =>
           log.warn({ err: error }, "sessions were not stopped"),
         );
+        endHeartbeat();
         await sandboxes.close();
         await git.close();
         await settling;

@@ -28,7 +28,12 @@ export function queueOf(work: (typeof WORK)[number], place: string): string {
 
 /** Every queue that this server does the work of. */
 export function queuesOf(server: { serverId: string }): string[] {
-  return placesOf(server).flatMap((place) => WORK.map((work) => queueOf(work, place)));
+  return placesOf(server).flatMap(queuesOfPlace);
+}
+
+/** Every queue of a place. */
+export function queuesOfPlace(place: string): string[] {
+  return WORK.map((work) => queueOf(work, place));
 }
 
 const WORK = ["sessions", "secrets"] as const;

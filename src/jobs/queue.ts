@@ -13,6 +13,8 @@ export interface Jobs {
    * @param handler its signal is aborted when the server stops
    */
   work(queue: string, handler: (key: string, signal: AbortSignal) => Promise<void>): Promise<void>;
+  /** Removes a queue that nobody works on any more, with the jobs that wait in it. */
+  remove(queue: string): Promise<void>;
   /** Takes no more jobs, aborts those under way and waits for them, bounded. They are done again at the next start. */
   stop(): Promise<void>;
 }
@@ -78,6 +80,9 @@ export async function openJobs(
       await boss.work(name, options, async ([job]) => {
         if (job) await handler(job.singletonKey ?? "", AbortSignal.any([job.signal, stopping.signal]));
       });
+    },
+    async remove(name) {
+      await boss.deleteQueue(name);
     },
     async stop() {
       stopping.abort();

@@ -1,6 +1,7 @@
 import { eq } from "drizzle-orm";
 import { projectSessions, projects } from "../../db/schema/index.ts";
 import type { Deps } from "../deps.ts";
+import { isWithinReach } from "../jobs/places.ts";
 import { withClaim } from "./claim.ts";
 import { endSession, removeSession } from "./end.ts";
 import { fail } from "./fail.ts";
@@ -48,6 +49,8 @@ async function converge(deps: Deps, sessionId: string, signal: AbortSignal): Pro
     // what a deleted project has left, the next look at the sandboxes ends
     if (!found) return;
     const { session } = found;
+    // a job from before it was started on another server
+    if (!isWithinReach(deps, session)) return;
     if (session.goal === "deleted") return await removeSession(deps, session);
     if (!isAlive(session)) return;
     if (session.goal === "stopped") await endSession(deps, session);

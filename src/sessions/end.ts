@@ -40,7 +40,9 @@ export async function endSession(deps: Deps, session: SessionRow): Promise<void>
 export async function removeSession(deps: Deps, session: SessionRow): Promise<void> {
   await deps.sandboxes.get(session.provider)?.stop(session.sessionId, GRACE_MS);
   await deps.checkpoint("sandbox-ended");
-  await deps.db.delete(projectSessions).where(eq(projectSessions.sessionId, session.sessionId));
+  await deps.db
+    .delete(projectSessions)
+    .where(and(eq(projectSessions.sessionId, session.sessionId), eq(projectSessions.goal, "deleted")));
   deps.changes.notify(session.sessionId);
   await deps.checkpoint("end-recorded");
 }

@@ -2,7 +2,9 @@ import { and, eq, ne } from "drizzle-orm";
 import type { Db } from "../../db/client.ts";
 import { projectSessions } from "../../db/schema/index.ts";
 import type { Deps } from "../deps.ts";
+import { goneSince } from "../jobs/gone.ts";
 import { queueOf } from "../jobs/places.ts";
+import { settleGone } from "./take-over.ts";
 import type { SessionRow } from "./wire.ts";
 
 /** What a session is to be, and what follows from it at once. */
@@ -15,7 +17,8 @@ type Change = Partial<
 
 /**
  * Changes what a session is to be, and asks for it to be done: both or neither. Where its status goes from there is the
- * job's to say (`converge`). A session that is to be deleted stays so.
+ * job's to say (`converge`); where the server is gone that would do it, it is done here. A session that is to be deleted
+ * stays so.
  * @returns the row as it is now; null when it is to be deleted, or gone
  */
 export async function aim(deps: Deps, tx: Db, sessionId: string, change: Change): Promise<SessionRow | null> {
@@ -25,6 +28,8 @@ export async function aim(deps: Deps, tx: Db, sessionId: string, change: Change)
     .where(and(eq(projectSessions.sessionId, sessionId), ne(projectSessions.goal, "deleted")))
     .returning();
   if (!row) return null;
+  const since = await goneSince(deps, tx, row.place);
+  if (since) return await settleGone(deps, tx, row, since);
   await ask(deps, tx, row);
   return row;
 }

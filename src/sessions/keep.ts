@@ -5,6 +5,7 @@ import { createConverger } from "./converge.ts";
 import { stopIdle } from "./idle.ts";
 import { pushSecrets } from "./push-secrets.ts";
 import { reconcile } from "./reconcile.ts";
+import { takeOver } from "./take-over.ts";
 
 /** A sandbox that died is noticed after this long at most, beside the time that its provider takes to tell. */
 const ROUND_MS = 5_000;
@@ -29,8 +30,10 @@ export async function keepSessions(deps: Deps): Promise<() => Promise<void>> {
 }
 
 async function loop(deps: Deps, signal: AbortSignal): Promise<void> {
-  while (!signal.aborted) {
-    for (const look of [reconcile, stopIdle]) {
+  // on the embedded database there are no others, or those from before a data folder was made anew
+  const looks = deps.databaseKind === "embedded" ? [reconcile, stopIdle] : [reconcile, stopIdle, takeOver];
+  for (let due = [takeOver, reconcile, stopIdle]; !signal.aborted; due = looks) {
+    for (const look of due) {
       await look(deps).catch((error: unknown) => {
         if (!signal.aborted) deps.log.warn({ err: error }, "a look at the sessions failed");
       });

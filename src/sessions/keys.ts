@@ -1,12 +1,13 @@
 import { randomBytes } from "node:crypto";
 import { eq } from "drizzle-orm";
 import type { Db } from "../../db/client.ts";
-import { sessionSandboxes, tokens } from "../../db/schema/index.ts";
+import { projectSessions, sessionSandboxes, tokens } from "../../db/schema/index.ts";
 import { mintToken } from "../auth/token.ts";
 import { SERVICE_KEY_PREFIX } from "../contract/account.ts";
 import type { Deps } from "../deps.ts";
 import type { SandboxKeys } from "./environment.ts";
 import { keyPurpose } from "./reach.ts";
+import { thisStart } from "./this-start.ts";
 import type { SessionRow } from "./wire.ts";
 
 /** Ends what opens svc for a session's sandbox, which is gone: its tokens, and its place among the sandboxes. */
@@ -22,7 +23,10 @@ export async function endKeys(
     .where(eq(sessionSandboxes.sessionId, sessionId));
 }
 
-/** Makes the keys of one start (spec 5.7). Those of an earlier start open nothing from then on. */
+/**
+ * Makes the keys of one start (spec 5.7). Those of an earlier start open nothing from then on.
+ * @throws when the session is to be something else by now: a later start has keys of its own
+ */
 export async function makeKeys(deps: Deps, session: SessionRow): Promise<SandboxKeys> {
   const { sessionId, projectId, generation } = session;
   const serviceKey = SERVICE_KEY_PREFIX + randomBytes(32).toString("base64url");
@@ -37,6 +41,8 @@ export async function makeKeys(deps: Deps, session: SessionRow): Promise<Sandbox
     updatedAt: now,
   };
   return await deps.db.transaction(async (tx) => {
+    const [row] = await tx.select().from(projectSessions).where(thisStart(session)).for("update");
+    if (!row) throw new Error("the session is to be something else by now");
     await tx.delete(tokens).where(eq(tokens.sessionId, sessionId));
     const { secret } = await mintToken(tx, deps.keys, {
       userId: session.createdBy,

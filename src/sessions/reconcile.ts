@@ -1,8 +1,8 @@
 import { and, eq, inArray, or } from "drizzle-orm";
 import { projectSessions } from "../../db/schema/index.ts";
 import type { Deps } from "../deps.ts";
-import { placesOf, queueOf } from "../jobs/places.ts";
-import type { Provider } from "../sandboxes/provider.ts";
+import { isWithinReach, placesOf, queueOf } from "../jobs/places.ts";
+import type { Provider, Sandbox } from "../sandboxes/provider.ts";
 import { howItEnded } from "./boot.ts";
 import { withClaim } from "./claim.ts";
 import { endSandbox } from "./end.ts";
@@ -51,17 +51,31 @@ async function reconcileProvider(deps: Deps, provider: Provider): Promise<void> 
   const sandboxes = new Map((await provider.list()).map((sandbox) => [sandbox.sessionId, sandbox]));
   for (const session of running)
     if (sandboxes.get(session.sessionId)?.state !== "running") await recordDeath(deps, provider, session);
-  const alive = await aliveAmong(deps, [...sandboxes.keys()]);
-  for (const sessionId of sandboxes.keys())
-    if (!alive.has(sessionId)) await endOrphan(deps, provider, sessionId);
+  const owned = await ownedAmong(deps, [...sandboxes.values()]);
+  for (const sandbox of sandboxes.values()) if (!owned.has(sandbox)) await endOrphan(deps, provider, sandbox);
 }
 
-async function aliveAmong(deps: Deps, sessionIds: string[]): Promise<ReadonlySet<string>> {
+/**
+ * Of these sandboxes, those whose sessions live by them. A session that was given up here and started on another server
+ * has left one of an earlier start; two servers that share an engine see each other's, of the start that goes on.
+ */
+async function ownedAmong(deps: Deps, sandboxes: Sandbox[]): Promise<ReadonlySet<Sandbox>> {
   const rows = await deps.db
-    .select({ sessionId: projectSessions.sessionId, status: projectSessions.status })
+    .select()
     .from(projectSessions)
-    .where(inArray(projectSessions.sessionId, sessionIds));
-  return new Set(rows.filter(isAlive).map(({ sessionId }) => sessionId));
+    .where(
+      inArray(
+        projectSessions.sessionId,
+        sandboxes.map(({ sessionId }) => sessionId),
+      ),
+    );
+  const sessions = new Map(rows.map((row) => [row.sessionId, row]));
+  const isOwned = ({ sessionId, generation }: Sandbox) => {
+    const session = sessions.get(sessionId);
+    if (!session || !isAlive(session)) return false;
+    return isWithinReach(deps, session) || session.generation === generation;
+  };
+  return new Set(sandboxes.filter(isOwned));
 }
 
 async function runningSessions(deps: Deps, { name }: Provider): Promise<SessionRow[]> {
@@ -97,8 +111,9 @@ async function recordDeath(deps: Deps, provider: Provider, session: SessionRow):
   });
 }
 
-/** Ends a sandbox whose session is gone, or has ended without it. */
-async function endOrphan(deps: Deps, provider: Provider, sessionId: string): Promise<void> {
+/** Ends a sandbox whose session is gone, has ended without it, or lives by another. */
+async function endOrphan(deps: Deps, provider: Provider, found: Sandbox): Promise<void> {
+  const { sessionId } = found;
   const end = async () => {
     deps.log.warn({ session: sessionId }, "ending a sandbox of no session");
     await provider.stop(sessionId, ORPHAN_GRACE_MS);
@@ -106,6 +121,7 @@ async function endOrphan(deps: Deps, provider: Provider, sessionId: string): Pro
   const isKnown = (await deps.db.$count(projectSessions, eq(projectSessions.sessionId, sessionId))) > 0;
   if (!isKnown) return await end();
   await withClaim(deps, sessionId, async () => {
-    if (!(await aliveAmong(deps, [sessionId])).has(sessionId)) await end();
+    const sandbox = (await provider.find(sessionId)) ?? found;
+    if (!(await ownedAmong(deps, [sandbox])).has(sandbox)) await end();
   });
 }

@@ -3,6 +3,7 @@ import { projectSessions } from "../../db/schema/index.ts";
 import type { ProjectRow } from "../auth/caller.ts";
 import type { Session } from "../contract/session.ts";
 import type { Deps } from "../deps.ts";
+import { goneSince } from "../jobs/gone.ts";
 import { placeOf } from "../jobs/places.ts";
 import { takePlace } from "./cap.ts";
 import { aim } from "./goal.ts";
@@ -45,9 +46,10 @@ async function start(
     if (!session || !isDue(session)) return session ?? null;
     const isOver = !isAlive(session);
     if (isOver) await takePlace(deps, tx, session.accountId);
+    const isGone = (await goneSince(deps, tx, session.place)) !== null;
     return await aim(deps, tx, sessionId, {
-      // without a sandbox anywhere it may run where it is asked for, also when its server is gone
-      ...(isOver && { place: placeOf(deps, session.provider) }),
+      // without a sandbox, or with one that a server that is gone will end, it may run where it is asked for
+      ...((isOver || isGone) && { place: placeOf(deps, session.provider) }),
       goal: "running",
       status: "provisioning",
       generation: session.generation + 1,

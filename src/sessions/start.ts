@@ -1,4 +1,4 @@
-import { eq } from "drizzle-orm";
+import { and, eq } from "drizzle-orm";
 import { projectSessions, sessionSandboxes } from "../../db/schema/index.ts";
 import type { ProjectRow } from "../auth/caller.ts";
 import type { BootStep } from "../contract/session.ts";
@@ -101,12 +101,12 @@ async function enter(deps: Deps, session: SessionRow, step: BootStep): Promise<v
 }
 
 /** Writes down where the daemon listens. */
-async function place(deps: Deps, { sessionId }: SessionRow, { address }: Sandbox): Promise<void> {
+async function place(deps: Deps, { sessionId, generation }: SessionRow, { address }: Sandbox): Promise<void> {
   if (!address) throw new SandboxError("The sandbox ended as soon as it was started.");
   await deps.db
     .update(sessionSandboxes)
     .set({ host: address.hostname, port: address.port, updatedAt: deps.clock() })
-    .where(eq(sessionSandboxes.sessionId, sessionId));
+    .where(and(eq(sessionSandboxes.sessionId, sessionId), eq(sessionSandboxes.generation, generation)));
 }
 
 async function boot(
