@@ -17,6 +17,10 @@ import { untilStatus } from "./sessions.ts";
  */
 export interface SessionServer extends Omit<HaltingServer, "url" | "pid"> {
   dataDir: string;
+  databaseUrl: string;
+  /** A user token of the first user, and the path of the project's sessions: for a second server on the database. */
+  token: string;
+  path: string;
   call(method: string, path: string, body?: unknown): Promise<Answer>;
   create(body?: Record<string, unknown>): Promise<Session>;
   get(sessionId: string): Promise<Session | null>;
@@ -64,6 +68,9 @@ export async function startSessionServer(env: Record<string, string> = {}): Prom
   };
   return {
     dataDir,
+    databaseUrl: database.url,
+    token,
+    path: sessions,
     call: ofSession,
     get,
     async create(body = {}) {

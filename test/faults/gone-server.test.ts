@@ -1,0 +1,232 @@
+import { expect } from "bun:test";
+import { eq } from "drizzle-orm";
+import { type Database, openPostgres } from "../../db/client.ts";
+import { projectSessions, sessionSandboxes } from "../../db/schema/index.ts";
+import { Changes } from "../../src/changes.ts";
+import { readServerId } from "../../src/data-folder.ts";
+import type { SessionStep } from "../../src/deps.ts";
+import { type Api, startApi } from "../helpers/api.ts";
+import { linkTo } from "../helpers/database-link.ts";
+import { needs } from "../helpers/needs.ts";
+import { createDatabase, POSTGRES } from "../helpers/postgres.ts";
+import { isGone, setServer, silence } from "../helpers/servers.ts";
+import { startSessionServer } from "../helpers/session-server.ts";
+import { startSessions, untilStatus } from "../helpers/sessions.ts";
+import { StandInProvider } from "../helpers/stand-in-provider.ts";
+import { until } from "../helpers/until.ts";
+
+const test = needs("a real Postgres", POSTGRES);
+const onLinux = needs("a real Postgres", POSTGRES && process.platform === "linux");
+const KEY = "cd".repeat(32);
+const LOST = /not been heard of since .* svc sessions restart/;
+
+/** Another server on the same database, with sandboxes of its own. */
+interface Other {
+  api: Api;
+  provider: StandInProvider;
+  call(method: string, path: string): ReturnType<Api["call"]>;
+  becomes(id: string, status: "running" | "failed"): ReturnType<typeof untilStatus>;
+  look(): void;
+  stop(): Promise<void>;
+}
+
+onLinux(
+  "a server is killed and gone: another has its sessions, and once it is back nothing of them is left on its machine",
+  async () => {
+    const lost = await startSessionServer({ SVC_MASTER_KEY: KEY, SVC_SESSION_CAP: "4" });
+    const database = await openPostgres(lost.databaseUrl);
+    const other = await startOther(lost.databaseUrl, lost.path, lost.token, "4");
+    try {
+      const ids: string[] = [];
+      for (let n = 0; n < 4; n++) ids.push((await lost.create()).session_id);
+      const [left = "", restarted = "", deleted = "", stopped = ""] = ids;
+      for (const id of ids) await lost.becomes(id, "running");
+      await lost.kill();
+      // silent is not gone: what is asked waits for the server
+      expect((await other.call("POST", `/${stopped}/stop`)).body.status).toBe("running");
+      expect((await other.call("POST", "")).body.code).toBe("concurrent_session_limit");
+
+      await silence(database.db, { of: lost.dataDir, watchedFrom: other.api.dataDir });
+      other.look();
+      expect((await other.becomes(left, "failed")).error).toMatch(LOST);
+      expect((await other.call("POST", `/${restarted}/restart`)).status).toBe(202);
+      await other.becomes(restarted, "running");
+      expect((await other.call("DELETE", `/${deleted}`)).body).toEqual({ ok: true });
+      await until("it is stopped", async () => (await rowOf(database, stopped))?.status === "stopped");
+      // their places are free again
+      expect((await other.call("POST", "")).status).toBe(201);
+      for (const id of ids) expect(lost.processes(id).length).toBeGreaterThan(0);
+
+      await lost.start();
+      for (const id of ids) {
+        await until(
+          () => `nothing is left of ${id}: ${lost.folders()}`,
+          () => lost.processes(id).length === 0 && !lost.folders().includes(id),
+          30_000,
+        );
+      }
+      expect(await isGone(database.db, readServerId(lost.dataDir))).toBe(false);
+      expect(await lost.get(left)).toMatchObject({ status: "failed", sandbox_status: "error" });
+      expect(await lost.get(stopped)).toMatchObject({ status: "stopped", stop_reason: "user" });
+      expect(await lost.get(restarted)).toMatchObject({ status: "running", error: null });
+      expect(other.provider.stopped).not.toContain(restarted);
+      const seen = await other.api.call("GET", `/v1/p/${restarted}/8000/svc/health`, { token: lost.token });
+      expect(seen.status).toBe(200);
+      // it takes sessions as before
+      await lost.call("POST", `/${left}/restart`);
+      await lost.becomes(left, "running");
+    } finally {
+      await other.stop();
+      await database.close();
+      await lost.stop();
+    }
+  },
+  120_000,
+);
+
+onLinux(
+  "a server that was off for a week has its sessions back, when nobody was there to take them",
+  async () => {
+    const server = await startSessionServer({ SVC_MASTER_KEY: KEY });
+    const database = await openPostgres(server.databaseUrl);
+    try {
+      const { session_id: id } = await server.create();
+      await server.becomes(id, "running");
+      const before = server.processes(id).map(({ pid }) => pid);
+      await server.kill();
+      const week = 7 * 86_400;
+      await setServer(database.db, readServerId(server.dataDir), { seen: week, steady: 2 * week });
+      await server.start();
+      // another that was off as long does not judge what it did not see
+      const other = await startOther(server.databaseUrl, server.path, server.token, "4");
+      await setServer(database.db, readServerId(server.dataDir), { seen: week });
+      for (let look = 0; look < 5; look++) {
+        other.look();
+        await Bun.sleep(100);
+      }
+      await other.stop();
+      expect(await isGone(database.db, readServerId(server.dataDir))).toBe(false);
+      expect(await server.get(id)).toMatchObject({ status: "running", error: null });
+      expect(server.processes(id).map(({ pid }) => pid)).toEqual(before);
+    } finally {
+      await database.close();
+      await server.stop();
+    }
+  },
+  60_000,
+);
+
+test("a server that was cut off from the database goes on with a start that is no longer its own: it harms nobody", async () => {
+  const made = await createDatabase();
+  const database = await openPostgres(made.url);
+  const link = await linkTo(made.url);
+  const env = { DATABASE_URL: link.url, SVC_MASTER_KEY: KEY };
+  const go = Promise.withResolvers<void>();
+  const branched = Promise.withResolvers<void>();
+  let haltsAt: SessionStep | null = null;
+  const lost = await startSessions({
+    env,
+    deps: {
+      async checkpoint(step) {
+        if (step !== haltsAt) return;
+        haltsAt = null;
+        branched.resolve();
+        await go.promise;
+      },
+    },
+  });
+  const path = `/v1/projects/${lost.projectId}/sessions`;
+  const other = await startOther(made.url, path, lost.api.token, "10");
+  try {
+    const { session_id: running } = await lost.create();
+    const { session_id: moved } = await lost.create();
+    for (const id of [running, moved]) await lost.becomes(id, "running");
+    haltsAt = "branch-made";
+    const { session_id: early } = await lost.create();
+    await branched.promise;
+    const halted = Promise.withResolvers<void>();
+    lost.provider.onStart = () => {
+      halted.resolve();
+      return go.promise;
+    };
+    const { session_id: starting } = await lost.create();
+    await halted.promise;
+    link.cut();
+
+    await silence(database.db, { of: lost.api.dataDir, watchedFrom: other.api.dataDir });
+    // a claim ends twelve seconds after it was renewed
+    await until(
+      "all are taken over",
+      async () => {
+        other.look();
+        const rows = await Promise.all([running, moved, early, starting].map((id) => rowOf(database, id)));
+        return rows.every((row) => row?.status === "failed" && LOST.test(row.error ?? ""));
+      },
+      30_000,
+    );
+    for (const id of [moved, early, starting]) {
+      expect((await other.call("POST", `/${id}/restart`)).status).toBe(202);
+      await other.becomes(id, "running");
+    }
+    expect([...lost.provider.sandboxes.keys()].sort()).toEqual([running, moved].sort());
+    const keys = await keysOf(database);
+
+    link.mend();
+    go.resolve();
+    await until(
+      () => `nothing is left of them: ${[...lost.provider.sandboxes.keys()]}`,
+      () => {
+        lost.look();
+        return lost.provider.sandboxes.size === 0 && lost.provider.starts === 3;
+      },
+      30_000,
+    );
+    expect((await lost.get(running)).error).toMatch(LOST);
+    for (const id of [moved, early, starting]) {
+      expect(await lost.get(id)).toMatchObject({ status: "running", error: null });
+      const seen = await other.api.call("GET", `/v1/p/${id}/8000/svc/health`, { token: lost.api.token });
+      expect(seen.status).toBe(200);
+    }
+    expect(await keysOf(database)).toEqual(keys);
+    expect(other.provider.stopped).toEqual([]);
+  } finally {
+    link.mend();
+    await lost.stop();
+    await other.stop();
+    link.close();
+    await database.close();
+    await made.drop();
+  }
+}, 90_000);
+
+async function startOther(url: string, path: string, token: string, cap: string): Promise<Other> {
+  const provider = new StandInProvider();
+  const changes = new Changes();
+  const api = await startApi({
+    env: { DATABASE_URL: url, SVC_MASTER_KEY: KEY, SVC_SESSION_CAP: cap },
+    deps: { sandboxes: provider.sandboxesOf, changes },
+  });
+  const call: Other["call"] = (method, below) =>
+    api.call(method, path + below, { token, ...(method === "POST" && { body: {} }) });
+  return {
+    api,
+    provider,
+    call,
+    becomes: (id, status) => untilStatus(async () => (await call("GET", `/${id}`)).body, [status], 20_000),
+    look: () => changes.notify("sessions"),
+    async stop() {
+      await api.stop();
+      await provider.close();
+    },
+  };
+}
+
+async function rowOf({ db }: Database, id: string) {
+  const [row] = await db.select().from(projectSessions).where(eq(projectSessions.sessionId, id));
+  return row ?? null;
+}
+
+/** What opens each session's sandbox, and where it listens. */
+async function keysOf({ db }: Database) {
+  return await db.select().from(sessionSandboxes).orderBy(sessionSandboxes.sessionId);
+}

@@ -1,0 +1,54 @@
+import { createServer, connect as dial, type Socket } from "node:net";
+
+/** The way of one server to its database, which can be cut for that server alone. */
+export interface DatabaseLink {
+  url: string;
+  /** From now on every connection is gone, and a new one is refused. */
+  cut(): void;
+  mend(): void;
+  close(): void;
+}
+
+export async function linkTo(databaseUrl: string): Promise<DatabaseLink> {
+  const target = new URL(databaseUrl);
+  const open = new Set<Socket>();
+  let isCut = false;
+  const server = createServer((client) => {
+    if (isCut) return void client.destroy();
+    const upstream = dial(Number(target.port || 5432), target.hostname);
+    const end = () => {
+      client.destroy();
+      upstream.destroy();
+    };
+    for (const socket of [client, upstream]) {
+      open.add(socket);
+      socket.on("error", end).on("close", () => {
+        open.delete(socket);
+        end();
+      });
+    }
+    client.pipe(upstream).pipe(client);
+  });
+  const { promise, resolve } = Promise.withResolvers<void>();
+  server.listen(0, "127.0.0.1", resolve);
+  await promise;
+  const address = server.address();
+  const url = new URL(databaseUrl);
+  url.hostname = "127.0.0.1";
+  url.port = String(typeof address === "object" ? address?.port : "");
+  const cut = () => {
+    isCut = true;
+    for (const socket of open) socket.destroy();
+  };
+  return {
+    url: url.href,
+    cut,
+    mend() {
+      isCut = false;
+    },
+    close() {
+      cut();
+      server.close();
+    },
+  };
+}
