@@ -1,0 +1,85 @@
+import { afterAll, beforeAll, expect } from "bun:test";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { type ScriptedModel, startModel } from "../helpers/model.ts";
+import { needs } from "../helpers/needs.ts";
+import { RUNTIME, RUNTIME_NAME, runtimeEnvironment } from "../helpers/runtime.ts";
+import { type Sandbox, startSandbox } from "../helpers/sandbox.ts";
+import { until } from "../helpers/until.ts";
+
+const test = needs(RUNTIME_NAME, RUNTIME !== null);
+
+/** The daemon with the real agent runtime and a model that does what its prompts say. */
+let model: ScriptedModel;
+let sandbox: Sandbox;
+beforeAll(async () => {
+  if (RUNTIME === null) return;
+  model = await startModel();
+  sandbox = await startSandbox({ env: runtimeEnvironment(model) });
+  await sandbox.untilHealth("the runtime works", ({ runtime }) => runtime === "ok", 60_000);
+}, 90_000);
+afterAll(async () => {
+  await sandbox?.[Symbol.asyncDispose]();
+  await model?.[Symbol.asyncDispose]();
+}, 30_000);
+
+test("tool calls are carried out one after the other, and then it is said what was to be said", async () => {
+  const id = await prompt("!run echo from-a-tool > made.txt\n!write note.md one\\ntwo\n!say All done.");
+  await until("it is idle", async () => (await lastMessage(id))?.finish === "stop", 30_000);
+  expect(readFileSync(join(sandbox.workspace, "made.txt"), "utf8")).toBe("from-a-tool\n");
+  expect(readFileSync(join(sandbox.workspace, "note.md"), "utf8")).toBe("one\ntwo");
+  expect((await lastMessage(id))?.text).toBe("All done.");
+}, 60_000);
+
+test("a message without directives is said back", async () => {
+  const id = await prompt("Hello there");
+  await until("it is idle", async () => (await lastMessage(id))?.finish === "stop", 30_000);
+  expect((await lastMessage(id))?.text).toBe("Hello there");
+}, 60_000);
+
+test("a question waits for its answer", async () => {
+  const id = await prompt("!ask Which colour? | Red | Blue\n!say As you wish.");
+  let asked: { id: string; sessionID: string; questions: { question: string }[] } | undefined;
+  await until("it asks", async () => {
+    asked = (await (await sandbox.call("GET", "/question")).json())[0];
+    return asked !== undefined;
+  });
+  expect(asked).toMatchObject({ sessionID: id, questions: [{ question: "Which colour?" }] });
+  await sandbox.call("POST", `/question/${asked?.id}/reply`, "user", { answers: [["Blue"]] });
+  await until("it goes on", async () => (await lastMessage(id))?.text === "As you wish.", 30_000);
+}, 60_000);
+
+test("it refuses, fails for a while, and is cut off, as it is told to", async () => {
+  const refused = await prompt("!refuse");
+  await until(
+    "it has refused",
+    async () => (await lastMessage(refused))?.finish === "content-filter",
+    30_000,
+  );
+  const failed = await prompt("!fail 401");
+  await until("it has failed", async () => (await lastMessage(failed))?.error === "APIError", 30_000);
+  const cut = await prompt("!drop 1\n!say Whole again.");
+  await until("it was tried again", async () => (await lastMessage(cut))?.text === "Whole again.", 30_000);
+  expect(existsSync(join(sandbox.workspace, ".git"))).toBe(true);
+}, 90_000);
+
+async function prompt(text: string): Promise<string> {
+  const { id } = await (await sandbox.call("POST", "/session", "user", { title: "svc" })).json();
+  const taken = await sandbox.call("POST", `/session/${id}/prompt_async`, "user", {
+    parts: [{ type: "text", text }],
+  });
+  expect(taken.status).toBe(204);
+  return id;
+}
+
+async function lastMessage(id: string) {
+  const messages = await (await sandbox.call("GET", `/session/${id}/message`)).json();
+  const last = messages.at(-1);
+  if (last?.info.role !== "assistant") return null;
+  const texts = last.parts.filter(({ type }: { type: string }) => type === "text");
+  return {
+    finish: last.info.finish,
+    error: last.info.error?.name,
+    text: texts.map(({ text }: { text: string }) => text).join(""),
+  };
+}

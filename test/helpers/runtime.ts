@@ -1,0 +1,50 @@
+import { accessSync, constants, statSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { RUNTIME_VERSION } from "../../src/contract/runtime.ts";
+import type { ScriptedModel } from "./model.ts";
+
+/** For `needs`: what a machine lacks that has no opencode. */
+export const RUNTIME_NAME = `opencode ${RUNTIME_VERSION} (npx --yes --package opencode-ai@${RUNTIME_VERSION} opencode, or .ci/run)`;
+
+/** The real agent runtime: SVC_RUNTIME_BIN, else what `.ci/run` keeps in the cache folder, else on the PATH. */
+export const RUNTIME: string | null = findRuntime();
+
+function findRuntime(): string | null {
+  const cache = process.env["XDG_CACHE_HOME"] || join(homedir(), ".cache");
+  const kept = join(cache, "svc", `opencode-${RUNTIME_VERSION}`, "bin", "opencode");
+  const named = process.env["SVC_RUNTIME_BIN"] || kept;
+  if (isProgram(named)) return named;
+  const found = Bun.which("opencode");
+  return found !== null && versionOf(found) === RUNTIME_VERSION ? found : null;
+}
+
+/** The model that `modelEnvironment` chooses, as a session's `model` names it. */
+export const MODEL = "svc/scripted";
+
+/**
+ * Variables with which a daemon (startSandbox) or a server (startApi) works with the real runtime and the scripted
+ * model, as with an operator's model gateway. A session of a server asks for `MODEL` itself.
+ */
+export function runtimeEnvironment({ url }: Pick<ScriptedModel, "url">): Record<string, string> {
+  return {
+    SVC_RUNTIME_BIN: RUNTIME ?? "/nonexistent/opencode",
+    SVC_LLM_BASE_URL: url,
+    SVC_LLM_API_KEY: "scripted-model-key",
+    SVC_OPENCODE_MODEL: MODEL,
+  };
+}
+
+function isProgram(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
+}
+
+function versionOf(program: string): string {
+  const ran = Bun.spawnSync([program, "--version"], { timeout: 20_000, stderr: "ignore" });
+  return ran.stdout.toString().trim();
+}
