@@ -1,4 +1,4 @@
-import { randomBytes } from "node:crypto";
+import { messageId } from "../src/contract/message-id.ts";
 import type { RuntimeCall } from "./runtime-call.ts";
 import type { Settings } from "./settings.ts";
 
@@ -28,7 +28,7 @@ export async function sendFirstPrompt(
   if (typeof id !== "string" || !/^ses[A-Za-z0-9_-]{1,128}$/.test(id))
     throw new PromptError("The first prompt was not sent: the agent runtime opened no conversation.");
   await ask(call, `/session/${id}/prompt_async`, {
-    messageID: `msg_${randomBytes(13).toString("hex")}`,
+    messageID: messageId(Date.now()),
     parts: [{ type: "text", text }],
     ...(agent !== null && { agent }),
     ...(model?.includes("/") && { model: modelOf(model) }),

@@ -15,13 +15,33 @@ let sandbox: Sandbox;
 beforeAll(async () => {
   if (RUNTIME === null) return;
   model = await startModel();
-  sandbox = await startSandbox({ env: runtimeEnvironment(model) });
+  sandbox = await startSandbox({
+    env: {
+      ...runtimeEnvironment(model),
+      SVC_BOOTSTRAP_OPENCODE_SESSION: "1",
+      SVC_INITIAL_PROMPT: "!run echo one >> first.txt\n!run echo two >> first.txt\n!say Begun.",
+    },
+  });
   await sandbox.untilHealth("the runtime works", ({ runtime }) => runtime === "ok", 60_000);
 }, 90_000);
 afterAll(async () => {
   await sandbox?.[Symbol.asyncDispose]();
   await model?.[Symbol.asyncDispose]();
 }, 30_000);
+
+test("the first prompt is carried out to its end, also after its first tool call", async () => {
+  const ids = async () =>
+    (await (await sandbox.call("GET", "/session")).json()).map(({ id }: { id: string }) => id);
+  await until(
+    "it is over",
+    async () => {
+      const [id] = await ids();
+      return id !== undefined && (await lastMessage(id))?.text === "Begun.";
+    },
+    30_000,
+  );
+  expect(readFileSync(join(sandbox.workspace, "first.txt"), "utf8")).toBe("one\ntwo\n");
+}, 60_000);
 
 test("tool calls are carried out one after the other, and then it is said what was to be said", async () => {
   const id = await prompt("!run echo from-a-tool > made.txt\n!write note.md one\\ntwo\n!say All done.");

@@ -1,0 +1,16 @@
+import { randomBytes } from "node:crypto";
+
+/** Of the time, as the runtime writes it: milliseconds × 4096, the lowest 48 bits. */
+const TIME_BITS = 48;
+const STEPS_PER_MS = 4096n;
+
+/**
+ * An id for a message to the agent runtime, by which it takes a prompt once, however often it is said. The runtime
+ * compares ids to know what came after what: one that is not of now, made when the prompt is sent, may leave the run
+ * hanging after its first tool call.
+ * @param now milliseconds since 1970
+ */
+export function messageId(now: number): string {
+  const time = BigInt.asUintN(TIME_BITS, BigInt(now) * STEPS_PER_MS);
+  return `msg_${time.toString(16).padStart(TIME_BITS / 4, "0")}${randomBytes(7).toString("hex")}`;
+}
