@@ -39,9 +39,10 @@ export type Passage = (admitted: Admitted, visit: Visit) => Decision | Promise<D
 export function createPassage(deps: Deps): Passage {
   const sign = createSigner(deps);
 
-  return (admitted, { head, client, seen, ...asked }) => {
+  return (admitted, visit) => {
     const { session, daemon } = admitted;
-    const target = daemonTarget(head.method, asked);
+    const { head, client, seen } = visit;
+    const target = daemonTarget(head.method, visit);
     if (isGivenTwice(head.fields, "x-svc-user-context")) {
       throw new SvcError("validation_failed", "X-Svc-User-Context is given twice.");
     }

@@ -25,7 +25,9 @@ const NAME = /^p([1-9]\d{0,4})-([0-9a-f-]{36})\.([a-z0-9.-]+)(?::\d{1,5})?$/;
  * matter: it may be another where the server is reached through a tunnel.
  */
 export function readPreviewHost(host: string, site: string): PreviewPlace | null {
-  const [, port = "", sessionId = "", rest] = NAME.exec(host.toLowerCase()) ?? [];
+  const found = NAME.exec(host.toLowerCase());
+  if (!found) return null;
+  const [, port = "", sessionId = "", rest] = found;
   if (rest !== site.replace(/:\d+$/, "") || !UUID.test(sessionId) || Number(port) > 65_535) return null;
   return { sessionId, port: Number(port) };
 }
