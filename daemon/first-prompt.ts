@@ -1,4 +1,5 @@
 import { messageId } from "../src/contract/message-id.ts";
+import type { Conversation } from "./conversation.ts";
 import type { RuntimeCall } from "./runtime-call.ts";
 import type { Settings } from "./settings.ts";
 
@@ -13,20 +14,18 @@ const TRIES = 3;
 const PAUSE_MS = 1_000;
 
 /**
- * Opens a conversation with the first prompt. It has an id of ours, by which the runtime takes it once, however often it
+ * Opens the conversation with the first prompt. It has an id of ours, by which the runtime takes it once, however often it
  * is said.
  * @throws PromptError
  */
 export async function sendFirstPrompt(
   call: RuntimeCall,
+  conversation: Pick<Conversation, "open">,
   { agent, model }: Pick<Settings, "agent" | "model">,
   text: string,
 ): Promise<void> {
   if (agent !== null) await checkAgent(call, agent);
-  const session = await ask(call, "/session", agent === null ? {} : { agent });
-  const id = typeof session === "object" && session !== null ? Reflect.get(session, "id") : null;
-  if (typeof id !== "string" || !/^ses[A-Za-z0-9_-]{1,128}$/.test(id))
-    throw new PromptError("The first prompt was not sent: the agent runtime opened no conversation.");
+  const id = await tryAgain(() => conversation.open());
   await ask(call, `/session/${id}/prompt_async`, {
     messageID: messageId(Date.now()),
     parts: [{ type: "text", text }],

@@ -1,6 +1,7 @@
 import type { DaemonHealth } from "../src/contract/daemon.ts";
 import { runningSessions } from "./abort.ts";
 import { asAgent, type Children } from "./children.ts";
+import type { Conversation } from "./conversation.ts";
 import { gitEnvironment } from "./git.ts";
 import { run } from "./run.ts";
 import type { Runtime } from "./runtime.ts";
@@ -11,6 +12,7 @@ export interface Facts {
   settings: Settings;
   children: Children;
   runtime: Runtime;
+  conversation: Pick<Conversation, "find">;
   clone: DaemonHealth["clone"];
   /** What is wrong beside the runtime's own error: with the clone, or with the first prompt. */
   error: DaemonHealth["error"] | null;
@@ -26,12 +28,16 @@ const COMMIT_MS = 5_000;
 export function createHealth(facts: Facts): () => Promise<DaemonHealth> {
   const { settings, runtime } = facts;
   const commit = remembered(() => readCommit(facts));
+  const conversation = remembered(async () =>
+    runtime.state === "ok" ? await facts.conversation.find() : null,
+  );
   const busy = remembered(async () => runtime.state === "ok" && isBusy(await runningSessions(runtime.call)));
 
   return async () => {
-    const [checkedOut, isAtWork] = await Promise.all([
+    const [checkedOut, isAtWork, conversationId] = await Promise.all([
       facts.clone === "ok" && settings.autoClone ? commit() : null,
       busy(),
+      conversation(),
     ]);
     if (isAtWork) facts.usedAt = Date.now();
     const error = (facts.clone === "failed" ? facts.error : null) ?? runtime.error ?? facts.error;
@@ -45,6 +51,7 @@ export function createHealth(facts: Facts): () => Promise<DaemonHealth> {
       commit: checkedOut,
       clone: facts.clone,
       busy: isAtWork,
+      conversation: conversationId,
       active_at: new Date(facts.usedAt).toISOString(),
       ...(error && { error }),
     };

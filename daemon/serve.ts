@@ -7,6 +7,7 @@ import { createIdentify } from "./caller.ts";
 import { createChildren } from "./children.ts";
 import { cloneUntilThere } from "./clone.ts";
 import { createControl, type Verbs } from "./control.ts";
+import { createConversation } from "./conversation.ts";
 import { createDecide, explain } from "./decide.ts";
 import { sendFirstPrompt } from "./first-prompt.ts";
 import { createHealth, type Facts } from "./health.ts";
@@ -58,10 +59,12 @@ export function serveDaemon(settings: Settings, limits: RuntimeContext["limits"]
     onReady: () => void prompt(),
     limits,
   });
+  const conversation = createConversation(runtime.call);
   const facts: Facts = {
     settings,
     children,
     runtime,
+    conversation,
     clone: settings.autoClone ? "cloning" : "ok",
     error: null,
     usedAt: Date.now(),
@@ -114,7 +117,7 @@ export function serveDaemon(settings: Settings, limits: RuntimeContext["limits"]
     if (isPrompted || settings.prompt === null) return;
     isPrompted = true;
     promptedAt = performance.now();
-    await sendFirstPrompt(runtime.call, settings, settings.prompt).then(
+    await sendFirstPrompt(runtime.call, conversation, settings, settings.prompt).then(
       () => log.say("sent the first prompt"),
       (error: unknown) => {
         const message = error instanceof Error ? error.message : "The first prompt was not sent.";

@@ -24,6 +24,8 @@ export interface DaemonHealth {
   clone: (typeof CLONE_STATES)[number];
   /** Whether a run of the agent's is under way. */
   busy: boolean;
+  /** The session's one conversation in the runtime; null while there is none, or the runtime is not ready. */
+  conversation: string | null;
   /** ISO 8601; when somebody last asked something of the sandbox, or a run was under way. */
   active_at: string;
   error?: {

@@ -31,6 +31,7 @@ test("a sandbox boots: clone, runtime, requests; and no secret of svc's is left 
     commit: head.trim(),
     clone: "ok",
     busy: false,
+    conversation: null,
     active_at: expect.any(String),
   });
   const config = (key: string) =>

@@ -12,7 +12,7 @@ test("a stop aborts what runs, waits for it, asks the runtime to end, and ends w
   await sandbox.untilHealth("it is busy", ({ busy }) => busy);
   sandbox.child.kill("SIGTERM");
   expect(await sandbox.child.exited).toBe(0);
-  expect(sandbox.notes().slice(1)).toEqual(["abort ses_1", "abort ses_1", expect.stringMatching(/^SIGTERM/)]);
+  expect(sandbox.notes().slice(2)).toEqual(["abort ses_1", "abort ses_1", expect.stringMatching(/^SIGTERM/)]);
 });
 
 test("a runtime that heeds nothing does not hold a stop up for long", async () => {

@@ -3,6 +3,7 @@
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { createOrigin } from "./behaviour-origin.ts";
+import { createConversations } from "./opencode-conversations.ts";
 
 /** How it is to behave: JSON in the file that STANDIN names, read at its start and at each request. */
 export interface Behaviour {
@@ -25,6 +26,8 @@ export interface Behaviour {
   /** How often a run has to be aborted. */
   aborts?: number;
   agents?: string[];
+  /** Takes prompts, and the answer to them is lost. */
+  lostAnswer?: boolean;
   /** Answers nothing from now on, as a wedged one does. */
   wedged?: boolean;
 }
@@ -54,10 +57,11 @@ if (started.crash) {
 const password = process.env["OPENCODE_SERVER_PASSWORD"];
 const expected = password && `Basic ${Buffer.from(`opencode:${password}`).toString("base64")}`;
 let deafUntil = 0;
-let aborts = started.aborts ?? 1;
-/** Sessions that work, by id. */
-const runs = new Map<string, { from: number; until: number }>();
 const prompts: unknown[] = [];
+const listeners = new Set<ServerResponse>();
+const conversations = createConversations(`${file}.store`, behaviour, (type, properties) => {
+  for (const response of listeners) response.write(`data: ${JSON.stringify({ type, properties })}\n\n`);
+});
 
 const server = createOrigin((request, response) => {
   const now = behaviour();
@@ -80,7 +84,7 @@ function answer(request: IncomingMessage, response: ServerResponse): boolean {
     response.writeHead(status, { "Content-Type": "application/json" }).end(JSON.stringify(body));
     return true;
   };
-  const sessionOf = /^\/session\/(ses_\w+)\/(abort|prompt_async)$/.exec(path);
+  const [, id = "", verb] = /^\/session\/(ses_\w+)(?:\/(.+))?$/.exec(path) ?? [];
   if (path === "/global/health") return json({ healthy: true, version: "1.18.33" });
   if (path === "/config") {
     return started.brokenConfig
@@ -91,36 +95,43 @@ function answer(request: IncomingMessage, response: ServerResponse): boolean {
       : json({ model: "fake/fake" });
   }
   if (path === "/agent") return json((behaviour().agents ?? ["build"]).map((name) => ({ name })));
-  if (path === "/session" && method === "POST") return json({ id: "ses_1" });
-  if (path === "/session/status") {
-    const now = Date.now();
-    for (const [id, { until }] of runs) if (until < now) runs.delete(id);
-    const shown = [...runs].filter(([, { from }]) => from <= now);
-    return json(Object.fromEntries(shown.map(([id]) => [id, { type: "busy" }])));
-  }
-  if (sessionOf?.[2] === "abort") {
-    note(`abort ${sessionOf[1]}`);
-    // an abort before the run shows is lost
-    const run = runs.get(sessionOf[1] ?? "");
-    if (run && run.from <= Date.now() && --aborts <= 0) runs.delete(sessionOf[1] ?? "");
+  if (path === "/session" && method === "GET") return json(conversations.list());
+  if (path === "/session" && method === "POST")
+    return read((body) => json(conversations.create(body ? JSON.parse(body) : {})));
+  if (path === "/session/status")
+    return json(Object.fromEntries(conversations.busy().map((busy) => [busy, { type: "busy" }])));
+  if (verb === "abort") {
+    note(`abort ${id}`);
+    conversations.abort(id);
     return json(true);
   }
-  if (sessionOf?.[2] === "prompt_async") {
-    let text = "";
-    request.on("data", (bytes: Buffer) => {
-      text += bytes.toString();
+  if (verb === "prompt_async") {
+    return read((text) => {
+      const body = JSON.parse(text);
+      prompts.push(body);
+      note(`prompt ${body.messageID}`);
+      conversations.prompt(id, body);
+      if (behaviour().lostAnswer) request.socket.destroy();
+      else response.writeHead(204).end();
     });
-    request.on("end", () => {
-      prompts.push(JSON.parse(text));
-      const from = Date.now() + (behaviour().coldMs ?? 0);
-      runs.set(sessionOf[1] ?? "", { from, until: from + (behaviour().runMs ?? 0) });
-      response.writeHead(204).end();
-    });
-    return true;
+  }
+  if (verb === "message") {
+    const limit = Number(new URLSearchParams(request.url?.split("?")[1]).get("limit") ?? 100);
+    return json(conversations.messages(id).slice(-limit));
+  }
+  if (verb?.startsWith("message/")) {
+    const found = conversations.messages(id).find(({ info }) => verb === `message/${info.id}`);
+    return found ? json(found) : json({ name: "NotFoundError", data: {} }, 404);
+  }
+  if (id && verb === undefined && method === "DELETE") {
+    conversations.remove(id);
+    return json(true);
   }
   if (path === "/event") {
     response.writeHead(200, { "Content-Type": "text/event-stream" });
     response.write('data: {"type":"server.connected"}\n\n');
+    listeners.add(response);
+    response.on("close", () => listeners.delete(response));
     return true;
   }
   if (path === "/standin") {
@@ -136,4 +147,13 @@ function answer(request: IncomingMessage, response: ServerResponse): boolean {
     });
   }
   return false;
+
+  function read(then: (text: string) => unknown): true {
+    let text = "";
+    request.on("data", (bytes: Buffer) => {
+      text += bytes.toString();
+    });
+    request.on("end", () => then(text));
+    return true;
+  }
 }

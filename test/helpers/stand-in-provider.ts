@@ -56,6 +56,7 @@ export class StandInProvider implements Provider {
         commit: "x",
         clone: "ok",
         busy: false,
+        conversation: null,
         active_at: new Date(0).toISOString(),
         ...this.firstHealth,
       },

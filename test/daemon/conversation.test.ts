@@ -1,0 +1,32 @@
+import { expect, test } from "bun:test";
+import { type Sandbox, startSandbox } from "../helpers/sandbox.ts";
+
+const PROMPT = { SVC_BOOTSTRAP_OPENCODE_SESSION: "1", SVC_INITIAL_PROMPT: "Begin" };
+const isOk = ({ runtime }: { runtime: string }) => runtime === "ok";
+const open = async (sandbox: Sandbox, body: object): Promise<string> =>
+  (await (await sandbox.call("POST", "/session", "user", body)).json()).id;
+
+test("a session has one conversation: null until somebody opens it, and found again after a restart", async () => {
+  await using sandbox = await startSandbox();
+  expect(await sandbox.untilHealth("it works", isOk)).toMatchObject({ conversation: null });
+  const first = await open(sandbox, { title: "svc" });
+  await open(sandbox, { title: "another" });
+  await open(sandbox, { parentID: first });
+  const { runtime_pid } = await sandbox.untilHealth(
+    "it is told",
+    ({ conversation }) => conversation === first,
+  );
+  process.kill(runtime_pid ?? 0, "SIGKILL");
+  const again = await sandbox.untilHealth(
+    "the runtime is back",
+    (health) => isOk(health) && health.runtime_pid !== runtime_pid,
+  );
+  expect(again.conversation).toBe(first);
+});
+
+test("the first prompt opens it", async () => {
+  await using sandbox = await startSandbox({ env: PROMPT });
+  await sandbox.untilHealth("it is told", ({ conversation }) => conversation === "ses_1");
+  const listed = await (await sandbox.call("GET", "/session")).json();
+  expect(listed).toMatchObject([{ id: "ses_1", title: "svc" }]);
+});
