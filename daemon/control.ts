@@ -1,6 +1,7 @@
-import type { DaemonEnv, DaemonHealth } from "../src/contract/daemon.ts";
+import type { DaemonEnv, DaemonHealth, DaemonPrompt, DaemonPromptBody } from "../src/contract/daemon.ts";
 import { isReservedName, SECRET_NAME } from "../src/contract/environment.ts";
 import { SvcError } from "../src/contract/errors.ts";
+import { UUID } from "../src/contract/id.ts";
 import type { UserContext } from "../src/contract/user-context.ts";
 import type { Answer } from "../src/splice/answer.ts";
 import type { Decision } from "../src/splice/connection.ts";
@@ -16,6 +17,8 @@ export interface Verbs {
   abort(): Promise<void>;
   /** Takes a new set of secrets; answers whether it is another than before. */
   setSecrets(secrets: DaemonEnv): Promise<boolean>;
+  /** Gives a prompt once, and tells what has become of it. @throws SvcError session_busy, unavailable */
+  prompt(body: DaemonPromptBody): Promise<DaemonPrompt>;
 }
 
 /** Answers what is under `/svc/`. */
@@ -27,6 +30,8 @@ export interface Control {
 /** Bytes of a request without content; and of all secrets, several times what a process's environment can hold. */
 const EMPTY_MAX_BYTES = 64 * 1024;
 const SECRETS_MAX_BYTES = 16 * 1024 * 1024;
+/** Of the longest prompt, each of its bytes written as JSON's longest escape. */
+const PROMPT_MAX_BYTES = 512 * 1024;
 
 export function createControl(verbs: Verbs): Control {
   const handlers: Readonly<Record<string, { maxBytes: number; handle(body: Uint8Array): Promise<Answer> }>> =
@@ -49,6 +54,10 @@ export function createControl(verbs: Verbs): Control {
           const changed = await verbs.setSecrets(secrets);
           return json(200, { ok: true, changed, revision: secrets.revision });
         },
+      },
+      "/svc/prompt": {
+        maxBytes: PROMPT_MAX_BYTES,
+        handle: async (body) => json(200, { ok: true, prompt: await verbs.prompt(readPrompt(body)) }),
       },
     };
 
@@ -98,6 +107,19 @@ function readSecret([name, value]: [string, unknown]): [string, string] {
   if (typeof value !== "string" || value.includes("\0"))
     throw new SvcError("validation_failed", `The value of ${name} must be a string without zero bytes.`);
   return [name, value];
+}
+
+/** @throws SvcError invalid_json, validation_failed */
+function readPrompt(body: Uint8Array): DaemonPromptBody {
+  const value = parse(Buffer.from(body).toString());
+  const [id, text, wait] = ["prompt_id", "text", "wait"].map((name): unknown => Reflect.get(value, name));
+  if (typeof id !== "string" || !UUID.test(id))
+    throw new SvcError("validation_failed", "prompt_id must be a UUID.");
+  if (typeof text !== "string" || text === "")
+    throw new SvcError("validation_failed", "text must be a string that says something.");
+  if (wait !== undefined && typeof wait !== "boolean")
+    throw new SvcError("validation_failed", "wait must be true or false.");
+  return { prompt_id: id.toLowerCase(), text, ...(wait !== undefined && { wait }) };
 }
 
 function parse(text: string): object {

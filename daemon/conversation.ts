@@ -1,3 +1,4 @@
+import { field } from "./json.ts";
 import type { RuntimeCall } from "./runtime-call.ts";
 
 /** The one conversation that a session has with its agent. */
@@ -77,8 +78,4 @@ function oldestOf(list: unknown): string | null {
     return id === null || typeof parent === "string" ? [] : [{ id, at: Number.isNaN(at) ? 0 : at }];
   });
   return roots.toSorted((a, b) => a.at - b.at || (a.id < b.id ? -1 : 1))[0]?.id ?? null;
-}
-
-function field(value: unknown, name: string): unknown {
-  return typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined;
 }

@@ -7,7 +7,7 @@ import type { Identify } from "./caller.ts";
 import type { Control } from "./control.ts";
 import { forwardHead, isOurToken } from "./forward.ts";
 import type { Runtime } from "./runtime.ts";
-import { isPrivate, isPrompt, readTarget, type Target, targetOf } from "./target.ts";
+import { isAbort, isPrivate, isPrompt, readTarget, type Target, targetOf } from "./target.ts";
 
 export interface Gate {
   identify: Identify;
@@ -17,7 +17,7 @@ export interface Gate {
   /** The daemon's own, once it listens. */
   ownPort(): number;
   /** Told of each request that somebody made of the sandbox. */
-  onUse(use: { isPrompt: boolean }): void;
+  onUse(use: { isPrompt: boolean; isAbort: boolean }): void;
 }
 
 const LOOPBACK = "127.0.0.1";
@@ -33,7 +33,10 @@ export function createDecide(gate: Gate): Decide {
     if ("answer" in caller) return caller;
     if (target.kind === "svc") return gate.control.verb(head, target.path, caller.context);
     if (caller.context.role !== "platform")
-      gate.onUse({ isPrompt: target.kind === "runtime" && isPrompt(head.method, target.path) });
+      gate.onUse({
+        isPrompt: target.kind === "runtime" && isPrompt(head.method, target.path),
+        isAbort: target.kind === "runtime" && isAbort(head.method, target.path),
+      });
     return target.kind === "port"
       ? toPort(gate, head, target)
       : toRuntime(gate, head, target, caller.context);

@@ -1,7 +1,7 @@
 import http from "node:http";
 
-/** Answers that the daemon itself reads are small. */
-const ANSWER_MAX_BYTES = 4 * 1024 * 1024;
+/** Messages may hold what tools have said, and pictures. */
+const ANSWER_MAX_BYTES = 32 * 1024 * 1024;
 
 export interface RuntimeAnswer {
   status: number;

@@ -1,5 +1,5 @@
 import { mkdir } from "node:fs/promises";
-import type { DaemonEnv } from "../src/contract/daemon.ts";
+import type { DaemonEnv, DaemonPrompt, DaemonPromptBody } from "../src/contract/daemon.ts";
 import { SvcError } from "../src/contract/errors.ts";
 import { listen } from "../src/splice/listen.ts";
 import { abortRuns } from "./abort.ts";
@@ -9,10 +9,10 @@ import { cloneUntilThere } from "./clone.ts";
 import { createControl, type Verbs } from "./control.ts";
 import { createConversation } from "./conversation.ts";
 import { createDecide, explain } from "./decide.ts";
-import { sendFirstPrompt } from "./first-prompt.ts";
 import { createHealth, type Facts } from "./health.ts";
 import { loadLibc } from "./libc.ts";
 import { createLog } from "./log.ts";
+import { createPrompts } from "./prompts.ts";
 import { reapOrphans } from "./reaper.ts";
 import { pullBranch } from "./refresh.ts";
 import { type RuntimeContext, superviseRuntime } from "./runtime.ts";
@@ -30,6 +30,13 @@ export interface Daemon {
 const ABORT_MS = 15_000;
 /** How long after a prompt its run may not show yet. */
 const EXPECTED_MS = 3_000;
+/** Between two tries to open the conversation. */
+const AGAIN_MS = 1_000;
+/** What becomes of the prompt that is being answered then. */
+const STOPPED = {
+  state: "interrupted",
+  error: "The sandbox was stopped in the middle of the answer.",
+} as const;
 /** For the answers that are under way when the daemon stops. */
 const DRAIN_MS = 500;
 
@@ -48,18 +55,29 @@ export function serveDaemon(settings: Settings, limits: RuntimeContext["limits"]
     log.say("the C library cannot be called: orphans and the daemon's memory are not guarded");
 
   let secrets: DaemonEnv = settings.secrets;
+  /** When somebody has prompted the runtime itself, and when anybody has. */
+  let othersAt = Number.NEGATIVE_INFINITY;
   let promptedAt = Number.NEGATIVE_INFINITY;
-  let isPrompted = false;
+  let isBegun = false;
   const stopping = new AbortController();
   const runtime = superviseRuntime({
     settings,
     children,
     log,
     secrets: () => secrets,
-    onReady: () => void prompt(),
+    onReady: () => void begin(),
     limits,
   });
   const conversation = createConversation(runtime.call);
+  const prompts = createPrompts({
+    settings,
+    runtime,
+    conversation,
+    isExpected: () => performance.now() - othersAt < EXPECTED_MS,
+    onGiven() {
+      promptedAt = performance.now();
+    },
+  });
   const facts: Facts = {
     settings,
     children,
@@ -69,16 +87,17 @@ export function serveDaemon(settings: Settings, limits: RuntimeContext["limits"]
     error: null,
     usedAt: Date.now(),
   };
-  const verbs: Verbs = { health: createHealth(facts), refresh: once(refresh), abort, setSecrets };
+  const verbs: Verbs = { health: createHealth(facts), refresh: once(refresh), abort, setSecrets, prompt };
   const gate = {
     identify: createIdentify(settings),
     control: createControl(verbs),
     runtime,
     runtimePort: settings.runtimePort,
     ownPort: () => listener.port,
-    onUse({ isPrompt }: { isPrompt: boolean }) {
+    onUse({ isPrompt, isAbort }: { isPrompt: boolean; isAbort: boolean }) {
       facts.usedAt = Date.now();
-      if (isPrompt) promptedAt = performance.now();
+      if (isPrompt) othersAt = promptedAt = performance.now();
+      if (isAbort) prompts.noteAbort();
     },
   };
   const listener = listen({ hostname: settings.host, port: settings.port }, createDecide(gate), explain);
@@ -89,6 +108,7 @@ export function serveDaemon(settings: Settings, limits: RuntimeContext["limits"]
     port: listener.port,
     async stop() {
       stopping.abort();
+      prompts.cutOff(STOPPED);
       await runtime.stop();
       await listener.stop(DRAIN_MS);
     },
@@ -112,19 +132,32 @@ export function serveDaemon(settings: Settings, limits: RuntimeContext["limits"]
     runtime.start();
   }
 
-  /** Once in a sandbox's life. */
-  async function prompt(): Promise<void> {
-    if (isPrompted || settings.prompt === null) return;
-    isPrompted = true;
-    promptedAt = performance.now();
-    await sendFirstPrompt(runtime.call, conversation, settings, settings.prompt).then(
-      () => log.say("sent the first prompt"),
-      (error: unknown) => {
-        const message = error instanceof Error ? error.message : "The first prompt was not sent.";
-        log.say(message);
-        facts.error = { kind: "runtime", message, permanent: true };
-      },
-    );
+  /** Once in a sandbox's life, as soon as the runtime takes it. */
+  async function begin(): Promise<void> {
+    if (isBegun || !settings.opensConversation) return;
+    isBegun = true;
+    for (; !stopping.signal.aborted; await Bun.sleep(AGAIN_MS)) {
+      const outcome = await firstPrompt().catch(() => null);
+      if (outcome === null) continue;
+      if (outcome.state !== "failed") return;
+      const message = `The first prompt was not sent: ${outcome.error}`;
+      log.say(message);
+      facts.error = { kind: "runtime", message, permanent: true };
+      return;
+    }
+  }
+
+  async function firstPrompt(): Promise<Pick<DaemonPrompt, "state" | "error">> {
+    await conversation.open();
+    if (settings.prompt === null) return { state: "running", error: null };
+    const given = await prompts.give({ id: settings.sessionId, text: settings.prompt }, false);
+    if (given.state !== "failed") log.say("sent the first prompt");
+    return given;
+  }
+
+  async function prompt({ prompt_id: id, text, wait }: DaemonPromptBody): Promise<DaemonPrompt> {
+    facts.usedAt = Date.now();
+    return await prompts.give({ id, text }, wait ?? false);
   }
 
   async function refresh(): Promise<{ before: string | null; after: string | null }> {
@@ -132,13 +165,14 @@ export function serveDaemon(settings: Settings, limits: RuntimeContext["limits"]
       throw new SvcError("unavailable", "The repository is not cloned yet.", {}, { "Retry-After": "1" });
     const moved = await pullBranch({ settings, children });
     log.say(`refreshed from ${moved.before} to ${moved.after}`);
-    await runtime.restart();
+    await restart();
     return moved;
   }
 
   async function abort(): Promise<void> {
     if (runtime.state !== "ok")
       throw new SvcError("unavailable", "The agent runtime is not ready.", {}, { "Retry-After": "1" });
+    prompts.noteAbort();
     const isExpected = () => performance.now() - promptedAt < EXPECTED_MS;
     const { found, idle } = await abortRuns(runtime.call, ABORT_MS, isExpected);
     if (!idle) throw new SvcError("sandbox_unreachable", "The run was aborted, and does not end.");
@@ -148,8 +182,13 @@ export function serveDaemon(settings: Settings, limits: RuntimeContext["limits"]
   async function setSecrets(wanted: DaemonEnv): Promise<boolean> {
     const isChanged = !isSame(secrets.env, wanted.env);
     secrets = wanted;
-    if (isChanged) await runtime.restart();
+    if (isChanged) await restart();
     return isChanged;
+  }
+
+  async function restart(): Promise<void> {
+    prompts.cutOff();
+    await runtime.restart();
   }
 }
 

@@ -29,7 +29,9 @@ export interface Settings {
   wrap: readonly string[];
   agent: string | null;
   model: string | null;
-  /** First prompt, to be sent at boot. */
+  /** Whether the conversation is to be opened at boot. */
+  opensConversation: boolean;
+  /** First prompt, to be sent at boot; null: there is none, or svc gives it as it gives all others. */
   prompt: string | null;
   autoClone: boolean;
   secrets: DaemonEnv;
@@ -70,6 +72,7 @@ const NOT_INHERITED: ReadonlySet<string> = new Set([
  */
 export function readSettings(env: Environment, self: User | null): Settings {
   const names = secretNames(env);
+  const opensConversation = env["SVC_BOOTSTRAP_OPENCODE_SESSION"] === "1";
   const settings: Settings = {
     projectId: matching(env, "SVC_PROJECT_ID", UUID, "a UUID"),
     sessionId: matching(env, "SVC_SESSION_ID", UUID, "a UUID"),
@@ -87,7 +90,8 @@ export function readSettings(env: Environment, self: User | null): Settings {
     wrap: wrap(env),
     agent: env["SVC_AGENT_NAME"] || null,
     model: env["SVC_OPENCODE_MODEL"] || null,
-    prompt: env["SVC_BOOTSTRAP_OPENCODE_SESSION"] === "1" ? env["SVC_INITIAL_PROMPT"] || null : null,
+    opensConversation,
+    prompt: opensConversation && env["SVC_PROMPT_QUEUE"] !== "1" ? env["SVC_INITIAL_PROMPT"] || null : null,
     autoClone: env["SVC_PROJECT_AUTO_CLONE"] === "1",
     secrets: {
       revision: env["SVC_PROJECT_SECRETS_REVISION"] ?? "",

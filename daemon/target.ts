@@ -46,6 +46,11 @@ export function isPrompt(method: string, path: string): boolean {
   return method === "POST" && /^\/session\/[^/]+\/(?:prompt_async|message|command|shell)\/?$/.test(path);
 }
 
+/** Whether a path of the runtime aborts one. */
+export function isAbort(method: string, path: string): boolean {
+  return method === "POST" && /^\/session\/[^/]+\/abort\/?$/.test(path);
+}
+
 /**
  * The target that is passed on: without `auth_token`, by which the runtime also lets in, and which has no place behind
  * the daemon.

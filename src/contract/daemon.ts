@@ -43,3 +43,21 @@ export interface DaemonEnv {
   revision: string;
   env: Readonly<Record<string, string>>;
 }
+
+/** Body of `POST /svc/prompt`. */
+export interface DaemonPromptBody {
+  prompt_id: string;
+  text: string;
+  /** Whether to wait, some seconds at most, until it is over. */
+  wait?: boolean;
+}
+
+export const DAEMON_PROMPT_STATES = ["running", "answered", "failed", "aborted", "interrupted"] as const;
+
+/** What has become of a prompt that the runtime was given. */
+export interface DaemonPrompt {
+  prompt_id: string;
+  state: (typeof DAEMON_PROMPT_STATES)[number];
+  /** A sentence for a person; null while it runs, and when it was answered. */
+  error: string | null;
+}

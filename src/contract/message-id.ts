@@ -9,8 +9,9 @@ const STEPS_PER_MS = 4096n;
  * compares ids to know what came after what: one that is not of now, made when the prompt is sent, may leave the run
  * hanging after its first tool call.
  * @param now milliseconds since 1970
+ * @param end 14 hexadecimal digits, by which it is known again
  */
-export function messageId(now: number): string {
+export function messageId(now: number, end = randomBytes(7).toString("hex")): string {
   const time = BigInt.asUintN(TIME_BITS, BigInt(now) * STEPS_PER_MS);
-  return `msg_${time.toString(16).padStart(TIME_BITS / 4, "0")}${randomBytes(7).toString("hex")}`;
+  return `msg_${time.toString(16).padStart(TIME_BITS / 4, "0")}${end}`;
 }

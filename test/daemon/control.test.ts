@@ -181,7 +181,7 @@ describe("the first prompt", () => {
     expect((await standin(sandbox)).prompts).toEqual([
       {
         messageID: expect.stringMatching(/^msg_/),
-        parts: [{ type: "text", text: "Do it\n'now'" }],
+        parts: [{ id: expect.stringMatching(/^prt_/), type: "text", text: "Do it\n'now'" }],
         agent: "coder",
         model: { providerID: "some", modelID: "model/x" },
       },
@@ -197,6 +197,13 @@ describe("the first prompt", () => {
     const { error, runtime } = await sandbox.untilHealth("it is told", ({ error }) => error !== undefined);
     expect([runtime, error?.permanent]).toEqual(["ok", true]);
     expect(error?.message).toContain('no agent "nobody"');
+  });
+
+  test("is left to svc where svc gives all prompts; the conversation is open", async () => {
+    await using sandbox = await booted({ env: { ...env, SVC_PROMPT_QUEUE: "1" } });
+    await sandbox.untilHealth("it is told", ({ conversation }) => conversation !== null);
+    await Bun.sleep(200);
+    expect((await standin(sandbox)).prompts).toEqual([]);
   });
 
   test("without being asked for it is not sent", async () => {

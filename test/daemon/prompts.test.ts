@@ -1,0 +1,157 @@
+import { describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import type { DaemonPrompt } from "../../src/contract/daemon.ts";
+import type { Behaviour } from "../helpers/opencode.ts";
+import { type Sandbox, type SandboxOptions, startSandbox } from "../helpers/sandbox.ts";
+import { until } from "../helpers/until.ts";
+
+async function booted(options: SandboxOptions = {}): Promise<Sandbox> {
+  const sandbox = await startSandbox(options);
+  await sandbox.untilHealth("it works", ({ runtime }) => runtime === "ok");
+  return sandbox;
+}
+
+async function give(sandbox: Sandbox, body: unknown) {
+  const answer = await sandbox.call("POST", "/svc/prompt", "platform", body);
+  return { status: answer.status, body: await answer.json() };
+}
+
+const newId = () => crypto.randomUUID();
+/** Prompts that the runtime was given in all its lives. */
+const said = (sandbox: Sandbox) => sandbox.notes().filter((note) => note.startsWith("prompt ")).length;
+
+/** Waits for what becomes of a prompt, as svc does. */
+async function outcome(sandbox: Sandbox, id: string, text = "Do it"): Promise<DaemonPrompt> {
+  let last: DaemonPrompt | null = null;
+  await until(
+    () => `the prompt is over: ${JSON.stringify(last)}`,
+    async () => {
+      const { status, body } = await give(sandbox, { prompt_id: id, text, wait: true });
+      last = status === 200 ? body.prompt : null;
+      return last !== null && last.state !== "running";
+    },
+    30_000,
+  );
+  if (last === null) throw new Error("no outcome");
+  return last;
+}
+
+describe("what becomes of a prompt is told", () => {
+  test.each<[string, Behaviour, string, DaemonPrompt["state"], string | null]>([
+    ["it is answered", {}, "Do it", "answered", null],
+    ["slowly, and cold", { coldMs: 600, runMs: 900 }, "Do it", "answered", null],
+    ["the model fails", {}, "!fail The model is away.", "failed", "The model is away."],
+    ["the runtime's answer to it is lost", { lostAnswer: true, runMs: 300 }, "Do it", "answered", null],
+  ])("%s", async (_, behaviour, text, state, error) => {
+    await using sandbox = await booted({ behaviour });
+    const id = newId();
+    const first = await give(sandbox, { prompt_id: id, text });
+    expect(first).toMatchObject({ status: 200, body: { ok: true, prompt: { prompt_id: id } } });
+    expect(await outcome(sandbox, id, text)).toEqual({ prompt_id: id, state, error });
+    // said again, it is not given again
+    expect(await outcome(sandbox, id, text)).toMatchObject({ state, error });
+    expect(said(sandbox)).toBe(1);
+  });
+
+  test.each<[string, Record<string, string>, string]>([
+    [
+      "an agent that is not there",
+      { SVC_AGENT_NAME: "nobody" },
+      'The project has no agent "nobody". Its agents are files in agents/ of its configuration folder.',
+    ],
+    ["a model that is not there", { SVC_OPENCODE_MODEL: "nope/x" }, "Model not found: nope/x."],
+  ])("%s", async (_, env, error) => {
+    await using sandbox = await booted({ env });
+    expect(await outcome(sandbox, newId())).toMatchObject({ state: "failed", error });
+  });
+
+  test("an abort, svc's own or a person's, and the runtime that is started again", async () => {
+    await using sandbox = await booted({ behaviour: { runMs: 60_000 } });
+    const [first, second, third, fourth] = [newId(), newId(), newId(), newId()];
+    const running = async (id: string) => {
+      await until(
+        "it is taken",
+        async () => (await give(sandbox, { prompt_id: id, text: "x" })).status === 200,
+      );
+      await sandbox.untilHealth("it runs", ({ busy }) => busy);
+    };
+    await running(first);
+    await sandbox.call("POST", "/svc/abort", "platform");
+    expect(await outcome(sandbox, first)).toMatchObject({ state: "aborted", error: "The run was aborted." });
+    await running(second);
+    sandbox.behave({ runMs: 60_000, aborts: 1 });
+    await until("it is aborted", async () => {
+      await sandbox.call("POST", "/session/ses_1/abort");
+      return !(await sandbox.health()).busy;
+    });
+    expect(await outcome(sandbox, second)).toMatchObject({ state: "aborted" });
+    await running(third);
+    process.kill((await sandbox.health()).runtime_pid ?? 0, "SIGKILL");
+    expect(await outcome(sandbox, third)).toMatchObject({
+      state: "interrupted",
+      error: "The agent runtime was started again in the middle of the answer.",
+    });
+    await running(fourth);
+    await sandbox.call("POST", "/svc/env", "platform", { revision: "2", env: { A: "1" } });
+    expect(await outcome(sandbox, fourth)).toMatchObject({ state: "interrupted" });
+    expect(said(sandbox)).toBe(4);
+  }, 60_000);
+});
+
+test("one is given at a time, in the session's one conversation, and a person is waited for", async () => {
+  await using sandbox = await booted({ behaviour: { runMs: 700 } });
+  const [first, second] = [newId(), newId()];
+  await give(sandbox, { prompt_id: first, text: "one" });
+  const busy = { status: 409, body: { code: "session_busy" } };
+  expect(await give(sandbox, { prompt_id: second, text: "two" })).toMatchObject(busy);
+  await outcome(sandbox, first);
+  await sandbox.call("POST", "/session/ses_1/prompt_async", "user", {
+    messageID: "msg_person",
+    parts: [{ type: "text", text: "me" }],
+  });
+  expect(await give(sandbox, { prompt_id: second, text: "two" })).toMatchObject(busy);
+  expect(await outcome(sandbox, second, "two")).toMatchObject({ state: "answered" });
+  const messages = await (await sandbox.call("GET", "/session/ses_1/message")).json();
+  const texts = messages.map(({ parts }: { parts: { text: string }[] }) => parts[0]?.text);
+  expect(texts).toEqual(["one", "answer to one", "me", "answer to me", "two", "answer to two"]);
+}, 30_000);
+
+test("said many times at once, it is given once", async () => {
+  await using sandbox = await booted({ behaviour: { runMs: 50 } });
+  const id = newId();
+  const all = await Promise.all(
+    Array.from({ length: 20 }, () => give(sandbox, { prompt_id: id, text: "x" })),
+  );
+  expect(all.every(({ status }) => status === 200)).toBe(true);
+  expect(said(sandbox)).toBe(1);
+}, 30_000);
+
+test("another daemon on the same home knows what was given to an earlier one", async () => {
+  await using sandbox = await booted({ behaviour: { runMs: 300 } });
+  const id = newId();
+  expect(await outcome(sandbox, id)).toMatchObject({ state: "answered" });
+  const home = { SVC_RUNTIME_HOME: sandbox.home, STANDIN: join(sandbox.home, "standin.json") };
+  await using next = await startSandbox({ env: home });
+  await next.untilHealth("it works", ({ runtime }) => runtime === "ok");
+  expect(await outcome(next, id)).toMatchObject({ state: "answered" });
+  expect(said(sandbox)).toBe(1);
+});
+
+test("a runtime that is not ready is told, and nothing is taken", async () => {
+  await using sandbox = await startSandbox({ behaviour: { hang: true } });
+  const answer = await give(sandbox, { prompt_id: newId(), text: "x" });
+  expect(answer).toMatchObject({ status: 503, body: { code: "unavailable" } });
+});
+
+test.each<[unknown, string]>([
+  ["no json", "invalid_json"],
+  [{}, "validation_failed"],
+  [{ prompt_id: "x", text: "x" }, "validation_failed"],
+  [{ prompt_id: newId(), text: "" }, "validation_failed"],
+  [{ prompt_id: newId(), text: 1 }, "validation_failed"],
+  [{ prompt_id: newId(), text: "x", wait: 1 }, "validation_failed"],
+])("%j is refused", async (body, code) => {
+  await using sandbox = await startSandbox();
+  expect(await give(sandbox, body)).toMatchObject({ status: 400, body: { code } });
+  expect((await sandbox.call("POST", "/svc/prompt", "user", body)).status).toBe(403);
+});
