@@ -23,6 +23,8 @@ export interface Settings {
   home: string;
   /** The runtime's program; null: looked for. */
   runtimeBin: string | null;
+  /** A folder whose `node_modules` projects' tools and plugins import from; it need not be there. */
+  plugins: string;
   /** Whose processes the runtime's are; null: the daemon's own user's. */
   user: User | null;
   /** What stands before the command of whatever works in the sandbox. */
@@ -58,6 +60,7 @@ const NOT_INHERITED: ReadonlySet<string> = new Set([
   "SVC_RUNTIME_HOME",
   "SVC_RUNTIME_PORT",
   "SVC_RUNTIME_BIN",
+  "SVC_RUNTIME_PLUGINS",
   "SVC_RUNTIME_USER",
   "SVC_RUNTIME_WRAP",
   "BUN_OPTIONS",
@@ -86,6 +89,7 @@ export function readSettings(env: Environment, self: User | null): Settings {
     workspace: folder(env, "SVC_WORKSPACE", "/workspace"),
     home: folder(env, "SVC_RUNTIME_HOME", "/opt/svc/home"),
     runtimeBin: env["SVC_RUNTIME_BIN"] ? folder(env, "SVC_RUNTIME_BIN", "") : null,
+    plugins: folder(env, "SVC_RUNTIME_PLUGINS", "/opt/svc/plugins"),
     user: user(env, self),
     wrap: wrap(env),
     agent: env["SVC_AGENT_NAME"] || null,

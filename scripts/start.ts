@@ -1,5 +1,7 @@
 import { userInfo } from "node:os";
 import { join } from "node:path";
+import { createInterface } from "node:readline/promises";
+import { RUNTIME_VERSION } from "../src/contract/runtime.ts";
 import { DIST } from "./binaries.ts";
 import { build } from "./build.ts";
 import { run } from "./run.ts";
@@ -12,7 +14,7 @@ const CLI = join(DIST, "svc");
 await build();
 const server = startServer();
 const url = (await server.listening)?.replace("//127.0.0.1:", "//localhost:") ?? null;
-if (url !== null) process.stderr.write(welcome(url, await signIn(url)));
+if (url !== null) process.stderr.write(welcome(url, await signIn(url), await agentRuntime()));
 process.exitCode = await server.exited;
 
 /** Signs the command line in to this server, once. Returns the line that says so. */
@@ -33,6 +35,41 @@ async function signIn(url: string): Promise<string> {
   return `The svc command is signed in as ${email} (host ${HOST}).\n`;
 }
 
+/**
+ * Installs the agent runtime after a yes, once; without a terminal nobody can say it. Returns the lines about it, if
+ * there is none.
+ */
+async function agentRuntime(): Promise<string> {
+  if ((await run([API, "runtime", "status"])).code === 0) return "";
+  const command = `${API} runtime install`;
+  const none = `\nSessions need the agent runtime, which is not installed yet:\n\n  ${command}\n`;
+  if (!process.stdin.isTTY || !process.stderr.isTTY) return none;
+  const from = process.env["SVC_NPM_REGISTRY"] || "registry.npmjs.org";
+  const into = process.env["SVC_DATA_DIR"] || "~/.local/share/svc";
+  const isWanted = await ask(
+    `Sessions need an agent runtime. opencode ${RUNTIME_VERSION}, ${DISK_MB} MB, from ${from} into ${into}: install? [Y/n] `,
+  );
+  if (!isWanted) return none;
+  const installing = Bun.spawn([API, "runtime", "install"], { stdio: ["ignore", 2, 2] });
+  return (await installing.exited) === 0 ? "" : none;
+}
+
+/** On the disk: the program, and the packages of its plugins. */
+const DISK_MB = 230;
+
+/** Return means yes; the end of the input, or of the server meanwhile, no. */
+async function ask(question: string): Promise<boolean> {
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  const { promise: closed, resolve } = Promise.withResolvers<string>();
+  terminal.once("close", () => resolve("no"));
+  // what Ctrl-C means is the server's to say
+  terminal.once("SIGINT", () => process.kill(process.pid, "SIGINT"));
+  server.exited.then(() => terminal.close());
+  const answer = await Promise.race([terminal.question(question), closed]);
+  terminal.close();
+  return /^\s*(?:y|yes|)\s*$/i.test(answer);
+}
+
 async function emailAddress(): Promise<string> {
   const configured = await run(["git", "config", "user.email"]);
   return configured.out.trim() || `${process.env["USER"] || userInfo().username}@host.local`;
@@ -44,10 +81,10 @@ function environment(): Record<string, string | undefined> {
   return rest;
 }
 
-function welcome(url: string, signedIn: string): string {
+function welcome(url: string, signedIn: string, runtime: string): string {
   return `
 svc runs at ${url}. Ctrl-C stops it.
-${signedIn}
+${signedIn}${runtime}
 In another terminal, in your own repository's clone:
 
   export PATH="$PATH:${DIST}"

@@ -6,7 +6,9 @@ export type Wanted =
   | { verb: "help" }
   | { verb: "version" }
   | { verb: "admin token"; email: string; name: string }
-  | { verb: "admin user"; email: string };
+  | { verb: "admin user"; email: string }
+  | { verb: "runtime install" }
+  | { verb: "runtime status" };
 
 /** Wrong words on the command line; exit status 2. */
 export class UsageError extends Error {
@@ -18,6 +20,8 @@ export const USAGE = `svc-api: the svc server
   svc-api                               run the server (configured by SVC_* variables; see docs/configuration.md)
   svc-api admin token --email <e>       make a token for a user, who is made if missing, and print it
   svc-api admin user --email <e>        set a user's password, read from standard input
+  svc-api runtime install               install the agent runtime (opencode) into the data folder
+  svc-api runtime status                say which agent runtime sandboxes get
   svc-api version                       print the version
 
 An admin command works on the data folder of this machine, whether or not a server is running on it.
@@ -34,6 +38,7 @@ export function readArguments(argv: string[]): Wanted {
   if (values.help || words === "help") return { verb: "help" };
   if (values.version || words === "version") return { verb: "version" };
   if (words === "") return { verb: "serve" };
+  if (words === "runtime install" || words === "runtime status") return { verb: words };
   if (words !== "admin token" && words !== "admin user") {
     throw new UsageError(`svc-api has no command "${words}". See: svc-api --help`);
   }

@@ -26,6 +26,8 @@ export interface Config {
   idleTimeoutS: number;
   /** The agent runtime's program for the local provider; null: looked for. */
   runtimeBin: string | null;
+  /** Where `svc-api runtime install` fetches from. */
+  npmRegistry: string;
   /** The image of sandboxes on Kubernetes; null: sessions there fail and say so. */
   kubernetesImage: string | null;
   /** Where sandboxes live on Kubernetes; null: the kubeconfig's namespace. */
@@ -94,6 +96,7 @@ export function readConfig(env: Environment): Config {
     sandboxProviders: sandboxProviders(env),
     idleTimeoutS: integer(env, "SVC_IDLE_TIMEOUT", 3600, 10, 30 * 86_400),
     runtimeBin: env["SVC_RUNTIME_BIN"] ? folder(env, "SVC_RUNTIME_BIN", "", PROGRAM_MAX_BYTES) : null,
+    npmRegistry: baseUrl(env, "SVC_NPM_REGISTRY") ?? "https://registry.npmjs.org",
     kubernetesImage: matching(env, "SVC_KUBERNETES_IMAGE", IMAGE, "the name of a container image"),
     kubernetesNamespace: matching(env, "SVC_KUBERNETES_NAMESPACE", NAMESPACE, "the name of a namespace"),
     previewHost: previewHost(env),

@@ -1,5 +1,6 @@
 import { SchemaTooNewError } from "../db/migrate.ts";
 import { type AdminCommand, runAdminCommand } from "./admin/command.ts";
+import { runtimeInstall, runtimeStatus } from "./admin/runtime.ts";
 import { askServer } from "./admin/socket.ts";
 import { readArguments, USAGE, UsageError } from "./arguments.ts";
 import { type Config, ConfigError, readConfig } from "./config.ts";
@@ -7,6 +8,8 @@ import { SvcError } from "./contract/errors.ts";
 import { VERSION } from "./contract/version.ts";
 import { DataFolderInUseError } from "./data-folder.ts";
 import { open, WrongMasterKeyError } from "./open.ts";
+import { SandboxError } from "./sandboxes/provider.ts";
+import { InstallError } from "./sandboxes/runtime/install.ts";
 import { serve } from "./serve.ts";
 
 /** A password on standard input may end with the newline that `echo` adds. */
@@ -25,6 +28,9 @@ async function main(argv: string[]): Promise<void> {
   if (wanted.verb === "version") return void process.stdout.write(`svc-api ${VERSION}\n`);
   const config = readConfig(process.env);
   if (wanted.verb === "serve") return run(config);
+  if (wanted.verb === "runtime install")
+    return void process.stdout.write(`${await runtimeInstall(config)}\n`);
+  if (wanted.verb === "runtime status") return void process.stdout.write(`${await runtimeStatus(config)}\n`);
   const command: AdminCommand =
     wanted.verb === "admin token"
       ? { verb: "token", email: wanted.email, name: wanted.name }
@@ -77,6 +83,8 @@ function explain(error: unknown): string {
     DataFolderInUseError,
     SchemaTooNewError,
     WrongMasterKeyError,
+    SandboxError,
+    InstallError,
   ];
   if (known.some((type) => error instanceof type)) return error instanceof Error ? error.message : "";
   if (error instanceof Error && "code" in error && error.code === "EADDRINUSE") {

@@ -41,7 +41,7 @@ const OPEN: Record<ProviderName, (options: ProviderOptions, config: Config) => P
 };
 
 /** The programs of a sandbox lie beside this one; those of a source tree are in its `dist`. */
-function binariesFolder(): string {
+export function binariesFolder(): string {
   const beside = dirname(process.execPath);
   return existsSync(join(beside, "svc-agent")) ? beside : join(import.meta.dir, "..", "..", "dist");
 }

@@ -2,7 +2,8 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { findRuntime } from "../../src/sandboxes/runtime.ts";
+import { RUNTIME_VERSION } from "../../src/contract/runtime.ts";
+import { findRuntime } from "../../src/sandboxes/runtime/find.ts";
 
 const NATIVE = `opencode-${process.platform}-${process.arch}`;
 const SCRIPT = "#!/usr/bin/env node\n";
@@ -55,10 +56,10 @@ const ROWS: {
   {
     what: "the data folder before the checkout",
     files: {
-      "data/runtime/node_modules/.bin/opencode": "ELF",
+      [`data/runtime/opencode-${RUNTIME_VERSION}/bin/opencode`]: "ELF",
       "checkout/node_modules/.bin/opencode": "ELF",
     },
-    found: "data/runtime/node_modules/.bin/opencode",
+    found: `data/runtime/opencode-${RUNTIME_VERSION}/bin/opencode`,
   },
 ];
 
@@ -69,8 +70,7 @@ test.each(ROWS.map((row) => [row.what, row] as const))("finds %s", (_, { files, 
   for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text, { mode: 0o755 });
   for (const [name, to] of Object.entries(links)) symlinkSync(join(folder, to), join(folder, name));
   const options = { runtime: null, dataDir: join(folder, "data"), binaries: join(folder, "checkout/dist") };
-  if (found === null)
-    expect(() => findRuntime(options)).toThrow(/npm install --global opencode-ai@1.*SVC_RUNTIME_BIN/);
+  if (found === null) expect(() => findRuntime(options)).toThrow(/svc-api runtime install.*SVC_RUNTIME_BIN/);
   else expect(findRuntime(options)).toBe(join(folder, found));
 });
 

@@ -19,6 +19,7 @@ export const INSIDE = {
   home: "/opt/svc/home",
   bin: "/opt/svc/bin",
   runtime: "/opt/svc/runtime",
+  plugins: "/opt/svc/plugins",
 } as const;
 
 export const INSIDE_PATH = `${INSIDE.bin}:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin`;
@@ -93,7 +94,7 @@ const NOBODY = "nobody:x:65534:65534::/nonexistent:/usr/sbin/nologin\n";
 
 /**
  * The command that runs another one in a sandbox.
- * @param programs what the sandbox is to find, by its path inside: paths on this machine
+ * @param programs files and folders that the sandbox is to find, by their path inside: paths on this machine
  */
 export function behindWalls(
   tools: Tools,

@@ -1,7 +1,7 @@
 import { accessSync, constants, symlinkSync } from "node:fs";
 import { basename, join } from "node:path";
 import { type ProviderOptions, SandboxError, type SandboxSpec, type StartWatch } from "../provider.ts";
-import { findRuntime } from "../runtime.ts";
+import { findPlugins, findRuntime } from "../runtime/find.ts";
 import { behindWalls, furnish, INSIDE } from "./bubblewrap.ts";
 import { markOf } from "./end.ts";
 import { environmentOf } from "./environment.ts";
@@ -22,15 +22,23 @@ export async function launch(
 ): Promise<void> {
   const programs = findPrograms(options, watch);
   const found = findRuntime(options);
+  const plugins = findPlugins(options);
   const isWalled = "tools" in walls;
   const runtime = isWalled ? `${INSIDE.runtime}/${basename(found)}` : found;
-  const where = { folder, isWalled, runtime, mark: markOf(options, spec.sessionId) };
+  const where = {
+    folder,
+    isWalled,
+    runtime,
+    plugins: isWalled ? INSIDE.plugins : plugins,
+    mark: markOf(options, spec.sessionId),
+  };
   const environment = environmentOf(options, spec, where, ports);
   await makeFolder(folder);
   let command = [programs.agent];
   if (isWalled) {
     await furnish(folder);
     const inside = { [`${INSIDE.bin}/svc-agent`]: programs.agent, [runtime]: found };
+    if (plugins !== null) inside[INSIDE.plugins] = plugins;
     if (programs.svc) inside[`${INSIDE.bin}/svc`] = programs.svc;
     const agent = [`${INSIDE.bin}/svc-agent`];
     command = behindWalls(walls.tools, folder, inside, spec.limits.processes, agent);

@@ -1,10 +1,11 @@
 import { createReadStream } from "node:fs";
-import { stat } from "node:fs/promises";
-import { join } from "node:path";
+import { readdir, readFile, stat } from "node:fs/promises";
+import { join, relative } from "node:path";
 import type { Readable } from "node:stream";
+import { RUNTIME_VERSION } from "../../../contract/runtime.ts";
 import type { ProviderOptions } from "../../provider.ts";
 import { SandboxError } from "../../provider.ts";
-import { findRuntime } from "../../runtime.ts";
+import { findPlugins, findRuntime } from "../../runtime/find.ts";
 
 /** The C library of an image: a program built for one does not start on the other. */
 export type Libc = "glibc" | "musl";
@@ -15,6 +16,14 @@ export interface Binaries {
   digest(): Promise<string>;
   /** @throws SandboxError when they were not built for this library */
   of(libc: Libc): Promise<Program[]>;
+  /** The packages that projects' tools and plugins import, for any library; empty where the server has none. */
+  plugins(): Promise<PluginFile[]>;
+}
+
+/** A file of the packages, which are thousands of small ones. */
+export interface PluginFile {
+  target: string;
+  read(): Promise<Buffer>;
 }
 
 interface Program {
@@ -27,6 +36,8 @@ interface Program {
 }
 
 const FOLDER = "usr/local/bin";
+/** Where the daemon looks for them (daemon/settings.ts). */
+const PLUGINS = "opt/svc/plugins";
 const OWN = ["svc-agent", "svc-entrypoint", "svc"] as const;
 const SUFFIX = { glibc: "", musl: "-musl" } as const;
 
@@ -40,7 +51,8 @@ export function createBinaries(options: ProviderOptions): Binaries {
         ...Object.values(SUFFIX).flatMap((suffix) => OWN.map((name) => pathOf(name, suffix))),
         runtimeOf(options),
       ];
-      return JSON.stringify(await Promise.all(paths.map((path) => path && digestOf(path))));
+      const digests = await Promise.all(paths.map((path) => path && digestOf(path)));
+      return JSON.stringify([...digests, findPlugins(options) !== null && RUNTIME_VERSION]);
     },
     async of(libc) {
       const own = await Promise.all(OWN.map((name) => programOf(name, pathOf(name, SUFFIX[libc]))));
@@ -54,6 +66,18 @@ export function createBinaries(options: ProviderOptions): Binaries {
       const runtime = runtimeOf(options);
       const agent = runtime && libc === "glibc" ? await programOf("opencode", runtime) : null;
       return linked([...own, agent].filter((program) => program !== null));
+    },
+    async plugins() {
+      const folder = findPlugins(options);
+      if (folder === null) return [];
+      const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+      return entries
+        .filter((entry) => entry.isFile())
+        .map((entry) => join(entry.parentPath, entry.name))
+        .map((path) => ({
+          target: `${PLUGINS}/${relative(folder, path)}`,
+          read: () => readFile(path),
+        }));
     },
   };
 

@@ -1,8 +1,8 @@
 import type { ImageBuildOptions } from "dockerode";
 import type { Pack } from "tar-stream";
 import { SandboxError } from "../../provider.ts";
+import { streamOf } from "../../tar.ts";
 import { type Engine, EngineError } from "../engine.ts";
-import { streamOf } from "./tar.ts";
 
 interface Build {
   /** The context, as a tar. */

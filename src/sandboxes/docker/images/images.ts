@@ -38,7 +38,7 @@ export interface ImageContext {
 }
 
 /** Changes whenever `layers.ts` makes something else of the same parts. */
-const LAYOUT = "1";
+const LAYOUT = "2";
 
 export function createImages(context: ImageContext): Images {
   const { engine, options } = context;

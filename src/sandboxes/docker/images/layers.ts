@@ -2,11 +2,11 @@ import { Readable } from "node:stream";
 import type { Container } from "dockerode";
 import { type Pack, pack } from "tar-stream";
 import { SandboxError } from "../../provider.ts";
+import { entriesOf, streamOf, textOf, writeEntry } from "../../tar.ts";
 import { type Engine, EngineError } from "../engine.ts";
 import { LABEL, type Labels } from "../names.ts";
 import { removeContainer } from "../run-to-end.ts";
-import type { Binaries, Libc } from "./binaries.ts";
-import { entriesOf, streamOf, textOf, writeEntry } from "./tar.ts";
+import type { Binaries, Libc, PluginFile } from "./binaries.ts";
 import { addUser, type User } from "./user.ts";
 
 /** The label of an image that says whose processes the agent's are, as `uid:gid`. */
@@ -50,11 +50,12 @@ export async function addLayers(
     await requireGit(files);
     const libc = await libcOf(files);
     const programs = await binaries.of(libc);
+    const plugins = await binaries.plugins();
     const user = addUser(await files.read("/etc/passwd"), await files.read("/etc/group"));
     log(`adding ${programs.map(({ target }) => target.split("/").at(-1)).join(", ")} (${libc})`);
     const layer = pack();
     const limits = { ms: COPY_MS, signal };
-    const writing = write(layer, programs, user).catch((error: Error) => layer.destroy(error));
+    const writing = write(layer, programs, plugins, user).catch((error: Error) => layer.destroy(error));
     await engine.ask(
       "add svc to an image",
       (_, abortSignal) => container.putArchive(streamOf(layer), { path: "/", abortSignal }),
@@ -145,6 +146,7 @@ async function libcOf(files: Files): Promise<Libc> {
 async function write(
   layer: Pack,
   programs: Awaited<ReturnType<Binaries["of"]>>,
+  plugins: readonly PluginFile[],
   { uid, gid, passwd, group }: User,
 ): Promise<void> {
   for (const { target: name, sameAs, bytes, read } of programs) {
@@ -158,6 +160,11 @@ async function write(
     if (text !== null) layer.entry({ name, mode: 0o644 }, text);
   }
   layer.entry({ name: "opt/svc/", type: "directory", mode: 0o755 });
+  for (const { target: name, read } of plugins) {
+    const { promise: taken, resolve, reject } = Promise.withResolvers<void>();
+    layer.entry({ name, mode: 0o644 }, await read(), (error) => (error ? reject(error) : resolve()));
+    await taken;
+  }
   for (const name of ["opt/svc/home/", "workspace/"]) {
     layer.entry({ name, type: "directory", mode: 0o755, uid, gid });
   }

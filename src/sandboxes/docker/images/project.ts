@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { type Pack, pack } from "tar-stream";
 import { type ImageBuild, SandboxError } from "../../provider.ts";
+import { entriesOf, textOf, writeEntry } from "../../tar.ts";
 import { endAll } from "../end.ts";
 import { startFence } from "../fence.ts";
 import { LABEL } from "../names.ts";
@@ -8,7 +9,6 @@ import { createNetwork } from "../network.ts";
 import { runBuild } from "./build.ts";
 import { dockerfileFault } from "./dockerfile.ts";
 import type { ImageContext } from "./images.ts";
-import { entriesOf, textOf, writeEntry } from "./tar.ts";
 
 /** A repository's working files; who needs more of them in an image clones them there. */
 const CONTEXT_MAX_BYTES = 2 * 1024 ** 3;

@@ -1,6 +1,16 @@
-import { accessSync, closeSync, constants, openSync, readSync, realpathSync, statSync } from "node:fs";
+import {
+  accessSync,
+  closeSync,
+  constants,
+  existsSync,
+  openSync,
+  readSync,
+  realpathSync,
+  statSync,
+} from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { type ProviderOptions, SandboxError } from "./provider.ts";
+import { type ProviderOptions, SandboxError } from "../provider.ts";
+import { runtimeFolder } from "./install.ts";
 
 /** What opencode's packages for single systems are called in full: `opencode-linux-x64`, and for older processors. */
 const PACKAGES = ["", "-baseline", "-musl", "-baseline-musl"].map(
@@ -23,7 +33,7 @@ export function findRuntime({
   }
   const places = [
     Bun.which("opencode", { PATH: process.env["PATH"] ?? "" }),
-    join(dataDir, "runtime", "node_modules", ".bin", "opencode"),
+    join(runtimeFolder(dataDir), "bin", "opencode"),
     join(dirname(binaries), "node_modules", ".bin", "opencode"),
   ];
   for (const place of places) {
@@ -31,10 +41,28 @@ export function findRuntime({
     if (program !== null) return program;
   }
   throw new SandboxError(
-    "The agent runtime is not installed on the server. Its operator can install it with " +
-      "`npm install --global opencode-ai@1`, or name its program in SVC_RUNTIME_BIN.",
+    "The agent runtime is not installed on the server. Its operator installs it with `svc-api runtime install`, or " +
+      "names its program in SVC_RUNTIME_BIN.",
     { permanent: true },
   );
+}
+
+/**
+ * Finds the packages that projects' own tools and plugins import: what `runtime install` has put into the data folder, or
+ * beside the program that is used. Null: the runtime fetches them itself, when a project has such.
+ * @returns a folder with `node_modules`
+ */
+export function findPlugins(options: Parameters<typeof findRuntime>[0]): string | null {
+  const places = [runtimeFolder(options.dataDir), ...beside(options)].map((place) => join(place, "plugins"));
+  return places.find((place) => existsSync(join(place, "node_modules"))) ?? null;
+}
+
+function beside(options: Parameters<typeof findRuntime>[0]): string[] {
+  try {
+    return [dirname(dirname(findRuntime(options)))];
+  } catch {
+    return [];
+  }
 }
 
 /** The program itself: npm's `opencode` may be a script that looks for it, and wants a Node of its own. */

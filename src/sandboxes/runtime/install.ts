@@ -1,0 +1,266 @@
+import { createReadStream, createWriteStream, type WriteStream } from "node:fs";
+import { access, constants, mkdir, mkdtemp, readdir, rename, rm, stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { pipeline } from "node:stream/promises";
+import { createGunzip } from "node:zlib";
+import { RUNTIME_VERSION } from "../../contract/runtime.ts";
+import { entriesOf } from "../tar.ts";
+import { type Package, PLUGIN_PACKAGES } from "./packages.ts";
+import { programPackage } from "./system.ts";
+
+/** The agent runtime could not be installed. The message is a sentence for the operator. */
+export class InstallError extends Error {
+  override readonly name = "InstallError";
+}
+
+export interface InstallOptions {
+  dataDir: string;
+  /** An npm registry, without a trailing slash. Whatever it is, only the packages that svc knows are taken. */
+  registry: string;
+  /** Told of each piece that has come: bytes of all that is fetched. */
+  onProgress(done: number, total: number): void;
+  /** What is fetched; the packages of this system unless given. */
+  packages?: { program: Package; plugins: readonly Package[] };
+}
+
+/** Where a data folder has the runtime: `bin/opencode`, and `plugins/node_modules` beside it. */
+export function runtimeFolder(dataDir: string): string {
+  return join(dataDir, "runtime", `opencode-${RUNTIME_VERSION}`);
+}
+
+/** All of it, over a slow line. */
+const INSTALL_MS = 30 * 60_000;
+/** Without a byte. */
+const STALL_MS = 30_000;
+const TRIES = 3;
+const PAUSE_MS = 2_000;
+const AT_ONCE = 4;
+const VERSION_MS = 30_000;
+
+/**
+ * Installs the runtime's program for this system, and the packages of its plugins. It appears whole or not at all; one
+ * that is there is left as it is.
+ * @returns the folder
+ * @throws InstallError; the signal's reason
+ */
+export async function installRuntime(options: InstallOptions, signal: AbortSignal): Promise<string> {
+  const place = runtimeFolder(options.dataDir);
+  if (await isThere(place)) return place;
+  const packages = options.packages ?? packagesHere();
+  const limited = AbortSignal.any([signal, AbortSignal.timeout(INSTALL_MS)]);
+  try {
+    await mkdir(dirname(place), { recursive: true });
+    await removeLeftovers(dirname(place));
+    const folder = await mkdtemp(join(dirname(place), UNFINISHED));
+    try {
+      await fill(folder, packages, options, limited);
+      await checkProgram(folder);
+      await rename(folder, place).catch(async (error: unknown) => {
+        // somebody else was faster
+        if (!(await isThere(place))) throw error;
+      });
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  } catch (error) {
+    signal.throwIfAborted();
+    throw limited.aborted
+      ? new InstallError("The installation took too long, and was given up.")
+      : asSentence(error);
+  }
+  return place;
+}
+
+/** @throws InstallError when there are none for this system */
+function packagesHere(): NonNullable<InstallOptions["packages"]> {
+  const program = programPackage();
+  if (program) return { program, plugins: PLUGIN_PACKAGES };
+  throw new InstallError(
+    `svc knows no opencode ${RUNTIME_VERSION} for ${process.platform} on ${process.arch}. Install it yourself, and name its program in SVC_RUNTIME_BIN.`,
+  );
+}
+
+const UNFINISHED = "unfinished-";
+
+async function isThere(place: string): Promise<boolean> {
+  return await access(join(place, "bin/opencode"), constants.X_OK).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** Of installations that were killed: nobody can be at work on what is so old. */
+async function removeLeftovers(folder: string): Promise<void> {
+  for (const name of await readdir(folder)) {
+    if (!name.startsWith(UNFINISHED)) continue;
+    const { mtimeMs } = await stat(join(folder, name)).catch(() => ({ mtimeMs: Date.now() }));
+    if (Date.now() - mtimeMs > 2 * INSTALL_MS) await rm(join(folder, name), { recursive: true, force: true });
+  }
+}
+
+async function fill(
+  folder: string,
+  { program, plugins }: NonNullable<InstallOptions["packages"]>,
+  { registry, onProgress }: InstallOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  const wanted = [
+    { pack: program, into: folder },
+    ...plugins.map((pack) => ({ pack, into: join(folder, "plugins/node_modules", pack.name) })),
+  ];
+  const total = wanted.reduce((sum, { pack }) => sum + pack.bytes, 0);
+  const done = new Map<string, number>();
+  const failed = new AbortController();
+  const either = AbortSignal.any([signal, failed.signal]);
+  const work = async () => {
+    for (let next = wanted.shift(); next; next = wanted.shift()) {
+      const { pack, into } = next;
+      const file = join(folder, `${pack.name.replace("/", "-")}.tgz`);
+      await fetchPackage(registry, pack, file, either, (bytes) => {
+        done.set(pack.name, bytes);
+        onProgress(
+          [...done.values()].reduce((sum, one) => sum + one, 0),
+          total,
+        );
+      });
+      await unpack(file, into);
+      await rm(file);
+    }
+  };
+  const workers = Array.from({ length: AT_ONCE }, () =>
+    work().catch((error: unknown) => {
+      failed.abort(error);
+      throw error;
+    }),
+  );
+  // nobody may still write into the folder when it is taken away
+  await Promise.allSettled(workers);
+  failed.signal.throwIfAborted();
+}
+
+async function fetchPackage(
+  registry: string,
+  pack: Package,
+  file: string,
+  signal: AbortSignal,
+  onBytes: (bytes: number) => void,
+): Promise<void> {
+  const url = `${registry}/${pack.name}/-/${pack.name.split("/").at(-1)}-${pack.version}.tgz`;
+  for (let left = TRIES; ; left--) {
+    try {
+      return await download(url, pack, file, signal, onBytes);
+    } catch (error) {
+      signal.throwIfAborted();
+      if (error instanceof InstallError || left <= 1) throw error;
+      await Bun.sleep(PAUSE_MS);
+    }
+  }
+}
+
+/** @throws InstallError when the registry has another package than ours, or none */
+async function download(
+  url: string,
+  pack: Package,
+  file: string,
+  signal: AbortSignal,
+  onBytes: (bytes: number) => void,
+): Promise<void> {
+  const stalled = new AbortController();
+  let timer = setTimeout(() => stalled.abort(), STALL_MS);
+  const out = createWriteStream(file);
+  try {
+    const response = await fetch(url, { signal: AbortSignal.any([signal, stalled.signal]) });
+    if (response.status === 404 || response.status === 410)
+      throw new InstallError(`${new URL(url).host} has no ${pack.name} ${pack.version}.`);
+    if (!response.ok || !response.body) throw new Error(`HTTP status ${response.status}`);
+    const hash = new Bun.CryptoHasher("sha512");
+    let bytes = 0;
+    for await (const piece of response.body) {
+      clearTimeout(timer);
+      timer = setTimeout(() => stalled.abort(), STALL_MS);
+      bytes += piece.length;
+      if (bytes > pack.bytes) break;
+      hash.update(piece);
+      await write(out, piece);
+      onBytes(bytes);
+    }
+    if (bytes < pack.bytes) throw new Error("the answer was cut off");
+    if (`sha512-${hash.digest("base64")}` !== pack.integrity)
+      throw new InstallError(
+        `What ${new URL(url).host} gives as ${pack.name} ${pack.version} is not the package that svc was built for. It was thrown away.`,
+      );
+  } catch (error) {
+    if (stalled.signal.aborted) throw new Error("no answer");
+    throw error;
+  } finally {
+    clearTimeout(timer);
+    await new Promise((closed) => out.end(closed));
+  }
+}
+
+async function write(out: WriteStream, piece: Uint8Array): Promise<void> {
+  await new Promise<void>((resolve, reject) =>
+    out.write(piece, (error) => (error ? reject(error) : resolve())),
+  );
+}
+
+/** Its files, below the one folder that a tarball of npm's has. */
+async function unpack(file: string, into: string): Promise<void> {
+  const source = createReadStream(file).pipe(createGunzip());
+  for await (const { header, pieces } of entriesOf(source)) {
+    const path = header.name.split("/").slice(1);
+    const isWanted = header.type === "file" && !header.name.endsWith(".map");
+    if (path.some((part) => ["", ".", ".."].includes(part) || part.includes("\\")))
+      throw new InstallError("A package holds a file with a name that cannot be used.");
+    if (!isWanted) {
+      for await (const _ of pieces);
+      continue;
+    }
+    const target = join(into, ...path);
+    await mkdir(dirname(target), { recursive: true });
+    const mode = (header.mode ?? 0) & 0o100 ? 0o755 : 0o644;
+    await pipeline(pieces, createWriteStream(target, { mode }));
+  }
+}
+
+/** One for another processor or C library would be found out only when a session fails. */
+async function checkProgram(folder: string): Promise<void> {
+  const version = await versionOf(join(folder, "bin/opencode"));
+  if (version === RUNTIME_VERSION) return;
+  throw new InstallError(
+    `The opencode that was fetched does not run on this machine${version === null ? "" : ` as ${RUNTIME_VERSION}`}. Install it yourself, and name its program in SVC_RUNTIME_BIN.`,
+  );
+}
+
+/** What a program says that it is; null when it does not run. */
+export async function versionOf(program: string): Promise<string | null> {
+  // it writes into its home, even for this
+  const home = await mkdtemp(join(tmpdir(), "svc-opencode-"));
+  try {
+    const child = Bun.spawn([program, "--version"], {
+      env: { HOME: home, PATH: process.env["PATH"] ?? "" },
+      stdio: ["ignore", "pipe", "ignore"],
+      timeout: VERSION_MS,
+      killSignal: "SIGKILL",
+    });
+    const said = (await new Response(child.stdout).text()).trim().slice(0, 100);
+    return (await child.exited) === 0 && said !== "" ? said : null;
+  } catch {
+    return null;
+  } finally {
+    await rm(home, { recursive: true, force: true });
+  }
+}
+
+function asSentence(error: unknown): Error {
+  if (error instanceof InstallError) return error;
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  if (code === "ENOSPC") return new InstallError("The disk with the data folder is full.");
+  if (error instanceof Error && "syscall" in error && "path" in error)
+    return new InstallError(`The data folder cannot be written (${code}).`);
+  const why = code || (error instanceof Error ? error.message : "unknown");
+  return new InstallError(
+    `The agent runtime could not be fetched: the registry did not answer as it should (${why}). Is this machine online? Behind a mirror, set SVC_NPM_REGISTRY.`,
+  );
+}
