@@ -1,26 +1,90 @@
-import { chown, mkdir, writeFile } from "node:fs/promises";
+import { chown, mkdir } from "node:fs/promises";
 import { join } from "node:path";
+import { RUNTIME_VERSION } from "../src/contract/runtime.ts";
+import { asAgent, type Children } from "./children.ts";
+import instructions from "./instructions.md" with { type: "text" };
+import { run } from "./run.ts";
 import type { Settings } from "./settings.ts";
+import skill from "./skill.md" with { type: "text" };
 import { shellWord } from "./this-program.ts";
 
+/** Writing a few small files. */
+const FURNISH_MS = 15_000;
+
 /**
- * Makes the runtime's home. A login shell, as which the runtime starts commands, begins with the system's PATH: the
- * profile there gives it the sandbox's again, unless the image brings a profile of its own.
+ * Makes the runtime's home, and lays out what the runtime is to find: svc's skill and instructions, and the packages that
+ * a project's own tools and plugins import, which it would otherwise fetch from the npm registry at its start. The home
+ * and the workspace are the agent's, so all of it is done as the agent.
+ * @param configFolders of the project, relative to the workspace
+ * @returns whether it could be done
  */
-export async function prepareHome({ home, user, inherited }: Settings): Promise<void> {
+export async function prepareHome(
+  { settings, children }: { settings: Settings; children: Children },
+  configFolders: readonly string[],
+): Promise<boolean> {
+  const { home, user, workspace, plugins, inherited } = settings;
   await mkdir(home, { recursive: true });
+  if (user) await chown(home, user.uid, user.gid);
+  const config = join(home, ".config/opencode");
   const path = inherited["PATH"];
-  const profile = join(home, ".profile");
-  const written = path ? await write(profile, `PATH=${shellWord(path)}\nexport PATH\n`) : false;
-  if (!user) return;
-  await chown(home, user.uid, user.gid);
-  if (written) await chown(profile, user.uid, user.gid);
+  const command = {
+    ...asAgent(settings, [
+      ...["sh", "-c", SCRIPT, "sh"],
+      ...[join(plugins, "node_modules"), PACKAGE, LOCK, workspace, config],
+      ...[path ? join(home, ".profile") : "", `PATH=${shellWord(path ?? "")}\nexport PATH\n`],
+      ...[join(config, "skills/svc/SKILL.md"), skill, instructionsFile(settings), instructions],
+      ...configFolders,
+    ]),
+    environment: { PATH: path ?? "/usr/bin:/bin", HOME: home, LC_ALL: "C" },
+    directory: "/",
+  };
+  const ran = await run(children, command, FURNISH_MS).catch(() => null);
+  return ran?.code === 0;
 }
 
-/** Never over what is there, whatever that is. */
-async function write(file: string, text: string): Promise<boolean> {
-  return await writeFile(file, text, { flag: "wx" }).then(
-    () => true,
-    () => false,
-  );
+/** Where the instructions lie that each conversation begins with. */
+export function instructionsFile({ home }: Pick<Settings, "home">): string {
+  return join(home, ".config/opencode/svc.md");
 }
+
+/** With these two beside `node_modules` the runtime takes the packages for installed (research on opencode 1.18). */
+const DEPENDENCIES = { dependencies: { "@opencode-ai/plugin": RUNTIME_VERSION } };
+const PACKAGE = `${JSON.stringify(DEPENDENCIES)}\n`;
+const LOCK = `${JSON.stringify({ lockfileVersion: 3, packages: { "": DEPENDENCIES } })}\n`;
+
+/**
+ * A login shell, as which the runtime starts commands, begins with the system's PATH: the profile gives it the sandbox's
+ * again, unless the image brings one of its own. A folder with a package.json of the project's is left to the runtime;
+ * what is laid beside the project's files git is told to ignore, outside of the repository's own files.
+ */
+const SCRIPT = `
+modules=$1 package=$2 lock=$3 workspace=$4 config=$5 profile=$6 path=$7 skill=$8
+shift 8
+text=$1 instructions=$2 said=$3
+shift 3
+put() {
+  mkdir -p -- "\${1%/*}" && printf %s "$2" >"$1.new" && mv -f -- "$1.new" "$1"
+}
+lay() {
+  [ -d "$modules" ] || return 0
+  [ ! -e "$1/package.json" ] && [ ! -e "$1/node_modules" ] || return 0
+  mkdir -p -- "$1" && rm -f -- "$1/node_modules" && ln -s -- "$modules" "$1/node_modules" &&
+    put "$1/package-lock.json" "$lock" && put "$1/package.json" "$package"
+}
+ignore() {
+  grep -qxF -- "$2" "$1" 2>/dev/null || printf '%s\\n' "$2" >>"$1"
+}
+failed=0
+[ -z "$profile" ] || [ -e "$profile" ] || put "$profile" "$path" || failed=1
+put "$skill" "$text" && put "$instructions" "$said" && lay "$config" || failed=1
+for folder; do
+  if [ -d "$workspace/.git" ] && mkdir -p -- "$workspace/.git/info"; then
+    pattern=/$(printf %s "$folder" | sed 's/[][*?\\\\]/\\\\&/g')
+    for name in node_modules package.json package-lock.json bun.lock .gitignore; do
+      ignore "$workspace/.git/info/exclude" "$pattern/$name"
+    done
+  fi
+  lay "$workspace/$folder" || failed=1
+done
+exit $failed
+`;

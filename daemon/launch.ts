@@ -1,8 +1,8 @@
-import { constants, type FileHandle, open, stat } from "node:fs/promises";
+import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { DaemonEnv } from "../src/contract/daemon.ts";
-import { MANIFEST_MAX_BYTES, readManifest } from "../src/contract/manifest.ts";
 import { asAgent, type Command } from "./children.ts";
+import { instructionsFile } from "./home.ts";
 import type { Settings } from "./settings.ts";
 
 /** The user name that the runtime expects beside its password. */
@@ -22,17 +22,24 @@ export function authorizationOf(password: string): string {
 
 /**
  * The command that starts the runtime.
+ * @param folder of its configuration, relative to the workspace
  * @throws NotInstalledError
  */
 export async function launchCommand(
   settings: Settings,
   secrets: DaemonEnv,
   password: string,
+  folder: string,
 ): Promise<Command> {
-  const environment = await runtimeEnvironment(settings, secrets, password);
+  const environment = runtimeEnvironment(settings, secrets, password, folder);
   const program = await findProgram(settings, environment["PATH"] ?? "");
-  const argv = [program, "serve", "--port", String(settings.runtimePort), "--hostname", "127.0.0.1"];
+  const argv = [program, ...serveWords(settings.runtimePort)];
   return { ...asAgent(settings, argv), environment, directory: settings.workspace, isRuntime: true };
+}
+
+/** What the program is started with. */
+export function serveWords(port: number): string[] {
+  return ["serve", "--port", String(port), "--hostname", "127.0.0.1"];
 }
 
 /** A start that was killed leaves locks, which the next one would wait for (for a minute, each). */
@@ -52,16 +59,17 @@ async function findProgram({ runtimeBin }: Settings, path: string): Promise<stri
   );
   if (isFile) return found;
   throw new NotInstalledError(
-    `The agent runtime is not installed: there is no program ${found}. Install opencode (npm package opencode-ai) in the sandbox's image, or name it by SVC_RUNTIME_BIN.`,
+    `The agent runtime is not installed: there is no program ${found}. An operator installs it with svc-api runtime install; an image with musl has to bring its own.`,
   );
 }
 
 /** What the runtime gets, and with it all that the agent runs: everything but the sandbox service key. */
-async function runtimeEnvironment(
+function runtimeEnvironment(
   settings: Settings,
   secrets: DaemonEnv,
   password: string,
-): Promise<Record<string, string>> {
+  folder: string,
+): Record<string, string> {
   const { inherited, home, workspace } = settings;
   const key = inherited["SVC_LLM_API_KEY"] || inherited["SVC_YOLO_API_KEY"];
   const base = inherited["SVC_LLM_BASE_URL"] || inherited["SVC_YOLO_URL"];
@@ -76,8 +84,8 @@ async function runtimeEnvironment(
     SVC_PROJECT_SECRET_NAMES: Object.keys(secrets.env).join(","),
     SVC_PROJECT_SECRETS_REVISION: secrets.revision,
     ...(key && base && { SVC_LLM_API_KEY: key, SVC_LLM_BASE_URL: base }),
-    OPENCODE_CONFIG_DIR: join(workspace, await configDir(workspace)),
-    OPENCODE_CONFIG_CONTENT: JSON.stringify(platformConfig(settings.model, hasGateway)),
+    OPENCODE_CONFIG_DIR: join(workspace, folder),
+    OPENCODE_CONFIG_CONTENT: JSON.stringify(platformConfig(settings, hasGateway)),
     OPENCODE_PERMISSION: JSON.stringify({ "*": "allow" }),
     OPENCODE_SERVER_USERNAME: RUNTIME_USER_NAME,
     OPENCODE_SERVER_PASSWORD: password,
@@ -89,7 +97,8 @@ async function runtimeEnvironment(
 }
 
 /** Comes after the repository's own configuration, and wins. The key is named, not written. */
-function platformConfig(model: string | null, hasGateway: boolean): Record<string, unknown> {
+function platformConfig(settings: Settings, hasGateway: boolean): Record<string, unknown> {
+  const { model } = settings;
   // with the managed gateway, a model without a provider is one of the gateway's
   const isGateways =
     hasGateway && model !== null && (!model.includes("/") || model.startsWith(`${GATEWAY}/`));
@@ -99,6 +108,7 @@ function platformConfig(model: string | null, hasGateway: boolean): Record<strin
     share: "disabled",
     autoupdate: false,
     permission: { "*": "allow" },
+    instructions: [instructionsFile(settings)],
     ...(model !== null && { model: id === null ? model : `${GATEWAY}/${id}` }),
     ...(id !== null && { small_model: `${GATEWAY}/${id}` }),
     ...(hasGateway && {
@@ -112,29 +122,4 @@ function platformConfig(model: string | null, hasGateway: boolean): Record<strin
       },
     }),
   };
-}
-
-/** `[opencode] config_dir` of the clone's manifest; its default where there is none that can be read. */
-async function configDir(workspace: string): Promise<string> {
-  const text = await readFileOf(join(workspace, "svc.toml"));
-  return (
-    readManifest(text).manifest?.opencode.configDir ?? readManifest("").manifest?.opencode.configDir ?? ""
-  );
-}
-
-/** The agent may have put anything in a file's place: a link is not followed, a pipe not waited for. */
-async function readFileOf(path: string): Promise<string> {
-  const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
-  let file: FileHandle | null = null;
-  try {
-    file = await open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
-    const entry = await file.stat();
-    if (!entry.isFile() || entry.size > MANIFEST_MAX_BYTES) return "";
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(MANIFEST_MAX_BYTES), 0);
-    return buffer.toString("utf8", 0, bytesRead);
-  } catch {
-    return "";
-  } finally {
-    await file?.close();
-  }
 }

@@ -34,6 +34,11 @@ export async function endDescendants(root: number, kept: () => ReadonlySet<numbe
   return false;
 }
 
+/** Those that descend from a process and have not ended, each after its parent. */
+export async function listDescendants(root: number): Promise<number[]> {
+  return descendantsOf(await allProcesses(), root, new Set());
+}
+
 function descendantsOf(all: readonly Process[], root: number, kept: ReadonlySet<number>): number[] {
   const children = Map.groupBy(all, ({ parent }) => parent);
   const found: number[] = [];

@@ -7,7 +7,10 @@ export const LISTENING = "opencode server listening";
 const TRY_MS = 1_500;
 const PAUSE_MS = 50;
 
-export type Readiness = { kind: "ready" } | { kind: "config"; message: string } | { kind: "late" };
+export type Readiness =
+  | { kind: "ready" /** Empty when it does not say. */; version: string }
+  | { kind: "config"; message: string }
+  | { kind: "late" };
 
 /**
  * Waits until the runtime answers: `/global/health` with healthy JSON (it has a page for every unknown path), then
@@ -16,9 +19,10 @@ export type Readiness = { kind: "ready" } | { kind: "config"; message: string } 
  */
 export async function untilReady(call: RuntimeCall, isOver: () => boolean): Promise<Readiness> {
   while (!isOver()) {
-    if (await isHealthy(call)) {
+    const health = await healthOf(call, TRY_MS);
+    if (health !== null) {
       const config = await call("GET", "/config", TRY_MS).catch(() => null);
-      if (config?.status === 200 && config.isJson) return { kind: "ready" };
+      if (config?.status === 200 && config.isJson) return { kind: "ready", version: text(health, "version") };
       if (config?.status === 400) return { kind: "config", message: configMessage(config) };
     }
     await Bun.sleep(PAUSE_MS);
@@ -28,15 +32,14 @@ export async function untilReady(call: RuntimeCall, isOver: () => boolean): Prom
 
 /** Whether the runtime answers at all. */
 export async function isHealthy(call: RuntimeCall, ms = TRY_MS): Promise<boolean> {
+  return (await healthOf(call, ms)) !== null;
+}
+
+async function healthOf(call: RuntimeCall, ms: number): Promise<object | null> {
   const answer = await call("GET", "/global/health", ms).catch(() => null);
   const { status, isJson, body } = answer ?? { status: 0, isJson: false, body: null };
-  return (
-    status === 200 &&
-    isJson &&
-    typeof body === "object" &&
-    body !== null &&
-    Reflect.get(body, "healthy") === true
-  );
+  if (status !== 200 || !isJson || typeof body !== "object" || body === null) return null;
+  return Reflect.get(body, "healthy") === true ? body : null;
 }
 
 const WORDS_MAX = 300;

@@ -1,13 +1,16 @@
 import { randomBytes } from "node:crypto";
 import type { DaemonEnv, DaemonHealth, RuntimeState } from "../src/contract/daemon.ts";
-import { abortRuns } from "./abort.ts";
+import { RUNTIME_VERSION } from "../src/contract/runtime.ts";
+import { abortRuns, runningSessions } from "./abort.ts";
 import { type Children, signalGroup } from "./children.ts";
-import { prepareHome } from "./home.ts";
+import { furnish } from "./furnish.ts";
+import { markInterrupted } from "./interrupted.ts";
 import { authorizationOf, clearLocksCommand, launchCommand, NotInstalledError } from "./launch.ts";
 import { eachLine } from "./lines.ts";
 import type { Log } from "./log.ts";
+import { type LookLimits, lookAfter } from "./look-after.ts";
 import { endDescendants } from "./process-tree.ts";
-import { isHealthy, LISTENING, untilReady } from "./ready.ts";
+import { LISTENING, untilReady } from "./ready.ts";
 import { run } from "./run.ts";
 import { callRuntime, type RuntimeCall } from "./runtime-call.ts";
 import type { Settings } from "./settings.ts";
@@ -39,7 +42,7 @@ export interface RuntimeContext {
   limits?: Partial<Limits>;
 }
 
-export interface Limits {
+export interface Limits extends LookLimits {
   /** Pauses before it is started again: the first, doubled each time up to the longest. */
   firstPauseMs: number;
   longestPauseMs: number;
@@ -47,10 +50,6 @@ export interface Limits {
   soundMs: number;
   /** From its start until it answers; installing plugins without a network takes it a minute and a half. */
   readyMs: number;
-  /** Between two looks whether it still answers, how long it may take, and how often it may fail. */
-  lookMs: number;
-  lookAnswerMs: number;
-  looks: number;
   /** For runs to end after an abort; and for the process after SIGTERM. */
   abortMs: number;
   termMs: number;
@@ -64,6 +63,7 @@ const LIMITS: Limits = {
   lookMs: 15_000,
   lookAnswerMs: 10_000,
   looks: 4,
+  bloatedMs: 10 * 60_000,
   abortMs: 3_000,
   termMs: 5_000,
 };
@@ -91,6 +91,12 @@ export function superviseRuntime(context: RuntimeContext): Runtime {
   let ending = false;
   /** Counts what is wanted: a process that was begun for less is not let live. */
   let wanted = 0;
+  /** Puts back what the runtime's start changes in the clone. */
+  let restore = async () => {};
+  /** When the last process was started, milliseconds since 1970; null before the first. */
+  let lastStart: number | null = null;
+  /** Conversations whose runs were aborted for a restart. */
+  const aborted = new Set<string>();
   let wake: () => void = () => {};
 
   return {
@@ -169,6 +175,8 @@ export function superviseRuntime(context: RuntimeContext): Runtime {
       return { kind: "wanted" };
     }
     child = started;
+    const previous = lastStart;
+    lastStart = Date.now();
     log.say(`the runtime was started as process ${started.pid}`);
     const { promise: listening, resolve: onListening } = Promise.withResolvers<void>();
     eachLine(started.stdout, (line) => {
@@ -187,8 +195,8 @@ export function superviseRuntime(context: RuntimeContext): Runtime {
         how: signalCode ? `was ended by ${signalCode}` : `ended with exit status ${exitCode}`,
       };
     });
-    const end = await Promise.race([gone, watch(listening, () => isGone)]);
-    state = ending ? "starting" : "down";
+    const end = await Promise.race([gone, watch(pid, previous, listening, () => isGone)]);
+    state = ending || end.kind === "wanted" ? "starting" : "down";
     if (end.kind === "ended")
       error = { kind: "runtime", message: `The agent runtime ${end.how}.`, permanent: false };
     if (!isGone) await endProcess(pid, exited);
@@ -199,8 +207,9 @@ export function superviseRuntime(context: RuntimeContext): Runtime {
 
   async function begin(): Promise<ReturnType<Children["start"]> | End> {
     try {
-      await prepareHome(settings);
-      const command = await launchCommand(settings, context.secrets(), password);
+      const furnished = await furnish(context);
+      restore = furnished.restore;
+      const command = await launchCommand(settings, context.secrets(), password, furnished.folder);
       await run(children, clearLocksCommand(settings), CLEAR_MS);
       return children.start(command);
     } catch (thrown) {
@@ -213,8 +222,16 @@ export function superviseRuntime(context: RuntimeContext): Runtime {
     }
   }
 
-  /** Watches one process; settles only with what is wrong with it. */
-  async function watch(listening: Promise<void>, isGone: () => boolean): Promise<End> {
+  /**
+   * Watches one process; settles only with what is wrong with it.
+   * @param previous when the one before it was started
+   */
+  async function watch(
+    pid: number,
+    previous: number | null,
+    listening: Promise<void>,
+    isGone: () => boolean,
+  ): Promise<End> {
     const deadline = performance.now() + limits.readyMs;
     const isOver = () => isGone() || performance.now() > deadline;
     await Promise.race([listening, Bun.sleep(limits.readyMs)]);
@@ -226,24 +243,37 @@ export function superviseRuntime(context: RuntimeContext): Runtime {
       const message = `The agent runtime cannot use its configuration: ${readiness.message}. Mend it in the repository, and refresh the session.`;
       return { kind: "failed", error: { kind: "config", message, permanent: true } };
     }
-    if (ending) return await forever();
+    await restore();
+    if (previous !== null) await tellInterrupted(previous);
+    if (ending || isGone()) return await forever();
     state = "ok";
     error = null;
     log.say("the runtime is ready");
+    if (readiness.version !== RUNTIME_VERSION)
+      log.say(
+        `it is opencode ${readiness.version}, and svc is built for ${RUNTIME_VERSION}: some things may fail`,
+      );
     context.onReady();
-    for (let failures = 0; failures < limits.looks; ) {
-      await Bun.sleep(limits.lookMs);
-      if (isGone()) return await forever();
-      failures = (await isHealthy(call, limits.lookAnswerMs)) ? 0 : failures + 1;
-    }
-    return { kind: "ended", how: "did not answer any more, and was ended" };
+    const port = settings.runtimePort;
+    const verdict = await lookAfter({ call, log, limits, port }, pid, () => isGone() || ending);
+    return verdict ?? (await forever());
+  }
+
+  async function tellInterrupted(since: number): Promise<void> {
+    const marked = await markInterrupted(call, since, aborted);
+    aborted.clear();
+    if (marked > 0)
+      log.say(`${marked} ${marked === 1 ? "answer was" : "answers were"} cut off by the restart`);
   }
 
   async function endChild(): Promise<void> {
     const target = child;
     if (!target) return;
     ending = true;
-    if (state === "ok") await abortRuns(call, limits.abortMs);
+    if (state === "ok") {
+      for (const id of (await runningSessions(call)) ?? []) aborted.add(id);
+      await abortRuns(call, limits.abortMs);
+    }
     state = "starting";
     await endProcess(target.pid, target.exited);
     while (child === target) await Bun.sleep(10);

@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createChildren } from "../../daemon/children.ts";
+import { limitsFor } from "../../daemon/memory.ts";
 import { type Limits, type Runtime, superviseRuntime } from "../../daemon/runtime.ts";
 import { readSettings } from "../../daemon/settings.ts";
 import { cleanEnvironment } from "../helpers/api.ts";
@@ -133,6 +134,54 @@ test("one that is wedged is started again", async () => {
   await until("it is ready", () => runtime.state === "ok");
 });
 
+/** A run of the stand-in's that lasts, as its session's status tells. */
+async function work(runtime: Runtime, behave: (how: Behaviour) => void, how: Behaviour = {}): Promise<void> {
+  await until("it is ready", () => runtime.state === "ok");
+  behave({ ...how, runMs: 60_000 });
+  await runtime.call("POST", "/session/ses_1/prompt_async", 1_000, { parts: [] });
+}
+
+test("one that is wedged while it works is started again, too", async () => {
+  const { runtime, behave, starts } = await supervise({});
+  await work(runtime, behave);
+  behave({ wedged: true });
+  await until("it was given up", () => starts() === 2);
+});
+
+test("one that has taken much memory is started again when nothing runs, and not before", async () => {
+  const memory = { soft: 1, hard: Number.POSITIVE_INFINITY };
+  const { runtime, behave, starts, said } = await supervise({}, { memory, bloatedMs: 0 });
+  await work(runtime, behave);
+  await Bun.sleep(600);
+  expect(starts()).toBe(1);
+  await runtime.call("POST", "/session/ses_1/abort", 1_000);
+  await until("it was started again", () => starts() >= 2);
+  expect(said.join("\n")).toMatch(/has taken \d+ MiB of memory, and nothing runs: it is started again/);
+  expect(said.join("\n")).not.toContain("It is started again in");
+});
+
+test("one that has taken more than the sandbox bears is started again at once", async () => {
+  const { runtime, behave, starts, said } = await supervise({}, { memory: { soft: 1, hard: 1 } });
+  await work(runtime, behave);
+  await until("it was ended", () => starts() >= 2);
+  expect(said.join("\n")).toMatch(
+    /The agent runtime took \d+ MiB of memory, and was ended\. It is started again in/,
+  );
+});
+
+test.each([
+  [1, 1.5, 1.5],
+  [2, 1.5, 1.7],
+  [4, 2.4, 3.4],
+  [64, 4, 8],
+])("in a sandbox of %d GiB it may take %d, and never more than %d", (gib, soft, hard) => {
+  const limits = limitsFor(gib * 1024 ** 3);
+  expect([limits.soft / 1024 ** 3, limits.hard / 1024 ** 3].map((size) => Number(size.toFixed(2)))).toEqual([
+    soft,
+    hard,
+  ]);
+});
+
 test("a configuration that cannot be used is told, and not tried again until somebody asks", async () => {
   const { runtime, behave, starts } = await supervise({ brokenConfig: true });
   await until("it has failed", () => runtime.state === "failed");
@@ -153,7 +202,7 @@ test("a program that is not there is told, with what to install", async () => {
   const { runtime } = await supervise({}, {}, { SVC_RUNTIME_BIN: "/nonexistent/opencode" });
   await until("it has failed", () => runtime.state === "failed");
   expect(runtime.error).toMatchObject({ kind: "runtime", permanent: true });
-  expect(runtime.error?.message).toContain("Install opencode");
+  expect(runtime.error?.message).toContain("svc-api runtime install");
 });
 
 test("one that does not heed SIGTERM is killed; a restart asked for is no crash", async () => {

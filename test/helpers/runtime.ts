@@ -1,22 +1,31 @@
-import { accessSync, constants, statSync } from "node:fs";
+import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { homedir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { RUNTIME_VERSION } from "../../src/contract/runtime.ts";
+import { runtimeFolder } from "../../src/sandboxes/runtime/install.ts";
 import type { ScriptedModel } from "./model.ts";
 
 /** For `needs`: what a machine lacks that has no opencode. */
-export const RUNTIME_NAME = `opencode ${RUNTIME_VERSION} (npx --yes --package opencode-ai@${RUNTIME_VERSION} opencode, or .ci/run)`;
+export const RUNTIME_NAME = `opencode ${RUNTIME_VERSION} (SVC_DATA_DIR=~/.cache/svc svc-api runtime install)`;
 
 /** The real agent runtime: SVC_RUNTIME_BIN, else what `.ci/run` keeps in the cache folder, else on the PATH. */
 export const RUNTIME: string | null = findRuntime();
 
 function findRuntime(): string | null {
   const cache = process.env["XDG_CACHE_HOME"] || join(homedir(), ".cache");
-  const kept = join(cache, "svc", `opencode-${RUNTIME_VERSION}`, "bin", "opencode");
+  const kept = join(runtimeFolder(join(cache, "svc")), "bin", "opencode");
   const named = process.env["SVC_RUNTIME_BIN"] || kept;
   if (isProgram(named)) return named;
   const found = Bun.which("opencode");
   return found !== null && versionOf(found) === RUNTIME_VERSION ? found : null;
+}
+
+/** The packages that projects' tools and plugins import, as they are installed beside it. */
+export const RUNTIME_PLUGINS: string | null = findPlugins();
+
+function findPlugins(): string | null {
+  const folder = RUNTIME === null ? null : join(dirname(dirname(RUNTIME)), "plugins");
+  return folder !== null && existsSync(join(folder, "node_modules")) ? folder : null;
 }
 
 /** The model that `modelEnvironment` chooses, as a session's `model` names it. */
@@ -29,6 +38,7 @@ export const MODEL = "svc/scripted";
 export function runtimeEnvironment({ url }: Pick<ScriptedModel, "url">): Record<string, string> {
   return {
     SVC_RUNTIME_BIN: RUNTIME ?? "/nonexistent/opencode",
+    ...(RUNTIME_PLUGINS !== null && { SVC_RUNTIME_PLUGINS: RUNTIME_PLUGINS }),
     SVC_LLM_BASE_URL: url,
     SVC_LLM_API_KEY: "scripted-model-key",
     SVC_OPENCODE_MODEL: MODEL,

@@ -1,0 +1,142 @@
+import { afterAll, beforeAll, expect } from "bun:test";
+import { memoryOf } from "../../daemon/memory.ts";
+import { type ScriptedModel, startModel } from "../helpers/model.ts";
+import { needs } from "../helpers/needs.ts";
+import { RUNTIME, RUNTIME_NAME, runtimeEnvironment } from "../helpers/runtime.ts";
+import { type Sandbox, startSandbox } from "../helpers/sandbox.ts";
+import { until } from "../helpers/until.ts";
+
+const test = needs(RUNTIME_NAME, RUNTIME !== null);
+
+let model: ScriptedModel;
+let sandbox: Sandbox;
+beforeAll(async () => {
+  if (RUNTIME === null) return;
+  model = await startModel();
+  // behind something that stands above it, as walls do
+  const wrap = JSON.stringify(["setsid", "--wait"]);
+  sandbox = await startSandbox({
+    env: {
+      ...runtimeEnvironment(model),
+      SVC_RUNTIME_WRAP: wrap,
+      OWN_KEY: "own-model-key",
+      SVC_PROJECT_SECRET_NAMES: "OWN_KEY",
+    },
+    files: { "opencode.json": OWN_PROVIDER },
+  });
+  await sandbox.untilHealth("the runtime works", ({ runtime }) => runtime === "ok", 60_000);
+}, 90_000);
+afterAll(async () => {
+  await sandbox?.[Symbol.asyncDispose]();
+  await model?.[Symbol.asyncDispose]();
+}, 30_000);
+
+/** A project that brings its own provider, whose key is a secret. */
+const OWN_PROVIDER = JSON.stringify({
+  $schema: "https://opencode.ai/config.json",
+  provider: {
+    own: {
+      npm: "@ai-sdk/openai-compatible",
+      options: { baseURL: "{env:SVC_LLM_BASE_URL}", apiKey: "{env:OWN_KEY}" },
+      models: { large: { name: "Large" } },
+    },
+  },
+});
+
+const CUT_OFF =
+  "[svc] The agent runtime was started again while it was answering: the answer above is cut off.";
+
+test("a run whose runtime is killed is marked as cut off, and the conversation goes on", async () => {
+  const quiet = await open();
+  await prompt(quiet, "Before");
+  await until("it is said back", async () => (await texts(quiet)).at(-1) === "Before", 30_000);
+  const id = await open();
+  await prompt(id, "First");
+  await until("it is said back", async () => (await texts(id)).at(-1) === "First", 30_000);
+  await prompt(id, `!run echo one\n!slow 300 ${"word ".repeat(200)}`);
+  await until(
+    "it speaks",
+    () => model.counts.open > 0 && JSON.stringify(model.asked.at(-1)).includes("tool_calls"),
+    30_000,
+  );
+  const before = await sandbox.health();
+  process.kill(before.runtime_pid ?? 0, "SIGKILL");
+  await backAfter(before.runtime_pid);
+  await until("it is marked", async () => (await texts(id)).at(-1) === CUT_OFF, 30_000);
+  expect((await texts(id)).slice(0, 2)).toEqual(["First", "First"]);
+  expect(await texts(quiet)).toEqual(["Before", "Before"]);
+  expect(sandbox.log()).toContain("1 answer was cut off by the restart");
+
+  await prompt(id, "!say I go on.");
+  await until("it goes on", async () => (await texts(id)).at(-1) === "I go on.", 30_000);
+  expect(JSON.stringify(model.asked.at(-1)?.body.messages)).toContain("the answer above is cut off");
+  // a restart without a run marks nothing
+  const after = await sandbox.health();
+  process.kill(after.runtime_pid ?? 0, "SIGKILL");
+  await backAfter(after.runtime_pid);
+  expect((await texts(id)).filter((text) => text === CUT_OFF)).toHaveLength(1);
+}, 120_000);
+
+test("a run that a change of secrets cuts off is marked, too; what the model never answered is aborted", async () => {
+  const id = await open();
+  await prompt(id, "!hang");
+  await until("it waits", () => model.counts.open > 0, 30_000);
+  expect((await sandbox.call("POST", "/svc/abort", "platform")).status).toBe(200);
+  await until("the model is let go", () => model.counts.open === 0, 30_000);
+  await prompt(id, "!hang");
+  await until("it waits", () => model.counts.open > 0, 30_000);
+  const { runtime_pid } = await sandbox.health();
+  const env = { OWN_KEY: "own-model-key", ANOTHER: "1" };
+  await sandbox.call("POST", "/svc/env", "platform", { revision: "2", env });
+  await backAfter(runtime_pid);
+  await until("it is marked", async () => (await texts(id)).at(-1) === CUT_OFF, 30_000);
+}, 120_000);
+
+test("a project's own key reaches its own provider", async () => {
+  const id = await open();
+  for (const [providerID, modelID, key] of [
+    ["own", "large", "own-model-key"],
+    ["svc", "scripted", "scripted-model-key"],
+  ]) {
+    await prompt(id, `Through ${providerID}`, { model: { providerID, modelID } });
+    await until(
+      "it is said back",
+      async () => (await texts(id)).filter((text) => text.endsWith(`${providerID}`)).length === 2,
+      30_000,
+    );
+    expect(model.asked.at(-1)?.headers.authorization).toBe(`Bearer ${key}`);
+  }
+}, 60_000);
+
+test("its memory is its own process's, wherever that stands below what was started", async () => {
+  const { runtime_pid } = await sandbox.health();
+  const bytes = await memoryOf(runtime_pid ?? 0, sandbox.runtimePort);
+  expect(bytes).toBeGreaterThan(100 * 1024 ** 2);
+  expect(bytes).toBeLessThan(2 * 1024 ** 3);
+  expect(await memoryOf(process.pid, 1)).toBeNull();
+});
+
+async function open(): Promise<string> {
+  return (await (await sandbox.call("POST", "/session", "user", { title: "svc" })).json()).id;
+}
+
+async function prompt(id: string, text: string, more: Record<string, unknown> = {}): Promise<void> {
+  const body = { parts: [{ type: "text", text }], ...more };
+  expect((await sandbox.call("POST", `/session/${id}/prompt_async`, "user", body)).status).toBe(204);
+}
+
+/** What was said in a conversation, message by message. */
+async function texts(id: string): Promise<string[]> {
+  const messages = await (await sandbox.call("GET", `/session/${id}/message`)).json();
+  return messages.map(({ parts }: { parts: { type: string; text?: string }[] }) =>
+    parts.flatMap(({ type, text }) => (type === "text" ? [text] : [])).join(""),
+  );
+}
+
+async function backAfter(pid: number | null): Promise<void> {
+  await sandbox.untilHealth(
+    "it is back",
+    (health) => health.runtime === "ok" && health.runtime_pid !== pid,
+    60_000,
+  );
+}
