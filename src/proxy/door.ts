@@ -6,6 +6,7 @@ import type { UserRole } from "../contract/user-context.ts";
 import type { Deps } from "../deps.ts";
 import { isWithinReach } from "../jobs/places.ts";
 import { type Reached, reachSession } from "../sessions/reach.ts";
+import { createMemory } from "./memory.ts";
 import { readPreviewCookie } from "./preview-cookie.ts";
 import type { PreviewPlace } from "./preview-host.ts";
 
@@ -37,7 +38,9 @@ const REMEMBER_MS = 1_000;
 const REMEMBERED_MAX = 10_000;
 
 export function createDoor(deps: Deps): Door {
-  const known = new Map<string, { admitted: Admitted | Promise<Admitted>; until: number }>();
+  // one that does not run may run the next moment, and whoever waited for that is not sent away
+  const isReady = ({ session }: Admitted) => session.status === "running" && isWithinReach(deps, session);
+  const once = createMemory({ keepMs: REMEMBER_MS, max: REMEMBERED_MAX }, isReady);
 
   return {
     byToken: (authorization, sessionId) =>
@@ -48,28 +51,6 @@ export function createDoor(deps: Deps): Door {
       return once(key, () => admitVisitor(deps, cookies, place));
     },
   };
-
-  function once(key: string, find: () => Promise<Admitted>): Admitted | Promise<Admitted> {
-    const now = Date.now();
-    const found = known.get(key);
-    if (found && now < found.until) return found.admitted;
-    if (known.size >= REMEMBERED_MAX) known.clear();
-    const asked: { admitted: Admitted | Promise<Admitted>; until: number } = {
-      admitted: find(),
-      until: now + REMEMBER_MS,
-    };
-    known.set(key, asked);
-    Promise.resolve(asked.admitted).then(
-      (admitted) => {
-        asked.admitted = admitted;
-        // it may run the next moment, and whoever waited for that is not sent away
-        const isReady = admitted.session.status === "running" && isWithinReach(deps, admitted.session);
-        if (!isReady && known.get(key) === asked) known.delete(key);
-      },
-      () => known.get(key) === asked && known.delete(key),
-    );
-    return asked.admitted;
-  }
 }
 
 async function admitToken(deps: Deps, authorization: string | null, sessionId: string): Promise<Admitted> {
