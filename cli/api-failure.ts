@@ -56,7 +56,7 @@ function hintFor(response: Response, target: Target): string | undefined {
   const { status, headers } = response;
   if (status === 401) {
     return target.tokenSource === "SVC_CLI_TOKEN" || target.tokenSource === "SVC_EXECUTOR_TOKEN"
-      ? `The token in ${target.tokenSource} was refused by ${target.name}.`
+      ? `The token in ${target.tokenSource} was refused by ${target.name}. A session's token ends with its sandbox.`
       : signInHint(target);
   }
   const after = headers.get("retry-after");

@@ -12,7 +12,11 @@ import { toWire } from "./wire.ts";
  * @throws forbidden for a project token (spec 5.2: it cannot list other projects) and for a stranger's account.
  */
 export async function listProjects(deps: Deps, caller: Caller, { limit, cursor }: Page, accountId?: string) {
-  if (caller.kind !== "user") throw new SvcError("forbidden", "A project token cannot list projects.");
+  if (caller.kind !== "user")
+    throw new SvcError(
+      "forbidden",
+      "A project token cannot list projects. It acts for one: svc projects info",
+    );
   const after = readCursor(cursor, UUID);
   const memberships = await deps.db
     .select({ accountId: accountMembers.accountId })

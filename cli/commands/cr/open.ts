@@ -4,10 +4,12 @@ import type { Context } from "../../context.ts";
 import { CliError, usage } from "../../failure.ts";
 import { currentBranch } from "../../git-branch.ts";
 import type { ProjectRef } from "../../project.ts";
+import { inSandbox } from "../../sandbox.ts";
 import type { Handler } from "../../spec.ts";
 import type * as table from "../../table/cr.ts";
 import { oneLine, shellWord } from "../../text.ts";
 import { readDescription } from "./description.ts";
+import { leftBehind } from "./left-behind.ts";
 import { outcome } from "./show-cr.ts";
 
 export const open: Handler<typeof table.open> = async (context, { flags }) => {
@@ -29,10 +31,17 @@ export const open: Handler<typeof table.open> = async (context, { flags }) => {
   await out.result(cr, (view) =>
     outcome(cr, `opened, ${oneLine(cr.head_ref)} → ${oneLine(cr.base_ref)}`, view),
   );
-  await out.note(
-    `Opened #${cr.number}. Next: svc cr show ${cr.number}\n                svc cr diff ${cr.number}`,
-  );
+  await out.note(await nextSteps(context, cr));
 };
+
+/** An agent is told what its part still is: the user merges. */
+async function nextSteps(context: Context, cr: ChangeRequest): Promise<string> {
+  if (!inSandbox(context.system.env))
+    return `Opened #${cr.number}. Next: svc cr show ${cr.number}\n                svc cr diff ${cr.number}`;
+  const missing = await leftBehind(context, cr);
+  if (missing.length > 0) return [`Opened #${cr.number}, but:`, ...missing].join("\n  ");
+  return `Opened #${cr.number}. Tell the user this number; merging is theirs. Later pushes to the branch are part of it.`;
+}
 
 /** In a session its own branch; in a linked checkout the current one, and that is said. */
 async function defaultHead(context: Context, project: ProjectRef): Promise<string> {

@@ -1,6 +1,7 @@
 import type { ChangeRequest, MergePreview } from "../../../src/contract/change-request.ts";
 import { CliError } from "../../failure.ts";
 import type { View } from "../../output.ts";
+import { inSandbox } from "../../sandbox.ts";
 import type { Handler } from "../../spec.ts";
 import type * as table from "../../table/cr.ts";
 import { ago, sheet } from "../../table-print.ts";
@@ -19,7 +20,8 @@ export const show: Handler<typeof table.show> = async (context, { args }) => {
   const merge_preview = preview && "failed" in preview ? null : preview;
   await context.out.result({ ...cr, merge_preview }, (view) => page(cr, preview, view));
   if (cr.status === "open" && merge_preview?.can_merge && !merge_preview.is_up_to_date) {
-    await context.out.note(`Next: svc cr diff ${cr.number}\n      svc cr merge ${cr.number}`);
+    const merge = inSandbox(context.system.env) ? "" : `\n      svc cr merge ${cr.number}`;
+    await context.out.note(`Next: svc cr diff ${cr.number}${merge}`);
   }
 };
 
