@@ -19,6 +19,7 @@ import { projectRoutes } from "./projects/routes.ts";
 import { proxyRoutes } from "./proxy/routes.ts";
 import { repositoryRoutes } from "./repository/routes.ts";
 import { secretRoutes } from "./secrets/routes.ts";
+import { promptRoutes } from "./sessions/prompts/routes.ts";
 import { sessionRoutes } from "./sessions/routes.ts";
 
 /**
@@ -90,6 +91,7 @@ export function createApp(deps: Deps) {
         .use(secretRoutes(deps))
         .use(repositoryRoutes(deps))
         .use(sessionRoutes(deps))
+        .use(promptRoutes(deps))
         .use(proxyRoutes(deps))
         .use(changeRequestRoutes(deps)),
     );

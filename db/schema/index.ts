@@ -2,6 +2,7 @@ export * from "./account.ts";
 export * from "./change-request.ts";
 export * from "./preview.ts";
 export * from "./project.ts";
+export * from "./prompt.ts";
 export * from "./sandbox.ts";
 export * from "./secret.ts";
 export * from "./server.ts";

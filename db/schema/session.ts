@@ -34,6 +34,8 @@ export const projectSessions = pgTable(
     agentName: text("agent_name"),
     model: text("model"),
     initialPrompt: text("initial_prompt"),
+    /** Numbers the prompts of the session. */
+    promptCount: integer("prompt_count").notNull().default(0),
     provider: sandboxProvider("provider").notNull().default("local"),
     /** Where its sandboxes are: a server's own id, or the cluster that all servers share. Only who is there can see them. */
     place: text("place").notNull().default(""),

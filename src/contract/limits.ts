@@ -34,3 +34,6 @@ export const CONTENT_MAX_BYTES = 1024 * 1024;
 export const FILE_MAX_BYTES = 100 * 1024 * 1024;
 /** A path in a repository, in bytes: what file systems can hold. */
 export const PATH_MAX_BYTES = 4096;
+
+/** A prompt, in bytes of UTF-8: an environment variable has to hold a session's first. */
+export const PROMPT_MAX_BYTES = 64 * 1024;

@@ -1,5 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { NAME_MAX, REF_MAX_BYTES } from "./limits.ts";
+import { NAME_MAX, PROMPT_MAX_BYTES, REF_MAX_BYTES } from "./limits.ts";
+import type { PromptChange } from "./prompt.ts";
 
 /** Spec 3.2. `queued`, `branching` and `completed` are defined and never written. */
 export const SESSION_STATUSES = [
@@ -27,8 +28,6 @@ export type ProviderName = (typeof PROVIDERS)[number];
 /** Who ended a session that is `stopped`. */
 export const STOP_REASONS = ["user", "idle", "server"] as const;
 
-/** A session's initial prompt, in bytes of UTF-8: an environment variable has to hold it. */
-export const PROMPT_MAX_BYTES = 64 * 1024;
 /** What `GET /logs` answers at most, in bytes: the end of the log. */
 export const LOG_MAX_BYTES = 1024 * 1024;
 
@@ -99,9 +98,10 @@ export type LogLine = Static<typeof logLine>;
 
 /**
  * What `GET /v1/projects/:id/sessions/:sid/events` sends, one JSON an event; `event:` is the type, `id:` a cursor for
- * `Last-Event-ID`. First comes the session as it is; a stream ends with `deleted`, and otherwise never by itself.
+ * `Last-Event-ID`. First comes the session as it is, then its prompts that are not over; a stream ends with `deleted`, and otherwise never by itself.
  */
 export type SessionEvent =
   | { type: "session"; session: Session }
   | { type: "log"; line: LogLine }
+  | { type: "prompt"; prompt: PromptChange }
   | { type: "deleted"; session_id: string };

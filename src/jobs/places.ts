@@ -20,7 +20,8 @@ export function isWithinReach(server: { serverId: string }, { place }: { place: 
 
 /**
  * The queue of one kind of work at a place: `sessions` has sessions' ids as keys and makes them what they are to be,
- * `secrets` has projects' ids and gives their running sandboxes what was set.
+ * `secrets` has projects' ids and gives their running sandboxes what was set, `prompts` has sessions' ids and gives their
+ * sandboxes what waits to be answered.
  */
 export function queueOf(work: (typeof WORK)[number], place: string): string {
   return `${work}/${place}`;
@@ -36,4 +37,4 @@ export function queuesOfPlace(place: string): string[] {
   return WORK.map((work) => queueOf(work, place));
 }
 
-const WORK = ["sessions", "secrets"] as const;
+const WORK = ["sessions", "secrets", "prompts"] as const;

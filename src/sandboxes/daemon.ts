@@ -1,4 +1,10 @@
-import type { DaemonEnv, DaemonHealth } from "../contract/daemon.ts";
+import {
+  DAEMON_PROMPT_STATES,
+  type DaemonEnv,
+  type DaemonHealth,
+  type DaemonPrompt,
+  type DaemonPromptBody,
+} from "../contract/daemon.ts";
 import { signUserContext, USER_CONTEXT_LIFE_S } from "../contract/user-context.ts";
 
 /** A sandbox's daemon, as the platform talks to it. */
@@ -13,6 +19,10 @@ export interface Daemon {
 const HEALTH_MS = 3_000;
 /** The runtime is stopped and started again, which is waited for. */
 const ENV_MS = 30_000;
+/** The daemon aborts again and again, for 15 seconds. */
+const ABORT_MS = 20_000;
+/** A cold runtime takes a prompt after a while; or it is waited 15 seconds for the answer. */
+const PROMPT_MS = 60_000;
 /** A sandbox is not to be trusted with the server's memory. */
 const ANSWER_MAX_BYTES = 64 * 1024;
 
@@ -32,18 +42,57 @@ export async function askHealth(daemon: Daemon): Promise<DaemonHealth | null> {
 
 /** Gives the sandbox another set of secrets. @returns whether the daemon took it */
 export async function sendEnv(daemon: Daemon, env: DaemonEnv): Promise<boolean> {
+  const answer = await post(daemon, "/svc/env", env, AbortSignal.timeout(ENV_MS));
+  return answer !== null && answer.status >= 200 && answer.status < 300;
+}
+
+/** Ends what runs in a sandbox. @returns `none`: nothing ran */
+export async function sendAbort(daemon: Daemon): Promise<"aborted" | "none" | "failed"> {
+  const answer = await post(daemon, "/svc/abort", {}, AbortSignal.timeout(ABORT_MS));
+  if (answer?.status === 200) return "aborted";
+  return answer?.status === 409 ? "none" : "failed";
+}
+
+/** What a daemon says to a prompt: what has become of it, that it did not take it now, or that it never will. */
+export type PromptAnswer =
+  | { kind: "given"; prompt: DaemonPrompt }
+  | { kind: "busy" }
+  | { kind: "refused" }
+  | { kind: "silent" };
+
+/** Gives a prompt to a sandbox, or asks what has become of it: the daemon gives it to the runtime once. */
+export async function sendPrompt(
+  daemon: Daemon,
+  body: DaemonPromptBody,
+  signal: AbortSignal,
+): Promise<PromptAnswer> {
+  const limit = AbortSignal.any([signal, AbortSignal.timeout(PROMPT_MS)]);
+  const answer = await post(daemon, "/svc/prompt", body, limit);
+  const prompt: unknown = Reflect.get(Object(answer?.body), "prompt");
+  if (answer?.status === 200 && isPrompt(prompt)) return { kind: "given", prompt };
+  if (answer?.status === 409) return { kind: "busy" };
+  const isRefused = answer !== null && answer.status >= 400 && answer.status < 500;
+  return { kind: isRefused ? "refused" : "silent" };
+}
+
+/** Asks something as the platform. Null when there is no answer, or one that is no JSON. */
+async function post(
+  daemon: Daemon,
+  path: string,
+  body: unknown,
+  signal: AbortSignal,
+): Promise<{ status: number; body: unknown } | null> {
   try {
-    const response = await fetch(urlOf(daemon, "/svc/env"), {
+    const response = await fetch(urlOf(daemon, path), {
       method: "POST",
       headers: { "Content-Type": "application/json", "X-Svc-User-Context": contextOf(daemon) },
-      body: JSON.stringify(env),
-      signal: AbortSignal.timeout(ENV_MS),
+      body: JSON.stringify(body),
+      signal,
       redirect: "manual",
     });
-    await response.body?.cancel();
-    return response.ok;
+    return { status: response.status, body: JSON.parse(await readText(response)) };
   } catch {
-    return false;
+    return null;
   }
 }
 
@@ -86,5 +135,14 @@ function isHealth(value: unknown): value is DaemonHealth {
     !Number.isNaN(Date.parse(String(field("active_at")))) &&
     (error === undefined ||
       (typeof field("message", error) === "string" && typeof field("kind", error) === "string"))
+  );
+}
+
+function isPrompt(value: unknown): value is DaemonPrompt {
+  const field = (name: string): unknown => Reflect.get(Object(value), name);
+  const error = field("error");
+  return (
+    DAEMON_PROMPT_STATES.some((state) => state === field("state")) &&
+    (error === null || typeof error === "string")
   );
 }

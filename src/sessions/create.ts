@@ -3,14 +3,15 @@ import { isForeignKeyViolation } from "../../db/errors.ts";
 import { projectSessions } from "../../db/schema/index.ts";
 import type { Caller, ProjectRow } from "../auth/caller.ts";
 import { SvcError } from "../contract/errors.ts";
-import { NAME_MAX } from "../contract/limits.ts";
-import { type CreateSessionBody, PROMPT_MAX_BYTES, type Session } from "../contract/session.ts";
+import { NAME_MAX, PROMPT_MAX_BYTES } from "../contract/limits.ts";
+import type { CreateSessionBody, Session } from "../contract/session.ts";
 import type { Deps } from "../deps.ts";
 import { checkBranchName } from "../git/refs.ts";
 import { storable } from "../http/text.ts";
 import { placeOf } from "../jobs/places.ts";
 import { takePlace } from "./cap.ts";
 import { ask } from "./goal.ts";
+import { addPrompt } from "./prompts/add.ts";
 import { toWire } from "./wire.ts";
 
 /**
@@ -57,6 +58,8 @@ export async function createSession(
       await takePlace(deps, tx, project.accountId);
       const [row] = await tx.insert(projectSessions).values(values).onConflictDoNothing().returning();
       if (!row) throw new SvcError("session_exists", "There is a session with this id already.");
+      if (row.initialPrompt !== null)
+        await addPrompt(tx, sessionId, { promptId: sessionId, text: row.initialPrompt, by: caller, at: now });
       await ask(deps, tx, row);
       return toWire(deps, row, null);
     });

@@ -43,11 +43,12 @@ export function environmentOf(
     SVC_EXECUTOR_TOKEN: keys.token,
     ...(session.agentName !== null && { SVC_AGENT_NAME: session.agentName }),
     ...(session.model !== null && { SVC_OPENCODE_MODEL: session.model }),
-    // a sandbox that is started again goes on from what was pushed: the first prompt was answered
+    // svc gives it, as all prompts; a sandbox that is started again has heard of it, or gets it all the same
     ...(session.initialPrompt !== null &&
       session.generation === 1 && {
         SVC_INITIAL_PROMPT: session.initialPrompt,
         SVC_BOOTSTRAP_OPENCODE_SESSION: "1",
+        SVC_PROMPT_QUEUE: "1",
       }),
     ...(config.modelGateway && {
       SVC_LLM_API_KEY: config.modelGateway.key,

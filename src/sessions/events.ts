@@ -6,6 +6,7 @@ import type { Deps } from "../deps.ts";
 import { streamOf } from "../http/stream.ts";
 import { type NumberedLine, readLog, readLogAfter } from "./log.ts";
 import { sandboxLines } from "./logs.ts";
+import { createPromptTeller } from "./prompts/changes.ts";
 import { findSession, sessionsWithSandbox } from "./read.ts";
 import { isAlive } from "./stop.ts";
 import { type SessionRow, toWire } from "./wire.ts";
@@ -38,6 +39,7 @@ export async function streamEvents(
     let shown = "";
     let quietSince = Date.now();
     const tail = createTail(seq !== null);
+    const prompts = createPromptTeller(deps, sessionId, session.promptCount);
     const send = async (event: SessionEvent) => {
       quietSince = Date.now();
       await onBytes(Buffer.from(`id: ${seq ?? 0}\nevent: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`));
@@ -64,6 +66,7 @@ export async function streamEvents(
       const text = JSON.stringify(event);
       if (text !== shown && !isFirst) await send(event);
       shown = text;
+      for (const prompt of await prompts()) await send({ type: "prompt", prompt });
       if (Date.now() - quietSince > HEARTBEAT_MS) {
         quietSince = Date.now();
         await onBytes(Buffer.from(":\n\n"));

@@ -4,6 +4,7 @@ import type { Deps } from "../deps.ts";
 import { placesOf } from "../jobs/places.ts";
 import { askHealth } from "../sandboxes/daemon.ts";
 import { noteActivity, writeActivity } from "./activity.ts";
+import { countOpen } from "./prompts/open.ts";
 import { reachSession } from "./reach.ts";
 import { stop } from "./stop.ts";
 import type { SessionRow } from "./wire.ts";
@@ -39,5 +40,6 @@ async function stopUnlessUsed(deps: Deps, session: SessionRow, limit: Date): Pro
   const reached = await reachSession(deps, sessionId);
   const health = reached?.daemon && (await askHealth(reached.daemon));
   if (health && (health.busy || new Date(health.active_at) > limit)) noteActivity(deps, sessionId);
+  else if ((await countOpen(deps.db, sessionId)) > 0) noteActivity(deps, sessionId);
   else if (!deps.activity.has(sessionId)) await stop(deps, session, "idle");
 }

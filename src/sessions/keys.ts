@@ -6,11 +6,15 @@ import { mintToken } from "../auth/token.ts";
 import { SERVICE_KEY_PREFIX } from "../contract/account.ts";
 import type { Deps } from "../deps.ts";
 import type { SandboxKeys } from "./environment.ts";
+import { interruptPrompt } from "./prompts/interrupt.ts";
 import { keyPurpose } from "./reach.ts";
 import { thisStart } from "./this-start.ts";
 import type { SessionRow } from "./wire.ts";
 
-/** Ends what opens svc for a session's sandbox, which is gone: its tokens, and its place among the sandboxes. */
+/**
+ * Ends what lived by a session's sandbox, which is gone: the tokens that open svc for it, its place among the sandboxes,
+ * and the answer that it was giving.
+ */
 export async function endKeys(
   tx: Db,
   sessionId: string,
@@ -21,6 +25,8 @@ export async function endKeys(
     .update(sessionSandboxes)
     .set({ ...sandbox, host: null, port: null })
     .where(eq(sessionSandboxes.sessionId, sessionId));
+  const how = sandbox.state === "stopped" ? "session was stopped" : "sandbox ended";
+  await interruptPrompt(tx, sessionId, `The ${how} in the middle of the answer.`, sandbox.updatedAt);
 }
 
 /**

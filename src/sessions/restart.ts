@@ -1,4 +1,5 @@
 import { eq } from "drizzle-orm";
+import type { Db } from "../../db/client.ts";
 import { projectSessions } from "../../db/schema/index.ts";
 import type { ProjectRow } from "../auth/caller.ts";
 import type { Session } from "../contract/session.ts";
@@ -44,21 +45,30 @@ async function start(
       .where(eq(projectSessions.sessionId, sessionId))
       .for("update");
     if (!session || !isDue(session)) return session ?? null;
-    const isOver = !isAlive(session);
-    if (isOver) await takePlace(deps, tx, session.accountId);
-    const isGone = (await goneSince(deps, tx, session.place)) !== null;
-    return await aim(deps, tx, sessionId, {
-      // without a sandbox, or with one that a server that is gone will end, it may run where it is asked for
-      ...((isOver || isGone) && { place: placeOf(deps, session.provider) }),
-      goal: "running",
-      status: "provisioning",
-      generation: session.generation + 1,
-      step: null,
-      error: null,
-      stopReason: null,
-      lastActiveAt: deps.clock(),
-    });
+    return await startAgain(deps, tx, session);
   });
   deps.changes.notify(sessionId);
   return row;
+}
+
+/**
+ * Starts a session anew, whatever it is.
+ * @param tx holds the session's row
+ * @throws concurrent_session_limit
+ */
+export async function startAgain(deps: Deps, tx: Db, session: SessionRow): Promise<SessionRow | null> {
+  const isOver = !isAlive(session);
+  if (isOver) await takePlace(deps, tx, session.accountId);
+  const isGone = (await goneSince(deps, tx, session.place)) !== null;
+  return await aim(deps, tx, session.sessionId, {
+    // without a sandbox, or with one that a server that is gone will end, it may run where it is asked for
+    ...((isOver || isGone) && { place: placeOf(deps, session.provider) }),
+    goal: "running",
+    status: "provisioning",
+    generation: session.generation + 1,
+    step: null,
+    error: null,
+    stopReason: null,
+    lastActiveAt: deps.clock(),
+  });
 }

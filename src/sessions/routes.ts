@@ -11,6 +11,7 @@ import {
 import type { Deps } from "../deps.ts";
 import { pageQuery, readPage } from "../http/page.ts";
 import { answer, listOf, ok } from "../http/schema.ts";
+import { abortSession } from "./abort.ts";
 import { createSession } from "./create.ts";
 import { deleteSession } from "./delete.ts";
 import { streamEvents } from "./events.ts";
@@ -73,6 +74,10 @@ export const sessionRoutes = (deps: Deps) =>
       },
       { project: "write", ...answer(202, session) },
     )
+    .post("/:sessionId/abort", ({ project, params }) => abortSession(deps, project, params.sessionId), {
+      project: "write",
+      ...answer(200, ok),
+    })
     .get(
       "/:sessionId/logs",
       ({ project, params, query }) =>

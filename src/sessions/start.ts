@@ -140,6 +140,7 @@ async function record(deps: Deps, session: SessionRow, log: SessionLog): Promise
       .update(sessionSandboxes)
       .set({ state: "active", updatedAt: now })
       .where(eq(sessionSandboxes.sessionId, session.sessionId));
+    await deps.jobs.enqueue(tx, queueOf("prompts", session.place), session.sessionId);
     return true;
   });
   if (!isRecorded) throw new Error("the session is to be something else by now");

@@ -1,7 +1,11 @@
+import { eq } from "drizzle-orm";
+import type { Db } from "../../db/client.ts";
+import { projectSessions } from "../../db/schema/index.ts";
 import type { ProjectRow } from "../auth/caller.ts";
 import type { Session, STOP_REASONS } from "../contract/session.ts";
 import type { Deps } from "../deps.ts";
 import { aim } from "./goal.ts";
+import { countOpen } from "./prompts/open.ts";
 import { findSession, unknownSession } from "./read.ts";
 import { type SessionRow, toWire } from "./wire.ts";
 
@@ -23,9 +27,11 @@ export async function stop(
   reason: (typeof STOP_REASONS)[number],
 ): Promise<SessionRow | null> {
   if (!isAlive(session)) return session;
-  const row = await deps.db.transaction((tx) =>
-    aim(deps, tx, session.sessionId, { goal: "stopped", stopReason: reason }),
-  );
+  const row = await deps.db.transaction(async (tx) => {
+    // a prompt that was taken in this moment, which holds the row, is use
+    if (reason === "idle" && (await isPrompted(tx, session.sessionId))) return session;
+    return await aim(deps, tx, session.sessionId, { goal: "stopped", stopReason: reason });
+  });
   deps.changes.notify(session.sessionId);
   return row;
 }
@@ -33,4 +39,10 @@ export async function stop(
 /** Whether a session has a sandbox, or is to get one. */
 export function isAlive({ status }: Pick<SessionRow, "status">): boolean {
   return status === "provisioning" || status === "running";
+}
+
+async function isPrompted(tx: Db, sessionId: string): Promise<boolean> {
+  const ofSession = eq(projectSessions.sessionId, sessionId);
+  await tx.select({ goal: projectSessions.goal }).from(projectSessions).where(ofSession).for("update");
+  return (await countOpen(tx, sessionId)) > 0;
 }

@@ -1,4 +1,4 @@
-import type { DaemonHealth } from "../../src/contract/daemon.ts";
+import type { DaemonHealth, DaemonPrompt, DaemonPromptBody } from "../../src/contract/daemon.ts";
 import { type Provider, type Sandbox, SandboxError, type SandboxSpec } from "../../src/sandboxes/provider.ts";
 import { sandboxesOf } from "../../src/sandboxes/sandboxes.ts";
 
@@ -11,6 +11,10 @@ export interface StandIn {
   health: DaemonHealth;
   /** Bodies of `POST /svc/env`, with the header that came with them. */
   envs: { body: unknown; context: string }[];
+  /** Prompts that it was given, the first of each first. */
+  prompts: DaemonPromptBody[];
+  /** Bodies of `POST /svc/abort`. */
+  aborts: number;
   /** Ends as a process would. */
   die(exitCode: number, outOfMemory?: boolean): void;
 }
@@ -29,6 +33,14 @@ export class StandInProvider implements Provider {
   onCall: (method: "find" | "list" | "stop" | "logs") => void | Promise<void> = () => {};
   /** Health of a sandbox that was just started. */
   firstHealth: Partial<DaemonHealth> = {};
+  /** What a sandbox says to a prompt: what has become of it, or an answer of its own. */
+  onPrompt: (
+    body: DaemonPromptBody,
+    standIn: StandIn,
+  ) =>
+    | Promise<Pick<DaemonPrompt, "state" | "error"> | Response>
+    | Pick<DaemonPrompt, "state" | "error">
+    | Response = () => ANSWERED;
   /** What `stop` was called for. */
   readonly stopped: string[] = [];
   starts = 0;
@@ -46,6 +58,8 @@ export class StandInProvider implements Provider {
       spec,
       environment: spec.environment("http://api.test"),
       envs: [],
+      prompts: [],
+      aborts: 0,
       health: {
         daemon: "ok",
         runtime: "ok",
@@ -76,9 +90,16 @@ export class StandInProvider implements Provider {
     const server = Bun.serve({
       hostname: "127.0.0.1",
       port: 0,
-      async fetch(request) {
+      fetch: async (request) => {
         const { pathname } = new URL(request.url);
         if (pathname === "/svc/health") return Response.json(standIn.health);
+        if (pathname === "/svc/prompt") return await this.#prompt(await request.json(), standIn);
+        if (pathname === "/svc/abort") {
+          standIn.aborts++;
+          return standIn.health.busy
+            ? Response.json({ ok: true })
+            : Response.json({ error: "No run.", code: "nothing_to_abort" }, { status: 409 });
+        }
         if (pathname !== "/svc/env") return new Response(null, { status: 404 });
         const context = request.headers.get("x-svc-user-context") ?? "";
         standIn.envs.push({ body: await request.json(), context });
@@ -117,12 +138,22 @@ export class StandInProvider implements Provider {
     for (const sessionId of [...this.sandboxes.keys()]) this.#end(sessionId);
   }
 
+  async #prompt(body: DaemonPromptBody, standIn: StandIn): Promise<Response> {
+    const answer = await this.onPrompt(body, standIn);
+    if (answer instanceof Response) return answer;
+    const { prompts } = standIn;
+    if (!prompts.some(({ prompt_id }) => prompt_id === body.prompt_id)) prompts.push(body);
+    return Response.json({ ok: true, prompt: { prompt_id: body.prompt_id, ...answer } });
+  }
+
   #end(sessionId: string): void {
     void this.#servers.get(sessionId)?.stop(true);
     this.#servers.delete(sessionId);
     this.sandboxes.delete(sessionId);
   }
 }
+
+const ANSWERED = { state: "answered", error: null } as const;
 
 /** An engine that answers nothing. */
 export function engineGone(): never {

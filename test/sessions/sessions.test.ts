@@ -79,6 +79,7 @@ describe("a session", () => {
       SVC_OPENCODE_MODEL: "a/b",
       SVC_INITIAL_PROMPT: "do",
       SVC_BOOTSTRAP_OPENCODE_SESSION: "1",
+      SVC_PROMPT_QUEUE: "1",
       SVC_PROJECT_AUTO_CLONE: "1",
       SVC_PROJECT_SECRET_NAMES: "API_KEY",
     });
@@ -120,7 +121,7 @@ describe("a session", () => {
     expect(second["SVC_CLI_TOKEN"]).not.toBe(first["SVC_CLI_TOKEN"] ?? "");
     expect(second["SVC_TOKEN"]).not.toBe(first["SVC_TOKEN"] ?? "");
     expect(await statusWith(second["SVC_CLI_TOKEN"])).toBe(200);
-    // the prompt was answered the first time
+    // svc gives it, also in a later sandbox when the first did not come to it
     expect(second).not.toHaveProperty("SVC_INITIAL_PROMPT");
   });
 

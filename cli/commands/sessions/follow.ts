@@ -7,7 +7,7 @@ import { readEvents } from "../../sse.ts";
 
 /** What is heard of a session, and that nothing is heard for the moment. */
 export type Heard =
-  | Exclude<SessionEvent, { type: "deleted" }>
+  | Exclude<SessionEvent, { type: "deleted" | "prompt" }>
   | { type: "deleted" }
   | { type: "lost"; reason: string };
 

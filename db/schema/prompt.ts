@@ -1,0 +1,38 @@
+import { sql } from "drizzle-orm";
+import { index, integer, pgEnum, pgTable, primaryKey, text, unique, uuid } from "drizzle-orm/pg-core";
+import { PROMPT_STATES } from "../../src/contract/prompt.ts";
+import { users } from "./account.ts";
+import { projectSessions } from "./session.ts";
+import { time } from "./time.ts";
+
+export const promptState = pgEnum("prompt_state", PROMPT_STATES);
+
+/** What a session's agent was asked, and is to be asked when it has time. */
+export const sessionPrompts = pgTable(
+  "session_prompts",
+  {
+    sessionId: text("session_id")
+      .notNull()
+      .references(() => projectSessions.sessionId, { onDelete: "cascade" }),
+    /** The client's choice, so that it is one of this session alone. */
+    promptId: uuid("prompt_id").notNull(),
+    number: integer("number").notNull(),
+    text: text("text").notNull(),
+    state: promptState("state").notNull().default("queued"),
+    error: text("error"),
+    /** Of the session's starts, the one whose sandbox was given it. */
+    generation: integer("generation"),
+    createdBy: uuid("created_by")
+      .notNull()
+      .references(() => users.userId),
+    createdAt: time("created_at").notNull().defaultNow(),
+    startedAt: time("started_at"),
+    endedAt: time("ended_at"),
+  },
+  (table) => [
+    primaryKey({ columns: [table.sessionId, table.promptId] }),
+    unique("session_prompts_number").on(table.sessionId, table.number),
+    // those that are not over
+    index("session_prompts_open").on(table.sessionId).where(sql`${table.endedAt} is null`),
+  ],
+);

@@ -1,0 +1,84 @@
+import { randomUUID } from "node:crypto";
+import { and, eq } from "drizzle-orm";
+import type { Db } from "../../../db/client.ts";
+import { projectSessions, sessionPrompts } from "../../../db/schema/index.ts";
+import type { Caller, ProjectRow } from "../../auth/caller.ts";
+import { SvcError } from "../../contract/errors.ts";
+import { PROMPT_MAX_BYTES } from "../../contract/limits.ts";
+import { type CreatePromptBody, PROMPTS_QUEUED_MAX, type Prompt } from "../../contract/prompt.ts";
+import type { Deps } from "../../deps.ts";
+import { storable } from "../../http/text.ts";
+import { queueOf } from "../../jobs/places.ts";
+import { readSessionId, unknownSession } from "../read.ts";
+import { startAgain } from "../restart.ts";
+import type { SessionRow } from "../wire.ts";
+import { addPrompt } from "./add.ts";
+import { countOpen } from "./open.ts";
+import { promptToWire } from "./wire.ts";
+
+/**
+ * Takes a prompt for a session, to be answered when those before it are. One that is stopped, or about to be, is started
+ * again for it: what the account's cap refuses is not taken. Said again with the same id, it is the same prompt.
+ * @throws concurrent_session_limit, prompt_exists, prompt_queue_full, session_failed, not_found, validation_failed
+ */
+export async function acceptPrompt(
+  deps: Deps,
+  caller: Caller,
+  project: ProjectRow,
+  name: string,
+  body: CreatePromptBody,
+): Promise<{ prompt: Prompt }> {
+  const sessionId = readSessionId(name);
+  const text = storable("text", body.text, PROMPT_MAX_BYTES);
+  const promptId = (body.prompt_id ?? randomUUID()).toLowerCase();
+  const row = await deps.db.transaction(async (tx) => {
+    const [session] = await tx
+      .select()
+      .from(projectSessions)
+      .where(and(eq(projectSessions.sessionId, sessionId), eq(projectSessions.projectId, project.projectId)))
+      .for("update");
+    if (!session || session.goal === "deleted") throw unknownSession();
+    const [known] = await tx
+      .select()
+      .from(sessionPrompts)
+      .where(and(eq(sessionPrompts.sessionId, sessionId), eq(sessionPrompts.promptId, promptId)));
+    if (known?.text === text) return known;
+    if (known) throw new SvcError("prompt_exists", "The session has another prompt with this id already.");
+    await requireRoom(tx, session);
+    const added = await addPrompt(tx, sessionId, { promptId, text, by: caller, at: deps.clock() });
+    const place = await wake(deps, tx, session);
+    await deps.jobs.enqueue(tx, queueOf("prompts", place), sessionId);
+    return added;
+  });
+  deps.changes.notify(sessionId);
+  return { prompt: promptToWire(row) };
+}
+
+/** @throws SvcError when the session cannot take one more */
+async function requireRoom(tx: Db, { sessionId, status }: SessionRow): Promise<void> {
+  if (status === "failed")
+    throw new SvcError(
+      "session_failed",
+      `The session has failed, and answers nothing. Start it again first: svc sessions restart ${sessionId}`,
+      { status },
+    );
+  if ((await countOpen(tx, sessionId)) < PROMPTS_QUEUED_MAX) return;
+  throw new SvcError(
+    "prompt_queue_full",
+    `${PROMPTS_QUEUED_MAX} prompts wait for this session already. Prompt it again when some are answered.`,
+    { limit: PROMPTS_QUEUED_MAX },
+    { "Retry-After": "60" },
+  );
+}
+
+/** @returns where the session's sandbox is, or will be. @throws concurrent_session_limit, not_found */
+async function wake(deps: Deps, tx: Db, session: SessionRow): Promise<string> {
+  if (session.goal === "stopped" || session.status === "stopped") {
+    const woken = await startAgain(deps, tx, session);
+    if (!woken) throw unknownSession();
+    return woken.place;
+  }
+  const used = { lastActiveAt: deps.clock() };
+  await tx.update(projectSessions).set(used).where(eq(projectSessions.sessionId, session.sessionId));
+  return session.place;
+}
