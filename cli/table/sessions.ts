@@ -1,5 +1,6 @@
 import type { ProviderName, Session, SessionStatus } from "../../src/contract/session.ts";
 import { bind, type Group, spec } from "../spec.ts";
+import { abort, prompt, prompts } from "./session-prompts.ts";
 
 export const SESSION_FIELDS = [
   "session_id",
@@ -258,6 +259,9 @@ export const sessions: Group = {
     bind(rename, () => import("../commands/sessions/rename.ts").then((module) => module.rename)),
     bind(open, () => import("../commands/sessions/open.ts").then((module) => module.open)),
     bind(preview, () => import("../commands/sessions/preview.ts").then((module) => module.preview)),
+    bind(prompt, () => import("../commands/sessions/prompt.ts").then((module) => module.prompt)),
+    bind(prompts, () => import("../commands/sessions/prompts.ts").then((module) => module.prompts)),
+    bind(abort, () => import("../commands/sessions/prompts.ts").then((module) => module.abort)),
     bind(logs, () => import("../commands/sessions/logs.ts").then((module) => module.logs)),
   ],
 };

@@ -100,7 +100,7 @@ function parse(json: string): unknown {
 }
 
 /** Whether a failure may be over the next time: the network's, a server that starts or drains, one in between. */
-const passes = (failure: unknown): boolean =>
+export const passes = (failure: unknown): boolean =>
   failure instanceof CliError &&
   (["network", "timeout", "unavailable", "rate_limited", "internal"].includes(failure.code) ||
     failure.code.startsWith("http_5"));

@@ -1,0 +1,109 @@
+import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
+import { svc } from "../helpers/cli-run.ts";
+import { type SessionBench, startSessions } from "../helpers/sessions.ts";
+import { until } from "../helpers/until.ts";
+
+let bench: SessionBench;
+
+beforeAll(async () => {
+  bench = await startSessions({ env: { SVC_SESSION_CAP: "20" } });
+}, 60_000);
+afterAll(() => bench.stop());
+afterEach(() => {
+  bench.provider.onPrompt = () => ANSWERED;
+});
+
+const ANSWERED = { state: "answered", error: null } as const;
+const RUNNING = { state: "running", error: null } as const;
+
+/** `svc sessions …` as a user of the server. */
+const run = (args: string[], stdin?: string) =>
+  svc(["sessions", ...args], {
+    env: {
+      SVC_API_URL: `${bench.api.url}/v1`,
+      SVC_CLI_TOKEN: bench.api.token,
+      SVC_PROJECT_ID: bench.projectId,
+    },
+    ...(stdin !== undefined && { stdin }),
+  });
+
+async function running(): Promise<string> {
+  const { session_id: id } = await bench.create();
+  await bench.becomes(id, "running");
+  return id;
+}
+
+test("a prompt is put into the queue, waited for, and listed", async () => {
+  const id = await running();
+  const queued = await run(["prompt", id.slice(0, 8), "Run the\ttests"]);
+  expect(queued).toMatchObject({ code: 0, stdout: expect.stringMatching(/^[0-9a-f-]{36}: queued\n$/) });
+  expect(queued.stderr).toContain(`Next: svc sessions prompts ${id.slice(0, 8)}\n`);
+  const waited = await run(["prompt", id, "-", "--wait", "--jq", ".state"], "A long\none");
+  expect(waited).toMatchObject({ code: 0, stdout: "answered\n" });
+  expect(bench.provider.sandboxes.get(id)?.prompts.map(({ text }) => text)).toEqual([
+    "Run the\ttests",
+    "A long\none",
+  ]);
+  const rows = (await run(["prompts", id])).stdout.trimEnd().split("\n");
+  expect(rows.map((row) => row.split("\t").toSpliced(4, 1).slice(1))).toEqual([
+    ["2", "answered", "", "A long\\none"],
+    ["1", "answered", "", "Run the\\ttests"],
+  ]);
+}, 60_000);
+
+test("--wait ends with the outcome: 1 and a sentence unless it was answered", async () => {
+  const id = await running();
+  bench.provider.onPrompt = () => ({ state: "failed", error: "The model is \u001b[31maway." });
+  const failed = await run(["prompt", id, "x", "--wait"]);
+  expect(failed).toMatchObject({ code: 1, stdout: "" });
+  expect(failed.stderr).toContain("error: Prompt 1 has failed: The model is \\x1b[31maway.\n");
+  const told = await run(["prompt", id, "x", "--wait", "--json"]);
+  expect(JSON.parse(told.stderr.split("\n").findLast((line) => line.startsWith("{")) ?? "")).toMatchObject({
+    error: { code: "prompt_failed", session_id: id },
+  });
+  bench.provider.onPrompt = () => RUNNING;
+  const late = await run(["prompt", id, "x", "--wait", "--timeout", "1"]);
+  expect(late).toMatchObject({ code: 1, stderr: expect.stringContaining("prompt 3 is not answered yet") });
+  const stuck = run(["prompt", id, "y", "--wait"]);
+  await until("it waits", async () => (await bench.call("GET", `/${id}/prompts`)).body.prompts.length === 4);
+  await bench.call("POST", `/${id}/stop`);
+  expect(await stuck).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining(`svc sessions restart ${id.slice(0, 8)}`),
+  });
+}, 60_000);
+
+test("what waits is withdrawn, what runs is aborted, and what cannot be is told", async () => {
+  const id = await running();
+  bench.provider.onPrompt = () => RUNNING;
+  for (const text of ["long", "mistake"]) await run(["prompt", id, text]);
+  await until("it runs", async () => (await bench.call("GET", `/${id}/prompts`)).body.prompts[1].started_at);
+  expect((await run(["prompts", id, "--withdraw", "2", "--jq", ".[0].state"])).stdout).toBe("aborted\n");
+  for (const [which, words] of [
+    ["1", "svc sessions abort"],
+    ["2", "The prompt is over."],
+    ["3", "no prompt 3"],
+  ] as const)
+    expect(await run(["prompts", id, "--withdraw", which])).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining(words),
+    });
+  expect(await run(["abort", id])).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("does nothing"),
+  });
+  const standIn = bench.provider.sandboxes.get(id);
+  if (standIn) standIn.health.busy = true;
+  expect(await run(["abort", id])).toMatchObject({ code: 0, stdout: `${id}: aborted what ran\n` });
+}, 60_000);
+
+test.each<[string[], string]>([
+  [["prompt"], "id"],
+  [["prompt", "1a2b3c4d"], "text"],
+  [["prompt", "1a2b3c4d", "  "], "The prompt is empty."],
+  [["prompt", "nonsense!", "x"], "Not a session"],
+])("%j is a line that cannot be run", async (args, words) => {
+  const ran = await run(args);
+  expect([ran.code, ran.stdout]).toEqual([2, ""]);
+  expect(ran.stderr).toContain(words);
+});
