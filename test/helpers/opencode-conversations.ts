@@ -92,8 +92,9 @@ export function createConversations(
       const queue = runs.get(id) ?? [];
       if (answered || queue.some(({ prompt }) => prompt === messageID)) return;
       const { coldMs = 0, runMs = 0 } = behaviour();
+      const slow = /^!slow (\d+)/m.exec(textOf(id, messageID))?.[1];
       const from = Math.max(Date.now() + coldMs, queue.at(-1)?.until ?? 0);
-      runs.set(id, [...queue, { prompt: messageID, from, until: from + runMs }]);
+      runs.set(id, [...queue, { prompt: messageID, from, until: from + Number(slow ?? runMs) }]);
     },
     abort(id) {
       const [run] = runs.get(id) ?? [];

@@ -2,10 +2,11 @@
 // habits that the daemon has to do with (research on opencode 1.18), and on request its misbehaviour.
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { join } from "node:path";
 import { createOrigin } from "./behaviour-origin.ts";
 import { createConversations } from "./opencode-conversations.ts";
 
-/** How it is to behave: JSON in the file that STANDIN names, read at its start and at each request. */
+/** How it is to behave: JSON in the file that STANDIN names, or else in its home, read at its start and at each request. */
 export interface Behaviour {
   /** Ends before it listens. */
   crash?: boolean;
@@ -32,7 +33,7 @@ export interface Behaviour {
   wedged?: boolean;
 }
 
-const file = process.env["STANDIN"] ?? "";
+const file = process.env["STANDIN"] || join(process.env["HOME"] ?? "", "standin.json");
 const behaviour = (): Behaviour => (existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : {});
 const note = (text: string) => appendFileSync(`${file}.log`, `${text}\n`);
 

@@ -1,0 +1,170 @@
+import { afterAll, beforeAll, expect } from "bun:test";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Prompt } from "../../src/contract/prompt.ts";
+import { PROMPT_STEPS, type PromptStep } from "../../src/deps.ts";
+import { needs } from "../helpers/needs.ts";
+import { POSTGRES } from "../helpers/postgres.ts";
+import { type SessionServer, startSessionServer } from "../helpers/session-server.ts";
+import { until } from "../helpers/until.ts";
+
+const test = needs("a real Postgres", POSTGRES && process.platform === "linux");
+
+let server: SessionServer;
+
+beforeAll(async () => {
+  if (POSTGRES) server = await startSessionServer({ SVC_SESSION_CAP: "3" });
+}, 60_000);
+afterAll(() => server?.stop(), 60_000);
+
+test.each(PROMPT_STEPS.map((step) => [step] as const))(
+  "the server is killed at %s: every prompt is answered all the same, and given once",
+  async (step) => {
+    const id = await haltedAt(step, "one");
+    await server.kill();
+    await server.start();
+    await say(id, "two");
+    await become(id, "answered", "answered");
+    expect(givenTo(id)).toBe(2);
+    await removes(id);
+  },
+  60_000,
+);
+
+test("the server is killed again and again while the agent works: nothing is lost or given twice", async () => {
+  const { session_id: id } = await server.create({ initial_prompt: "!slow 700 0" });
+  await server.becomes(id, "running");
+  const texts = Array.from({ length: 8 }, (_, index) => `!slow 700 ${index + 1}`);
+  for (const text of texts) await say(id, text);
+  for (let kill = 0; kill < 4; kill++) {
+    await Bun.sleep(Math.random() * 1_500);
+    await server.kill();
+    await Bun.sleep(Math.random() * 500);
+    await server.start();
+  }
+  await become(id, ...["", ...texts].map(() => "answered" as const));
+  expect(givenTo(id)).toBe(9);
+  expect(answersOf(id)).toEqual(["!slow 700 0", ...texts].map((text) => `answer to ${text}`));
+  await removes(id);
+}, 120_000);
+
+test.each(PROMPT_STEPS.slice(0, 2).map((step) => [step] as const))(
+  "the sandbox is killed at %s: that prompt says so, and the next goes on after a restart",
+  async (step) => {
+    const id = await haltedAt(step, "!slow 60000");
+    await say(id, "two");
+    killAll(id);
+    server.go();
+    await server.becomes(id, "failed");
+    const [cut] = await become(id, "interrupted", "queued");
+    expect(cut?.error).toBe("The sandbox ended in the middle of the answer.");
+    await server.call("POST", `/${id}/restart`);
+    await become(id, "interrupted", "answered");
+    expect(givenTo(id)).toBe(1);
+    await removes(id);
+  },
+  60_000,
+);
+
+test("the runtime is killed in the middle of an answer: the prompt says so, and the next is answered", async () => {
+  const { session_id: id } = await server.create();
+  await server.becomes(id, "running");
+  await say(id, "!slow 60000");
+  await say(id, "two");
+  await become(id, "running", "queued");
+  await until("it was given", () => givenTo(id) === 1);
+  for (const { pid, command } of server.processes(id))
+    if (/opencode serve/.test(command)) process.kill(pid, "SIGKILL");
+  const [cut] = await become(id, "interrupted", "answered");
+  expect(cut?.error).toBe("The agent runtime was started again in the middle of the answer.");
+  await removes(id);
+}, 60_000);
+
+test("a server that is stopped in good order goes on with what waits when it is started again", async () => {
+  const { session_id: id } = await server.create();
+  await server.becomes(id, "running");
+  await say(id, "!slow 60000");
+  await say(id, "two");
+  await become(id, "running", "queued");
+  await server.end();
+  await server.start();
+  const [cut] = await become(id, "interrupted", "answered");
+  expect(cut?.error).toMatch(/was stopped in the middle of the answer\.$/);
+  expect((await server.get(id))?.status).toBe("running");
+  await removes(id);
+}, 60_000);
+
+test("an abort ends what runs, and the next is begun", async () => {
+  const { session_id: id } = await server.create();
+  await server.becomes(id, "running");
+  await say(id, "!slow 60000");
+  await say(id, "two");
+  await until("it runs", async () => (await server.call("POST", `/${id}/abort`)).status === 200, 30_000);
+  await become(id, "aborted", "answered");
+  await removes(id);
+}, 60_000);
+
+/** A new session whose first prompt has come to this step, with the server standing still there. */
+async function haltedAt(step: PromptStep, text: string): Promise<string> {
+  const reached = server.haltAt(step);
+  const { session_id: id } = await server.create({ initial_prompt: text });
+  await reached;
+  return id;
+}
+
+async function say(id: string, text: string): Promise<void> {
+  const taken = await server.call("POST", `/${id}/prompt`, { text });
+  expect([taken.status, taken.body?.prompt?.text]).toEqual([202, text]);
+}
+
+async function become(id: string, ...states: Prompt["state"][]): Promise<Prompt[]> {
+  let last: Prompt[] = [];
+  await until(
+    () => `the prompts are ${states.join(", ")}, and not ${JSON.stringify(last)}`,
+    async () => {
+      last = ((await server.call("GET", `/${id}/prompts`)).body?.prompts ?? []).toReversed();
+      return last.map(({ state }) => state).join() === states.join();
+    },
+    40_000,
+  );
+  return last;
+}
+
+/** How many prompts the runtime of the session's sandbox was given. */
+function givenTo(id: string): number {
+  return homeFile(id, "standin.json.log")
+    .split("\n")
+    .filter((line) => line.startsWith("prompt ")).length;
+}
+
+/** What the runtime answered, in the order in which it did. */
+function answersOf(id: string): string[] {
+  const store = JSON.parse(homeFile(id, "standin.json.store"));
+  const messages: { info: { role: string }; parts: { text: string }[] }[] = Object.values<[]>(
+    store.messages,
+  ).flat();
+  return messages.filter(({ info }) => info.role === "assistant").map(({ parts }) => parts[0]?.text ?? "");
+}
+
+/** A file of the runtime's home, as it lies on the server's disk. */
+function homeFile(id: string, name: string): string {
+  const folder = join(server.dataDir, "sandboxes", id);
+  const found = readdirSync(folder, { recursive: true }).find((path) => String(path).endsWith(`/${name}`));
+  return found === undefined ? "" : readFileSync(join(folder, String(found)), "utf8");
+}
+
+function killAll(id: string): void {
+  const found = server.processes(id);
+  expect(found.length).toBeGreaterThan(0);
+  for (const { pid } of found) {
+    try {
+      process.kill(pid, "SIGKILL");
+    } catch {
+      // it has just ended
+    }
+  }
+}
+
+async function removes(id: string): Promise<void> {
+  expect((await server.call("DELETE", `/${id}`)).status).toBe(200);
+}
