@@ -22,7 +22,7 @@ export interface Asked {
 }
 
 /** @param hostname where it listens; a sandbox in Docker reaches it only by an address of its network */
-export async function startModel({ hostname = "127.0.0.1" } = {}): Promise<ScriptedModel> {
+export async function startModel({ hostname = "127.0.0.1", port: wanted = 0 } = {}): Promise<ScriptedModel> {
   const counts = { requests: 0, aborts: 0, open: 0 };
   const asked: Asked[] = [];
   /** How often a step has failed on purpose, by the conversation that it belongs to. */
@@ -86,7 +86,7 @@ export async function startModel({ hostname = "127.0.0.1" } = {}): Promise<Scrip
   }
 
   const { promise, resolve } = Promise.withResolvers<void>();
-  server.listen(0, hostname, resolve);
+  server.listen(wanted, hostname, resolve);
   await promise;
   const address = server.address();
   const port = typeof address === "object" && address ? address.port : 0;

@@ -9,11 +9,19 @@ export interface Neighbour {
 
 const PORT = 8080;
 
+/** Listens, and says nothing. */
+const SILENT = [
+  process.execPath,
+  "-e",
+  `Bun.listen({ hostname: "0.0.0.0", port: ${PORT}, socket: { data() {} } }); console.log("listening")`,
+];
+
 /**
  * Makes one; it takes root. The two addresses are the kernel's own: no packet to them leaves the machine.
  * @param address its last number is odd: the even one before is ours
+ * @param command of who listens there, at NEIGHBOUR_PORT, and says so when it does
  */
-export async function makeNeighbour(address: string): Promise<Neighbour> {
+export async function makeNeighbour(address: string, command = SILENT): Promise<Neighbour> {
   const name = `svct${crypto.randomUUID().slice(0, 8)}`;
   const ours = address.replace(/\d+$/, (last) => String(Number(last) - 1));
   ip("netns", "add", name);
@@ -23,8 +31,8 @@ export async function makeNeighbour(address: string): Promise<Neighbour> {
   ip("-n", name, "addr", "add", `${address}/31`, "dev", "eth0");
   ip("-n", name, "link", "set", "eth0", "up");
   ip("-n", name, "route", "add", "default", "via", ours);
-  const program = `Bun.listen({ hostname: "0.0.0.0", port: ${PORT}, socket: { data() {} } }); console.log("listening")`;
-  const listener = Bun.spawn(["ip", "netns", "exec", name, process.execPath, "-e", program], {
+  const listener = Bun.spawn(["ip", "netns", "exec", name, ...command], {
+    env: { ...process.env, NEIGHBOUR_PORT: String(PORT) },
     stdio: ["ignore", "pipe", "inherit"],
   });
   const { done } = await listener.stdout.getReader().read();
