@@ -23,6 +23,11 @@ export type LocalCode =
   | "session_failed"
   | "session_stopped"
   | "session_deleted"
+  | "run_failed"
+  | "run_aborted"
+  | "run_rejected"
+  | "run_cut_off"
+  | "run_unanswered"
   | "jq";
 
 interface Extra {

@@ -21,6 +21,8 @@ export interface Output {
   colour(sink: Sink): boolean;
   /** The answer: JSON when asked for, else `human`. Human text ends with a line feed and is already terminal-safe. */
   result(value: unknown, human: (view: View) => string): Promise<void>;
+  /** One of many answers, for --json alone: a line of its own, as it comes. */
+  event(value: unknown): Promise<void>;
   /** A notice or next step, on stderr; left out with --quiet and --json. */
   note(text: string): Promise<void>;
   /** Something a person must learn, on stderr; left out with --json, whose stderr is for errors. */
@@ -44,6 +46,9 @@ export function makeOutput(system: System, data: DataFlags, wish: Wish): Output 
       const { stdout } = system;
       if (data.json) return stdout.write(await renderJson(value, data, stdout));
       await stdout.write(human(viewOf(stdout, system, colour)));
+    },
+    async event(value) {
+      await system.stdout.write(await renderJson(value, data, { isTTY: false }));
     },
     async note(text) {
       if (!wish.quiet && !data.json) await system.stderr.write(`${lines(text)}\n`);
@@ -95,7 +100,11 @@ export function painter(on: boolean): Paint {
   };
 }
 
-async function renderJson(value: unknown, { fields, jq }: DataFlags, stdout: Sink): Promise<string> {
+async function renderJson(
+  value: unknown,
+  { fields, jq }: DataFlags,
+  stdout: Pick<Sink, "isTTY">,
+): Promise<string> {
   const chosen = fields === null ? value : select(value, fields);
   if (jq !== undefined) return runJq(JSON.stringify(chosen), jq, stdout.isTTY);
   return `${safeJson(JSON.stringify(chosen, null, stdout.isTTY ? 2 : 0))}\n`;

@@ -24,6 +24,28 @@ export const SESSION_FIELDS = [
   "last_active_at",
 ] as const satisfies readonly (keyof Session)[];
 
+/** Of the events that `sessions chat --json` prints. */
+export const CHAT_FIELDS = [
+  "type",
+  "message_id",
+  "text",
+  "tool",
+  "state",
+  "title",
+  "error",
+  "subagent",
+  "files",
+  "id",
+  "permission",
+  "patterns",
+  "questions",
+  "attempt",
+  "message",
+  "next_at",
+  "status",
+  "outcome",
+] as const;
+
 const STATUSES = ["all", "provisioning", "running", "stopped", "failed"] as const satisfies readonly (
   | SessionStatus
   | "all"
@@ -246,6 +268,40 @@ export const logs = spec({
   ],
 });
 
+export const chat = spec({
+  path: ["sessions", "chat"],
+  aliases: ["talk"],
+  guesses: ["ask", "attach", "prompt", "connect"],
+  summary: "Talk to a session's agent, or ask it one thing",
+  about: [
+    "On a terminal: what was said last is shown, then the agent's words, tools and edits as they come. Enter sends; a backslash before it, or Alt-Enter, makes a new line. Ctrl-C aborts what the agent does, or clears the line; twice it leaves. /help lists the commands.",
+    "With --prompt: the answer comes on standard output as it is written, what the agent does on standard error. Exit status 0 says that the run ended well; 1 that it failed, was aborted or cut off, or that it asked something which nobody could answer here. --json prints events, one a line.",
+    "Without an id: the session that runs; where several do, a person chooses. One that is stopped is started first.",
+  ],
+  args: [
+    {
+      name: "id",
+      summary: `${ID.summary}; the session that runs if left out`,
+      completes: "session",
+    },
+  ],
+  flags: {
+    prompt: {
+      kind: "string",
+      value: "text",
+      short: "p",
+      summary: "Ask this and end with the answer; `-` reads it from standard input",
+    },
+    new: { kind: "boolean", summary: "Start a session first, and talk to that" },
+  },
+  fields: CHAT_FIELDS,
+  examples: [
+    ["svc sessions chat", "Talk to the session that runs"],
+    ['svc sessions chat 1a2b --prompt "Run the tests and mend what fails"', "Ask one thing"],
+    ["git diff | svc sessions chat 1a2b --prompt - --jq 'select(.type == \"text\").text'", "In a script"],
+  ],
+});
+
 export const sessions: Group = {
   name: "sessions",
   summary: "Sessions: agents at work, each in a sandbox on its own branch",
@@ -253,6 +309,7 @@ export const sessions: Group = {
     bind(ls, () => import("../commands/sessions/ls.ts").then((module) => module.ls)),
     bind(info, () => import("../commands/sessions/info.ts").then((module) => module.info)),
     bind(create, () => import("../commands/sessions/new.ts").then((module) => module.create)),
+    bind(chat, () => import("../commands/sessions/chat.ts").then((module) => module.chat)),
     bind(restart, () => import("../commands/sessions/restart.ts").then((module) => module.restart)),
     bind(stop, () => import("../commands/sessions/restart.ts").then((module) => module.stop)),
     bind(rm, () => import("../commands/sessions/rm.ts").then((module) => module.rm)),

@@ -88,6 +88,8 @@ export interface FakeApi {
   seen: Seen[];
   /** Replaces an answer: `POST /projects/:p/change-requests/:n/merge`. */
   on(route: string, answer: Route): void;
+  /** Answers all paths that begin so. */
+  mount(prefix: string, answer: Route): void;
   reset(): void;
   stop(): void;
 }
@@ -96,6 +98,7 @@ export interface FakeApi {
 export function fakeApi(): FakeApi {
   const seen: Seen[] = [];
   let routes = new Map<string, Route>();
+  let mounts = new Map<string, Route>();
   const server = Bun.serve({
     port: 0,
     hostname: "127.0.0.1",
@@ -112,7 +115,8 @@ export function fakeApi(): FakeApi {
       };
       seen.push(call);
       const key = `${call.method} ${generalize(call.path)}`;
-      const route = routes.get(key) ?? DEFAULTS[key];
+      const mounted = [...mounts].find(([prefix]) => call.path.startsWith(prefix));
+      const route = mounted?.[1] ?? routes.get(key) ?? DEFAULTS[key];
       const isOpen = /\/(health|auth\/device.*)$/.test(call.path);
       if (!isOpen && request.headers.get("authorization") !== `Bearer ${TOKEN}`) {
         return failure("unauthorized", "A token is needed.", 401);
@@ -130,8 +134,12 @@ export function fakeApi(): FakeApi {
     on: (route, answer) => {
       routes.set(route, answer);
     },
+    mount: (prefix, answer) => {
+      mounts.set(prefix, answer);
+    },
     reset() {
       routes = new Map();
+      mounts = new Map();
       seen.length = 0;
     },
     stop: () => {

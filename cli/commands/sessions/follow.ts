@@ -105,7 +105,9 @@ export const passes = (failure: unknown): boolean =>
   (["network", "timeout", "unavailable", "rate_limited", "internal"].includes(failure.code) ||
     failure.code.startsWith("http_5"));
 
-async function rest(ms: number, signal: AbortSignal): Promise<void> {
+/** A pause, which `signal` ends early. */
+export async function rest(ms: number, signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return;
   const { promise, resolve } = Promise.withResolvers<void>();
   const timer = setTimeout(resolve, ms);
   signal.addEventListener("abort", () => resolve(), { once: true });

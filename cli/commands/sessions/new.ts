@@ -44,7 +44,7 @@ async function readPrompt(context: Context, prompt: string | undefined): Promise
 }
 
 /** The id is chosen here, so that a session whose answer was lost is found again. */
-async function start(api: Api, collection: string, body: CreateSessionBody): Promise<Session> {
+export async function start(api: Api, collection: string, body: CreateSessionBody): Promise<Session> {
   try {
     return await api.call<Session>({ path: collection, body, slow: true });
   } catch (error) {

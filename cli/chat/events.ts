@@ -1,0 +1,185 @@
+import { isRecord } from "../config.ts";
+import { field, list, number, text } from "./fields.ts";
+import { type ToolUse, toolOf } from "./tools.ts";
+
+/** What the agent runtime tells (its `GET /event`), as far as a chat shows it. */
+export type RuntimeEvent =
+  | { type: "session"; id: string; parentId: string | null }
+  | { type: "message"; message: Message }
+  | { type: "part"; part: Part }
+  /** More of a text; there is nothing in it that says where it belongs. */
+  | { type: "delta"; sessionId: string; messageId: string; partId: string; text: string }
+  | { type: "status"; sessionId: string; status: Status }
+  | { type: "error"; sessionId: string; error: RunError }
+  | { type: "asked"; ask: Ask }
+  | { type: "answered"; askId: string };
+
+export interface Message {
+  id: string;
+  sessionId: string;
+  role: "user" | "assistant";
+  /** Of an answer: the prompt that it answers. */
+  parentId: string | null;
+  isComplete: boolean;
+  /** Why the model stopped: `stop`, `tool-calls`, `length`, …; null while it has not. */
+  finish: string | null;
+  error: RunError | null;
+}
+
+export interface RunError {
+  name: string;
+  message: string;
+}
+
+export type Part = { id: string; sessionId: string; messageId: string } & (
+  | { kind: "text"; text: string; isComplete: boolean }
+  | { kind: "tool"; use: ToolUse }
+  /** Thoughts, marks of steps, what svc and the runtime say to the model: not shown. */
+  | { kind: "hidden" }
+);
+
+export type Status =
+  | { type: "idle" | "busy" }
+  /** `at`: milliseconds since 1970. */
+  | { type: "retry"; attempt: number; message: string; at: number | null };
+
+/** Something that the agent waits for a person to say. */
+export type Ask = { id: string; sessionId: string } & (
+  | { kind: "permission"; permission: string; patterns: string[] }
+  | { kind: "question"; questions: Question[] }
+);
+
+export interface Question {
+  question: string;
+  options: { label: string; description: string }[];
+  multiple: boolean;
+  /** Whether an answer in own words will do. */
+  custom: boolean;
+}
+
+/** An event of the stream; null for one that a chat has no use for, or cannot read. */
+export function readRuntimeEvent(value: unknown): RuntimeEvent | null {
+  const properties = field(value, "properties");
+  const sessionId = text(properties, "sessionID");
+  switch (text(value, "type")) {
+    case "session.created":
+    case "session.updated":
+      return sessionOf(field(properties, "info"));
+    case "message.updated": {
+      const message = messageOf(field(properties, "info"));
+      return message && { type: "message", message };
+    }
+    case "message.part.updated": {
+      const part = partOf(field(properties, "part"));
+      return part && { type: "part", part };
+    }
+    case "message.part.delta": {
+      const delta = text(properties, "delta");
+      if (text(properties, "field") !== "text" || delta === "") return null;
+      const [messageId, partId] = [text(properties, "messageID"), text(properties, "partID")];
+      return messageId === "" || partId === ""
+        ? null
+        : { type: "delta", sessionId, messageId, partId, text: delta };
+    }
+    case "session.status":
+      return { type: "status", sessionId, status: statusOf(field(properties, "status")) };
+    case "session.idle":
+      return { type: "status", sessionId, status: { type: "idle" } };
+    case "session.error": {
+      const error = errorOf(field(properties, "error"));
+      return error && { type: "error", sessionId, error };
+    }
+    case "permission.asked":
+    case "question.asked": {
+      const ask = askOf(properties);
+      return ask && { type: "asked", ask };
+    }
+    case "permission.replied":
+    case "question.replied":
+    case "question.rejected":
+      return { type: "answered", askId: text(properties, "requestID") };
+  }
+  return null;
+}
+
+function sessionOf(info: unknown): RuntimeEvent | null {
+  const id = text(info, "id");
+  return id === "" ? null : { type: "session", id, parentId: text(info, "parentID") || null };
+}
+
+export function messageOf(info: unknown): Message | null {
+  const [id, role] = [text(info, "id"), text(info, "role")];
+  if (id === "" || (role !== "user" && role !== "assistant")) return null;
+  return {
+    id,
+    sessionId: text(info, "sessionID"),
+    role,
+    parentId: text(info, "parentID") || null,
+    isComplete: typeof field(field(info, "time"), "completed") === "number",
+    finish: text(info, "finish") || null,
+    error: errorOf(field(info, "error")),
+  };
+}
+
+export function partOf(part: unknown): Part | null {
+  const [id, messageId] = [text(part, "id"), text(part, "messageID")];
+  if (id === "" || messageId === "") return null;
+  const base = { id, messageId, sessionId: text(part, "sessionID") };
+  const kind = text(part, "type");
+  if (kind === "tool") {
+    const use = toolOf(part);
+    return use ? { ...base, kind, use } : { ...base, kind: "hidden" };
+  }
+  const isForModel = field(part, "synthetic") === true || field(part, "ignored") === true;
+  if (kind !== "text" || isForModel) return { ...base, kind: "hidden" };
+  const isComplete = typeof field(field(part, "time"), "end") === "number";
+  return { ...base, kind, text: text(part, "text"), isComplete };
+}
+
+/** Also of what the map of `GET /session/status` holds, where a session that is absent is idle. */
+export function statusOf(status: unknown): Status {
+  const type = text(status, "type");
+  if (type !== "retry") return { type: type === "busy" ? "busy" : "idle" };
+  return {
+    type,
+    attempt: number(status, "attempt") ?? 1,
+    message: text(status, "message"),
+    at: number(status, "next"),
+  };
+}
+
+/** Of an event, and of what `GET /permission` and `GET /question` list. */
+export function askOf(value: unknown): Ask | null {
+  const [id, sessionId] = [text(value, "id"), text(value, "sessionID")];
+  if (!/^[A-Za-z0-9_-]{1,128}$/.test(id)) return null;
+  const questions = field(value, "questions");
+  if (Array.isArray(questions)) {
+    return { id, sessionId, kind: "question", questions: questions.map(questionOf) };
+  }
+  const permission = text(value, "permission");
+  if (permission === "") return null;
+  const patterns = list(value, "patterns").filter((each) => typeof each === "string");
+  return { id, sessionId, kind: "permission", permission, patterns };
+}
+
+function questionOf(value: unknown): Question {
+  return {
+    question: text(value, "question"),
+    options: list(value, "options").map((option) => ({
+      label: text(option, "label"),
+      description: text(option, "description"),
+    })),
+    multiple: field(value, "multiple") === true,
+    custom: field(value, "custom") !== false,
+  };
+}
+
+function errorOf(error: unknown): RunError | null {
+  if (!isRecord(error)) return null;
+  const name = text(error, "name") || "Error";
+  // what the runtime throws by accident carries a stack, of which a person needs the first line
+  const [message = ""] = (text(field(error, "data"), "message") || text(error, "message") || name).split(
+    "\n",
+  );
+  return { name, message };
+}

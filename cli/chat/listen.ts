@@ -1,0 +1,74 @@
+import { rest } from "../commands/sessions/follow.ts";
+import { readEvents } from "../sse.ts";
+import type { Snapshot } from "./conversation.ts";
+import { type RuntimeEvent, readRuntimeEvent } from "./events.ts";
+import { text } from "./fields.ts";
+import { passes, type Runtime } from "./runtime.ts";
+
+/** What a listener hears. First, and after each loss, how things stand. */
+export type Heard =
+  | { type: "snapshot"; snapshot: Snapshot }
+  | { type: "event"; id: string; event: RuntimeEvent }
+  | { type: "lost"; reason: string };
+
+/** What the tests shorten. */
+export interface Patience {
+  /** Silence after which a connection counts as dead: the runtime sends something every 10 seconds. */
+  silentSeconds: number;
+  /** The first pause before a new connection; it doubles up to the last one. */
+  firstPauseMs: number;
+  lastPauseMs: number;
+  /** Time without any connection after which it is given up: a sandbox starts its runtime again in half of it. */
+  lostMs: number;
+}
+
+const PATIENCE: Patience = { silentSeconds: 25, firstPauseMs: 200, lastPauseMs: 3000, lostMs: 120_000 };
+
+/**
+ * What the runtime tells of a conversation, until `signal` is aborted. The stream says nothing again, so after each cut
+ * the runtime is asked for all of it; the stream is open before, so that nothing falls between them.
+ * @throws CliError for what does not pass by itself, and the last failure after two minutes without a connection.
+ */
+export async function* listen(
+  runtime: Runtime,
+  conversation: string,
+  signal: AbortSignal,
+  patience = PATIENCE,
+): AsyncGenerator<Heard> {
+  let lostSince: number | null = null;
+  let pause = patience.firstPauseMs;
+  while (!signal.aborted) {
+    let reason = "The connection has ended.";
+    try {
+      const opened = await runtime.events(signal, patience.silentSeconds);
+      for await (const { data } of readEvents(opened.stream())) {
+        const value = parse(data);
+        if (text(value, "type") === "server.connected") {
+          yield { type: "snapshot", snapshot: await runtime.snapshot(conversation) };
+          lostSince = null;
+          pause = patience.firstPauseMs;
+        }
+        const event = readRuntimeEvent(value);
+        if (event && lostSince === null) yield { type: "event", id: text(value, "id"), event };
+      }
+    } catch (error) {
+      if (signal.aborted) return;
+      if (!passes(error)) throw error;
+      if (lostSince !== null && performance.now() - lostSince > patience.lostMs) throw error;
+      if (error instanceof Error) reason = error.message;
+    }
+    if (signal.aborted) return;
+    lostSince ??= performance.now();
+    yield { type: "lost", reason };
+    await rest(pause * (0.5 + Math.random()), signal);
+    pause = Math.min(pause * 2, patience.lastPauseMs);
+  }
+}
+
+function parse(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,392 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { Conversation, type Happening, type Snapshot } from "../../cli/chat/conversation.ts";
+import type { Message, Part, RuntimeEvent } from "../../cli/chat/events.ts";
+import { readRuntimeEvent } from "../../cli/chat/events.ts";
+import type { ToolUse } from "../../cli/chat/tools.ts";
+
+const ID = "ses_ours";
+const message = (id: string, change: Partial<Message> = {}): Message => ({
+  id,
+  sessionId: ID,
+  role: "assistant",
+  parentId: "prompt",
+  isComplete: false,
+  finish: null,
+  error: null,
+  ...change,
+});
+const text = (id: string, messageId: string, words: string, isComplete: boolean): Part => ({
+  kind: "text",
+  id,
+  messageId,
+  sessionId: ID,
+  text: words,
+  isComplete,
+});
+const use = (state: ToolUse["state"]): ToolUse => ({
+  tool: "bash",
+  state,
+  title: "ls",
+  error: null,
+  files: [],
+  subagent: null,
+});
+const tool = (id: string, messageId: string, state: ToolUse["state"], sessionId = ID): Part => ({
+  kind: "tool",
+  id,
+  messageId,
+  sessionId,
+  use: use(state),
+});
+
+/** What the runtime holds and tells: each step changes the one and is the other. */
+interface Step {
+  event: RuntimeEvent;
+  after: Snapshot;
+}
+
+interface Wish {
+  kind: "text" | "tool" | "thought";
+  pieces: string[];
+}
+
+/** A run of several messages, as the real runtime tells it: a text is kept only when it is whole. */
+function play(messages: readonly (readonly Wish[])[]): {
+  steps: Step[];
+  texts: Map<string, string>;
+  tools: string[];
+} {
+  const held: Snapshot = { messages: [], status: { type: "idle" }, asks: [], sessions: [] };
+  const steps: Step[] = [];
+  const texts = new Map<string, string>();
+  const tools: string[] = [];
+  const tell = (event: RuntimeEvent) => steps.push({ event, after: structuredClone(held) });
+  const status = (type: "busy" | "idle") => {
+    held.status = { type };
+    tell({ type: "status", sessionId: ID, status: { type } });
+  };
+  const prompt = { message: message("prompt", { role: "user", parentId: null }), parts: [] as Part[] };
+  held.messages.push(prompt);
+  tell({ type: "message", message: prompt.message });
+  prompt.parts.push(text("prompt-text", "prompt", "Do it", true));
+  tell({ type: "part", part: text("prompt-text", "prompt", "Do it", true) });
+  status("busy");
+  for (const [m, wishes] of messages.entries()) {
+    const id = `m${m}`;
+    const entry = { message: message(id), parts: [] as Part[] };
+    held.messages.push(entry);
+    tell({ type: "message", message: entry.message });
+    for (const [p, wish] of wishes.entries()) {
+      const partId = `${id}p${p}`;
+      const keep = (part: Part) => {
+        entry.parts[p] = part;
+        tell({ type: "part", part });
+      };
+      if (wish.kind === "tool") {
+        tools.push(`${partId} running`, `${partId} completed`);
+        for (const state of ["pending", "running", "completed"] as const) keep(tool(partId, id, state));
+        continue;
+      }
+      const isThought = wish.kind === "thought";
+      const hidden: Part = { kind: "hidden", id: partId, messageId: id, sessionId: ID };
+      keep(isThought ? hidden : text(partId, id, "", false));
+      for (const piece of wish.pieces) {
+        tell({ type: "delta", sessionId: ID, messageId: id, partId, text: piece });
+      }
+      if (!isThought) texts.set(partId, wish.pieces.join("").trimEnd());
+      keep(isThought ? hidden : text(partId, id, texts.get(partId) ?? "", true));
+    }
+    entry.message = message(id, {
+      isComplete: true,
+      finish: m === messages.length - 1 ? "stop" : "tool-calls",
+    });
+    tell({ type: "message", message: entry.message });
+  }
+  status("idle");
+  status("idle");
+  return { steps, texts, tools };
+}
+
+const wish = fc.record({
+  kind: fc.constantFrom("text", "text", "tool", "thought"),
+  pieces: fc.array(fc.string({ unit: "grapheme", minLength: 1, maxLength: 6 }), { maxLength: 5 }),
+});
+const runs = fc.array(fc.array(wish, { maxLength: 4 }), { minLength: 1, maxLength: 4 });
+
+/** What a screen would hold: each part's text as it was shown, the tools and the prompts in their order. */
+function shownBy(happenings: readonly Happening[]) {
+  const texts = new Map<string, string>();
+  const tools: string[] = [];
+  const prompts: string[] = [];
+  const statuses: string[] = [];
+  for (const each of happenings) {
+    if (each.type === "text") {
+      // only the first piece of a part begins it
+      expect(each.begins).toBe(!texts.has(each.partId));
+      texts.set(each.partId, (texts.get(each.partId) ?? "") + each.text);
+    }
+    if (each.type === "tool") tools.push(each.use.state);
+    if (each.type === "prompt") prompts.push(each.text);
+    if (each.type === "status") statuses.push(each.status.type);
+  }
+  return { texts, tools, prompts, statuses };
+}
+
+function expectWhole(
+  happenings: readonly Happening[],
+  { texts, tools }: ReturnType<typeof play>,
+  isCut: boolean,
+) {
+  const shown = shownBy(happenings);
+  const wanted = new Map([...texts].filter(([, words]) => words !== ""));
+  const trimmed = new Map([...shown.texts].map(([id, words]) => [id, words.trimEnd()]));
+  for (const [id, words] of trimmed) if (words === "") trimmed.delete(id);
+  expect(trimmed).toEqual(wanted);
+  expect(shown.prompts).toEqual(["Do it"]);
+  // of a tool that was missed while it ran, its end is enough
+  expect(shown.tools.filter((state) => state === "completed")).toHaveLength(tools.length / 2);
+  if (!isCut) expect(shown.tools).toHaveLength(tools.length);
+  // a run that was missed as a whole has never begun
+  expect(shown.statuses.at(-1) ?? "idle").toBe("idle");
+}
+
+describe("a run", () => {
+  test("is shown whole and once, whatever is told twice", () => {
+    fc.assert(
+      fc.property(runs, fc.array(fc.nat()), (wishes, copies) => {
+        const run = play(wishes);
+        const conversation = new Conversation(ID);
+        const out = [
+          ...conversation.catchUp({ messages: [], status: { type: "idle" }, asks: [], sessions: [] }),
+        ];
+        const past: [RuntimeEvent, string][] = [];
+        for (const [index, { event }] of run.steps.entries()) {
+          past.push([event, `evt_${index}`]);
+          out.push(...conversation.hear(event, `evt_${index}`));
+          const again = past[(copies[index % (copies.length || 1)] ?? 0) % past.length];
+          if (again) out.push(...conversation.hear(...again));
+        }
+        expectWhole(out, run, false);
+      }),
+    );
+  });
+
+  test("is shown whole and once, wherever the connection is cut, and however often", () => {
+    fc.assert(
+      fc.property(runs, fc.array(fc.tuple(fc.nat(60), fc.nat(12)), { maxLength: 4 }), (wishes, cuts) => {
+        const run = play(wishes);
+        const conversation = new Conversation(ID);
+        const out = [
+          ...conversation.catchUp({ messages: [], status: { type: "idle" }, asks: [], sessions: [] }),
+        ];
+        for (let at = 0; at < run.steps.length; at++) {
+          const cut = cuts.find(([from]) => from === at);
+          if (cut) {
+            conversation.lose();
+            // what is told meanwhile is not heard; then everything is asked for
+            at = Math.min(run.steps.length - 1, at + cut[1]);
+            const { after } = run.steps[at] as Step;
+            out.push(...conversation.catchUp(structuredClone(after)));
+            continue;
+          }
+          const { event } = run.steps[at] as Step;
+          out.push(...conversation.hear(event, `evt_${at}`));
+        }
+        const last = run.steps.at(-1) as Step;
+        out.push(...conversation.catchUp(last.after));
+        expectWhole(out, run, true);
+      }),
+    );
+  });
+
+  test("is shown though its message is told after its parts", () => {
+    const conversation = new Conversation(ID);
+    const heard = [
+      ...conversation.hear({ type: "part", part: text("p", "m", "", false) }, "1"),
+      ...conversation.hear(
+        { type: "delta", sessionId: ID, messageId: "m", partId: "p", text: "early " },
+        "2",
+      ),
+      ...conversation.hear({ type: "message", message: message("m") }, "3"),
+      ...conversation.hear({ type: "delta", sessionId: ID, messageId: "m", partId: "p", text: "word" }, "4"),
+    ];
+    expect(shownBy(heard).texts).toEqual(new Map([["p", "early word"]]));
+  });
+
+  test("that is joined in the middle is shown from the next whole text on", () => {
+    const { steps } = play([[{ kind: "text", pieces: ["a ", "b ", "c"] }]]);
+    const middle = steps.findIndex(({ event }) => event.type === "delta") + 1;
+    const conversation = new Conversation(ID);
+    const out = [...conversation.catchUp((steps[middle] as Step).after)];
+    expect(shownBy(out).texts.size).toBe(0);
+    for (const { event } of steps.slice(middle + 1)) out.push(...conversation.hear(event));
+    expect(shownBy(out).texts).toEqual(new Map([["m0p0", "a b c"]]));
+  });
+
+  test("of another conversation is nobody's business, a subagent's tools are", () => {
+    const conversation = new Conversation(ID);
+    const childs = (id: string) => [
+      ...conversation.hear({ type: "message", message: message(`m-${id}`, { sessionId: id }) }),
+      ...conversation.hear({ type: "part", part: tool(`t-${id}`, `m-${id}`, "completed", id) }),
+      ...conversation.hear({
+        type: "part",
+        part: { ...text(`x-${id}`, `m-${id}`, "words", true), sessionId: id },
+      }),
+      ...conversation.hear({
+        type: "asked",
+        ask: { id: `per_${id}`, sessionId: id, kind: "permission", permission: "bash", patterns: [] },
+      }),
+      ...conversation.hear({ type: "status", sessionId: id, status: { type: "busy" } }),
+    ];
+    expect(childs("ses_foreign")).toEqual([]);
+    conversation.hear({ type: "session", id: "ses_child", parentId: ID });
+    conversation.hear({ type: "session", id: "ses_grandchild", parentId: "ses_child" });
+    for (const id of ["ses_child", "ses_grandchild"]) {
+      expect(childs(id)).toMatchObject([{ type: "tool", isSubagent: true }, { type: "asked" }]);
+    }
+  });
+});
+
+describe("what is asked", () => {
+  const ask = {
+    id: "per_1",
+    sessionId: ID,
+    kind: "permission",
+    permission: "bash",
+    patterns: ["ls"],
+  } as const;
+  const holding = (status: "idle" | "busy"): Snapshot => ({
+    messages: [],
+    status: { type: status },
+    asks: [{ ...ask, patterns: ["ls"] }],
+    sessions: [],
+  });
+  const asked: RuntimeEvent = { type: "asked", ask: { ...ask, patterns: ["ls"] } };
+
+  test("is shown once, and taken back when it is answered", () => {
+    const conversation = new Conversation(ID);
+    const types = [
+      conversation.hear(asked),
+      conversation.hear(asked),
+      conversation.catchUp(holding("busy")),
+      conversation.hear({ type: "answered", askId: "per_1" }),
+      conversation.hear(asked),
+      conversation.catchUp(holding("busy")),
+    ].flatMap((each) => each.map(({ type }) => type));
+    expect(types).toEqual(["asked", "status", "answered"]);
+    expect(conversation.asks).toEqual([]);
+  });
+
+  test("is nothing once the run is over: an aborted run leaves it in the list", () => {
+    const conversation = new Conversation(ID);
+    expect(conversation.catchUp(holding("idle"))).toEqual([]);
+    conversation.catchUp(holding("busy"));
+    expect(conversation.asks).toHaveLength(1);
+    expect(conversation.catchUp(holding("idle")).map(({ type }) => type)).toEqual(["status", "answered"]);
+  });
+});
+
+describe("another try of the model", () => {
+  const retried = (first: string, ...pieces: string[]) => {
+    const conversation = new Conversation(ID);
+    const retry: RuntimeEvent = {
+      type: "status",
+      sessionId: ID,
+      status: { type: "retry", attempt: 1, message: "reset", at: null },
+    };
+    const delta = (partId: string, words: string): RuntimeEvent => ({
+      type: "delta",
+      sessionId: ID,
+      messageId: "m",
+      partId,
+      text: words,
+    });
+    const events: RuntimeEvent[] = [
+      { type: "message", message: message("m") },
+      { type: "part", part: text("a", "m", "", false) },
+      delta("a", first),
+      retry,
+      { type: "part", part: text("b", "m", "", false) },
+      ...pieces.map((piece) => delta("b", piece)),
+      { type: "part", part: text("b", "m", pieces.join(""), true) },
+      { type: "part", part: text("a", "m", "", false) },
+      { type: "message", message: message("m", { isComplete: true, finish: "stop" }) },
+    ];
+    return events
+      .flatMap((event) => conversation.hear(event))
+      .flatMap((each) => (each.type === "text" ? [`${each.begins ? "|" : ""}${each.text}`] : []))
+      .join("");
+  };
+
+  test.each([
+    ["goes on where it says the same", "It is ", ["It", " is ", "done."], "|It is done."],
+    ["begins anew where it says something else", "It is ", ["It", " was ", "done."], "|It is |It was done."],
+    ["says no less", "It is done.", ["It is"], "|It is done."],
+    ["says the same and nothing more", "It is", ["It ", "is"], "|It is"],
+  ])("%s", (_, first, pieces, shown) => {
+    expect(retried(first, ...pieces)).toBe(shown);
+  });
+});
+
+describe("what became of a prompt", () => {
+  const ended = (change: Partial<Message>, parts: Part[] = []) => {
+    const conversation = new Conversation(ID);
+    const messages = [
+      { message: message("prompt", { role: "user", parentId: null }), parts: [] },
+      { message: message("m", change), parts },
+    ];
+    conversation.catchUp({ messages, status: { type: "idle" }, asks: [], sessions: [] });
+    return conversation.outcome("prompt").outcome;
+  };
+  const error = (name: string) => ({ name, message: "why" });
+
+  test.each([
+    ["completed", { isComplete: true, finish: "stop" }, []],
+    ["completed", { isComplete: true, finish: "length" }, []],
+    ["failed", { isComplete: true, error: error("APIError") }, []],
+    ["failed", { isComplete: true, finish: "content-filter", error: error("ContentFilterError") }, []],
+    ["aborted", { isComplete: true, error: error("MessageAbortedError") }, []],
+    ["cut_off", {}, []],
+    ["cut_off", { isComplete: true, finish: "tool-calls" }, [tool("t", "m", "completed")]],
+    ["rejected", { isComplete: true, finish: "tool-calls" }, [tool("t", "m", "error")]],
+    ["unanswered", { role: "user" }, []],
+  ] as [string, Partial<Message>, Part[]][])("%s: %j", (outcome, change, parts) => {
+    expect(ended(change, parts)).toBe(outcome as ReturnType<typeof ended>);
+  });
+
+  test("is told of the answer that was cut off once", () => {
+    const conversation = new Conversation(ID);
+    const messages = [{ message: message("m"), parts: [] }];
+    const cut = () => {
+      conversation.catchUp({ messages, status: { type: "idle" }, asks: [], sessions: [] });
+      return conversation.cutOff();
+    };
+    expect(cut()).toEqual([{ type: "cut", messageId: "m" }]);
+    expect(cut()).toEqual([]);
+  });
+});
+
+test("whatever stands in an event, reading it fails nobody", () => {
+  const types = fc.constantFrom(
+    "session.created",
+    "message.updated",
+    "message.part.updated",
+    "message.part.delta",
+    "session.status",
+    "session.idle",
+    "session.error",
+    "permission.asked",
+    "question.asked",
+    "question.replied",
+    "other",
+  );
+  fc.assert(
+    fc.property(types, fc.jsonValue(), fc.jsonValue(), (type, properties, inner) => {
+      for (const value of [properties, { info: inner }, { part: inner }, { questions: inner, id: "que_1" }]) {
+        readRuntimeEvent({ type, properties: value });
+      }
+      readRuntimeEvent(inner);
+    }),
+  );
+});

@@ -1,0 +1,381 @@
+import { afterAll, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { failure, fakeApi } from "../helpers/cli-api.ts";
+import { makeHome } from "../helpers/cli-run.ts";
+import { SESSION_ID, session } from "../helpers/cli-sessions.ts";
+import { CHAT_ID, type Run, ScriptedRuntime } from "../helpers/conversation.ts";
+import { type ScreenRun, svcOnScreen } from "../helpers/screen.ts";
+import { until } from "../helpers/until.ts";
+
+setDefaultTimeout(45_000);
+
+const api = fakeApi();
+afterAll(() => api.stop());
+let runtime: ScriptedRuntime;
+beforeEach(() => {
+  api.reset();
+  runtime = new ScriptedRuntime(api);
+});
+
+const OTHER = "ffff0000-5e6f-4a7b-8c9d-0e1f2a3b4c5d";
+const CTRL_C = "\x03";
+const CTRL_D = "\x04";
+const posted = (verb: string) => runtime.asked.filter(({ path }) => path.endsWith(`/${verb}`));
+const said = () => posted("prompt_async").map(({ body }) => Object(body).parts[0].text);
+
+/** A chat that has begun. */
+async function open(env: Record<string, string> = {}, home = makeHome()): Promise<ScreenRun> {
+  const run = svcOnScreen(["sessions", "chat"], { env: { ...api.env, ...env }, home });
+  await run.shows(/^> ?$/m);
+  return run;
+}
+
+async function leave(run: ScreenRun): Promise<void> {
+  run.type(CTRL_D);
+  expect(await run.exited).toEqual({ code: 0, signal: null });
+}
+
+/** A run that says words until it is told to stop. */
+function endless(onBegin: (run: Run) => void = () => {}): void {
+  runtime.onPrompt((run) => {
+    run.begin();
+    run.part().more("I think");
+    onBegin(run);
+  });
+}
+
+test("what was said is shown, and what is said comes word by word, under what is asked", async () => {
+  runtime.remember(["an old question", "an old\nanswer"]);
+  const pieces = Promise.withResolvers<Run>();
+  runtime.onPrompt((run) => {
+    run.begin();
+    pieces.resolve(run);
+  });
+  const run = await open();
+  await run.shows("an old\nanswer");
+  run.type("Mend it\r");
+  const agent = await pieces.promise;
+  const part = agent.part();
+  part.more("I'll ");
+  await run.shows("I'll");
+  part.more("look at `a.ts`.");
+  await run.shows("I'll look at `a.ts`.");
+  part.whole();
+  agent.tool("bash", { status: "running", input: { command: "npm test" } });
+  await run.shows("bash npm test · Ctrl-C aborts");
+  agent.tool("bash", { status: "completed", title: "npm test", input: {} });
+  const metadata = { filediff: { file: "a.ts", additions: 3, deletions: 1 } };
+  agent.tool("edit", { status: "completed", input: { filePath: "a.ts" }, metadata });
+  await agent.say("Done.\n\n```ts\n\tcode();\n```");
+  agent.end();
+  await run.shows(/```\n> ?$/);
+  expect((await run.lines()).slice(1).map((line) => line.trimEnd())).toEqual([
+    "> an old question",
+    "",
+    "an old",
+    "answer",
+    "",
+    "> Mend it",
+    "",
+    "I'll look at `a.ts`.",
+    "",
+    "✓ bash npm test",
+    "✓ edit a.ts +3 -1",
+    "",
+    "Done.",
+    "",
+    "```ts",
+    "        code();",
+    "```",
+    ">",
+  ]);
+  await leave(run);
+  expect((await run.lines()).at(-1)).toBe(`To come back: svc sessions chat ${CHAT_ID}`);
+});
+
+test("typing goes on while the agent speaks, and neither mangles the other", async () => {
+  const begun = Promise.withResolvers<Run>();
+  runtime.onPrompt((run) => {
+    run.begin();
+    begun.resolve(run);
+  });
+  const run = await open();
+  run.type("go\r");
+  const agent = await begun.promise;
+  const part = agent.part();
+  const words = Array.from({ length: 120 }, (_, n) => `word${n} `);
+  for (const [n, word] of words.entries()) {
+    part.more(word);
+    run.type("typed 界 "[n % 8] ?? "");
+    await Bun.sleep(3);
+    if (n !== 40 && n !== 80) continue;
+    // what is on its way to a terminal while it changes its size is beyond anybody's help
+    await run.shows(word.trim());
+    await Bun.sleep(150);
+    if (n === 40) run.resize(50, 20);
+    else run.resize(100, 30);
+    await Bun.sleep(150);
+  }
+  part.whole();
+  agent.end();
+  await run.shows(/word119 ?\n> typed/);
+  await run.shows(/(typed 界 ?)+$/);
+  const lines = (await run.lines()).map((line) => line.trimEnd());
+  const flat = lines.join(" ").replace(/\s+/g, " ");
+  expect(flat).toContain(`> go ${words.join("").trim()} >`);
+  expect(lines.filter((line) => line.startsWith("The agent works"))).toEqual([]);
+  const typed = Array.from({ length: 120 }, (_, n) => "typed 界 "[n % 8] ?? "").join("");
+  expect(flat.slice(flat.lastIndexOf("> ") + 2)).toBe(typed.replace(/\s+/g, " ").trim());
+  run.type(`${CTRL_C}`);
+  await run.shows(/^> ?$/m);
+  await leave(run);
+});
+
+describe("what the agent asks", () => {
+  test("is answered between what is being typed: a permission", async () => {
+    const replies: unknown[] = [];
+    const begun = Promise.withResolvers<Run>();
+    runtime.onPrompt((run) => {
+      run.begin();
+      begun.resolve(run);
+    });
+    const run = await open();
+    run.type("go\rhalf a thou");
+    const agent = await begun.promise;
+    await run.shows("> half a thou");
+    const replied = agent.permission("bash", ["rm -rf build\x1b[2J"]).then((reply) => replies.push(reply));
+    await run.shows("May the agent use bash?\n  rm -rf build\\x1b[2J");
+    await run.shows("y: yes, once · a: always · n: no");
+    run.type("perhaps\r");
+    await run.shows("Type y, a or n.");
+    run.type("a\r");
+    await replied;
+    expect(replies).toEqual([{ reply: "always" }]);
+    await run.shows("> half a thou");
+    agent.end();
+    run.type("ght\r");
+    await until("it is sent", () => said().includes("half a thought"));
+    await leave(run);
+  });
+
+  test("is answered by number, by name or in own words: a question", async () => {
+    const options = [
+      { label: "Red", description: "like a rose" },
+      { label: "Blue", description: "Blue" },
+    ];
+    const answers: unknown[] = [];
+    runtime.onPrompt(async (run) => {
+      run.begin();
+      const one = { question: "Which colour?", options };
+      answers.push(await run.question([one, { question: "Sure?", options: [], custom: true }]));
+      answers.push(await run.question([one]));
+      run.end();
+    });
+    const run = await open();
+    run.type("go\r");
+    await run.shows("? Which colour?\n  1. Red  like a rose\n  2. Blue\n");
+    run.type("2\r");
+    await run.shows("2. answer with own words");
+    run.type("quite sure\r");
+    await until("the second is asked", () => answers.length === 1);
+    await run.shows("answer with a number or own words");
+    run.type("/skip\r");
+    await until("it is refused", () => answers.length === 2);
+    expect(answers[0]).toEqual({ answers: [["Blue"], ["quite sure"]] });
+    expect(posted("reject")).toHaveLength(1);
+    await leave(run);
+  });
+
+  test("is taken back when somebody else has answered", async () => {
+    let asked: unknown;
+    runtime.onPrompt((run) => {
+      run.begin();
+      asked = run.permission("edit", ["a.ts"]);
+    });
+    const run = await open();
+    run.type("go\r");
+    await run.shows("May the agent use edit?");
+    const { id } = Object((await fetchJson("/permission"))[0]);
+    await fetch(`${api.url}/p/${SESSION_ID}/8000/permission/${id}/reply`, {
+      method: "POST",
+      headers: { Authorization: `Bearer ${api.env["SVC_CLI_TOKEN"]}` },
+      body: "{}",
+    });
+    await asked;
+    await run.shows(/The agent works · Ctrl-C aborts\n> ?$/);
+    run.type(CTRL_C);
+    await run.shows("was aborted");
+    await leave(run);
+  });
+});
+
+async function fetchJson(path: string): Promise<unknown[]> {
+  const headers = { Authorization: `Bearer ${api.env["SVC_CLI_TOKEN"]}` };
+  const answer = await fetch(`${api.url}/p/${SESSION_ID}/8000${path}`, { headers });
+  const value: unknown = await answer.json();
+  return Array.isArray(value) ? value : [];
+}
+
+describe("Ctrl-C", () => {
+  test("aborts what the agent does, then clears the line, then leaves by the signal", async () => {
+    endless();
+    const run = await open();
+    run.type("go\r");
+    await run.shows("I think");
+    run.type(CTRL_C);
+    await run.shows("The agent's run was aborted.");
+    expect(posted("abort").length).toBeGreaterThan(0);
+    await Bun.sleep(2100);
+    run.type(`draft${CTRL_C}`);
+    await run.shows(/aborted\.\n> ?$/);
+    run.type(CTRL_C);
+    await run.shows("Ctrl-C again leaves");
+    run.type(CTRL_C);
+    expect(await run.exited).toEqual({ code: null, signal: "SIGINT" });
+  });
+
+  test("twice in a row leaves while the agent works, and Ctrl-D leaves it at work", async () => {
+    endless();
+    const run = await open();
+    run.type("go\r");
+    await run.shows("I think");
+    run.type(CTRL_C);
+    run.type(CTRL_C);
+    expect(await run.exited).toEqual({ code: null, signal: "SIGINT" });
+    endless();
+    const other = await open();
+    other.type("go\r");
+    await other.shows(/I think\nThe agent works/);
+    await leave(other);
+    expect((await other.lines()).join("\n")).toContain("The agent goes on.");
+  });
+});
+
+test("a connection that is cut is made again, and nothing is lost or said twice", async () => {
+  const begun = Promise.withResolvers<Run>();
+  runtime.onPrompt((run) => {
+    run.begin();
+    begun.resolve(run);
+  });
+  const run = await open();
+  run.type("go\r");
+  const agent = await begun.promise;
+  await agent.say("one ");
+  const part = agent.part();
+  part.more("two ");
+  await run.shows("two");
+  runtime.down = 503;
+  runtime.cut();
+  await run.shows("Connecting…");
+  part.more("lost ");
+  runtime.down = null;
+  await until("it listens again", () => runtime.listeners > 0);
+  await run.shows("The agent works");
+  part.more("three");
+  part.whole();
+  agent.end();
+  await run.shows(/> go\n\none ?\n\ntwo lost three\n> ?$/);
+  await leave(run);
+});
+
+test("an answer that was cut off by a restart is said to be", async () => {
+  runtime.run().begin();
+  runtime.run().die();
+  const run = svcOnScreen(["sessions", "chat"], { env: api.env });
+  await run.shows("The answer was cut off");
+  await leave(run);
+});
+
+test("a paste of 10,000 characters is one message, shown by its size", async () => {
+  const lines = Array.from({ length: 500 }, (_, n) => `line ${String(n).padStart(4, "0")} 0123456789`);
+  const text = lines.join("\n");
+  expect(text.length).toBeGreaterThanOrEqual(10_000);
+  const run = await open();
+  run.type(`Look: \x1b[200~${text.replaceAll("\n", "\r")}\x1b[201~`);
+  await run.shows(/> Look: \[pasted 10,\d{3} characters, 500 lines\]/);
+  run.type(" thanks\r");
+  await until("it is sent", () => said().length === 1);
+  expect(said()).toEqual([`Look: ${text} thanks`]);
+  await run.shows(/line 0499 0123456789 thanks\n> ?$/);
+  await leave(run);
+});
+
+test("lines end with a backslash or Alt-Enter, and what was asked is taken up again, also the next time", async () => {
+  const home = makeHome();
+  const run = await open({}, home);
+  run.type("one\\\rtwo\x1b\rthrée 👨‍👩‍👧\x7fe\u0301\r");
+  await until("it is sent", () => said().length === 1);
+  expect(said()).toEqual(["one\ntwo\nthrée e\u0301"]);
+  await run.shows(/\n> ?$/);
+  await leave(run);
+  const file = join(home.home, ".local/state/svc/chat-history");
+  expect(readFileSync(file, "utf8")).toBe(`${JSON.stringify(said()[0])}\n`);
+  const again = await open({}, home);
+  again.type("\x1b[A");
+  await again.shows(/> one\n {2}two\n {2}thrée e\u0301$/);
+  again.type("!\r");
+  await until("it is sent again", () => said().length === 2);
+  expect(said()[1]).toBe(`${said()[0]}!`);
+  await leave(again);
+});
+
+test("commands are few, and others are not sent", async () => {
+  const run = await open();
+  run.type("/help\r");
+  await run.shows("/quit   leaves");
+  run.type("/new\r");
+  await run.shows("There is no command /new.");
+  run.type("/abort\r");
+  await run.shows("The agent does nothing.");
+  run.type("/etc/hosts is wrong\r");
+  await run.shows("\n/etc/hosts is wrong\n");
+  expect(said()).toEqual(["/etc/hosts is wrong"]);
+  run.type("/quit\r");
+  expect(await run.exited).toEqual({ code: 0, signal: null });
+});
+
+test("nothing that is said moves the cursor, sets the title, rings or hides", async () => {
+  runtime.onPrompt(async (run) => {
+    run.begin();
+    await run.say("a\x1b", "[2J\x1b[1;1Hb\x1b]0;own", "ed\x07c\x9b31md\u202ee\r", "f\x08\x7f\x1b[8mg");
+    run.tool("b\x1b[Hash", { status: "completed", title: "x\x1b]2;owned\x07\u2066y", input: {} });
+    run.fail("\x1b[1mAPIError", "no\x1b[3J money\x07");
+  });
+  const run = await open();
+  run.type("go\r");
+  await run.shows("no\\x1b[3J money\\x07");
+  const text = (await run.lines()).join("\n");
+  expect(text).toContain(
+    "a\\x1b[2J\\x1b[1;1Hb\\x1b]0;owned\\x07c\\x9b31md\\u202ee\\rf\\x08\\x7f\\x1b[8mg\n\n✓ b\\x1b[Hash x\\x1b]2;owned\\x07\\u2066y",
+  );
+  expect([run.titles, run.bells]).toEqual([[], 0]);
+  await leave(run);
+});
+
+test("the session is chosen where several run, and the terminal is given back however svc ends", async () => {
+  api.on("GET /projects/:p/sessions", () => ({
+    sessions: [session({ session_id: OTHER, name: "x\x1b[2J" }), session()],
+  }));
+  const run = svcOnScreen(["sessions", "talk"], { env: api.env });
+  await run.shows("Talk to which session?");
+  await run.shows("ffff0000 x\\x1b[2J");
+  run.type("\x1b[B\r");
+  await run.shows(/^> ?$/m);
+  expect(api.seen.some(({ path }) => path.startsWith(`/p/${SESSION_ID}/`))).toBe(true);
+  expect(run.marksPastes).toBe(true);
+  run.kill("SIGTERM");
+  expect((await run.exited).signal).toBe("SIGTERM");
+  await run.lines();
+  expect(run.marksPastes).toBe(false);
+});
+
+test("a terminal that cannot move its cursor is refused, and a connection that is given up says why", async () => {
+  const dumb = svcOnScreen(["sessions", "chat"], { env: { ...api.env, TERM: "dumb" } });
+  expect(await dumb.exited).toEqual({ code: 2, signal: null });
+  api.mount("/p/", () => failure("forbidden", "You are no member of this project.", 403));
+  const run = svcOnScreen(["sessions", "chat"], { env: api.env });
+  expect(await run.exited).toEqual({ code: 1, signal: null });
+  await run.shows("error: You are no member of this project.");
+  expect(run.marksPastes).toBe(false);
+});

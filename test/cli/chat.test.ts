@@ -1,0 +1,334 @@
+import { afterAll, beforeEach, describe, expect, test } from "bun:test";
+import { failure, fakeApi } from "../helpers/cli-api.ts";
+import { type RunOptions, SVC, svc, textOf } from "../helpers/cli-run.ts";
+import { booting, changed, eventStream, SESSION_ID, session } from "../helpers/cli-sessions.ts";
+import { CHAT_ID, type Run, ScriptedRuntime } from "../helpers/conversation.ts";
+import { until } from "../helpers/until.ts";
+
+const api = fakeApi();
+afterAll(() => api.stop());
+let runtime: ScriptedRuntime;
+beforeEach(() => {
+  api.reset();
+  runtime = new ScriptedRuntime(api);
+});
+
+const OTHER = "ffff0000-5e6f-4a7b-8c9d-0e1f2a3b4c5d";
+const ONE = "/projects/:p/sessions/:n";
+const chat = (args: string[], options: RunOptions = {}) =>
+  svc(["sessions", "chat", ...args], { ...options, env: { ...api.env, ...options.env } });
+const ask = (text: string, ...more: string[]) => chat(["--prompt", text, ...more]);
+const events = (stdout: string) =>
+  stdout
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+const posted = (verb: string) => runtime.asked.filter(({ path }) => path.endsWith(`/${verb}`));
+
+describe("asking one thing", () => {
+  test("prints the answer's words alone on stdout, and what is done on stderr", async () => {
+    runtime.remember(["an older prompt", "an older answer"]);
+    runtime.onPrompt(async (run) => {
+      run.begin();
+      await run.say("I'll ", "look.  ");
+      run.tool("bash", { status: "running", input: { command: "npm test" } });
+      run.tool("bash", { status: "completed", title: "npm test", input: {} });
+      const filediff = { file: "/workspace/a.ts", additions: 2, deletions: 1 };
+      const input = { filePath: "src/a.ts" };
+      run.tool("edit", { status: "completed", input, title: "a.ts", metadata: { filediff } });
+      run.tool("read", { status: "error", input, error: "no such\nfile" });
+      run.end("tool-calls");
+      run.begin();
+      await run.say("It is ", "done.");
+      run.end();
+    });
+    expect(await ask("Mend it")).toEqual({
+      code: 0,
+      signal: null,
+      stdout: "I'll look.  \nIt is done.\n",
+      stderr: "✓ bash npm test\n✓ edit src/a.ts +2 -1\n✗ read src/a.ts: no such ⏎ file\n",
+    });
+    expect(posted("prompt_async")).toMatchObject([
+      { body: { parts: [{ type: "text", text: "Mend it" }], agent: "build" } },
+    ]);
+    expect(posted("prompt_async")[0]?.body).toHaveProperty(
+      "messageID",
+      expect.stringMatching(/^msg_\w{26}$/),
+    );
+  });
+
+  const outcomes: [string, (run: Run) => unknown, number, string][] = [
+    [
+      "failed",
+      (run) => [run.begin(), run.fail("APIError", "no\x1b[2J money")],
+      1,
+      "failed: no\\x1b[2J money",
+    ],
+    ["was aborted", (run) => [run.begin(), run.fail("MessageAbortedError", "Aborted")], 1, "was aborted"],
+    ["was cut off", (run) => [run.begin(), run.part().more("half"), run.die()], 1, "was cut off"],
+    ["was cut off between two steps", (run) => [run.begin(), run.end("tool-calls")], 1, "was cut off"],
+    ["was never begun", (run) => [run.begin(), run.die()], 1, "was cut off"],
+    ["ended at the length that the model may have", (run) => [run.begin(), run.end("length")], 0, ""],
+  ];
+  test.each(outcomes)("tells that a run %s", async (_, script, code, says) => {
+    runtime.onPrompt(script);
+    const ran = await ask("x");
+    expect({ code: ran.code, err: ran.stderr }).toEqual({ code, err: expect.stringContaining(says) });
+  });
+
+  test("an agent that there is not fails, though nothing ever ran", async () => {
+    runtime.onPrompt(() => {
+      const error = { name: "UnknownError", data: { message: 'Agent not found: "x".\n  at stack' } };
+      runtime.tell("session.error", { sessionID: runtime.conversation, error });
+      runtime.tell("session.error", { sessionID: runtime.conversation, error });
+    });
+    expect(await ask("x")).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/^error: The agent's run failed: Agent not found: "x"\.\nhint: /),
+    });
+  });
+
+  test("shows each retry once, and what is said again not twice", async () => {
+    runtime.onPrompt(async (run) => {
+      run.begin();
+      run.part().more("It is ");
+      run.retry(1, "Connection reset");
+      run.retry(1, "Connection reset");
+      run.retry(2, "Overloaded");
+      await run.say("It", " is ", "done.");
+      run.end();
+    });
+    const ran = await ask("x");
+    expect(ran).toMatchObject({ code: 0, stdout: "It is done.\n" });
+    expect(ran.stderr).toBe(
+      "The model does not answer (Connection reset). Try 2 in 2 s.\nThe model does not answer (Overloaded). Try 3 in 2 s.\n",
+    );
+  });
+
+  test("what is told twice is printed once, also after a cut in the middle of a word", async () => {
+    runtime.tellsTwice = true;
+    runtime.onPrompt(async (run) => {
+      run.begin();
+      await run.say("one ");
+      const part = run.part();
+      part.more("two ");
+      await Bun.sleep(100);
+      runtime.cut();
+      part.more("lost ");
+      await until("it listens again", () => runtime.listeners > 0);
+      part.more("three");
+      part.whole();
+      run.tool("bash", { status: "completed", title: "ls", input: {} });
+      run.end();
+    });
+    expect(await ask("x")).toMatchObject({
+      code: 0,
+      stdout: "one \ntwo lost three\n",
+      stderr: expect.stringMatching(
+        /^The connection has ended\. Trying again…\nConnected again\.\n✓ bash ls\n$/,
+      ),
+    });
+    expect(posted("prompt_async")).toHaveLength(1);
+  });
+
+  test("a runtime that starts is waited for", async () => {
+    runtime.down = 503;
+    setTimeout(() => {
+      runtime.down = null;
+    }, 700);
+    expect(await ask("hello")).toMatchObject({ code: 0, stdout: "hello\n" });
+  });
+
+  test("what the agent asks is refused where nobody can answer, and said", async () => {
+    runtime.onPrompt(async (run) => {
+      run.begin();
+      await run.permission("bash", ["rm -rf \x1b[1m/"]);
+      run.end();
+    });
+    const permission = await ask("x");
+    expect(permission).toMatchObject({ code: 1, stdout: "" });
+    expect(permission.stderr).toContain("Refused, since nobody can be asked: bash: rm -rf \\x1b[1m/\n");
+    expect(permission.stderr).toContain(
+      "hint: To answer it yourself, on a terminal: svc sessions chat 1a2b3c4d",
+    );
+    expect(posted("reply")).toMatchObject([{ body: { reply: "reject" } }]);
+    runtime.onPrompt(async (run) => {
+      run.begin();
+      await run.question([{ question: "Which?", options: [{ label: "a" }] }]);
+      run.tool("question", { status: "error", input: {}, error: "dismissed" });
+      run.end("tool-calls");
+    });
+    expect(await ask("x")).toMatchObject({ code: 1, stderr: expect.stringContaining("Which?") });
+    expect(posted("reject")).toHaveLength(1);
+  });
+
+  test("nothing that is said can move the cursor, whatever pieces it comes in", async () => {
+    runtime.onPrompt(async (run) => {
+      run.begin();
+      await run.say("a\x1b", "]0;title\x07", "b\x9b2J\r", "\nc\r", "\u202ed\u2028 \ud83d", "\ude00");
+      run.tool("bash", { status: "completed", title: "x\x1b]2;t\x07\ny", input: {} });
+      run.end();
+    });
+    const ran = await ask("x");
+    expect(ran.stdout).toBe("a\\x1b]0;title\\x07b\\x9b2J\nc\\r\\u202ed\\u2028 😀\n");
+    expect(ran.stderr).toBe("✓ bash x\\x1b]2;t\\x07 ⏎ y\n");
+  });
+
+  test("--json prints each event on a line, and keeps stderr for errors", async () => {
+    runtime.onPrompt(async (run) => {
+      run.begin();
+      await run.say("a\x1b", "\u202eb");
+      run.tool("bash", { status: "running", input: { command: "ls" } });
+      run.tool("bash", { status: "completed", title: "ls", input: {} });
+      run.end();
+    });
+    const ran = await ask("say it", "--json");
+    expect(ran).toMatchObject({ code: 0, stderr: "" });
+    expect(ran.stdout).not.toMatch(/[\x1b\u202e]/);
+    expect(
+      events(ran.stdout).map(({ type, text, state, status, outcome }) => [
+        type,
+        text ?? state ?? status,
+        outcome,
+      ]),
+    ).toEqual([
+      ["prompt", "say it", undefined],
+      ["status", "busy", undefined],
+      ["text", "a\x1b", undefined],
+      ["text", "\u202eb", undefined],
+      ["tool", "running", undefined],
+      ["tool", "completed", undefined],
+      ["status", "idle", undefined],
+      ["end", "a\x1b\u202eb", "completed"],
+    ]);
+    const jq = await ask("x", "--jq", 'select(.type == "tool").title');
+    expect(jq.stdout).toBe("ls\nls\n");
+    runtime.onPrompt((run) => [run.begin(), run.fail("APIError", "no money")]);
+    const failed = await ask("x", "--json=type,outcome");
+    expect(failed.code).toBe(1);
+    expect(events(failed.stdout).at(-1)).toEqual({ type: "end", outcome: "failed" });
+    expect(JSON.parse(failed.stderr)).toMatchObject({
+      error: { code: "run_failed", session_id: SESSION_ID },
+    });
+  });
+
+  test("--quiet leaves the answer alone", async () => {
+    runtime.onPrompt(async (run) => {
+      run.begin();
+      run.tool("bash", { status: "completed", title: "ls", input: {} });
+      await run.say("done");
+      run.end();
+    });
+    expect(await ask("x", "--quiet")).toMatchObject({ code: 0, stdout: "done\n", stderr: "" });
+  });
+
+  test("the prompt comes from standard input, and must say something", async () => {
+    expect(await chat(["--prompt", "-"], { stdin: "zwölf\nlines\n" })).toMatchObject({
+      stdout: "zwölf\nlines\n",
+    });
+    for (const [args, stdin] of [
+      [["--prompt", " "], ""],
+      [["--prompt", "-"], "\n"],
+      [[], ""],
+    ] as const) {
+      expect(await chat([...args], { stdin })).toMatchObject({ code: 2, stdout: "" });
+    }
+    expect(runtime.asked.filter(({ path }) => path.endsWith("prompt_async"))).toHaveLength(1);
+  });
+
+  test("Ctrl-C aborts the run first, and ends by the signal", async () => {
+    const { promise: begun, resolve } = Promise.withResolvers<void>();
+    runtime.onPrompt((run) => {
+      run.begin();
+      run.part().more("half a sen");
+      resolve();
+    });
+    const child = Bun.spawn([...SVC, "sessions", "chat", "--prompt", "x"], {
+      env: { PATH: process.env["PATH"] ?? "", HOME: "/nonexistent", ...api.env },
+      stdin: "ignore",
+      stdout: "pipe",
+      stderr: "pipe",
+      timeout: 15_000,
+    });
+    await begun;
+    await until("it shows", () => runtime.listeners > 0);
+    await Bun.sleep(100);
+    child.kill("SIGINT");
+    await child.exited;
+    expect([child.signalCode, posted("abort").length > 0]).toEqual(["SIGINT", true]);
+    expect(await textOf(child.stderr)).toContain("Aborting the agent's run…");
+  });
+});
+
+describe("which session", () => {
+  const two = () => ({ sessions: [session(), session({ session_id: OTHER, name: "two\x1b[2J" })] });
+
+  test("is the one that runs, and none at all is said", async () => {
+    expect(await ask("hello")).toMatchObject({ code: 0, stdout: "hello\n" });
+    expect(api.seen[0]).toMatchObject({ query: { status: "running" } });
+    api.on("GET /projects/:p/sessions", () => ({ sessions: [] }));
+    expect(await ask("hello")).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("svc sessions chat --new"),
+    });
+  });
+
+  test("has to be said where several run, and each is named", async () => {
+    api.on("GET /projects/:p/sessions", two);
+    const ran = await ask("hello");
+    expect(ran).toMatchObject({ code: 2, stdout: "" });
+    expect(ran.stderr).toContain(`2 sessions run. Which one? Name it by its id.\nhint: ${SESSION_ID}`);
+    expect(ran.stderr).toContain(`${OTHER}  two\\x1b[2J`);
+    expect(await chat([CHAT_ID, "--prompt", "hello"])).toMatchObject({ code: 0, stdout: "hello\n" });
+  });
+
+  test("that is stopped is started again, its steps shown; one that failed says why", async () => {
+    let status = session({ status: "stopped", stop_reason: "idle" });
+    api.on(`GET ${ONE}`, () => status);
+    api.on(`POST ${ONE}/restart`, () => {
+      status = session();
+      return Response.json(booting("clone"), { status: 202 });
+    });
+    api.on(`GET ${ONE}/events`, () => eventStream([changed(booting("runtime")), changed(session())]));
+    const ran = await chat([CHAT_ID, "--prompt", "hello"]);
+    expect(ran).toMatchObject({ code: 0, stdout: "hello\n" });
+    expect(ran.stderr).toContain("is stopped, and is started again");
+    expect(ran.stderr).toContain("runtime: starting the agent");
+    api.on(`GET ${ONE}`, () => session({ status: "failed", step: "clone", error: "no such branch" }));
+    const failed = await chat([CHAT_ID, "--prompt", "hello"]);
+    expect(failed).toMatchObject({ code: 1, stdout: "" });
+    expect(failed.stderr).toContain(
+      "failed at the step clone: no such branch\nhint: To try again: svc sessions restart",
+    );
+  });
+
+  test("--new starts one, and asks that", async () => {
+    api.on(`GET ${ONE}`, ({ path }) => session({ session_id: path.split("/").at(-1) ?? "" }));
+    const ran = await ask("hello", "--new");
+    expect(ran).toMatchObject({ code: 0, stdout: "hello\n" });
+    const created = api.seen.find(({ method, path }) => method === "POST" && path.endsWith("/sessions"));
+    const { session_id } = Object(created?.body);
+    expect(api.seen.some(({ path }) => path.startsWith(`/p/${session_id}/8000/`))).toBe(true);
+    expect(await chat([CHAT_ID, "--new", "--prompt", "x"])).toMatchObject({ code: 2 });
+  });
+
+  test("in a sandbox is any but its own", async () => {
+    const env = { SVC_SESSION_ID: SESSION_ID };
+    api.on(`GET ${ONE}`, ({ path }) => session({ session_id: path.split("/").at(-1) ?? "" }));
+    expect(await chat([SESSION_ID, "--prompt", "x"], { env })).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("it would wait for its own answer"),
+    });
+    api.on("GET /projects/:p/sessions", two);
+    expect(await chat(["--prompt", "hello"], { env })).toMatchObject({ code: 0, stdout: "hello\n" });
+    expect(api.seen.at(-1)?.path).toContain(OTHER);
+  });
+
+  test("that the caller may not reach is said in the server's words", async () => {
+    api.mount("/p/", () => failure("forbidden", "You are no member of this project.", 403));
+    expect(await ask("x")).toMatchObject({
+      code: 1,
+      stderr: "error: You are no member of this project.\n",
+    });
+  });
+});

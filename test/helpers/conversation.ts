@@ -1,0 +1,298 @@
+import type { FakeApi, Seen } from "./cli-api.ts";
+import { SESSION_ID } from "./cli-sessions.ts";
+
+/** An event as the runtime writes it, without its id. */
+interface Wire {
+  type: string;
+  properties: Record<string, unknown>;
+}
+
+interface StoredMessage {
+  info: Record<string, unknown> & { id: string };
+  parts: (Record<string, unknown> & { id: string })[];
+}
+
+/** What a test lets the agent do with a prompt, in the order in which the runtime tells it. */
+export interface Run {
+  /** Works, and begins an answer. */
+  begin(): void;
+  /** A text of one part, said in these pieces. */
+  say(...pieces: string[]): Promise<void>;
+  /** The beginning of a text that a later `whole` ends, or nothing does. */
+  part(): { more(piece: string): void; whole(): void };
+  tool(tool: string, state: Record<string, unknown>): void;
+  /** Asks, and waits for the reply. */
+  permission(permission: string, patterns: string[]): Promise<unknown>;
+  question(questions: unknown[]): Promise<unknown>;
+  retry(attempt: number, message: string): void;
+  fail(name: string, message: string): void;
+  /** Ends the answer, and rests. */
+  end(finish?: string): void;
+  /** Rests without having ended it, as one does that was started again. */
+  die(): void;
+}
+
+/** How long a piece of text takes. */
+const PIECE_MS = 5;
+
+/**
+ * Stands in for the agent runtime behind the API's proxy: one conversation, in which a test's script answers. Its orders
+ * of events are those of the real one (test/e2e/chat.test.ts holds the client to that).
+ */
+export class ScriptedRuntime {
+  readonly conversation = "ses_conversation";
+  /** What the client asked for, but for looks: `POST /session/…/abort`. */
+  readonly asked: { method: string; path: string; body: unknown }[] = [];
+  /** Whether each event is told twice. */
+  tellsTwice = false;
+  /** Answers nothing but this status for the time being. */
+  down: number | null = null;
+  #messages: StoredMessage[] = [];
+  #status: Record<string, unknown> = {};
+  #waiting = new Map<
+    string,
+    { kind: string; value: Record<string, unknown>; answer: (body: unknown) => void }
+  >();
+  #streams = new Set<ReadableStreamDefaultController<Uint8Array>>();
+  #script: (run: Run, text: string) => unknown = (run, text) => echo(run, text);
+  #count = 0;
+  #aborted: (() => void) | null = null;
+
+  constructor(api: FakeApi) {
+    api.mount("/p/", (call) => this.#answer(call));
+  }
+
+  /** What becomes of the next prompts. */
+  onPrompt(script: (run: Run, text: string) => unknown): void {
+    this.#script = script;
+  }
+
+  /** What was said before the chat began. */
+  remember(...turns: [prompt: string, answer: string][]): void {
+    for (const [prompt, answer] of turns) {
+      const user = this.#message("user", null);
+      user.parts.push(this.#textPart(user, prompt, true));
+      const assistant = this.#message("assistant", user.info.id);
+      assistant.parts.push(this.#textPart(assistant, answer, true));
+      Object.assign(assistant.info, { finish: "stop", time: { created: 1, completed: 2 } });
+    }
+  }
+
+  /** A run, of a prompt that is here already or of nobody's. */
+  run(promptId = "msg_other"): Run {
+    return this.#run(promptId);
+  }
+
+  /** Ends every stream, as a proxy does that is started again. */
+  cut(): void {
+    for (const stream of this.#streams) stream.close();
+    this.#streams.clear();
+  }
+
+  get listeners(): number {
+    return this.#streams.size;
+  }
+
+  #answer({ method, path, body }: Seen): Response | object {
+    const route = path.replace(/^\/p\/[^/]+\/8000/, "");
+    if (route === "/svc/health") return { daemon: "ok", runtime: "ok", conversation: null };
+    if (this.down !== null) {
+      return Response.json({ error: "It starts.", code: "unavailable" }, { status: this.down });
+    }
+    if (route === "/event") return this.#stream();
+    if (method === "POST") this.asked.push({ method, path: route, body });
+    if (route === "/session" && method === "GET") {
+      return [{ id: this.conversation, time: { created: 5 } }];
+    }
+    if (route === "/session/status") return this.#isBusy ? { [this.conversation]: this.#status } : {};
+    if (route === `/session/${this.conversation}/message`) return this.#messages;
+    if (route === "/permission" || route === "/question") {
+      return [...this.#waiting.values()].filter(({ kind }) => route === `/${kind}`).map(({ value }) => value);
+    }
+    if (route === `/session/${this.conversation}/prompt_async`) return this.#prompt(body);
+    if (route === `/session/${this.conversation}/abort`) {
+      this.#aborted?.();
+      return Response.json(true);
+    }
+    const [, askId = "", verb = ""] =
+      /^\/(?:permission|question)\/([^/]+)\/(reply|reject)$/.exec(route) ?? [];
+    const waiting = this.#waiting.get(askId);
+    if (!waiting) return Response.json({ name: "NotFoundError", data: { message: "none" } }, { status: 404 });
+    this.#waiting.delete(askId);
+    const answered = verb === "reject" ? "question.rejected" : `${waiting.kind}.replied`;
+    this.tell(answered, { sessionID: this.conversation, requestID: askId });
+    waiting.answer(body);
+    return Response.json(true);
+  }
+
+  get #isBusy(): boolean {
+    return ["busy", "retry"].includes(String(this.#status["type"]));
+  }
+
+  #prompt(body: unknown): Response {
+    const { messageID, parts } = Object(body);
+    const isKnown = this.#messages.some(({ info }) => info.id === messageID);
+    if (!isKnown) {
+      const text = String(parts?.[0]?.text);
+      const message = this.#message("user", null, messageID);
+      this.tell("message.updated", { info: message.info });
+      const part = this.#textPart(message, text, true);
+      message.parts.push(part);
+      this.tell("message.part.updated", { part });
+      void this.#script(this.#run(messageID), text);
+    }
+    return new Response(null, { status: 204 });
+  }
+
+  #stream(): Response {
+    let own: ReadableStreamDefaultController<Uint8Array> | null = null;
+    const body = new ReadableStream<Uint8Array>({
+      start: (controller) => {
+        own = controller;
+        this.#streams.add(controller);
+        controller.enqueue(lineOf({ type: "server.connected", properties: {} }, "evt_0"));
+      },
+      cancel: () => {
+        if (own) this.#streams.delete(own);
+      },
+    });
+    return new Response(body, { headers: { "Content-Type": "text/event-stream" } });
+  }
+
+  /** Any event, to all who listen. */
+  tell(type: string, properties: Record<string, unknown>): void {
+    const id = `evt_${++this.#count}`;
+    const line = lineOf({ type, properties }, id);
+    for (const stream of this.#streams) {
+      stream.enqueue(line);
+      if (this.tellsTwice) stream.enqueue(line);
+    }
+  }
+
+  #setStatus(status: Record<string, unknown>): void {
+    this.#status = status;
+    this.tell("session.status", { sessionID: this.conversation, status });
+    if (status["type"] === "idle") this.tell("session.idle", { sessionID: this.conversation });
+  }
+
+  #message(role: string, parentID: string | null, id = `msg_${++this.#count}`): StoredMessage {
+    const info = { id, role, sessionID: this.conversation, time: { created: Date.now() } };
+    const message: StoredMessage = { info: parentID === null ? info : { ...info, parentID }, parts: [] };
+    this.#messages.push(message);
+    return message;
+  }
+
+  #textPart(message: StoredMessage, text: string, isWhole: boolean): StoredMessage["parts"][number] {
+    const time = isWhole ? { start: 1, end: 2 } : { start: 1 };
+    const id = `prt_${++this.#count}`;
+    return { id, type: "text", text, messageID: message.info.id, sessionID: this.conversation, time };
+  }
+
+  #run(promptId: string): Run {
+    let message = { info: { id: "" }, parts: [] } as StoredMessage;
+    const updated = () => this.tell("message.updated", { info: { ...message.info } });
+    const complete = (fields: object) => {
+      Object.assign(message.info, fields, { time: { created: 1, completed: Date.now() } });
+      updated();
+    };
+    const rest = () => this.#setStatus({ type: "idle" });
+    const run: Run = {
+      begin: () => {
+        this.#setStatus({ type: "busy" });
+        message = this.#message("assistant", promptId);
+        updated();
+        this.#setStatus({ type: "busy" });
+        this.#aborted = () => {
+          this.#aborted = null;
+          run.fail("MessageAbortedError", "Aborted");
+        };
+      },
+      part: () => {
+        const part = this.#textPart(message, "", false);
+        // what is said is kept only when it is whole
+        message.parts.push(part);
+        this.tell("message.part.updated", { part: { ...part } });
+        let text = "";
+        return {
+          more: (delta) => {
+            text += delta;
+            const { id: partID } = part;
+            this.tell("message.part.delta", {
+              sessionID: this.conversation,
+              messageID: message.info.id,
+              partID,
+              field: "text",
+              delta,
+            });
+          },
+          whole: () => {
+            Object.assign(part, { text: text.trimEnd(), time: { start: 1, end: 2 } });
+            this.tell("message.part.updated", { part: { ...part } });
+          },
+        };
+      },
+      async say(...pieces) {
+        const part = run.part();
+        for (const piece of pieces) {
+          part.more(piece);
+          await Bun.sleep(PIECE_MS);
+        }
+        part.whole();
+      },
+      tool: (tool, state) => {
+        const callID = `call_${tool}`;
+        const known = message.parts.find((part) => part["callID"] === callID);
+        const base = { messageID: message.info.id, sessionID: this.conversation };
+        const part = known ?? { id: `prt_${++this.#count}`, type: "tool", tool, callID, ...base };
+        if (!known) message.parts.push(part);
+        part["state"] = state;
+        this.tell("message.part.updated", { part: { ...part } });
+      },
+      permission: (permission, patterns) =>
+        this.#ask("permission", { permission, patterns, metadata: {}, always: [] }),
+      question: (questions) => this.#ask("question", { questions }),
+      retry: (attempt, words) =>
+        this.#setStatus({ type: "retry", attempt, message: words, next: Date.now() + 2000 }),
+      fail: (name, words) => {
+        const error = { name, data: { message: words } };
+        this.tell("session.error", { sessionID: this.conversation, error });
+        rest();
+        complete({ error });
+        rest();
+      },
+      end: (finish = "stop") => {
+        this.#aborted = null;
+        complete({ finish });
+        rest();
+      },
+      die: () => {
+        this.#aborted = null;
+        this.#status = { type: "idle" };
+        this.cut();
+      },
+    };
+    return run;
+  }
+
+  #ask(kind: "permission" | "question", fields: Record<string, unknown>): Promise<unknown> {
+    const { promise, resolve } = Promise.withResolvers<unknown>();
+    const id = `${kind === "permission" ? "per" : "que"}_${++this.#count}`;
+    const value = { id, sessionID: this.conversation, ...fields };
+    this.#waiting.set(id, { kind, value, answer: resolve });
+    this.tell(`${kind}.asked`, value);
+    return promise;
+  }
+}
+
+/** Says back what was said. */
+async function echo(run: Run, text: string): Promise<void> {
+  run.begin();
+  await run.say(text);
+  run.end();
+}
+
+const lineOf = (event: Wire, id: string): Uint8Array =>
+  new TextEncoder().encode(`data: ${JSON.stringify({ id, ...event })}\n\n`);
+
+/** The session that the runtime is of, unless a test says otherwise. */
+export const CHAT_ID = SESSION_ID.slice(0, 8);
