@@ -75,11 +75,12 @@ export class Talk {
         const { type } = heard.event;
         if (type === "error" || (type === "status" && conversation.status.type === "idle")) this.#settle();
       } else if (heard.type === "snapshot") {
+        this.#isLost = false;
+        if (!isFirst) this.#tell({ type: "found" });
         this.#all(conversation.catchUp(heard.snapshot));
         if (conversation.status.type === "idle" && this.#open.size === 0) this.#all(conversation.cutOff());
-        this.#isLost = false;
         this.#ready.resolve(conversation);
-        this.#tell(isFirst ? { type: "caught up" } : { type: "found" });
+        if (isFirst) this.#tell({ type: "caught up" });
         isFirst = false;
         this.#settle();
       } else {

@@ -36,7 +36,12 @@ export function openScreen(columns = 80, rows = 24): ShownScreen {
       for (let row = 0; row < active.length; row++) {
         const line = active.getLine(row);
         const isLast = active.getLine(row + 1)?.isWrapped !== true;
-        const text = line?.translateToString(isLast) ?? "";
+        // a wide character that did not fit has left the last cell empty
+        const isGap =
+          !isLast &&
+          line?.getCell(line.length - 1)?.getChars() === "" &&
+          line.getCell(line.length - 1)?.getWidth() === 1;
+        const text = (line?.translateToString(isLast) ?? "").slice(0, isGap ? -1 : undefined);
         if (line?.isWrapped && lines.length > 0) lines.push(`${lines.pop()}${text}`);
         else lines.push(text);
       }
