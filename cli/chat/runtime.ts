@@ -35,6 +35,7 @@ const DAEMON = 8000;
 const MESSAGES = 200;
 /** Sessions of the runtime, subagents among them. */
 const SESSIONS = 1000;
+const ROOTS = { roots: "true", limit: SESSIONS };
 const TITLE = "svc";
 
 export function runtimeOf(api: Api, session: Session): Runtime {
@@ -53,11 +54,11 @@ export function runtimeOf(api: Api, session: Session): Runtime {
     async conversation() {
       const named = text(await get("/svc/health"), "conversation");
       if (named !== "") return named;
-      const found = oldestRoot(await get("/session", { limit: SESSIONS }));
+      const found = oldestRoot(await get("/session", ROOTS));
       if (found) return found;
       await post("/session", { title: TITLE });
       // who opened one in the same moment was perhaps the first
-      const opened = oldestRoot(await get("/session", { limit: SESSIONS }));
+      const opened = oldestRoot(await get("/session", ROOTS));
       if (opened) return opened;
       throw unexpected("no conversation of the agent's");
     },

@@ -271,7 +271,7 @@ export const logs = spec({
 export const chat = spec({
   path: ["sessions", "chat"],
   aliases: ["talk"],
-  guesses: ["ask", "attach", "prompt", "connect"],
+  guesses: ["attach", "connect"],
   summary: "Talk to a session's agent, or ask it one thing",
   about: [
     "On a terminal: what was said last is shown, then the agent's words, tools and edits as they come. Enter sends; a backslash before it, or Alt-Enter, makes a new line. Ctrl-C aborts what the agent does, or clears the line; twice it leaves. /help lists the commands.",

@@ -362,7 +362,8 @@ test("the session is chosen where several run, and the terminal is given back ho
   await run.shows("ffff0000 x\\x1b[2J");
   run.type("\x1b[B\r");
   await run.shows(/^> ?$/m);
-  expect(api.seen.some(({ path }) => path.startsWith(`/p/${SESSION_ID}/`))).toBe(true);
+  const isChosen = () => api.seen.some(({ path }) => path.startsWith(`/p/${SESSION_ID}/`));
+  await until("the second is talked to", isChosen);
   expect(run.marksPastes).toBe(true);
   run.kill("SIGTERM");
   expect((await run.exited).signal).toBe("SIGTERM");
