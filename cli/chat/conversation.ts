@@ -64,6 +64,7 @@ export class Conversation {
   #status: Status = { type: "idle" };
   #lastError: RunError | null = null;
   #newest: Snapshot | null = null;
+  #turns = 0;
 
   constructor(id: string) {
     this.id = id;
@@ -72,6 +73,11 @@ export class Conversation {
 
   get status(): Status {
     return this.#status;
+  }
+
+  /** Grows with each event that tells whether the agent works or waits: a snapshot from before one is out of date. */
+  get turns(): number {
+    return this.#turns;
   }
 
   /** What the agent waits for, the oldest first. */
@@ -90,6 +96,7 @@ export class Conversation {
       if (this.#heard.has(eventId)) return [];
       remember(this.#heard, eventId, true);
     }
+    if (["status", "asked", "answered"].includes(event.type)) this.#turns++;
     switch (event.type) {
       case "session":
         this.#join(event);
@@ -116,8 +123,11 @@ export class Conversation {
     for (const shown of this.#texts.values()) shown.hasGap = !shown.isComplete;
   }
 
-  /** Everything that has been missed. The first time: everything that there is. */
-  catchUp(snapshot: Snapshot): Happening[] {
+  /**
+   * Everything that has been missed. The first time: everything that there is.
+   * @param turns as they were when it was asked for
+   */
+  catchUp(snapshot: Snapshot, turns = this.#turns): Happening[] {
     const happenings: Happening[] = [];
     for (const session of snapshot.sessions) this.#join(session);
     const isStranger = ({ message }: Snapshot["messages"][number]) => !this.#messages.has(message.id);
@@ -130,6 +140,7 @@ export class Conversation {
       happenings.push(...this.#message(message));
       for (const part of parts) happenings.push(...this.#part(part, true));
     }
+    if (turns !== this.#turns) return happenings;
     happenings.push(...this.#setStatus(snapshot.status));
     // what an aborted run had asked stays in the runtime's list, and nobody waits for the answer
     const asks = isIdle ? [] : snapshot.asks;

@@ -41,6 +41,7 @@ export class Talk {
   #conversation: Conversation | null = null;
   #isLost = true;
   #settling = false;
+  #isUnsettled = false;
   #aborting: Promise<void> | null = null;
   #wasAborted = false;
 
@@ -150,10 +151,15 @@ export class Talk {
 
   /** Finds out what became of the own prompts, and tells it once it is certain. */
   async #settle(): Promise<void> {
+    this.#isUnsettled = true;
     if (this.#settling || this.#open.size === 0) return;
     this.#settling = true;
     try {
-      await this.#look();
+      // what is told while it is looked calls for another look
+      while (this.#isUnsettled) {
+        this.#isUnsettled = false;
+        await this.#look();
+      }
     } catch {
       // what cannot be looked at now is looked at again
       setTimeout(() => this.#settle(), UNSEEN_PAUSE_MS).unref();
@@ -168,7 +174,10 @@ export class Talk {
     for (let look = 0; this.#open.size > 0 && !signal.aborted; look++) {
       await rest(LOOKS_MS[look] ?? UNSEEN_PAUSE_MS, signal);
       if (this.#isLost || signal.aborted) return;
-      this.#all(conversation.catchUp(await this.#runtime.snapshot(conversation.id)));
+      const { turns } = conversation;
+      const snapshot = await this.#runtime.snapshot(conversation.id);
+      this.#all(conversation.catchUp(snapshot, turns));
+      if (turns !== conversation.turns) continue;
       if (conversation.status.type !== "idle") return;
       const isLast = look >= LOOKS_MS.length - 1;
       for (const [messageId, since] of this.#open) {

@@ -390,3 +390,20 @@ test("whatever stands in an event, reading it fails nobody", () => {
     }),
   );
 });
+
+test("a snapshot that is older than what was heard takes nothing of it back", () => {
+  const conversation = new Conversation(ID);
+  const { turns } = conversation;
+  const busy: Snapshot = { messages: [], status: { type: "busy" }, asks: [], sessions: [] };
+  conversation.hear({ type: "status", sessionId: ID, status: { type: "busy" } });
+  const ask: RuntimeEvent = {
+    type: "asked",
+    ask: { id: "per_1", sessionId: ID, kind: "permission", permission: "bash", patterns: [] },
+  };
+  conversation.hear(ask);
+  expect(conversation.catchUp(busy, turns)).toEqual([]);
+  expect(conversation.asks).toHaveLength(1);
+  conversation.hear({ type: "status", sessionId: ID, status: { type: "idle" } });
+  expect(conversation.catchUp(busy, turns)).toEqual([]);
+  expect(conversation.status).toEqual({ type: "idle" });
+});
