@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { runGit } from "../helpers/git-repo.ts";
 import { type ScriptedModel, startModel } from "../helpers/model.ts";
 import { needs } from "../helpers/needs.ts";
+import type { OfflineReport } from "../helpers/offline-agent.ts";
 import { RUNTIME, RUNTIME_NAME, RUNTIME_PLUGINS, runtimeEnvironment } from "../helpers/runtime.ts";
 import { type Sandbox, startSandbox } from "../helpers/sandbox.ts";
 
@@ -72,27 +73,54 @@ test("the skill and the short rules reach the model, beside the project's own, a
   expect((await statusOf(sandbox)).trim()).toBe("M opencode.json");
 }, 120_000);
 
-test("a project's own tool works with no network at all, within seconds", async () => {
-  const tool = `import { tool } from "@opencode-ai/plugin"
-export default tool({
-  description: "Adds two numbers",
-  args: { a: tool.schema.number(), b: tool.schema.number() },
-  async execute({ a, b }) { return "The sum is " + (a + b) },
-})
-`;
-  const { model, sandbox } = await start({
-    ".svc/agentrt/tools/add.ts": tool,
-    ".opencode/tools/plus.ts": tool,
-  });
-  const begun = performance.now();
-  expect(await answerTo(sandbox, '!tool add {"a":2,"b":3}\n!tool plus {"a":3,"b":4}\n!say Counted.')).toBe(
-    "Counted.",
-  );
-  expect(performance.now() - begun).toBeLessThan(20_000);
-  const said = JSON.stringify(model.asked.at(-1)?.body.messages);
-  expect(said).toContain("The sum is 5");
-  expect(said).toContain("The sum is 7");
-  expect(lstatSync(join(sandbox.workspace, ".svc/agentrt/node_modules")).isSymbolicLink()).toBe(true);
-  expect(await statusOf(sandbox)).toBe("");
+const NAMESPACE = ["unshare", ...(process.getuid?.() === 0 ? [] : ["--map-root-user"]), "--net"];
+const hasNamespace =
+  Bun.spawnSync([...NAMESPACE, "ip", "link", "add", "dark", "type", "veth", "peer", "name", "gone"])
+    .exitCode === 0;
+
+needs("a network namespace (unshare, ip)", RUNTIME !== null && RUNTIME_PLUGINS !== null && hasNamespace)(
+  "where every packet vanishes, a project's own tools work within seconds, and nothing was even tried",
+  async () => {
+    const child = Bun.spawn(
+      [...NAMESPACE, process.execPath, join(import.meta.dir, "../helpers/offline-agent.ts")],
+      {
+        stdio: ["ignore", "pipe", "pipe"],
+        timeout: 150_000,
+      },
+    );
+    const [out, err] = await Promise.all([
+      new Response(child.stdout).text(),
+      new Response(child.stderr).text(),
+    ]);
+    if ((await child.exited) !== 0) throw new Error(err);
+    const report: OfflineReport = JSON.parse(out);
+    expect(report).toMatchObject({ answer: "Counted.", packets: 0 });
+    expect(report.toolsSaid).toContain("The sum is 5");
+    expect(report.toolsSaid).toContain("The sum is 7");
+    // it takes two; without the packages, 90
+    expect(report.answerSeconds).toBeLessThan(30);
+  },
+  180_000,
+);
+
+test("a project's own tools find their packages, and the clone shows nothing of it", async () => {
+  const { sandbox } = await start({ ".svc/agentrt/tools/none.md": "", ".opencode/agents/x.md": "Text.\n" });
+  for (const folder of [".svc/agentrt", ".opencode"])
+    expect(lstatSync(join(sandbox.workspace, folder, "node_modules")).isSymbolicLink()).toBe(true);
   expect(readdirSync(join(sandbox.home, ".config/opencode"))).toContain("node_modules");
+  expect(await statusOf(sandbox)).toBe("");
+}, 120_000);
+
+test("a folder with packages of the project's own is left as it is", async () => {
+  const own = '{ "dependencies": {} }\n';
+  const { sandbox } = await start({
+    "tools/agent/package.json": own,
+    "svc.toml": 'svc_version = 1\n[opencode]\nconfig_dir = "tools/agent"\n',
+  });
+  expect(readFileSync(join(sandbox.workspace, "tools/agent/package.json"), "utf8")).toBe(own);
+  expect(
+    lstatSync(join(sandbox.workspace, "tools/agent/node_modules"), {
+      throwIfNoEntry: false,
+    })?.isSymbolicLink() ?? false,
+  ).toBe(false);
 }, 120_000);

@@ -1,0 +1,82 @@
+/**
+ * Run in a network namespace of its own: gives it an interface into which whatever is not for loopback vanishes, as behind
+ * a firewall that drops; starts the real runtime in a sandbox on a project with tools of its own, and prints what became
+ * of a prompt that calls them, and what was sent into the dark. As JSON, in one line.
+ */
+import { readFileSync } from "node:fs";
+import { startModel } from "./model.ts";
+import { runtimeEnvironment } from "./runtime.ts";
+import { startSandbox } from "./sandbox.ts";
+
+/** What it prints. */
+export interface OfflineReport {
+  answer: string;
+  toolsSaid: string;
+  /** From the daemon's start until the runtime is ready, and from the prompt to its answer. */
+  readySeconds: number;
+  answerSeconds: number;
+  packets: number;
+}
+
+for (const command of [
+  "ip link set lo up",
+  "ip link add dark type veth peer name gone",
+  "ip link set dark addrgenmode none",
+  "ip link set gone addrgenmode none",
+  "ip link set dark arp off",
+  "ip link set gone up",
+  "ip link set dark up",
+  "ip address add 198.51.100.1/24 dev dark",
+  "ip route add default dev dark",
+]) {
+  const { exitCode, stderr } = Bun.spawnSync(command.split(" "));
+  if (exitCode !== 0) throw new Error(`${command}: ${stderr.toString()}`);
+}
+
+const TOOL = `import { tool } from "@opencode-ai/plugin"
+export default tool({
+  description: "Adds two numbers",
+  args: { a: tool.schema.number(), b: tool.schema.number() },
+  async execute({ a, b }) { return "The sum is " + (a + b) },
+})
+`;
+
+const begun = performance.now();
+await using model = await startModel();
+await using sandbox = await startSandbox({
+  files: { ".svc/agentrt/tools/add.ts": TOOL, ".opencode/tools/plus.ts": TOOL },
+  env: runtimeEnvironment(model),
+});
+await sandbox.untilHealth("the runtime works", ({ runtime }) => runtime === "ok", 120_000);
+const ready = performance.now();
+const { id } = await (await sandbox.call("POST", "/session", "user", {})).json();
+const text = '!tool add {"a":2,"b":3}\n!tool plus {"a":3,"b":4}\n!say Counted.';
+const answered = await sandbox.call("POST", `/session/${id}/message`, "user", {
+  parts: [{ type: "text", text }],
+});
+const { parts } = await answered.json();
+const done = performance.now();
+// what is tried in the background is tried soon
+await Bun.sleep(5_000);
+const messages = model.asked.findLast(({ body }) => Array.isArray(body.tools))?.body.messages ?? [];
+const report: OfflineReport = {
+  answer: parts.map(({ text = "" }) => text).join(""),
+  toolsSaid: JSON.stringify(messages.filter(({ role }: { role: string }) => role === "tool")),
+  readySeconds: (ready - begun) / 1000,
+  answerSeconds: (done - ready) / 1000,
+  packets: sentInto("dark"),
+};
+process.stdout.write(`${JSON.stringify(report)}\n`);
+
+/** Packets that were sent, or would have been: proc_net_dev(5), of the sender's half three numbers. */
+function sentInto(name: string): number {
+  const line = readFileSync("/proc/net/dev", "utf8")
+    .split("\n")
+    .find((one) => one.trim().startsWith(`${name}:`));
+  const [, packets = 0, errors = 0, dropped = 0] = (line?.split(":")[1] ?? "")
+    .trim()
+    .split(/\s+/)
+    .slice(8)
+    .map(Number);
+  return packets + errors + dropped;
+}
