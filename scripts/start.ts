@@ -10,6 +10,8 @@ import { startServer } from "./server-process.ts";
 const HOST = "local-dev";
 const API = join(DIST, "svc-api");
 const CLI = join(DIST, "svc");
+/** Of the agent runtime on the disk: the program, and the packages of its plugins. */
+const RUNTIME_MB = 230;
 
 await build();
 const server = startServer();
@@ -47,15 +49,12 @@ async function agentRuntime(): Promise<string> {
   const from = process.env["SVC_NPM_REGISTRY"] || "registry.npmjs.org";
   const into = process.env["SVC_DATA_DIR"] || "~/.local/share/svc";
   const isWanted = await ask(
-    `Sessions need an agent runtime. opencode ${RUNTIME_VERSION}, ${DISK_MB} MB, from ${from} into ${into}: install? [Y/n] `,
+    `Sessions need an agent runtime. opencode ${RUNTIME_VERSION}, ${RUNTIME_MB} MB, from ${from} into ${into}: install? [Y/n] `,
   );
   if (!isWanted) return none;
   const installing = Bun.spawn([API, "runtime", "install"], { stdio: ["ignore", 2, 2] });
   return (await installing.exited) === 0 ? "" : none;
 }
-
-/** On the disk: the program, and the packages of its plugins. */
-const DISK_MB = 230;
 
 /** Return means yes; the end of the input, or of the server meanwhile, no. */
 async function ask(question: string): Promise<boolean> {

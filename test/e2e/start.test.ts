@@ -1,8 +1,9 @@
 import { afterAll, expect, test } from "bun:test";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { cleanEnvironment } from "../helpers/api.ts";
+import { until } from "../helpers/until.ts";
 
 const home = mkdtempSync(join(tmpdir(), "svc-home-"));
 afterAll(() => rmSync(home, { recursive: true, force: true }));
@@ -75,3 +76,63 @@ test("the first start signs the command line in, the second finds it signed in, 
   ]);
   expect(await second.end("SIGTERM")).toMatchObject({ code: 0 });
 }, 60_000);
+
+/** Where no agent runtime is found: neither in the data folder nor on the PATH. */
+function withoutRuntime(folder: string): Record<string, string> {
+  const tools = join(home, "tools");
+  mkdirSync(tools, { recursive: true });
+  for (const name of ["git", "sh"]) {
+    const found = Bun.which(name);
+    if (found !== null && !existsSync(join(tools, name))) symlinkSync(found, join(tools, name));
+  }
+  return { PATH: tools, SVC_DATA_DIR: join(home, folder) };
+}
+
+test("without an agent runtime a script is told the command that installs it", async () => {
+  const run = await start(withoutRuntime("scripted"));
+  const { said } = await run.end("SIGTERM");
+  expect(said).toMatch(
+    /Sessions need the agent runtime, which is not installed yet:\n\n {2}\S+svc-api runtime install\n/,
+  );
+}, 60_000);
+
+test.each<[string, string, RegExp[]]>([
+  ["n\r", "no", [/svc-api runtime install/]],
+  // the registry that it is to come from does not answer
+  ["\r", "yes", [/could not be fetched/, /svc-api runtime install/]],
+  ["\x03", "Ctrl-C", []],
+])(
+  "on a terminal it is asked for once: %j means %s",
+  async (keys, meaning, shown) => {
+    let drawn = "";
+    const child = Bun.spawn([process.execPath, resolve("scripts/start.ts")], {
+      env: env({ ...withoutRuntime(`asked-${meaning}`), SVC_NPM_REGISTRY: "http://127.0.0.1:9" }),
+      terminal: {
+        cols: 200,
+        rows: 40,
+        data(_, bytes) {
+          drawn += Buffer.from(bytes).toString();
+        },
+      },
+    });
+    try {
+      await until(() => `it asks: ${drawn}`, () => /opencode \S+, \d+ MB, from .+: install\? \[Y\/n\] /.test(drawn), 30_000);
+      expect(drawn).toContain(`into ${join(home, `asked-${meaning}`)}`);
+      child.terminal?.write(keys);
+      if (meaning !== "Ctrl-C") {
+        await until(
+          () => `it goes on: ${drawn}`,
+          () => drawn.includes("svc cr merge 1"),
+          30_000,
+        );
+        for (const pattern of shown) expect(drawn).toMatch(pattern);
+        child.terminal?.write("\x03");
+      }
+      expect(await child.exited).toBe(0);
+    } finally {
+      child.kill("SIGKILL");
+      child.terminal?.close();
+    }
+  },
+  90_000,
+);
