@@ -20,7 +20,8 @@ beforeAll(async () => {
       ...runtimeEnvironment(model),
       SVC_RUNTIME_WRAP: wrap,
       OWN_KEY: "own-model-key",
-      SVC_PROJECT_SECRET_NAMES: "OWN_KEY",
+      ANTHROPIC_API_KEY: "sk-ant-scripted",
+      SVC_PROJECT_SECRET_NAMES: "OWN_KEY,ANTHROPIC_API_KEY",
     },
     files: { "opencode.json": OWN_PROVIDER },
   });
@@ -35,6 +36,8 @@ afterAll(async () => {
 const OWN_PROVIDER = JSON.stringify({
   $schema: "https://opencode.ai/config.json",
   provider: {
+    // known to the runtime by its name: only the address is the test's
+    anthropic: { options: { baseURL: "{env:SVC_LLM_BASE_URL}" } },
     own: {
       npm: "@ai-sdk/openai-compatible",
       options: { baseURL: "{env:SVC_LLM_BASE_URL}", apiKey: "{env:OWN_KEY}" },
@@ -86,7 +89,7 @@ test("a run that a change of secrets cuts off is marked, too; what the model nev
   await prompt(id, "!hang");
   await until("it waits", () => model.counts.open > 0, 30_000);
   const { runtime_pid } = await sandbox.health();
-  const env = { OWN_KEY: "own-model-key", ANOTHER: "1" };
+  const env = { OWN_KEY: "own-model-key", ANTHROPIC_API_KEY: "sk-ant-scripted", ANOTHER: "1" };
   await sandbox.call("POST", "/svc/env", "platform", { revision: "2", env });
   await backAfter(runtime_pid);
   await until("it is marked", async () => (await texts(id)).at(-1) === CUT_OFF, 30_000);
@@ -106,6 +109,12 @@ test("a project's own key reaches its own provider", async () => {
     );
     expect(model.asked.at(-1)?.headers.authorization).toBe(`Bearer ${key}`);
   }
+  const providers = await (await sandbox.call("GET", "/provider")).json();
+  const anthropic = providers.all.find(({ id }: { id: string }) => id === "anthropic");
+  const modelID = Object.keys(anthropic?.models ?? {})[0];
+  await prompt(id, "By a key that the runtime knows", { model: { providerID: "anthropic", modelID } });
+  await until("it was asked", () => model.asked.at(-1)?.headers["x-api-key"] === "sk-ant-scripted", 30_000);
+  expect(model.asked.at(-1)?.path).toBe("/v1/messages");
 }, 60_000);
 
 test("its memory is its own process's, wherever that stands below what was started", async () => {

@@ -116,7 +116,11 @@ test.each<[string, string, RegExp[]]>([
       },
     });
     try {
-      await until(() => `it asks: ${drawn}`, () => /opencode \S+, \d+ MB, from .+: install\? \[Y\/n\] /.test(drawn), 30_000);
+      await until(
+        () => `it asks: ${drawn}`,
+        () => /opencode \S+, \d+ MB, from .+: install\? \[Y\/n\] /.test(drawn),
+        30_000,
+      );
       expect(drawn).toContain(`into ${join(home, `asked-${meaning}`)}`);
       child.terminal?.write(keys);
       if (meaning !== "Ctrl-C") {
