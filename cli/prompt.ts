@@ -31,11 +31,12 @@ export async function choose(message: string, choices: readonly Choice[], initia
   return isCancel(answer) ? cancel() : answer;
 }
 
-export async function confirm(message: string): Promise<boolean> {
+/** @throws CliError `cancelled` on Ctrl-C or Escape. */
+export async function confirm(message: string, initial = false): Promise<boolean> {
   const clack = await import("@clack/prompts");
   const answer = await clack.confirm({
     message: oneLine(message),
-    initialValue: false,
+    initialValue: initial,
     output: process.stderr,
   });
   return clack.isCancel(answer) ? cancel() : answer;

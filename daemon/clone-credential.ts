@@ -32,15 +32,18 @@ const REFUSALS: Readonly<Record<number, string>> = {
 /**
  * Asks `GET /v1/projects/:id/git/clone-credential`.
  * @param key the sandbox service key, or the session's project token
+ * @param scope `saved`: one that opens the ref of saved work, and no branch; only the service key gets it
  * @throws CredentialError
  */
 export async function fetchCredential(
   { apiUrl, projectId }: Pick<Settings, "apiUrl" | "projectId">,
   key: string,
   signal?: AbortSignal,
+  scope?: "saved",
 ): Promise<Credential> {
   const limit = AbortSignal.timeout(ASK_MS);
-  const answer = await fetch(`${apiUrl}/projects/${projectId}/git/clone-credential`, {
+  const query = scope === undefined ? "" : `?scope=${scope}`;
+  const answer = await fetch(`${apiUrl}/projects/${projectId}/git/clone-credential${query}`, {
     headers: { Authorization: `Bearer ${key}`, Accept: "application/json" },
     redirect: "manual",
     signal: signal ? AbortSignal.any([signal, limit]) : limit,

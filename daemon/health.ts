@@ -5,6 +5,7 @@ import type { Conversation } from "./conversation.ts";
 import { gitEnvironment } from "./git.ts";
 import { run } from "./run.ts";
 import type { Runtime } from "./runtime.ts";
+import type { Saver } from "./saved/saver.ts";
 import type { Settings } from "./settings.ts";
 
 /** What the daemon knows of itself, for its health. */
@@ -13,6 +14,7 @@ export interface Facts {
   children: Children;
   runtime: Runtime;
   conversation: Pick<Conversation, "find">;
+  saver: Saver;
   clone: DaemonHealth["clone"];
   /** What is wrong beside the runtime's own error: with the clone, or with the first prompt. */
   error: DaemonHealth["error"] | null;
@@ -26,7 +28,7 @@ const COMMIT_MS = 5_000;
 
 /** @returns what answers `GET /svc/health` */
 export function createHealth(facts: Facts): () => Promise<DaemonHealth> {
-  const { settings, runtime } = facts;
+  const { settings, runtime, saver } = facts;
   const commit = remembered(() => readCommit(facts));
   const conversation = remembered(async () =>
     runtime.state === "ok" ? await facts.conversation.find() : null,
@@ -53,6 +55,8 @@ export function createHealth(facts: Facts): () => Promise<DaemonHealth> {
       busy: isAtWork,
       conversation: conversationId,
       active_at: new Date(facts.usedAt).toISOString(),
+      saved: saver.saved,
+      ...(saver.problem !== null && { save_problem: saver.problem }),
       ...(error && { error }),
     };
   };

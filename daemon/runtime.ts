@@ -39,6 +39,8 @@ export interface RuntimeContext {
   secrets(): DaemonEnv;
   /** Told each time it is ready. */
   onReady(): void;
+  /** Waited for before a process that runs is ended on purpose, once its runs are over. */
+  beforeEnd?(): Promise<void>;
   limits?: Partial<Limits>;
 }
 
@@ -274,6 +276,7 @@ export function superviseRuntime(context: RuntimeContext): Runtime {
       for (const id of (await runningSessions(call)) ?? []) aborted.add(id);
       await abortRuns(call, limits.abortMs);
     }
+    await context.beforeEnd?.();
     state = "starting";
     await endProcess(target.pid, target.exited);
     while (child === target) await Bun.sleep(10);

@@ -16,6 +16,8 @@ import { createPrompts } from "./prompts.ts";
 import { reapOrphans } from "./reaper.ts";
 import { pullBranch } from "./refresh.ts";
 import { type RuntimeContext, superviseRuntime } from "./runtime.ts";
+import { bringBack } from "./saved/bring-back.ts";
+import { createSaver, type SaverContext } from "./saved/saver.ts";
 import type { Settings } from "./settings.ts";
 
 export interface Daemon {
@@ -28,6 +30,10 @@ export interface Daemon {
 
 /** For runs to be over after an abort; then the caller is told that they are not. */
 const ABORT_MS = 15_000;
+/** For work to be saved before the runtime, or the daemon, ends: whoever ends the sandbox waits for that. */
+const SAVE_MS = 20_000;
+/** For what the runtime has written as it ended. */
+const LAST_SAVE_MS = 5_000;
 /** How long after a prompt its run may not show yet. */
 const EXPECTED_MS = 3_000;
 /** Between two tries to open the conversation. */
@@ -42,9 +48,12 @@ const DRAIN_MS = 500;
 
 /**
  * Runs the daemon (contract: Order of boot): listens, clones, starts the runtime, sends the first prompt.
- * @param limits of the runtime's supervision; its own unless given
+ * @param limits of the runtime's supervision, and of how work is saved; their own unless given
  */
-export function serveDaemon(settings: Settings, limits: RuntimeContext["limits"] = {}): Daemon {
+export function serveDaemon(
+  settings: Settings,
+  limits: RuntimeContext["limits"] & SaverContext["limits"] = {},
+): Daemon {
   const log = createLog();
   const children = createChildren();
   const libc = loadLibc();
@@ -60,12 +69,14 @@ export function serveDaemon(settings: Settings, limits: RuntimeContext["limits"]
   let promptedAt = Number.NEGATIVE_INFINITY;
   let isBegun = false;
   const stopping = new AbortController();
+  const saver = createSaver({ settings, children, log, secrets: () => secrets, limits });
   const runtime = superviseRuntime({
     settings,
     children,
     log,
     secrets: () => secrets,
     onReady: () => void begin(),
+    beforeEnd: () => saveWork(),
     limits,
   });
   const conversation = createConversation(runtime.call);
@@ -83,6 +94,7 @@ export function serveDaemon(settings: Settings, limits: RuntimeContext["limits"]
     children,
     runtime,
     conversation,
+    saver,
     clone: settings.autoClone ? "cloning" : "ok",
     error: null,
     usedAt: Date.now(),
@@ -108,8 +120,11 @@ export function serveDaemon(settings: Settings, limits: RuntimeContext["limits"]
     port: listener.port,
     async stop() {
       stopping.abort();
+      saver.stop();
       prompts.cutOff(STOPPED);
       await runtime.stop();
+      // also without a runtime, and what it has written as it ended
+      await saveWork(LAST_SAVE_MS);
       await listener.stop(DRAIN_MS);
     },
     kill: children.kill,
@@ -126,8 +141,12 @@ export function serveDaemon(settings: Settings, limits: RuntimeContext["limits"]
         stopping.signal,
       );
       if (stopping.signal.aborted) return;
+      if (settings.restore !== null)
+        await bringBack({ settings, children, log, saver }, settings.restore, stopping.signal);
+      if (stopping.signal.aborted) return;
       facts.clone = "ok";
       facts.error = null;
+      saver.start();
     } else await mkdir(settings.workspace, { recursive: true }).catch(() => {});
     runtime.start();
   }
@@ -160,9 +179,14 @@ export function serveDaemon(settings: Settings, limits: RuntimeContext["limits"]
     return await prompts.give({ id, text }, wait ?? false);
   }
 
+  async function saveWork(ms = SAVE_MS): Promise<void> {
+    if (facts.clone === "ok" && settings.autoClone) await saver.save(ms);
+  }
+
   async function refresh(): Promise<{ before: string | null; after: string | null }> {
     if (facts.clone !== "ok" || !settings.autoClone)
       throw new SvcError("unavailable", "The repository is not cloned yet.", {}, { "Retry-After": "1" });
+    await saveWork();
     const moved = await pullBranch({ settings, children });
     log.say(`refreshed from ${moved.before} to ${moved.after}`);
     await restart();

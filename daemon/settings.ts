@@ -36,6 +36,8 @@ export interface Settings {
   /** First prompt, to be sent at boot; null: there is none, or svc gives it as it gives all others. */
   prompt: string | null;
   autoClone: boolean;
+  /** Saved work to be brought back at boot. */
+  restore: string | null;
   secrets: DaemonEnv;
   /** What the runtime inherits beside the secrets. */
   inherited: Readonly<Record<string, string>>;
@@ -56,6 +58,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 /** The daemon's own, or what would change how its runtime's programs start. */
 const NOT_INHERITED: ReadonlySet<string> = new Set([
   "SVC_TOKEN",
+  "SVC_RESTORE_COMMIT",
   "SVC_SERVICE_HOST",
   "SVC_RUNTIME_HOME",
   "SVC_RUNTIME_PORT",
@@ -97,6 +100,9 @@ export function readSettings(env: Environment, self: User | null): Settings {
     opensConversation,
     prompt: opensConversation && env["SVC_PROMPT_QUEUE"] !== "1" ? env["SVC_INITIAL_PROMPT"] || null : null,
     autoClone: env["SVC_PROJECT_AUTO_CLONE"] === "1",
+    restore: env["SVC_RESTORE_COMMIT"]
+      ? matching(env, "SVC_RESTORE_COMMIT", OBJECT_ID, "a commit's id")
+      : null,
     secrets: {
       revision: env["SVC_PROJECT_SECRETS_REVISION"] ?? "",
       env: Object.fromEntries(names.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]]))),
@@ -116,6 +122,7 @@ export function readSettings(env: Environment, self: User | null): Settings {
 
 /** What `git check-ref-format --branch` takes and nobody reads as an option; in bytes, what a ref's file name can hold. */
 const BRANCH = /^(?!.*(?:\.\.|\/\/|\/\.|@\{|\.lock(?:\/|$)))[A-Za-z0-9_][A-Za-z0-9_./@+=#-]{0,243}(?<![/.])$/;
+const OBJECT_ID = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
 const HOST = /^[0-9a-fA-F.:]{2,45}$/;
 
 function matching(env: Environment, name: string, pattern: RegExp, says: string, fallback = ""): string {

@@ -13,6 +13,8 @@ const DRAIN_MS = 25_000;
 export interface Listening {
   /** The port that the system chose when 0 was asked for. */
   port: number;
+  /** Takes requests only from sandboxes that save their work. */
+  close(): void;
   /** Takes no new requests and lets those under way end. */
   stop(): Promise<void>;
 }
@@ -30,9 +32,9 @@ export async function listen(deps: Deps): Promise<Listening> {
     rmSync(path, { force: true });
   };
   const { host, port } = deps.config;
+  const front = createFront(deps, { unix: path });
   let listener: Listener;
   try {
-    const front = createFront(deps, { unix: path });
     listener = listenSplicing({ hostname: host, port }, front.decide, front.explain);
   } catch (error) {
     await end();
@@ -40,6 +42,7 @@ export async function listen(deps: Deps): Promise<Listening> {
   }
   return {
     port: listener.port,
+    close: front.close,
     async stop() {
       const deadline = Date.now() + DRAIN_MS;
       await listener.stop(DRAIN_MS);

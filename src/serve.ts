@@ -101,12 +101,14 @@ export async function serve(
       url: `http://${place.hostname.includes(":") ? `[${place.hostname}]` : place.hostname}:${place.port}`,
       async stop() {
         closeAdmin();
-        await http.stop();
+        http.close();
         await endKeeping();
         await jobs.stop();
+        // sandboxes that end save their work, for which they need the git gateway
         await stopWithServer(deps).catch((error: unknown) =>
           log.warn({ err: error }, "sessions were not stopped"),
         );
+        await http.stop();
         endHeartbeat();
         await sandboxes.close();
         await git.close();

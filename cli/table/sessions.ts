@@ -1,3 +1,4 @@
+import type { SavedWork } from "../../src/contract/saved-work.ts";
 import type { ProviderName, Session, SessionStatus } from "../../src/contract/session.ts";
 import { bind, type Group, spec } from "../spec.ts";
 import { abort, prompt, prompts } from "./session-prompts.ts";
@@ -18,6 +19,7 @@ export const SESSION_FIELDS = [
   "sandbox_provider",
   "sandbox_url",
   "sandbox_status",
+  "saved",
   "created_by",
   "created_at",
   "updated_at",
@@ -45,6 +47,17 @@ export const CHAT_FIELDS = [
   "status",
   "outcome",
 ] as const;
+
+const SAVED_FIELDS = [
+  "commit",
+  "base",
+  "saved_at",
+  "message",
+  "files",
+  "patch",
+  "patch_base64",
+  "truncated",
+] as const satisfies readonly (keyof SavedWork)[];
 
 const STATUSES = ["all", "provisioning", "running", "stopped", "failed"] as const satisfies readonly (
   | SessionStatus
@@ -107,7 +120,9 @@ export const info = spec({
   path: ["sessions", "info"],
   guesses: ["show", "view", "status"],
   summary: "Show a session: its status, branch, agent and sandbox",
-  about: ["Of a session that failed: the step, the reason, and the end of its log."],
+  about: [
+    "Of a session that failed: the step, the reason, and the end of its log. Of one with work that is not pushed: when it was saved, or why it could not be.",
+  ],
   args: [OWN_ID],
   flags: {},
   fields: SESSION_FIELDS,
@@ -163,13 +178,38 @@ export const restart = spec({
   path: ["sessions", "restart"],
   guesses: ["start", "resume"],
   summary: "Start a session again in a new sandbox, on the same branch",
-  about: ["Also one that is stopped or has failed.", WAITING],
+  about: [
+    "Also one that is stopped or has failed. Work that was saved and not pushed is brought back if you say so: on a terminal it asks, elsewhere it takes --restore. What is not brought back stays saved.",
+    WAITING,
+  ],
   args: [ID],
-  flags: WAIT,
+  flags: {
+    restore: { kind: "boolean", summary: "Bring the saved work back" },
+    "no-restore": { kind: "boolean", summary: "Start from what was pushed, and do not ask" },
+    ...WAIT,
+  },
   fields: SESSION_FIELDS,
   examples: [
     ["svc sessions restart 1a2b3c4d", "Start it again, and watch"],
+    ["svc sessions restart 1a2b --restore", "With the work that was saved"],
     ["svc sessions restart 1a2b --no-wait --json=status", "Only begin"],
+  ],
+});
+
+export const saved = spec({
+  path: ["sessions", "saved"],
+  guesses: ["work", "diff", "patch"],
+  summary: "Show the work of a session that is saved and not pushed",
+  about: [
+    "On a terminal: coloured, in a pager (SVC_PAGER, PAGER, else less). Elsewhere: the patch byte for byte, as `git apply` takes it, on top of the session's branch. What was left out of it is told by the message of --json.",
+  ],
+  args: [OWN_ID],
+  flags: { "no-pager": { kind: "boolean", summary: "Print straight to the terminal" } },
+  fields: SAVED_FIELDS,
+  examples: [
+    ["svc sessions saved 1a2b3c4d", "Read it"],
+    ["svc sessions saved 1a2b | git apply --3way", "Put it into your own checkout"],
+    ["svc sessions saved 1a2b --jq '.files[].path'", "Only the changed files"],
   ],
 });
 
@@ -191,7 +231,7 @@ export const rm = spec({
   path: ["sessions", "rm"],
   guesses: ["delete", "remove"],
   summary: "Stop a session and delete it",
-  about: ["Its branch stays in the repository."],
+  about: ["Its branch stays in the repository, and so does its saved work."],
   args: [ID],
   flags: { yes: { kind: "boolean", short: "y", summary: "Do not ask" } },
   fields: ["session_id", "branch_name", "deleted"],
@@ -311,6 +351,7 @@ export const sessions: Group = {
     bind(create, () => import("../commands/sessions/new.ts").then((module) => module.create)),
     bind(chat, () => import("../commands/sessions/chat.ts").then((module) => module.chat)),
     bind(restart, () => import("../commands/sessions/restart.ts").then((module) => module.restart)),
+    bind(saved, () => import("../commands/sessions/saved.ts").then((module) => module.saved)),
     bind(stop, () => import("../commands/sessions/restart.ts").then((module) => module.stop)),
     bind(rm, () => import("../commands/sessions/rm.ts").then((module) => module.rm)),
     bind(rename, () => import("../commands/sessions/rename.ts").then((module) => module.rename)),

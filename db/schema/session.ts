@@ -1,4 +1,4 @@
-import { bigserial, index, integer, pgEnum, pgTable, text, uuid } from "drizzle-orm/pg-core";
+import { bigserial, boolean, index, integer, pgEnum, pgTable, text, uuid } from "drizzle-orm/pg-core";
 import {
   BOOT_STEPS,
   LOG_SOURCES,
@@ -46,6 +46,13 @@ export const projectSessions = pgTable(
     step: bootStep("step"),
     error: text("error"),
     stopReason: stopReason("stop_reason"),
+    /** The commit that keeps work which is not pushed, since when, of how many files, and of which start. */
+    savedCommit: text("saved_commit"),
+    savedAt: time("saved_at"),
+    savedFiles: integer("saved_files"),
+    savedGeneration: integer("saved_generation"),
+    /** The next start is to bring it back. */
+    restores: boolean("restores").notNull().default(false),
     /** The process that is making the session what it is to be, and until when it has the claim without renewing it. */
     worker: text("worker"),
     workerUntil: time("worker_until"),

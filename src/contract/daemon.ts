@@ -9,6 +9,11 @@ export type RuntimeState = (typeof RUNTIME_STATES)[number];
 /** Where the clone is: it waits or runs, is there, or failed and is tried again. */
 export const CLONE_STATES = ["cloning", "ok", "failed"] as const;
 
+/** Where the work of a session that is not pushed is kept (contract: Sessions, sandboxes, proxy). */
+export function savedRef(sessionId: string): string {
+  return `refs/svc/saved/${sessionId}`;
+}
+
 /** What `GET /svc/health` answers, always with 200 (contract: Sessions, sandboxes, proxy). */
 export interface DaemonHealth {
   daemon: "ok";
@@ -28,6 +33,10 @@ export interface DaemonHealth {
   conversation: string | null;
   /** ISO 8601; when somebody last asked something of the sandbox, or a run was under way. */
   active_at: string;
+  /** Work that is not pushed, as it was saved last by this daemon; null: there is none. */
+  saved: { commit: string; at: string } | null;
+  /** Why work is not saved, or was not brought back: a sentence for a person. */
+  save_problem?: string;
   error?: {
     /** What went wrong, of three kinds that want different remedies. */
     kind: "clone" | "runtime" | "config";

@@ -56,6 +56,10 @@ export const gitCredentialBody = Type.Object({
 });
 export type GitCredentialBody = Static<typeof gitCredentialBody>;
 
+/** `?scope=` of `GET /v1/projects/:id/git/clone-credential`: without it, the credential pushes the session's branch. */
+export const credentialScope = Type.Literal("saved");
+export type CredentialScope = Static<typeof credentialScope>;
+
 /** Answer of `GET /v1/projects/:id/git/clone-credential`: what opens the git gateway for one session's branch. */
 export const cloneCredential = Type.Object({
   repo_url: Type.String(),

@@ -56,6 +56,14 @@ export const session = Type.Object({
   sandbox_provider: oneOf(PROVIDERS),
   sandbox_url: Type.String({ description: "The daemon of the sandbox, through the API's proxy" }),
   sandbox_status: nullable(oneOf(SANDBOX_STATES)),
+  saved: nullable(
+    Type.Object({
+      commit: Type.String(),
+      at: time,
+      files: nullable(Type.Integer({ description: "Files that are other than on the branch" })),
+      live: Type.Boolean({ description: "The sandbox that runs has it; else a restart can bring it back" }),
+    }),
+  ),
   created_by: uuid,
   created_at: time,
   updated_at: time,
@@ -79,6 +87,11 @@ export type CreateSessionBody = Static<typeof createSessionBody>;
 
 /** `?status=` of the list. */
 export const sessionStatus = oneOf(SESSION_STATUSES);
+
+/** Body of `POST /v1/projects/:id/sessions/:sid/restart`; it may be left out. */
+export const restartSessionBody = Type.Object({
+  restore: Type.Optional(Type.Boolean({ description: "Bring back the work that was saved" })),
+});
 
 /** Body of `PATCH /v1/projects/:id/sessions/:sid`. */
 export const renameSessionBody = Type.Object({ name });

@@ -16,6 +16,7 @@ import type { Deps } from "../deps.ts";
 /** Fifteen minutes (contract: Accounts, tokens, projects, secrets). */
 export const CLONE_CREDENTIAL_LIFE_S = 15 * 60;
 const PURPOSE = "clone-credential";
+const SAVES = "saves";
 
 /**
  * What a clone credential says. It is signed and not stored: it opens the gateway as long as its session lives and what
@@ -29,12 +30,21 @@ export interface CloneClaims {
   expiresAt: number;
   /** The project token's id, or the hash of the sandbox service key. */
   issuedFor: string;
+  /** It saves the session's work, and pushes no branch. */
+  saves?: boolean;
 }
 
 /** `svc_git_<claims>.<HMAC-SHA256 of them>`, both base64url. */
 export function writeCloneCredential(deps: Pick<Deps, "keys">, claims: CloneClaims): string {
-  const { sessionId, projectId, branch, expiresAt, issuedFor } = claims;
-  const text = JSON.stringify([sessionId, projectId, branch, expiresAt, issuedFor]);
+  const { sessionId, projectId, branch, expiresAt, issuedFor, saves } = claims;
+  const text = JSON.stringify([
+    sessionId,
+    projectId,
+    branch,
+    expiresAt,
+    issuedFor,
+    ...(saves ? [SAVES] : []),
+  ]);
   const body = Buffer.from(text).toString("base64url");
   return `${CLONE_CREDENTIAL_PREFIX}${body}.${deps.keys.mac(PURPOSE, body).toString("base64url")}`;
 }
@@ -46,9 +56,9 @@ export function writeCloneCredential(deps: Pick<Deps, "keys">, claims: CloneClai
 export async function resolveCloneCredential(
   deps: Deps,
   credential: string,
-): Promise<{ project: ProjectRow; sessionId: string; branch: string }> {
+): Promise<{ project: ProjectRow; sessionId: string; branch: string; saves: boolean }> {
   const claims = readClaims(deps, credential);
-  const { sessionId, projectId, branch, expiresAt, issuedFor } = claims;
+  const { sessionId, projectId, branch, expiresAt, issuedFor, saves = false } = claims;
   if (expiresAt * 1000 <= deps.clock().getTime())
     throw unauthorized("The clone credential has expired; fetch a new one.");
   const [row] = await liveSession(deps.db).execute({ sessionId, projectId, issuedFor });
@@ -56,7 +66,7 @@ export async function resolveCloneCredential(
   if (!row || !isIssued || row.branch !== branch || !isLive(row.status)) {
     throw unauthorized("The session of this clone credential has ended.");
   }
-  return { project: row.project, sessionId, branch };
+  return { project: row.project, sessionId, branch, saves };
 }
 
 /** Only a session that starts or runs has a sandbox that may fetch and push. */
@@ -108,7 +118,7 @@ function readClaims(deps: Deps, credential: string): CloneClaims {
   }
   const claims: unknown = JSON.parse(Buffer.from(body, "base64url").toString());
   if (!Array.isArray(claims)) throw new Error("signed claims are not a list");
-  const [sessionId, projectId, branch, expiresAt, issuedFor]: unknown[] = claims;
+  const [sessionId, projectId, branch, expiresAt, issuedFor, use]: unknown[] = claims;
   if (
     typeof sessionId !== "string" ||
     typeof projectId !== "string" ||
@@ -118,5 +128,5 @@ function readClaims(deps: Deps, credential: string): CloneClaims {
   ) {
     throw new Error("signed claims are not what they should be");
   }
-  return { sessionId, projectId, branch, expiresAt, issuedFor };
+  return { sessionId, projectId, branch, expiresAt, issuedFor, saves: use === SAVES };
 }

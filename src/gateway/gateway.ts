@@ -9,6 +9,7 @@ import { readPolicy } from "../projects/policy.ts";
 import { repositoryOf } from "../projects/repository.ts";
 import { type Pusher, resolvePusher } from "./pusher.ts";
 import { type Ground, judgePush } from "./rules.ts";
+import { bringSaved, recordSaved } from "./saved.ts";
 
 /** What one caller may do at once, and how many more requests may wait. */
 const CALLER_LIMITS = { total: 512, perKey: 12, queue: 1_024, queuePerKey: 256, waitMs: 10 * 60_000 };
@@ -59,7 +60,9 @@ export function createGateway(deps: Deps): Gateway {
     }
     const caller = `${pusher.kind} ${pusher.id}`;
     if (method === "GET") {
-      return await callers(caller, () => advertise(deps, project, request, url.searchParams.get("service")));
+      return await callers(caller, () =>
+        advertise(deps, project, pusher, request, url.searchParams.get("service")),
+      );
     }
     const service = verb === "git-upload-pack" ? verb : "git-receive-pack";
     const { answer } = await holdPlace(callers, caller, () =>
@@ -77,14 +80,17 @@ export function isGitPath(url: string): boolean {
 async function advertise(
   deps: Deps,
   project: ProjectRow,
+  pusher: Pusher,
   request: Request,
   service: string | null,
 ): Promise<Response> {
   if (service !== "git-upload-pack" && service !== "git-receive-pack") throw onlySmart();
+  if (pusher.kind === "saver") await bringSaved(deps, project, pusher.id);
   const body = await deps.git.advertise(repositoryOf(deps, project), {
     service,
     protocol: protocolOf(request),
     head: project.defaultBranch,
+    ...(pusher.kind === "saver" && { own: pusher.ref }),
   });
   return new Response(new Uint8Array(body), {
     headers: { "Content-Type": `application/x-${service}-advertisement` },
@@ -106,6 +112,9 @@ async function transfer(
     : await deps.git.receive(repo, {
         body,
         judge: judgeFor(deps, project, pusher),
+        ...(pusher.kind === "saver" && {
+          own: { ref: pusher.ref, changed: (commit) => recordSaved(deps, project, pusher, commit) },
+        }),
       });
 }
 

@@ -3,7 +3,7 @@ import { projectSessions, sessionSandboxes } from "../../db/schema/index.ts";
 import { resolveProject, unauthorized } from "../auth/caller.ts";
 import { SvcError } from "../contract/errors.ts";
 import { UUID } from "../contract/id.ts";
-import type { CloneCredential } from "../contract/project.ts";
+import type { CloneCredential, CredentialScope } from "../contract/project.ts";
 import { SERVICE_KEY_PREFIX, TOKEN_USER } from "../contract/token.ts";
 import type { Deps } from "../deps.ts";
 import { gitUrlOf } from "../projects/wire.ts";
@@ -13,16 +13,19 @@ import { liveBranch } from "./pusher.ts";
 /**
  * Gives the daemon of a sandbox what opens the gateway for its session (contract: Accounts, tokens, projects, secrets).
  * @param authorization a bearer: the sandbox service key, or the project token of a session that starts or runs
+ * @param scope `saved`: one that moves the ref of the session's saved work, and nothing else. Only the service key gets
+ *   it, which nothing that the agent runs can read.
  * @throws unauthorized, forbidden (a user's token, another project's, a session that has ended), not_found.
  */
 export async function issueCloneCredential(
   deps: Deps,
   authorization: string | null,
   projectName: string,
+  scope?: CredentialScope,
 ): Promise<CloneCredential> {
-  const session = await sessionOf(deps, authorization, projectName);
+  const session = await sessionOf(deps, authorization, projectName, scope === "saved");
   const expiresAt = Math.floor(deps.clock().getTime() / 1000) + CLONE_CREDENTIAL_LIFE_S;
-  const token = writeCloneCredential(deps, { ...session, expiresAt });
+  const token = writeCloneCredential(deps, { ...session, expiresAt, saves: scope === "saved" });
   const base = deps.config.sandboxApiUrl ?? deps.config.publicUrl;
   return {
     repo_url: gitUrlOf(base, session.projectId),
@@ -42,6 +45,7 @@ async function sessionOf(
   deps: Deps,
   authorization: string | null,
   projectName: string,
+  saves: boolean,
 ): Promise<LiveSession> {
   const key = /^bearer +(\S{1,256}) *$/i.exec(authorization ?? "")?.[1];
   if (key?.startsWith(SERVICE_KEY_PREFIX)) return await sessionOfKey(deps, key, projectName);
@@ -50,6 +54,7 @@ async function sessionOf(
     const sentence = "A clone credential is a sandbox's. People clone with their own token as the password.";
     throw new SvcError("forbidden", sentence);
   }
+  if (saves) throw new SvcError("forbidden", "Work is saved by the sandbox's daemon alone.");
   const { projectId } = project;
   const branch = caller.sessionId && (await liveBranch(deps, projectId, caller.sessionId));
   if (!caller.sessionId || !branch)

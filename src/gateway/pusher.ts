@@ -1,6 +1,7 @@
 import { and, eq } from "drizzle-orm";
 import { projectSessions } from "../../db/schema/index.ts";
 import { type Caller, type ProjectRow, resolveProject, unauthorized } from "../auth/caller.ts";
+import { savedRef } from "../contract/daemon.ts";
 import { SvcError } from "../contract/errors.ts";
 import { CLONE_CREDENTIAL_PREFIX } from "../contract/token.ts";
 import type { Deps } from "../deps.ts";
@@ -10,7 +11,9 @@ import { isLive, resolveCloneCredential } from "./clone-credential.ts";
 export type Pusher =
   | { kind: "user"; id: string }
   | { kind: "project"; id: string }
-  | { kind: "session"; id: string; branch: string };
+  | { kind: "session"; id: string; branch: string }
+  /** The daemon of a session's sandbox, as it saves work. */
+  | { kind: "saver"; id: string; branch: string; ref: string };
 
 /**
  * Finds out who sends an `Authorization` header of git's: HTTP basic (RFC 7617) with the credential as password, or
@@ -24,10 +27,11 @@ export async function resolvePusher(
 ): Promise<{ pusher: Pusher; project: ProjectRow }> {
   const credential = readCredential(authorization);
   if (credential.startsWith(CLONE_CREDENTIAL_PREFIX)) {
-    const { project, sessionId, branch } = await resolveCloneCredential(deps, credential);
+    const { project, sessionId, branch, saves } = await resolveCloneCredential(deps, credential);
     if (projectName.toLowerCase() !== project.projectId && projectName !== project.slug) {
       throw new SvcError("forbidden", "This clone credential belongs to another project.");
     }
+    if (saves) return { pusher: { kind: "saver", id: sessionId, branch, ref: savedRef(sessionId) }, project };
     return { pusher: { kind: "session", id: sessionId, branch }, project };
   }
   const { caller, project } = await resolveProject(deps, `Bearer ${credential}`, projectName);

@@ -1,5 +1,6 @@
+import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
-import { cloneCredential as cloneCredentialSchema } from "../contract/project.ts";
+import { cloneCredential as cloneCredentialSchema, credentialScope } from "../contract/project.ts";
 import type { Deps } from "../deps.ts";
 import { answer } from "../http/schema.ts";
 import { issueCloneCredential } from "./issue.ts";
@@ -8,7 +9,7 @@ import { issueCloneCredential } from "./issue.ts";
 export const gatewayRoutes = (deps: Deps) =>
   new Elysia({ prefix: "/projects/:projectId/git", tags: ["git"] }).get(
     "/clone-credential",
-    ({ params, request }) =>
-      issueCloneCredential(deps, request.headers.get("authorization"), params.projectId),
-    answer(200, cloneCredentialSchema),
+    ({ params, query, request }) =>
+      issueCloneCredential(deps, request.headers.get("authorization"), params.projectId, query.scope),
+    { query: Type.Object({ scope: Type.Optional(credentialScope) }), ...answer(200, cloneCredentialSchema) },
   );

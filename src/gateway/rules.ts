@@ -16,13 +16,15 @@ const TAGS = "refs/tags/";
 /**
  * Who may push what (contract: The git gateway; spec 1, rules 1 to 8):
  * a session creates and fast-forwards its own branch, a project token any branch but the default one, and a person
- * everything but a rewritten or deleted default branch. svc's own refs are nobody's.
+ * everything but a rewritten or deleted default branch. svc's own refs are nobody's, but that the daemon of a sandbox
+ * moves the one of its session's saved work as it likes, and no other.
  */
 export async function judgePush(
   pusher: Pusher,
   ground: Ground,
   { ref, kind }: { ref: string; kind: UpdateKind },
 ): Promise<Refusal> {
+  if (pusher.kind === "saver") return ref === pusher.ref ? null : onlySaves;
   if (!ref.startsWith(HEADS) && !ref.startsWith(TAGS)) return notOurs(ref);
   const branch = ref.startsWith(HEADS) ? ref.slice(HEADS.length) : null;
   if (branch !== null && looksLike(branch, ground.defaultBranch)) return lookAlike(ground.defaultBranch);
@@ -53,6 +55,11 @@ export async function judgePush(
   }
   return null;
 }
+
+const onlySaves = {
+  reason: "this credential only saves the work of its session",
+  advice: "Push branches with the session's own credential.",
+};
 
 async function judgeDefault(pusher: Pusher, ground: Ground, kind: UpdateKind): Promise<Refusal> {
   if (kind === "create") return null;

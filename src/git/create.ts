@@ -5,6 +5,7 @@ import { compareCommits, isAncestorOf, relateCommits } from "./compare.ts";
 import { createBranch } from "./create-branch.ts";
 import { diffCommits } from "./diff.ts";
 import { createEngine } from "./engine.ts";
+import { fetchRef } from "./fetch.ts";
 import { readCommitFile } from "./file.ts";
 import {
   type Branches,
@@ -120,6 +121,15 @@ export async function createGit(options: GitOptions): Promise<Git> {
       observed("create_branch", () =>
         createBranch(engine, { list, ensure: mirrors.ensure, push }, repo, request),
       ),
+    ensureOwn: (repo, ref, commit) =>
+      observed("ensure_own", async () => {
+        if (await mirrors.has(repo, commit)) return true;
+        if (!isRemote(repo)) return false;
+        await mirrors.use(repo, [], (mirror) =>
+          mirrors.write(mirror, () => fetchRef(engine, repo, mirror, ref)),
+        );
+        return await mirrors.has(repo, commit);
+      }),
     keep: (repo, number, commits) =>
       observed("keep", () =>
         mirrors.use(repo, Object.values(commits), (mirror) => keepCommits(engine, mirror, number, commits)),

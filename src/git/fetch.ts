@@ -8,15 +8,34 @@ import { openRemote } from "./remote.ts";
 
 /**
  * Brings the remote's branches and tags into the mirror as they are now, with their whole history; those that are gone
- * there go here too, the commits kept under refs/cr/ stay. Not `--atomic`: a branch `a` that became `a/b` could not
+ * there go here too, the commits kept under refs/cr/ and refs/svc/ stay. Not `--atomic`: a branch `a` that became `a/b` could not
  * change in one transaction.
  * @returns why it did not work, or null. A remote with one branch whose name no disk can hold fails like this and has
  * still brought all commits: look for what you need before you give up.
  */
-export async function fetchBranches(
+export function fetchBranches(
   engine: Engine,
   repo: RemoteRepository,
   mirror: Mirror,
+): Promise<SvcError | MirrorDamaged | null> {
+  return fetchInto(engine, repo, mirror, ["+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*"]);
+}
+
+/** Brings one ref into the mirror as it is on the host, if it is there. @returns why it did not work, or null */
+export function fetchRef(
+  engine: Engine,
+  repo: RemoteRepository,
+  mirror: Mirror,
+  ref: string,
+): Promise<SvcError | MirrorDamaged | null> {
+  return fetchInto(engine, repo, mirror, [`+${ref}:${ref}`]);
+}
+
+async function fetchInto(
+  engine: Engine,
+  repo: RemoteRepository,
+  mirror: Mirror,
+  refspecs: readonly string[],
 ): Promise<SvcError | MirrorDamaged | null> {
   await using remote = await openRemote(engine.remote, repo);
   await cleanUp(mirror);
@@ -35,8 +54,7 @@ export async function fetchBranches(
         "--no-show-forced-updates",
         "--",
         remote.url,
-        "+refs/heads/*:refs/heads/*",
-        "+refs/tags/*:refs/tags/*",
+        ...refspecs,
       ],
       environment: { ...remote.environment, GIT_DIR: mirror.directory },
       deadlineMs: engine.limits.fetchMs,

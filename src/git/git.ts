@@ -100,6 +100,13 @@ export interface Git {
    */
   createBranch(repo: Repository, request: BranchRequest): Promise<string>;
 
+  /**
+   * Makes sure that the mirror holds what one of svc's own refs names: a mirror that was made anew gets it from the host,
+   * where that took it.
+   * @returns false when it is nowhere
+   */
+  ensureOwn(repo: Repository, ref: string, commit: string): Promise<boolean>;
+
   /** Keeps commits reachable in the mirror under `refs/cr/<number>/<name>`, whatever happens to the branches. */
   keep(repo: Repository, number: number, commits: Record<"base" | "head" | "merge", string>): Promise<void>;
 
@@ -163,6 +170,8 @@ export interface AdvertiseRequest {
   protocol: Protocol;
   /** The branch that a clone checks out. */
   head: string;
+  /** One of svc's own refs, which this pusher is told of beside branches and tags. */
+  own?: string;
 }
 
 /** The body of an answer, and when the work behind it is over. */
@@ -181,6 +190,11 @@ export interface UploadRequest {
 export interface ReceiveRequest {
   body: ReadableStream<Uint8Array>;
   judge: PushJudge;
+  /**
+   * One of svc's own refs, which this push is about: it changes here, and what is on a git host gets it afterwards, if
+   * the host takes such refs. `changed` is waited for before the client is told.
+   */
+  own?: { ref: string; changed(commit: string | null): Promise<void> };
 }
 
 /** What a push does to a ref. A `rewrite` takes commits away; for a tag, any move is one. */

@@ -31,7 +31,7 @@ export async function pushBranch(
 }
 
 /**
- * Changes refs of a remote, each only from where it is expected to be.
+ * Changes refs of a remote, each only from where it is expected to be, unless it may be anywhere.
  * @returns what became of each, and what the host said beside, fit to be shown
  * @throws SvcError `repo_unreachable`: nothing was sent
  */
@@ -39,7 +39,7 @@ export async function pushRefs(
   engine: Engine,
   remote: Remote,
   updates: readonly RefUpdate[],
-  options: { environment: Record<string, string>; atomic: boolean; deadlineMs: number },
+  options: PushOptions,
 ): Promise<{ outcomes: Map<string, PushOutcome>; said: string[] }> {
   const result = await engine.runner.run({
     args: [
@@ -50,7 +50,9 @@ export async function pushRefs(
       "--no-signed",
       "--recurse-submodules=no",
       ...(options.atomic ? ["--atomic"] : []),
-      ...updates.map(({ ref, from }) => `--force-with-lease=${ref}:${from ?? ""}`),
+      ...(options.anywhere
+        ? ["--force"]
+        : updates.map(({ ref, from }) => `--force-with-lease=${ref}:${from ?? ""}`)),
       "--",
       remote.url,
       ...updates.map(({ ref, to }) => `${to ?? ""}:${ref}`),
@@ -67,6 +69,14 @@ export async function pushRefs(
     scrub(line, remote.secrets, Object.values(engine.directories), REASON_MAX_BYTES),
   );
   return { outcomes, said };
+}
+
+interface PushOptions {
+  environment: Record<string, string>;
+  atomic: boolean;
+  /** Refs of svc's own, which nobody else moves. */
+  anywhere?: boolean;
+  deadlineMs: number;
 }
 
 /** What a host says about a refused push is kept up to this size. */

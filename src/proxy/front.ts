@@ -12,18 +12,34 @@ import { createPreviews } from "./previews.ts";
 import { ofHttp, refuse } from "./refuse.ts";
 import { isSandboxTarget, readSandboxTarget } from "./target.ts";
 
+export interface Front {
+  decide: Decide;
+  explain: Explain;
+  /** From now on only sandboxes that save their work are let in: the server is about to stop. */
+  close(): void;
+}
+
+/** What the daemon of a sandbox asks for to save its work. */
+const SAVES = /^\/v1\/(?:git\/|projects\/[^/?]+\/git\/clone-credential(?:\?|$))/;
+
 /**
  * What the public listener does with requests: those for sandboxes go to their daemons, all others to the API itself.
  * @param api where that listens
  */
-export function createFront(deps: Deps, api: Address): { decide: Decide; explain: Explain } {
+export function createFront(deps: Deps, api: Address): Front {
   const door = createDoor(deps);
   const pass = createPassage(deps);
   const previews = createPreviews(deps, door, pass);
   const previewOf = (head: RequestHead) => readPreviewHost(head.host, previewSite(deps).host);
 
+  let isClosing = false;
+
   return {
+    close() {
+      isClosing = true;
+    },
     decide(head, { address }) {
+      if (isClosing && !SAVES.test(head.target)) return { answer: refuse(deps, stopping(), head) };
       const place = previewOf(head);
       if (place) return orRefuse(head, () => previews(head, address, place));
       if (isSandboxTarget(head.target)) return orRefuse(head, () => toSandbox(head, address));
@@ -73,5 +89,9 @@ function forApi(head: RequestHead, client: string): string {
 function explain(status: number, message: string, isForSandbox: boolean): SvcError | Error {
   if (status !== 502) return ofHttp(status, message);
   if (isForSandbox) return new SvcError("sandbox_unreachable", "The session's sandbox does not answer.");
+  return stopping();
+}
+
+function stopping(): SvcError {
   return new SvcError("unavailable", "svc is about to stop. Try again.", {}, { "Retry-After": "5" });
 }

@@ -7,7 +7,7 @@ import { aim } from "./goal.ts";
 import { findSession } from "./read.ts";
 
 /** A sandbox is asked to end, and killed when it does not; a person waits for that. */
-const WAIT_MS = 30_000;
+const WAIT_MS = 45_000;
 const LOOK_MS = 1_000;
 
 /**

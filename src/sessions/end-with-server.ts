@@ -5,7 +5,8 @@ import { endSession } from "./end.ts";
 
 /**
  * Stops the sessions whose sandboxes live with this server alone, as processes of its machine: whoever stops the server
- * in good order finds nothing of it running. For a server that takes no more jobs.
+ * in good order finds nothing of it running. For a server that takes no more jobs, and still takes
+ * what sandboxes save.
  */
 export async function stopWithServer(deps: Deps): Promise<void> {
   const sessions = await deps.db

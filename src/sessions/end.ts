@@ -6,8 +6,11 @@ import { openLog } from "./log.ts";
 import { keepSandboxLog } from "./logs.ts";
 import type { SessionRow } from "./wire.ts";
 
-/** What a sandbox gets to end its runs, save its work and stop its runtime; then it is killed. */
-const GRACE_MS = 10_000;
+/**
+ * What a sandbox gets to end its runs (3 s), save its work (20 s), stop its runtime (5 s) and save what that has written
+ * as it ended (5 s); then it is killed. Nearly all are done within a second or two.
+ */
+const GRACE_MS = 35_000;
 
 /** Stops a session that is to be stopped: its sandbox ends, its keys die, and then it is `stopped`. */
 export async function endSession(deps: Deps, session: SessionRow): Promise<void> {

@@ -16,6 +16,7 @@ export interface SandboxKeys {
 /**
  * The environment of a sandbox (spec 2.8): the project's secrets, and svc's own names, which no secret can have.
  * @param apiUrl where the sandbox reaches the API, without `/v1`
+ * @param restore the commit of saved work that the daemon brings back
  */
 export function environmentOf(
   { config }: Pick<Deps, "config">,
@@ -23,6 +24,7 @@ export function environmentOf(
   keys: SandboxKeys,
   secrets: OpenSecrets,
   apiUrl: string,
+  restore: string | null,
 ): Record<string, string> {
   const { sessionId } = session;
   return {
@@ -41,6 +43,7 @@ export function environmentOf(
     SVC_TOKEN: keys.serviceKey,
     SVC_CLI_TOKEN: keys.token,
     SVC_EXECUTOR_TOKEN: keys.token,
+    ...(restore !== null && { SVC_RESTORE_COMMIT: restore }),
     ...(session.agentName !== null && { SVC_AGENT_NAME: session.agentName }),
     ...(session.model !== null && { SVC_OPENCODE_MODEL: session.model }),
     // svc gives it, as all prompts; a sandbox that is started again has heard of it, or gets it all the same

@@ -11,7 +11,7 @@ import type { SessionRow } from "./wire.ts";
 type Change = Partial<
   Pick<
     SessionRow,
-    "goal" | "status" | "place" | "generation" | "step" | "error" | "stopReason" | "lastActiveAt"
+    "goal" | "status" | "place" | "restores" | "generation" | "step" | "error" | "stopReason" | "lastActiveAt"
   >
 >;
 

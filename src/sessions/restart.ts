@@ -14,18 +14,25 @@ import { type SessionRow, toWire } from "./wire.ts";
 
 /**
  * Gives a session a new sandbox, with a new key and a new project token, on the branch as it was pushed. The old one, if
- * there is one, is stopped first.
+ * there is one, is stopped first, and its work saved.
+ * @param restore whether the saved work is brought back
  * @throws concurrent_session_limit, not_found, validation_failed
  */
-export async function restartSession(deps: Deps, project: ProjectRow, sessionId: string): Promise<Session> {
+export async function restartSession(
+  deps: Deps,
+  project: ProjectRow,
+  sessionId: string,
+  restore: boolean,
+): Promise<Session> {
   const { session, sandbox } = await findSession(deps, project, sessionId);
-  const row = await start(deps, session.sessionId, () => true);
+  const row = await start(deps, session.sessionId, () => true, restore);
   if (!row) throw unknownSession();
   return toWire(deps, row, sandbox);
 }
 
 /**
- * Starts a session again that was stopped, since somebody asks for it; any other stays as it is.
+ * Starts a session again that was stopped, since somebody asks for it; any other stays as it is. When no person has
+ * stopped it, its work is there again.
  * @throws concurrent_session_limit
  */
 export async function wakeSession(deps: Deps, session: SessionRow): Promise<void> {
@@ -37,6 +44,7 @@ async function start(
   deps: Deps,
   sessionId: string,
   isDue: (session: SessionRow) => boolean,
+  restore?: boolean,
 ): Promise<SessionRow | null> {
   const row = await deps.db.transaction(async (tx) => {
     const [session] = await tx
@@ -45,7 +53,7 @@ async function start(
       .where(eq(projectSessions.sessionId, sessionId))
       .for("update");
     if (!session || !isDue(session)) return session ?? null;
-    return await startAgain(deps, tx, session);
+    return await startAgain(deps, tx, session, restore);
   });
   deps.changes.notify(sessionId);
   return row;
@@ -54,9 +62,15 @@ async function start(
 /**
  * Starts a session anew, whatever it is.
  * @param tx holds the session's row
+ * @param restore whether its saved work is brought back: unless a person has stopped it, if left out
  * @throws concurrent_session_limit
  */
-export async function startAgain(deps: Deps, tx: Db, session: SessionRow): Promise<SessionRow | null> {
+export async function startAgain(
+  deps: Deps,
+  tx: Db,
+  session: SessionRow,
+  restore = session.stopReason !== "user",
+): Promise<SessionRow | null> {
   const isOver = !isAlive(session);
   if (isOver) await takePlace(deps, tx, session.accountId);
   const isGone = (await goneSince(deps, tx, session.place)) !== null;
@@ -64,6 +78,7 @@ export async function startAgain(deps: Deps, tx: Db, session: SessionRow): Promi
     // without a sandbox, or with one that a server that is gone will end, it may run where it is asked for
     ...((isOver || isGone) && { place: placeOf(deps, session.provider) }),
     goal: "running",
+    restores: restore,
     status: "provisioning",
     generation: session.generation + 1,
     step: null,

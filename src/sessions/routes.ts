@@ -1,10 +1,12 @@
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import { guard } from "../auth/guard.ts";
+import { savedWork } from "../contract/saved-work.ts";
 import {
   createSessionBody,
   logLine,
   renameSessionBody,
+  restartSessionBody,
   session,
   sessionStatus,
 } from "../contract/session.ts";
@@ -19,6 +21,7 @@ import { LINES_DEFAULT, LINES_MAX, readLogs } from "./logs.ts";
 import { getSession, listSessions } from "./read.ts";
 import { renameSession } from "./rename.ts";
 import { restartSession } from "./restart.ts";
+import { readSaved, streamSaved } from "./saved.ts";
 import { stopSession } from "./stop.ts";
 
 /** Contract: Sessions, sandboxes, proxy. */
@@ -60,11 +63,24 @@ export const sessionRoutes = (deps: Deps) =>
     })
     .post(
       "/:sessionId/restart",
-      ({ project, params, set }) => {
+      ({ project, params, body, set }) => {
         set.status = 202;
-        return restartSession(deps, project, params.sessionId);
+        return restartSession(deps, project, params.sessionId, body?.restore ?? false);
       },
-      { project: "write", ...answer(202, session) },
+      { project: "write", body: Type.Optional(restartSessionBody), ...answer(202, session) },
+    )
+    .get(
+      "/:sessionId/saved",
+      async ({ project, params, headers, set }) => {
+        if (headers["accept"]?.includes("text/x-diff")) {
+          const stream = await streamSaved(deps, project, params.sessionId);
+          return new Response(stream, { headers: { "Content-Type": "text/x-diff; charset=utf-8" } });
+        }
+        // As text: a Response made here would be taken apart and sent as a stream.
+        set.headers["content-type"] = "application/json";
+        return readSaved(deps, project, params.sessionId);
+      },
+      { project: "write", ...answer(200, savedWork) },
     )
     .post(
       "/:sessionId/stop",

@@ -13,6 +13,7 @@ import { endSandbox } from "./end.ts";
 import { environmentOf } from "./environment.ts";
 import { makeKeys } from "./keys.ts";
 import { openLog, type SessionLog } from "./log.ts";
+import { commitToRestore } from "./saved.ts";
 import { thisStart } from "./this-start.ts";
 import type { SessionRow } from "./wire.ts";
 
@@ -45,6 +46,7 @@ export async function startSandbox(deps: Deps, start: Start, signal: AbortSignal
 
     // an earlier start of this session, also one that was cut off: its work is saved, and its keys die
     await endSandbox(deps, session);
+    const restore = await commitToRestore(deps, start);
     const keys = await makeKeys(deps, session);
     await deps.checkpoint("keys-made");
     const secrets = await openSecrets(deps, project.projectId);
@@ -58,7 +60,7 @@ export async function startSandbox(deps: Deps, start: Start, signal: AbortSignal
         sessionId: session.sessionId,
         projectId: project.projectId,
         generation: session.generation,
-        environment: (apiUrl) => environmentOf(deps, start, keys, secrets, apiUrl),
+        environment: (apiUrl) => environmentOf(deps, start, keys, secrets, apiUrl, restore),
         limits,
         build,
       },

@@ -27,9 +27,23 @@ export function toWire(
     sandbox_provider: row.provider,
     sandbox_url: `${config.publicUrl}/v1/p/${row.sessionId}/8000`,
     sandbox_status: sandbox?.state ?? null,
+    saved: savedOf(row),
     created_by: row.createdBy,
     created_at: row.createdAt.toISOString(),
     updated_at: row.updatedAt.toISOString(),
     last_active_at: row.lastActiveAt.toISOString(),
   };
+}
+
+function savedOf({
+  savedCommit,
+  savedAt,
+  savedFiles,
+  savedGeneration,
+  generation,
+  status,
+}: SessionRow): Session["saved"] {
+  if (savedCommit === null || savedAt === null) return null;
+  const live = status === "running" && savedGeneration === generation;
+  return { commit: savedCommit, at: savedAt.toISOString(), files: savedFiles, live };
 }

@@ -22,6 +22,7 @@ type Who =
   | "project"
   | "session"
   | "clone"
+  | "saver"
   | "stranger"
   | "nobody"
   | "other project"
@@ -52,6 +53,7 @@ const OWN = "refs/heads/S";
 const TAG = "refs/tags/v1";
 
 const BY_CR = "changes only by a change request";
+const SAVES_ONLY = "this credential only saves the work of its session";
 const OWN_ONLY = "a session pushes only its own branch";
 
 const agents = (who: "session" | "clone"): Row[] => [
@@ -128,6 +130,18 @@ const ROWS: Row[] = [
 
   ...agents("session"),
   ...agents("clone"),
+
+  { who: "user", push: ["S2:refs/svc/saved/S"], says: "svc keeps these refs itself" },
+  { who: "user", push: [":refs/svc/saved/S"], says: "svc keeps these refs itself" },
+  { who: "project", push: ["S2:refs/svc/saved/S"], says: "svc keeps these refs itself" },
+  { who: "saver", push: [`S2:${OWN}`], says: SAVES_ONLY },
+  { who: "saver", push: [`M3:${MAIN}`], says: SAVES_ONLY },
+  { who: "saver", push: [`:${OWN}`], says: SAVES_ONLY },
+  { who: "saver", push: ["M3:refs/tags/v2"], says: SAVES_ONLY },
+  { who: "saver", push: ["S2:refs/svc/saved/other"], says: SAVES_ONLY },
+  { who: "saver", push: ["S2:refs/svc/saved/S/below"], says: SAVES_ONLY },
+  { who: "saver", push: ["S2:refs/cr/1/head"], says: SAVES_ONLY },
+  { who: "saver", push: ["B:refs/svc/saved/S"], says: "a branch names a commit" },
 
   { who: "stranger", push: [`M3:${NEW}`], says: "not a member" },
   { who: "nobody", push: [`M3:${NEW}`], says: "could not read Username" },
@@ -266,6 +280,7 @@ async function makeCredentials(kind: "hosted" | "external"): Promise<Record<Who,
     project: await mint(place),
     session: session.token,
     clone: session.cloneCredential,
+    saver: writeCloneCredential({ keys }, { ...claims, saves: true }),
     stranger: await api.mint(`stranger-${kind}@example.com`),
     nobody: null,
     "other project": await mint(other),

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { paintDiff } from "../../cli/commands/cr/paint-diff.ts";
+import { paintDiff } from "../../cli/commands/paint-diff.ts";
 import { painter, runJq } from "../../cli/output.ts";
 import { run } from "../../cli/run.ts";
 import { lines, oneLine, safeJson, shellWord } from "../../cli/text.ts";

@@ -33,6 +33,7 @@ test("a sandbox boots: clone, runtime, requests; and no secret of svc's is left 
     busy: false,
     conversation: null,
     active_at: expect.any(String),
+    saved: null,
   });
   const config = (key: string) =>
     runClient(workspace, "config", "--get-all", key).then(({ out }) => out.trim());

@@ -22,6 +22,7 @@ export function session(change: Partial<Session> = {}): Session {
     sandbox_provider: "local",
     sandbox_url: `http://localhost:8008/v1/p/${session_id}/8000`,
     sandbox_status: "active",
+    saved: null,
     created_by: "33333333-3333-4333-8333-333333333333",
     created_at: TIME,
     updated_at: TIME,

@@ -200,7 +200,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   };
 }
 
-function standInApi(answer: StandInApi["answer"] = () => null): StandInApi {
+export function standInApi(answer: StandInApi["answer"] = () => null): StandInApi {
   const asked: StandInApi["asked"] = [];
   const server = Bun.serve({
     hostname: "127.0.0.1",

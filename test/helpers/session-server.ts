@@ -15,7 +15,7 @@ import { untilStatus } from "./sessions.ts";
  * A server in a process of its own, on a real Postgres, with real local sandboxes: svc-agent from dist/, and the stand-in
  * of the agent runtime in them. It can be stopped between two steps of a session, killed, and started again.
  */
-export interface SessionServer extends Omit<HaltingServer, "url" | "pid"> {
+export interface SessionServer extends Omit<HaltingServer, "pid"> {
   dataDir: string;
   databaseUrl: string;
   /** A user token of the first user, and the path of the project's sessions: for a second server on the database. */
@@ -43,7 +43,8 @@ export async function startSessionServer(env: Record<string, string> = {}): Prom
   const runtime = join(tools.path, "opencode");
   await compile(join(import.meta.dir, "opencode.ts"), runtime);
   const remote = new Remote();
-  remote.commit("main", { a: "1\n" });
+  // the stand-in of the runtime keeps notes where it is started
+  remote.commit("main", { a: "1\n", ".gitignore": ".log\n" });
   const server = await startHaltingServer({
     SVC_PORT: "0",
     SVC_DATA_DIR: dataDir,

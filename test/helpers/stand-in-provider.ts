@@ -72,6 +72,7 @@ export class StandInProvider implements Provider {
         busy: false,
         conversation: null,
         active_at: new Date(0).toISOString(),
+        saved: null,
         ...this.firstHealth,
       },
       sandbox: {

@@ -1,10 +1,11 @@
+import type { DaemonHealth } from "../../../src/contract/daemon.ts";
 import type { LogLine, Session } from "../../../src/contract/session.ts";
 import type { View } from "../../output.ts";
 import type { Handler } from "../../spec.ts";
 import type * as table from "../../table/sessions.ts";
 import { ago, sheet } from "../../table-print.ts";
-import { oneLine } from "../../text.ts";
-import { findOwnSession } from "./reference.ts";
+import { count, oneLine } from "../../text.ts";
+import { type Found, findOwnSession } from "./reference.ts";
 import { logRow, shortId, statusPaint, statusText } from "./show-session.ts";
 import { tailOf } from "./watch.ts";
 
@@ -13,11 +14,32 @@ export const info: Handler<typeof table.info> = async (context, { args }) => {
   const found = await findOwnSession(context, args.id);
   const session = await found.api.call<Session>({ path: found.path });
   const log = session.status === "failed" && !out.data.json ? await tailOf(found) : [];
-  await out.result(session, (view) => page(session, log, view));
+  const problem = session.status === "running" && !out.data.json ? await saveProblem(found) : null;
+  await out.result(session, (view) => page(session, problem, log, view));
   await out.note(next(session));
 };
 
-function page(session: Session, log: readonly LogLine[], view: View): string {
+/** A sandbox that does not answer at once is not waited for. */
+const HEALTH_SECONDS = 2;
+
+/** Why work is not saved, or not brought back, in the sandbox's own words. */
+async function saveProblem({ api, id }: Found): Promise<string | null> {
+  const path = `/p/${encodeURIComponent(id)}/8000/svc/health`;
+  // without retries: it is an extra
+  const signal = AbortSignal.timeout(HEALTH_SECONDS * 1000);
+  const health = await api
+    .call<Partial<DaemonHealth>>({ path, seconds: HEALTH_SECONDS, signal })
+    .catch(() => null);
+  return typeof health?.save_problem === "string" ? health.save_problem : null;
+}
+
+function savedText({ saved }: Session, time: (value: string) => string): string | null {
+  if (saved === null) return null;
+  const files = saved.files === null ? "" : `${count(saved.files, "file")}, `;
+  return `${files}${time(saved.at)}${saved.live ? "" : ", not in a sandbox now"}`;
+}
+
+function page(session: Session, problem: string | null, log: readonly LogLine[], view: View): string {
   const { tty, paint } = view;
   const title = oneLine(session.name ?? `Session ${shortId(session)}`);
   const status = statusPaint(paint, session.status)(oneLine(statusText(session)));
@@ -42,6 +64,8 @@ function page(session: Session, log: readonly LogLine[], view: View): string {
       ["provider", session.sandbox_provider],
       ["sandbox", session.sandbox_status],
       ["sandbox url", session.sandbox_url],
+      ["saved work", savedText(session, time)],
+      ["saving", problem],
       ["created", `${time(session.created_at)} by ${session.created_by}`],
       ["last active", time(session.last_active_at)],
     ],
@@ -53,6 +77,8 @@ function page(session: Session, log: readonly LogLine[], view: View): string {
 
 function next(session: Session): string {
   const id = shortId(session);
+  if (session.saved !== null && !session.saved.live && session.status !== "provisioning")
+    return `Next: svc sessions saved ${id}\n      svc sessions restart ${id} --restore`;
   if (session.status === "running") return `Next: svc sessions open ${id}\n      svc sessions preview ${id}`;
   if (session.status === "provisioning") return `Next: svc sessions logs ${id} --follow`;
   return `Next: svc sessions restart ${id}`;

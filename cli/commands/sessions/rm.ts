@@ -25,4 +25,8 @@ export const rm: Handler<typeof table.rm> = async (context, { args, flags }) => 
     () => `Deleted the session ${words}.\n`,
   );
   await context.out.note(`Its commits are on the branch ${oneLine(branch_name)}.`);
+  if (session.saved !== null)
+    await context.out.note(
+      `Its saved work is the commit ${oneLine(session.saved.commit)}: git fetch origin <commit> gets it.`,
+    );
 };

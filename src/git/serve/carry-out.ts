@@ -16,6 +16,8 @@ export interface Target {
   mirror: Mirror;
   /** Changes refs of the mirror while no fetch does. */
   write<T>(work: () => Promise<T>): Promise<T>;
+  /** It is about one of svc's own refs: svc's repository decides, on a git host too. */
+  own?: unknown;
 }
 
 /** A push whose objects are in the quarantine and which the rules allow. */
@@ -39,9 +41,10 @@ export async function carryOut(engine: Engine, target: Target, push: AllowedPush
   const updates = push.updates.filter(({ from, to }) => from !== to);
   if (updates.length === 0) return done;
   const { repo } = target;
-  const changed = isRemote(repo)
-    ? await pass(engine, target, repo, { ...push, updates })
-    : await take(engine, target, { ...push, updates });
+  const changed =
+    isRemote(repo) && !target.own
+      ? await pass(engine, target, repo, { ...push, updates })
+      : await take(engine, target, { ...push, updates });
   await engine.checkpoint("refs-changed");
   return new Map([...done, ...changed]);
 }

@@ -1,7 +1,14 @@
 import { SvcError } from "../../contract/errors.ts";
 import { VERSION } from "../../contract/version.ts";
 import type { Engine } from "../engine.ts";
-import { type Branches, isRemote, type PushJudge, type RemoteRepository, type Transfer } from "../git.ts";
+import {
+  type Branches,
+  isRemote,
+  type PushJudge,
+  type ReceiveRequest,
+  type RemoteRepository,
+  type Transfer,
+} from "../git.ts";
 import type { Mirror } from "../mirror.ts";
 import { FLUSH, packet } from "../pkt-line.ts";
 import { refFault } from "../refs.ts";
@@ -19,11 +26,17 @@ import { checkConnected, unpack } from "./unpack.ts";
 export interface PushContext extends Target {
   judge: PushJudge;
   list(repo: RemoteRepository, timeoutMs: number): Promise<Branches>;
+  own?: ReceiveRequest["own"];
 }
 
-/** The answer to `GET info/refs?service=git-receive-pack`: all branches and tags, and what this end can do. */
-export async function advertiseReceive(engine: Engine, mirror: Mirror): Promise<Uint8Array> {
-  const refs = [...(await listRefs(engine, mirror))].map(([ref, id]) => `${id} ${ref}`);
+/**
+ * The answer to `GET info/refs?service=git-receive-pack`: all branches and tags, and what this end can do.
+ * @param own one of svc's own refs, for a pusher that may move it
+ */
+export async function advertiseReceive(engine: Engine, mirror: Mirror, own?: string): Promise<Uint8Array> {
+  const refs = [...(await listRefs(engine, mirror, own === undefined ? [] : [own]))].map(
+    ([ref, id]) => `${id} ${ref}`,
+  );
   const nothing = `${"0".repeat(mirror.format === "sha256" ? 64 : 40)} capabilities^{}`;
   const [first = nothing, ...others] = refs;
   const lines = [
@@ -84,7 +97,13 @@ async function push(
     const allowed = { updates: open(head, verdicts), quarantine, atomic, report };
     for (const [ref, reason] of await carryOut(engine, context, allowed)) verdicts.set(ref, reason);
   }
+  await tellOwn(context, head, verdicts);
   report.end(fault, verdicts);
+}
+
+async function tellOwn({ own }: PushContext, head: PushHead, verdicts: Verdicts): Promise<void> {
+  const update = head.updates.find(({ ref }) => ref === own?.ref);
+  if (own && update && verdicts.get(update.ref) === null) await own.changed(update.to);
 }
 
 /**
@@ -146,9 +165,9 @@ async function judge(
  * On a git host, a branch may be another name of the default one, and would move it. The host is asked meanwhile.
  * @returns what it said, or why it could not be asked
  */
-async function askAliases({ repo, list }: PushContext): Promise<Branches["symbolic"] | SvcError> {
+async function askAliases({ repo, list, own }: PushContext): Promise<Branches["symbolic"] | SvcError> {
   try {
-    return isRemote(repo) ? (await list(repo, LIST_MS)).symbolic : new Map();
+    return isRemote(repo) && !own ? (await list(repo, LIST_MS)).symbolic : new Map();
   } catch (error) {
     if (error instanceof SvcError) return error;
     throw error;

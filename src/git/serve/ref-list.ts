@@ -4,12 +4,17 @@ import type { Mirror } from "../mirror.ts";
 
 /**
  * All branches and tags of a mirror → the objects that they name, in git's order.
+ * @param own another ref that is asked for, by its full name
  * @returns names with a character for each byte (latin1): not every one is UTF-8
  * @throws SvcError `merge_engine_failed`
  */
-export async function listRefs(engine: Engine, mirror: Mirror): Promise<Map<string, string>> {
+export async function listRefs(
+  engine: Engine,
+  mirror: Mirror,
+  own: readonly string[] = [],
+): Promise<Map<string, string>> {
   const result = await engine.runner.run({
-    args: ["for-each-ref", "--format=%(objectname) %(refname)", "refs/heads", "refs/tags"],
+    args: ["for-each-ref", "--format=%(objectname) %(refname)", "refs/heads", "refs/tags", ...own],
     environment: mirror.environment,
     deadlineMs: engine.limits.mergeMs,
     outputBytes: engine.limits.outputBytes,

@@ -15,7 +15,8 @@ export async function examine(
 ): Promise<UpdateKind | "not a commit" | "unknown"> {
   if (to === null) return "delete";
   const isBranch = ref.startsWith("refs/heads/");
-  if (isBranch && (await ask(engine, quarantine, ["cat-file", "-t", to])).text !== "commit")
+  const isSaved = ref.startsWith("refs/svc/");
+  if ((isBranch || isSaved) && (await ask(engine, quarantine, ["cat-file", "-t", to])).text !== "commit")
     return "not a commit";
   if (from === null) return "create";
   if (!isBranch) return "rewrite";

@@ -1,17 +1,19 @@
 import type { Engine } from "../engine.ts";
 import { holdPlace } from "../gate.ts";
-import type {
-  AdvertiseRequest,
-  Branches,
-  ReceiveRequest,
-  RemoteRepository,
-  Repository,
-  Transfer,
-  UploadRequest,
+import {
+  type AdvertiseRequest,
+  type Branches,
+  isRemote,
+  type ReceiveRequest,
+  type RemoteRepository,
+  type Repository,
+  type Transfer,
+  type UploadRequest,
 } from "../git.ts";
-import { pointHead } from "../mirror.ts";
+import { type Mirror, pointHead } from "../mirror.ts";
 import type { Mirrors } from "../mirrors.ts";
 import { createIntake } from "./intake.ts";
+import { offer } from "./offer.ts";
 import { advertiseReceive, receive } from "./receive.ts";
 import { advertiseUpload, answerUpload } from "./upload.ts";
 
@@ -21,6 +23,8 @@ const QUESTION_MAX_BYTES = 32 * 1024 * 1024;
 const HEARD_OUT = 2;
 /** A listing that a client waits for. */
 const LIST_MS = 20_000;
+
+const asItIs = async (mirror: Mirror): Promise<Mirror> => mirror;
 
 /** Repositories as git clients read and write them. */
 export interface Serving {
@@ -37,12 +41,14 @@ export function createServing(
   const { stallMs, transferMs, packBytes } = engine.limits;
 
   return {
-    async advertise(repo, { service, protocol, head }) {
-      const mirror = await mirrors.refresh(repo, (remote) => list(remote, LIST_MS));
+    async advertise(repo, { service, protocol, head, own }) {
+      const fresh = mirrors.refresh(repo, (remote) => list(remote, LIST_MS));
+      // what svc itself keeps does not wait for a host that is away
+      const mirror = own === undefined ? await fresh : await fresh.catch(() => mirrors.use(repo, [], asItIs));
       await pointHead(mirror, head);
       return service === "git-upload-pack"
         ? await advertiseUpload(engine, mirror, protocol)
-        : await advertiseReceive(engine, mirror);
+        : await advertiseReceive(engine, mirror, own);
     },
 
     async upload(repo, { protocol, body, signal }) {
@@ -57,13 +63,16 @@ export function createServing(
       );
     },
 
-    async receive(repo, { body, judge }) {
+    async receive(repo, { body, judge, own }) {
       const intake = createIntake(body, { maxBytes: packBytes * HEARD_OUT, stallMs, transferMs });
       return await holdPlace(engine.transfers, repo.id, () =>
         mirrors.use(repo, [], async (mirror) => {
           const write = <T>(work: () => Promise<T>) => mirrors.write(mirror, work);
-          const answer = await receive(engine, { repo, mirror, judge, write, list }, intake);
-          return { ...answer, ended: answer.ended.then(() => mirrors.lookAfter(mirror)) };
+          const context = { repo, mirror, judge, write, list, ...(own && { own }) };
+          const answer = await receive(engine, context, intake);
+          const ended = answer.ended.then(() => mirrors.lookAfter(mirror));
+          if (!own || !isRemote(repo)) return { ...answer, ended };
+          return { ...answer, ended: ended.then(() => offer(engine, repo, mirror, own.ref)) };
         }),
       );
     },

@@ -1,6 +1,6 @@
-import type { Paint } from "../../output.ts";
-import { lines } from "../../text.ts";
-import { wholeLines } from "../../whole-lines.ts";
+import type { Paint } from "../output.ts";
+import { lines } from "../text.ts";
+import { wholeLines } from "../whole-lines.ts";
 
 /** A patch for a terminal: coloured line by line, and whatever a terminal would act on spelled out. */
 export async function* paintDiff(chunks: AsyncIterable<Uint8Array>, paint: Paint): AsyncGenerator<string> {

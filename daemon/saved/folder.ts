@@ -1,0 +1,107 @@
+import { join } from "node:path";
+import type { Settings } from "../settings.ts";
+import type { LeftOut } from "./left-out.ts";
+import type { Change } from "./look.ts";
+import { SaveError } from "./save-error.ts";
+import { holdsCredentials } from "./secrets.ts";
+import { reasonOf, type WorkspaceGit } from "./workspace-git.ts";
+
+/** One new file, and all that changed files are together: a build's output that nobody has told git to ignore. */
+const FILE_MAX_BYTES = 50 * 1024 * 1024;
+const TOTAL_MAX_BYTES = 256 * 1024 * 1024;
+/** Files that git cannot read; where there are more, something else is wrong. */
+const UNREADABLE_MAX = 20;
+
+/**
+ * Makes the folder in which work is prepared to be saved, beside the workspace, as the agent: an index like the
+ * workspace's, and a place for objects. What an earlier one has left is removed.
+ * @returns the variables by which git works there, and in the workspace's objects for the rest
+ */
+export async function openFolder(
+  { must, script }: WorkspaceGit,
+  settings: Settings,
+): Promise<Readonly<Record<string, string>>> {
+  const paths = ["rev-parse", "--path-format=absolute", "--git-path", "index", "--git-path", "objects"];
+  const found = await must("git does not know the workspace", paths);
+  const [index = "", objects = ""] = found.toString().split("\n");
+  const folder = folderOf(settings);
+  const { code, errors } = await script(OPEN, [folder, index]);
+  if (code !== 0) throw new SaveError(`The work could not be prepared to be saved: ${reasonOf(errors)}.`);
+  return {
+    GIT_INDEX_FILE: join(folder, "index"),
+    GIT_OBJECT_DIRECTORY: join(folder, "objects"),
+    GIT_ALTERNATE_OBJECT_DIRECTORIES: /[:"\\]/.test(objects)
+      ? `"${objects.replace(/["\\]/g, "\\$&")}"`
+      : objects,
+  };
+}
+
+/** Removes the folder. */
+export async function removeFolder({ script }: WorkspaceGit, settings: Settings): Promise<void> {
+  await script('rm -rf -- "$1"', [folderOf(settings)]);
+}
+
+/** The copy keeps its time: by it git knows which files may have changed unseen. */
+const OPEN = `rm -rf -- "$1" && mkdir -p -m 700 -- "$1/objects" && { [ ! -f "$2" ] || cp -p -- "$2" "$1/index"; }`;
+
+function folderOf({ home }: Settings): string {
+  return join(home, ".svc-saved");
+}
+
+/**
+ * Brings the work tree's changes into the index, but for what is left out.
+ * @returns the tree that it holds then
+ */
+export async function fillIndex(
+  { git, must }: WorkspaceGit,
+  environment: Readonly<Record<string, string>>,
+  changes: readonly Change[],
+  leftOut: LeftOut,
+): Promise<string> {
+  const { taken, dropped } = choose(changes, leftOut);
+  const drop = ["update-index", "-z", "--force-remove", "--stdin"];
+  if (dropped.length > 0)
+    await must("git could not leave a file out", drop, { stdin: names(dropped), environment });
+  // a file may stand where a folder was
+  const paths = taken.toSorted((a, b) => Number(b.isGone) - Number(a.isGone)).map(({ path }) => path);
+  for (let unreadable = 0; paths.length > 0; unreadable++) {
+    const add = ["update-index", "-z", "--add", "--remove", "--replace", "--stdin"];
+    const { code, errors } = await git(add, { stdin: names(paths), environment });
+    if (code === 0) break;
+    const at = paths.findLastIndex((path) => errors.endsWith(`fatal: Unable to process path ${path}\n`));
+    const [path] = at < 0 ? [] : paths.splice(at, 1);
+    if (path === undefined || unreadable === UNREADABLE_MAX)
+      throw new SaveError(`git could not read the work: ${reasonOf(errors)}.`);
+    leftOut.add(path, "unreadable");
+  }
+  return (await must("git could not write the work", ["write-tree"], { environment }))
+    .toString("latin1")
+    .trim();
+}
+
+/** @returns what of the work tree goes into the index, and what of the index is not to be saved */
+function choose(changes: readonly Change[], leftOut: LeftOut): { taken: Change[]; dropped: string[] } {
+  const taken: Change[] = [];
+  const dropped: string[] = [];
+  let total = 0;
+  // what is in the repository already goes before what is new
+  for (const change of changes.toSorted((a, b) => Number(a.isNew) - Number(b.isNew))) {
+    const { path, isNew, isUnstaged, isGone, inner, size } = change;
+    if (inner === "untracked repository") leftOut.add(path, "repository");
+    else if (isNew && !isGone && holdsCredentials(path)) {
+      leftOut.add(path, "credentials");
+      dropped.push(path);
+    } else if (isUnstaged && isNew && size > FILE_MAX_BYTES) leftOut.add(path, "large");
+    else if (isUnstaged && total + size > TOTAL_MAX_BYTES) leftOut.add(path, "much");
+    else if (isUnstaged) {
+      if (inner === "changed submodule") leftOut.add(path, "submodule");
+      total += size;
+      taken.push(change);
+    }
+  }
+  return { taken, dropped };
+}
+
+function names(paths: readonly string[]): Buffer {
+  return Buffer.from(paths.map((path) => `${path}\0`).join(""), "latin1");
+}

@@ -1,0 +1,96 @@
+import type { Children } from "../children.ts";
+import { CredentialError, fetchCredential } from "../clone-credential.ts";
+import { gitEnvironment, readFailure } from "../git.ts";
+import { type Ran, run } from "../run.ts";
+import type { Settings } from "../settings.ts";
+import { SaveError } from "./save-error.ts";
+import { readSavedCommit } from "./saved-commit.ts";
+
+export interface Restored {
+  /** Saved work of before that could not be brought back with it, and is still only saved. */
+  earlier: string | null;
+}
+
+/** The largest of what is saved, on a slow network. */
+const FETCH_MS = 10 * 60_000;
+const LOCAL_MS = 2 * 60_000;
+/** Lives of a sandbox whose work was never brought back; beyond, it stays saved. */
+const LIVES_MAX = 20;
+
+/**
+ * Brings saved work back into a fresh clone in which nobody works yet. Commits that were not pushed are on the branch
+ * again where its tip allows it; the rest is in the work tree, and nothing of it is staged. Work of lives before, which
+ * was kept with it, comes after it, as far as the two do not conflict. When nothing can be brought back, nothing changes.
+ * @throws SaveError
+ */
+export async function restoreSaved(
+  { settings, children }: { settings: Settings; children: Children },
+  commit: string,
+  signal: AbortSignal,
+): Promise<Restored> {
+  const { workspace, repoUrl, token } = settings;
+  const credential = await fetchCredential(settings, token, signal).catch((error: unknown) => {
+    throw error instanceof CredentialError ? new SaveError(error.message) : error;
+  });
+  const fetched = await git(
+    ["fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--", repoUrl, commit],
+    true,
+  );
+  if (fetched.code !== 0)
+    throw new SaveError(`it could not be fetched: ${readFailure(fetched.stderr, credential).reason}.`);
+  const newest = await read(commit);
+  const { base } = newest;
+  const isAhead = base !== null && (await git(["merge-base", "--is-ancestor", "HEAD", base])).code === 0;
+  if (isAhead) await must(["reset", "--quiet", "--hard", base]);
+  const head = await must(["rev-parse", "HEAD"]);
+  // a history of its own has nothing to be merged by
+  const isApart = base === null || (await git(["merge-base", head, base])).code !== 0;
+  if (isAhead || isApart) await must(["read-tree", "--reset", "-u", commit]);
+  else if (!(await mergeIn(commit, base)))
+    throw new SaveError("it conflicts with what is on the branch by now.");
+  let { earlier } = newest;
+  for (let lives = 0; earlier !== null && lives < LIVES_MAX; lives++) {
+    const before = await read(earlier);
+    // as if it were committed, so that git can merge into it
+    await must(["reset", "--quiet", "--hard", await commitTree(await must(["write-tree"]), head)]);
+    if (before.base === null || !(await mergeIn(earlier, before.base))) break;
+    earlier = before.earlier;
+  }
+  await must(["reset", "--quiet", head]);
+  return { earlier };
+
+  async function read(id: string): Promise<ReturnType<typeof readSavedCommit>> {
+    return readSavedCommit(await must(["cat-file", "commit", id]));
+  }
+
+  /** Changes here what a commit of saved work has changed. @returns whether it could; if not, nothing has changed */
+  async function mergeIn(id: string, parent: string): Promise<boolean> {
+    const changed = await commitTree(await must(["rev-parse", "--verify", `${id}^{tree}`]), parent);
+    if ((await git(["merge", "--squash", "--quiet", changed])).code === 0) return true;
+    await must(["reset", "--quiet", "--hard"]);
+    await must(["clean", "-ffdq"]);
+    return false;
+  }
+
+  function commitTree(tree: string, parent: string): Promise<string> {
+    return must(["commit-tree", tree, "-p", parent, "-m", "Saved work"]);
+  }
+
+  async function must(argv: readonly string[]): Promise<string> {
+    const ran = await git(argv);
+    if (ran.code === 0) return ran.stdout.trim();
+    throw new SaveError(`git ${argv[0]} failed: ${readFailure(ran.stderr, credential).reason}.`);
+  }
+
+  function git(argv: readonly string[], isFetch = false): Promise<Ran> {
+    const author = { GIT_AUTHOR_NAME: "svc", GIT_AUTHOR_EMAIL: "saved@svc.invalid" };
+    const committer = { GIT_COMMITTER_NAME: "svc", GIT_COMMITTER_EMAIL: "saved@svc.invalid" };
+    const command = {
+      argv: ["git", ...argv],
+      environment: { ...gitEnvironment(settings, isFetch ? credential : null), ...author, ...committer },
+      directory: workspace,
+      ...settings.user,
+    };
+    return run(children, command, isFetch ? FETCH_MS : LOCAL_MS, signal);
+  }
+}

@@ -1,0 +1,220 @@
+import type { DaemonEnv, DaemonHealth } from "../../src/contract/daemon.ts";
+import type { Children } from "../children.ts";
+import { CredentialError, fetchCredential } from "../clone-credential.ts";
+import type { Log } from "../log.ts";
+import type { Settings } from "../settings.ts";
+import { removeFolder } from "./folder.ts";
+import { lookAt } from "./look.ts";
+import { SaveError } from "./save-error.ts";
+import { createNeedles } from "./secrets.ts";
+import { type Snapshot, type Taken, takeSnapshot } from "./snapshot.ts";
+import { askRefs, pushSaved, StaleError } from "./upload.ts";
+import { createWorkspaceGit, reasonOf, type WorkspaceGit } from "./workspace-git.ts";
+
+/** Keeps work that was not pushed on a ref of its session (contract: Sessions, sandboxes, proxy). */
+export interface Saver {
+  /** What is saved of this life of the sandbox. */
+  readonly saved: NonNullable<DaemonHealth["saved"]> | null;
+  /** Why it is not as it should be, for a person. */
+  readonly problem: string | null;
+  /** Begins to look, once the workspace is there. */
+  start(): void;
+  /** Saves now, in any case within `ms`. It does not fail: what is wrong is told by `problem`, and in the log. */
+  save(ms: number): Promise<void>;
+  /** Looks no more. */
+  stop(): void;
+  /** Saved work of an earlier life is in the workspace again; `earlier` is what that kept of one before. */
+  adopt(commit: string, earlier: string | null): void;
+  /** Tells a problem that saving does not mend. */
+  tell(problem: string): void;
+}
+
+export interface SaverContext {
+  settings: Settings;
+  children: Children;
+  log: Log;
+  /** The project's secrets as they are now. */
+  secrets(): DaemonEnv;
+  limits?: Partial<SaverLimits>;
+}
+
+export interface SaverLimits {
+  /** Between two looks: with the time that a save takes it stays below a minute. */
+  lookMs: number;
+  /** One save: 100,000 files on a slow disk. */
+  saveMs: number;
+}
+
+const LIMITS: SaverLimits = { lookMs: 30_000, saveMs: 5 * 60_000 };
+/** Variables of svc's own whose values open something. */
+const OWN_SECRETS = ["SVC_CLI_TOKEN", "SVC_EXECUTOR_TOKEN", "SVC_LLM_API_KEY", "SVC_YOLO_API_KEY"];
+/** Commits that may be on the ref since this daemon has sent them. */
+const OWN_MAX = 50;
+
+export function createSaver(context: SaverContext): Saver {
+  const { settings, children, log } = context;
+  const limits = { ...LIMITS, ...context.limits };
+  /** Ends the look that is under way, for one that must not wait. */
+  let current: AbortController | null = null;
+  let turn: Promise<void> = Promise.resolve();
+  let timer: ReturnType<typeof setInterval> | null = null;
+  let saved: Saver["saved"] = null;
+  let problem: string | null = null;
+  let told: string | null = null;
+  /** What was saved last, and how the workspace was then. */
+  let last: Pick<Snapshot, "commit" | "tree" | "parents"> | null = null;
+  let settled: string | null = null;
+  let leftOut = "";
+  const own: string[] = [];
+  /** Work of an earlier life that only its saved commit has. */
+  let earlier: string | null = null;
+  const clean = new Set<string>();
+  const secret = new Set<string>();
+  let needlesId = "";
+
+  return {
+    get saved() {
+      return saved;
+    },
+    get problem() {
+      return problem ?? told;
+    },
+    start() {
+      timer ??= setInterval(() => {
+        if (!current) void begin(limits.saveMs);
+      }, limits.lookMs);
+    },
+    async save(ms) {
+      current?.abort();
+      await begin(ms);
+    },
+    stop() {
+      if (timer) clearInterval(timer);
+      timer = null;
+    },
+    adopt(commit, before) {
+      remember(commit);
+      earlier = before;
+    },
+    tell(words) {
+      told = words;
+    },
+  };
+
+  /** One after the other. */
+  function begin(ms: number): Promise<void> {
+    const mine = turn.then(() => attempt(ms));
+    turn = mine;
+    return mine;
+  }
+
+  async function attempt(ms: number): Promise<void> {
+    const stop = new AbortController();
+    current = stop;
+    const late = AbortSignal.timeout(ms);
+    const signal = AbortSignal.any([stop.signal, late]);
+    try {
+      await once(signal).catch((error: unknown) => {
+        if (!(error instanceof StaleError)) throw error;
+        // the ref has moved since it was asked for: once more, from where it is now
+        return once(signal);
+      });
+      problem = null;
+    } catch (error) {
+      if (!stop.signal.aborted) report(late.aborted ? `it took longer than ${ms / 1000} s.` : wordsOf(error));
+    } finally {
+      current = null;
+    }
+  }
+
+  function report(words: string): void {
+    const sentence = `Work that is not pushed could not be saved: ${words}`;
+    if (sentence !== problem) log.say(sentence);
+    problem = sentence;
+  }
+
+  async function once(signal: AbortSignal): Promise<void> {
+    const workspaceGit = createWorkspaceGit({ settings, children }, signal);
+    const look = await lookAt(workspaceGit, settings);
+    if (look.fingerprint !== null && look.fingerprint === settled) return;
+    const credential = await fetchCredential(settings, settings.token, signal, "saved");
+    const { ids, tip, saved: there, format } = await askRefs(settings, credential, signal);
+    if (there !== null && !own.includes(there)) earlier = there;
+    const needles = createNeedles(allSecrets());
+    if (needles.id !== needlesId) clean.clear();
+    needlesId = needles.id;
+    const known = { ids, tip, saved: there, earlier };
+    try {
+      const taken = await takeSnapshot({ workspaceGit, settings, needles, clean, known }, look);
+      const { snapshot } = taken;
+      const to =
+        snapshot && last && isSame(snapshot, last) && there === last.commit ? there : commitOf(snapshot);
+      if (to !== there) {
+        if (to !== null && to !== earlier) remember(to);
+        const pack = to === null ? null : packOf(workspaceGit, snapshot?.objects ?? [], taken);
+        await pushSaved(settings, credential, { from: there, to, format }, pack, signal);
+        saved = snapshot ? { commit: snapshot.commit, at: new Date().toISOString() } : null;
+        last = snapshot;
+        log.say(
+          snapshot
+            ? `saved work that is not pushed as ${snapshot.commit}`
+            : "all work is pushed: nothing is kept saved",
+        );
+      }
+      const words = taken.leftOut.join("\n");
+      if (words !== leftOut) for (const line of taken.leftOut) log.say(`not saved: ${line.trim()}`);
+      leftOut = words;
+      settled = look.fingerprint;
+    } finally {
+      const patience = AbortSignal.timeout(REMOVE_MS);
+      await removeFolder(createWorkspaceGit({ settings, children }, patience), settings).catch(() => {});
+    }
+  }
+
+  /** All values that are or were secret in this sandbox. */
+  function allSecrets(): ReadonlySet<string> {
+    const own = OWN_SECRETS.flatMap((name) => settings.inherited[name] ?? []);
+    for (const value of [settings.token, ...own, ...Object.values(context.secrets().env)]) secret.add(value);
+    return secret;
+  }
+
+  /** What the ref is to name: with nothing to save, what an earlier life has left there. */
+  function commitOf(snapshot: Snapshot | null): string | null {
+    return snapshot?.commit ?? earlier;
+  }
+
+  function remember(commit: string): void {
+    own.push(commit);
+    if (own.length > OWN_MAX) own.shift();
+  }
+}
+
+/** Removing what one save has written. */
+const REMOVE_MS = 10_000;
+
+function isSame(one: Pick<Snapshot, "tree" | "parents">, other: Pick<Snapshot, "tree" | "parents">): boolean {
+  return one.tree === other.tree && one.parents.join() === other.parents.join();
+}
+
+/** A pack, as git makes it; one without objects too. @throws SaveError in the middle, when git fails */
+async function* packOf(
+  workspaceGit: WorkspaceGit,
+  objects: readonly string[],
+  { environment }: Taken,
+): AsyncGenerator<Uint8Array> {
+  const child = workspaceGit.stream(["pack-objects", "--stdout", "--quiet", "--delta-base-offset"], {
+    stdin: Buffer.from(objects.map((id) => `${id}\n`).join("")),
+    environment,
+  });
+  const errors = new Response(child.stderr).text();
+  yield* child.stdout;
+  await child.exited;
+  if (child.exitCode !== 0) throw new SaveError(`git could not pack the work: ${reasonOf(await errors)}.`);
+}
+
+function wordsOf(error: unknown): string {
+  if (error instanceof SaveError || error instanceof CredentialError) return error.message;
+  if (error instanceof StaleError) return "something else has changed what is saved meanwhile.";
+  const code = error instanceof Error && "code" in error ? String(error.code) : "unknown error";
+  return code === "ENOENT" ? "git or the workspace is gone." : `${code}.`;
+}

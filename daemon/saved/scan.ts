@@ -1,0 +1,76 @@
+import { SaveError } from "./save-error.ts";
+import type { Needles } from "./secrets.ts";
+import { reasonOf, type WorkspaceGit } from "./workspace-git.ts";
+
+/**
+ * Looks for secrets in objects, whatever their kind: a file's content, the names in a folder, a commit's message.
+ * @returns the objects that hold one
+ * @throws SaveError when an object cannot be read
+ */
+export async function scanObjects(
+  { git }: WorkspaceGit,
+  ids: readonly string[],
+  needles: Needles,
+  environment: Readonly<Record<string, string>>,
+): Promise<Set<string>> {
+  const found = new Set<string>();
+  if (ids.length === 0) return found;
+  const reader = createReader(needles, (id) => found.add(id));
+  const { code, errors } = await git(["cat-file", "--batch"], {
+    stdin: Buffer.from(`${ids.join("\n")}\n`),
+    environment,
+    onOutput: reader.take,
+  });
+  if (code !== 0 || reader.count() !== ids.length)
+    throw new SaveError(`git could not read what is to be saved: ${reasonOf(errors)}.`);
+  return found;
+}
+
+/** A content is looked through in pieces of this size, which share what a needle is long. */
+const PIECE_BYTES = 1024 * 1024;
+
+/** Reads `<id> <type> <size>\n<content>\n` again and again (git-cat-file, "BATCH OUTPUT"). */
+function createReader(needles: Needles, onFound: (id: string) => void) {
+  let pending: Buffer = Buffer.alloc(0);
+  let current: { id: string; left: number; isFound: boolean } | null = null;
+  let tail: Buffer = Buffer.alloc(0);
+  let objects = 0;
+
+  return {
+    count: () => objects,
+    take(part: Uint8Array) {
+      pending = pending.length === 0 ? Buffer.from(part) : Buffer.concat([pending, part]);
+      while (current ? readContent(current) : readHead());
+    },
+  };
+
+  function readHead(): boolean {
+    const end = pending.indexOf(10);
+    if (end < 0) return false;
+    const [, id = "", size = ""] = /^([0-9a-f]+) \w+ (\d+)$/.exec(pending.toString("latin1", 0, end)) ?? [];
+    pending = pending.subarray(end + 1);
+    if (id === "") return true;
+    current = { id, left: Number(size), isFound: false };
+    tail = Buffer.alloc(0);
+    return true;
+  }
+
+  function readContent(object: { id: string; left: number; isFound: boolean }): boolean {
+    const whole = Math.min(object.left, PIECE_BYTES);
+    if (pending.length < whole + (object.left === whole ? 1 : 0)) return false;
+    const piece = Buffer.concat([tail, pending.subarray(0, whole)]);
+    pending = pending.subarray(whole);
+    object.left -= whole;
+    if (!object.isFound && needles.isIn(piece)) {
+      object.isFound = true;
+      onFound(object.id);
+    }
+    tail = piece.subarray(Math.max(0, piece.length - needles.overlap));
+    if (object.left > 0) return true;
+    // the line end behind the content
+    pending = pending.subarray(1);
+    objects++;
+    current = null;
+    return true;
+  }
+}

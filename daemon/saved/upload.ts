@@ -1,0 +1,147 @@
+import { savedRef } from "../../src/contract/daemon.ts";
+import type { Credential } from "../clone-credential.ts";
+import type { Settings } from "../settings.ts";
+import { packets, readPackets } from "./packets.ts";
+import { SaveError } from "./save-error.ts";
+
+/** What the gateway has, as it tells a pusher. */
+export interface RemoteRefs {
+  /** Objects that its branches and tags name. */
+  ids: string[];
+  /** Where the session's branch is. */
+  tip: string | null;
+  /** Where the ref of saved work is. */
+  saved: string | null;
+  format: string;
+}
+
+/** The ref was not where it was expected: somebody else has moved it. */
+export class StaleError extends Error {
+  override readonly name = "StaleError";
+}
+
+/** 200,000 refs. */
+const REFS_MAX_BYTES = 64 * 1024 * 1024;
+/** An answer to a push is a few lines. */
+const REPORT_MAX_BYTES = 64 * 1024;
+const SERVICE = "git-receive-pack";
+
+/**
+ * Asks the gateway for its refs (gitprotocol-http, "Smart Server Response").
+ * @throws SaveError
+ */
+export async function askRefs(
+  { repoUrl, branch, sessionId }: Settings,
+  credential: Credential,
+  signal: AbortSignal,
+): Promise<RemoteRefs> {
+  const answer = await ask(`${repoUrl}/info/refs?service=${SERVICE}`, credential, { signal });
+  const refs = new Map<string, string>();
+  let format = "sha1";
+  for (const line of readPackets(await readAll(answer, REFS_MAX_BYTES))) {
+    const [, id, ref, capabilities = ""] = /^([0-9a-f]+) ([^\0\n]+)(?:\0([^\n]*))?\n?$/.exec(line) ?? [];
+    format = /(?:^| )object-format=(\w+)/.exec(capabilities)?.[1] ?? format;
+    if (id !== undefined && ref !== undefined && ref !== "capabilities^{}") refs.set(ref, id);
+  }
+  const saved = refs.get(savedRef(sessionId)) ?? null;
+  refs.delete(savedRef(sessionId));
+  return { ids: [...new Set(refs.values())], tip: refs.get(`refs/heads/${branch}`) ?? null, saved, format };
+}
+
+/**
+ * Moves the ref of saved work, as a push does (gitprotocol-pack, "Pushing Data To a Server"). No git is given the
+ * credential: it is the daemon itself that speaks.
+ * @param pack what the server has not, which may be nothing; null when the ref goes
+ * @throws SaveError, StaleError
+ */
+export async function pushSaved(
+  { repoUrl, sessionId }: Settings,
+  credential: Credential,
+  { from, to, format }: { from: string | null; to: string | null; format: string },
+  pack: AsyncIterable<Uint8Array> | null,
+  signal: AbortSignal,
+): Promise<void> {
+  const ref = savedRef(sessionId);
+  const zero = "0".repeat(format === "sha256" ? 64 : 40);
+  const command = `${from ?? zero} ${to ?? zero} ${ref}\0 report-status delete-refs object-format=${format} agent=svc-agent\n`;
+  const answer = await ask(`${repoUrl}/${SERVICE}`, credential, {
+    method: "POST",
+    headers: {
+      "Content-Type": `application/x-${SERVICE}-request`,
+      Accept: `application/x-${SERVICE}-result`,
+    },
+    body: concat(packets([command]), pack),
+    signal,
+  });
+  const report = readPackets(await readAll(answer, REPORT_MAX_BYTES));
+  const [unpack = "", verdict = ""] = report.map((line) => line.trimEnd());
+  if (unpack === "unpack ok" && verdict === `ok ${ref}`) return;
+  const words = verdict.startsWith(`ng ${ref} `)
+    ? verdict.slice(ref.length + 4)
+    : unpack.replace(/^unpack /, "");
+  if (
+    /fetch first|stale|failed to (?:update|lock)|cannot lock|reference already exists|but expected/i.test(
+      words,
+    )
+  )
+    throw new StaleError(words);
+  const why = unpack === "unpack ok" || unpack === "" ? words : unpack.replace(/^unpack /, "");
+  throw new SaveError(`svc did not take the work: ${plain(why) || "it gave no reason"}.`);
+}
+
+async function ask(url: string, { username, token }: Credential, request: RequestInit): Promise<Response> {
+  const basic = Buffer.from(`${username}:${token}`).toString("base64");
+  const answer = await fetch(url, {
+    ...request,
+    headers: { ...request.headers, Authorization: `Basic ${basic}` },
+    redirect: "manual",
+  }).catch((error: unknown) => {
+    if (error instanceof SaveError) throw error;
+    request.signal?.throwIfAborted();
+    throw new SaveError("svc's git gateway cannot be reached.");
+  });
+  if (answer.status === 200) return answer;
+  const words = await readAll(answer, REPORT_MAX_BYTES).catch(() => Buffer.alloc(0));
+  throw new SaveError(
+    `svc's git gateway answered ${answer.status}: ${plain(words.toString()) || "without a word"}`,
+  );
+}
+
+async function readAll(answer: Response, maxBytes: number): Promise<Buffer> {
+  const parts: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const part of answer.body ?? []) {
+    bytes += part.length;
+    if (bytes > maxBytes) throw new SaveError("svc's git gateway answered more than is read.");
+    parts.push(part);
+  }
+  return Buffer.concat(parts);
+}
+
+function concat(head: Uint8Array, pack: AsyncIterable<Uint8Array> | null): BodyInit {
+  if (!pack) return Buffer.from(head);
+  const whole = async function* () {
+    yield head;
+    yield* pack;
+  };
+  const parts = whole();
+  return new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      const { done, value } = await parts.next();
+      if (done) controller.close();
+      else controller.enqueue(value);
+    },
+    async cancel() {
+      await parts.return(undefined);
+    },
+  });
+}
+
+const WORDS_MAX = 300;
+
+function plain(words: string): string {
+  return words
+    .replace(/\p{Cc}+/gu, " ")
+    .trim()
+    .slice(0, WORDS_MAX);
+}

@@ -1,0 +1,134 @@
+import { join } from "node:path";
+import { asAgent, type Children, signalGroup } from "../children.ts";
+import { gitEnvironment } from "../git.ts";
+import type { Settings } from "../settings.ts";
+import { SaveError } from "./save-error.ts";
+
+export interface Asked {
+  stdin?: Uint8Array;
+  environment?: Readonly<Record<string, string>>;
+  /** Gets what git prints, in pieces; then none of it is kept. */
+  onOutput?: (bytes: Uint8Array) => void;
+}
+
+export interface Answered {
+  /** Null when it was ended by a signal, ours or another. */
+  code: number | null;
+  output: Buffer;
+  /** The beginning of what it says, a character for each byte. */
+  errors: string;
+}
+
+/** Programs in the workspace, as the agent: whatever they read is the agent's. */
+export interface WorkspaceGit {
+  /** @throws SaveError when it takes or prints too much */
+  git(args: readonly string[], asked?: Asked): Promise<Answered>;
+  /** The same, and anything but success is an error. */
+  must(what: string, args: readonly string[], asked?: Asked): Promise<Buffer>;
+  /** Runs a script of ours by `sh`. */
+  script(text: string, args: readonly string[]): Promise<Answered>;
+  /** Starts a git whose output is read elsewhere; it is ended with the others. */
+  stream(args: readonly string[], asked: Asked): ReturnType<Children["start"]>;
+}
+
+/** Half a million names; a list that is longer is not looked through. */
+const OUTPUT_MAX_BYTES = 64 * 1024 * 1024;
+const ERRORS_MAX_BYTES = 64 * 1024;
+
+/** Nothing here writes beside what it is told to, and speed counts for more than size. */
+const CONFIG = [
+  "core.splitIndex=false",
+  "core.untrackedCache=false",
+  "core.looseCompression=1",
+  "core.bigFileThreshold=8m",
+  "pack.compression=1",
+  "pack.window=5",
+  "pack.threads=1",
+];
+
+/** @param signal ends what runs: the time is over */
+export function createWorkspaceGit(
+  context: { settings: Settings; children: Children },
+  signal: AbortSignal,
+): WorkspaceGit {
+  const { settings, children } = context;
+  const environment = {
+    ...gitEnvironment(settings, null),
+    GIT_DIR: join(settings.workspace, ".git"),
+    GIT_WORK_TREE: settings.workspace,
+    GIT_OPTIONAL_LOCKS: "0",
+    GIT_LITERAL_PATHSPECS: "1",
+  };
+  const words = ["git", ...CONFIG.flatMap((setting) => ["-c", setting])];
+
+  return {
+    git: (args, asked = {}) => run([...words, ...args], asked),
+    async must(what, args, asked = {}) {
+      const { code, output, errors } = await run([...words, ...args], asked);
+      if (code !== 0) throw new SaveError(`${what}: ${reasonOf(errors)}.`);
+      return output;
+    },
+    script: (text, args) => run(["sh", "-c", text, "sh", ...args], {}),
+    stream: (args, asked) => begin([...words, ...args], asked),
+  };
+
+  function begin(argv: readonly string[], asked: Asked): ReturnType<Children["start"]> {
+    signal.throwIfAborted();
+    const child = children.start({
+      ...asAgent(settings, argv),
+      environment: { ...environment, ...asked.environment },
+      directory: settings.workspace,
+      ...(asked.stdin && { stdin: asked.stdin }),
+    });
+    const end = () => signalGroup(child.pid, "SIGKILL");
+    signal.addEventListener("abort", end);
+    void child.exited.then(() => {
+      signal.removeEventListener("abort", end);
+      // what it has left behind holds its pipes
+      end();
+    });
+    return child;
+  }
+
+  async function run(argv: readonly string[], asked: Asked): Promise<Answered> {
+    const child = begin(argv, asked);
+    const kept: Uint8Array[] = [];
+    let bytes = 0;
+    const keep = (part: Uint8Array) => {
+      bytes += part.length;
+      if (bytes <= OUTPUT_MAX_BYTES) kept.push(part);
+      else signalGroup(child.pid, "SIGKILL");
+    };
+    const errors: Uint8Array[] = [];
+    let said = 0;
+    await Promise.all([
+      each(child.stdout, asked.onOutput ?? keep),
+      each(child.stderr, (part) => {
+        said += part.length;
+        if (said <= ERRORS_MAX_BYTES) errors.push(part);
+      }),
+      child.exited,
+    ]);
+    signal.throwIfAborted();
+    if (bytes > OUTPUT_MAX_BYTES) throw new SaveError("There are more changed files than svc looks through.");
+    return {
+      code: child.exitCode,
+      output: Buffer.concat(kept),
+      errors: Buffer.concat(errors).toString("latin1"),
+    };
+  }
+}
+
+async function each(stream: ReadableStream<Uint8Array>, take: (part: Uint8Array) => void): Promise<void> {
+  for await (const part of stream) take(part);
+}
+
+const REASON_MAX = 300;
+
+/** Git's own first word on what is wrong. */
+export function reasonOf(errors: string): string {
+  if (/No space left on device|Disk quota exceeded/.test(errors)) return "the sandbox's disk is full";
+  const line = errors.split("\n").find((text) => /^(?:fatal|error): /.test(text)) ?? errors.split("\n")[0];
+  const words = Buffer.from(line ?? "", "latin1").toString();
+  return words.replace(/^\w+: /, "").slice(0, REASON_MAX) || "git ended without a reason";
+}

@@ -1,0 +1,38 @@
+import { SvcError } from "../../contract/errors.ts";
+import type { Engine } from "../engine.ts";
+import type { RemoteRepository } from "../git.ts";
+import type { Mirror } from "../mirror.ts";
+import { pushRefs } from "../push.ts";
+import { openRemote } from "../remote.ts";
+import { listRefs } from "./ref-list.ts";
+
+/**
+ * Brings one of svc's own refs to the repository's host, as it is here. Many hosts take such refs, some refuse them: then
+ * svc's repository alone has it.
+ */
+export async function offer(
+  engine: Engine,
+  repo: RemoteRepository,
+  mirror: Mirror,
+  ref: string,
+): Promise<void> {
+  try {
+    const to = (await listRefs(engine, mirror, [ref])).get(ref) ?? null;
+    await using remote = await openRemote(engine.remote, repo);
+    const { outcomes } = await engine.network(repo.id, () =>
+      pushRefs(engine, remote, [{ ref, from: null, to }], {
+        environment: { GIT_DIR: mirror.directory },
+        atomic: false,
+        anywhere: true,
+        deadlineMs: engine.limits.pushMs,
+      }),
+    );
+    const outcome = outcomes.get(ref);
+    if (outcome?.outcome !== "moved") engine.log.info({ repo: repo.id, ref, outcome }, REFUSED);
+  } catch (error) {
+    if (!(error instanceof SvcError)) throw error;
+    engine.log.info({ repo: repo.id, ref, reason: error.message }, REFUSED);
+  }
+}
+
+const REFUSED = "the git host did not take a ref of svc's: it is in svc's copy of the repository alone";

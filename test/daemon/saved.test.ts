@@ -1,0 +1,406 @@
+import { describe, expect, test } from "bun:test";
+import {
+  appendFileSync,
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import fc from "fast-check";
+import { type Life, type SavingBench, startSaving } from "../helpers/saving.ts";
+
+const filesOf = async (bench: SavingBench, ref = bench.ref) =>
+  (await bench.repository.git("ls-tree", "-r", "--name-only", "-z", ref)).split("\0").filter(Boolean);
+const messageOf = (bench: SavingBench) => bench.repository.git("log", "-1", "--format=%B", bench.ref);
+const put = (life: Life, path: string, text: string | Uint8Array) => {
+  const file = join(life.workspace, path);
+  mkdirSync(join(file, ".."), { recursive: true });
+  writeFileSync(file, text);
+};
+/** The tree that everything which is not ignored would make. */
+const contentOf = async (life: Life): Promise<string> => {
+  await life.git("add", "-A");
+  return await life.git("write-tree");
+};
+
+describe("saving", () => {
+  test("work that is not pushed is on a ref of the session; the workspace and the branch stay as they are", async () => {
+    using bench = await startSaving({ "a.txt": "1\n", ".gitignore": "ignored\n" });
+    const life = await bench.life();
+    const branch = await bench.repository.git("rev-parse", bench.sessionId);
+    appendFileSync(join(life.workspace, "a.txt"), "2\n");
+    put(life, "new/b", "b\n");
+    put(life, "staged", "s\n");
+    put(life, "ignored", "x\n");
+    await life.git("add", "staged");
+    const look = async () => [
+      await life.git("status", "--porcelain=v2", "--branch"),
+      await life.git("for-each-ref"),
+      await life.git("count-objects", "-v"),
+      await life.git("reflog"),
+      readFileSync(join(life.workspace, ".git/index")).toString("base64"),
+    ];
+    const before = await look();
+    await life.save();
+    expect(life.saver.problem).toBeNull();
+    expect(life.saver.saved?.commit).toBe((await bench.saved()) ?? "");
+    expect(await filesOf(bench)).toEqual([".gitignore", "a.txt", "new/b", "staged"]);
+    expect(await bench.repository.git("show", `${bench.ref}:a.txt`)).toBe("1\n2");
+    expect(await bench.repository.git("rev-parse", `${bench.ref}^`)).toBe(branch);
+    expect(await bench.repository.git("rev-parse", bench.sessionId)).toBe(branch);
+    expect(await look()).toEqual(before);
+    expect(existsSync(join(life.home, ".svc-saved"))).toBe(false);
+  });
+
+  test("nothing is sent when nothing has changed, and the ref goes when all is pushed", async () => {
+    using bench = await startSaving();
+    const life = await bench.life();
+    await life.save();
+    expect(await bench.saved()).toBeNull();
+    put(life, "a.txt", "2\n");
+    await life.save();
+    const first = await bench.saved();
+    expect(first).not.toBeNull();
+    await life.save();
+    expect(await bench.saved()).toBe(first);
+    await life.git("commit", "-qam", "mine");
+    await life.save();
+    expect(await bench.repository.git("log", "-1", "--format=%s", `${bench.ref}^`)).toBe("mine");
+    await life.git("push", "-q", "origin", "HEAD");
+    await life.save();
+    expect(await bench.saved()).toBeNull();
+    expect(life.saver.saved).toBeNull();
+  });
+
+  test("work of an earlier life that was not brought back is never lost", async () => {
+    using bench = await startSaving();
+    const one = await bench.life();
+    put(one, "one", "1\n");
+    await one.save();
+    const first = (await bench.saved()) ?? "";
+    const two = await bench.life();
+    await two.save();
+    expect(await bench.saved()).toBe(first);
+    put(two, "two", "2\n");
+    await two.save();
+    put(two, "two", "22\n");
+    await two.save();
+    expect(await bench.repository.git("rev-parse", `${bench.ref}^2`)).toBe(first);
+    // both come back together
+    const three = await bench.life({ restore: true });
+    const read = (life: Life, path: string) => readFileSync(join(life.workspace, path), "utf8");
+    expect([bench.refusal, read(three, "two"), read(three, "one")]).toEqual([null, "22\n", "1\n"]);
+    expect(await three.git("status", "--porcelain")).toBe("?? one\n?? two\n");
+    await three.save();
+    expect(await bench.repository.git("log", "-1", "--format=%P", bench.ref)).toBe(
+      await bench.repository.git("rev-parse", bench.sessionId),
+    );
+  });
+});
+
+test("work of an earlier life that conflicts with that of a later one stays saved, until it is pushed", async () => {
+  using bench = await startSaving();
+  const one = await bench.life();
+  put(one, "a.txt", "one\n");
+  await one.save();
+  const first = await bench.saved();
+  const two = await bench.life();
+  put(two, "a.txt", "two\n");
+  await two.save();
+  const three = await bench.life({ restore: true });
+  expect(readFileSync(join(three.workspace, "a.txt"), "utf8")).toBe("two\n");
+  expect(await three.git("status", "--porcelain")).toBe(" M a.txt\n");
+  await three.git("commit", "-qam", "done");
+  await three.git("push", "-q", "origin", "HEAD");
+  await three.save();
+  // what the first had is nowhere else
+  expect(await bench.saved()).toBe(first);
+});
+
+describe("what stays out", () => {
+  const SECRET = "hunter2-hunter2";
+  const TOKEN = `svc_pat_${"x".repeat(43)}`;
+
+  test("values of secrets, svc's tokens, and files that hold credentials by their name", async () => {
+    using bench = await startSaving({ "a.txt": "1\n", "kept.env": "A=1\n", ".npmrc": "registry=x\n" });
+    const life = await bench.life({ secrets: [SECRET, "short"] });
+    put(life, "a.txt", `1\n${SECRET}\n`);
+    put(life, "b.txt", `token ${TOKEN}.`);
+    put(life, "about-tokens.txt", "a token begins with svc_pat_ and is short\n");
+    put(life, ".env", "A=1\n");
+    put(life, "deep/.env.local", "A=1\n");
+    put(life, ".env.example", "A=\n");
+    put(life, ".npmrc", "registry=y\n");
+    put(life, "id_ed25519", "k");
+    put(life, "staged.pem", "k");
+    put(life, `${SECRET}/name`, "n");
+    put(life, "large-with-secret", Buffer.concat([Buffer.alloc(3_000_000, "x"), Buffer.from(SECRET)]));
+    await life.git("add", "-f", "staged.pem");
+    await life.save();
+    expect(life.saver.problem).toBeNull();
+    expect(await filesOf(bench)).toEqual([".env.example", ".npmrc", "a.txt", "about-tokens.txt", "kept.env"]);
+    expect(await bench.repository.git("show", `${bench.ref}:a.txt`)).toBe("1");
+    expect(await bench.repository.git("show", `${bench.ref}:.npmrc`)).toBe("registry=y");
+    const message = await messageOf(bench);
+    for (const path of [
+      "a.txt",
+      "b.txt",
+      ".env",
+      "deep/.env.local",
+      "id_ed25519",
+      "staged.pem",
+      "(a name that",
+    ])
+      expect(message).toContain(`  ${path}`);
+    expect(message).not.toContain(SECRET);
+    const objects = await bench.repository.git("cat-file", "--batch", "--batch-all-objects");
+    expect([objects.includes(SECRET), objects.includes(TOKEN)]).toEqual([false, false]);
+  });
+
+  test.each(["a file of it", "its message", "the name of a folder"])(
+    "a commit with a secret in %s is saved as its files only, without it",
+    async (where) => {
+      using bench = await startSaving();
+      const life = await bench.life({ secrets: [SECRET] });
+      put(life, "fine", "f\n");
+      if (where === "a file of it") put(life, "leak", `x ${SECRET}\n`);
+      if (where === "the name of a folder") put(life, `${SECRET}/leak`, "x\n");
+      await life.git("add", "-A");
+      await life.git("commit", "-qm", where === "its message" ? `Use ${SECRET}` : "m");
+      put(life, "more", "m\n");
+      await life.save();
+      expect(life.saver.problem).toBeNull();
+      expect(await filesOf(bench)).toEqual(["a.txt", "fine", "more"]);
+      expect(await bench.repository.git("rev-parse", `${bench.ref}^`)).toBe(
+        await bench.repository.git("rev-parse", bench.sessionId),
+      );
+      expect(await messageOf(bench)).toContain("only the files are here");
+      const objects = await bench.repository.git("cat-file", "--batch", "--batch-all-objects");
+      expect(objects).not.toContain(SECRET);
+    },
+  );
+
+  test("a secret that was committed and taken out again stays out with its commits", async () => {
+    using bench = await startSaving();
+    const life = await bench.life({ secrets: [SECRET] });
+    put(life, "leak", SECRET);
+    await life.git("add", "-A");
+    await life.git("commit", "-qm", "one");
+    await life.git("rm", "-q", "leak");
+    put(life, "two", "2\n");
+    await life.git("add", "-A");
+    await life.git("commit", "-qm", "two");
+    await life.save();
+    expect(await filesOf(bench)).toEqual(["a.txt", "two"]);
+    expect(await bench.repository.git("cat-file", "--batch", "--batch-all-objects")).not.toContain(SECRET);
+  });
+
+  test("files that are too large, and repositories in the repository, are named", async () => {
+    using bench = await startSaving();
+    const life = await bench.life();
+    put(life, "large", Buffer.alloc(51 * 1024 * 1024));
+    for (let n = 0; n < 6; n++) put(life, `much-${n}`, Buffer.alloc(49 * 1024 * 1024, String(n)));
+    put(life, "inner/file", "x");
+    await life.git("init", "-q", "inner");
+    await life.save();
+    expect(life.saver.problem).toBeNull();
+    expect(await filesOf(bench)).toEqual(["a.txt", "much-0", "much-1", "much-2", "much-3", "much-4"]);
+    const message = await messageOf(bench);
+    for (const line of ["large: a new file", "much-5: all that is saved", "inner/: a repository"])
+      expect(message).toContain(line);
+  }, 60_000);
+});
+
+describe("a workspace that its agent has made hostile", () => {
+  test("hooks and monitors do not run, filters that fail or hang hold nothing up, and odd names are saved", async () => {
+    using bench = await startSaving();
+    const life = await bench.life();
+    const seen = join(life.home, "seen");
+    const script = join(life.home, "evil");
+    writeFileSync(script, `#!/bin/sh\necho "$0" >>${seen}\nexit 1\n`, { mode: 0o755 });
+    mkdirSync(join(life.home, "hooks"));
+    for (const hook of ["pre-commit", "post-index-change", "reference-transaction", "pre-push"])
+      symlinkSync(script, join(life.home, "hooks", hook));
+    for (const [key, value] of [
+      ["core.fsmonitor", script],
+      ["core.hooksPath", join(life.home, "hooks")],
+      ["diff.external", script],
+      ["diff.evil.textconv", script],
+      ["filter.evil.clean", script],
+      ["core.bare", "true"],
+      ["core.worktree", "/"],
+      ["core.splitIndex", "true"],
+      ["status.showUntrackedFiles", "no"],
+      ["gpg.program", script],
+      ["commit.gpgSign", "true"],
+      ["core.alternateRefsCommand", script],
+    ] as const)
+      await life.git("config", "-f", join(life.workspace, ".git/config"), key, value);
+    put(life, ".gitattributes", "*.x diff=evil\n*.f filter=evil\n");
+    for (const name of ["-rf", "--all", "a\nb", ":(top)x", "t\t", '"quoted"', "ü", "sub dir/*"])
+      put(life, name, "x");
+    writeFileSync(Buffer.concat([Buffer.from(`${life.workspace}/`), Buffer.from([0xff, 0xfe])]), "bytes");
+    put(life, "one.x", "x");
+    put(life, "one.f", "f");
+    symlinkSync("/etc/passwd", join(life.workspace, "out"));
+    symlinkSync("..", join(life.workspace, "up"));
+    await life.save();
+    expect(life.saver.problem).toBeNull();
+    const names = (await bench.repository.git("ls-tree", "-r", "--name-only", "-z", bench.ref)).split("\0");
+    for (const name of [
+      "-rf",
+      "--all",
+      "a\nb",
+      ":(top)x",
+      "t\t",
+      '"quoted"',
+      "sub dir/*",
+      "one.x",
+      "out",
+      "up",
+    ])
+      expect(names).toContain(name);
+    const passwd = await bench.repository.git("cat-file", "--batch", "--batch-all-objects");
+    expect(passwd).not.toContain("root:");
+    const ran = existsSync(seen) ? readFileSync(seen, "utf8").trim().split("\n") : [];
+    // a filter is how the agent's own repository says what a file's content is
+    expect(new Set(ran).size).toBeLessThanOrEqual(1);
+  });
+
+  test("a workspace without its repository is told, and one that comes back is saved", async () => {
+    using bench = await startSaving();
+    const life = await bench.life();
+    put(life, "a.txt", "2\n");
+    renameSync(join(life.workspace, ".git"), join(life.home, "away"));
+    await life.save();
+    expect(life.saver.problem).toContain("could not be saved");
+    renameSync(join(life.home, "away"), join(life.workspace, ".git"));
+    await life.save();
+    expect([life.saver.problem, await bench.saved()]).toEqual([null, expect.any(String)]);
+  });
+
+  test("what git may not read is named, and the rest is saved", async () => {
+    if (process.getuid?.() === 0) return;
+    using bench = await startSaving();
+    const life = await bench.life();
+    put(life, "closed", "x");
+    put(life, "open", "x");
+    chmodSync(join(life.workspace, "closed"), 0);
+    await life.save();
+    expect(await filesOf(bench)).toEqual(["a.txt", "open"]);
+    expect(await messageOf(bench)).toContain("closed: git could not read it");
+  });
+});
+
+describe("bringing it back", () => {
+  type Step = (life: Life, n: number) => unknown;
+  const NAMES = ["a.txt", "b", "dir/c", "dir/d e", "-dash", "nl\nname", "deep/er/f", "x.bin"];
+  const name = (n: number) => NAMES[n % NAMES.length] ?? "a.txt";
+  const STEPS: Record<string, Step> = {
+    write: (life, n) => writeSafely(life, name(n), `text ${n}\n`),
+    append: (life, n) => appendFileSync(join(life.workspace, "a.txt"), `${n}\n`),
+    binary: (life, n) => writeSafely(life, "x.bin", Buffer.from([0, 255, n, 10, 13])),
+    bytes: (life, n) =>
+      writeFileSync(Buffer.concat([Buffer.from(`${life.workspace}/`), Buffer.from([0xc3, 0x28])]), `${n}`),
+    link: (life, n) => {
+      const path = join(life.workspace, `link${n % 3}`);
+      rmSync(path, { force: true });
+      symlinkSync(`to/${n}`, path);
+    },
+    mode: (life, n) => {
+      const path = join(life.workspace, name(n));
+      if (existsSync(path)) chmodSync(path, n % 2 === 0 ? 0o755 : 0o644);
+    },
+    remove: (life, n) => {
+      rmSync(join(life.workspace, name(n)), { recursive: true, force: true });
+    },
+    empty: (life, n) => void mkdirSync(join(life.workspace, `empty${n}`), { recursive: true }),
+    stage: (life) => life.git("add", "-A"),
+    unstage: (life) => life.git("reset", "-q").catch(() => {}),
+    move: (life, n) => life.git("mv", "a.txt", `moved${n}`).catch(() => {}),
+    commit: (life) => life.git("commit", "-q", "--allow-empty", "-am", "c").catch(() => {}),
+    push: (life) => life.git("push", "-q", "origin", `HEAD:refs/heads/other`).catch(() => {}),
+    detach: (life) => life.git("checkout", "-q", "--detach").catch(() => {}),
+    orphan: (life, n) => life.git("checkout", "-q", "--orphan", `o${n}`).catch(() => {}),
+    merge: (life) => life.git("merge", "-q", "origin/main").catch(() => {}),
+  };
+
+  function writeSafely(life: Life, path: string, text: string | Uint8Array): void {
+    try {
+      put(life, path, text);
+    } catch {
+      // a file stands where a folder would have to be
+    }
+  }
+
+  test("whatever was done in the work tree is there again, with its commits", async () => {
+    const steps = fc.array(fc.tuple(fc.constantFrom(...Object.keys(STEPS)), fc.nat(20)), {
+      minLength: 1,
+      maxLength: 12,
+    });
+    await fc.assert(
+      fc.asyncProperty(steps, async (history) => {
+        using bench = await startSaving({ "a.txt": "1\n", b: "b\n", "dir/c": "c\n" });
+        await bench.repository.write([
+          { name: "main", branch: "main", files: { "a.txt": "main\n", m: "m\n" } },
+        ]);
+        const one = await bench.life();
+        await one.git("fetch", "-q", "origin", "main:refs/remotes/origin/main");
+        for (const [step, n] of history) await STEPS[step]?.(one, n);
+        await one.save();
+        expect(one.saver.problem).toBeNull();
+        const two = await bench.life({ restore: true });
+        expect(bench.refusal).toBeNull();
+        const head = await one.git("rev-parse", "--verify", "HEAD").catch(() => null);
+        const first = (await bench.repository.git("rev-parse", bench.sessionId)).trim();
+        const isAhead =
+          head !== null && (await one.git("merge-base", first, "HEAD").catch(() => "")).trim() === first;
+        if (isAhead && (await bench.saved()) !== null) expect(await two.git("rev-parse", "HEAD")).toBe(head);
+        expect((await two.git("diff", "--cached", "--name-only")).trim()).toBe("");
+        expect(await contentOf(two)).toBe(await contentOf(one));
+      }),
+      { numRuns: 25, endOnFailure: true },
+    );
+  }, 120_000);
+
+  test("onto a branch that has moved on, when the two do not touch; else nothing is changed", async () => {
+    using bench = await startSaving({ "a.txt": "1\n2\n3\n4\n5\n6\n7\n", b: "b\n" });
+    const one = await bench.life();
+    put(one, "a.txt", "1\n2\n3\n4\n5\n6\nseven\n");
+    await one.git("commit", "-qam", "mine");
+    put(one, "new", "n\n");
+    await one.save();
+    const tip = (await bench.repository.git("rev-parse", bench.sessionId)).trim();
+    const moved = { b: "bb\n", "a.txt": "one\n2\n3\n4\n5\n6\n7\n" };
+    const { theirs } = await bench.repository.write([
+      { name: "theirs", branch: bench.sessionId, parents: [tip], files: moved },
+    ]);
+    const two = await bench.life({ restore: true });
+    expect(bench.refusal).toBeNull();
+    expect((await two.git("rev-parse", "HEAD")).trim()).toBe(theirs ?? "");
+    expect(readFileSync(join(two.workspace, "a.txt"), "utf8")).toBe("one\n2\n3\n4\n5\n6\nseven\n");
+    expect((await two.git("status", "--porcelain")).trim().split("\n").toSorted()).toEqual([
+      "?? new",
+      "M a.txt",
+    ]);
+
+    await bench.repository.write([
+      {
+        name: "clash",
+        branch: bench.sessionId,
+        parents: [theirs ?? ""],
+        files: { "a.txt": "all\nnew\n", new: "N\n" },
+      },
+    ]);
+    const saved = await bench.saved();
+    const three = await bench.life({ restore: true });
+    expect(bench.refusal).toContain("conflicts with what is on the branch");
+    expect(await three.git("status", "--porcelain", "--ignored")).toBe("");
+    expect(await bench.saved()).toBe(saved);
+  });
+});

@@ -1,0 +1,121 @@
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Children, createChildren } from "../../daemon/children.ts";
+import { cloneUntilThere } from "../../daemon/clone.ts";
+import { restoreSaved } from "../../daemon/saved/restore.ts";
+import { createSaver, type Saver } from "../../daemon/saved/saver.ts";
+import { readSettings } from "../../daemon/settings.ts";
+import { cleanEnvironment } from "./api.ts";
+import { type GitHttpServer, serveGit } from "./git-http.ts";
+import { createRepository, type Files, runGit, type TestRepository } from "./git-repo.ts";
+import { CLI_TOKEN, SERVICE_KEY, type StandInApi, standInApi } from "./sandbox.ts";
+
+/** One life of a sandbox, as far as work is saved: a clone, and what saves it. */
+export interface Life {
+  workspace: string;
+  home: string;
+  saver: Saver;
+  /** What was logged. */
+  said: string[];
+  children: Children;
+  save(): Promise<void>;
+  git(...args: string[]): Promise<string>;
+}
+
+/** A session's repository behind a plain git server, and lives of its sandbox one after the other. */
+export interface SavingBench extends Disposable {
+  sessionId: string;
+  ref: string;
+  repository: TestRepository;
+  server: GitHttpServer;
+  api: StandInApi;
+  /** A fresh clone; `restore` is the commit that is brought back, or true: what is saved. */
+  life(options?: { restore?: boolean; secrets?: string[] }): Promise<Life>;
+  /** Where the ref of saved work is; null: nowhere. */
+  saved(): Promise<string | null>;
+  /** Why the last restore did not work. */
+  refusal: string | null;
+}
+
+export async function startSaving(files: Files = { "a.txt": "1\n" }): Promise<SavingBench> {
+  const folder = mkdtempSync(join(tmpdir(), "svc-saving-"));
+  const sessionId = crypto.randomUUID();
+  const ref = `refs/svc/saved/${sessionId}`;
+  const repository = await createRepository(join(folder, "git/project.git"));
+  await repository.write([{ name: "first", branch: sessionId, files }]);
+  // the gateway shows the ref to the daemon alone, and lets others fetch what it names
+  for (const key of ["uploadpack.allowTipSHA1InWant", "uploadpack.allowReachableSHA1InWant"])
+    await repository.git("config", key, "true");
+  const server = serveGit(join(folder, "git"));
+  const api = standInApi();
+  let lives = 0;
+
+  const bench: SavingBench = {
+    sessionId,
+    ref,
+    repository,
+    server,
+    api,
+    refusal: null,
+    async saved() {
+      const { stdout, code } = await runGit(repository.directory, ["rev-parse", "--verify", "--quiet", ref], {
+        codes: [0, 1],
+      });
+      return code === 0 ? stdout.toString().trim() : null;
+    },
+    async life({ restore = false, secrets = [] } = {}) {
+      const [workspace, home] = ["workspace", "home"].map((name) => join(folder, `${lives}-${name}`));
+      if (workspace === undefined || home === undefined) throw new Error("no folder");
+      lives++;
+      mkdirSync(home, { recursive: true });
+      const settings = readSettings(
+        {
+          ...cleanEnvironment(),
+          SVC_PROJECT_ID: crypto.randomUUID(),
+          SVC_SESSION_ID: sessionId,
+          SVC_BRANCH_NAME: sessionId,
+          SVC_REPO_URL: `${server.origin}/project.git`,
+          SVC_API_URL: `${api.origin}/v1`,
+          SVC_TOKEN: SERVICE_KEY,
+          SVC_CLI_TOKEN: CLI_TOKEN,
+          SVC_PROJECT_AUTO_CLONE: "1",
+          SVC_WORKSPACE: workspace,
+          SVC_RUNTIME_HOME: home,
+        },
+        null,
+      );
+      const children = createChildren();
+      const said: string[] = [];
+      const log = { say: (text: string) => void said.push(text), runtime() {} };
+      await cloneUntilThere({ settings, children, log }, () => {}, AbortSignal.timeout(30_000));
+      const env = Object.fromEntries(secrets.map((value, index) => [`SECRET_${index}`, value]));
+      const saver = createSaver({ settings, children, log, secrets: () => ({ revision: "1", env }) });
+      bench.refusal = null;
+      const commit = restore ? await bench.saved() : null;
+      if (commit !== null) {
+        await restoreSaved({ settings, children }, commit, AbortSignal.timeout(30_000)).then(
+          ({ earlier }) => saver.adopt(commit, earlier),
+          (error: unknown) => {
+            bench.refusal = String(error);
+          },
+        );
+      }
+      return {
+        workspace,
+        home,
+        saver,
+        said,
+        children,
+        save: () => saver.save(60_000),
+        git: async (...args) => (await runGit(workspace, args)).stdout.toString("latin1"),
+      };
+    },
+    [Symbol.dispose]() {
+      server[Symbol.dispose]();
+      api[Symbol.dispose]();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+  return bench;
+}
