@@ -8,6 +8,7 @@ import {
   eventStream,
   logged,
   logLine,
+  SAVED_PATCH,
   SESSION_ID,
   session,
 } from "../helpers/cli-sessions.ts";
@@ -137,7 +138,22 @@ describe("info", () => {
     );
     expect(ran.stdout).toContain(`sandbox url\thttp://localhost:8008/v1/p/${SESSION_ID}/8000\n`);
     expect(ran.stderr).toBe("Next: svc sessions open 1a2b3c4d\n      svc sessions preview 1a2b3c4d\n");
-    expect(api.seen).toHaveLength(1);
+    expect(api.seen.map(({ path }) => path)).toEqual([
+      `${PATH}/${SESSION_ID}`,
+      `/p/${SESSION_ID}/8000/svc/health`,
+    ]);
+  });
+
+  test("says what is saved, what is wrong with it, and how to get it back", async () => {
+    const saved = { commit: "c".repeat(40), at: TIME, files: 3, live: true };
+    api.on(`GET ${ONE}`, () => session({ saved }));
+    api.on(`GET /p/${SESSION_ID}/8000/svc/health`, () => ({ save_problem: "It could not be saved: no." }));
+    const ran = await run(["info", SESSION_ID]);
+    expect(ran.stdout).toContain(`saved work\t3 files, ${TIME}\nsaving\tIt could not be saved: no.\n`);
+    api.on(`GET ${ONE}`, () => session({ status: "stopped", saved: { ...saved, files: 1, live: false } }));
+    const stopped = await run(["info", SESSION_ID]);
+    expect(stopped.stdout).toContain(`saved work\t1 file, ${TIME}, not in a sandbox now\n`);
+    expect(stopped.stderr).toContain("svc sessions restart 1a2b3c4d --restore");
   });
 
   test("of one that failed shows why, and the end of its log", async () => {
@@ -303,5 +319,56 @@ describe("logs", () => {
       stderr: "The session was deleted.\n",
     });
     expect(await run(["logs", SESSION_ID, "--follow", "--json"])).toMatchObject({ code: 2, stdout: "" });
+  });
+});
+
+describe("saved", () => {
+  test("prints the patch byte for byte, and in colour on a terminal", async () => {
+    expect((await run(["saved", SESSION_ID])).stdout).toBe(SAVED_PATCH);
+    const terminal = onTerminal(["saved", SESSION_ID, "--no-pager"]);
+    await terminal.exited;
+    expect(plain(terminal.screen())).toContain(SAVED_PATCH.split("\n")[0] ?? "");
+    expect((await run(["saved", SESSION_ID, "--jq", ".commit"])).stdout).toBe(`${"c".repeat(40)}\n`);
+  });
+
+  test("nothing saved is said", async () => {
+    api.on(`GET ${ONE}/saved`, () => failure("not_found", "Nothing is saved of this session.", 404));
+    expect(await run(["saved", SESSION_ID])).toMatchObject({ code: 1, stdout: "" });
+  });
+});
+
+describe("restart with saved work", () => {
+  const saved = { commit: "c".repeat(40), at: TIME, files: 3, live: false };
+  const stopped = session({ status: "stopped", saved });
+  const restored = () => api.seen.filter(({ method }) => method === "POST").map(({ body }) => body);
+
+  test.each<[string[], boolean, boolean]>([
+    [[], false, true],
+    [["--no-restore"], false, true],
+    [["--restore"], true, false],
+  ])("without a terminal, with %j", async (flags, restore, isTold) => {
+    api.on(`GET ${ONE}`, () => stopped);
+    api.on(`POST ${ONE}/restart`, () => booting("branch", { saved }));
+    const ran = await run(["restart", SESSION_ID, "--no-wait", ...flags]);
+    expect([ran.code, restored()]).toEqual([0, [{ restore }]]);
+    expect(ran.stderr.includes("svc sessions restart 1a2b3c4d --restore")).toBe(isTold);
+  });
+
+  test.each([
+    ["\r", true],
+    ["n", false],
+  ] as const)("a person is asked, and answers %j", async (key, restore) => {
+    api.on(`GET ${ONE}`, () => stopped);
+    api.on(`POST ${ONE}/restart`, () => booting("branch", { saved }));
+    const terminal = onTerminal(["restart", SESSION_ID, "--no-wait"]);
+    await terminal.shows("Bring back the work saved");
+    expect(plain(terminal.screen())).toContain("(3 files)?");
+    terminal.type(key);
+    expect((await terminal.exited).code).toBe(0);
+    expect(restored()).toEqual([{ restore }]);
+  });
+
+  test("both flags are one too many", async () => {
+    expect((await run(["restart", SESSION_ID, "--restore", "--no-restore"])).code).toBe(2);
   });
 });

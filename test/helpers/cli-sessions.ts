@@ -1,3 +1,4 @@
+import type { SavedWork } from "../../src/contract/saved-work.ts";
 import type { LogLine, Session, SessionEvent } from "../../src/contract/session.ts";
 
 export const SESSION_ID = "1a2b3c4d-5e6f-4a7b-8c9d-0e1f2a3b4c5d";
@@ -77,6 +78,16 @@ export function eventStream(script: readonly Turn[], first = 1): Response {
 }
 
 const ONE = "/projects/:p/sessions/:n";
+export const SAVED_PATCH = "diff --git a/a b/a\n--- a/a\n+++ b/a\n@@ -1 +1 @@\n-old\n+new\r\n";
+const SAVED: SavedWork = {
+  commit: "c".repeat(40),
+  base: "b".repeat(40),
+  saved_at: TIME,
+  message: "Work of a session that was not pushed",
+  files: [{ path: "a", status: "modified", additions: 1, deletions: 1, binary: false }],
+  patch: SAVED_PATCH,
+  truncated: false,
+};
 
 /** What the API that stands in answers about sessions unless a test says otherwise. */
 export const SESSION_ROUTES = {
@@ -96,6 +107,11 @@ export const SESSION_ROUTES = {
     lines: [logLine("cut the branch", "svc"), logLine("Step 1", "build"), logLine("listening on 8000")],
     truncated: false,
   }),
+  [`GET ${ONE}/saved`]: ({ headers }: { headers: Headers }) =>
+    headers.get("accept")?.includes("text/x-diff")
+      ? new Response(SAVED_PATCH, { headers: { "Content-Type": "text/x-diff; charset=utf-8" } })
+      : SAVED,
+  [`GET /p/${SESSION_ID}/8000/svc/health`]: () => ({ daemon: "ok" }),
   [`GET ${ONE}/events`]: ({ path }: { path: string }) => {
     const session_id = path.split("/").at(-2) ?? "";
     return eventStream([changed(session({ session_id }))]);
