@@ -78,6 +78,12 @@ test("it refuses, fails for a while, and is cut off, as it is told to", async ()
   );
   const failed = await prompt("!fail 401");
   await until("it has failed", async () => (await lastMessage(failed))?.error === "APIError", 30_000);
+  const busy = await prompt("!fail 503 1\n!say It works again.");
+  await until(
+    "it was tried again",
+    async () => (await lastMessage(busy))?.text === "It works again.",
+    30_000,
+  );
   const cut = await prompt("!drop 1\n!say Whole again.");
   await until("it was tried again", async () => (await lastMessage(cut))?.text === "Whole again.", 30_000);
   expect(existsSync(join(sandbox.workspace, ".git"))).toBe(true);

@@ -6,6 +6,7 @@ import { createChildren } from "../../daemon/children.ts";
 import { limitsFor } from "../../daemon/memory.ts";
 import { type Limits, type Runtime, superviseRuntime } from "../../daemon/runtime.ts";
 import { readSettings } from "../../daemon/settings.ts";
+import { RUNTIME_VERSION } from "../../src/contract/runtime.ts";
 import { cleanEnvironment } from "../helpers/api.ts";
 import type { Behaviour } from "../helpers/opencode.ts";
 import { allProcesses, processIds } from "../helpers/processes.ts";
@@ -180,6 +181,13 @@ test.each([
     soft,
     hard,
   ]);
+});
+
+test("another version than svc is built for is used, and told", async () => {
+  const { runtime, said } = await supervise({ version: "1.17.0" });
+  await until("it is ready", () => runtime.state === "ok");
+  const told = `it is opencode 1.17.0, and svc is built for ${RUNTIME_VERSION}: some things may fail`;
+  await until("it is told", () => said.includes(told));
 });
 
 test("a configuration that cannot be used is told, and not tried again until somebody asks", async () => {

@@ -58,7 +58,12 @@ test("svc needs no file and no login: it knows who, which project and which sess
   const { said, code } = await types("svc whoami --json");
   expect(code).toBe(0);
   expect(JSON.parse(said)).toMatchObject({ kind: "project", session_id: sessionId, project_name: "Example" });
-  expect(await types("ls -A ~/.config")).toMatchObject({ said: expect.not.stringContaining("svc") });
+  expect(await types("ls -A ~/.config")).toMatchObject({ said: "opencode\n" });
+  expect(await types("head -2 ~/.config/opencode/skills/svc/SKILL.md; git status --porcelain")).toMatchObject(
+    {
+      said: "---\nname: svc\n",
+    },
+  );
   expect(await types("svc secrets ls | cut -f1; echo $API_KEY | wc -c")).toMatchObject({
     said: "API_KEY\n7\n",
   });

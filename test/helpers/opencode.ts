@@ -3,6 +3,7 @@
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { join } from "node:path";
+import { RUNTIME_VERSION } from "../../src/contract/runtime.ts";
 import { createOrigin } from "./behaviour-origin.ts";
 import { createConversations } from "./opencode-conversations.ts";
 
@@ -29,6 +30,8 @@ export interface Behaviour {
   agents?: string[];
   /** Takes prompts, and the answer to them is lost. */
   lostAnswer?: boolean;
+  /** What it says that it is. */
+  version?: string;
   /** Answers nothing from now on, as a wedged one does. */
   wedged?: boolean;
 }
@@ -86,7 +89,7 @@ function answer(request: IncomingMessage, response: ServerResponse): boolean {
     return true;
   };
   const [, id = "", verb] = /^\/session\/(ses_\w+)(?:\/(.+))?$/.exec(path) ?? [];
-  if (path === "/global/health") return json({ healthy: true, version: "1.18.33" });
+  if (path === "/global/health") return json({ healthy: true, version: started.version ?? RUNTIME_VERSION });
   if (path === "/config") {
     return started.brokenConfig
       ? json(

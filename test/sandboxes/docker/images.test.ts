@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect } from "bun:test";
-import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { pack } from "tar-stream";
 import { createDockerProvider } from "../../../src/sandboxes/docker/docker.ts";
 import {
@@ -10,6 +10,7 @@ import {
   type ProviderOptions,
   SandboxError,
 } from "../../../src/sandboxes/provider.ts";
+import { runtimeFolder } from "../../../src/sandboxes/runtime/install.ts";
 import { DOCKER, docker } from "../../helpers/docker-engine.ts";
 import { needs } from "../../helpers/needs.ts";
 import { makeNeighbour } from "../../helpers/neighbour.ts";
@@ -122,6 +123,38 @@ describe("images of sandboxes in Docker", () => {
       expect(environment).toMatchObject({ FROM_IMAGE: "yes", SVC_RUNTIME_USER: "1001:1001" });
       for (const name of ["BUN_OPTIONS", "BUN_BE_BUN", "LD_PRELOAD"])
         expect(environment[name]).toBeUndefined();
+    },
+    TEST_MS,
+  );
+
+  test(
+    "what was installed for the runtime's plugins is in the image, for everybody to read",
+    async () => {
+      const options = optionsOf(api, binaries.folder);
+      const provider = make(options);
+      const look = async () => {
+        const command = [
+          "sh",
+          "-c",
+          "cd /opt/svc/plugins/node_modules && find . -type f | sort && cat */*/*.js",
+        ];
+        const sandbox = await startSandbox(provider, specOf());
+        const { out } = await ask(sandbox, { do: "run", command });
+        await provider.stop(sandbox.sessionId, 0);
+        return out;
+      };
+      expect(await look()).toBe("");
+      const folder = join(runtimeFolder(options.dataDir), "plugins/node_modules");
+      const long = `${"long-name-".repeat(15)}.txt`;
+      for (const [name, text] of [
+        ["@opencode-ai/plugin/tool.js", "export {}\n"],
+        ["zod/empty.txt", ""],
+        [`zod/${long}`, "1"],
+      ] as const) {
+        mkdirSync(dirname(join(folder, name)), { recursive: true });
+        writeFileSync(join(folder, name), text, { mode: 0o600 });
+      }
+      expect(await look()).toBe(`./@opencode-ai/plugin/tool.js\n./zod/empty.txt\n./zod/${long}\nexport {}\n`);
     },
     TEST_MS,
   );
