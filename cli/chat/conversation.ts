@@ -5,6 +5,8 @@ import type { ToolUse } from "./tools.ts";
 export type Happening =
   /** What somebody asked of the agent. */
   | { type: "prompt"; messageId: string; text: string }
+  /** An answer begins; one prompt may take several, with tools between them. */
+  | { type: "turn"; messageId: string; answers: string | null }
   /** More of an answer; `answers` is the prompt, `begins` says that it is the first piece of its part. */
   | { type: "text"; messageId: string; partId: string; answers: string | null; begins: boolean; text: string }
   | { type: "tool"; messageId: string; answers: string | null; isSubagent: boolean; use: ToolUse }
@@ -185,10 +187,13 @@ export class Conversation {
 
   #message(message: Message): Happening[] {
     if (!this.isOurs(message.sessionId)) return [];
-    remember(this.#messages, message.id, message);
-    const early = this.#early.get(message.id) ?? [];
-    this.#early.delete(message.id);
-    return early.flatMap((event) => this.hear(event));
+    const { id, role, parentId } = message;
+    const begins = role === "assistant" && message.sessionId === this.id && !this.#messages.has(id);
+    remember(this.#messages, id, message);
+    const early = this.#early.get(id) ?? [];
+    this.#early.delete(id);
+    const turn: Happening[] = begins ? [{ type: "turn", messageId: id, answers: parentId }] : [];
+    return [...turn, ...early.flatMap((event) => this.hear(event))];
   }
 
   #part(part: Part, isSnapshot = false): Happening[] {

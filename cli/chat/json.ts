@@ -37,6 +37,7 @@ export function jsonOf(news: News): Partial<Record<(typeof CHAT_FIELDS)[number],
       const { outcome, error, text } = news;
       return { type: "end", message_id: news.messageId, outcome, error: error?.message ?? null, text };
     }
+    case "turn":
     case "answered":
     case "cut":
     case "caught up":

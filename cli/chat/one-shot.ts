@@ -4,6 +4,7 @@ import { painter } from "../output.ts";
 import { lines } from "../text.ts";
 import { cleaner } from "./cleaner.ts";
 import type { Outcome } from "./conversation.ts";
+import type { Ask } from "./events.ts";
 import { jsonOf } from "./json.ts";
 import { newMessageId, type Runtime } from "./runtime.ts";
 import { type News, Talk } from "./talk.ts";
@@ -24,13 +25,19 @@ export async function oneShot(context: Context, runtime: Runtime, words: string)
   const { promise: over, resolve, reject } = Promise.withResolvers<Ended>();
   const { promise: ready, resolve: begin } = Promise.withResolvers<void>();
   const print = makePrinter(context, messageId);
-  let refused = "";
+  /** What nobody could be asked, by its id. */
+  const refused = new Map<string, string>();
+  let isAnswered = false;
   const talk = new Talk(runtime, (news) => {
     print.news(news);
     if (news.type === "caught up") begin();
-    if (news.type === "asked" && talk.isBusy) {
-      refused ||= askLine(news.ask);
-      talk.refuse(news.ask).catch(reject);
+    if (news.type === "turn" && news.answers === messageId) isAnswered = true;
+    // what others have asked for is theirs to allow
+    for (const ask of isAnswered ? talk.asks : []) {
+      if (refused.has(ask.id)) continue;
+      refused.set(ask.id, askLine(ask));
+      print.refused(ask);
+      talk.refuse(ask).catch(reject);
     }
     if (news.type === "ended" && news.messageId === messageId) resolve(news);
   });
@@ -41,7 +48,8 @@ export async function oneShot(context: Context, runtime: Runtime, words: string)
     const said = ready.then(() => talk.say(words, messageId)).then(() => new Promise<never>(() => {}));
     const ended = await Promise.race([over, said, listening]);
     await print.end();
-    if (ended.outcome !== "completed" || refused !== "") throw failureOf(context, runtime, ended, refused);
+    const [asked = ""] = refused.values();
+    if (ended.outcome !== "completed" || asked !== "") throw failureOf(context, runtime, ended, asked);
   } finally {
     talk.end();
     interrupt.off();
@@ -51,6 +59,7 @@ export async function oneShot(context: Context, runtime: Runtime, words: string)
 
 interface Printer {
   news(news: News): void;
+  refused(ask: Ask): void;
   end(): Promise<void>;
 }
 
@@ -74,6 +83,10 @@ function makePrinter(context: Context, messageId: string): Printer {
     ending = text;
     write(() => system.stdout.write(text));
   };
+  const tell = (news: News) => {
+    const value = jsonOf(news);
+    if (value !== null) write(() => out.event(value));
+  };
   const breakLine = () => say(clean.end() + (ending.endsWith("\n") ? "" : "\n"));
 
   return {
@@ -82,8 +95,7 @@ function makePrinter(context: Context, messageId: string): Printer {
       const isPrompt = news.type === "prompt" && news.messageId === messageId;
       if (out.data.json) {
         const isTold = isOurs || isPrompt || !["text", "tool", "prompt", "error"].includes(news.type);
-        const value = isTold ? jsonOf(news) : null;
-        if (value !== null) write(() => out.event(value));
+        if (isTold && news.type !== "asked") tell(news);
         return;
       }
       switch (news.type) {
@@ -97,8 +109,6 @@ function makePrinter(context: Context, messageId: string): Printer {
             : undefined;
         case "status":
           return news.status.type === "retry" ? note(retryLine(news.status, system.now())) : undefined;
-        case "asked":
-          return note(`Refused, since nobody can be asked: ${askLine(news.ask)}`);
         case "lost":
           return note(`${lines(news.reason)} Trying again…`);
         case "found":
@@ -108,6 +118,10 @@ function makePrinter(context: Context, messageId: string): Printer {
         case "ended":
           return news.messageId === messageId ? breakLine() : undefined;
       }
+    },
+    refused(ask) {
+      if (out.data.json) tell({ type: "asked", ask });
+      else note(`Refused, since nobody can be asked: ${askLine(ask)}`);
     },
     end: () => written,
   };

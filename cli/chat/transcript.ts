@@ -11,6 +11,8 @@ const PAST_PROMPTS = 5;
 const PAST_MAX = 4000;
 /** Lines of a prompt that are shown; whoever wrote it knows the rest. */
 const PROMPT_LINES = 12;
+/** What the daemon says in the conversation begins so (daemon/interrupted.ts). */
+const MARK = "[svc] ";
 
 type Block = "prompt" | "text" | "tool" | "note" | "ask";
 
@@ -20,6 +22,8 @@ export class Transcript {
   readonly #paint: Paint;
   readonly #clean = cleaner();
   #last: Block | null = null;
+  /** Whether it stands there already that the answer was cut off. */
+  #isCutOff = false;
   #past: News[] | null = [];
   /** What comes before the past is known, and stands below it. */
   readonly #after: (() => void)[] = [];
@@ -44,7 +48,9 @@ export class Transcript {
       return;
     }
     const { type } = news;
-    if (type === "prompt" && !isOwn(news.messageId)) this.prompt(news.text);
+    if (type === "prompt" && news.text.startsWith(MARK)) this.#cutOff(news.text.slice(MARK.length));
+    else if (type === "prompt" && !isOwn(news.messageId)) this.prompt(news.text);
+    if (type === "turn") this.#isCutOff = false;
     if (type === "text") this.#text(news.text, news.begins);
     if (type === "tool" && news.use.state !== "running") {
       this.#block("tool", toolLine(news.use, news.isSubagent, this.#paint));
@@ -52,13 +58,14 @@ export class Transcript {
     if (type === "status" && news.status.type === "retry") {
       this.#block("note", this.#paint.yellow(retryLine(news.status, now)));
     }
-    if (type === "cut") this.#block("note", this.#paint.yellow(outcomeWords("cut_off", null)));
+    if (type === "cut") this.#cutOff(outcomeWords("cut_off", null));
     if (type === "gap") this.note("Some of the conversation was missed here.");
     if (type === "asked") this.#ask(news.ask);
     if (type === "ended") {
       this.#endText();
       const { outcome, error } = news;
-      if (outcome !== "completed") this.#block("note", this.#paint.red(outcomeWords(outcome, error)));
+      if (outcome === "cut_off") this.#cutOff(outcomeWords(outcome, error));
+      else if (outcome !== "completed") this.#block("note", this.#paint.red(outcomeWords(outcome, error)));
     }
   }
 
@@ -75,6 +82,12 @@ export class Transcript {
     this.#endText();
     if (this.#last === "prompt") this.#screen.print("\n");
     this.#block("prompt", shown.map((line) => this.#paint.cyan(line)).join("\n"));
+  }
+
+  /** Whoever notices it first says it: we, or the daemon in the conversation. */
+  #cutOff(words: string): void {
+    if (!this.#isCutOff) this.#block("note", this.#paint.yellow(oneLine(words)));
+    this.#isCutOff = true;
   }
 
   note(words: string): void {

@@ -196,12 +196,7 @@ describe("what the agent asks", () => {
     const run = await open();
     run.type("go\r");
     await run.shows("May the agent use edit?");
-    const { id } = Object((await fetchJson("/permission"))[0]);
-    await fetch(`${api.url}/p/${SESSION_ID}/8000/permission/${id}/reply`, {
-      method: "POST",
-      headers: { Authorization: `Bearer ${api.env["SVC_CLI_TOKEN"]}` },
-      body: "{}",
-    });
+    runtime.answer("permission");
     await asked;
     await run.shows(/The agent works · Ctrl-C aborts\n> ?$/);
     run.type(CTRL_C);
@@ -209,13 +204,6 @@ describe("what the agent asks", () => {
     await leave(run);
   });
 });
-
-async function fetchJson(path: string): Promise<unknown[]> {
-  const headers = { Authorization: `Bearer ${api.env["SVC_CLI_TOKEN"]}` };
-  const answer = await fetch(`${api.url}/p/${SESSION_ID}/8000${path}`, { headers });
-  const value: unknown = await answer.json();
-  return Array.isArray(value) ? value : [];
-}
 
 describe("Ctrl-C", () => {
   test("aborts what the agent does, then clears the line, then leaves by the signal", async () => {

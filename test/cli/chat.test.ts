@@ -162,6 +162,24 @@ describe("asking one thing", () => {
     expect(posted("reject")).toHaveLength(1);
   });
 
+  test("what another's prompt has asked is left to them, and only the own answer is printed", async () => {
+    const other = runtime.run();
+    other.begin();
+    const theirs = other.permission("edit", ["theirs"]).then(async () => {
+      await other.say("not yours");
+      other.end();
+    });
+    runtime.onPrompt(async (run) => {
+      setTimeout(() => runtime.answer("permission"), 300);
+      await theirs;
+      run.begin();
+      await run.say("yours");
+      run.end();
+    });
+    expect(await ask("x")).toMatchObject({ code: 0, stdout: "yours\n", stderr: "" });
+    expect(posted("reply")).toEqual([]);
+  });
+
   test("nothing that is said can move the cursor, whatever pieces it comes in", async () => {
     runtime.onPrompt(async (run) => {
       run.begin();

@@ -31,6 +31,8 @@ export interface RunOptions {
   env?: Record<string, string>;
   cwd?: string;
   stdin?: string | Uint8Array;
+  /** How long it may take; 15 if left out. */
+  seconds?: number;
 }
 
 /** Nothing of this machine's environment reaches the client but where programs are. */
@@ -47,7 +49,7 @@ export async function svc(args: readonly string[], options: RunOptions = {}): Pr
     stdin: options.stdin === undefined ? "ignore" : new Blob([options.stdin as Uint8Array<ArrayBuffer>]),
     stdout: "pipe",
     stderr: "pipe",
-    timeout: 15_000,
+    timeout: (options.seconds ?? 15) * 1000,
   });
   const [stdout, stderr] = await Promise.all([textOf(child.stdout), textOf(child.stderr), child.exited]);
   return { code: child.exitCode, signal: child.signalCode, stdout, stderr };

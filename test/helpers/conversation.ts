@@ -116,13 +116,24 @@ export class ScriptedRuntime {
     }
     const [, askId = "", verb = ""] =
       /^\/(?:permission|question)\/([^/]+)\/(reply|reject)$/.exec(route) ?? [];
+    if (this.#reply(askId, verb, body)) return Response.json(true);
+    return Response.json({ name: "NotFoundError", data: { message: "none" } }, { status: 404 });
+  }
+
+  /** Somebody else answers what is asked. */
+  answer(kind: "permission" | "question"): void {
+    const asked = [...this.#waiting].find(([, waiting]) => waiting.kind === kind);
+    if (asked) this.#reply(asked[0], "reply", {});
+  }
+
+  #reply(askId: string, verb: string, body: unknown): boolean {
     const waiting = this.#waiting.get(askId);
-    if (!waiting) return Response.json({ name: "NotFoundError", data: { message: "none" } }, { status: 404 });
+    if (!waiting) return false;
     this.#waiting.delete(askId);
     const answered = verb === "reject" ? "question.rejected" : `${waiting.kind}.replied`;
     this.tell(answered, { sessionID: this.conversation, requestID: askId });
     waiting.answer(body);
-    return Response.json(true);
+    return true;
   }
 
   get #isBusy(): boolean {

@@ -1,0 +1,152 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout } from "bun:test";
+import { type Api, startApi } from "../helpers/api.ts";
+import { svc } from "../helpers/cli-run.ts";
+import { type ScriptedModel, startModel } from "../helpers/model.ts";
+import { needs } from "../helpers/needs.ts";
+import { allProcesses, type ProcessOf } from "../helpers/processes.ts";
+import { Remote } from "../helpers/remote.ts";
+import { MODEL, RUNTIME, RUNTIME_NAME, runtimeEnvironment } from "../helpers/runtime.ts";
+import { svcOnScreen } from "../helpers/screen.ts";
+import { untilStatus } from "../helpers/sessions.ts";
+import { until } from "../helpers/until.ts";
+
+setDefaultTimeout(90_000);
+const test = needs(RUNTIME_NAME, RUNTIME !== null);
+
+/** The client, the server, a local sandbox and the real agent runtime: only the model is scripted. */
+let api: Api;
+let model: ScriptedModel;
+let remote: Remote;
+let env: Record<string, string>;
+let projectId: string;
+let sessionId: string;
+
+beforeAll(async () => {
+  if (RUNTIME === null) return;
+  model = await startModel();
+  const { SVC_OPENCODE_MODEL, ...variables } = runtimeEnvironment(model);
+  api = await startApi({ env: { ...variables, SVC_SANDBOX_PROVIDER: "local" } });
+  remote = new Remote();
+  remote.commit("main", { "a.txt": "1\n" });
+  projectId = (await api.project(remote.url)).project_id;
+  env = { SVC_API_URL: `${api.url}/v1`, SVC_CLI_TOKEN: api.token, SVC_PROJECT_ID: projectId };
+  const made = await api.call("POST", `/v1/projects/${projectId}/sessions`, { body: { model: MODEL } });
+  sessionId = made.body.session_id;
+  await untilStatus(look, ["running"], 60_000);
+}, 120_000);
+afterAll(async () => {
+  await api?.stop();
+  remote?.remove();
+  await model?.[Symbol.asyncDispose]();
+}, 60_000);
+
+const look = async () => (await api.call("GET", `/v1/projects/${projectId}/sessions/${sessionId}`)).body;
+const ask = (prompt: string, ...more: string[]) =>
+  svc(["sessions", "chat", sessionId, "--prompt", prompt, ...more], { env, seconds: 60 });
+
+async function runtime(method: string, path: string, body?: unknown) {
+  const options = body === undefined ? {} : { body };
+  return (await api.call(method, `/v1/p/${sessionId}/8000${path}`, options)).body;
+}
+
+describe("asking one thing", () => {
+  test("gives the answer, what was done and the outcome", async () => {
+    const script = [
+      "!say I'll look.",
+      "!run echo hi",
+      "!write b.txt one\\ntwo",
+      '!tool edit {"filePath":"a.txt","oldString":"1","newString":"2\\n3"}',
+      "!say Done.",
+    ];
+    expect(await ask(script.join("\n"))).toEqual({
+      code: 0,
+      signal: null,
+      stdout: "I'll look.\nDone.\n",
+      stderr: "✓ bash echo hi\n✓ write b.txt +2 -0\n✓ edit a.txt +2 -1\n",
+    });
+  });
+
+  const rows: [string, string, number, string, string][] = [
+    ["a refused key", "!fail 401", 1, "", "failed: It fails as it was told to."],
+    ["a model that fails once", "!fail 500 1\n!say back", 0, "back\n", "Try 2"],
+    ["a cut connection", "!say It is\n!drop 1\n!say  done", 0, "done", "The model does not answer"],
+    ["a refusal of the model's", "!refuse No.", 1, "No.\n", "failed: "],
+    ["a question", "!ask Which? | a | b\n!say ok", 1, "", "nobody can be asked here: Which?"],
+  ];
+  test.each(rows)("tells the outcome of %s", async (_, prompt, code, stdout, stderr) => {
+    const ran = await ask(prompt);
+    expect({ code: ran.code, stdout: ran.stdout, stderr: ran.stderr }).toEqual({
+      code,
+      stdout: expect.stringContaining(stdout),
+      stderr: expect.stringContaining(stderr),
+    });
+  });
+
+  test("shows a subagent's tools, and not its words", async () => {
+    const input = { description: "Look around", prompt: "!run ls\n!say found", subagent_type: "general" };
+    const ran = await ask(`!tool task ${JSON.stringify(input)}\n!say after`);
+    expect(ran).toMatchObject({ code: 0, stdout: "after\n", stderr: "  ✓ bash ls\n✓ task Look around\n" });
+  });
+
+  test("an agent that the project has not fails at once", async () => {
+    const made = await api.call("POST", `/v1/projects/${projectId}/sessions`, {
+      body: { model: MODEL, agent_name: "nobody" },
+    });
+    const ran = await svc(["sessions", "chat", made.body.session_id, "--prompt", "x"], { env, seconds: 60 });
+    expect(ran).toMatchObject({ code: 1, stderr: expect.stringContaining('Agent not found: "nobody"') });
+    await api.call("DELETE", `/v1/projects/${projectId}/sessions/${made.body.session_id}`);
+  });
+
+  test("a runtime that is killed in mid-answer is waited for, and the answer said to be cut off", async () => {
+    const asked = ask(`!slow 200 ${"word ".repeat(100)}`);
+    await until("it speaks", () => model.counts.open > 0, 30_000);
+    await Bun.sleep(1000);
+    // its own pid is one of the sandbox's
+    const isRuntime = ({ command, environment }: ProcessOf) =>
+      /^\S*opencode\S* serve /.test(command) && environment.some((each) => each.includes(sessionId));
+    for (const { pid } of allProcesses().filter(isRuntime)) process.kill(pid, "SIGKILL");
+    const ran = await asked;
+    expect(ran).toMatchObject({ code: 1, stderr: expect.stringContaining("The answer was cut off") });
+    expect(ran.stdout).toStartWith("word word");
+    expect(await ask("!say again")).toMatchObject({ code: 0, stdout: "again\n" });
+  });
+});
+
+test("on a terminal: words as they come, a question, a permission, an abort", async () => {
+  const run = svcOnScreen(["sessions", "chat", sessionId], { env });
+  await run.shows(/^> ?$/m);
+  run.type("!ask Which colour? | Red | Blue\\\r!say ok\r");
+  await run.shows("  2. Blue");
+  run.type("2\r");
+  await run.shows(/\nok\n(.*\n)?> ?$/);
+  run.type(`!slow 100 ${"word ".repeat(300)}\r`);
+  await run.shows(/^word word word/m);
+  run.type("typed");
+  await run.shows("> typed");
+  run.type("\x03");
+  await run.shows("The agent's run was aborted.");
+  expect((await run.lines()).at(-1)).toBe("> typed");
+  await until("the model is left alone", () => model.counts.open === 0);
+  run.type("\x15\x04");
+  expect(await run.exited).toEqual({ code: 0, signal: null });
+});
+
+test("a permission is asked of whoever talks, and an aborted one troubles nobody after", async () => {
+  const rule = { permission: "bash", pattern: "*", action: "ask" };
+  const conversation = (await runtime("GET", "/svc/health")).conversation;
+  await runtime("PATCH", `/session/${conversation}`, { permission: [rule] });
+  const run = svcOnScreen(["sessions", "chat", sessionId], { env });
+  await run.shows(/^> ?$/m);
+  run.type("!run echo hi\\\r!say ok\r");
+  await run.shows("May the agent use bash?\n  echo hi");
+  run.type("y\r");
+  await run.shows(/✓ bash echo hi\n\nok\n/);
+  await run.shows(/> ?$/);
+  run.type("!run echo again\r");
+  await run.shows("echo again\ny: yes, once");
+  run.type("\x03");
+  await run.shows("The agent's run was aborted.");
+  await until("nothing is asked any more", async () => (await runtime("GET", "/permission")).length === 0);
+  run.type("\x04");
+  expect(await run.exited).toEqual({ code: 0, signal: null });
+});
