@@ -3,7 +3,7 @@ import type { RuntimeCall } from "./runtime-call.ts";
 
 /** The one conversation that a session has with its agent. */
 export interface Conversation {
-  /** Its id in the runtime; null while there is none, or while the runtime does not answer. */
+  /** Its id in the runtime; null while there is none. @throws ConversationError while the runtime does not say */
   find(): Promise<string | null>;
   /** The same, after opening one where there is none. @throws ConversationError */
   open(): Promise<string>;
@@ -11,7 +11,7 @@ export interface Conversation {
   forget(): void;
 }
 
-/** The runtime opened no conversation. The message is a sentence for a person. */
+/** The runtime tells of no conversation, or opens none. The message is a sentence for a person. */
 export class ConversationError extends Error {
   override readonly name = "ConversationError";
 }
@@ -47,7 +47,9 @@ export function createConversation(call: RuntimeCall): Conversation {
   async function find(): Promise<string | null> {
     if (known !== null) return known;
     const answer = await call("GET", `/session?roots=true&limit=${LISTED}`, LIST_MS).catch(() => null);
-    if (answer?.status === 200) known = oldestOf(answer.body);
+    if (answer?.status !== 200)
+      throw new ConversationError("The agent runtime does not tell its conversations.");
+    known = oldestOf(answer.body);
     return known;
   }
 

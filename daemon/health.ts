@@ -31,7 +31,7 @@ export function createHealth(facts: Facts): () => Promise<DaemonHealth> {
   const { settings, runtime, saver } = facts;
   const commit = remembered(() => readCommit(facts));
   const conversation = remembered(async () =>
-    runtime.state === "ok" ? await facts.conversation.find() : null,
+    runtime.state === "ok" ? await facts.conversation.find().catch(() => null) : null,
   );
   const busy = remembered(async () => runtime.state === "ok" && isBusy(await runningSessions(runtime.call)));
 

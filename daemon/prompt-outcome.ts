@@ -10,11 +10,11 @@ export interface Known {
   isAborted: boolean;
   /** What the runtime said went wrong in the conversation since. */
   heard: string | null;
-  /** Milliseconds for which no run has shown. */
+  /** Milliseconds for which it was seen as it is, without a run. */
   idleMs: number;
 }
 
-/** A run may pause for so long between two steps without showing. */
+/** A run may pause for so long between two steps, and its end is written down some time after it. */
 const IDLE_MS = 1_500;
 /** A cold runtime reads its configuration and plugins before a run shows. */
 const SILENT_MS = 15_000;
@@ -26,12 +26,13 @@ export function outcomeOf({ isBusy, answer }: Sight, known: Known): Outcome | nu
   if (answer?.error) return failure(answer.error, known);
   if (answer?.isComplete && isFinal(answer)) return ANSWERED;
   if (isBusy) return null;
+  if (!answer && known.heard !== null) return { state: "failed", error: sentence(known.heard) };
+  if (known.idleMs < IDLE_MS) return null;
   // one that waited for its next try when it was aborted tells nothing of it
   if (answer?.isComplete) return answer.finish === null ? ABORTED : ANSWERED;
-  if (!answer && known.heard !== null) return { state: "failed", error: sentence(known.heard) };
   if (known.isOther) return RESTARTED;
-  if (known.idleMs < IDLE_MS) return null;
   if (known.isAborted) return ABORTED;
+  if (known.heard !== null) return { state: "failed", error: sentence(known.heard) };
   if (answer) return { state: "interrupted", error: "The run ended in the middle of the answer." };
   return known.idleMs < SILENT_MS
     ? null

@@ -6,7 +6,7 @@ import { runningSessions } from "./abort.ts";
 import { type Conversation, ConversationError } from "./conversation.ts";
 import { field } from "./json.ts";
 import { type Outcome, outcomeOf, RESTARTED } from "./prompt-outcome.ts";
-import { lookAtPrompt } from "./prompt-sight.ts";
+import { lookAtPrompt, type Sight } from "./prompt-sight.ts";
 import type { Runtime } from "./runtime.ts";
 import { hearRuntime } from "./runtime-events.ts";
 import type { Settings } from "./settings.ts";
@@ -29,8 +29,8 @@ export interface PromptsContext {
   settings: Pick<Settings, "agent" | "model" | "runtimePort">;
   runtime: Pick<Runtime, "state" | "pid" | "call" | "authorization">;
   conversation: Conversation;
-  /** Whether somebody else's prompt was taken a moment ago, whose run may not show yet. */
-  isExpected(): boolean;
+  /** Whether the runtime is to be given nothing now: somebody else's run may begin, or all that runs is being ended. */
+  isHeld(): boolean;
   /** Told when one is given, whose run may not show yet. */
   onGiven(): void;
 }
@@ -136,7 +136,7 @@ export function createPrompts(context: PromptsContext): Prompts {
 
   /** Whether it was given by an earlier daemon on the same home. */
   async function wasSaid(one: Given): Promise<boolean> {
-    const id = await conversation.find();
+    const id = await inConversation(conversation.find);
     if (id === null) return false;
     const sight = await lookAtPrompt(call, id, isOf(one));
     if (sight === null) throw notReady();
@@ -149,7 +149,7 @@ export function createPrompts(context: PromptsContext): Prompts {
     const running = await runningSessions(call);
     if (running === null) throw notReady();
     const isOther = open().some((other) => other !== one);
-    if (running.length > 0 || isOther || context.isExpected())
+    if (running.length > 0 || isOther || context.isHeld())
       throw new SvcError("session_busy", "Another run is under way.", {}, { "Retry-After": "1" });
     const { agent } = settings;
     if (agent !== null && !(await hasAgent(agent))) {
@@ -157,7 +157,7 @@ export function createPrompts(context: PromptsContext): Prompts {
       return one.settle({ state: "failed", error });
     }
     one.pid = runtime.pid;
-    const id = await openConversation();
+    const id = await inConversation(conversation.open);
     const events = hear(one, id);
     await events.ready;
     void one.over.then(events.stop);
@@ -193,14 +193,6 @@ export function createPrompts(context: PromptsContext): Prompts {
     return answer.body.some((entry) => field(entry, "name") === agent);
   }
 
-  async function openConversation(): Promise<string> {
-    try {
-      return await conversation.open();
-    } catch (error) {
-      throw error instanceof ConversationError ? notReady(error.message) : error;
-    }
-  }
-
   function hear(one: Given, conversationId: string) {
     return hearRuntime(settings.runtimePort, runtime.authorization, {
       onIdle: (id) => {
@@ -215,20 +207,24 @@ export function createPrompts(context: PromptsContext): Prompts {
     });
   }
 
+  async function look(one: Given): Promise<Sight | null> {
+    const id = await conversation.find();
+    return id === null ? NOTHING : await lookAtPrompt(call, id, isOf(one));
+  }
+
   /** Looks at it until it is over. */
   async function follow(one: Given): Promise<void> {
-    let idleSince = performance.now();
+    let idleSince = Number.POSITIVE_INFINITY;
+    let seen = "";
     while (!one.outcome) {
       await pause(one);
       if (runtime.state !== "ok" || one.outcome) {
-        idleSince = performance.now();
+        seen = "";
         continue;
       }
       const isOther = one.pid !== runtime.pid;
-      const id = await conversation.find();
-      const sight = id === null ? NOTHING : await lookAtPrompt(call, id, isOf(one));
+      const sight = await look(one).catch(() => null);
       if (sight === null || isOther !== (one.pid !== runtime.pid)) continue;
-      if (sight.isBusy) idleSince = performance.now();
       // the process ended before it had written the prompt down: it was never begun
       if (isOther && !sight.isSaid && !one.isSaid) {
         await inTurn(() => say(one)).catch(() => {});
@@ -236,6 +232,9 @@ export function createPrompts(context: PromptsContext): Prompts {
       }
       const answer = sight.answer ?? (one.isSaid && !sight.isSaid ? sight.last : null);
       one.isSaid ||= sight.isSaid;
+      const now = JSON.stringify([runtime.pid, sight.isBusy, answer]);
+      if (now !== seen) idleSince = performance.now();
+      seen = now;
       const idleMs = performance.now() - idleSince;
       const { isAborted, heard } = one;
       const outcome = outcomeOf({ ...sight, answer }, { isOther, isAborted, heard, idleMs });
@@ -245,7 +244,16 @@ export function createPrompts(context: PromptsContext): Prompts {
 }
 
 const END_DIGITS = 14;
-const NOTHING = { isSaid: false, isBusy: false, answer: null, last: null };
+const NOTHING: Sight = { isSaid: false, isBusy: false, answer: null, last: null };
+
+/** @throws SvcError unavailable */
+async function inConversation<T>(ask: () => Promise<T>): Promise<T> {
+  try {
+    return await ask();
+  } catch (error) {
+    throw error instanceof ConversationError ? notReady(error.message) : error;
+  }
+}
 
 function isOf({ end }: Given): (messageId: string) => boolean {
   return (messageId) => messageId.endsWith(end);

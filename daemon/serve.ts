@@ -64,7 +64,9 @@ export function serveDaemon(
     log.say("the C library cannot be called: orphans and the daemon's memory are not guarded");
 
   let secrets: DaemonEnv = settings.secrets;
-  /** When somebody has prompted the runtime itself, and when anybody has. */
+  /** How many are ending what runs at the moment: what is given meanwhile would be ended with it. */
+  let endings = 0;
+  /** When somebody has prompted or aborted the runtime itself, and when anybody has prompted it. */
   let othersAt = Number.NEGATIVE_INFINITY;
   let promptedAt = Number.NEGATIVE_INFINITY;
   let isBegun = false;
@@ -84,7 +86,7 @@ export function serveDaemon(
     settings,
     runtime,
     conversation,
-    isExpected: () => performance.now() - othersAt < EXPECTED_MS,
+    isHeld: () => endings > 0 || performance.now() - othersAt < EXPECTED_MS,
     onGiven() {
       promptedAt = performance.now();
     },
@@ -109,7 +111,10 @@ export function serveDaemon(
     onUse({ isPrompt, isAbort }: { isPrompt: boolean; isAbort: boolean }) {
       facts.usedAt = Date.now();
       if (isPrompt) othersAt = promptedAt = performance.now();
-      if (isAbort) prompts.noteAbort();
+      if (isAbort) {
+        othersAt = performance.now();
+        prompts.noteAbort();
+      }
     },
   };
   const listener = listen({ hostname: settings.host, port: settings.port }, createDecide(gate), explain);
@@ -121,6 +126,7 @@ export function serveDaemon(
     async stop() {
       stopping.abort();
       saver.stop();
+      endings++;
       prompts.cutOff(STOPPED);
       await runtime.stop();
       // also without a runtime, and what it has written as it ended
@@ -198,7 +204,7 @@ export function serveDaemon(
       throw new SvcError("unavailable", "The agent runtime is not ready.", {}, { "Retry-After": "1" });
     prompts.noteAbort();
     const isExpected = () => performance.now() - promptedAt < EXPECTED_MS;
-    const { found, idle } = await abortRuns(runtime.call, ABORT_MS, isExpected);
+    const { found, idle } = await ending(() => abortRuns(runtime.call, ABORT_MS, isExpected));
     if (!idle) throw new SvcError("sandbox_unreachable", "The run was aborted, and does not end.");
     if (!found) throw new SvcError("nothing_to_abort", "No run is under way.");
   }
@@ -211,8 +217,19 @@ export function serveDaemon(
   }
 
   async function restart(): Promise<void> {
-    prompts.cutOff();
-    await runtime.restart();
+    await ending(async () => {
+      prompts.cutOff();
+      await runtime.restart();
+    });
+  }
+
+  async function ending<T>(work: () => Promise<T>): Promise<T> {
+    endings++;
+    try {
+      return await work();
+    } finally {
+      endings--;
+    }
   }
 }
 
