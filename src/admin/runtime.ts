@@ -3,7 +3,7 @@ import { RUNTIME_VERSION } from "../contract/runtime.ts";
 import { binariesFolder } from "../sandboxes/create.ts";
 import { SandboxError } from "../sandboxes/provider.ts";
 import { findPlugins, findRuntime } from "../sandboxes/runtime/find.ts";
-import { installRuntime, versionOf } from "../sandboxes/runtime/install.ts";
+import { InstallError, installRuntime, versionOf } from "../sandboxes/runtime/install.ts";
 
 type Settings = Pick<Config, "dataDir" | "runtimeBin" | "npmRegistry">;
 
@@ -16,11 +16,11 @@ const STEPS = 10;
  */
 export async function runtimeInstall({ dataDir, npmRegistry }: Settings): Promise<string> {
   const say = progressTo(process.stderr);
-  const folder = await installRuntime(
-    { dataDir, registry: npmRegistry, onProgress: say.progress },
-    new AbortController().signal,
-  );
-  say.end();
+  const stop = new AbortController();
+  const reason = new InstallError("The installation was broken off; nothing of it is left.");
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stop.abort(reason));
+  const options = { dataDir, registry: npmRegistry, onProgress: say.progress };
+  const folder = await installRuntime(options, stop.signal).finally(say.end);
   return `opencode ${RUNTIME_VERSION} is in ${folder}.`;
 }
 

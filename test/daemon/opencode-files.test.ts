@@ -61,6 +61,21 @@ test("the skill and the short rules reach the model, beside the project's own, a
   expect(JSON.stringify(model.asked.at(-1)?.body)).toContain("svc cr open --title");
   expect(await statusOf(sandbox)).toBe("");
   expect(readFileSync(join(sandbox.workspace, "opencode.json"), "utf8")).not.toContain("$schema");
+  // nor does it stand in the way of what was pushed
+  const { commit } = await sandbox.health();
+  const pushed = '{ "instructions": ["extra.md"], "autoupdate": false }\n';
+  await sandbox.repository.write([
+    {
+      name: "second",
+      branch: sandbox.sessionId,
+      parents: [commit ?? ""],
+      files: { "opencode.json": pushed },
+    },
+  ]);
+  const refreshed = await sandbox.call("POST", "/svc/refresh", "platform");
+  expect(await refreshed.json()).toMatchObject({ ok: true });
+  await sandbox.untilHealth("it is back", (health) => health.runtime === "ok", 60_000);
+  expect(readFileSync(join(sandbox.workspace, "opencode.json"), "utf8")).toBe(pushed);
   // what somebody has changed stays changed
   writeFileSync(join(sandbox.workspace, "opencode.json"), '{ "instructions": [] }\n');
   const { runtime_pid } = await sandbox.health();
@@ -97,8 +112,8 @@ needs("a network namespace (unshare, ip)", RUNTIME !== null && RUNTIME_PLUGINS !
     expect(report).toMatchObject({ answer: "Counted.", packets: 0 });
     expect(report.toolsSaid).toContain("The sum is 5");
     expect(report.toolsSaid).toContain("The sum is 7");
-    // it takes two; without the packages, 90
-    expect(report.answerSeconds).toBeLessThan(30);
+    // it takes two seconds; without the packages, ninety
+    expect(report.answerSeconds).toBeLessThan(60);
   },
   180_000,
 );

@@ -1,13 +1,14 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { gzipSync } from "node:zlib";
 import { pack } from "tar-stream";
 import { RUNTIME_VERSION } from "../../src/contract/runtime.ts";
 import { findPlugins, findRuntime } from "../../src/sandboxes/runtime/find.ts";
 import { installRuntime, runtimeFolder } from "../../src/sandboxes/runtime/install.ts";
 import type { Package } from "../../src/sandboxes/runtime/packages.ts";
+import { cleanEnvironment } from "../helpers/api.ts";
 
 /** Answers for the npm registry; what it gives for a path, in turn. */
 let registry: ReturnType<typeof Bun.serve>;
@@ -179,6 +180,28 @@ test("without a network it is one sentence; on another system, too", async () =>
   await registry.stop(true);
   await expect(install(wanted)).rejects.toThrow(/could not be fetched.*Is this machine online\?/);
   expect(readdirSync(join(dataDir, "runtime"))).toEqual([]);
+}, 20_000);
+
+test("one that is broken off ends at once, and leaves nothing behind", async () => {
+  const { promise: isAsked, resolve: onAsked } = Promise.withResolvers<void>();
+  const quiet = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    async fetch() {
+      onAsked();
+      return await new Promise<Response>(() => {});
+    },
+  });
+  const child = Bun.spawn([process.execPath, resolve("src/main.ts"), "runtime", "install"], {
+    env: { ...cleanEnvironment(), SVC_DATA_DIR: dataDir, SVC_NPM_REGISTRY: `http://127.0.0.1:${quiet.port}` },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  await isAsked;
+  child.kill("SIGINT");
+  expect(await child.exited).toBe(1);
+  expect(await new Response(child.stderr).text()).toContain("The installation was broken off");
+  expect(readdirSync(join(dataDir, "runtime"))).toEqual([]);
+  await quiet.stop(true);
 }, 20_000);
 
 test("what it cannot write into is said, without its path", async () => {
