@@ -102,7 +102,9 @@ function platformConfig(settings: Settings, hasGateway: boolean): Record<string,
   // with the managed gateway, a model without a provider is one of the gateway's
   const isGateways =
     hasGateway && model !== null && (!model.includes("/") || model.startsWith(`${GATEWAY}/`));
-  const id = isGateways ? model.replace(new RegExp(`^${GATEWAY}/`), "") : null;
+  const id = isGateways ? withoutGateway(model) : null;
+  // the runtime takes a provider's only model where nobody chooses another
+  const offered = id ?? withoutGateway(settings.inherited["SVC_LLM_MODEL"] ?? "");
   return {
     $schema: "https://opencode.ai/config.json",
     share: "disabled",
@@ -117,9 +119,13 @@ function platformConfig(settings: Settings, hasGateway: boolean): Record<string,
           npm: "@ai-sdk/openai-compatible",
           name: "svc",
           options: { baseURL: "{env:SVC_LLM_BASE_URL}", apiKey: "{env:SVC_LLM_API_KEY}" },
-          models: id === null ? {} : { [id]: { name: id, tool_call: true } },
+          models: offered === "" ? {} : { [offered]: { name: offered, tool_call: true } },
         },
       },
     }),
   };
+}
+
+function withoutGateway(model: string): string {
+  return model.replace(new RegExp(`^${GATEWAY}/`), "");
 }

@@ -1,4 +1,5 @@
 import type { DaemonPrompt } from "../src/contract/daemon.ts";
+import { explainRun } from "../src/contract/runtime.ts";
 import { isFinal, type Sight } from "./prompt-sight.ts";
 
 export type Outcome = Pick<DaemonPrompt, "state" | "error">;
@@ -54,7 +55,7 @@ function failure({ name, message }: { name: string; message: string }, { isOther
 
 /** One line of bounded length, with what a stack trace would tell left out. */
 export function sentence(words: string): string {
-  const [line = ""] = words.split("\n");
+  const [line = ""] = explainRun(words).split("\n");
   const clean = line
     .replace(/\p{Cc}+/gu, " ")
     .trim()

@@ -2,6 +2,14 @@ import { homedir } from "node:os";
 import { isAbsolute, join } from "node:path";
 import { PROVIDERS, type ProviderName } from "./contract/session.ts";
 
+/** Where every sandbox may ask for models, by OpenAI's protocol. */
+export interface ModelGateway {
+  url: string;
+  key: string;
+  /** The one for sessions that choose none, and whose repository chooses none. */
+  model: string | null;
+}
+
 /** The server's configuration (contract: Server configuration), read once from the environment. */
 export interface Config {
   host: string;
@@ -37,7 +45,7 @@ export interface Config {
   /** Sessions that an account may have at once, by its tier; `*` is for every tier that is not named. */
   sessionCaps: ReadonlyMap<string, number>;
   /** The model gateway that sandboxes get, when the operator has one; a project may bring its own keys as secrets. */
-  modelGateway: { url: string; key: string } | null;
+  modelGateway: ModelGateway | null;
   /** Host part of the merge commits' no-reply address. */
   noReplyHost: string;
   logLevel: LogLevel;
@@ -243,13 +251,20 @@ function sessionCaps(env: Environment): ReadonlyMap<string, number> {
   return caps;
 }
 
-function modelGateway(env: Environment): { url: string; key: string } | null {
+function modelGateway(env: Environment): ModelGateway | null {
   const [url, key] = [env["SVC_LLM_BASE_URL"], env["SVC_LLM_API_KEY"]];
+  const model = env["SVC_LLM_MODEL"] || null;
+  if (!url && !key && model !== null)
+    throw new ConfigError(
+      "SVC_LLM_MODEL is a model of the gateway: set SVC_LLM_BASE_URL and SVC_LLM_API_KEY too.",
+    );
   if (!url && !key) return null;
   if (!url || !key) throw new ConfigError("SVC_LLM_BASE_URL and SVC_LLM_API_KEY belong together: set both.");
   if (!/^https?:$/.test(URL.parse(url)?.protocol ?? ""))
     throw new ConfigError("SVC_LLM_BASE_URL must be an http or https URL.");
-  return { url, key };
+  if (model !== null && !/^[\x21-\x7e]{1,256}$/.test(model))
+    throw new ConfigError("SVC_LLM_MODEL must be a model's name.");
+  return { url, key, model };
 }
 
 function hostName(env: Environment, name: string, fallback: string): string {

@@ -117,6 +117,7 @@ test.each([
   ["SVC_PREVIEW_HOST", "x:0"],
   ["SVC_LLM_BASE_URL", "http://alone"],
   ["SVC_LLM_API_KEY", "alone"],
+  ["SVC_LLM_MODEL", "alone"],
 ])("%s=%s stops the server with one line that names it", (name, value) => {
   const read = () => readConfig({ [name]: value });
   expect(read).toThrow(ConfigError);

@@ -1,3 +1,4 @@
+import { explainRun } from "../../src/contract/runtime.ts";
 import type { Paint } from "../output.ts";
 import { oneLine } from "../text.ts";
 import type { Outcome } from "./conversation.ts";
@@ -34,7 +35,7 @@ export function retryLine(status: Extract<Status, { type: "retry" }>, now: numbe
 export function outcomeWords(outcome: Exclude<Outcome, "completed">, error: RunError | null): string {
   switch (outcome) {
     case "failed":
-      return `The agent's run failed: ${oneLine(error?.message ?? "no reason is known")}`;
+      return `The agent's run failed: ${oneLine(explainRun(error?.message ?? "no reason is known"))}`;
     case "aborted":
       return "The agent's run was aborted.";
     case "rejected":

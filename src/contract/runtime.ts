@@ -3,3 +3,15 @@
  * plugin packages that are laid into a sandbox, and the tests in CI read it here.
  */
 export const RUNTIME_VERSION = "1.18.33";
+
+/**
+ * What the runtime says of a run that failed, in words that tell what to do where it has no model: those of opencode
+ * name only classes of its own.
+ * @param words the runtime's, or the model's
+ */
+export function explainRun(words: string): string {
+  if (!NO_MODEL.test(words)) return words;
+  return "The agent has no model to ask. Give the project a provider's key (svc secrets set ANTHROPIC_API_KEY=-), and choose one of its models with svc sessions new --model; an operator can set a model gateway for all sessions.";
+}
+
+const NO_MODEL = /\bNo providers are available\b|\bProviderNoProvidersError\b/;

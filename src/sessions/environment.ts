@@ -58,6 +58,7 @@ export function environmentOf(
       SVC_LLM_BASE_URL: config.modelGateway.url,
       SVC_YOLO_API_KEY: config.modelGateway.key,
       SVC_YOLO_URL: config.modelGateway.url,
+      ...(config.modelGateway.model !== null && { SVC_LLM_MODEL: config.modelGateway.model }),
     }),
   };
 }

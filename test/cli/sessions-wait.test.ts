@@ -70,7 +70,7 @@ describe("new", () => {
         "sandbox: starting the sandbox\n",
         "clone: cloning the repository\n",
         "runtime: starting the agent\n",
-        `Next: svc sessions open ${short}\n      svc sessions preview ${short}\n`,
+        `Next: svc sessions chat ${short}\n      svc sessions preview ${short}\n`,
       ].join(""),
     });
   });

@@ -137,7 +137,7 @@ describe("info", () => {
       `id\t${SESSION_ID}\nname\tLogin page\nstatus\trunning\nbranch\t${SESSION_ID}\n`,
     );
     expect(ran.stdout).toContain(`sandbox url\thttp://localhost:8008/v1/p/${SESSION_ID}/8000\n`);
-    expect(ran.stderr).toBe("Next: svc sessions open 1a2b3c4d\n      svc sessions preview 1a2b3c4d\n");
+    expect(ran.stderr).toBe("Next: svc sessions chat 1a2b3c4d\n      svc sessions preview 1a2b3c4d\n");
     expect(api.seen.map(({ path }) => path)).toEqual([
       `${PATH}/${SESSION_ID}`,
       `/p/${SESSION_ID}/8000/svc/health`,

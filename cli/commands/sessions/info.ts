@@ -79,7 +79,7 @@ function next(session: Session): string {
   const id = shortId(session);
   if (session.saved !== null && !session.saved.live && session.status !== "provisioning")
     return `Next: svc sessions saved ${id}\n      svc sessions restart ${id} --restore`;
-  if (session.status === "running") return `Next: svc sessions open ${id}\n      svc sessions preview ${id}`;
+  if (session.status === "running") return `Next: svc sessions chat ${id}\n      svc sessions preview ${id}`;
   if (session.status === "provisioning") return `Next: svc sessions logs ${id} --follow`;
   return `Next: svc sessions restart ${id}`;
 }

@@ -33,7 +33,7 @@ export const create: Handler<typeof table.create> = async (context, { flags }) =
   await out.note(`Session ${id} starts. Ctrl-C leaves it going.`);
   const session = await watch(context, found, begun, "running");
   await out.result(session, (view) => outcome(session, "running", view));
-  await out.note(`Next: svc sessions open ${id}\n      svc sessions preview ${id}`);
+  await out.note(`Next: svc sessions chat ${id}\n      svc sessions preview ${id}`);
 };
 
 /** @throws CliError `usage` for a prompt that says nothing. */
