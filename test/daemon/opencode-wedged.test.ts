@@ -1,0 +1,81 @@
+import { afterAll, expect } from "bun:test";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createChildren } from "../../daemon/children.ts";
+import { type Runtime, superviseRuntime } from "../../daemon/runtime.ts";
+import { readSettings } from "../../daemon/settings.ts";
+import { cleanEnvironment } from "../helpers/api.ts";
+import { startModel } from "../helpers/model.ts";
+import { needs } from "../helpers/needs.ts";
+import { RUNTIME, RUNTIME_NAME, runtimeEnvironment } from "../helpers/runtime.ts";
+import { freePort } from "../helpers/sandbox.ts";
+import { until } from "../helpers/until.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "svc-wedged-"));
+let runtime: Runtime | null = null;
+afterAll(async () => {
+  await runtime?.stop();
+  rmSync(folder, { recursive: true, force: true });
+}, 30_000);
+
+needs(RUNTIME_NAME, RUNTIME !== null)(
+  "the real runtime, wedged in mid-answer, is ended and started again, and the answer is marked as cut off",
+  async () => {
+    await using model = await startModel();
+    const [workspace, home] = [join(folder, "workspace"), join(folder, "home")];
+    for (const path of [workspace, home]) mkdirSync(path);
+    const id = crypto.randomUUID();
+    const settings = readSettings(
+      {
+        ...cleanEnvironment(),
+        ...runtimeEnvironment(model),
+        SVC_PROJECT_ID: id,
+        SVC_SESSION_ID: id,
+        SVC_BRANCH_NAME: id,
+        SVC_REPO_URL: "http://127.0.0.1:1/x.git",
+        SVC_API_URL: "http://127.0.0.1:1/v1",
+        SVC_TOKEN: "svc_sb_test",
+        SVC_RUNTIME_PORT: String(await freePort()),
+        SVC_WORKSPACE: workspace,
+        SVC_RUNTIME_HOME: home,
+      },
+      null,
+    );
+    const said: string[] = [];
+    const works = superviseRuntime({
+      settings,
+      children: createChildren(),
+      log: { say: (text) => said.push(text), runtime: () => {} },
+      secrets: () => settings.secrets,
+      onReady: () => {},
+      limits: { lookMs: 500, lookAnswerMs: 2_000, looks: 3, firstPauseMs: 100 },
+    });
+    runtime = works;
+    works.start();
+    const isReady = () => works.state === "ok";
+    await until(() => `it is ready: ${said.join("\n")}`, isReady, 60_000);
+    const pid = works.pid ?? 0;
+    const session = (await works.call("POST", "/session", 10_000, { title: "svc" })).body;
+    const sessionId =
+      typeof session === "object" && session !== null ? String(Reflect.get(session, "id")) : "";
+    const parts = [{ type: "text", text: `!slow 200 ${"word ".repeat(500)}` }];
+    await works.call("POST", `/session/${sessionId}/prompt_async`, 10_000, { parts });
+    await until("it speaks", () => model.counts.open > 0, 30_000);
+    process.kill(pid, "SIGSTOP");
+    await until(
+      "it was given up",
+      () => said.some((line) => line.includes("did not answer any more")),
+      60_000,
+    );
+    await until("another is ready", () => isReady() && works.pid !== pid, 60_000);
+    expect(said).toContain("1 answer was cut off by the restart");
+    const isMarked = async () => {
+      const { body } = await works.call("GET", `/session/${sessionId}/message`, 10_000);
+      return JSON.stringify(Array.isArray(body) ? body.at(-1) : null).includes("the answer above is cut off");
+    };
+    await until("it is marked", isMarked, 30_000);
+    await until("the model is let go", () => model.counts.open === 0, 30_000);
+  },
+  180_000,
+);
