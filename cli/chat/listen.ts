@@ -1,4 +1,5 @@
 import { rest } from "../commands/sessions/follow.ts";
+import { CliError } from "../failure.ts";
 import { readEvents } from "../sse.ts";
 import type { Snapshot } from "./conversation.ts";
 import { type RuntimeEvent, readRuntimeEvent } from "./events.ts";
@@ -54,6 +55,7 @@ export async function* listen(
     } catch (error) {
       if (signal.aborted) return;
       if (!passes(error)) throw error;
+      if (error instanceof CliError && error.code === "not_running") await stillThere(runtime);
       if (lostSince !== null && performance.now() - lostSince > patience.lostMs) throw error;
       if (error instanceof Error) reason = error.message;
     }
@@ -62,6 +64,15 @@ export async function* listen(
     yield { type: "lost", reason };
     await rest(pause * (0.5 + Math.random()), signal);
     pause = Math.min(pause * 2, patience.lastPauseMs);
+  }
+}
+
+/** @throws CliError when the session is over; that it cannot be asked says nothing */
+async function stillThere(runtime: Runtime): Promise<void> {
+  try {
+    await runtime.checkAlive();
+  } catch (error) {
+    if (!passes(error)) throw error;
   }
 }
 

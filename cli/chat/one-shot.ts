@@ -1,14 +1,11 @@
 import type { Context } from "../context.ts";
 import { CliError } from "../failure.ts";
-import { painter } from "../output.ts";
-import { lines } from "../text.ts";
-import { cleaner } from "./cleaner.ts";
+import { count } from "../text.ts";
 import type { Outcome } from "./conversation.ts";
-import type { Ask } from "./events.ts";
-import { jsonOf } from "./json.ts";
+import { makePrinter } from "./printer.ts";
 import { newMessageId, type Runtime } from "./runtime.ts";
 import { type News, Talk } from "./talk.ts";
-import { askLine, outcomeWords, retryLine, toolLine } from "./words.ts";
+import { askLine, outcomeWords } from "./words.ts";
 
 type Ended = Extract<News, { type: "ended" }>;
 
@@ -24,7 +21,7 @@ export async function oneShot(context: Context, runtime: Runtime, words: string)
   const messageId = newMessageId();
   const { promise: over, resolve, reject } = Promise.withResolvers<Ended>();
   const { promise: ready, resolve: begin } = Promise.withResolvers<void>();
-  const print = makePrinter(context, messageId);
+  const print = makePrinter(context, messageId, reject);
   /** What nobody could be asked, by its id. */
   const refused = new Map<string, string>();
   let isAnswered = false;
@@ -42,89 +39,21 @@ export async function oneShot(context: Context, runtime: Runtime, words: string)
     if (news.type === "ended" && news.messageId === messageId) resolve(news);
   });
   const interrupt = interruption(context, talk);
+  const late = limit(context, runtime);
   const listening = talk.listen().then(() => new Promise<never>(() => {}));
   try {
-    await Promise.race([ready, listening, over]);
+    await Promise.race([ready, listening, late.promise]);
     const said = ready.then(() => talk.say(words, messageId)).then(() => new Promise<never>(() => {}));
-    const ended = await Promise.race([over, said, listening]);
+    const ended = await Promise.race([over, said, listening, late.promise]);
     await print.end();
     const [asked = ""] = refused.values();
     if (ended.outcome !== "completed" || asked !== "") throw failureOf(context, runtime, ended, asked);
   } finally {
     talk.end();
     interrupt.off();
+    late.off();
     await print.end();
   }
-}
-
-interface Printer {
-  news(news: News): void;
-  refused(ask: Ask): void;
-  end(): Promise<void>;
-}
-
-/** Writes one after the other, from the answer's first word on. */
-function makePrinter(context: Context, messageId: string): Printer {
-  const { out, system } = context;
-  const paint = painter(out.colour(system.stderr));
-  let written: Promise<void> = Promise.resolve();
-  const write = (work: () => Promise<void>) => {
-    written = written.then(work);
-    // a stream that cannot be written is told at the end
-    written.catch(() => {});
-  };
-  const note = (text: string) =>
-    write(() => (out.quiet ? Promise.resolve() : system.stderr.write(`${text}\n`)));
-  const clean = cleaner();
-  let isOurs = false;
-  let ending = "\n";
-  const say = (text: string) => {
-    if (text === "") return;
-    ending = text;
-    write(() => system.stdout.write(text));
-  };
-  const tell = (news: News) => {
-    const value = jsonOf(news);
-    if (value !== null) write(() => out.event(value));
-  };
-  const breakLine = () => say(clean.end() + (ending.endsWith("\n") ? "" : "\n"));
-
-  return {
-    news(news) {
-      if ("answers" in news && news.answers === messageId) isOurs = true;
-      const isPrompt = news.type === "prompt" && news.messageId === messageId;
-      if (out.data.json) {
-        const isTold = isOurs || isPrompt || !["text", "tool", "prompt", "error"].includes(news.type);
-        if (isTold && news.type !== "asked") tell(news);
-        return;
-      }
-      switch (news.type) {
-        case "text":
-          if (!isOurs) return;
-          if (news.begins) breakLine();
-          return say(clean.text(news.text));
-        case "tool":
-          return isOurs && news.use.state !== "running"
-            ? note(toolLine(news.use, news.isSubagent, paint))
-            : undefined;
-        case "status":
-          return news.status.type === "retry" ? note(retryLine(news.status, system.now())) : undefined;
-        case "lost":
-          return note(`${lines(news.reason)} Trying again…`);
-        case "found":
-          return note("Connected again.");
-        case "gap":
-          return note("Some of the conversation was missed.");
-        case "ended":
-          return news.messageId === messageId ? breakLine() : undefined;
-      }
-    },
-    refused(ask) {
-      if (out.data.json) tell({ type: "asked", ask });
-      else note(`Refused, since nobody can be asked: ${askLine(ask)}`);
-    },
-    end: () => written,
-  };
 }
 
 function interruption({ out }: Context, talk: Talk): { off(): void } {
@@ -140,6 +69,19 @@ function interruption({ out }: Context, talk: Talk): { off(): void } {
   };
   process.on("SIGINT", onInterrupt);
   return { off: () => process.off("SIGINT", onInterrupt) };
+}
+
+/** --timeout ends the waiting, and not the run. */
+function limit({ globals }: Context, { session }: Runtime): { promise: Promise<never>; off(): void } {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const seconds = globals.timeout;
+  if (seconds === undefined) return { promise, off() {} };
+  const timer = setTimeout(() => {
+    const sentence = `After ${count(seconds, "second")} the agent has not ended its answer. It goes on.`;
+    const hint = `To see it: svc sessions chat ${session.session_id.slice(0, 8)}`;
+    reject(new CliError("timeout", sentence, { session_id: session.session_id, hint }));
+  }, seconds * 1000);
+  return { promise, off: () => clearTimeout(timer) };
 }
 
 const CODES: Readonly<Record<Outcome, string>> = {

@@ -2,9 +2,12 @@ import { randomBytes } from "node:crypto";
 import type { Session } from "../../src/contract/session.ts";
 import { type Api, path, readBounded } from "../api.ts";
 import { unexpected } from "../api-failure.ts";
+import { shortId, statusText } from "../commands/sessions/show-session.ts";
+import { failureText } from "../commands/sessions/watch.ts";
 import { isRecord } from "../config.ts";
 import { CliError } from "../failure.ts";
 import type { Opened } from "../request.ts";
+import { oneLine } from "../text.ts";
 import type { Snapshot } from "./conversation.ts";
 import { type Ask, askOf, messageOf, partOf, statusOf } from "./events.ts";
 import { field, number, text } from "./fields.ts";
@@ -14,6 +17,8 @@ export interface Runtime {
   readonly session: Session;
   /** The id of the session's one conversation, which is opened if there is none. */
   conversation(): Promise<string>;
+  /** Whether there is still a sandbox to wait for. @throws CliError `session_stopped`, `session_failed` where not */
+  checkAlive(): Promise<void>;
   /** The event stream, with its body unread. */
   events(signal: AbortSignal, silentSeconds: number): Promise<Opened>;
   snapshot(conversation: string): Promise<Snapshot>;
@@ -61,6 +66,19 @@ export function runtimeOf(api: Api, session: Session): Runtime {
       const opened = oldestRoot(await get("/session", ROOTS));
       if (opened) return opened;
       throw unexpected("no conversation of the agent's");
+    },
+    async checkAlive() {
+      const own = path`/projects/${session.project_id}/sessions/${session.session_id}`;
+      const now = await api.call<Session>({ path: own });
+      const { status } = now;
+      if (status !== "stopped" && status !== "failed") return;
+      const why = status === "failed" ? failureText(now) : `The session is ${oneLine(statusText(now))}.`;
+      const id = shortId(now);
+      const hint =
+        status === "failed"
+          ? `To try again: svc sessions restart ${id}`
+          : `To start it again and go on: svc sessions chat ${id}`;
+      throw new CliError(`session_${status}`, why, { session_id: session.session_id, hint });
     },
     events: (signal, seconds) =>
       api.open({ path: `${base}/event`, accept: "text/event-stream", seconds, signal }),

@@ -1,4 +1,5 @@
 import { BuildError, build } from "../build.ts";
+import { chat } from "./chat.ts";
 import { cli } from "./cli.ts";
 import { diff } from "./diff.ts";
 import { docker } from "./docker.ts";
@@ -25,6 +26,7 @@ const BENCHES: Record<string, (bench: Workbench) => Promise<void>> = {
   proxy,
   sessions,
   docker,
+  chat,
   cli,
   memory,
   start,

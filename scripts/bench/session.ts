@@ -9,8 +9,8 @@ const LIMIT_MS = 120_000;
  * @param place the path of its project's sessions
  * @returns its id
  */
-export async function startSession(server: Server, place: string): Promise<string> {
-  const { session_id } = await server.call<Session>("POST", place, {});
+export async function startSession(server: Server, place: string, body: object = {}): Promise<string> {
+  const { session_id } = await server.call<Session>("POST", place, body);
   for (const end = performance.now() + LIMIT_MS; ; await Bun.sleep(LOOK_MS)) {
     const { status, error } = await server.call<Session>("GET", `${place}/${session_id}`);
     if (status === "running") return session_id;

@@ -240,6 +240,39 @@ describe("asking one thing", () => {
     expect(await ask("x", "--quiet")).toMatchObject({ code: 0, stdout: "done\n", stderr: "" });
   });
 
+  test("--timeout ends the waiting, and not the run", async () => {
+    runtime.onPrompt(async (run) => {
+      run.begin();
+      await run.say("half");
+    });
+    const ran = await ask("x", "--timeout", "1");
+    expect(ran).toMatchObject({ code: 1, stdout: "half\n" });
+    expect(ran.stderr).toContain(
+      "error: After 1 second the agent has not ended its answer. It goes on.\nhint: ",
+    );
+    expect(posted("abort")).toEqual([]);
+  });
+
+  test("a reader that goes away ends it, and is no failure", async () => {
+    runtime.onPrompt(async (run) => {
+      run.begin();
+      const part = run.part();
+      for (let n = 0; n < 400; n++) {
+        part.more(`line ${n}\n`);
+        await Bun.sleep(20);
+      }
+    });
+    const begun = Date.now();
+    const line = `${SVC.join(" ")} sessions chat --prompt x | head -1; echo "\${PIPESTATUS[0]}"`;
+    const child = Bun.spawn(["bash", "-c", line], {
+      env: { PATH: process.env["PATH"] ?? "", HOME: "/nonexistent", ...api.env },
+      stdin: "ignore",
+      stdout: "pipe",
+    });
+    expect(await textOf(child.stdout)).toBe("line 0\n0\n");
+    expect(Date.now() - begun).toBeLessThan(4000);
+  });
+
   test("the prompt comes from standard input, and must say something", async () => {
     expect(await chat(["--prompt", "-"], { stdin: "zwölf\nlines\n" })).toMatchObject({
       stdout: "zwölf\nlines\n",
@@ -328,6 +361,20 @@ describe("which session", () => {
     const { session_id } = Object(created?.body);
     expect(api.seen.some(({ path }) => path.startsWith(`/p/${session_id}/8000/`))).toBe(true);
     expect(await chat([CHAT_ID, "--new", "--prompt", "x"])).toMatchObject({ code: 2 });
+  });
+
+  test("that is stopped while the agent works is not waited for", async () => {
+    runtime.onPrompt((run) => {
+      run.begin();
+      api.on(`GET ${ONE}`, () => session({ status: "stopped", stop_reason: "idle" }));
+      api.mount("/p/", () => failure("not_running", "The session is stopped.", 503));
+      runtime.cut();
+    });
+    const ran = await ask("hello");
+    expect(ran).toMatchObject({ code: 1, stdout: "" });
+    expect(ran.stderr).toContain(
+      "error: The session is stopped (idle).\nhint: To start it again and go on: svc sessions chat",
+    );
   });
 
   test("in a sandbox is any but its own", async () => {
