@@ -23,9 +23,13 @@ export async function furnish(context: {
   const { workspace } = context.settings;
   const folder = await configFolder(workspace);
   const folders = [folder, ...((await isFolder(join(workspace, OTHER_FOLDER))) ? [OTHER_FOLDER] : [])];
-  if (!(await prepareHome(context, folders)))
+  const [isLaidOut, restore] = await Promise.all([
+    prepareHome(context, folders),
+    keepUntouched(context, folders),
+  ]);
+  if (!isLaidOut)
     context.log.say("svc's skill and the packages of plugins could not all be laid out for the runtime");
-  return { folder, restore: await keepUntouched(context, folders) };
+  return { folder, restore };
 }
 
 async function isFolder(path: string): Promise<boolean> {
