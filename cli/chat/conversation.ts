@@ -1,4 +1,6 @@
 import type { Ask, Message, Part, RunError, RuntimeEvent, Status } from "./events.ts";
+import { isCut, outcomeOf, type Result } from "./outcome.ts";
+import { grow, type Shown } from "./shown-text.ts";
 import type { ToolUse } from "./tools.ts";
 
 /** Something of a conversation that is to be shown, once. */
@@ -26,19 +28,6 @@ export interface Snapshot {
   asks: Ask[];
   /** All sessions that are somebody's subagents. */
   sessions: { id: string; parentId: string | null }[];
-}
-
-/** What became of a prompt. */
-export type Outcome = "completed" | "failed" | "aborted" | "rejected" | "cut_off" | "unanswered";
-
-/** Text of which some has been shown. */
-interface Shown {
-  text: string;
-  isComplete: boolean;
-  /** Whether some of it was told while nobody listened: only the whole of it can be gone on with. */
-  hasGap: boolean;
-  /** What an earlier try of the model has said already, and this one may only repeat. */
-  repeats: string | null;
 }
 
 /** Events, messages and parts that are remembered: far more than anything is told again after. */
@@ -160,20 +149,9 @@ export class Conversation {
     return isNew(this.#cut, last.id) ? [{ type: "cut", messageId: last.id }] : [];
   }
 
-  /**
-   * What became of a prompt, as the last snapshot shows it; to be asked while nothing runs.
-   * @returns `isSeen`: whether the runtime has the prompt at all; `text`: the answer's last words
-   */
-  outcome(promptId: string): { outcome: Outcome; isSeen: boolean; error: RunError | null; text: string } {
-    const all = this.#newest?.messages ?? [];
-    const at = all.findIndex(({ message }) => message.id === promptId);
-    const after = at < 0 ? [] : all.slice(at + 1).filter(({ message }) => message.role === "assistant");
-    const own = after.filter(({ message }) => message.parentId === promptId).at(-1);
-    // a conversation that was made shorter in between goes on under another prompt
-    const last = own !== undefined && (own.message.error || isWhole(own.message)) ? own : after.at(-1);
-    const error = last?.message.error ?? (last === undefined ? this.#lastError : null);
-    const words = last?.parts.map((part) => (part.kind === "text" ? part.text : "")) ?? [];
-    return { outcome: outcomeOf(last, error), isSeen: at >= 0, error, text: words.join("") };
+  /** What became of a prompt, as the last snapshot shows it; to be asked while nothing runs. */
+  outcome(promptId: string): Result {
+    return outcomeOf(this.#newest?.messages ?? [], promptId, this.#lastError);
   }
 
   /** What went wrong before is no concern of the next prompt. */
@@ -217,7 +195,7 @@ export class Conversation {
     // the event by which a text begins is only told while it is empty: all that follows is heard
     if (!isSnapshot && part.text === "" && shown.text === "") shown.hasGap = false;
     const isWhole = part.isComplete || message.isComplete;
-    const more = this.#grow(shown, part.text, isWhole);
+    const more = grow(shown, part.text, isWhole);
     if (isWhole) shown.isComplete = true;
     return more === null ? [] : [this.#say(message, part.id, more)];
   }
@@ -229,27 +207,8 @@ export class Conversation {
     // a part that is not known yet may be a thought: its whole text will say
     const shown = this.#texts.get(event.partId);
     if (!shown || shown.isComplete || shown.hasGap || message.role !== "assistant") return [];
-    const more = this.#grow(shown, shown.text + event.text, false);
+    const more = grow(shown, shown.text + event.text, false);
     return more === null ? [] : [this.#say(message, event.partId, more)];
-  }
-
-  /** What is new of a text that is `text` as a whole by now. */
-  #grow(shown: Shown, text: string, isWhole: boolean): { begins: boolean; text: string } | null {
-    const before = shown.text;
-    // the whole is told without the white space at its end
-    if (before.startsWith(text)) return null;
-    const begins = before === "";
-    if (!text.startsWith(before)) {
-      shown.text = text;
-      return { begins: true, text };
-    }
-    shown.text = text;
-    if (shown.repeats === null) return { begins, text: text.slice(before.length) };
-    if (shown.repeats.startsWith(text) && !isWhole) return null;
-    const said = shown.repeats;
-    shown.repeats = null;
-    if (!text.startsWith(said)) return said.startsWith(text) ? null : { begins: true, text };
-    return text === said ? null : { begins: false, text: text.slice(said.length) };
   }
 
   #textOf(partId: string, isSnapshot: boolean): Shown {
@@ -316,20 +275,6 @@ export class Conversation {
     return [];
   }
 }
-
-function outcomeOf(last: Snapshot["messages"][number] | undefined, error: RunError | null): Outcome {
-  if (error) return error.name === "MessageAbortedError" ? "aborted" : "failed";
-  if (last === undefined) return "unanswered";
-  if (isWhole(last.message)) return "completed";
-  const isRefused = last.parts.some((part) => part.kind === "tool" && part.use.state === "error");
-  return last.message.isComplete && isRefused ? "rejected" : "cut_off";
-}
-
-/** Whether an answer has come to its end: after `tool-calls` another message would follow. */
-const isWhole = ({ isComplete, finish }: Message): boolean =>
-  isComplete && finish !== null && finish !== "tool-calls";
-
-const isCut = ({ isComplete, error }: Message): boolean => !isComplete && error === null;
 
 function isNew(known: Set<string>, id: string): boolean {
   if (known.has(id)) return false;

@@ -1,7 +1,7 @@
 import type { Context } from "../context.ts";
 import { CliError } from "../failure.ts";
 import { count } from "../text.ts";
-import type { Outcome } from "./conversation.ts";
+import type { Outcome } from "./outcome.ts";
 import { makePrinter } from "./printer.ts";
 import { newMessageId, type Runtime } from "./runtime.ts";
 import { type News, Talk } from "./talk.ts";

@@ -1,8 +1,9 @@
 import { rest } from "../commands/sessions/follow.ts";
 import { CliError } from "../failure.ts";
-import { Conversation, type Happening, type Outcome } from "./conversation.ts";
+import { Conversation, type Happening } from "./conversation.ts";
 import type { Ask, RunError } from "./events.ts";
 import { listen, type Patience } from "./listen.ts";
+import type { Outcome, Result } from "./outcome.ts";
 import { newMessageId, passes, type Runtime } from "./runtime.ts";
 
 /** What a chat is told. */
@@ -189,7 +190,7 @@ export class Talk {
     }
   }
 
-  #close(messageId: string, found: ReturnType<Conversation["outcome"]>): void {
+  #close(messageId: string, found: Result): void {
     const isOurs = this.#wasAborted && ["cut_off", "unanswered", "rejected"].includes(found.outcome);
     const { error, text } = found;
     this.#open.delete(messageId);

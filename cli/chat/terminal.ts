@@ -17,6 +17,8 @@ export interface ChatTerminal extends Terminal {
 
 const PASTES_MARKED = "\x1b[?2004h";
 const PASTES_BARE = "\x1b[?2004l";
+/** A process that runs on after this has not been stopped. */
+const NOT_STOPPED_MS = 100;
 /** Where nobody knows. */
 const COLUMNS = 80;
 const ROWS = 24;
@@ -82,13 +84,21 @@ export function openTerminal({ stdout }: Pick<System, "stdout">): ChatTerminal {
       );
     },
     async suspend(screen) {
+      // there is no such thing elsewhere
+      if (process.platform === "win32") return;
       await screen.close();
       give();
-      process.once("SIGCONT", () => {
+      let isBack = false;
+      const back = () => {
+        if (isBack) return;
+        isBack = true;
         take();
         screen.open();
-      });
+      };
+      process.once("SIGCONT", back);
       process.kill(process.pid, "SIGTSTP");
+      // where no shell could continue it, it is not stopped
+      setTimeout(back, NOT_STOPPED_MS);
     },
     close() {
       for (const each of undo) each();

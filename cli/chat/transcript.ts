@@ -11,6 +11,7 @@ const PAST_PROMPTS = 5;
 const PAST_MAX = 4000;
 /** Lines of a prompt that are shown; whoever wrote it knows the rest. */
 const PROMPT_LINES = 12;
+const PROMPT_LINE_MAX = 2000;
 /** What the daemon says in the conversation begins so (daemon/interrupted.ts). */
 const MARK = "[svc] ";
 
@@ -77,7 +78,10 @@ export class Transcript {
     }
     const all = lines(words).split("\n");
     const more = all.length - PROMPT_LINES;
-    const shown = all.slice(0, PROMPT_LINES).map((line, index) => `${index === 0 ? ">" : " "} ${line}`);
+    const shown = all.slice(0, PROMPT_LINES).map((line, index) => {
+      const end = line.length > PROMPT_LINE_MAX ? "…" : "";
+      return `${index === 0 ? ">" : " "} ${line.slice(0, PROMPT_LINE_MAX)}${end}`;
+    });
     if (more > 0) shown.push(`  … ${count(more, "more line")}`);
     this.#endText();
     if (this.#last === "prompt") this.#screen.print("\n");

@@ -1,8 +1,8 @@
 import { explainRun } from "../../src/contract/runtime.ts";
 import type { Paint } from "../output.ts";
 import { oneLine } from "../text.ts";
-import type { Outcome } from "./conversation.ts";
 import type { Ask, RunError, Status } from "./events.ts";
+import type { Outcome } from "./outcome.ts";
 import type { FileEdit, ToolUse } from "./tools.ts";
 
 /** What is shown of a conversation beside its text, each on one line, safe for a terminal, without its end. */

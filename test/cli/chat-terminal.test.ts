@@ -2,10 +2,10 @@ import { afterAll, beforeEach, describe, expect, setDefaultTimeout, test } from 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { failure, fakeApi } from "../helpers/cli-api.ts";
-import { makeHome } from "../helpers/cli-run.ts";
+import { makeHome, SVC } from "../helpers/cli-run.ts";
 import { SESSION_ID, session } from "../helpers/cli-sessions.ts";
 import { CHAT_ID, type Run, ScriptedRuntime } from "../helpers/conversation.ts";
-import { type ScreenRun, svcOnScreen } from "../helpers/screen.ts";
+import { onScreen, type ScreenRun, svcOnScreen } from "../helpers/screen.ts";
 import { until } from "../helpers/until.ts";
 
 setDefaultTimeout(45_000);
@@ -306,6 +306,31 @@ test("lines end with a backslash or Alt-Enter, and what was asked is taken up ag
   await until("it is sent again", () => said().length === 2);
   expect(said()[1]).toBe(`${said()[0]}!`);
   await leave(again);
+});
+
+test("Ctrl-Z gives the terminal back to the shell, until svc is continued; without one it is nothing", async () => {
+  const line = `${SVC.join(" ")} sessions chat; read -p "the shell's"; fg`;
+  const run = onScreen(["bash", "--norc", "-ic", line], { env: api.env });
+  await run.shows(/^> ?$/m);
+  run.type("half");
+  await run.shows("> half");
+  run.type("\x1a");
+  await run.shows("the shell's");
+  expect(run.marksPastes).toBe(false);
+  run.type("\r");
+  await run.shows(/> half$/);
+  run.type(" and more\r");
+  await until("it is sent", () => said().length === 1);
+  expect([said()[0], run.marksPastes]).toEqual(["half and more", true]);
+  run.type(CTRL_D);
+  await run.exited;
+  const alone = await open();
+  alone.type("half\x1a");
+  await Bun.sleep(300);
+  alone.type(" too\r");
+  await until("it is sent", () => said().length === 2);
+  expect(said()[1]).toBe("half too");
+  await leave(alone);
 });
 
 test("commands are few, and others are not sent", async () => {

@@ -79,11 +79,15 @@ const SHOWN_WITHIN_MS = 20_000;
 const RUN_MS = 60_000;
 
 /** Runs `svc` on a pseudo-terminal whose screen can be looked at. */
-export function svcOnScreen(args: readonly string[], options: RunOptions = {}): ScreenRun {
+export const svcOnScreen = (args: readonly string[], options: RunOptions = {}): ScreenRun =>
+  onScreen([...SVC, ...args], options);
+
+/** The same with any command. */
+export function onScreen(command: string[], options: RunOptions = {}): ScreenRun {
   const home = options.home ?? makeHome();
   const [cols, rows] = [80, 24];
   const screen = openScreen(cols, rows);
-  const child = Bun.spawn([...SVC, ...args], {
+  const child = Bun.spawn(command, {
     cwd: options.cwd ?? home.cwd,
     env: cliEnv(home.home, options.env),
     terminal: { cols, rows, data: (_, bytes) => screen.write(bytes) },
