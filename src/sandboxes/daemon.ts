@@ -42,22 +42,26 @@ export async function askHealth(daemon: Daemon): Promise<DaemonHealth | null> {
 
 /** Gives the sandbox another set of secrets. @returns whether the daemon took it */
 export async function sendEnv(daemon: Daemon, env: DaemonEnv): Promise<boolean> {
-  const answer = await post(daemon, "/svc/env", env, AbortSignal.timeout(ENV_MS));
-  return answer !== null && answer.status >= 200 && answer.status < 300;
+  const { status } = await post(daemon, "/svc/env", env, AbortSignal.timeout(ENV_MS));
+  return status >= 200 && status < 300;
 }
 
 /** Ends what runs in a sandbox. @returns `none`: nothing ran */
 export async function sendAbort(daemon: Daemon): Promise<"aborted" | "none" | "failed"> {
-  const answer = await post(daemon, "/svc/abort", {}, AbortSignal.timeout(ABORT_MS));
-  if (answer?.status === 200) return "aborted";
-  return answer?.status === 409 ? "none" : "failed";
+  const { status } = await post(daemon, "/svc/abort", {}, AbortSignal.timeout(ABORT_MS));
+  if (status === 200) return "aborted";
+  return status === 409 ? "none" : "failed";
 }
 
-/** What a daemon says to a prompt: what has become of it, that it did not take it now, or that it never will. */
+/**
+ * What a daemon says to a prompt: what has become of it, that it did not take it now, or that it never will. `absent`:
+ * nobody is there, and so it was not heard; `silent`: it may have been.
+ */
 export type PromptAnswer =
   | { kind: "given"; prompt: DaemonPrompt }
   | { kind: "busy" }
   | { kind: "refused" }
+  | { kind: "absent" }
   | { kind: "silent" };
 
 /** Gives a prompt to a sandbox, or asks what has become of it: the daemon gives it to the runtime once. */
@@ -67,21 +71,21 @@ export async function sendPrompt(
   signal: AbortSignal,
 ): Promise<PromptAnswer> {
   const limit = AbortSignal.any([signal, AbortSignal.timeout(PROMPT_MS)]);
-  const answer = await post(daemon, "/svc/prompt", body, limit);
-  const prompt: unknown = Reflect.get(Object(answer?.body), "prompt");
-  if (answer?.status === 200 && isPrompt(prompt)) return { kind: "given", prompt };
-  if (answer?.status === 409) return { kind: "busy" };
-  const isRefused = answer !== null && answer.status >= 400 && answer.status < 500;
-  return { kind: isRefused ? "refused" : "silent" };
+  const { status, isAbsent, answer } = await post(daemon, "/svc/prompt", body, limit);
+  const prompt: unknown = Reflect.get(Object(answer), "prompt");
+  if (status === 200 && isPrompt(prompt)) return { kind: "given", prompt };
+  if (status === 409) return { kind: "busy" };
+  if (isAbsent) return { kind: "absent" };
+  return { kind: status >= 400 && status < 500 ? "refused" : "silent" };
 }
 
-/** Asks something as the platform. Null when there is no answer, or one that is no JSON. */
+/** Asks something as the platform. The status is 0 when there is no answer, or one that is no JSON. */
 async function post(
   daemon: Daemon,
   path: string,
   body: unknown,
   signal: AbortSignal,
-): Promise<{ status: number; body: unknown } | null> {
+): Promise<{ status: number; isAbsent: boolean; answer: unknown }> {
   try {
     const response = await fetch(urlOf(daemon, path), {
       method: "POST",
@@ -89,10 +93,13 @@ async function post(
       body: JSON.stringify(body),
       signal,
       redirect: "manual",
+      // one that was kept may belong to a daemon that is no more
+      keepalive: false,
     });
-    return { status: response.status, body: JSON.parse(await readText(response)) };
-  } catch {
-    return null;
+    return { status: response.status, isAbsent: false, answer: JSON.parse(await readText(response)) };
+  } catch (error) {
+    const isAbsent = Reflect.get(Object(error), "code") === "ECONNREFUSED";
+    return { status: 0, isAbsent, answer: null };
   }
 }
 

@@ -48,23 +48,33 @@ test("the server is killed again and again while the agent works: nothing is los
   await removes(id);
 }, 120_000);
 
-test.each(PROMPT_STEPS.slice(0, 2).map((step) => [step] as const))(
-  "the sandbox is killed at %s: that prompt says so, and the next goes on after a restart",
-  async (step) => {
-    const id = await haltedAt(step, "!slow 60000");
-    await say(id, "two");
-    killAll(id);
-    server.go();
-    await server.becomes(id, "failed");
-    const [cut] = await become(id, "interrupted", "queued");
-    expect(cut?.error).toBe("The sandbox ended in the middle of the answer.");
-    await server.call("POST", `/${id}/restart`);
-    await become(id, "interrupted", "answered");
-    expect(givenTo(id)).toBe(1);
-    await removes(id);
-  },
-  60_000,
-);
+test("the sandbox is killed before it was given a prompt: that waits on, and is answered after a restart", async () => {
+  const id = await haltedAt("prompt-marked", "one");
+  await say(id, "two");
+  killAll(id);
+  await until("it is gone", () => server.processes(id).length === 0);
+  server.go();
+  await server.becomes(id, "failed");
+  await become(id, "queued", "queued");
+  await server.call("POST", `/${id}/restart`);
+  await become(id, "answered", "answered");
+  expect(givenTo(id)).toBe(2);
+  await removes(id);
+}, 60_000);
+
+test("the sandbox is killed when it was given a prompt: that says so, and the next goes on after a restart", async () => {
+  const id = await haltedAt("prompt-given", "!slow 60000");
+  await say(id, "two");
+  killAll(id);
+  server.go();
+  await server.becomes(id, "failed");
+  const [cut] = await become(id, "interrupted", "queued");
+  expect(cut?.error).toBe("The sandbox ended in the middle of the answer.");
+  await server.call("POST", `/${id}/restart`);
+  await become(id, "interrupted", "answered");
+  expect(givenTo(id)).toBe(1);
+  await removes(id);
+}, 60_000);
 
 test("the runtime is killed in the middle of an answer: the prompt says so, and the next is answered", async () => {
   const { session_id: id } = await server.create();
@@ -77,6 +87,34 @@ test("the runtime is killed in the middle of an answer: the prompt says so, and 
     if (/opencode serve/.test(command)) process.kill(pid, "SIGKILL");
   const [cut] = await become(id, "interrupted", "answered");
   expect(cut?.error).toBe("The agent runtime was started again in the middle of the answer.");
+  await removes(id);
+}, 60_000);
+
+test("the runtime is killed again and again: each prompt ends, none is answered twice", async () => {
+  const { session_id: id } = await server.create();
+  await server.becomes(id, "running");
+  for (let index = 0; index < 6; index++) await say(id, `!slow 600 ${index}`);
+  for (let round = 0; round < 3; round++) {
+    await Bun.sleep(Math.random() * 1_500);
+    const runtime = server.processes(id).find(({ command }) => /opencode serve/.test(command));
+    if (runtime) process.kill(runtime.pid, "SIGKILL");
+  }
+  let prompts: Prompt[] = [];
+  await until(
+    () => `all are over: ${JSON.stringify(prompts)}`,
+    async () => {
+      prompts = (await server.call("GET", `/${id}/prompts`)).body.prompts.toReversed();
+      return prompts.every(({ ended_at }) => ended_at !== null);
+    },
+    40_000,
+  );
+  const answers = answersOf(id);
+  expect(new Set(answers).size).toBe(answers.length);
+  for (const { state, text } of prompts) {
+    expect(["answered", "interrupted"]).toContain(state);
+    if (state === "answered") expect(answers).toContain(`answer to ${text}`);
+  }
+  expect(prompts.filter(({ state }) => state === "answered").length).toBeGreaterThanOrEqual(3);
   await removes(id);
 }, 60_000);
 

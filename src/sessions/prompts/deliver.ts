@@ -1,11 +1,12 @@
-import { and, eq } from "drizzle-orm";
-import { sessionPrompts } from "../../../db/schema/index.ts";
+import { and, eq, exists, type SQL, sql } from "drizzle-orm";
+import { projectSessions, sessionPrompts } from "../../../db/schema/index.ts";
 import type { Deps } from "../../deps.ts";
 import { isWithinReach } from "../../jobs/places.ts";
 import { askHealth, type PromptAnswer, sendPrompt } from "../../sandboxes/daemon.ts";
 import { noteActivity } from "../activity.ts";
 import { type Reached, reachSession } from "../reach.ts";
 import { isAlive } from "../stop.ts";
+import { stillRunning } from "../this-start.ts";
 import type { SessionRow } from "../wire.ts";
 import { nextPrompt } from "./open.ts";
 import type { PromptRow } from "./wire.ts";
@@ -47,13 +48,20 @@ async function begin(
   const health = await askHealth(daemon);
   if (health?.runtime !== "ok" || health.busy) return "wait";
   const marked = { state: "running" as const, startedAt: deps.clock(), generation: session.generation };
-  if (!(await change(deps, prompt, marked))) return "again";
+  if (!(await change(deps, prompt, marked, ofStart(session)))) return "again";
   await deps.checkpoint("prompt-marked");
   const body = { prompt_id: prompt.promptId, text: prompt.text };
   const answer = await sendPrompt(daemon, body, signal);
   await deps.checkpoint("prompt-given");
-  const turn = await take(deps, { ...prompt, ...marked }, answer);
+  const begun = { ...prompt, ...marked };
+  if (answer.kind === "absent") return await putBack(deps, begun);
+  const turn = await take(deps, begun, answer);
   return answer.kind === "given" ? "again" : turn;
+}
+
+/** The start that a prompt is given to still goes on: otherwise its end would be the prompt's. */
+function ofStart(session: SessionRow): SQL {
+  return exists(sql`(select from ${projectSessions} where ${stillRunning(session)})`);
 }
 
 /** Asks what has become of a prompt that was given, until it is over. */
@@ -63,12 +71,9 @@ async function hear(deps: Deps, prompt: PromptRow, daemon: Daemon, signal: Abort
 }
 
 async function take(deps: Deps, prompt: PromptRow, answer: PromptAnswer): Promise<Turn> {
-  if (answer.kind === "silent") return "wait";
-  if (answer.kind === "busy") {
-    // it was not taken: somebody talks to the agent at the moment
-    await change(deps, prompt, { state: "queued", startedAt: null, generation: null });
-    return "wait";
-  }
+  if (answer.kind === "silent" || answer.kind === "absent") return "wait";
+  // somebody talks to the agent at the moment
+  if (answer.kind === "busy") return await putBack(deps, prompt);
   if (answer.kind === "refused") {
     const error = "The session's sandbox takes no prompts: it is of another version of svc. Start it again.";
     await end(deps, prompt, { state: "failed", error });
@@ -79,6 +84,12 @@ async function take(deps: Deps, prompt: PromptRow, answer: PromptAnswer): Promis
   if (state === "running") return "wait";
   await end(deps, prompt, { state, error });
   return "again";
+}
+
+/** A prompt that was marked, and not taken. */
+async function putBack(deps: Deps, prompt: PromptRow): Promise<Turn> {
+  await change(deps, prompt, { state: "queued", startedAt: null, generation: null });
+  return "wait";
 }
 
 /** Whether what was given the prompt is no more. */
@@ -105,6 +116,7 @@ async function change(
   deps: Deps,
   { sessionId, promptId, state }: PromptRow,
   values: Partial<PromptRow>,
+  condition?: SQL,
 ): Promise<boolean> {
   const [row] = await deps.db
     .update(sessionPrompts)
@@ -114,6 +126,7 @@ async function change(
         eq(sessionPrompts.sessionId, sessionId),
         eq(sessionPrompts.promptId, promptId),
         eq(sessionPrompts.state, state),
+        condition,
       ),
     )
     .returning({ number: sessionPrompts.number });
