@@ -12,20 +12,30 @@ const TOTAL_MAX_BYTES = 256 * 1024 * 1024;
 /** Files that git cannot read; where there are more, something else is wrong. */
 const UNREADABLE_MAX = 20;
 
+/** What one save leaves for the next, so that only what has changed is read and sent again. */
+export interface Kept {
+  /** Paths that the index there has otherwise than the workspace's; null: it is not to be used again. */
+  paths: ReadonlySet<string> | null;
+}
+
 /**
  * Makes the folder in which work is prepared to be saved, beside the workspace, as the agent: an index like the
- * workspace's, and a place for objects. What an earlier one has left is removed.
+ * workspace's, and a place for objects. Where the workspace's own has not changed since the last save, the index is that
+ * save's, which knows the files that were read then.
+ * @param isKept whether there was a save that ended well; else what is there is removed
+ * @param isSame whether all that it has read is to be saved again
  * @returns the variables by which git works there, and in the workspace's objects for the rest
  */
 export async function openFolder(
   { must, script }: WorkspaceGit,
   settings: Settings,
+  { isKept, isSame }: { isKept: boolean; isSame: boolean },
 ): Promise<Readonly<Record<string, string>>> {
   const paths = ["rev-parse", "--path-format=absolute", "--git-path", "index", "--git-path", "objects"];
   const found = await must("git does not know the workspace", paths);
   const [index = "", objects = ""] = found.toString().split("\n");
   const folder = folderOf(settings);
-  const { code, errors } = await script(OPEN, [folder, index]);
+  const { code, errors } = await script(OPEN, [folder, index, isKept ? "kept" : "", isSame ? "same" : ""]);
   if (code !== 0) throw new SaveError(`The work could not be prepared to be saved: ${reasonOf(errors)}.`);
   return {
     GIT_INDEX_FILE: join(folder, "index"),
@@ -36,13 +46,15 @@ export async function openFolder(
   };
 }
 
-/** Removes the folder. */
-export async function removeFolder({ script }: WorkspaceGit, settings: Settings): Promise<void> {
-  await script('rm -rf -- "$1"', [folderOf(settings)]);
-}
-
-/** The copy keeps its time: by it git knows which files may have changed unseen. */
-const OPEN = `rm -rf -- "$1" && mkdir -p -m 700 -- "$1/objects" && { [ ! -f "$2" ] || cp -p -- "$2" "$1/index"; }`;
+/** The copies keep their time: by it git knows which files may have changed unseen. */
+const OPEN = `
+[ "$3" ] || rm -rf -- "$1"
+mkdir -p -m 700 -- "$1/objects" || exit
+rm -f -- "$1/index.lock"
+[ -f "$2" ] || { rm -f -- "$1/index" "$1/real"; exit; }
+[ "$4" ] && [ -f "$1/index" ] && cmp -s -- "$2" "$1/real" && exit
+cp -p -- "$2" "$1/real" && cp -p -- "$2" "$1/index"
+`;
 
 function folderOf({ home }: Settings): string {
   return join(home, ".svc-saved");
@@ -55,10 +67,9 @@ function folderOf({ home }: Settings): string {
 export async function fillIndex(
   { git, must }: WorkspaceGit,
   environment: Readonly<Record<string, string>>,
-  changes: readonly Change[],
+  { taken, dropped }: Chosen,
   leftOut: LeftOut,
 ): Promise<string> {
-  const { taken, dropped } = choose(changes, leftOut);
   const drop = ["update-index", "-z", "--force-remove", "--stdin"];
   if (dropped.length > 0)
     await must("git could not leave a file out", drop, { stdin: names(dropped), environment });
@@ -79,8 +90,15 @@ export async function fillIndex(
     .trim();
 }
 
-/** @returns what of the work tree goes into the index, and what of the index is not to be saved */
-function choose(changes: readonly Change[], leftOut: LeftOut): { taken: Change[]; dropped: string[] } {
+export interface Chosen {
+  /** What of the work tree goes into the index. */
+  taken: Change[];
+  /** What of the index is not to be saved. */
+  dropped: string[];
+}
+
+/** Says what is saved of the changes. */
+export function choose(changes: readonly Change[], leftOut: LeftOut): Chosen {
   const taken: Change[] = [];
   const dropped: string[] = [];
   let total = 0;

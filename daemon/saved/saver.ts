@@ -3,7 +3,7 @@ import type { Children } from "../children.ts";
 import { CredentialError, fetchCredential } from "../clone-credential.ts";
 import type { Log } from "../log.ts";
 import type { Settings } from "../settings.ts";
-import { removeFolder } from "./folder.ts";
+import type { Kept } from "./folder.ts";
 import { lookAt } from "./look.ts";
 import { SaveError } from "./save-error.ts";
 import { createNeedles } from "./secrets.ts";
@@ -65,6 +65,9 @@ export function createSaver(context: SaverContext): Saver {
   let last: Pick<Snapshot, "commit" | "tree" | "parents"> | null = null;
   let settled: string | null = null;
   let leftOut = "";
+  let kept: Kept | null = null;
+  /** Bytes that were sent since the folder was made anew: so much is in it. */
+  let sent = 0;
   const own: string[] = [];
   /** Work of an earlier life that only its saved commit has. */
   let earlier: string | null = null;
@@ -144,30 +147,37 @@ export function createSaver(context: SaverContext): Saver {
     if (needles.id !== needlesId) clean.clear();
     needlesId = needles.id;
     const known = { ids, tip, saved: there, earlier };
-    try {
-      const taken = await takeSnapshot({ workspaceGit, settings, needles, clean, known }, look);
-      const { snapshot } = taken;
-      const to =
-        snapshot && last && isSame(snapshot, last) && there === last.commit ? there : commitOf(snapshot);
-      if (to !== there) {
-        if (to !== null && to !== earlier) remember(to);
-        const pack = to === null ? null : packOf(workspaceGit, snapshot?.objects ?? [], taken);
-        await pushSaved(settings, credential, { from: there, to, format }, pack, signal);
-        saved = snapshot ? { commit: snapshot.commit, at: new Date().toISOString() } : null;
-        last = snapshot;
-        log.say(
-          snapshot
-            ? `saved work that is not pushed as ${snapshot.commit}`
-            : "all work is pushed: nothing is kept saved",
-        );
-      }
-      const words = taken.leftOut.join("\n");
-      if (words !== leftOut) for (const line of taken.leftOut) log.say(`not saved: ${line.trim()}`);
-      leftOut = words;
-      settled = look.fingerprint;
-    } finally {
-      const patience = AbortSignal.timeout(REMOVE_MS);
-      await removeFolder(createWorkspaceGit({ settings, children }, patience), settings).catch(() => {});
+    const before = sent > KEPT_MAX_BYTES ? null : kept;
+    if (before === null) sent = 0;
+    // whatever goes wrong from here on, the next save begins anew
+    kept = null;
+    const taken = await takeSnapshot({ workspaceGit, settings, needles, clean, known, kept: before }, look);
+    const { snapshot } = taken;
+    const to =
+      snapshot && last && isSame(snapshot, last) && there === last.commit ? there : commitOf(snapshot);
+    if (to !== there) {
+      if (to !== null && to !== earlier) remember(to);
+      const pack = to === null ? null : counted(packOf(workspaceGit, snapshot?.objects ?? [], taken));
+      await pushSaved(settings, credential, { from: there, to, format }, pack, signal);
+      saved = snapshot ? { commit: snapshot.commit, at: new Date().toISOString() } : null;
+      last = snapshot;
+      log.say(
+        snapshot
+          ? `saved work that is not pushed as ${snapshot.commit}`
+          : "all work is pushed: nothing is kept saved",
+      );
+    }
+    const words = taken.leftOut.join("\n");
+    if (words !== leftOut) for (const line of taken.leftOut) log.say(`not saved: ${line.trim()}`);
+    leftOut = words;
+    settled = look.fingerprint;
+    kept = taken.kept;
+  }
+
+  async function* counted(pack: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    for await (const part of pack) {
+      sent += part.length;
+      yield part;
     }
   }
 
@@ -189,8 +199,8 @@ export function createSaver(context: SaverContext): Saver {
   }
 }
 
-/** Removing what one save has written. */
-const REMOVE_MS = 10_000;
+/** What saves may leave on the sandbox's disk for the next ones; then they begin anew. */
+const KEPT_MAX_BYTES = 512 * 1024 * 1024;
 
 function isSame(one: Pick<Snapshot, "tree" | "parents">, other: Pick<Snapshot, "tree" | "parents">): boolean {
   return one.tree === other.tree && one.parents.join() === other.parents.join();

@@ -1,5 +1,5 @@
 import type { Settings } from "../settings.ts";
-import { fillIndex, openFolder } from "./folder.ts";
+import { choose, fillIndex, type Kept, openFolder } from "./folder.ts";
 import { createLeftOut, type LeftOut } from "./left-out.ts";
 import type { Look } from "./look.ts";
 import { SaveError } from "./save-error.ts";
@@ -36,6 +36,8 @@ export interface SnapshotContext {
   /** Objects that were looked through before. */
   clean: Set<string>;
   known: Known;
+  /** Of the last save; null: there was none that ended well. */
+  kept: Kept | null;
 }
 
 export interface Taken {
@@ -45,6 +47,7 @@ export interface Taken {
   leftOut: string[];
   /** The variables by which git finds the snapshot's objects. */
   environment: Readonly<Record<string, string>>;
+  kept: Kept;
 }
 
 /** What holds a secret is found and taken out: changed files first, then commits. More rounds, and something is wrong. */
@@ -60,10 +63,14 @@ const CLEAN_MAX = 500_000;
  */
 export async function takeSnapshot(context: SnapshotContext, look: Look): Promise<Taken> {
   const { workspaceGit, settings, needles, known } = context;
-  const environment = await openFolder(workspaceGit, settings);
   const leftOut = createLeftOut((path) => needles.isIn(Buffer.from(path, "latin1")));
   if (!look.isWhole) leftOut.add("(a folder)", "unreadable");
-  const whole = await fillIndex(workspaceGit, environment, look.changes, leftOut);
+  const chosen = choose(look.changes, leftOut);
+  const paths = new Set(chosen.taken.map(({ path }) => path));
+  const isKept = context.kept !== null;
+  const isSame = context.kept?.paths?.isSubsetOf(paths) ?? false;
+  const environment = await openFolder(workspaceGit, settings, { isKept, isSame });
+  const whole = await fillIndex(workspaceGit, environment, chosen, leftOut);
   const draft: Draft = { ...context, environment, leftOut };
   const pushed = await pushedBase(draft, look.head);
   const bad = new Set<string>();
@@ -81,13 +88,15 @@ export async function takeSnapshot(context: SnapshotContext, look: Look): Promis
     const objects = await unknownObjects(draft, own);
     await scan(draft, objects, bad);
     if (!objects.some((id) => bad.has(id))) {
+      // what was taken out of the index is to be found and named again
+      const isWhole = tree === whole && chosen.dropped.length === 0;
       const isPushed = await isThere(draft, base, tree);
       const { earlier } = known;
       const parents = [...(base === null ? [] : [base]), ...(earlier === null ? [] : [earlier])];
       const commit = earlier === null ? own : await writeSavedCommit(draft, { ...facts, parents, earlier });
       const sent = [commit, ...objects.filter((id) => id !== own)];
       const snapshot = isPushed ? null : { commit, tree, parents, objects: sent };
-      return { snapshot, leftOut: leftOut.lines(), environment };
+      return { snapshot, leftOut: leftOut.lines(), environment, kept: { paths: isWhole ? paths : null } };
     }
     // what is bad and in no changed file is in a commit that was not pushed
     if (tree === last) base = pushed;

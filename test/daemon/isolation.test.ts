@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { needs } from "../helpers/needs.ts";
 import { allProcesses } from "../helpers/processes.ts";
-import { AGENT, SERVICE_KEY, startSandbox } from "../helpers/sandbox.ts";
+import { AGENT, CLONE_TOKEN, SERVICE_KEY, startSandbox } from "../helpers/sandbox.ts";
 import { until } from "../helpers/until.ts";
 
 const ROOT = process.getuid?.() === 0;
@@ -128,3 +128,33 @@ walled(
     expect(mine()).toEqual([]);
   },
 );
+
+test("work of the sandbox's user is saved as that user, and no process of theirs sees what opens the ref", async () => {
+  await using sandbox = await startSandbox({ env: { SVC_RUNTIME_USER: `${OTHER.uid}:${OTHER.gid}` } });
+  await sandbox.untilHealth("it works", ({ runtime }) => runtime === "ok");
+  const { workspace, repository, sessionId } = sandbox;
+  const seen = join(sandbox.home, "seen");
+  // a filter is a program of the agent's that git runs
+  await asOther([
+    "git",
+    "-C",
+    workspace,
+    "config",
+    "filter.spy.clean",
+    `env >>${seen}; cat /proc/$PPID/environ >>${seen}; cat`,
+  ]);
+  await asOther([
+    "sh",
+    "-c",
+    `cd ${workspace} && echo '*.spy filter=spy' >.gitattributes && echo x >new.spy`,
+  ]);
+  sandbox.child.kill("SIGTERM");
+  expect(await sandbox.child.exited).toBe(0);
+  const ref = `refs/svc/saved/${sessionId}`;
+  expect(await repository.git("ls-tree", "-r", "--name-only", ref)).toBe(".gitattributes\na.txt\nnew.spy");
+  expect(statSync(seen).uid).toBe(OTHER.uid);
+  const words = await Bun.file(seen).text();
+  for (const secret of [SERVICE_KEY, CLONE_TOKEN, "Authorization"]) expect(words).not.toContain(secret);
+  const asked = sandbox.api.asked.filter(({ path }) => path.endsWith("/git/clone-credential"));
+  expect(asked.length).toBeGreaterThan(1);
+});

@@ -1,0 +1,88 @@
+import { expect, test } from "bun:test";
+import { renameSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { runGit } from "../helpers/git-repo.ts";
+import { descendantsOf } from "../helpers/processes.ts";
+import { type Sandbox, startSandbox } from "../helpers/sandbox.ts";
+import { until } from "../helpers/until.ts";
+
+const LOOK_MS = 200;
+/** A look, and the longest that one save takes on a machine that does much else. */
+const OLD_MS = 10_000;
+const SECRET = "hunter2-hunter2";
+const KILLS = 20;
+const AT_ONCE = 4;
+/** Between two writes of the work. */
+const WRITE_MS = 15;
+
+test("a sandbox that is killed at any moment: what is saved is whole and recent, and no more than that is saved", async () => {
+  for (let kills = 0; kills < KILLS; kills += AT_ONCE)
+    await Promise.all(Array.from({ length: AT_ONCE }, () => killedOnce()));
+}, 240_000);
+
+async function killedOnce(): Promise<void> {
+  await using sandbox = await startSandbox({
+    command: [process.execPath, resolve("test/helpers/saving-agent.ts")],
+    env: { TEST_LOOK_MS: String(LOOK_MS), SVC_PROJECT_SECRET_NAMES: "PASSWORD", PASSWORD: SECRET },
+    files: { ".gitignore": "ignored\n*.ignored\n", "work.txt": "0\n" },
+  });
+  const { repository, sessionId } = sandbox;
+  await sandbox.untilHealth("it is cloned", ({ clone }) => clone === "ok");
+  const ref = `refs/svc/saved/${sessionId}`;
+  const branch = await repository.git("rev-parse", `refs/heads/${sessionId}`);
+  /** When each state of the work was written. */
+  const written: number[] = [];
+  const work = setInterval(() => write(sandbox, written), WRITE_MS);
+  await until("something is saved", async () => (await repository.git("for-each-ref", ref)) !== "", 60_000);
+  await Bun.sleep(Math.random() * 1_500);
+  kill(sandbox);
+  clearInterval(work);
+  const killed = performance.now();
+  await sandbox.child.exited;
+
+  const show = async (path: string) =>
+    (await runGit(repository.directory, ["show", `${ref}:${path}`])).stdout.toString();
+  // each file is as it was at one moment
+  const [state = 0, ...others] = new Set((await show("work.txt")).trim().split("\n").map(Number));
+  expect(others).toEqual([]);
+  const next = written[state + 1];
+  if (next !== undefined) expect(killed - next).toBeLessThan(OLD_MS);
+  expect((await repository.git("ls-tree", "-r", "--name-only", ref)).split("\n")).toEqual([
+    ".gitignore",
+    "a.txt",
+    "new.txt",
+    "work.txt",
+  ]);
+  expect(await repository.git("rev-parse", `refs/heads/${sessionId}`)).toBe(branch);
+  expect(await repository.git("fsck", "--strict", "--connectivity-only")).not.toContain("missing");
+  const objects = await runGit(repository.directory, ["cat-file", "--batch", "--batch-all-objects"]);
+  expect(objects.stdout.includes(SECRET)).toBe(false);
+}
+
+function write({ workspace }: Sandbox, written: number[]): void {
+  const state = written.length;
+  const put = (path: string, text: string) => {
+    const file = join(workspace, path);
+    writeFileSync(`${file}.ignored`, text);
+    renameSync(`${file}.ignored`, file);
+  };
+  put("work.txt", `${state}\n`.repeat(20_000));
+  put("new.txt", `${state}\n`);
+  writeFileSync(join(workspace, "ignored"), "x");
+  writeFileSync(join(workspace, "leak.txt"), `${state} ${SECRET}\n`);
+  writeFileSync(join(workspace, ".env"), "A=1\n");
+  written.push(performance.now());
+}
+
+/** The daemon and all that it has started, at once. */
+function kill({ child }: Sandbox): void {
+  const others = descendantsOf(child.pid);
+  child.kill("SIGKILL");
+  for (const { pid } of others) {
+    try {
+      process.kill(pid, "SIGKILL");
+    } catch {
+      // it has ended
+    }
+  }
+}
