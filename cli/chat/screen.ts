@@ -139,13 +139,16 @@ export class Screen {
     }
   }
 
-  /** A terminal that changes its size wraps what stands on it anew. */
+  /**
+   * A terminal that changes its size wraps what stands on it anew; some leave the cursor's own row alone. One row too few
+   * leaves a trace of the draft, one too many would take output away.
+   */
   #measure(columns: number): void {
     if (this.#below === null || this.#below.columns === columns) return;
     const { status, laid } = this.#below;
     const rowsOf = (line: string) => Math.max(1, Math.ceil(Bun.stringWidth(line) / columns));
     const lines = [...(status === "" ? [] : [status]), ...laid.rows.slice(0, laid.row)];
-    this.#above = lines.reduce((sum, line) => sum + rowsOf(line), Math.floor(laid.column / columns));
+    this.#above = lines.reduce((sum, line) => sum + rowsOf(line), 0);
   }
 
   /** Takes away what is below the output, and goes to its end. */

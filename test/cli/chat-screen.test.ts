@@ -25,6 +25,11 @@ function open(columns = 40, rows = 12) {
   };
 }
 
+const STATUS = "the agent works on something · Ctrl-C aborts";
+const DRAFT = "what is typed meanwhile, longer than narrow terminals are wide";
+const fitting = (line: string, columns: number) =>
+  line.length < columns ? line : `${line.slice(0, columns - 2)}…`;
+
 const words = fc.string({ unit: fc.constantFrom(..."abc defg.é界한👍\t"), maxLength: 60 });
 const piece = fc.oneof(words, words, fc.constant("\n"));
 
@@ -67,14 +72,15 @@ describe("what is said", () => {
           for (const [text, columns] of steps) {
             screen.print(text);
             said += text;
-            screen.show("the agent works", "> ", draftOf("abc"));
+            screen.show(STATUS, "> ", draftOf(DRAFT));
             await screen.flushed();
             await shown.lines();
             resize(columns);
             await screen.flushed();
           }
           const plain = (text: string) => text.replace(/\s/g, "");
-          expect(plain((await shown.lines()).join(""))).toBe(`${plain(said)}theagentworks>abc`);
+          const status = fitting(STATUS, steps.at(-1)?.[1] ?? 0);
+          expect(plain((await shown.lines()).join(""))).toBe(plain(`${said}${status}>${DRAFT}`));
         },
       ),
       { numRuns: 40 },
