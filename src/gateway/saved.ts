@@ -1,5 +1,5 @@
 import { eq } from "drizzle-orm";
-import { projectSessions } from "../../db/schema/index.ts";
+import { projectSessions, sessionSandboxes } from "../../db/schema/index.ts";
 import type { ProjectRow } from "../auth/caller.ts";
 import { savedRef } from "../contract/daemon.ts";
 import { SvcError } from "../contract/errors.ts";
@@ -15,13 +15,18 @@ export async function recordSaved(
   commit: string | null,
 ): Promise<void> {
   const files = commit === null ? null : await countFiles(deps, project, branch, commit);
+  // that of the sandbox which saves: a session that is to be restarted has the next one already
+  const [sandbox] = await deps.db
+    .select({ generation: sessionSandboxes.generation })
+    .from(sessionSandboxes)
+    .where(eq(sessionSandboxes.sessionId, sessionId));
   await deps.db
     .update(projectSessions)
     .set({
       savedCommit: commit,
       savedAt: commit === null ? null : deps.clock(),
       savedFiles: files,
-      savedGeneration: commit === null ? null : projectSessions.generation,
+      savedGeneration: commit === null ? null : (sandbox?.generation ?? null),
     })
     .where(eq(projectSessions.sessionId, sessionId));
   deps.changes.notify(sessionId);

@@ -40,6 +40,12 @@ test("a stop saves, a restart brings it back if it is told to, and then it is th
   await server.call("POST", `/${id}/restart`, { restore: true });
   await server.becomes(id, "running");
   expect(readFileSync(inWorkspace(id, "new.txt"), "utf8")).toBe("work\n");
+  // one that is restarted while it runs saves too, and the next has it only if it is told to
+  await server.call("POST", `/${id}/restart`);
+  await server.becomes(id, "running");
+  expect([existsSync(inWorkspace(id, "new.txt")), (await savedOf(id))?.live]).toEqual([false, false]);
+  await server.call("POST", `/${id}/restart`, { restore: true });
+  await server.becomes(id, "running");
   // a sandbox that is ended in the same state saves it as its own
   await server.call("POST", `/${id}/restart`, { restore: true });
   await server.becomes(id, "running");
