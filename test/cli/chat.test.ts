@@ -344,6 +344,7 @@ describe("which session", () => {
     const ran = await chat([CHAT_ID, "--prompt", "hello"]);
     expect(ran).toMatchObject({ code: 0, stdout: "hello\n" });
     expect(ran.stderr).toContain("is stopped, and is started again");
+    expect(api.seen.find(({ path }) => path.endsWith("/restart"))?.body).toEqual({ restore: true });
     expect(ran.stderr).toContain("runtime: starting the agent");
     api.on(`GET ${ONE}`, () => session({ status: "failed", step: "clone", error: "no such branch" }));
     const failed = await chat([CHAT_ID, "--prompt", "hello"]);

@@ -124,7 +124,10 @@ async function awake(context: Context, found: Found): Promise<Session> {
   return watch(context, found, await wake(found.api, found), "running");
 }
 
+/** Whoever goes on talking goes on with the work: what was saved of it is brought back. */
 const wake = (api: Api, { path: own }: Found): Promise<Session> =>
-  api.call<Session>({ method: "POST", path: `${own}/restart`, slow: true }).catch((error: unknown) => {
-    throw freeing(error);
-  });
+  api
+    .call<Session>({ method: "POST", path: `${own}/restart`, body: { restore: true }, slow: true })
+    .catch((error: unknown) => {
+      throw freeing(error);
+    });
