@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect } from "bun:test";
+import { renameSync } from "node:fs";
 import {
   type GatewayBench,
   type Place,
@@ -143,6 +144,19 @@ describe("a git host", () => {
     expect(await fresh.ensureOwn(repo, ref, "1".repeat(40))).toBe(false);
     await fresh.close();
     folder[Symbol.dispose]();
+  }, 30_000);
+
+  test("that is away keeps no work from being saved", async () => {
+    const place = bench.external;
+    const { saver, ref, path } = await begin(place);
+    renameSync(place.directory, `${place.directory}-away`);
+    try {
+      expect(await push(saver, `${commits["W"]}:${ref}`)).toMatchObject({ code: 0 });
+      expect(await savedOf(path)).toMatchObject({ commit: commits["W"], files: null });
+    } finally {
+      renameSync(`${place.directory}-away`, place.directory);
+    }
+    expect((await bench.api.call("GET", `${path}/saved`)).body).toMatchObject({ base: commits["M"] });
   }, 30_000);
 
   test("that takes no such refs changes nothing: svc's copy has it", async () => {
