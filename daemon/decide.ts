@@ -6,7 +6,7 @@ import { problem, tell } from "./answers.ts";
 import type { Identify } from "./caller.ts";
 import type { Control } from "./control.ts";
 import { forwardHead, isOurToken } from "./forward.ts";
-import type { Runtime } from "./runtime.ts";
+import type { Runtime } from "./runtime/runtime.ts";
 import { isAbort, isPrivate, isPrompt, readTarget, type Target, targetOf } from "./target.ts";
 
 export interface Gate {

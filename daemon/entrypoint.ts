@@ -1,7 +1,7 @@
 import { constants } from "node:os";
 import { dirname, join } from "node:path";
-import { loadLibc } from "./libc.ts";
-import { reapOrphans } from "./reaper.ts";
+import { loadLibc } from "./process/libc.ts";
+import { reapOrphans } from "./process/reaper.ts";
 
 /** Those that ask a program to do something; the others are about the process that gets them. */
 const FORWARDED = ["SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2"] as const;

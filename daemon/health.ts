@@ -1,10 +1,10 @@
 import type { DaemonHealth } from "../src/contract/daemon.ts";
-import { runningSessions } from "./abort.ts";
-import { asAgent, type Children } from "./children.ts";
-import type { Conversation } from "./conversation.ts";
-import { gitEnvironment } from "./git.ts";
-import { run } from "./run.ts";
-import type { Runtime } from "./runtime.ts";
+import { gitEnvironment } from "./git/git.ts";
+import { asAgent, type Children } from "./process/children.ts";
+import { run } from "./process/run.ts";
+import type { Conversation } from "./prompts/conversation.ts";
+import { runningSessions } from "./runtime/abort.ts";
+import type { Runtime } from "./runtime/runtime.ts";
 import type { Saver } from "./saved/saver.ts";
 import type { Settings } from "./settings.ts";
 

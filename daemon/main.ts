@@ -1,7 +1,7 @@
 import { basename } from "node:path";
 import { VERSION } from "../src/contract/version.ts";
 import { runEntrypoint } from "./entrypoint.ts";
-import { answerGit } from "./git-credential.ts";
+import { answerGit } from "./git/git-credential.ts";
 import { serveDaemon } from "./serve.ts";
 import { readSettings, SettingsError } from "./settings.ts";
 

@@ -12,7 +12,7 @@ const PAST_MAX = 4000;
 /** Lines of a prompt that are shown; whoever wrote it knows the rest. */
 const PROMPT_LINES = 12;
 const PROMPT_LINE_MAX = 2000;
-/** What the daemon says in the conversation begins so (daemon/interrupted.ts). */
+/** What the daemon says in the conversation begins so (daemon/runtime/interrupted.ts). */
 const MARK = "[svc] ";
 
 type Block = "prompt" | "text" | "tool" | "note" | "ask";

@@ -1,5 +1,5 @@
-import type { Children } from "../children.ts";
 import type { Log } from "../log.ts";
+import type { Children } from "../process/children.ts";
 import type { Settings } from "../settings.ts";
 import { restoreSaved } from "./restore.ts";
 import { SaveError } from "./save-error.ts";

@@ -1,7 +1,7 @@
-import type { Children } from "../children.ts";
-import { CredentialError, fetchCredential } from "../clone-credential.ts";
-import { gitEnvironment, readFailure } from "../git.ts";
-import { type Ran, run } from "../run.ts";
+import { CredentialError, fetchCredential } from "../git/credential.ts";
+import { gitEnvironment, readFailure } from "../git/git.ts";
+import type { Children } from "../process/children.ts";
+import { type Ran, run } from "../process/run.ts";
 import type { Settings } from "../settings.ts";
 import { SaveError } from "./save-error.ts";
 import { readSavedCommit } from "./saved-commit.ts";

@@ -1,7 +1,7 @@
 import type { DaemonEnv, DaemonHealth } from "../../src/contract/daemon.ts";
-import type { Children } from "../children.ts";
-import { CredentialError, fetchCredential } from "../clone-credential.ts";
+import { CredentialError, fetchCredential } from "../git/credential.ts";
 import type { Log } from "../log.ts";
+import type { Children } from "../process/children.ts";
 import type { Settings } from "../settings.ts";
 import type { Kept } from "./folder.ts";
 import { lookAt } from "./look.ts";

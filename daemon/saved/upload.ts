@@ -1,5 +1,5 @@
 import { savedRef } from "../../src/contract/daemon.ts";
-import type { Credential } from "../clone-credential.ts";
+import type { Credential } from "../git/credential.ts";
 import type { Settings } from "../settings.ts";
 import { packets, readPackets } from "./packets.ts";
 import { SaveError } from "./save-error.ts";

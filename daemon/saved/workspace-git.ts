@@ -1,6 +1,6 @@
 import { join } from "node:path";
-import { asAgent, type Children, signalGroup } from "../children.ts";
-import { gitEnvironment } from "../git.ts";
+import { gitEnvironment } from "../git/git.ts";
+import { asAgent, type Children, signalGroup } from "../process/children.ts";
 import type { Settings } from "../settings.ts";
 import { SaveError } from "./save-error.ts";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { type Known, type Outcome, outcomeOf } from "../../daemon/prompt-outcome.ts";
-import type { Answer, Sight } from "../../daemon/prompt-sight.ts";
+import { type Known, type Outcome, outcomeOf } from "../../daemon/prompts/outcome.ts";
+import type { Answer, Sight } from "../../daemon/prompts/sight.ts";
 
 const KNOWN: Known = { isOther: false, isAborted: false, heard: null, idleMs: 60_000 };
 const begun: Answer = { isComplete: false, finish: null, error: null };

@@ -1,8 +1,8 @@
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Children, createChildren } from "../../daemon/children.ts";
-import { cloneUntilThere } from "../../daemon/clone.ts";
+import { cloneUntilThere } from "../../daemon/git/clone.ts";
+import { type Children, createChildren } from "../../daemon/process/children.ts";
 import { restoreSaved } from "../../daemon/saved/restore.ts";
 import { createSaver, type Saver } from "../../daemon/saved/saver.ts";
 import { readSettings } from "../../daemon/settings.ts";

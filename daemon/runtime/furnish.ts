@@ -1,10 +1,10 @@
 import { lstat } from "node:fs/promises";
 import { join } from "node:path";
-import type { Children } from "./children.ts";
+import type { Log } from "../log.ts";
+import type { Children } from "../process/children.ts";
+import type { Settings } from "../settings.ts";
 import { configFolder } from "./config-folder.ts";
 import { prepareHome } from "./home.ts";
-import type { Log } from "./log.ts";
-import type { Settings } from "./settings.ts";
 import { keepUntouched } from "./untouched.ts";
 
 /** The runtime reads it, too, where a repository has it. */

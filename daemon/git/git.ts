@@ -1,5 +1,5 @@
-import type { Credential } from "./clone-credential.ts";
-import type { Settings } from "./settings.ts";
+import type { Settings } from "../settings.ts";
+import type { Credential } from "./credential.ts";
 
 /** Git's words about a failure that trying again does not mend. */
 const PERMANENT: readonly [RegExp, string][] = [

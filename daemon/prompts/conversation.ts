@@ -1,5 +1,5 @@
-import { field } from "./json.ts";
-import type { RuntimeCall } from "./runtime-call.ts";
+import { field } from "../json.ts";
+import type { RuntimeCall } from "../runtime/call.ts";
 
 /** The one conversation that a session has with its agent. */
 export interface Conversation {

@@ -1,5 +1,5 @@
-import { messageId } from "../src/contract/message-id.ts";
-import type { RuntimeCall } from "./runtime-call.ts";
+import { messageId } from "../../src/contract/message-id.ts";
+import type { RuntimeCall } from "./call.ts";
 
 const CALL_MS = 10_000;
 /** Conversations that are looked at, the newest first, and messages of each: a run is at the end of one. */

@@ -2,13 +2,13 @@ import { randomBytes } from "node:crypto";
 import { chown, mkdir, readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Children, Command } from "./children.ts";
-import { type Credential, CredentialError, fetchCredential } from "./clone-credential.ts";
+import type { Log } from "../log.ts";
+import type { Children, Command } from "../process/children.ts";
+import { run } from "../process/run.ts";
+import type { Settings } from "../settings.ts";
+import { shellWord, thisProgram } from "../this-program.ts";
+import { type Credential, CredentialError, fetchCredential } from "./credential.ts";
 import { gitEnvironment, readFailure } from "./git.ts";
-import type { Log } from "./log.ts";
-import { run } from "./run.ts";
-import type { Settings } from "./settings.ts";
-import { shellWord, thisProgram } from "./this-program.ts";
 
 export interface CloneContext {
   settings: Settings;

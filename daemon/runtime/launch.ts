@@ -1,9 +1,9 @@
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
-import type { DaemonEnv } from "../src/contract/daemon.ts";
-import { asAgent, type Command } from "./children.ts";
+import type { DaemonEnv } from "../../src/contract/daemon.ts";
+import { asAgent, type Command } from "../process/children.ts";
+import type { Settings } from "../settings.ts";
 import { instructionsFile } from "./home.ts";
-import type { Settings } from "./settings.ts";
 
 /** The user name that the runtime expects beside its password. */
 const RUNTIME_USER_NAME = "opencode";

@@ -1,5 +1,5 @@
-import { TOKEN_USER } from "../src/contract/token.ts";
-import type { Settings } from "./settings.ts";
+import { TOKEN_USER } from "../../src/contract/token.ts";
+import type { Settings } from "../settings.ts";
 
 /** What opens the git gateway for this session, for a quarter of an hour. */
 export interface Credential {

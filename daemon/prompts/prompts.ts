@@ -1,15 +1,15 @@
 import { createHash } from "node:crypto";
-import type { DaemonPrompt } from "../src/contract/daemon.ts";
-import { SvcError } from "../src/contract/errors.ts";
-import { messageId } from "../src/contract/message-id.ts";
-import { runningSessions } from "./abort.ts";
+import type { DaemonPrompt } from "../../src/contract/daemon.ts";
+import { SvcError } from "../../src/contract/errors.ts";
+import { messageId } from "../../src/contract/message-id.ts";
+import { field } from "../json.ts";
+import { runningSessions } from "../runtime/abort.ts";
+import { hearRuntime } from "../runtime/events.ts";
+import type { Runtime } from "../runtime/runtime.ts";
+import type { Settings } from "../settings.ts";
 import { type Conversation, ConversationError } from "./conversation.ts";
-import { field } from "./json.ts";
-import { type Outcome, outcomeOf, RESTARTED } from "./prompt-outcome.ts";
-import { lookAtPrompt, type Sight } from "./prompt-sight.ts";
-import type { Runtime } from "./runtime.ts";
-import { hearRuntime } from "./runtime-events.ts";
-import type { Settings } from "./settings.ts";
+import { type Outcome, outcomeOf, RESTARTED } from "./outcome.ts";
+import { lookAtPrompt, type Sight } from "./sight.ts";
 
 /** Gives prompts to the runtime, one at a time, and tells what becomes of them. */
 export interface Prompts {

@@ -1,10 +1,10 @@
-import { SvcError } from "../src/contract/errors.ts";
-import { asAgent, type Children } from "./children.ts";
-import { CredentialError, fetchCredential } from "./clone-credential.ts";
+import { SvcError } from "../../src/contract/errors.ts";
+import { readCommit } from "../health.ts";
+import { asAgent, type Children } from "../process/children.ts";
+import { type Ran, run } from "../process/run.ts";
+import type { Settings } from "../settings.ts";
+import { CredentialError, fetchCredential } from "./credential.ts";
 import { gitEnvironment, readFailure } from "./git.ts";
-import { readCommit } from "./health.ts";
-import { type Ran, run } from "./run.ts";
-import type { Settings } from "./settings.ts";
 
 const FETCH_MS = 10 * 60_000;
 const LOCAL_MS = 60_000;

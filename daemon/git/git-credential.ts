@@ -1,4 +1,4 @@
-import { type Credential, CredentialError, fetchCredential } from "./clone-credential.ts";
+import { type Credential, CredentialError, fetchCredential } from "./credential.ts";
 
 /** What git sends are a few short lines. */
 const REQUEST_MAX_BYTES = 64 * 1024;

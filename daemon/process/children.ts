@@ -1,5 +1,5 @@
 import type { Subprocess } from "bun";
-import type { Settings } from "./settings.ts";
+import type { Settings } from "../settings.ts";
 
 type Output = Subprocess<"ignore" | Uint8Array, "pipe", "pipe">;
 

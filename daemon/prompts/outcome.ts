@@ -1,6 +1,6 @@
-import type { DaemonPrompt } from "../src/contract/daemon.ts";
-import { explainRun } from "../src/contract/runtime.ts";
-import { isFinal, type Sight } from "./prompt-sight.ts";
+import type { DaemonPrompt } from "../../src/contract/daemon.ts";
+import { explainRun } from "../../src/contract/runtime.ts";
+import { isFinal, type Sight } from "./sight.ts";
 
 export type Outcome = Pick<DaemonPrompt, "state" | "error">;
 

@@ -1,7 +1,7 @@
-import { asAgent, type Children } from "./children.ts";
-import { gitEnvironment } from "./git.ts";
-import { run } from "./run.ts";
-import type { Settings } from "./settings.ts";
+import { gitEnvironment } from "../git/git.ts";
+import { asAgent, type Children } from "../process/children.ts";
+import { run } from "../process/run.ts";
+import type { Settings } from "../settings.ts";
 
 interface Context {
   settings: Settings;

@@ -1,6 +1,6 @@
-import { runningSessions } from "./abort.ts";
-import { field, textField } from "./json.ts";
-import type { RuntimeCall } from "./runtime-call.ts";
+import { field, textField } from "../json.ts";
+import { runningSessions } from "../runtime/abort.ts";
+import type { RuntimeCall } from "../runtime/call.ts";
 
 /** What the runtime keeps of a prompt and of the answer to it. */
 export interface Sight {

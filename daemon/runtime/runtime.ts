@@ -1,19 +1,19 @@
 import { randomBytes } from "node:crypto";
-import type { DaemonEnv, DaemonHealth, RuntimeState } from "../src/contract/daemon.ts";
-import { RUNTIME_VERSION } from "../src/contract/runtime.ts";
+import type { DaemonEnv, DaemonHealth, RuntimeState } from "../../src/contract/daemon.ts";
+import { RUNTIME_VERSION } from "../../src/contract/runtime.ts";
+import type { Log } from "../log.ts";
+import { type Children, signalGroup } from "../process/children.ts";
+import { eachLine } from "../process/lines.ts";
+import { run } from "../process/run.ts";
+import { endDescendants } from "../process/tree.ts";
+import type { Settings } from "../settings.ts";
 import { abortRuns, runningSessions } from "./abort.ts";
-import { type Children, signalGroup } from "./children.ts";
+import { callRuntime, type RuntimeCall } from "./call.ts";
 import { furnish } from "./furnish.ts";
 import { markInterrupted } from "./interrupted.ts";
 import { authorizationOf, clearLocksCommand, launchCommand, NotInstalledError } from "./launch.ts";
-import { eachLine } from "./lines.ts";
-import type { Log } from "./log.ts";
 import { type LookLimits, lookAfter } from "./look-after.ts";
-import { endDescendants } from "./process-tree.ts";
 import { LISTENING, untilReady } from "./ready.ts";
-import { run } from "./run.ts";
-import { callRuntime, type RuntimeCall } from "./runtime-call.ts";
-import type { Settings } from "./settings.ts";
 
 /** The agent runtime: one process, started again whenever it ends. */
 export interface Runtime {

@@ -1,4 +1,4 @@
-import type { RuntimeAnswer, RuntimeCall } from "./runtime-call.ts";
+import type { RuntimeAnswer, RuntimeCall } from "./call.ts";
 
 /** What its program prints when it listens. It answers some time later. */
 export const LISTENING = "opencode server listening";

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { totalmem } from "node:os";
+import { listDescendants } from "../process/tree.ts";
 import { serveWords } from "./launch.ts";
-import { listDescendants } from "./process-tree.ts";
 
 /** Bytes of the runtime's own process: what its tools run is not counted. */
 export interface MemoryLimits {

@@ -1,8 +1,8 @@
+import type { Log } from "../log.ts";
 import { runningSessions } from "./abort.ts";
-import type { Log } from "./log.ts";
+import type { RuntimeCall } from "./call.ts";
 import { limitsFor, type MemoryLimits, memoryOf, memoryOfSandbox } from "./memory.ts";
 import { isHealthy } from "./ready.ts";
-import type { RuntimeCall } from "./runtime-call.ts";
 
 export interface LookLimits {
   /** Between two looks whether it still answers, how long it may take, and how often it may fail. */

@@ -1,4 +1,4 @@
-import type { RuntimeCall } from "./runtime-call.ts";
+import type { RuntimeCall } from "./call.ts";
 
 /** A run shows only some time after its prompt was taken, and an abort before that is lost: so long nothing may show. */
 const IDLE_MS = 1_500;
