@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { killFound } from "../helpers/processes.ts";
 import { type Sandbox, startSandbox } from "../helpers/sandbox.ts";
 
 const PROMPT = { SVC_BOOTSTRAP_OPENCODE_SESSION: "1", SVC_INITIAL_PROMPT: "Begin" };
@@ -16,7 +17,7 @@ test("a session has one conversation: null until somebody opens it, and found ag
     "it is told",
     ({ conversation }) => conversation === first,
   );
-  process.kill(runtime_pid ?? 0, "SIGKILL");
+  killFound(runtime_pid, "SIGKILL");
   const again = await sandbox.untilHealth(
     "the runtime is back",
     (health) => isOk(health) && health.runtime_pid !== runtime_pid,

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { AGAINST_BINARIES, cleanEnvironment } from "../helpers/api.ts";
 import { needs } from "../helpers/needs.ts";
-import { commandOf, processIds } from "../helpers/processes.ts";
+import { commandOf, killFound, processIds } from "../helpers/processes.ts";
 import { until } from "../helpers/until.ts";
 
 const SPACES = Bun.spawnSync(["unshare", "--pid", "--fork", "--mount-proc", "true"]).exitCode === 0;
@@ -74,7 +74,7 @@ describe("the first process of a sandbox", () => {
         `trap 'sleep 0.2; exit 11' TERM; trap 'exit 12' INT; trap 'exit 13' HUP; echo ready; while :; do sleep 0.05; done`,
       );
       await until("it runs", () => run.said().includes("ready"));
-      process.kill(run.pid() ?? 0, signal);
+      killFound(run.pid(), signal);
       expect(await run.child.exited).toBe(code);
     }
   });

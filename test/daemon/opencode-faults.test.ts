@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect } from "bun:test";
 import { memoryOf } from "../../daemon/runtime/memory.ts";
 import { type ScriptedModel, startModel } from "../helpers/model.ts";
 import { needs } from "../helpers/needs.ts";
+import { killFound } from "../helpers/processes.ts";
 import { RUNTIME, RUNTIME_NAME, runtimeEnvironment } from "../helpers/runtime.ts";
 import { type Sandbox, startSandbox } from "../helpers/sandbox.ts";
 import { until } from "../helpers/until.ts";
@@ -63,7 +64,7 @@ test("a run whose runtime is killed is marked as cut off, and the conversation g
     30_000,
   );
   const before = await sandbox.health();
-  process.kill(before.runtime_pid ?? 0, "SIGKILL");
+  killFound(before.runtime_pid, "SIGKILL");
   await backAfter(before.runtime_pid);
   await until("it is marked", async () => (await texts(id)).at(-1) === CUT_OFF, 30_000);
   expect((await texts(id)).slice(0, 2)).toEqual(["First", "First"]);
@@ -75,7 +76,7 @@ test("a run whose runtime is killed is marked as cut off, and the conversation g
   expect(JSON.stringify(model.asked.at(-1)?.body.messages)).toContain("the answer above is cut off");
   // a restart without a run marks nothing
   const after = await sandbox.health();
-  process.kill(after.runtime_pid ?? 0, "SIGKILL");
+  killFound(after.runtime_pid, "SIGKILL");
   await backAfter(after.runtime_pid);
   expect((await texts(id)).filter((text) => text === CUT_OFF)).toHaveLength(1);
 }, 120_000);

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { DaemonPrompt } from "../../src/contract/daemon.ts";
 import { type ScriptedModel, startModel } from "../helpers/model.ts";
 import { needs } from "../helpers/needs.ts";
+import { killFound } from "../helpers/processes.ts";
 import { RUNTIME, RUNTIME_NAME, runtimeEnvironment } from "../helpers/runtime.ts";
 import { type Sandbox, startSandbox } from "../helpers/sandbox.ts";
 import { until } from "../helpers/until.ts";
@@ -47,7 +48,7 @@ test("a runtime that is killed in the middle of an answer has interrupted it, an
   const text = "!run echo once >> once.txt\n!slow 300 a b c d e f g h i j k l m n o p\n!say Over.";
   const id = await begin(text);
   await until("it works", () => readText("once.txt") === "once\n", 30_000);
-  process.kill((await sandbox.health()).runtime_pid ?? 0, "SIGKILL");
+  killFound((await sandbox.health()).runtime_pid, "SIGKILL");
   expect(await outcome(text, id)).toMatchObject({
     state: "interrupted",
     error: "The agent runtime was started again in the middle of the answer.",

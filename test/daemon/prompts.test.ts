@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import type { DaemonPrompt } from "../../src/contract/daemon.ts";
 import type { Behaviour } from "../helpers/opencode.ts";
+import { killFound } from "../helpers/processes.ts";
 import { type Sandbox, type SandboxOptions, startSandbox } from "../helpers/sandbox.ts";
 import { until } from "../helpers/until.ts";
 
@@ -86,7 +87,7 @@ describe("what becomes of a prompt is told", () => {
     });
     expect(await outcome(sandbox, second)).toMatchObject({ state: "aborted" });
     await running(third);
-    process.kill((await sandbox.health()).runtime_pid ?? 0, "SIGKILL");
+    killFound((await sandbox.health()).runtime_pid, "SIGKILL");
     expect(await outcome(sandbox, third)).toMatchObject({
       state: "interrupted",
       error: "The agent runtime was started again in the middle of the answer.",

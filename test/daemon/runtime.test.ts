@@ -9,7 +9,7 @@ import { readSettings } from "../../daemon/settings.ts";
 import { RUNTIME_VERSION } from "../../src/contract/runtime.ts";
 import { cleanEnvironment } from "../helpers/api.ts";
 import type { Behaviour } from "../helpers/opencode.ts";
-import { allProcesses, processIds } from "../helpers/processes.ts";
+import { allProcesses, killFound, processIds } from "../helpers/processes.ts";
 import { freePort, runtimeProgram, startSandbox } from "../helpers/sandbox.ts";
 import { until } from "../helpers/until.ts";
 
@@ -101,11 +101,11 @@ test("one that crashes is started again, with pauses that grow to their limit, a
 test("one that dies is started again; its state says so meanwhile", async () => {
   const { runtime, ready } = await supervise({}, { firstPauseMs: 300 });
   await until("it is ready", () => runtime.state === "ok");
-  process.kill(runtime.pid ?? 0, "SIGKILL");
+  if (runtime.pid === null) throw new Error("there is no process");
+  process.kill(runtime.pid, "SIGKILL");
   await until("it is down", () => runtime.state === "down");
-  expect(runtime.error?.message).toBe(
-    "The agent runtime was ended by SIGKILL. It is started again in 0.3 s.",
-  );
+  const told = "The agent runtime was ended by SIGKILL. It is started again in 0.3 s.";
+  await until("it is told", () => runtime.error?.message === told);
   await until("it is ready again", () => runtime.state === "ok");
   expect(ready()).toBe(2);
 });
@@ -264,7 +264,7 @@ test("whatever the runtime started ends with it: children, other groups, orphans
     const mine = () =>
       sleepers().filter(({ environment }) => environment.includes(`SVC_SESSION_ID=${sandbox.sessionId}`));
     await until("they run", () => mine().length === 3);
-    process.kill(runtime_pid ?? 0, "SIGKILL");
+    killFound(runtime_pid, "SIGKILL");
     sandbox.behave({});
     await sandbox.untilHealth(
       "it was started again",
@@ -274,7 +274,7 @@ test("whatever the runtime started ends with it: children, other groups, orphans
     await until("the orphans are buried", () => zombiesOf(sandbox.child.pid).length === 0);
     sandbox.behave({ children: true });
     const { runtime_pid: second } = await sandbox.health();
-    process.kill(second ?? 0, "SIGKILL");
+    killFound(second, "SIGKILL");
     await until("they run", () => mine().length === 3);
   } finally {
     await sandbox[Symbol.asyncDispose]();

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { allProcesses, descendantsOf } from "../helpers/processes.ts";
+import { allProcesses, descendantsOf, killFound } from "../helpers/processes.ts";
 import { AGENT, startSandbox } from "../helpers/sandbox.ts";
 import { until } from "../helpers/until.ts";
 
@@ -55,13 +55,13 @@ test("a daemon whose log nobody reads any more goes on", async () => {
   await sandbox.untilHealth("it works", ({ runtime }) => runtime === "ok");
   for (let round = 0; round < 3; round++) {
     const { runtime_pid: before } = await sandbox.health();
-    process.kill(before ?? 0, "SIGKILL");
+    killFound(before, "SIGKILL");
     await sandbox.untilHealth(
       "it works again",
       ({ runtime, runtime_pid }) => runtime === "ok" && runtime_pid !== before,
     );
   }
   const daemon = descendantsOf(sandbox.child.pid).find(({ command }) => command.startsWith(AGENT.join(" ")));
-  process.kill(daemon?.pid ?? 0, "SIGTERM");
+  killFound(daemon?.pid, "SIGTERM");
   expect(await sandbox.child.exited).toBe(0);
 });

@@ -1,3 +1,4 @@
+import type { Prompt } from "../../src/contract/prompt.ts";
 import type { SavedWork } from "../../src/contract/saved-work.ts";
 import type { LogLine, Session, SessionEvent } from "../../src/contract/session.ts";
 
@@ -89,6 +90,19 @@ const SAVED: SavedWork = {
   truncated: false,
 };
 
+const prompt = ({ body }: { body: unknown }): Prompt => ({
+  prompt_id: Object(body).prompt_id ?? SESSION_ID,
+  session_id: SESSION_ID,
+  number: 1,
+  state: "queued",
+  error: null,
+  text: Object(body).text ?? "Go on",
+  created_by: SESSION_ID,
+  created_at: TIME,
+  started_at: null,
+  ended_at: null,
+});
+
 /** What the API that stands in answers about sessions unless a test says otherwise. */
 export const SESSION_ROUTES = {
   "GET /projects/:p/sessions": () => ({ sessions: [session()] }),
@@ -103,6 +117,10 @@ export const SESSION_ROUTES = {
   [`DELETE ${ONE}`]: () => ({ ok: true }),
   [`POST ${ONE}/restart`]: () => Response.json(booting(null), { status: 202 }),
   [`POST ${ONE}/stop`]: () => Response.json(session(), { status: 202 }),
+  [`POST ${ONE}/prompt`]: (asked: { body: unknown }) =>
+    Response.json({ prompt: prompt(asked) }, { status: 202 }),
+  [`GET ${ONE}/prompts`]: (asked: { body: unknown }) => ({ prompts: [prompt(asked)] }),
+  [`POST ${ONE}/abort`]: () => ({ ok: true }),
   [`GET ${ONE}/logs`]: () => ({
     lines: [logLine("cut the branch", "svc"), logLine("Step 1", "build"), logLine("listening on 8000")],
     truncated: false,

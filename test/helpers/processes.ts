@@ -50,3 +50,9 @@ function read(path: string): string {
     return "";
   }
 }
+
+/** Kills a process that a test has found. @throws when there is none: 0 would be everybody of this process's group */
+export function killFound(pid: number | null | undefined, signal: NodeJS.Signals): void {
+  if (!pid) throw new Error("there is no process to kill");
+  process.kill(pid, signal);
+}

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { cloneUntilThere } from "../../daemon/git/clone.ts";
@@ -30,16 +30,20 @@ export interface SavingBench extends Disposable {
   repository: TestRepository;
   server: GitHttpServer;
   api: StandInApi;
-  /** A fresh clone; `restore` is the commit that is brought back, or true: what is saved. */
-  life(options?: { restore?: boolean; secrets?: string[] }): Promise<Life>;
+  /** A fresh clone; `restore`: with what is saved; `apart`: as root, of another user's than ours. */
+  life(options?: { restore?: boolean; secrets?: string[]; apart?: boolean }): Promise<Life>;
   /** Where the ref of saved work is; null: nowhere. */
   saved(): Promise<string | null>;
   /** Why the last restore did not work. */
   refusal: string | null;
 }
 
+/** Nobody's numbers: a user and a group that no system gives. */
+const OTHER_USER = "48123:48124";
+
 export async function startSaving(files: Files = { "a.txt": "1\n" }): Promise<SavingBench> {
   const folder = mkdtempSync(join(tmpdir(), "svc-saving-"));
+  chmodSync(folder, 0o755);
   const sessionId = crypto.randomUUID();
   const ref = `refs/svc/saved/${sessionId}`;
   const repository = await createRepository(join(folder, "git/project.git"));
@@ -64,7 +68,7 @@ export async function startSaving(files: Files = { "a.txt": "1\n" }): Promise<Sa
       });
       return code === 0 ? stdout.toString().trim() : null;
     },
-    async life({ restore = false, secrets = [] } = {}) {
+    async life({ restore = false, secrets = [], apart = false } = {}) {
       const [workspace, home] = ["workspace", "home"].map((name) => join(folder, `${lives}-${name}`));
       if (workspace === undefined || home === undefined) throw new Error("no folder");
       lives++;
@@ -82,9 +86,11 @@ export async function startSaving(files: Files = { "a.txt": "1\n" }): Promise<Sa
           SVC_PROJECT_AUTO_CLONE: "1",
           SVC_WORKSPACE: workspace,
           SVC_RUNTIME_HOME: home,
+          ...(apart && process.getuid?.() === 0 && { SVC_RUNTIME_USER: OTHER_USER }),
         },
         null,
       );
+      if (settings.user) chownSync(home, settings.user.uid, settings.user.gid);
       const children = createChildren();
       const said: string[] = [];
       const log = { say: (text: string) => void said.push(text), runtime() {} };
