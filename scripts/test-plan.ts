@@ -6,8 +6,13 @@ import { CHECKS } from "./checks.ts";
 
 /** Suites that run a second time against `dist/`: a compiled binary is not the same program. */
 const ALSO_BINARIES = ["test/api/", "test/cli/", "test/daemon/", "test/sandboxes/docker/session"];
-/** Suites about the binaries themselves. */
-const ONLY_BINARIES = ["test/e2e/"];
+/** Among them, those that call the source itself. */
+const ONLY_SOURCE = [
+  ...["test/daemon/saved", "test/daemon/prompt-outcome"],
+  ...["test/cli/chat-conversation", "test/cli/chat-screen", "test/cli/sse", "test/cli/table"],
+];
+/** Suites about the binaries themselves, or that take too long to run twice. */
+const ONLY_BINARIES = ["test/e2e/", "test/daemon/opencode"];
 
 /** Suites that hold a bound in seconds or bytes: another file's load would be in what they measure. */
 const ALONE = ["test/api/hostile-repository", "test/e2e/load", "test/git/hostile"];
@@ -42,9 +47,11 @@ function testFiles(): TestFile[] {
   const size = (path: string) => statSync(join(ROOT, path)).size;
   const paths = [...new Glob("test/**/*.test.ts").scanSync({ cwd: ROOT })].sort((a, b) => size(b) - size(a));
   const under = (folders: string[]) => (path: string) => folders.some((folder) => path.startsWith(folder));
-  const [also, only] = [under(ALSO_BINARIES), under(ONLY_BINARIES)];
+  const [also, not, only] = [under(ALSO_BINARIES), under(ONLY_SOURCE), under(ONLY_BINARIES)];
   const source = paths.filter((path) => !only(path)).map((path) => ({ path, binaries: false }));
-  const binaries = paths.filter((path) => also(path) || only(path)).map((path) => ({ path, binaries: true }));
+  const binaries = paths
+    .filter((path) => only(path) || (also(path) && !not(path)))
+    .map((path) => ({ path, binaries: true }));
   return [...binaries, ...source].map((file) => ({
     kind: "file",
     name: file.binaries ? `${file.path} (binaries)` : file.path,
