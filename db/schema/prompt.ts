@@ -26,6 +26,7 @@ export const sessionPrompts = pgTable(
       .notNull()
       .references(() => users.userId),
     createdAt: time("created_at").notNull().defaultNow(),
+    /** When the sandbox had it; null before, also while it is being given. */
     startedAt: time("started_at"),
     endedAt: time("ended_at"),
   },

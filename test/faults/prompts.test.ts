@@ -48,19 +48,27 @@ test("the server is killed again and again while the agent works: nothing is los
   await removes(id);
 }, 120_000);
 
-test("the sandbox is killed before it was given a prompt: that waits on, and is answered after a restart", async () => {
-  const id = await haltedAt("prompt-marked", "one");
-  await say(id, "two");
-  killAll(id);
-  await until("it is gone", () => server.processes(id).length === 0);
-  server.go();
-  await server.becomes(id, "failed");
-  await become(id, "queued", "queued");
-  await server.call("POST", `/${id}/restart`);
-  await become(id, "answered", "answered");
-  expect(givenTo(id)).toBe(2);
-  await removes(id);
-}, 60_000);
+test.each([
+  ["first", true],
+  ["last", false],
+])(
+  "the sandbox is killed before it was given a prompt, and who gives it finds out %s: that waits on, and is answered after a restart",
+  async (_, isFoundFirst) => {
+    const id = await haltedAt("prompt-marked", "one");
+    await say(id, "two");
+    killAll(id);
+    await until("it is gone", () => server.processes(id).length === 0);
+    if (!isFoundFirst) await server.becomes(id, "failed");
+    server.go();
+    await server.becomes(id, "failed");
+    await become(id, "queued", "queued");
+    await server.call("POST", `/${id}/restart`);
+    await become(id, "answered", "answered");
+    expect(givenTo(id)).toBe(2);
+    await removes(id);
+  },
+  60_000,
+);
 
 test("the sandbox is killed when it was given a prompt: that says so, and the next goes on after a restart", async () => {
   const id = await haltedAt("prompt-given", "!slow 60000");

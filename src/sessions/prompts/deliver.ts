@@ -47,7 +47,7 @@ async function begin(
 ): Promise<Turn> {
   const health = await askHealth(daemon);
   if (health?.runtime !== "ok" || health.busy) return "wait";
-  const marked = { state: "running" as const, startedAt: deps.clock(), generation: session.generation };
+  const marked = { state: "running" as const, generation: session.generation };
   if (!(await change(deps, prompt, marked, ofStart(session)))) return "again";
   await deps.checkpoint("prompt-marked");
   const body = { prompt_id: prompt.promptId, text: prompt.text };
@@ -71,7 +71,7 @@ async function hear(deps: Deps, prompt: PromptRow, daemon: Daemon, signal: Abort
 }
 
 async function take(deps: Deps, prompt: PromptRow, answer: PromptAnswer): Promise<Turn> {
-  if (answer.kind === "silent" || answer.kind === "absent") return "wait";
+  if (answer.kind === "absent") return "wait";
   // somebody talks to the agent at the moment
   if (answer.kind === "busy") return await putBack(deps, prompt);
   if (answer.kind === "refused") {
@@ -79,6 +79,9 @@ async function take(deps: Deps, prompt: PromptRow, answer: PromptAnswer): Promis
     await end(deps, prompt, { state: "failed", error });
     return "again";
   }
+  // from here on it was given, or may have been
+  if (prompt.startedAt === null) await change(deps, prompt, { startedAt: deps.clock() });
+  if (answer.kind === "silent") return "wait";
   const { state, error } = answer.prompt;
   // a sandbox that does not wait as it should is not asked without end
   if (state === "running") return "wait";
