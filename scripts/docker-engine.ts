@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, readlinkSync, rmSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import { DataFolderInUseError, takeDataFolder } from "../src/data-folder.ts";
@@ -24,8 +24,11 @@ const PRUNE_MS = 10_000;
  * leave the machine.
  */
 const NETWORKS = "198.18.0.0/15";
-/** Engines share the machine's bridge and its iptables, so there is one of ours at a time: whoever comes later waits. */
-const TURN = join(tmpdir(), "svc-test-docker");
+/**
+ * Engines share the machine's bridge and its iptables, so there is one of ours at a time: whoever comes later waits. In a
+ * network namespace of its own an engine has them to itself.
+ */
+const TURN = join(tmpdir(), `svc-test-docker-${readlinkSync("/proc/self/ns/net").replace(/\D/g, "")}`);
 const TURN_MS = 10 * 60_000;
 const LOOK_MS = 200;
 

@@ -234,7 +234,7 @@ test("locks of a start that was killed are gone before the next", async () => {
 });
 
 test("restarts that cross each other, or a stop, leave one process or none", async () => {
-  const { runtime } = await supervise({});
+  const { runtime } = await supervise({}, { readyMs: 20_000 });
   for (let round = 0; round < 5; round++) {
     await Promise.all([runtime.restart(), Bun.sleep(round * 7).then(() => runtime.restart())]);
     await until("it is ready", () => runtime.state === "ok");

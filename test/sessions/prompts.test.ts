@@ -71,7 +71,9 @@ describe("a prompt", () => {
       ended_at: null,
     });
     const [begun] = await become(id, "running");
-    expect(begun).toMatchObject({ started_at: expect.any(String), ended_at: null });
+    expect(begun).toMatchObject({ ended_at: null });
+    const read = async () => (await bench.call("GET", `/${id}/prompts/${begun?.prompt_id}`)).body.prompt;
+    await until("the sandbox has it", async () => (await read()).started_at !== null);
     answer = ANSWERED;
     const [over] = await become(id, "answered");
     expect(over).toMatchObject({ error: null, ended_at: expect.any(String) });
