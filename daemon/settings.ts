@@ -2,6 +2,7 @@ import { isAbsolute } from "node:path";
 import { DAEMON_PORT, type DaemonEnv, RUNTIME_PORT } from "../src/contract/daemon.ts";
 import { isReservedName, SECRET_NAME } from "../src/contract/environment.ts";
 import { UUID } from "../src/contract/id.ts";
+import { parseJson } from "../src/contract/json.ts";
 
 /** What the daemon is told by its environment (spec 2.8), read once. */
 export interface Settings {
@@ -190,18 +191,10 @@ function user(env: Environment, self: User | null): User | null {
 function wrap(env: Environment): string[] {
   const text = env["SVC_RUNTIME_WRAP"];
   if (!text) return [];
-  const words = parse(text);
+  const words = parseJson(text);
   if (!Array.isArray(words) || !words.every((word) => typeof word === "string" && !word.includes("\0")))
     throw new SettingsError("SVC_RUNTIME_WRAP must be a JSON list of strings: a command and its arguments.");
   return words;
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }
 
 function secretNames(env: Environment): string[] {

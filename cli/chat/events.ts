@@ -1,5 +1,5 @@
+import { arrayOf, field, numberField, textField } from "../../src/contract/json.ts";
 import { isRecord } from "../config.ts";
-import { field, list, number, text } from "./fields.ts";
 import { type ToolUse, toolOf } from "./tools.ts";
 
 /** What the agent runtime tells (its `GET /event`), as far as a chat shows it. */
@@ -60,8 +60,8 @@ export interface Question {
 /** An event of the stream; null for one that a chat has no use for, or cannot read. */
 export function readRuntimeEvent(value: unknown): RuntimeEvent | null {
   const properties = field(value, "properties");
-  const sessionId = text(properties, "sessionID");
-  switch (text(value, "type")) {
+  const sessionId = textField(properties, "sessionID");
+  switch (textField(value, "type")) {
     case "session.created":
     case "session.updated":
       return sessionOf(field(properties, "info"));
@@ -74,9 +74,9 @@ export function readRuntimeEvent(value: unknown): RuntimeEvent | null {
       return part && { type: "part", part };
     }
     case "message.part.delta": {
-      const delta = text(properties, "delta");
-      if (text(properties, "field") !== "text" || delta === "") return null;
-      const [messageId, partId] = [text(properties, "messageID"), text(properties, "partID")];
+      const delta = textField(properties, "delta");
+      if (textField(properties, "field") !== "text" || delta === "") return null;
+      const [messageId, partId] = [textField(properties, "messageID"), textField(properties, "partID")];
       return messageId === "" || partId === ""
         ? null
         : { type: "delta", sessionId, messageId, partId, text: delta };
@@ -97,35 +97,35 @@ export function readRuntimeEvent(value: unknown): RuntimeEvent | null {
     case "permission.replied":
     case "question.replied":
     case "question.rejected":
-      return { type: "answered", askId: text(properties, "requestID") };
+      return { type: "answered", askId: textField(properties, "requestID") };
   }
   return null;
 }
 
 function sessionOf(info: unknown): RuntimeEvent | null {
-  const id = text(info, "id");
-  return id === "" ? null : { type: "session", id, parentId: text(info, "parentID") || null };
+  const id = textField(info, "id");
+  return id === "" ? null : { type: "session", id, parentId: textField(info, "parentID") || null };
 }
 
 export function messageOf(info: unknown): Message | null {
-  const [id, role] = [text(info, "id"), text(info, "role")];
+  const [id, role] = [textField(info, "id"), textField(info, "role")];
   if (id === "" || (role !== "user" && role !== "assistant")) return null;
   return {
     id,
-    sessionId: text(info, "sessionID"),
+    sessionId: textField(info, "sessionID"),
     role,
-    parentId: text(info, "parentID") || null,
+    parentId: textField(info, "parentID") || null,
     isComplete: typeof field(field(info, "time"), "completed") === "number",
-    finish: text(info, "finish") || null,
+    finish: textField(info, "finish") || null,
     error: errorOf(field(info, "error")),
   };
 }
 
 export function partOf(part: unknown): Part | null {
-  const [id, messageId] = [text(part, "id"), text(part, "messageID")];
+  const [id, messageId] = [textField(part, "id"), textField(part, "messageID")];
   if (id === "" || messageId === "") return null;
-  const base = { id, messageId, sessionId: text(part, "sessionID") };
-  const kind = text(part, "type");
+  const base = { id, messageId, sessionId: textField(part, "sessionID") };
+  const kind = textField(part, "type");
   if (kind === "tool") {
     const use = toolOf(part);
     return use ? { ...base, kind, use } : { ...base, kind: "hidden" };
@@ -133,41 +133,41 @@ export function partOf(part: unknown): Part | null {
   const isForModel = field(part, "synthetic") === true || field(part, "ignored") === true;
   if (kind !== "text" || isForModel) return { ...base, kind: "hidden" };
   const isComplete = typeof field(field(part, "time"), "end") === "number";
-  return { ...base, kind, text: text(part, "text"), isComplete };
+  return { ...base, kind, text: textField(part, "text"), isComplete };
 }
 
 /** Also of what the map of `GET /session/status` holds, where a session that is absent is idle. */
 export function statusOf(status: unknown): Status {
-  const type = text(status, "type");
+  const type = textField(status, "type");
   if (type !== "retry") return { type: type === "busy" ? "busy" : "idle" };
   return {
     type,
-    attempt: number(status, "attempt") ?? 1,
-    message: text(status, "message"),
-    at: number(status, "next"),
+    attempt: numberField(status, "attempt") ?? 1,
+    message: textField(status, "message"),
+    at: numberField(status, "next"),
   };
 }
 
 /** Of an event, and of what `GET /permission` and `GET /question` list. */
 export function askOf(value: unknown): Ask | null {
-  const [id, sessionId] = [text(value, "id"), text(value, "sessionID")];
+  const [id, sessionId] = [textField(value, "id"), textField(value, "sessionID")];
   if (!/^[A-Za-z0-9_-]{1,128}$/.test(id)) return null;
   const questions = field(value, "questions");
   if (Array.isArray(questions)) {
     return { id, sessionId, kind: "question", questions: questions.map(questionOf) };
   }
-  const permission = text(value, "permission");
+  const permission = textField(value, "permission");
   if (permission === "") return null;
-  const patterns = list(value, "patterns").filter((each) => typeof each === "string");
+  const patterns = arrayOf(field(value, "patterns")).filter((each) => typeof each === "string");
   return { id, sessionId, kind: "permission", permission, patterns };
 }
 
 function questionOf(value: unknown): Question {
   return {
-    question: text(value, "question"),
-    options: list(value, "options").map((option) => ({
-      label: text(option, "label"),
-      description: text(option, "description"),
+    question: textField(value, "question"),
+    options: arrayOf(field(value, "options")).map((option) => ({
+      label: textField(option, "label"),
+      description: textField(option, "description"),
     })),
     multiple: field(value, "multiple") === true,
     custom: field(value, "custom") !== false,
@@ -176,10 +176,12 @@ function questionOf(value: unknown): Question {
 
 function errorOf(error: unknown): RunError | null {
   if (!isRecord(error)) return null;
-  const name = text(error, "name") || "Error";
+  const name = textField(error, "name") || "Error";
   // what the runtime throws by accident carries a stack, of which a person needs the first line
-  const [message = ""] = (text(field(error, "data"), "message") || text(error, "message") || name).split(
-    "\n",
-  );
+  const [message = ""] = (
+    textField(field(error, "data"), "message") ||
+    textField(error, "message") ||
+    name
+  ).split("\n");
   return { name, message };
 }

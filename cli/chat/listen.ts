@@ -1,9 +1,9 @@
+import { parseJson, textField } from "../../src/contract/json.ts";
 import { rest } from "../commands/sessions/follow.ts";
 import { CliError } from "../failure.ts";
 import { readEvents } from "../sse.ts";
 import type { Snapshot } from "./conversation.ts";
 import { type RuntimeEvent, readRuntimeEvent } from "./events.ts";
-import { text } from "./fields.ts";
 import { passes, type Runtime } from "./runtime.ts";
 
 /** What a listener hears. First, and after each loss, how things stand. */
@@ -43,14 +43,14 @@ export async function* listen(
     try {
       const opened = await runtime.events(signal, patience.silentSeconds);
       for await (const { data } of readEvents(opened.stream())) {
-        const value = parse(data);
-        if (text(value, "type") === "server.connected") {
+        const value = parseJson(data);
+        if (textField(value, "type") === "server.connected") {
           yield { type: "snapshot", snapshot: await runtime.snapshot(conversation) };
           lostSince = null;
           pause = patience.firstPauseMs;
         }
         const event = readRuntimeEvent(value);
-        if (event && lostSince === null) yield { type: "event", id: text(value, "id"), event };
+        if (event && lostSince === null) yield { type: "event", id: textField(value, "id"), event };
       }
     } catch (error) {
       if (signal.aborted) return;
@@ -73,13 +73,5 @@ async function stillThere(runtime: Runtime): Promise<void> {
     await runtime.checkAlive();
   } catch (error) {
     if (!passes(error)) throw error;
-  }
-}
-
-function parse(json: string): unknown {
-  try {
-    return JSON.parse(json);
-  } catch {
-    return null;
   }
 }

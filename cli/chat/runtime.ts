@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { arrayOf, field, numberField, textField } from "../../src/contract/json.ts";
 import type { Session } from "../../src/contract/session.ts";
 import { type Api, path, readBounded } from "../api.ts";
 import { unexpected } from "../api-failure.ts";
@@ -10,7 +11,6 @@ import type { Opened } from "../request.ts";
 import { oneLine } from "../text.ts";
 import type { Snapshot } from "./conversation.ts";
 import { type Ask, askOf, messageOf, partOf, statusOf } from "./events.ts";
-import { field, number, text } from "./fields.ts";
 
 /** The agent runtime of a session, through the API's proxy. */
 export interface Runtime {
@@ -57,7 +57,7 @@ export function runtimeOf(api: Api, session: Session): Runtime {
   return {
     session,
     async conversation() {
-      const named = text(await get("/svc/health"), "conversation");
+      const named = textField(await get("/svc/health"), "conversation");
       if (named !== "") return named;
       const found = oldestRoot(await get("/session", ROOTS));
       if (found) return found;
@@ -95,8 +95,8 @@ export function runtimeOf(api: Api, session: Session): Runtime {
         status: statusOf(field(statuses, conversation)),
         asks: waiting,
         sessions: arrayOf(sessions).map((each) => ({
-          id: text(each, "id"),
-          parentId: text(each, "parentID") || null,
+          id: textField(each, "id"),
+          parentId: textField(each, "parentID") || null,
         })),
       };
     },
@@ -156,13 +156,13 @@ function readMessage(value: unknown): Snapshot["messages"] {
 /** The session's conversation is the first that was opened for itself; others are subagents'. */
 function oldestRoot(sessions: unknown): string | null {
   const roots = arrayOf(sessions)
-    .filter((each) => text(each, "parentID") === "" && /^ses[A-Za-z0-9_-]{1,128}$/.test(text(each, "id")))
-    .map((each) => ({ id: text(each, "id"), at: number(field(each, "time"), "created") ?? 0 }))
+    .filter(
+      (each) => textField(each, "parentID") === "" && /^ses[A-Za-z0-9_-]{1,128}$/.test(textField(each, "id")),
+    )
+    .map((each) => ({ id: textField(each, "id"), at: numberField(field(each, "time"), "created") ?? 0 }))
     .sort((a, b) => a.at - b.at || (a.id < b.id ? -1 : 1));
   return roots[0]?.id ?? null;
 }
-
-const arrayOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
 
 /** An answer's JSON; null for one without a body. @throws CliError `unexpected_response` */
 async function readValue(opened: Opened): Promise<unknown> {

@@ -1,4 +1,4 @@
-import { field, list, number, text } from "./fields.ts";
+import { arrayOf, field, numberField, textField } from "../../src/contract/json.ts";
 
 /** One use of a tool by the agent. */
 export interface ToolUse {
@@ -27,20 +27,20 @@ const FILES_MAX = 20;
 const TELLING = ["command", "filePath", "path", "pattern", "url", "query", "description", "name"];
 
 export function toolOf(part: unknown): ToolUse | null {
-  const tool = text(part, "tool");
+  const tool = textField(part, "tool");
   const state = field(part, "state");
-  const status = text(state, "status");
+  const status = textField(state, "status");
   if (tool === "" || !isState(status)) return null;
   const input = field(state, "input");
   const metadata = field(state, "metadata");
-  const telling = TELLING.map((name) => text(input, name)).find((value) => value !== "") ?? "";
+  const telling = TELLING.map((name) => textField(input, name)).find((value) => value !== "") ?? "";
   return {
     tool,
     state: status,
-    title: cut(text(state, "title") || telling),
-    error: status === "error" ? cut(text(state, "error") || "it failed") : null,
+    title: cut(textField(state, "title") || telling),
+    error: status === "error" ? cut(textField(state, "error") || "it failed") : null,
     files: status === "completed" ? filesOf(tool, input, metadata) : [],
-    subagent: text(metadata, "sessionId") || null,
+    subagent: textField(metadata, "sessionId") || null,
   };
 }
 
@@ -48,18 +48,18 @@ const isState = (status: string): status is ToolUse["state"] =>
   ["pending", "running", "completed", "error"].includes(status);
 
 function filesOf(tool: string, input: unknown, metadata: unknown): FileEdit[] {
-  const many = list(metadata, "files").slice(0, FILES_MAX).map(editOf);
+  const many = arrayOf(field(metadata, "files")).slice(0, FILES_MAX).map(editOf);
   if (many.length > 0) return many.filter(({ path }) => path !== "");
   const one = field(metadata, "filediff");
-  if (one !== undefined) return [{ ...editOf(one), path: text(input, "filePath") || editOf(one).path }];
+  if (one !== undefined) return [{ ...editOf(one), path: textField(input, "filePath") || editOf(one).path }];
   if (tool !== "write") return [];
-  const additions = field(metadata, "exists") === false ? lineCount(text(input, "content")) : null;
-  return [{ path: text(input, "filePath"), additions, deletions: additions === null ? null : 0 }];
+  const additions = field(metadata, "exists") === false ? lineCount(textField(input, "content")) : null;
+  return [{ path: textField(input, "filePath"), additions, deletions: additions === null ? null : 0 }];
 }
 
 function editOf(value: unknown): FileEdit {
-  const path = text(value, "relativePath") || text(value, "file") || text(value, "filePath");
-  return { path, additions: number(value, "additions"), deletions: number(value, "deletions") };
+  const path = textField(value, "relativePath") || textField(value, "file") || textField(value, "filePath");
+  return { path, additions: numberField(value, "additions"), deletions: numberField(value, "deletions") };
 }
 
 const lineCount = (content: string): number =>

@@ -1,3 +1,4 @@
+import { field, parseJson } from "../../src/contract/json.ts";
 import { TOKEN_USER } from "../../src/contract/token.ts";
 import type { Settings } from "../settings.ts";
 
@@ -69,7 +70,7 @@ export async function fetchCredential(
 
 function readCredential(text: string): Credential | null {
   if (text.length > ANSWER_MAX_BYTES) return null;
-  const value = parse(text);
+  const value = parseJson(text);
   const auth = field(value, "auth");
   const [username, token] = [field(auth, "username") ?? TOKEN_USER, field(auth, "token")];
   // it is written into git's protocol, line by line
@@ -78,16 +79,4 @@ function readCredential(text: string): Credential | null {
   const expires = field(value, "expires_at");
   const time = typeof expires === "string" ? Date.parse(expires) : Number.NaN;
   return { username, token, expiresAt: Number.isNaN(time) ? null : Math.floor(time / 1000) };
-}
-
-function field(value: unknown, name: string): unknown {
-  return typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined;
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }

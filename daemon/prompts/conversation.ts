@@ -1,4 +1,4 @@
-import { field } from "../json.ts";
+import { field } from "../../src/contract/json.ts";
 import type { RuntimeCall } from "../runtime/call.ts";
 
 /** The one conversation that a session has with its agent. */

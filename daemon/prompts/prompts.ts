@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import type { DaemonPrompt } from "../../src/contract/daemon.ts";
 import { SvcError } from "../../src/contract/errors.ts";
+import { field } from "../../src/contract/json.ts";
 import { messageId } from "../../src/contract/message-id.ts";
-import { field } from "../json.ts";
 import { runningSessions } from "../runtime/abort.ts";
 import { hearRuntime } from "../runtime/events.ts";
 import type { Runtime } from "../runtime/runtime.ts";

@@ -1,4 +1,4 @@
-import { field, textField } from "../json.ts";
+import { field, textField } from "../../src/contract/json.ts";
 import { runningSessions } from "../runtime/abort.ts";
 import type { RuntimeCall } from "../runtime/call.ts";
 

@@ -1,3 +1,4 @@
+import { field } from "../../src/contract/json.ts";
 import type { RuntimeCall } from "./call.ts";
 
 /** A run shows only some time after its prompt was taken, and an abort before that is lost: so long nothing may show. */
@@ -44,5 +45,5 @@ export async function runningSessions(call: RuntimeCall): Promise<string[] | nul
 }
 
 function isIdle(status: unknown): boolean {
-  return typeof status === "object" && status !== null && Reflect.get(status, "type") === "idle";
+  return field(status, "type") === "idle";
 }

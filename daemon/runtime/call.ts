@@ -1,4 +1,5 @@
 import http from "node:http";
+import { parseJson } from "../../src/contract/json.ts";
 
 /** Messages may hold what tools have said, and pictures. */
 const ANSWER_MAX_BYTES = 32 * 1024 * 1024;
@@ -55,7 +56,7 @@ export function callRuntime(port: number, authorization: string): RuntimeCall {
           resolve({
             status: response.statusCode ?? 0,
             isJson: /^application\/json\b/i.test(response.headers["content-type"] ?? ""),
-            body: parse(Buffer.concat(parts).toString()),
+            body: parseJson(Buffer.concat(parts).toString()),
           }),
         );
       },
@@ -69,12 +70,4 @@ export function callRuntime(port: number, authorization: string): RuntimeCall {
     request.end(text);
     return promise;
   };
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }

@@ -1,5 +1,5 @@
 import http from "node:http";
-import { field, parseJson } from "../json.ts";
+import { field, parseJson } from "../../src/contract/json.ts";
 
 /** What the runtime tells of a conversation by itself. */
 export interface RuntimeEvents {

@@ -1,3 +1,4 @@
+import { arrayOf, field, textField } from "../../src/contract/json.ts";
 import { messageId } from "../../src/contract/message-id.ts";
 import type { RuntimeCall } from "./call.ts";
 
@@ -23,10 +24,10 @@ export async function markInterrupted(
   since: number,
   aborted: ReadonlySet<string>,
 ): Promise<number> {
-  const sessions = listOf(await get(call, "/session"))
+  const sessions = arrayOf(await get(call, "/session"))
     .map((session) => ({
-      id: text(session, "id"),
-      parent: text(session, "parentID"),
+      id: textField(session, "id"),
+      parent: textField(session, "parentID"),
       at: updatedAt(session),
     }))
     .filter(({ id, parent, at }) => /^ses[A-Za-z0-9_-]{1,128}$/.test(id) && parent === "" && at >= since)
@@ -34,7 +35,7 @@ export async function markInterrupted(
     .slice(0, SESSIONS);
   let marked = 0;
   for (const { id } of sessions) {
-    const messages = listOf(await get(call, `/session/${id}/message?limit=${MESSAGES}`));
+    const messages = arrayOf(await get(call, `/session/${id}/message?limit=${MESSAGES}`));
     const note = noteFor(messages, since) ?? (aborted.has(id) ? CUT_OFF : null);
     if (note === null) continue;
     const answer = await call("POST", `/session/${id}/prompt_async`, CALL_MS, {
@@ -49,16 +50,17 @@ export async function markInterrupted(
 
 /** What the end of a conversation calls for. */
 function noteFor(messages: readonly unknown[], since: number): string | null {
-  const info = member(messages.at(-1), "info");
-  const time = member(info, "time");
-  const created = member(time, "created");
+  const info = field(messages.at(-1), "info");
+  const time = field(info, "time");
+  const created = field(time, "created");
   if (typeof created !== "number" || created < since) return null;
-  if (text(info, "role") === "assistant") {
-    const isOver = typeof member(time, "completed") === "number" || Boolean(member(info, "error"));
+  if (textField(info, "role") === "assistant") {
+    const isOver = typeof field(time, "completed") === "number" || Boolean(field(info, "error"));
     return isOver ? null : CUT_OFF;
   }
-  const parts = member(messages.at(-1), "parts");
-  const isOurs = Array.isArray(parts) && parts.some((part: unknown) => text(part, "text").startsWith(MARK));
+  const parts = field(messages.at(-1), "parts");
+  const isOurs =
+    Array.isArray(parts) && parts.some((part: unknown) => textField(part, "text").startsWith(MARK));
   return isOurs ? null : UNANSWERED;
 }
 
@@ -67,20 +69,7 @@ async function get(call: RuntimeCall, path: string): Promise<unknown> {
   return answer?.status === 200 ? answer.body : null;
 }
 
-function listOf(value: unknown): unknown[] {
-  return Array.isArray(value) ? value : [];
-}
-
 function updatedAt(session: unknown): number {
-  const updated = member(member(session, "time"), "updated");
+  const updated = field(field(session, "time"), "updated");
   return typeof updated === "number" ? updated : 0;
-}
-
-function member(value: unknown, name: string): unknown {
-  return typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined;
-}
-
-function text(value: unknown, name: string): string {
-  const found = member(value, name);
-  return typeof found === "string" ? found : "";
 }

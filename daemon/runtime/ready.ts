@@ -1,3 +1,4 @@
+import { field, textField } from "../../src/contract/json.ts";
 import type { RuntimeAnswer, RuntimeCall } from "./call.ts";
 
 /** What its program prints when it listens. It answers some time later. */
@@ -22,7 +23,8 @@ export async function untilReady(call: RuntimeCall, isOver: () => boolean): Prom
     const health = await healthOf(call, TRY_MS);
     if (health !== null) {
       const config = await call("GET", "/config", TRY_MS).catch(() => null);
-      if (config?.status === 200 && config.isJson) return { kind: "ready", version: text(health, "version") };
+      if (config?.status === 200 && config.isJson)
+        return { kind: "ready", version: textField(health, "version") };
       if (config?.status === 400) return { kind: "config", message: configMessage(config) };
     }
     await Bun.sleep(PAUSE_MS);
@@ -45,13 +47,10 @@ async function healthOf(call: RuntimeCall, ms: number): Promise<object | null> {
 const WORDS_MAX = 300;
 
 function configMessage({ body }: RuntimeAnswer): string {
-  const name = text(body, "name");
-  const data = typeof body === "object" && body !== null ? Reflect.get(body, "data") : null;
-  const words = [name, text(data, "path"), text(data, "message")].filter((word) => word !== "").join(": ");
+  const name = textField(body, "name");
+  const data = field(body, "data");
+  const words = [name, textField(data, "path"), textField(data, "message")]
+    .filter((word) => word !== "")
+    .join(": ");
   return words.replace(/\p{Cc}+/gu, " ").slice(0, WORDS_MAX);
-}
-
-function text(value: unknown, key: string): string {
-  const found = typeof value === "object" && value !== null ? Reflect.get(value, key) : undefined;
-  return typeof found === "string" ? found : "";
 }

@@ -1,4 +1,5 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
+import { parseJson } from "./json.ts";
 
 /** Signed for one request, or for as long as a connection takes to be set up. */
 export const USER_CONTEXT_LIFE_S = 60;
@@ -59,7 +60,7 @@ function mac(key: string, body: string): Buffer {
 }
 
 function readContext(body: string): UserContext | null {
-  const value = parse(Buffer.from(body, "base64url").toString());
+  const value = parseJson(Buffer.from(body, "base64url").toString());
   if (typeof value !== "object" || value === null) return null;
   const field = (name: string): unknown => Reflect.get(value, name);
   const [user_id, session_id, iat, exp, scopes] = ["user_id", "session_id", "iat", "exp", "scopes"].map(
@@ -70,12 +71,4 @@ function readContext(body: string): UserContext | null {
   if (!Number.isSafeInteger(iat) || !Number.isSafeInteger(exp)) return null;
   if (!Array.isArray(scopes) || !scopes.every((scope) => typeof scope === "string")) return null;
   return { user_id, session_id, role, scopes, iat: Number(iat), exp: Number(exp) };
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }

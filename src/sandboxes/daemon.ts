@@ -5,6 +5,7 @@ import {
   type DaemonPrompt,
   type DaemonPromptBody,
 } from "../contract/daemon.ts";
+import { field } from "../contract/json.ts";
 import { signUserContext, USER_CONTEXT_LIFE_S } from "../contract/user-context.ts";
 
 /** A sandbox's daemon, as the platform talks to it. */
@@ -72,7 +73,7 @@ export async function sendPrompt(
 ): Promise<PromptAnswer> {
   const limit = AbortSignal.any([signal, AbortSignal.timeout(PROMPT_MS)]);
   const { status, isAbsent, answer } = await post(daemon, "/svc/prompt", body, limit);
-  const prompt: unknown = Reflect.get(Object(answer), "prompt");
+  const prompt: unknown = field(answer, "prompt");
   if (status === 200 && isPrompt(prompt)) return { kind: "given", prompt };
   if (status === 409) return { kind: "busy" };
   if (isAbsent) return { kind: "absent" };
@@ -98,7 +99,7 @@ async function post(
     });
     return { status: response.status, isAbsent: false, answer: JSON.parse(await readText(response)) };
   } catch (error) {
-    const isAbsent = Reflect.get(Object(error), "code") === "ECONNREFUSED";
+    const isAbsent = field(error, "code") === "ECONNREFUSED";
     return { status: 0, isAbsent, answer: null };
   }
 }
@@ -132,24 +133,22 @@ async function readText(response: Response): Promise<string> {
 
 /** What is used of it is checked: whoever answers there may be anything. */
 function isHealth(value: unknown): value is DaemonHealth {
-  const field = (name: string, of: unknown = value): unknown => Reflect.get(Object(of), name);
-  const error = field("error");
+  const error = field(value, "error");
   return (
-    field("daemon") === "ok" &&
-    typeof field("runtime") === "string" &&
-    typeof field("clone") === "string" &&
-    typeof field("busy") === "boolean" &&
-    !Number.isNaN(Date.parse(String(field("active_at")))) &&
+    field(value, "daemon") === "ok" &&
+    typeof field(value, "runtime") === "string" &&
+    typeof field(value, "clone") === "string" &&
+    typeof field(value, "busy") === "boolean" &&
+    !Number.isNaN(Date.parse(String(field(value, "active_at")))) &&
     (error === undefined ||
-      (typeof field("message", error) === "string" && typeof field("kind", error) === "string"))
+      (typeof field(error, "message") === "string" && typeof field(error, "kind") === "string"))
   );
 }
 
 function isPrompt(value: unknown): value is DaemonPrompt {
-  const field = (name: string): unknown => Reflect.get(Object(value), name);
-  const error = field("error");
+  const error = field(value, "error");
   return (
-    DAEMON_PROMPT_STATES.some((state) => state === field("state")) &&
+    DAEMON_PROMPT_STATES.some((state) => state === field(value, "state")) &&
     (error === null || typeof error === "string")
   );
 }

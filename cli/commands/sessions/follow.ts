@@ -1,3 +1,4 @@
+import { parseJson } from "../../../src/contract/json.ts";
 import type { SessionEvent } from "../../../src/contract/session.ts";
 import type { Api } from "../../api.ts";
 import { unexpected } from "../../api-failure.ts";
@@ -81,7 +82,7 @@ export async function* follow(
 
 /** An event that is not known here comes from a newer server, and is passed over. */
 function readSessionEvent(data: string): Heard | null {
-  const value = parse(data);
+  const value = parseJson(data);
   if (!isRecord(value)) throw unexpected("an event that is not a JSON object");
   const { type, session, line } = value;
   if (type === "session" && isRecord(session) && typeof session["status"] === "string") {
@@ -89,14 +90,6 @@ function readSessionEvent(data: string): Heard | null {
   }
   if (type === "log" && isRecord(line) && typeof line["text"] === "string") return value as Heard;
   return type === "deleted" ? { type } : null;
-}
-
-function parse(json: string): unknown {
-  try {
-    return JSON.parse(json);
-  } catch {
-    return undefined;
-  }
 }
 
 /** Whether a failure may be over the next time: the network's, a server that starts or drains, one in between. */

@@ -1,3 +1,4 @@
+import { parseJson } from "../../contract/json.ts";
 import { VERSION } from "../../contract/version.ts";
 
 export interface HostCall {
@@ -43,7 +44,7 @@ export async function callHost(call: HostCall): Promise<HostAnswer> {
     keepalive: false,
     signal: call.signal,
   });
-  return { status: response.status, answer: parse(await readAtMost(response, call.maxBytes)) };
+  return { status: response.status, answer: parseJson(await readAtMost(response, call.maxBytes)) };
 }
 
 function withAddress(url: URL, address: string): URL {
@@ -61,12 +62,4 @@ async function readAtMost(response: Response, maxBytes: number): Promise<string>
     chunks.push(chunk);
   }
   return new TextDecoder().decode(Buffer.concat(chunks));
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }

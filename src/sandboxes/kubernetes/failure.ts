@@ -1,3 +1,4 @@
+import { parseJson } from "../../contract/json.ts";
 import { SandboxError } from "../provider.ts";
 
 /** What an answer of the API server tells a session's user is cut here. */
@@ -38,15 +39,7 @@ export function asSandboxError(error: unknown, doing: string): unknown {
 /** `message` of the Status that an API server answers with (Kubernetes API conventions, "Response Status Kind"). */
 function wordsOf(error: unknown): string {
   const body: unknown = error instanceof Error ? Reflect.get(error, "body") : null;
-  const status = typeof body === "string" ? parse(body) : body;
+  const status = typeof body === "string" ? parseJson(body) : body;
   const message = typeof status === "object" && status !== null ? Reflect.get(status, "message") : null;
   return typeof message === "string" && message !== "" ? `, ${message.slice(0, WORDS_MAX)}` : "";
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }

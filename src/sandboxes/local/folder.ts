@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { UUID } from "../../contract/id.ts";
+import { parseJson } from "../../contract/json.ts";
 import { SandboxError } from "../provider.ts";
 
 /** What is on disk of one sandbox: everything that it may write, its log, and how to find its processes again. */
@@ -80,7 +81,7 @@ export async function writeState(folder: Folder, state: State): Promise<void> {
 
 /** @returns null when there is none, or none that can be read */
 export async function readState(folder: Folder): Promise<State | null> {
-  const value = parse(await readText(join(folder.path, "state.json")));
+  const value = parseJson(await readText(join(folder.path, "state.json")));
   if (typeof value !== "object" || value === null) return null;
   const { installation, generation, pid, started, port, runtimePort } = { ...NOTHING, ...value };
   if (typeof installation !== "string" || typeof started !== "string") return null;
@@ -113,12 +114,4 @@ const TEXT_MAX_BYTES = 64 * 1024;
 async function readText(path: string): Promise<string> {
   const text = await readFile(path, "utf8").catch(() => "");
   return text.length > TEXT_MAX_BYTES ? "" : text;
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }
