@@ -1,5 +1,5 @@
 import { parseJson, textField } from "../../src/contract/json.ts";
-import { rest } from "../commands/sessions/follow.ts";
+import { type Patience, rest } from "../commands/sessions/follow.ts";
 import { CliError } from "../failure.ts";
 import { readEvents } from "../sse.ts";
 import type { Snapshot } from "./conversation.ts";
@@ -12,17 +12,7 @@ export type Heard =
   | { type: "event"; id: string; event: RuntimeEvent }
   | { type: "lost"; reason: string };
 
-/** What the tests shorten. */
-export interface Patience {
-  /** Silence after which a connection counts as dead: the runtime sends something every 10 seconds. */
-  silentSeconds: number;
-  /** The first pause before a new connection; it doubles up to the last one. */
-  firstPauseMs: number;
-  lastPauseMs: number;
-  /** Time without any connection after which it is given up: a sandbox starts its runtime again in half of it. */
-  lostMs: number;
-}
-
+/** The runtime sends something every 10 seconds; a sandbox starts it again in half of `lostMs`. */
 const PATIENCE: Patience = { silentSeconds: 25, firstPauseMs: 200, lastPauseMs: 3000, lostMs: 120_000 };
 
 /**

@@ -1,9 +1,10 @@
+import { newMessageId } from "../../src/contract/message-id.ts";
 import type { Context } from "../context.ts";
 import { CliError } from "../failure.ts";
 import { count } from "../text.ts";
 import type { Outcome } from "./outcome.ts";
 import { makePrinter } from "./printer.ts";
-import { newMessageId, type Runtime } from "./runtime.ts";
+import type { Runtime } from "./runtime.ts";
 import { type News, Talk } from "./talk.ts";
 import { askLine, outcomeWords } from "./words.ts";
 
@@ -18,7 +19,7 @@ const ABORT_MS = 3000;
  * @throws CliError `run_…` for a run that did not end well; Ctrl-C aborts the run and ends svc by the signal
  */
 export async function oneShot(context: Context, runtime: Runtime, words: string): Promise<void> {
-  const messageId = newMessageId();
+  const messageId = newMessageId(Date.now());
   const { promise: over, resolve, reject } = Promise.withResolvers<Ended>();
   const { promise: ready, resolve: begin } = Promise.withResolvers<void>();
   const print = makePrinter(context, messageId, reject);

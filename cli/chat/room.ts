@@ -1,3 +1,4 @@
+import { newMessageId } from "../../src/contract/message-id.ts";
 import { CliError } from "../failure.ts";
 import type { Paint } from "../output.ts";
 import type { System } from "../system.ts";
@@ -6,7 +7,7 @@ import { Asking } from "./asking.ts";
 import { addToHistory } from "./history.ts";
 import type { Input } from "./input.ts";
 import type { Key } from "./keys.ts";
-import { newMessageId, type Runtime } from "./runtime.ts";
+import type { Runtime } from "./runtime.ts";
 import type { Screen } from "./screen.ts";
 import { type News, Talk } from "./talk.ts";
 import type { ChatTerminal } from "./terminal.ts";
@@ -168,7 +169,7 @@ export class Room {
     // a past that cannot be kept is no reason not to talk
     addToHistory(history, words).catch(() => {});
     transcript.prompt(shown);
-    const id = newMessageId();
+    const id = newMessageId(Date.now());
     this.#own.add(id);
     const said = this.#talk.say(words, id).catch((error: unknown) => {
       input.giveBack(words);

@@ -1,8 +1,9 @@
-import { randomBytes } from "node:crypto";
-import { arrayOf, field, numberField, textField } from "../../src/contract/json.ts";
+import { CONVERSATION_TITLE, modelOf, ownConversation } from "../../src/contract/conversation.ts";
+import { arrayOf, field, textField } from "../../src/contract/json.ts";
 import type { Session } from "../../src/contract/session.ts";
 import { type Api, path, readBounded } from "../api.ts";
 import { unexpected } from "../api-failure.ts";
+import { passes as mayPass } from "../commands/sessions/follow.ts";
 import { shortId, statusText } from "../commands/sessions/show-session.ts";
 import { failureText } from "../commands/sessions/watch.ts";
 import { isRecord } from "../config.ts";
@@ -41,7 +42,6 @@ const MESSAGES = 200;
 /** Sessions of the runtime, subagents among them. */
 const SESSIONS = 1000;
 const ROOTS = { roots: "true", limit: SESSIONS };
-const TITLE = "svc";
 
 export function runtimeOf(api: Api, session: Session): Runtime {
   const base = path`/p/${session.session_id}/${DAEMON}`;
@@ -59,11 +59,11 @@ export function runtimeOf(api: Api, session: Session): Runtime {
     async conversation() {
       const named = textField(await get("/svc/health"), "conversation");
       if (named !== "") return named;
-      const found = oldestRoot(await get("/session", ROOTS));
+      const found = ownConversation(await get("/session", ROOTS));
       if (found) return found;
-      await post("/session", { title: TITLE });
+      await post("/session", { title: CONVERSATION_TITLE });
       // who opened one in the same moment was perhaps the first
-      const opened = oldestRoot(await get("/session", ROOTS));
+      const opened = ownConversation(await get("/session", ROOTS));
       if (opened) return opened;
       throw unexpected("no conversation of the agent's");
     },
@@ -128,40 +128,18 @@ export function runtimeOf(api: Api, session: Session): Runtime {
   };
 }
 
-/** As the runtime writes them. It orders messages by its own clock, not by these. */
-export const newMessageId = (): string => `msg_${randomBytes(13).toString("hex")}`;
-
 /** Whether a failure may be over the next time: the network's, a runtime or a server that starts. */
 export const passes = (failure: unknown): boolean =>
   failure instanceof CliError &&
-  (["network", "timeout", "unavailable", "rate_limited", "internal", "not_running"].includes(failure.code) ||
-    failure.code === "unexpected_response" ||
-    failure.code.startsWith("http_5") ||
+  (mayPass(failure) ||
+    ["not_running", "unexpected_response"].includes(failure.code) ||
     failure.code.endsWith("_unreachable"));
-
-/** A model without a provider is the gateway's, and the runtime's own choice already. */
-function modelOf(model: string | null): object {
-  const at = model?.indexOf("/") ?? -1;
-  if (model === null || at <= 0) return {};
-  return { model: { providerID: model.slice(0, at), modelID: model.slice(at + 1) } };
-}
 
 function readMessage(value: unknown): Snapshot["messages"] {
   const message = messageOf(field(value, "info"));
   return message
     ? [{ message, parts: arrayOf(field(value, "parts")).flatMap((each) => partOf(each) ?? []) }]
     : [];
-}
-
-/** The session's conversation is the first that was opened for itself; others are subagents'. */
-function oldestRoot(sessions: unknown): string | null {
-  const roots = arrayOf(sessions)
-    .filter(
-      (each) => textField(each, "parentID") === "" && /^ses[A-Za-z0-9_-]{1,128}$/.test(textField(each, "id")),
-    )
-    .map((each) => ({ id: textField(each, "id"), at: numberField(field(each, "time"), "created") ?? 0 }))
-    .sort((a, b) => a.at - b.at || (a.id < b.id ? -1 : 1));
-  return roots[0]?.id ?? null;
 }
 
 /** An answer's JSON; null for one without a body. @throws CliError `unexpected_response` */

@@ -1,10 +1,11 @@
-import { rest } from "../commands/sessions/follow.ts";
+import { newMessageId } from "../../src/contract/message-id.ts";
+import { type Patience, rest } from "../commands/sessions/follow.ts";
 import { CliError } from "../failure.ts";
 import { Conversation, type Happening } from "./conversation.ts";
 import type { Ask, RunError } from "./events.ts";
-import { listen, type Patience } from "./listen.ts";
+import { listen } from "./listen.ts";
 import type { Outcome, Result } from "./outcome.ts";
-import { newMessageId, passes, type Runtime } from "./runtime.ts";
+import { passes, type Runtime } from "./runtime.ts";
 
 /** What a chat is told. */
 export type News =
@@ -99,7 +100,7 @@ export class Talk {
   }
 
   /** Asks something of the agent, once it is reached; the answer is told. @throws CliError when it did not get there. */
-  async say(words: string, messageId = newMessageId()): Promise<string> {
+  async say(words: string, messageId = newMessageId(Date.now())): Promise<string> {
     const conversation = await this.#ready.promise;
     conversation.forgetErrors();
     this.#wasAborted = false;

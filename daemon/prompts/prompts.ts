@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
+import { modelOf } from "../../src/contract/conversation.ts";
 import type { DaemonPrompt } from "../../src/contract/daemon.ts";
 import { SvcError } from "../../src/contract/errors.ts";
 import { field } from "../../src/contract/json.ts";
-import { messageId } from "../../src/contract/message-id.ts";
+import { newMessageId } from "../../src/contract/message-id.ts";
 import { runningSessions } from "../runtime/abort.ts";
 import { hearRuntime } from "../runtime/events.ts";
 import type { Runtime } from "../runtime/runtime.ts";
@@ -177,13 +178,13 @@ export function createPrompts(context: PromptsContext): Prompts {
 
   function bodyOf({ end, text }: Given): unknown {
     const { agent, model } = settings;
-    const messageID = messageId(Date.now(), end);
+    const messageID = newMessageId(Date.now(), end);
     return {
       messageID,
       // parts without an id of their own come twice when they are said twice
       parts: [{ id: messageID.replace(/^msg/, "prt"), type: "text", text }],
       ...(agent !== null && { agent }),
-      ...(model?.includes("/") && { model: modelOf(model) }),
+      ...modelOf(model),
     };
   }
 
@@ -265,11 +266,6 @@ async function pause(one: Given): Promise<void> {
   const timer = setTimeout(resolve, LOOK_MS);
   await promise;
   clearTimeout(timer);
-}
-
-function modelOf(model: string): { providerID: string; modelID: string } {
-  const at = model.indexOf("/");
-  return { providerID: model.slice(0, at), modelID: model.slice(at + 1) };
 }
 
 function notReady(message = "The agent runtime is not ready."): SvcError {

@@ -1,5 +1,6 @@
+import { CONVERSATION_ID } from "../../src/contract/conversation.ts";
 import { arrayOf, field, textField } from "../../src/contract/json.ts";
-import { messageId } from "../../src/contract/message-id.ts";
+import { newMessageId } from "../../src/contract/message-id.ts";
 import type { RuntimeCall } from "./call.ts";
 
 const CALL_MS = 10_000;
@@ -30,7 +31,7 @@ export async function markInterrupted(
       parent: textField(session, "parentID"),
       at: updatedAt(session),
     }))
-    .filter(({ id, parent, at }) => /^ses[A-Za-z0-9_-]{1,128}$/.test(id) && parent === "" && at >= since)
+    .filter(({ id, parent, at }) => CONVERSATION_ID.test(id) && parent === "" && at >= since)
     .sort((one, other) => other.at - one.at)
     .slice(0, SESSIONS);
   let marked = 0;
@@ -39,7 +40,7 @@ export async function markInterrupted(
     const note = noteFor(messages, since) ?? (aborted.has(id) ? CUT_OFF : null);
     if (note === null) continue;
     const answer = await call("POST", `/session/${id}/prompt_async`, CALL_MS, {
-      messageID: messageId(Date.now()),
+      messageID: newMessageId(Date.now()),
       noReply: true,
       parts: [{ type: "text", text: note }],
     }).catch(() => null);

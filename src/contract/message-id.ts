@@ -11,7 +11,7 @@ const STEPS_PER_MS = 4096n;
  * @param now milliseconds since 1970
  * @param end 14 hexadecimal digits, by which it is known again
  */
-export function messageId(now: number, end = randomBytes(7).toString("hex")): string {
+export function newMessageId(now: number, end = randomBytes(7).toString("hex")): string {
   const time = BigInt.asUintN(TIME_BITS, BigInt(now) * STEPS_PER_MS);
   return `msg_${time.toString(16).padStart(TIME_BITS / 4, "0")}${end}`;
 }

@@ -14,7 +14,7 @@ export type Heard =
 
 /** What the tests shorten. */
 export interface Patience {
-  /** Silence after which a connection counts as dead: the server sends something every 15 seconds. */
+  /** Silence after which a connection counts as dead. */
   silentSeconds: number;
   /** The first pause before a new connection; it doubles up to the last one. */
   firstPauseMs: number;
@@ -23,6 +23,7 @@ export interface Patience {
   lostMs: number;
 }
 
+/** The server sends something every 15 seconds. */
 const PATIENCE: Patience = { silentSeconds: 40, firstPauseMs: 250, lastPauseMs: 5000, lostMs: 120_000 };
 
 /**
