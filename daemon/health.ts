@@ -56,6 +56,7 @@ export function createHealth(facts: Facts): () => Promise<DaemonHealth> {
       conversation: conversationId,
       active_at: new Date(facts.usedAt).toISOString(),
       saved: saver.saved,
+      ...(saver.restored !== null && { restored: saver.restored }),
       ...(saver.problem !== null && { save_problem: saver.problem }),
       ...(error && { error }),
     };

@@ -15,6 +15,8 @@ import { createWorkspaceGit, reasonOf, type WorkspaceGit } from "./workspace-git
 export interface Saver {
   /** What is saved of this life of the sandbox. */
   readonly saved: NonNullable<DaemonHealth["saved"]> | null;
+  /** The commit of an earlier life that is in the workspace again. */
+  readonly restored: string | null;
   /** Why it is not as it should be, for a person. */
   readonly problem: string | null;
   /** Begins to look, once the workspace is there. */
@@ -59,6 +61,7 @@ export function createSaver(context: SaverContext): Saver {
   let turn: Promise<void> = Promise.resolve();
   let timer: ReturnType<typeof setInterval> | null = null;
   let saved: Saver["saved"] = null;
+  let restored: string | null = null;
   let problem: string | null = null;
   let told: string | null = null;
   /** What was saved last, and how the workspace was then. */
@@ -79,6 +82,9 @@ export function createSaver(context: SaverContext): Saver {
     get saved() {
       return saved;
     },
+    get restored() {
+      return restored;
+    },
     get problem() {
       return problem ?? told;
     },
@@ -97,6 +103,7 @@ export function createSaver(context: SaverContext): Saver {
     },
     adopt(commit, before) {
       remember(commit);
+      restored = commit;
       earlier = before;
     },
     tell(words) {

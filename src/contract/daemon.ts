@@ -35,6 +35,8 @@ export interface DaemonHealth {
   active_at: string;
   /** Work that is not pushed, as it was saved last by this daemon; null: there is none. */
   saved: { commit: string; at: string } | null;
+  /** Saved work of an earlier sandbox that this one has brought back; absent: none. */
+  restored?: string;
   /** Why work is not saved, or was not brought back: a sentence for a person. */
   save_problem?: string;
   error?: {

@@ -134,12 +134,14 @@ async function readText(response: Response): Promise<string> {
 /** What is used of it is checked: whoever answers there may be anything. */
 function isHealth(value: unknown): value is DaemonHealth {
   const error = field(value, "error");
+  const restored = field(value, "restored");
   return (
     field(value, "daemon") === "ok" &&
     typeof field(value, "runtime") === "string" &&
     typeof field(value, "clone") === "string" &&
     typeof field(value, "busy") === "boolean" &&
     !Number.isNaN(Date.parse(String(field(value, "active_at")))) &&
+    (restored === undefined || typeof restored === "string") &&
     (error === undefined ||
       (typeof field(error, "message") === "string" && typeof field(error, "kind") === "string"))
   );

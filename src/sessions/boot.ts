@@ -19,6 +19,7 @@ const LOOK_MS = 1_000;
 
 /**
  * Waits until the daemon has cloned the repository and its runtime answers.
+ * @returns what the daemon says of itself then
  * @throws SandboxError with the daemon's own words, or what became of the sandbox
  */
 export async function awaitBoot(
@@ -27,7 +28,7 @@ export async function awaitBoot(
   daemon: Daemon,
   signal: AbortSignal,
   onCloned: () => Promise<void>,
-): Promise<void> {
+): Promise<DaemonHealth> {
   let isCloned = false;
   const begun = performance.now();
   let heard = performance.now();
@@ -46,7 +47,7 @@ export async function awaitBoot(
         deadline = now + RUNTIME_MS;
         await onCloned();
       }
-      if (isCloned && health.runtime === "ok") return;
+      if (isCloned && health.runtime === "ok") return health;
       if (health.error?.permanent) throw new SandboxError(health.error.message);
     }
     if (now > deadline) throw new SandboxError(tooLate(isCloned, last));

@@ -1,4 +1,4 @@
-import { and, eq } from "drizzle-orm";
+import { and, eq, sql } from "drizzle-orm";
 import { projectSessions, sessionSandboxes } from "../../db/schema/index.ts";
 import type { ProjectRow } from "../auth/caller.ts";
 import type { BootStep } from "../contract/session.ts";
@@ -76,8 +76,8 @@ export async function startSandbox(deps: Deps, start: Start, signal: AbortSignal
     await deps.checkpoint("address-known");
 
     await step("clone", "Cloning the repository …");
-    await boot(deps, session, sandbox, keys.serviceKey, step, signal);
-    await record(deps, session, log);
+    const restored = await boot(deps, session, sandbox, keys.serviceKey, step, signal);
+    await record(deps, session, restored, log);
     // what was set while it started
     const { revision } = await openSecrets(deps, project.projectId);
     if (revision !== secrets.revision)
@@ -111,6 +111,7 @@ async function place(deps: Deps, { sessionId, generation }: SessionRow, { addres
     .where(and(eq(sessionSandboxes.sessionId, sessionId), eq(sessionSandboxes.generation, generation)));
 }
 
+/** @returns the saved work that is in the sandbox again */
 async function boot(
   deps: Deps,
   session: SessionRow,
@@ -118,23 +119,39 @@ async function boot(
   serviceKey: string,
   step: (name: BootStep, words: string) => Promise<void>,
   signal: AbortSignal,
-): Promise<void> {
-  if (!sandbox.address) return;
+): Promise<string | null> {
+  if (!sandbox.address) return null;
   const daemon = { ...sandbox.address, serviceKey, sessionId: session.sessionId };
-  await awaitBoot(deps, session, daemon, signal, async () => {
+  const { restored } = await awaitBoot(deps, session, daemon, signal, async () => {
     await deps.checkpoint("cloned");
     await step("runtime", "Starting the agent runtime …");
   });
   await deps.checkpoint("runtime-ready");
+  return restored ?? null;
 }
 
 /** The sandbox answers: the session runs. */
-async function record(deps: Deps, session: SessionRow, log: SessionLog): Promise<void> {
+async function record(
+  deps: Deps,
+  session: SessionRow,
+  restored: string | null,
+  log: SessionLog,
+): Promise<void> {
   const now = deps.clock();
+  const { savedCommit, savedGeneration } = projectSessions;
+  // only what is saved still: the daemon may have saved other work by now
+  const has = sql`case when ${savedCommit} = ${restored} then ${session.generation} else ${savedGeneration} end`;
   const isRecorded = await deps.db.transaction(async (tx) => {
     const [row] = await tx
       .update(projectSessions)
-      .set({ status: "running", step: null, error: null, updatedAt: now, lastActiveAt: now })
+      .set({
+        status: "running",
+        step: null,
+        error: null,
+        savedGeneration: has,
+        updatedAt: now,
+        lastActiveAt: now,
+      })
       .where(thisStart(session))
       .returning({ sessionId: projectSessions.sessionId });
     if (!row) return false;

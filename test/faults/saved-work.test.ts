@@ -40,6 +40,8 @@ test("a stop saves, a restart brings it back if it is told to, and then it is th
   await server.call("POST", `/${id}/restart`, { restore: true });
   await server.becomes(id, "running");
   expect(readFileSync(inWorkspace(id, "new.txt"), "utf8")).toBe("work\n");
+  // at once, and not only when the sandbox has saved it as its own
+  expect(await savedOf(id)).toMatchObject({ commit: stopped.saved?.commit ?? "", live: true });
   // one that is restarted while it runs saves too, and the next has it only if it is told to
   await server.call("POST", `/${id}/restart`);
   await server.becomes(id, "running");
