@@ -1,4 +1,5 @@
 import { type Children, type Command, signalGroup } from "./children.ts";
+import { eachPiece } from "./output.ts";
 
 export interface Ran {
   /** Null when it was ended by a signal, ours or another. */
@@ -20,28 +21,34 @@ export async function run(
   signal?: AbortSignal,
 ): Promise<Ran> {
   const child = children.start(command);
-  let late = false;
+  const deadline = new AbortController();
+  const timer = setTimeout(() => deadline.abort(), deadlineMs);
+  const over = signal ? AbortSignal.any([deadline.signal, signal]) : deadline.signal;
   const end = () => signalGroup(child.pid, "SIGKILL");
-  const timer = setTimeout(() => {
-    late = true;
-    end();
-  }, deadlineMs);
-  signal?.addEventListener("abort", end);
-  if (signal?.aborted) end();
-  // a child that outlives it holds the pipes open: its exit decides
+  over.addEventListener("abort", end);
+  if (over.aborted) end();
+  // what it has left behind
   void child.exited.then(end);
-  const [stdout, stderr] = await Promise.all([head(child.stdout), head(child.stderr), child.exited]);
+  const life = { exited: child.exited, signal: over };
+  const [stdout, stderr] = await Promise.all([
+    head(child.stdout, life),
+    head(child.stderr, life),
+    child.exited,
+  ]);
   clearTimeout(timer);
-  signal?.removeEventListener("abort", end);
-  return { code: child.exitCode, stdout, stderr, late };
+  over.removeEventListener("abort", end);
+  return { code: child.exitCode, stdout, stderr, late: deadline.signal.aborted };
 }
 
-async function head(stream: ReadableStream<Uint8Array>): Promise<string> {
+async function head(
+  stream: ReadableStream<Uint8Array>,
+  life: Parameters<typeof eachPiece>[1],
+): Promise<string> {
   const parts: Uint8Array[] = [];
   let bytes = 0;
-  for await (const part of stream) {
+  await eachPiece(stream, life, (part) => {
     if (bytes < OUTPUT_MAX_BYTES) parts.push(part);
     bytes += part.length;
-  }
+  });
   return Buffer.concat(parts).toString("utf8", 0, OUTPUT_MAX_BYTES);
 }

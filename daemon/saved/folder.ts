@@ -4,7 +4,7 @@ import type { LeftOut } from "./left-out.ts";
 import type { Change } from "./look.ts";
 import { SaveError } from "./save-error.ts";
 import { holdsCredentials } from "./secrets.ts";
-import { reasonOf, type WorkspaceGit } from "./workspace-git.ts";
+import { isDiskFull, reasonOf, type WorkspaceGit } from "./workspace-git.ts";
 
 /** One new file, and all that changed files are together: a build's output that nobody has told git to ignore. */
 const FILE_MAX_BYTES = 50 * 1024 * 1024;
@@ -56,6 +56,11 @@ rm -f -- "$1/index.lock"
 cp -p -- "$2" "$1/real" && cp -p -- "$2" "$1/index"
 `;
 
+/** Gives the place on the disk back that a save has taken which came to nothing. */
+export async function removeFolder({ script }: WorkspaceGit, settings: Settings): Promise<void> {
+  await script('rm -rf -- "$1"', [folderOf(settings)]);
+}
+
 function folderOf({ home }: Settings): string {
   return join(home, ".svc-saved");
 }
@@ -79,7 +84,8 @@ export async function fillIndex(
     const add = ["update-index", "-z", "--add", "--remove", "--replace", "--stdin"];
     const { code, errors } = await git(add, { stdin: names(paths), environment });
     if (code === 0) break;
-    const at = paths.findLastIndex((path) => errors.endsWith(`fatal: Unable to process path ${path}\n`));
+    const isIt = (path: string) => errors.endsWith(`fatal: Unable to process path ${path}\n`);
+    const at = isDiskFull(errors) ? -1 : paths.findLastIndex(isIt);
     const [path] = at < 0 ? [] : paths.splice(at, 1);
     if (path === undefined || unreadable === UNREADABLE_MAX)
       throw new SaveError(`git could not read the work: ${reasonOf(errors)}.`);

@@ -3,7 +3,7 @@ import { CredentialError, fetchCredential } from "../git/credential.ts";
 import type { Log } from "../log.ts";
 import type { Children } from "../process/children.ts";
 import type { Settings } from "../settings.ts";
-import type { Kept } from "./folder.ts";
+import { type Kept, removeFolder } from "./folder.ts";
 import { lookAt } from "./look.ts";
 import { SaveError } from "./save-error.ts";
 import { createNeedles } from "./secrets.ts";
@@ -158,7 +158,11 @@ export function createSaver(context: SaverContext): Saver {
     if (before === null) sent = 0;
     // whatever goes wrong from here on, the next save begins anew
     kept = null;
-    const taken = await takeSnapshot({ workspaceGit, settings, needles, clean, known, kept: before }, look);
+    const draft = { workspaceGit, settings, needles, clean, known, kept: before };
+    const taken = await takeSnapshot(draft, look).catch(async (error: unknown) => {
+      await removeFolder(workspaceGit, settings).catch(() => {});
+      throw error;
+    });
     const { snapshot } = taken;
     const to =
       snapshot && last && isSame(snapshot, last) && there === last.commit ? there : commitOf(snapshot);

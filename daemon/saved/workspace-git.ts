@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { gitEnvironment } from "../git/git.ts";
 import { asAgent, type Children, signalGroup } from "../process/children.ts";
+import { eachPiece } from "../process/output.ts";
 import type { Settings } from "../settings.ts";
 import { SaveError } from "./save-error.ts";
 
@@ -101,9 +102,10 @@ export function createWorkspaceGit(
     };
     const errors: Uint8Array[] = [];
     let said = 0;
+    const life = { exited: child.exited, signal };
     await Promise.all([
-      each(child.stdout, asked.onOutput ?? keep),
-      each(child.stderr, (part) => {
+      eachPiece(child.stdout, life, asked.onOutput ?? keep),
+      eachPiece(child.stderr, life, (part) => {
         said += part.length;
         if (said <= ERRORS_MAX_BYTES) errors.push(part);
       }),
@@ -119,15 +121,15 @@ export function createWorkspaceGit(
   }
 }
 
-async function each(stream: ReadableStream<Uint8Array>, take: (part: Uint8Array) => void): Promise<void> {
-  for await (const part of stream) take(part);
-}
-
 const REASON_MAX = 300;
+
+export function isDiskFull(errors: string): boolean {
+  return /No space left on device|Disk quota exceeded/.test(errors);
+}
 
 /** Git's own first word on what is wrong. */
 export function reasonOf(errors: string): string {
-  if (/No space left on device|Disk quota exceeded/.test(errors)) return "the sandbox's disk is full";
+  if (isDiskFull(errors)) return "the sandbox's disk is full";
   const line = errors.split("\n").find((text) => /^(?:fatal|error): /.test(text)) ?? errors.split("\n")[0];
   const words = Buffer.from(line ?? "", "latin1").toString();
   return words.replace(/^\w+: /, "").slice(0, REASON_MAX) || "git ended without a reason";

@@ -13,7 +13,10 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
+import { killFound } from "../helpers/processes.ts";
+import { CLI_TOKEN, CLONE_TOKEN, SERVICE_KEY } from "../helpers/sandbox.ts";
 import { type Life, type SavingBench, startSaving } from "../helpers/saving.ts";
+import { until } from "../helpers/until.ts";
 
 const filesOf = async (bench: SavingBench, ref = bench.ref) =>
   (await bench.repository.git("ls-tree", "-r", "--name-only", "-z", ref)).split("\0").filter(Boolean);
@@ -288,6 +291,59 @@ describe("a workspace that its agent has made hostile", () => {
     const ran = existsSync(seen) ? readFileSync(seen, "utf8").trim().split("\n") : [];
     // a filter is how the agent's own repository says what a file's content is
     expect(new Set(ran).size).toBeLessThanOrEqual(1);
+  });
+
+  describe("with a filter of its own", () => {
+    const filtered = async (life: Life, clean: string) => {
+      put(life, ".gitattributes", "*.f filter=own\n");
+      put(life, "one.f", "text\n");
+      await life.git("config", "-f", join(life.workspace, ".git/config"), "filter.own.clean", clean);
+    };
+
+    test("that never ends: it is ended in time, and the next save is as good as any", async () => {
+      using bench = await startSaving();
+      const life = await bench.life();
+      await filtered(life, `echo $$ >'${life.home}/pid'; exec sleep 3600`);
+      await life.saver.save(3_000);
+      expect(life.saver.problem).toBe("Work that is not pushed could not be saved: it took longer than 3 s.");
+      expect(await bench.saved()).toBeNull();
+      const pid = readFileSync(join(life.home, "pid"), "utf8").trim();
+      await until("it is ended", () => !existsSync(`/proc/${pid}`));
+      await life.git("config", "--unset", "filter.own.clean");
+      await life.save();
+      expect([life.saver.problem, await filesOf(bench)]).toEqual([
+        null,
+        [".gitattributes", "a.txt", "one.f"],
+      ]);
+    });
+
+    test("that leaves a process behind with what it writes to: nobody waits for that", async () => {
+      using bench = await startSaving();
+      const life = await bench.life();
+      await filtered(life, `setsid sh -c 'echo $$ >"${life.home}/pid"; exec sleep 3600' >&2 & exec cat`);
+      await life.save();
+      killFound(Number(readFileSync(join(life.home, "pid"), "utf8")), "SIGKILL");
+      expect(life.saver.problem).toBeNull();
+      expect(await bench.repository.git("show", `${bench.ref}:one.f`)).toBe("text");
+    });
+
+    test("it runs as the agent, and is told nothing that the agent does not know", async () => {
+      using bench = await startSaving();
+      const life = await bench.life({ apart: true });
+      await filtered(
+        life,
+        `{ id -u; id -G; tr '\\0' '\\n' </proc/$PPID/environ; env; } >>'${life.home}/seen'; cat`,
+      );
+      await life.save();
+      expect([life.saver.problem, await filesOf(bench)]).toEqual([
+        null,
+        [".gitattributes", "a.txt", "one.f"],
+      ]);
+      const seen = readFileSync(join(life.home, "seen"), "utf8");
+      expect(seen).toStartWith(process.getuid?.() === 0 ? "48123\n48124\n" : `${process.getuid?.()}\n`);
+      for (const secret of [SERVICE_KEY, CLI_TOKEN, CLONE_TOKEN, "Authorization"])
+        expect(seen).not.toContain(secret);
+    });
   });
 
   test("a workspace without its repository is told, and one that comes back is saved", async () => {
