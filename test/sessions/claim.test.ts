@@ -1,31 +1,15 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { eq, sql } from "drizzle-orm";
-import { type Database, openEmbedded } from "../../db/client.ts";
-import { accounts, projectSessions, projects, users } from "../../db/schema/index.ts";
+import type { Database } from "../../db/client.ts";
+import { projectSessions } from "../../db/schema/index.ts";
 import { claimSession } from "../../src/sessions/claim.ts";
+import { openSessionRow } from "../helpers/session-row.ts";
 
 let database: Database;
-const sessionId = crypto.randomUUID();
+let sessionId: string;
 
 beforeAll(async () => {
-  database = await openEmbedded();
-  const { db } = database;
-  const [user] = await db.insert(users).values({ email: "a@b.c", name: "a" }).returning();
-  const [account] = await db.insert(accounts).values({ name: "a", slug: "a" }).returning();
-  const accountId = account?.accountId ?? "";
-  const [project] = await db
-    .insert(projects)
-    .values({ accountId, name: "p", slug: "p", defaultBranch: "main" })
-    .returning();
-  await db.insert(projectSessions).values({
-    sessionId,
-    projectId: project?.projectId ?? "",
-    accountId,
-    branchName: sessionId,
-    baseRef: "main",
-    status: "provisioning",
-    createdBy: user?.userId ?? "",
-  });
+  ({ database, sessionId } = await openSessionRow());
 }, 30_000);
 afterAll(() => database.close());
 
