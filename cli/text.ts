@@ -1,20 +1,13 @@
-/**
- * What a terminal acts on instead of showing: control characters, direction marks, other invisible formatting,
- * line separators and lone surrogates. The joiners stay, since emoji and several scripts are written with them.
- */
-const UNSAFE = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u{e0000}-\u{e0fff}]|(?![\u00ad\u200c\u200d])\p{Cf}/gu;
-/** The same, but for what lays out text: line feed and tab. */
-const UNSAFE_IN_TEXT =
-  /(?![\n\t])[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u{e0000}-\u{e0fff}]|(?![\u00ad\u200c\u200d])\p{Cf}/gu;
+import { HIDDEN, HIDDEN_IN_TEXT } from "../src/contract/hidden.ts";
 
 /** Words from elsewhere on one line: whatever a terminal would act on is spelled out (`\x1b`, `\u202e`). */
-export const oneLine = (text: string): string => text.replace(UNSAFE, spell);
+export const oneLine = (text: string): string => text.replace(HIDDEN, spell);
 
 /** Words from elsewhere on several lines: as `oneLine`, but line feeds and tabs stay. */
-export const lines = (text: string): string => text.replaceAll("\r\n", "\n").replace(UNSAFE_IN_TEXT, spell);
+export const lines = (text: string): string => text.replaceAll("\r\n", "\n").replace(HIDDEN_IN_TEXT, spell);
 
-/** JSON that a terminal shows and never acts on: the same value, with the characters above as `\u` escapes. */
-export const safeJson = (json: string): string => json.replace(UNSAFE_IN_TEXT, escapeForJson);
+/** JSON that a terminal shows and never acts on: the same value, with those characters as `\u` escapes. */
+export const safeJson = (json: string): string => json.replace(HIDDEN_IN_TEXT, escapeForJson);
 
 /** A line of another program's output: its colours are taken away, the rest is as in `oneLine`. */
 export const logText = (text: string): string => oneLine(Bun.stripANSI(text).trimEnd());

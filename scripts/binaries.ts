@@ -1,5 +1,6 @@
 import { dirname, join } from "node:path";
 import { SNAPSHOT_FOLDER } from "../db/snapshot.ts";
+import { DASHBOARD_FOLDER } from "../src/dashboard/files.ts";
 
 export const ROOT = dirname(import.meta.dir);
 export const DIST = join(ROOT, "dist");
@@ -33,7 +34,7 @@ export const BINARIES: readonly Binary[] = [
   {
     name: "svc-api",
     entry: "src/main.ts",
-    inputs: [...COMMON_INPUTS, "db"],
+    inputs: [...COMMON_INPUTS, "db", "dashboard", "scripts/dashboard.ts"],
     flags: [
       ...EVERY_BINARY,
       // Elysia reads the names of handlers' parameters: identifiers stay as they are.
@@ -45,6 +46,7 @@ export const BINARIES: readonly Binary[] = [
       "--sourcemap",
       "--asset=db/migrations",
       `--asset=${SNAPSHOT_FOLDER}`,
+      `--asset=${DASHBOARD_FOLDER}`,
     ],
   },
   {

@@ -1,6 +1,7 @@
 import { existsSync, linkSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { BINARIES, type Binary, DIST, MUSL_BINARIES, ROOT } from "./binaries.ts";
+import { buildDashboard } from "./dashboard.ts";
 import { makeSnapshot } from "./embedded-snapshot.ts";
 import { run } from "./run.ts";
 import { digest, readStamp, writeStamp } from "./stamp.ts";
@@ -26,10 +27,10 @@ export async function build(binaries = BINARIES): Promise<void> {
   if (stale.length === 0) return;
   process.stderr.write(`svc: building ${stale.map((binary) => binary.name).join(", ")} …\n`);
   const begun = performance.now();
-  const snapshot = makeSnapshot();
+  const parts = Promise.all([makeSnapshot(), buildDashboard()]);
   await Promise.all(
     stale.map(async (binary) => {
-      if (binary.flags.some((flag) => flag.includes("snapshot"))) await snapshot;
+      if (binary.flags.some((flag) => flag.startsWith("--asset="))) await parts;
       await compile(binary);
     }),
   );

@@ -33,7 +33,7 @@ const ORDER: readonly (readonly string[])[] = [
   ["src/listen.ts"],
   ["src/serve.ts"],
   ["src/main.ts"],
-  ["cli/", "daemon/"],
+  ["cli/", "daemon/", "dashboard/"],
 ];
 
 /** Parts that may use less than what is below them. */
@@ -44,6 +44,7 @@ const ONLY: Readonly<Record<string, readonly string[]>> = {
   "src/git/": ["src/contract/"],
   "cli/": ["src/contract/"],
   "daemon/": ["src/contract/", "src/splice/"],
+  "dashboard/": ["src/contract/"],
 };
 
 /** The files that know which database there is, and what they alone import. */

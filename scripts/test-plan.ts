@@ -9,7 +9,7 @@ const ALSO_BINARIES = ["test/api/", "test/cli/", "test/daemon/", "test/sandboxes
 /** Among them, those that call the source itself. */
 const ONLY_SOURCE = [
   ...["test/daemon/saved", "test/daemon/prompt-outcome"],
-  ...["test/cli/chat-conversation", "test/cli/chat-screen", "test/cli/sse", "test/cli/table"],
+  ...["test/cli/chat-conversation", "test/cli/chat-screen", "test/cli/table"],
 ];
 /** Suites about the binaries themselves, or that take too long to run twice. */
 const ONLY_BINARIES = ["test/e2e/", "test/daemon/opencode"];

@@ -8,6 +8,7 @@ import { SvcError } from "./contract/errors.ts";
 import type { Health } from "./contract/health.ts";
 import { wantsPage } from "./contract/page.ts";
 import { VERSION } from "./contract/version.ts";
+import { dashboardRoutes } from "./dashboard/routes.ts";
 import type { Deps } from "./deps.ts";
 import { gatewayRoutes } from "./gateway/routes.ts";
 import { readJson } from "./http/body.ts";
@@ -94,7 +95,8 @@ export function createApp(deps: Deps) {
         .use(promptRoutes(deps))
         .use(proxyRoutes(deps))
         .use(changeRequestRoutes(deps)),
-    );
+    )
+    .use(dashboardRoutes());
   const methods = methodTable(app.routes);
 
   function notFound(path: string): SvcError {

@@ -1,7 +1,8 @@
 import { parseJson, textField } from "../../src/contract/json.ts";
+import { readEvents } from "../../src/contract/sse.ts";
+import { unexpected } from "../api-failure.ts";
 import { type Patience, rest } from "../commands/sessions/follow.ts";
 import { CliError } from "../failure.ts";
-import { readEvents } from "../sse.ts";
 import type { Snapshot } from "./conversation.ts";
 import { type RuntimeEvent, readRuntimeEvent } from "./events.ts";
 import { passes, type Runtime } from "./runtime.ts";
@@ -32,7 +33,7 @@ export async function* listen(
     let reason = "The connection has ended.";
     try {
       const opened = await runtime.events(signal, patience.silentSeconds);
-      for await (const { data } of readEvents(opened.stream())) {
+      for await (const { data } of readEvents(opened.stream(), unexpected)) {
         const value = parseJson(data);
         if (textField(value, "type") === "server.connected") {
           yield { type: "snapshot", snapshot: await runtime.snapshot(conversation) };

@@ -61,7 +61,7 @@ export function svcsOwn(port: number): SvcError {
  * Uses a link's token up: whoever asks first, of all servers on one database, is signed in.
  * @returns null when it was used, has expired, or is another preview's
  */
-export async function usePreviewLink(
+export async function spendPreviewLink(
   deps: Pick<Deps, "db" | "keys" | "clock">,
   token: string,
   { sessionId, port }: PreviewPlace,

@@ -10,7 +10,7 @@ import { isOwnOrigin, refuseForeign } from "./foreign.ts";
 import type { Passage, Visit } from "./passage.ts";
 import { previewCookies, writePreviewCookie } from "./preview-cookie.ts";
 import { type PreviewPlace, previewSite } from "./preview-host.ts";
-import { svcsOwn, usePreviewLink } from "./preview-link.ts";
+import { spendPreviewLink, svcsOwn } from "./preview-link.ts";
 import { readPath } from "./target.ts";
 
 type Previews = (head: RequestHead, client: string, place: PreviewPlace) => Decision | Promise<Decision>;
@@ -58,7 +58,7 @@ async function signIn(
   door: Door,
   { place, path, token, cookies }: { place: PreviewPlace; path: string; token: string; cookies: string[] },
 ): Promise<{ answer: Answer }> {
-  const visitor = await usePreviewLink(deps, token, place);
+  const visitor = await spendPreviewLink(deps, token, place);
   if (!visitor) await door.byCookies(cookies, place);
   const headers = { Location: path, "Cache-Control": "no-store", "Referrer-Policy": "no-referrer" };
   const cookie = visitor && { "Set-Cookie": writePreviewCookie(deps, place, visitor) };

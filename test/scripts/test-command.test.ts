@@ -74,7 +74,7 @@ test("the suites of the API and the CLI run twice, those about one kind of progr
     new Set(names.filter((name) => name.startsWith(folder)).map((name) => name.endsWith(" (binaries)")));
   expect(runs("test/api/auth")).toEqual(new Set([true, false]));
   expect(runs("test/cli/sessions")).toEqual(new Set([true, false]));
-  expect(runs("test/cli/sse")).toEqual(new Set([false]));
+  expect(runs("test/cli/table")).toEqual(new Set([false]));
   expect(runs("test/git/")).toEqual(new Set([false]));
   expect(runs("test/e2e/")).toEqual(new Set([true]));
   expect(runs("test/daemon/opencode")).toEqual(new Set([true]));

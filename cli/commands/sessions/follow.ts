@@ -1,10 +1,10 @@
 import { parseJson } from "../../../src/contract/json.ts";
 import type { SessionEvent } from "../../../src/contract/session.ts";
+import { readEvents } from "../../../src/contract/sse.ts";
 import type { Api } from "../../api.ts";
 import { unexpected } from "../../api-failure.ts";
 import { isRecord } from "../../config.ts";
 import { CliError } from "../../failure.ts";
-import { readEvents } from "../../sse.ts";
 
 /** What is heard of a session, and that nothing is heard for the moment. */
 export type Heard =
@@ -55,7 +55,7 @@ export async function* follow(
         signal,
       });
       lostSince = undefined;
-      for await (const event of readEvents(opened.stream())) {
+      for await (const event of readEvents(opened.stream(), unexpected)) {
         if (event.id !== "") cursor = event.id;
         known = true;
         const heard = readSessionEvent(event.data);

@@ -1,5 +1,3 @@
-import { unexpected } from "./api-failure.ts";
-
 /** One event of a `text/event-stream` (WHATWG HTML, server-sent events). */
 export interface ServerEvent {
   /** `message` when the server names none. */
@@ -15,14 +13,18 @@ const EVENT_MAX = 1024 * 1024;
 /**
  * Events out of bytes that come in pieces. What the stream ends in the middle of is no event. `retry:` is left to the
  * caller's own pauses.
- * @throws CliError `unexpected_response` for an event of more than a million characters.
+ * @param failure makes what is thrown for an event of more than a million characters
  */
-export async function* readEvents(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<ServerEvent> {
+export async function* readEvents(
+  chunks: AsyncIterable<Uint8Array>,
+  failure: (what: string) => Error = (what) => new RangeError(what),
+): AsyncGenerator<ServerEvent> {
+  const tooLong = () => failure(`an event of more than ${EVENT_MAX} characters`);
   let id = "";
   let type = "";
   let data: string[] = [];
   let size = 0;
-  for await (const line of eachLine(chunks)) {
+  for await (const line of eachLine(chunks, tooLong)) {
     if (line === "") {
       if (data.length > 0) yield { type: type || "message", data: data.join("\n"), id };
       type = "";
@@ -48,7 +50,7 @@ function readField(line: string): { field: string; value: string } {
 }
 
 /** Lines without their ends: CRLF, LF or CR. The last one counts only when it is ended. */
-async function* eachLine(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+async function* eachLine(chunks: AsyncIterable<Uint8Array>, tooLong: () => Error): AsyncGenerator<string> {
   const decoder = new TextDecoder();
   let rest = "";
   let endedByReturn = false;
@@ -66,5 +68,3 @@ async function* eachLine(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<stri
     if (rest.length > EVENT_MAX) throw tooLong();
   }
 }
-
-const tooLong = () => unexpected(`an event of more than ${EVENT_MAX} characters`);

@@ -1,0 +1,71 @@
+import { type QueryClient, useQueryClient } from "@tanstack/react-query";
+import { useEffect } from "react";
+import { parseJson, textField } from "../../src/contract/json.ts";
+import { readEvents } from "../../src/contract/sse.ts";
+import { open } from "./call.ts";
+import { ApiFailure } from "./failure.ts";
+import { path } from "./path.ts";
+
+/** Between two tries to listen again: doubled each time. */
+const PAUSE_MS = 500;
+const PAUSE_MAX_MS = 15_000;
+
+/**
+ * Keeps what a page shows of a project as it is: each event of the project makes stale what it tells of. A query's key
+ * says what it is about: `[<projectId>, <type of event>, <id>…]`.
+ */
+export function useProjectEvents(projectId: string): void {
+  const queries = useQueryClient();
+  useEffect(() => {
+    const ended = new AbortController();
+    void follow(queries, projectId, ended.signal);
+    return () => ended.abort();
+  }, [queries, projectId]);
+}
+
+async function follow(queries: QueryClient, projectId: string, signal: AbortSignal): Promise<void> {
+  let last = "";
+  let pause = PAUSE_MS;
+  while (!signal.aborted) {
+    try {
+      const headers = { Accept: "text/event-stream", ...(last !== "" && { "Last-Event-ID": last }) };
+      const response = await open(path`/projects/${projectId}/events`, headers, signal);
+      if (!response.body) return;
+      for await (const { id, type, data } of readEvents(chunksOf(response.body))) {
+        if (id !== "") last = id;
+        pause = PAUSE_MS;
+        if (type === "reset") void queries.invalidateQueries({ queryKey: [projectId] });
+        else if (type !== "ready") heard(queries, projectId, type, parseJson(data));
+      }
+    } catch (error) {
+      if (signal.aborted) return;
+      if (error instanceof ApiFailure && error.status >= 400 && error.status < 500 && error.status !== 429)
+        return;
+    }
+    await new Promise((resolve) => setTimeout(resolve, pause));
+    pause = Math.min(pause * 2, PAUSE_MAX_MS);
+  }
+}
+
+/** Comments, approvals and branches are part of what a change request shows. */
+const SHOWN_IN: Readonly<Record<string, readonly string[]>> = {
+  comment: ["change_request", "comment"],
+  approval: ["change_request"],
+  branch: ["change_request", "branch"],
+};
+
+function heard(queries: QueryClient, projectId: string, type: string, event: unknown): void {
+  for (const kind of SHOWN_IN[type] ?? [textField(event, "type") || type]) {
+    void queries.invalidateQueries({ queryKey: [projectId, kind] });
+  }
+}
+
+/** Not every browser iterates over a stream by itself. */
+export async function* chunksOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const reader = stream.getReader();
+  try {
+    for (let read = await reader.read(); !read.done; read = await reader.read()) yield read.value;
+  } finally {
+    await reader.cancel().catch(() => {});
+  }
+}

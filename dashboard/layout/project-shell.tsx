@@ -1,0 +1,71 @@
+import { type ReactNode, Suspense } from "react";
+import { Link, useLocation } from "wouter";
+import { useProjectEvents } from "../api/events.ts";
+import { path } from "../api/path.ts";
+import { ProjectContext, useProjectQuery } from "../api/project.ts";
+import { Loading } from "../parts/loading.tsx";
+import { Failure } from "../parts/notice.tsx";
+import { Visible } from "../parts/visible.tsx";
+
+/** A project's parts: address → what they are called. */
+const PARTS = [
+  ["change-requests", "Change requests"],
+  ["sessions", "Sessions"],
+  ["secrets", "Secrets"],
+  ["settings", "Settings"],
+] as const;
+
+/** What stands around every page of a project: its name and its parts. Keeps what the pages show as it is. */
+export function ProjectShell({ projectId, children }: { projectId: string; children: ReactNode }) {
+  const { data: project, error, refetch } = useProjectQuery(projectId);
+  if (error && !project) {
+    return (
+      <div className="py-6">
+        <Failure error={error} retry={() => void refetch()} />
+      </div>
+    );
+  }
+  if (!project) return <Loading />;
+  return (
+    <ProjectContext value={project}>
+      <Listening projectId={project.project_id} />
+      <nav
+        aria-label="Project"
+        className="flex flex-wrap items-center gap-x-6 gap-y-1 border-line border-b pt-3"
+      >
+        <span className="min-w-0 py-2 font-semibold">
+          <Visible>{project.name}</Visible>
+        </span>
+        <ul className="flex gap-1 overflow-x-auto">
+          {PARTS.map(([part, name]) => (
+            <Tab key={part} to={path`/projects/${projectId}/${part}`}>
+              {name}
+            </Tab>
+          ))}
+        </ul>
+      </nav>
+      <Suspense fallback={<Loading />}>{children}</Suspense>
+    </ProjectContext>
+  );
+}
+
+function Listening({ projectId }: { projectId: string }) {
+  useProjectEvents(projectId);
+  return null;
+}
+
+function Tab({ to, children }: { to: string; children: string }) {
+  const [address] = useLocation();
+  const isHere = address === to || address.startsWith(`${to}/`);
+  return (
+    <li>
+      <Link
+        href={to}
+        aria-current={isHere ? "page" : undefined}
+        className="block whitespace-nowrap border-transparent border-b-2 px-3 py-2 text-muted no-underline hover:text-ink aria-[current=page]:border-accent aria-[current=page]:text-ink"
+      >
+        {children}
+      </Link>
+    </li>
+  );
+}

@@ -1,0 +1,83 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import type { ReactNode } from "react";
+import { Link } from "wouter";
+import { call } from "../api/call.ts";
+import { useSignedIn } from "../api/signed-in.ts";
+import { Button } from "../parts/button.tsx";
+import { THEMES, useTheme } from "../parts/theme.ts";
+import { Visible } from "../parts/visible.tsx";
+
+const THEME_NAMES = { system: "As the system", light: "Light", dark: "Dark" };
+
+/** What stands around every page: the way home, and who is signed in. */
+export function Shell({ children }: { children: ReactNode }) {
+  return (
+    <>
+      <a
+        href="#main"
+        className="absolute top-2 left-2 z-50 -translate-y-20 rounded-md bg-accent px-3 py-2 text-on-accent focus:translate-y-0"
+      >
+        Skip to the content
+      </a>
+      <header className="border-line border-b bg-surface">
+        <div className="mx-auto flex max-w-7xl items-center justify-between gap-4 px-4 py-2">
+          <Link href="/" className="flex items-center gap-2 font-semibold text-lg text-ink no-underline">
+            <img src="/assets/icon.svg" alt="" className="size-7" />
+            svc
+          </Link>
+          <UserMenu />
+        </div>
+      </header>
+      <main id="main" className="mx-auto max-w-7xl px-4 pb-16">
+        {children}
+      </main>
+    </>
+  );
+}
+
+function UserMenu() {
+  const { data } = useSignedIn();
+  const [theme, setTheme] = useTheme();
+  const queries = useQueryClient();
+  const signOut = useMutation({
+    mutationFn: () => call("POST", "/auth/sign-out"),
+    // nothing of this person's may be seen by the next
+    onSettled: () => {
+      queries.clear();
+      window.location.assign("/login");
+    },
+  });
+  return (
+    <details name="menu" className="relative">
+      <summary className="flex min-h-9 list-none items-center gap-1 rounded-md px-2 hover:bg-raised">
+        <Visible>{data?.user?.name ?? "Account"}</Visible>
+        <span aria-hidden="true">▾</span>
+      </summary>
+      <div className="absolute right-0 z-40 mt-1 flex w-64 flex-col gap-3 rounded-md border border-line bg-surface p-3 shadow-lg">
+        <p className="text-muted text-sm">
+          Signed in as <Visible>{data?.user?.email ?? ""}</Visible>
+        </p>
+        <Link href="/settings" className="text-accent underline">
+          Settings and tokens
+        </Link>
+        <label className="flex items-center justify-between gap-2">
+          Colours
+          <select
+            className="rounded-md border border-edge bg-surface px-2 py-1"
+            value={theme}
+            onChange={(event) => setTheme(THEMES.find((each) => each === event.target.value) ?? "system")}
+          >
+            {THEMES.map((each) => (
+              <option key={each} value={each}>
+                {THEME_NAMES[each]}
+              </option>
+            ))}
+          </select>
+        </label>
+        <Button busy={signOut.isPending} onClick={() => signOut.mutate()}>
+          Sign out
+        </Button>
+      </div>
+    </details>
+  );
+}

@@ -1,0 +1,47 @@
+import type { ComponentProps } from "react";
+import { Link } from "wouter";
+
+const BASE =
+  "inline-flex min-h-9 items-center justify-center gap-2 rounded-md border px-3 py-1.5 font-medium no-underline transition-colors disabled:opacity-60";
+const LOOKS = {
+  primary: "border-transparent bg-accent text-on-accent hover:bg-accent-strong",
+  plain: "border-edge bg-surface text-ink hover:bg-raised",
+  quiet: "border-transparent bg-transparent text-ink hover:bg-raised",
+  danger: "border-danger bg-surface text-danger hover:bg-danger-ground",
+} as const;
+type Look = keyof typeof LOOKS;
+
+interface Props extends ComponentProps<"button"> {
+  look?: Look;
+  /** What it does is under way: it cannot be pressed again, and says so. */
+  busy?: boolean;
+}
+
+export function Button({ look = "plain", busy = false, disabled, className = "", type, ...rest }: Props) {
+  return (
+    <button
+      type={type ?? "button"}
+      aria-busy={busy}
+      disabled={disabled || busy}
+      className={`${BASE} ${LOOKS[look]} ${className}`}
+      {...rest}
+    />
+  );
+}
+
+/** A link that looks like a button: it leads to another page. */
+export function LinkButton({
+  to,
+  look = "plain",
+  children,
+}: {
+  to: string;
+  look?: Look;
+  children: React.ReactNode;
+}) {
+  return (
+    <Link href={to} className={`${BASE} ${LOOKS[look]}`}>
+      {children}
+    </Link>
+  );
+}

@@ -1,0 +1,21 @@
+import type { ReactNode } from "react";
+import { Command } from "./command.tsx";
+
+/** What to do next where there is nothing yet, with the command that does it. */
+export function Empty({
+  title,
+  command,
+  children,
+}: {
+  title: string;
+  command?: string;
+  children?: ReactNode;
+}) {
+  return (
+    <div className="mx-auto flex max-w-xl flex-col gap-3 py-12 text-center">
+      <h2 className="font-semibold text-lg">{title}</h2>
+      {children && <div className="text-muted">{children}</div>}
+      {command && <div className="text-left">{<Command>{command}</Command>}</div>}
+    </div>
+  );
+}

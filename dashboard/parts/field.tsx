@@ -1,0 +1,50 @@
+import { type ComponentProps, type ReactNode, useId } from "react";
+
+const CONTROL =
+  "w-full rounded-md border border-edge bg-surface px-3 py-1.5 text-ink placeholder:text-muted aria-invalid:border-danger disabled:opacity-60";
+
+interface Labelled {
+  label: string;
+  /** What the field is for, or what form it has. */
+  hint?: ReactNode;
+  /** Why what is in it cannot be taken. */
+  error?: string | undefined;
+}
+
+/** The attributes by which a control belongs to its label, hint and error. */
+interface Wired {
+  id: string;
+  "aria-describedby": string | undefined;
+  "aria-invalid": boolean | undefined;
+}
+
+function Field({ label, hint, error, children }: Labelled & { children: (wired: Wired) => ReactNode }) {
+  const id = useId();
+  const notes = [hint ? `${id}-hint` : "", error ? `${id}-error` : ""].filter(Boolean).join(" ");
+  return (
+    <div className="flex flex-col gap-1">
+      <label htmlFor={id} className="font-medium">
+        {label}
+      </label>
+      {children({ id, "aria-describedby": notes || undefined, "aria-invalid": error ? true : undefined })}
+      {hint && (
+        <p id={`${id}-hint`} className="text-muted text-sm">
+          {hint}
+        </p>
+      )}
+      {error && (
+        <p id={`${id}-error`} role="alert" className="text-danger text-sm">
+          {error}
+        </p>
+      )}
+    </div>
+  );
+}
+
+export function TextField({ label, hint, error, ...rest }: Labelled & ComponentProps<"input">) {
+  return (
+    <Field label={label} hint={hint} error={error}>
+      {(wired) => <input className={CONTROL} autoComplete="off" {...wired} {...rest} />}
+    </Field>
+  );
+}

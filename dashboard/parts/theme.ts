@@ -1,0 +1,46 @@
+import { useSyncExternalStore } from "react";
+
+export const THEMES = ["system", "light", "dark"] as const;
+export type Theme = (typeof THEMES)[number];
+
+const KEY = "svc-theme";
+const DARK = matchMedia("(prefers-color-scheme: dark)");
+const listeners = new Set<() => void>();
+
+/** Shows the page in the theme that was chosen, or that the system prefers. */
+export function applyTheme(): void {
+  const theme = chosen();
+  const isDark = theme === "dark" || (theme === "system" && DARK.matches);
+  document.documentElement.dataset["theme"] = isDark ? "dark" : "light";
+  for (const listener of listeners) listener();
+}
+DARK.addEventListener("change", applyTheme);
+
+/** The chosen theme, and what chooses another. */
+export function useTheme(): [Theme, (theme: Theme) => void] {
+  const theme = useSyncExternalStore(subscribe, chosen);
+  return [theme, choose];
+}
+
+function choose(theme: Theme): void {
+  try {
+    localStorage.setItem(KEY, theme);
+  } catch {
+    // a browser that keeps nothing shows what the system prefers
+  }
+  applyTheme();
+}
+
+function chosen(): Theme {
+  try {
+    const kept = localStorage.getItem(KEY);
+    return THEMES.find((theme) => theme === kept) ?? "system";
+  } catch {
+    return "system";
+  }
+}
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}

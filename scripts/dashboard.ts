@@ -1,0 +1,90 @@
+import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { brotliCompressSync, constants, gzipSync } from "node:zlib";
+import tailwind from "bun-plugin-tailwind";
+import type { DashboardFile } from "../src/dashboard/files.ts";
+import { DASHBOARD_FOLDER } from "../src/dashboard/files.ts";
+import { ROOT } from "./binaries.ts";
+import { digest, readStamp, writeStamp } from "./stamp.ts";
+
+/** What decides how the dashboard's files come out. */
+export const DASHBOARD_INPUTS = [
+  ...["package.json", "bun.lock", "tsconfig.json", "scripts/dashboard.ts"],
+  ...["dashboard", "src/contract"],
+];
+
+const TYPES: Readonly<Record<string, string>> = {
+  html: "text/html; charset=utf-8",
+  js: "text/javascript; charset=utf-8",
+  css: "text/css; charset=utf-8",
+  svg: "image/svg+xml",
+};
+
+/**
+ * Builds the dashboard into `DASHBOARD_FOLDER`, if its sources changed: scripts and styles named by their hash and
+ * compressed, and the page that loads them. The folder is flat, and `files.json` lists what is in it.
+ * @throws AggregateError with the bundler's words
+ */
+export async function buildDashboard(): Promise<void> {
+  const stamp = digest(DASHBOARD_INPUTS, []);
+  if (readStamp("dashboard") === stamp) return;
+  const built = await Bun.build({
+    entrypoints: [join(ROOT, "dashboard/main.tsx")],
+    target: "browser",
+    splitting: true,
+    minify: true,
+    naming: "[name]-[hash].[ext]",
+    define: { "process.env.NODE_ENV": '"production"' },
+    plugins: [tailwind],
+  });
+  const unfinished = `${DASHBOARD_FOLDER}.${process.pid}`;
+  rmSync(unfinished, { recursive: true, force: true });
+  mkdirSync(unfinished, { recursive: true });
+  const files: DashboardFile[] = [];
+  const add = (name: string, bytes: Uint8Array) => {
+    const type = TYPES[name.slice(name.lastIndexOf(".") + 1)];
+    if (!type) throw new Error(`no media type is known for ${name}`);
+    writeFileSync(join(unfinished, name), bytes);
+    writeFileSync(join(unfinished, `${name}.br`), brotli(bytes));
+    writeFileSync(join(unfinished, `${name}.gz`), gzipSync(bytes, { level: 9 }));
+    files.push({ name, type, etag: `"${Bun.hash(bytes).toString(36)}"` });
+  };
+  for (const output of built.outputs)
+    add(output.path.replace(/^.*\//, ""), new Uint8Array(await output.arrayBuffer()));
+  add("icon.svg", await Bun.file(join(ROOT, "dashboard/icon.svg")).bytes());
+  const isEntry = ({ kind }: Bun.BuildArtifact) => kind === "entry-point";
+  const script = built.outputs.find(isEntry)?.path.replace(/^.*\//, "");
+  const style = files.find(({ type }) => type.startsWith("text/css"))?.name;
+  if (!script || !style) throw new Error("the dashboard came out without its script or its style");
+  add("index.html", Buffer.from(page(script, style)));
+  writeFileSync(join(unfinished, "files.json"), JSON.stringify(files));
+  rmSync(DASHBOARD_FOLDER, { recursive: true, force: true });
+  renameSync(unfinished, DASHBOARD_FOLDER);
+  writeStamp("dashboard", stamp);
+}
+
+function brotli(bytes: Uint8Array): Buffer {
+  return brotliCompressSync(bytes, {
+    params: { [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length, [constants.BROTLI_PARAM_QUALITY]: 11 },
+  });
+}
+
+function page(script: string, style: string): string {
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>svc</title>
+<link rel="icon" href="/assets/icon.svg" type="image/svg+xml">
+<link rel="stylesheet" href="/assets/${style}">
+<script type="module" src="/assets/${script}"></script>
+</head>
+<body>
+<div id="root"></div>
+<noscript>svc's dashboard needs JavaScript. Without it, use the command line: svc --help</noscript>
+</body>
+</html>
+`;
+}

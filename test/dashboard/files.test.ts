@@ -1,0 +1,105 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { brotliDecompressSync, gunzipSync } from "node:zlib";
+import { type Api, startApi } from "../helpers/api.ts";
+
+let api: Api;
+beforeAll(async () => {
+  api = await startApi();
+});
+afterAll(() => api.stop());
+
+const PAGES = [
+  "/",
+  "/login",
+  "/welcome",
+  "/cli/authorize?code=X",
+  "/projects/x/change-requests/1",
+  "/settings",
+];
+
+const ask = (path: string, headers: Record<string, string> = {}) =>
+  fetch(api.url + path, { headers, decompress: false });
+
+/** What a page loads first. */
+async function loadedBy(page: string): Promise<string[]> {
+  return [...(await (await ask(page)).text()).matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)].map(
+    ([, path = ""]) => path,
+  );
+}
+
+test("every page is the same document, under a policy that lets nothing in but what svc serves", async () => {
+  const answers = await Promise.all(PAGES.map((page) => ask(page)));
+  expect(new Set(await Promise.all(answers.map((answer) => answer.text()))).size).toBe(1);
+  for (const { status, headers } of answers) {
+    expect(status).toBe(200);
+    expect(headers.get("content-type")).toBe("text/html; charset=utf-8");
+    const policy = headers.get("content-security-policy") ?? "";
+    expect(policy).toContain("default-src 'none'; script-src 'self'; style-src 'self';");
+    expect(policy).toContain("frame-ancestors 'none'");
+    expect(policy).not.toMatch(/unsafe|\*|https?:/);
+    expect(headers.get("cache-control")).toBe("no-cache");
+  }
+});
+
+test("the document holds no script and no style of its own, and loads what there is", async () => {
+  const text = await (await ask("/")).text();
+  expect(text).not.toMatch(/<style|\son\w+=|style=|<script(?![^>]*\ssrc=)/);
+  const paths = await loadedBy("/");
+  expect(paths.length).toBeGreaterThan(2);
+  for (const path of paths) expect([path, (await ask(path)).status]).toEqual([path, 200]);
+});
+
+test("files named by their hash may be kept for ever, the rest is asked for again and not sent twice", async () => {
+  for (const path of ["/login", ...(await loadedBy("/"))]) {
+    const { headers } = await ask(path);
+    const forever = headers.get("cache-control") === "public, max-age=31536000, immutable";
+    expect([path, forever]).toEqual([path, /-\w{8}\.(?:js|css)$/.test(path)]);
+    const again = await ask(path, { "If-None-Match": headers.get("etag") ?? "" });
+    expect([path, again.status, (await again.bytes()).length]).toEqual([path, 304, 0]);
+  }
+});
+
+test.each([
+  ["br", "br"],
+  ["gzip, deflate, br, zstd", "br"],
+  ["gzip", "gzip"],
+  ["br;q=0, gzip;q=0.5", "gzip"],
+  ["identity", null],
+  ["", null],
+])("to who takes %p it is sent as %p", async (accepted, encoding) => {
+  const script = (await loadedBy("/")).find((path) => path.endsWith(".js")) ?? "";
+  const answer = await ask(script, { "Accept-Encoding": accepted });
+  expect(answer.headers.get("content-encoding")).toBe(encoding);
+  expect(answer.headers.get("vary")).toBe("Accept-Encoding");
+  const bytes = await answer.bytes();
+  const plain = encoding === "br" ? brotliDecompressSync(bytes) : encoding ? gunzipSync(bytes) : bytes;
+  const whole = await (await ask(script, { "Accept-Encoding": "identity" })).bytes();
+  expect(Buffer.compare(plain, whole)).toBe(0);
+});
+
+test.each([
+  "/assets/none.js",
+  "/assets/index.html",
+  "/assets/..%2ffiles.json",
+  "/assets/files.json",
+  "/assets/",
+])("%s is not there", async (path) => {
+  expect((await ask(path)).status).toBe(404);
+});
+
+test("an unknown address is 404, of the API and of the pages", async () => {
+  for (const path of ["/v1/none", "/none", "/login/none"]) expect((await ask(path)).status).toBe(404);
+});
+
+/** Compressed bytes of script that a first visit loads (issue: 250 kB). */
+const FIRST_LOAD_MAX = 250_000;
+
+test("the first load is small", async () => {
+  const scripts = (await loadedBy("/")).filter((path) => path.endsWith(".js"));
+  const sizes = await Promise.all(
+    scripts.map(async (path) => (await (await ask(path, { "Accept-Encoding": "br" })).bytes()).length),
+  );
+  const total = sizes.reduce((sum, size) => sum + size, 0);
+  expect(total).toBeGreaterThan(20_000);
+  expect(total).toBeLessThan(FIRST_LOAD_MAX);
+});

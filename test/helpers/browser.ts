@@ -1,0 +1,90 @@
+import { readFileSync } from "node:fs";
+import { type Browser, chromium, type Page } from "playwright-core";
+
+const PROGRAM = Bun.which("chromium") ?? Bun.which("chromium-browser") ?? Bun.which("google-chrome");
+/** For `needs(...CHROMIUM)`. */
+export const CHROMIUM = ["a browser (chromium)", PROGRAM !== null] as const;
+
+/** A page that does not come within this on a loaded machine does not come. */
+const LIMIT_MS = 30_000;
+/** Phones are about this wide; WCAG 2.2, 1.4.10 asks for 320. */
+export const DESKTOP = { width: 1280, height: 800 };
+export const PHONE = { width: 375, height: 740 };
+
+const AXE = Bun.fileURLToPath(import.meta.resolve("axe-core/axe.min.js"));
+
+export async function startBrowser(): Promise<Browser> {
+  if (PROGRAM === null) throw new Error("there is no browser here");
+  return chromium.launch({
+    executablePath: PROGRAM,
+    // as root it has no sandbox of its own, and it shows nothing but what the tests serve
+    args: ["--no-sandbox", "--disable-dev-shm-usage", "--disable-background-networking"],
+  });
+}
+
+export interface Visit {
+  page: Page;
+  /** What went wrong in the page so far: failing scripts, what its policy stopped, what it asked of anybody else. */
+  faults(): string[];
+  close(): Promise<void>;
+}
+
+/** Opens a page in a browser profile of its own. */
+export async function visit(
+  browser: Browser,
+  url: string,
+  { size = DESKTOP, dark = false }: { size?: typeof DESKTOP; dark?: boolean } = {},
+): Promise<Visit> {
+  const context = await browser.newContext({ viewport: size, colorScheme: dark ? "dark" : "light" });
+  const page = await context.newPage();
+  page.setDefaultTimeout(LIMIT_MS);
+  const found: string[] = [];
+  page.on("pageerror", (error) => found.push(`error: ${error.message}`));
+  page.on("console", (message) => {
+    const isStatus = message.text().startsWith("Failed to load resource");
+    if (message.type() === "error" && !isStatus) found.push(`console: ${message.text()}`);
+  });
+  page.on("dialog", (dialog) => {
+    found.push(`dialog: ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+  page.on("request", (request) => {
+    const { origin, protocol } = new URL(request.url());
+    if (protocol !== "data:" && origin !== new URL(url).origin) found.push(`asked: ${request.url()}`);
+  });
+  await page.exposeFunction("noteViolation", (text: string) => void found.push(`policy: ${text}`));
+  await page.addInitScript(() => {
+    document.addEventListener("securitypolicyviolation", (event) => {
+      const note: unknown = Reflect.get(window, "noteViolation");
+      if (typeof note === "function") note(`${event.violatedDirective} ${event.blockedURI} ${event.sample}`);
+    });
+  });
+  await page.goto(url);
+  return { page, faults: () => found, close: () => context.close() };
+}
+
+/** What axe finds against WCAG 2.2 AA that is serious or critical, a line each: the rule, and where. */
+export async function barriers(page: Page): Promise<string[]> {
+  // evaluated, not loaded: the page's policy lets in no script but its own
+  await page.evaluate(readFileSync(AXE, "utf8"));
+  const results: unknown = await page.evaluate(
+    "axe.run({ runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] })",
+  );
+  const { violations } = Object(results);
+  if (!Array.isArray(violations)) throw new Error("axe did not answer");
+  return violations
+    .filter(({ impact }) => impact === "serious" || impact === "critical")
+    .flatMap(({ id, nodes }) =>
+      nodes.map(({ html, failureSummary }: { html: string; failureSummary: string }) => {
+        return `${id}: ${html.slice(0, 200)} ${failureSummary}`;
+      }),
+    );
+}
+
+/** Pixels by which a page is wider than its window: its reader would have to scroll to and fro. */
+export async function overflow(page: Page): Promise<number> {
+  return page.evaluate(() => {
+    const { scrollWidth, clientWidth } = document.documentElement;
+    return Math.max(0, scrollWidth - clientWidth);
+  });
+}
