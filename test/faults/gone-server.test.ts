@@ -2,17 +2,15 @@ import { expect } from "bun:test";
 import { eq } from "drizzle-orm";
 import { type Database, openPostgres } from "../../db/client.ts";
 import { projectSessions, sessionSandboxes } from "../../db/schema/index.ts";
-import { Changes } from "../../src/changes.ts";
 import { readServerId } from "../../src/data-folder.ts";
 import type { SessionStep } from "../../src/deps.ts";
-import { type Api, startApi } from "../helpers/api.ts";
 import { linkTo } from "../helpers/database-link.ts";
 import { needs } from "../helpers/needs.ts";
+import { startOther } from "../helpers/other-server.ts";
 import { createDatabase, POSTGRES } from "../helpers/postgres.ts";
 import { isGone, setServer, silence } from "../helpers/servers.ts";
 import { startSessionServer } from "../helpers/session-server.ts";
-import { startSessions, untilStatus } from "../helpers/sessions.ts";
-import { StandInProvider } from "../helpers/stand-in-provider.ts";
+import { startSessions } from "../helpers/sessions.ts";
 import { until } from "../helpers/until.ts";
 
 const test = needs("a real Postgres", POSTGRES);
@@ -20,22 +18,12 @@ const onLinux = needs("a real Postgres", POSTGRES && process.platform === "linux
 const KEY = "cd".repeat(32);
 const LOST = /not been heard of since .* svc sessions restart/;
 
-/** Another server on the same database, with sandboxes of its own. */
-interface Other {
-  api: Api;
-  provider: StandInProvider;
-  call(method: string, path: string): ReturnType<Api["call"]>;
-  becomes(id: string, status: "running" | "failed"): ReturnType<typeof untilStatus>;
-  look(): void;
-  stop(): Promise<void>;
-}
-
 onLinux(
   "a server is killed and gone: another has its sessions, and once it is back nothing of them is left on its machine",
   async () => {
     const lost = await startSessionServer({ SVC_MASTER_KEY: KEY, SVC_SESSION_CAP: "4" });
     const database = await openPostgres(lost.databaseUrl);
-    const other = await startOther(lost.databaseUrl, lost.path, lost.token, "4");
+    const other = await startOther(lost, { SVC_MASTER_KEY: KEY, SVC_SESSION_CAP: "4" });
     try {
       const ids: string[] = [];
       for (let n = 0; n < 4; n++) ids.push((await lost.create()).session_id);
@@ -98,7 +86,7 @@ onLinux(
       await setServer(database.db, readServerId(server.dataDir), { seen: week, steady: 2 * week });
       await server.start();
       // another that was off as long does not judge what it did not see
-      const other = await startOther(server.databaseUrl, server.path, server.token, "4");
+      const other = await startOther(server, { SVC_MASTER_KEY: KEY });
       await setServer(database.db, readServerId(server.dataDir), { seen: week });
       for (let look = 0; look < 5; look++) {
         other.look();
@@ -135,8 +123,12 @@ test("a server that was cut off from the database goes on with a start that is n
       },
     },
   });
-  const path = `/v1/projects/${lost.projectId}/sessions`;
-  const other = await startOther(made.url, path, lost.api.token, "10");
+  const known = {
+    databaseUrl: made.url,
+    path: `/v1/projects/${lost.projectId}/sessions`,
+    token: lost.api.token,
+  };
+  const other = await startOther(known, { SVC_MASTER_KEY: KEY });
   try {
     const { session_id: running } = await lost.create();
     const { session_id: moved } = await lost.create();
@@ -198,28 +190,6 @@ test("a server that was cut off from the database goes on with a start that is n
     await made.drop();
   }
 }, 90_000);
-
-async function startOther(url: string, path: string, token: string, cap: string): Promise<Other> {
-  const provider = new StandInProvider();
-  const changes = new Changes();
-  const api = await startApi({
-    env: { DATABASE_URL: url, SVC_MASTER_KEY: KEY, SVC_SESSION_CAP: cap },
-    deps: { sandboxes: provider.sandboxesOf, changes },
-  });
-  const call: Other["call"] = (method, below) =>
-    api.call(method, path + below, { token, ...(method === "POST" && { body: {} }) });
-  return {
-    api,
-    provider,
-    call,
-    becomes: (id, status) => untilStatus(async () => (await call("GET", `/${id}`)).body, [status], 20_000),
-    look: () => changes.notify("sessions"),
-    async stop() {
-      await api.stop();
-      await provider.close();
-    },
-  };
-}
 
 async function rowOf({ db }: Database, id: string) {
   const [row] = await db.select().from(projectSessions).where(eq(projectSessions.sessionId, id));

@@ -1,6 +1,6 @@
 import type { DaemonHealth, DaemonPrompt, DaemonPromptBody } from "../../src/contract/daemon.ts";
 import { type Provider, type Sandbox, SandboxError, type SandboxSpec } from "../../src/sandboxes/provider.ts";
-import { sandboxesOf } from "../../src/sandboxes/sandboxes.ts";
+import { type Sandboxes, sandboxesOf } from "../../src/sandboxes/sandboxes.ts";
 
 /** What one sandbox of the stand-in does and has been told. */
 export interface StandIn {
@@ -24,9 +24,9 @@ export interface StandIn {
  * the states of a session, which no engine can be brought into at will. The real ones have a suite of their own.
  */
 export class StandInProvider implements Provider {
-  readonly name = "local";
+  readonly name: Provider["name"];
   readonly sandboxes = new Map<string, StandIn>();
-  readonly sandboxesOf = sandboxesOf([this]);
+  readonly sandboxesOf: Sandboxes;
   /** Called in `start`; may wait, or throw. */
   onStart: (spec: SandboxSpec, signal: AbortSignal) => void | Promise<void> = () => {};
   /** Called in every other method. */
@@ -45,6 +45,11 @@ export class StandInProvider implements Provider {
   readonly stopped: string[] = [];
   starts = 0;
   readonly #servers = new Map<string, Bun.Server<undefined>>();
+
+  constructor(name: Provider["name"] = "local") {
+    this.name = name;
+    this.sandboxesOf = sandboxesOf([this]);
+  }
 
   async start(...[spec, watch, signal]: Parameters<Provider["start"]>): Promise<Sandbox> {
     this.starts++;
