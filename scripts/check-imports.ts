@@ -24,6 +24,7 @@ const ORDER: readonly (readonly string[])[] = [
   ["src/deps.ts", "src/open.ts"],
   ["src/auth/"],
   ["src/accounts/", "src/projects/"],
+  ["src/sign-in/"],
   ["src/secrets/"],
   ["src/sessions/", "src/gateway/", "src/repository/"],
   ["src/change-requests/"],

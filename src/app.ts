@@ -22,6 +22,7 @@ import { repositoryRoutes } from "./repository/routes.ts";
 import { secretRoutes } from "./secrets/routes.ts";
 import { promptRoutes } from "./sessions/prompts/routes.ts";
 import { sessionRoutes } from "./sessions/routes.ts";
+import { signInRoutes } from "./sign-in/routes.ts";
 
 /**
  * The HTTP API. Errors, limits and logging first, since hooks bind only what is registered after them; then the
@@ -86,6 +87,7 @@ export function createApp(deps: Deps) {
       v1
         .get("/health", () => health(deps))
         .use(authRoutes(deps))
+        .use(signInRoutes(deps))
         .use(accountRoutes(deps))
         .use(projectRoutes(deps))
         .use(gatewayRoutes(deps))

@@ -7,4 +7,5 @@ export * from "./sandbox.ts";
 export * from "./secret.ts";
 export * from "./server.ts";
 export * from "./session.ts";
+export * from "./sign-in.ts";
 export * from "./token.ts";

@@ -1,8 +1,8 @@
 import type { Db } from "../../db/client.ts";
 import { ensureUser } from "../accounts/ensure-user.ts";
-import { setPassword } from "../accounts/set-password.ts";
 import { mintToken } from "../auth/token.ts";
 import type { Keys } from "../keys.ts";
+import { setPassword } from "../sign-in/set-password.ts";
 
 /** What an operator may ask for on the machine itself: `svc-api admin token|user`. */
 export type AdminCommand =

@@ -7,10 +7,20 @@ import { type Role, SERVICE_KEY_PREFIX, TOKEN_PREFIX } from "../contract/account
 import { SvcError } from "../contract/errors.ts";
 import { UUID } from "../contract/id.ts";
 import type { Deps } from "../deps.ts";
+import { type BrowserRow, findBrowserAndProject, findBrowserSession } from "./browser.ts";
+
+/** What a request brings to be believed by. A token comes first. */
+export interface Credentials {
+  /** The `Authorization` header. */
+  authorization: string | null;
+  /** The secret of a browser that is signed in, from its cookie. */
+  browser?: string | null;
+}
 
 /** Who is asking. A project token acts as the user who launched it, inside one project. */
 export type Caller =
-  | { kind: "user"; userId: string; tokenId: string; expiresAt: Date | null }
+  /** `tokenId`: null of one who is signed in by a browser. */
+  | { kind: "user"; userId: string; tokenId: string | null; expiresAt: Date | null }
   | {
       kind: "project";
       userId: string;
@@ -27,10 +37,11 @@ const LAST_USED_EVERY_MS = 15 * 60_000;
 const SLUG = /^[a-z0-9][a-z0-9-]{0,62}$/;
 
 /**
- * Finds out who sends an `Authorization` header.
- * @throws unauthorized for a missing, unknown or expired token.
+ * Finds out who sends a request.
+ * @throws unauthorized for a missing, unknown or expired token, and for a browser that is not signed in.
  */
-export async function resolveCaller(deps: Deps, authorization: string | null): Promise<Caller> {
+export async function resolveCaller(deps: Deps, { authorization, browser }: Credentials): Promise<Caller> {
+  if (authorization === null && browser) return visitorOf(await findBrowserSession(deps, browser));
   const hash = deps.keys.hashToken(bearer(authorization));
   const [row] = await deps.db.select(tokenColumns).from(tokens).where(eq(tokens.hash, hash));
   return callerOf(deps, row, hash);
@@ -42,14 +53,12 @@ export async function resolveCaller(deps: Deps, authorization: string | null): P
  */
 export async function resolveProject(
   deps: Deps,
-  authorization: string | null,
+  credentials: Credentials,
   name: string,
 ): Promise<{ caller: Caller; project: ProjectRow; role: Role }> {
-  const hash = deps.keys.hashToken(bearer(authorization));
-  const named = UUID.test(name) || SLUG.test(name);
-  const query = UUID.test(name) ? tokenAndProjectById : tokenAndProjectBySlug;
-  const [row] = await query(deps.db).execute({ hash, name: named ? name.toLowerCase() : "" });
-  const caller = callerOf(deps, row, hash);
+  const by = UUID.test(name) ? "id" : "slug";
+  const named = by === "id" || SLUG.test(name);
+  const { caller, row } = await findWithProject(deps, credentials, by, named ? name.toLowerCase() : "");
   if (!named) throw new SvcError("validation_failed", "A project is named by its id (a UUID) or its slug.");
   const project = row?.project ?? null;
   if (caller.kind === "project" && caller.projectId !== project?.projectId) {
@@ -58,6 +67,23 @@ export async function resolveProject(
   if (!project) throw new SvcError("not_found", "There is no such project.");
   if (!row?.role) throw new SvcError("forbidden", "You are not a member of this project's account.");
   return { caller, project, role: row.role };
+}
+
+/** The caller, and the row with the project and the role. */
+async function findWithProject(
+  deps: Deps,
+  { authorization, browser }: Credentials,
+  by: "id" | "slug",
+  name: string,
+) {
+  if (authorization === null && browser) {
+    const row = await findBrowserAndProject(deps, browser, by, name);
+    return { caller: visitorOf(row), row };
+  }
+  const hash = deps.keys.hashToken(bearer(authorization));
+  const query = by === "id" ? tokenAndProjectById : tokenAndProjectBySlug;
+  const [row] = await query(deps.db).execute({ hash, name });
+  return { caller: callerOf(deps, row, hash), row };
 }
 
 /** The user behind a caller, for `whoami`. */
@@ -121,6 +147,11 @@ function callerOf(deps: Deps, row: FoundToken | undefined, hash: string): Caller
     projectId: row.tokenProjectId,
     sessionId: row.sessionId,
   };
+}
+
+function visitorOf(row: BrowserRow | null): Caller {
+  if (!row) throw unauthorized("You are signed out. Sign in again.");
+  return { kind: "user", userId: row.userId, tokenId: null, expiresAt: row.expiresAt };
 }
 
 /** Written beside the request: an answer does not wait for it, and a failure of it is not the caller's. */

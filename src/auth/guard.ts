@@ -2,7 +2,8 @@ import { Elysia } from "elysia";
 import type { Role } from "../contract/account.ts";
 import { SvcError } from "../contract/errors.ts";
 import type { Deps } from "../deps.ts";
-import { type Caller, type ProjectRow, resolveCaller, resolveProject } from "./caller.ts";
+import { type Caller, type Credentials, type ProjectRow, resolveCaller, resolveProject } from "./caller.ts";
+import { askingOf, cookieSecret } from "./cookie.ts";
 
 /**
  * What a project route asks of its caller. `write`: any token of the project or of a member. `user`: a member's user
@@ -24,13 +25,13 @@ export function guard(deps: Deps) {
   return new Elysia({ name: "guard" }).macro({
     caller: (_: true) => ({
       async transform({ request }) {
-        callers.set(request, await resolveCaller(deps, request.headers.get("authorization")));
+        callers.set(request, await resolveCaller(deps, credentialsOf(deps, request)));
       },
       resolve: ({ request }) => ({ caller: known(callers, request) }),
     }),
     user: (_: true) => ({
       async transform({ request }) {
-        const caller = await resolveCaller(deps, request.headers.get("authorization"));
+        const caller = await resolveCaller(deps, credentialsOf(deps, request));
         if (caller.kind !== "user") {
           throw new SvcError(
             "forbidden",
@@ -44,14 +45,21 @@ export function guard(deps: Deps) {
     project: (access: ProjectAccess) => ({
       async transform({ request, params }) {
         const name: unknown = Reflect.get(Object(params), "projectId");
-        const authorization = request.headers.get("authorization");
-        const resolved = await resolveProject(deps, authorization, typeof name === "string" ? name : "");
+        const credentials = credentialsOf(deps, request);
+        const resolved = await resolveProject(deps, credentials, typeof name === "string" ? name : "");
         allow(access, resolved.caller, resolved.role);
         found.set(request, resolved);
       },
       resolve: ({ request }) => known(found, request),
     }),
   });
+}
+
+/** @throws forbidden for what another site's page asked */
+function credentialsOf(deps: Deps, request: Request): Credentials {
+  const authorization = request.headers.get("authorization");
+  if (authorization !== null) return { authorization };
+  return { authorization, browser: cookieSecret(deps, askingOf(request)) };
 }
 
 function allow(access: ProjectAccess, caller: Caller, role: Role): void {

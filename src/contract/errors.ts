@@ -13,6 +13,7 @@ export const ERROR_STATUS = {
   reserved_name: 400,
   // who is asking
   unauthorized: 401,
+  bad_credentials: 401,
   forbidden: 403,
   agent_merge_forbidden: 403,
   // what is asked for

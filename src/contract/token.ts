@@ -8,3 +8,5 @@ export const SERVICE_KEY_PREFIX = "svc_sb_";
 export const PREVIEW_LINK_PREFIX = "svc_pv_";
 /** The user name that git hosts, and svc's own gateway, accept beside a token. */
 export const TOKEN_USER = "x-access-token";
+/** The secret's in the cookie of a browser that is signed in. */
+export const BROWSER_SESSION_PREFIX = "svc_bs_";

@@ -49,7 +49,7 @@ async function sessionOf(
 ): Promise<LiveSession> {
   const key = /^bearer +(\S{1,256}) *$/i.exec(authorization ?? "")?.[1];
   if (key?.startsWith(SERVICE_KEY_PREFIX)) return await sessionOfKey(deps, key, projectName);
-  const { caller, project } = await resolveProject(deps, authorization, projectName);
+  const { caller, project } = await resolveProject(deps, { authorization }, projectName);
   if (caller.kind === "user") {
     const sentence = "A clone credential is a sandbox's. People clone with their own token as the password.";
     throw new SvcError("forbidden", sentence);

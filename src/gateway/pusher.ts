@@ -34,7 +34,11 @@ export async function resolvePusher(
     if (saves) return { pusher: { kind: "saver", id: sessionId, branch, ref: savedRef(sessionId) }, project };
     return { pusher: { kind: "session", id: sessionId, branch }, project };
   }
-  const { caller, project } = await resolveProject(deps, `Bearer ${credential}`, projectName);
+  const { caller, project } = await resolveProject(
+    deps,
+    { authorization: `Bearer ${credential}` },
+    projectName,
+  );
   return { pusher: await pusherOf(deps, caller), project };
 }
 

@@ -1,6 +1,6 @@
 import { and, eq } from "drizzle-orm";
 import { accountMembers } from "../../db/schema/index.ts";
-import { resolveCaller, resolveProject } from "../auth/caller.ts";
+import { type Credentials, resolveCaller, resolveProject } from "../auth/caller.ts";
 import { SvcError } from "../contract/errors.ts";
 import type { UserRole } from "../contract/user-context.ts";
 import type { Deps } from "../deps.ts";
@@ -18,10 +18,10 @@ export interface Admitted extends Reached {
 
 export interface Door {
   /**
-   * Lets the holder of a token in: at once when that was found out a moment ago.
+   * Lets the holder of a token in, and a browser that is signed in: at once when that was found out a moment ago.
    * @throws unauthorized, forbidden, not_found: `resolveProject`'s, of the session's project
    */
-  byToken(authorization: string | null, sessionId: string): Admitted | Promise<Admitted>;
+  byCredentials(credentials: Credentials, sessionId: string): Admitted | Promise<Admitted>;
   /**
    * The same by the cookies of a preview.
    * @throws unauthorized, forbidden for who is no member any more, not_found
@@ -43,8 +43,10 @@ export function createDoor(deps: Deps): Door {
   const once = createMemory({ keepMs: REMEMBER_MS, max: REMEMBERED_MAX }, isReady);
 
   return {
-    byToken: (authorization, sessionId) =>
-      once(`${sessionId} ${authorization}`, () => admitToken(deps, authorization, sessionId)),
+    byCredentials: (credentials, sessionId) =>
+      once(`${sessionId} ${credentials.authorization} ${credentials.browser}`, () =>
+        admitHolder(deps, credentials, sessionId),
+      ),
     byCookies(cookies, place) {
       if (cookies.length === 0) throw signInFirst(place);
       const key = `${place.sessionId}:${place.port} ${cookies.join(" ")}`;
@@ -53,13 +55,14 @@ export function createDoor(deps: Deps): Door {
   };
 }
 
-async function admitToken(deps: Deps, authorization: string | null, sessionId: string): Promise<Admitted> {
-  const reached = authorization === null ? null : await reachSession(deps, sessionId);
+async function admitHolder(deps: Deps, credentials: Credentials, sessionId: string): Promise<Admitted> {
+  const isAnybody = credentials.authorization === null && !credentials.browser;
+  const reached = isAnybody ? null : await reachSession(deps, sessionId);
   if (!reached) {
-    await resolveCaller(deps, authorization);
+    await resolveCaller(deps, credentials);
     throw new SvcError("not_found", "There is no such session.");
   }
-  const { caller } = await resolveProject(deps, authorization, reached.project.projectId);
+  const { caller } = await resolveProject(deps, credentials, reached.project.projectId);
   return { ...reached, userId: caller.userId, role: caller.kind === "user" ? "user" : "agent" };
 }
 

@@ -1,3 +1,6 @@
+import type { Credentials } from "../auth/caller.ts";
+import { cookieSecret } from "../auth/cookie.ts";
+import { DAEMON_PORT } from "../contract/daemon.ts";
 import { SvcError } from "../contract/errors.ts";
 import type { Deps } from "../deps.ts";
 import type { Decide, Decision, Explain } from "../splice/connection.ts";
@@ -55,7 +58,7 @@ export function createFront(deps: Deps, api: Address): Front {
     const asked = readSandboxTarget(head.target);
     const seen = { host: `localhost:${asked.port}`, origin: null, authorization: false };
     const visit = { head, client, seen, ...asked };
-    const admitted = door.byToken(fieldOf(head.fields, "authorization") ?? null, visit.sessionId);
+    const admitted = door.byCredentials(credentialsOf(deps, head, asked.port), visit.sessionId);
     return admitted instanceof Promise ? admitted.then((found) => pass(found, visit)) : pass(admitted, visit);
   }
 
@@ -71,6 +74,14 @@ export function createFront(deps: Deps, api: Address): Front {
       return refused(error);
     }
   }
+}
+
+/** By its cookie a page reaches the daemon alone: an app in a sandbox has a preview, and a cookie of that. */
+function credentialsOf(deps: Deps, { fields, host }: RequestHead, port: number): Credentials {
+  const header = (name: string) => fieldOf(fields, name.toLowerCase()) ?? null;
+  const authorization = header("authorization");
+  if (authorization !== null || port !== DAEMON_PORT) return { authorization };
+  return { authorization, browser: cookieSecret(deps, { header, host }) };
 }
 
 /** Only the listener says where a request came from; and the framework misreads paths after a very short Host. */

@@ -76,7 +76,7 @@ function forSandbox({ key, value }: Field, { origin, authorization }: Seen): str
 /** A bearer of svc's; the daemon looks into the other schemes. */
 const OWN_TOKEN = /^\S+ +svc_/i;
 /** svc's own cookies, by the beginning of their names, which some servers read in either case. */
-const OWN_COOKIE = /^(?:__Host-|__Secure-)?svc_/i;
+const OWN_COOKIE = /^(?:__Host-|__Secure-)?svc(?:_|=)/i;
 
 function withoutOwnCookies(value: string): string | null {
   const others = value.split(";").filter((cookie) => !OWN_COOKIE.test(cookie.trim()));

@@ -116,7 +116,7 @@ describe("what the sandbox is told", () => {
       "X-Forwarded-Host: evil",
       "Forwarded: for=1.2.3.4",
       "X-Real-IP: 1.2.3.4",
-      "Cookie: a=1; svc_session=x; __Host-svc_preview=y; SVC_X=z; b=2",
+      "Cookie: a=1; svc_session=x; svc=u; __Host-svc=v; __Host-svc_preview=y; SVC_X=z; b=2",
       "X-Named: 1",
       "Connection: X-Named",
       "X-Own: stays",

@@ -1,0 +1,43 @@
+import { askServer } from "../../src/admin/socket.ts";
+import type { Api, CallOptions } from "./api.ts";
+
+/** What keeps cookies as a browser does, and asks as svc's pages do. */
+export interface Browser {
+  /** `name=value` of the session's cookie, as it was last set. */
+  cookie: string | null;
+  /** Sends a request; `page: false` without the header that only svc's pages send. */
+  call(method: string, path: string, options?: CallOptions & { page?: boolean }): ReturnType<Api["call"]>;
+}
+
+export const PASSWORD = "correct horse battery staple";
+
+/** A browser that nobody is signed in with. */
+export function openBrowser(api: Pick<Api, "call">): Browser {
+  const browser: Browser = {
+    cookie: null,
+    async call(method, path, { page = true, headers = {}, ...options } = {}) {
+      const own = {
+        ...(browser.cookie !== null && { Cookie: browser.cookie }),
+        ...(page && { "X-Svc-Dashboard": "1" }),
+      };
+      const answer = await api.call(method, path, {
+        token: null,
+        ...options,
+        headers: { ...own, ...headers },
+      });
+      const set = answer.headers.get("set-cookie");
+      if (set !== null) browser.cookie = /Max-Age=0/.test(set) ? null : (set.split(";")[0] ?? null);
+      return answer;
+    },
+  };
+  return browser;
+}
+
+/** Gives a user a password as an operator does, and signs a browser in by it. */
+export async function signedIn(api: Api, email = "first@example.com", password = PASSWORD): Promise<Browser> {
+  await askServer(api.dataDir, { verb: "user", email, password });
+  const browser = openBrowser(api);
+  const answer = await browser.call("POST", "/v1/auth/sign-in", { body: { email, password } });
+  if (answer.status !== 200) throw new Error(`not signed in: ${answer.status} ${answer.text}`);
+  return browser;
+}
