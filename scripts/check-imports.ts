@@ -10,6 +10,7 @@ import { sourceFiles } from "./sources.ts";
  */
 const ORDER: readonly (readonly string[])[] = [
   ["src/contract/", "src/splice/"],
+  ["src/conversation/"],
   [
     "db/",
     "src/slug.ts",
@@ -41,11 +42,12 @@ const ORDER: readonly (readonly string[])[] = [
 const ONLY: Readonly<Record<string, readonly string[]>> = {
   "src/contract/": [],
   "src/splice/": [],
+  "src/conversation/": ["src/contract/"],
   "db/": ["src/contract/"],
   "src/git/": ["src/contract/"],
-  "cli/": ["src/contract/"],
+  "cli/": ["src/contract/", "src/conversation/"],
   "daemon/": ["src/contract/", "src/splice/"],
-  "dashboard/": ["src/contract/"],
+  "dashboard/": ["src/contract/", "src/conversation/"],
 };
 
 /** The files that know which database there is, and what they alone import. */

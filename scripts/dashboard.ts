@@ -10,7 +10,7 @@ import { digest, readStamp, writeStamp } from "./stamp.ts";
 /** What decides how the dashboard's files come out. */
 export const DASHBOARD_INPUTS = [
   ...["package.json", "bun.lock", "tsconfig.json", "scripts/dashboard.ts"],
-  ...["dashboard", "src/contract"],
+  ...["dashboard", "src/contract", "src/conversation"],
 ];
 
 const TYPES: Readonly<Record<string, string>> = {

@@ -1,4 +1,4 @@
-import type { Ask, Question } from "./events.ts";
+import type { Ask, Question } from "../../src/conversation/events.ts";
 
 /** What a person's words mean for what is asked; `again` says what to type instead. */
 export type Reply =

@@ -1,5 +1,5 @@
+import type { News } from "../../src/conversation/talk.ts";
 import type { CHAT_FIELDS } from "../table/sessions.ts";
-import type { News } from "./talk.ts";
 
 /** What happens as an event for programs (docs/chat.md); null for what is of no use to them. */
 export function jsonOf(news: News): Partial<Record<(typeof CHAT_FIELDS)[number], unknown>> | null {

@@ -1,12 +1,12 @@
 import { newMessageId } from "../../src/contract/message-id.ts";
+import type { Outcome } from "../../src/conversation/outcome.ts";
+import type { Runtime } from "../../src/conversation/runtime.ts";
+import { type News, Talk } from "../../src/conversation/talk.ts";
 import type { Context } from "../context.ts";
 import { CliError } from "../failure.ts";
 import { count } from "../text.ts";
-import type { Outcome } from "./outcome.ts";
 import { makePrinter } from "./printer.ts";
-import type { Runtime } from "./runtime.ts";
-import { type News, Talk } from "./talk.ts";
-import { askLine, outcomeWords } from "./words.ts";
+import { askLine, outcomeLine } from "./words.ts";
 
 type Ended = Extract<News, { type: "ended" }>;
 
@@ -114,6 +114,6 @@ function failureOf(
     outcome === "failed"
       ? `The session's log: svc sessions logs ${id}`
       : `To go on: svc sessions chat ${id}${again}`;
-  const words = outcome === "completed" ? "" : outcomeWords(outcome, error);
+  const words = outcome === "completed" ? "" : outcomeLine(outcome, error);
   return new CliError(CODES[outcome], words, { session_id, hint });
 }

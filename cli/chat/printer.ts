@@ -1,10 +1,10 @@
+import type { Ask } from "../../src/conversation/events.ts";
+import type { News } from "../../src/conversation/talk.ts";
 import type { Context } from "../context.ts";
 import { painter } from "../output.ts";
 import { lines } from "../text.ts";
 import { cleaner } from "./cleaner.ts";
-import type { Ask } from "./events.ts";
 import { jsonOf } from "./json.ts";
-import type { News } from "./talk.ts";
 import { askLine, retryLine, toolLine } from "./words.ts";
 
 /** Where the answer to one prompt is printed, and what is done for it. */

@@ -1,10 +1,10 @@
+import type { Runtime } from "../../src/conversation/runtime.ts";
 import type { Context } from "../context.ts";
 import { usage } from "../failure.ts";
 import { painter } from "../output.ts";
 import { historyPath, readHistory } from "./history.ts";
 import { Input } from "./input.ts";
 import { Room } from "./room.ts";
-import type { Runtime } from "./runtime.ts";
 import { Screen } from "./screen.ts";
 import { openTerminal } from "./terminal.ts";
 import { Transcript } from "./transcript.ts";

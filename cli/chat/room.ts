@@ -1,4 +1,6 @@
 import { newMessageId } from "../../src/contract/message-id.ts";
+import type { Runtime } from "../../src/conversation/runtime.ts";
+import { type News, Talk } from "../../src/conversation/talk.ts";
 import { CliError } from "../failure.ts";
 import type { Paint } from "../output.ts";
 import type { System } from "../system.ts";
@@ -7,9 +9,7 @@ import { Asking } from "./asking.ts";
 import { addToHistory } from "./history.ts";
 import type { Input } from "./input.ts";
 import type { Key } from "./keys.ts";
-import type { Runtime } from "./runtime.ts";
 import type { Screen } from "./screen.ts";
-import { type News, Talk } from "./talk.ts";
 import type { ChatTerminal } from "./terminal.ts";
 import type { Transcript } from "./transcript.ts";
 import { retryLine } from "./words.ts";

@@ -1,10 +1,11 @@
+import type { Ask, Question } from "../../src/conversation/events.ts";
+import type { News } from "../../src/conversation/talk.ts";
+import { DAEMON_MARK } from "../../src/conversation/words.ts";
 import type { Paint } from "../output.ts";
 import { count, lines, oneLine } from "../text.ts";
 import { cleaner } from "./cleaner.ts";
-import type { Ask, Question } from "./events.ts";
 import type { Screen } from "./screen.ts";
-import type { News } from "./talk.ts";
-import { outcomeWords, retryLine, toolLine } from "./words.ts";
+import { outcomeLine, retryLine, toolLine } from "./words.ts";
 
 /** Prompts of the past with which a chat begins, and characters of one text of it that are shown. */
 const PAST_PROMPTS = 5;
@@ -12,8 +13,6 @@ const PAST_MAX = 4000;
 /** Lines of a prompt that are shown; whoever wrote it knows the rest. */
 const PROMPT_LINES = 12;
 const PROMPT_LINE_MAX = 2000;
-/** What the daemon says in the conversation begins so (daemon/runtime/interrupted.ts). */
-const MARK = "[svc] ";
 
 type Block = "prompt" | "text" | "tool" | "note" | "ask";
 
@@ -49,7 +48,8 @@ export class Transcript {
       return;
     }
     const { type } = news;
-    if (type === "prompt" && news.text.startsWith(MARK)) this.#cutOff(news.text.slice(MARK.length));
+    if (type === "prompt" && news.text.startsWith(DAEMON_MARK))
+      this.#cutOff(news.text.slice(DAEMON_MARK.length));
     else if (type === "prompt" && !isOwn(news.messageId)) this.prompt(news.text);
     if (type === "turn") this.#isCutOff = false;
     if (type === "text") this.#text(news.text, news.begins);
@@ -59,14 +59,14 @@ export class Transcript {
     if (type === "status" && news.status.type === "retry") {
       this.#block("note", this.#paint.yellow(retryLine(news.status, now)));
     }
-    if (type === "cut") this.#cutOff(outcomeWords("cut_off", null));
+    if (type === "cut") this.#cutOff(outcomeLine("cut_off", null));
     if (type === "gap") this.note("Some of the conversation was missed here.");
     if (type === "asked") this.#ask(news.ask);
     if (type === "ended") {
       this.#endText();
       const { outcome, error } = news;
-      if (outcome === "cut_off") this.#cutOff(outcomeWords(outcome, error));
-      else if (outcome !== "completed") this.#block("note", this.#paint.red(outcomeWords(outcome, error)));
+      if (outcome === "cut_off") this.#cutOff(outcomeLine(outcome, error));
+      else if (outcome !== "completed") this.#block("note", this.#paint.red(outcomeLine(outcome, error)));
     }
   }
 

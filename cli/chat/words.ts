@@ -1,9 +1,9 @@
-import { explainRun } from "../../src/contract/runtime.ts";
+import type { Ask, RunError, Status } from "../../src/conversation/events.ts";
+import type { Outcome } from "../../src/conversation/outcome.ts";
+import type { FileEdit, ToolUse } from "../../src/conversation/tools.ts";
+import { askWords, outcomeWords, retryWords } from "../../src/conversation/words.ts";
 import type { Paint } from "../output.ts";
 import { oneLine } from "../text.ts";
-import type { Ask, RunError, Status } from "./events.ts";
-import type { Outcome } from "./outcome.ts";
-import type { FileEdit, ToolUse } from "./tools.ts";
 
 /** What is shown of a conversation beside its text, each on one line, safe for a terminal, without its end. */
 
@@ -25,31 +25,12 @@ function editWords({ path, additions, deletions }: FileEdit, paint: Paint): stri
 }
 
 /** @param now milliseconds since 1970 */
-export function retryLine(status: Extract<Status, { type: "retry" }>, now: number): string {
-  const seconds = status.at === null ? 0 : Math.max(0, Math.round((status.at - now) / 1000));
-  const when = seconds > 0 ? ` in ${seconds} s` : "";
-  return `The model does not answer (${oneLine(status.message)}). Try ${status.attempt + 1}${when}.`;
-}
+export const retryLine = (status: Extract<Status, { type: "retry" }>, now: number): string =>
+  oneLine(retryWords(status, now));
 
 /** What a prompt came to, for those that did not end well. */
-export function outcomeWords(outcome: Exclude<Outcome, "completed">, error: RunError | null): string {
-  switch (outcome) {
-    case "failed":
-      return `The agent's run failed: ${oneLine(explainRun(error?.message ?? "no reason is known"))}`;
-    case "aborted":
-      return "The agent's run was aborted.";
-    case "rejected":
-      return "The agent's run ended because what it asked was refused.";
-    case "cut_off":
-      return "The answer was cut off: the agent's runtime was started again in the middle of it.";
-    case "unanswered":
-      return "The agent did not answer: the run ended before it began.";
-  }
-}
+export const outcomeLine = (outcome: Exclude<Outcome, "completed">, error: RunError | null): string =>
+  oneLine(outcomeWords(outcome, error));
 
-/** What is asked for, in one line. */
-export function askLine(ask: Ask): string {
-  if (ask.kind === "question") return oneLine(ask.questions.map(({ question }) => question).join(" "));
-  const what = ask.patterns.length === 0 ? "" : `: ${ask.patterns.join(", ")}`;
-  return oneLine(`${ask.permission}${what}`);
-}
+/** What is asked for. */
+export const askLine = (ask: Ask): string => oneLine(askWords(ask));

@@ -1,5 +1,3 @@
-import { randomBytes } from "node:crypto";
-
 /** Of the time, as the runtime writes it: milliseconds × 4096, the lowest 48 bits. */
 const TIME_BITS = 48;
 const STEPS_PER_MS = 4096n;
@@ -11,7 +9,12 @@ const STEPS_PER_MS = 4096n;
  * @param now milliseconds since 1970
  * @param end 14 hexadecimal digits, by which it is known again
  */
-export function newMessageId(now: number, end = randomBytes(7).toString("hex")): string {
+export function newMessageId(now: number, end = randomHex(7)): string {
   const time = BigInt.asUintN(TIME_BITS, BigInt(now) * STEPS_PER_MS);
   return `msg_${time.toString(16).padStart(TIME_BITS / 4, "0")}${end}`;
+}
+
+function randomHex(bytes: number): string {
+  const random = crypto.getRandomValues(new Uint8Array(bytes));
+  return Array.from(random, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }

@@ -6,10 +6,10 @@ import { PassThrough } from "node:stream";
 import fc from "fast-check";
 import { Asking } from "../../cli/chat/asking.ts";
 import { change, type Draft, draftOf, EMPTY, shownOf, textOf } from "../../cli/chat/editor.ts";
-import type { Ask } from "../../cli/chat/events.ts";
 import { addToHistory, historyPath, readHistory } from "../../cli/chat/history.ts";
 import { Input } from "../../cli/chat/input.ts";
 import { Keyboard } from "../../cli/chat/keys.ts";
+import type { Ask } from "../../src/conversation/events.ts";
 import { makeHome } from "../helpers/cli-run.ts";
 
 /** What a person's keys make of a draft; Enter ends it. `|` is the cursor. */

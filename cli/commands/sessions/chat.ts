@@ -3,6 +3,7 @@ import { type Api, path } from "../../api.ts";
 import type { Context } from "../../context.ts";
 import { CliError, usage } from "../../failure.ts";
 import { readText } from "../../input.ts";
+import { reachOf } from "../../reach.ts";
 import type { Handler } from "../../spec.ts";
 import type * as table from "../../table/sessions.ts";
 import { oneLine } from "../../text.ts";
@@ -27,8 +28,9 @@ export const chat: Handler<typeof table.chat> = async (context, { args, flags })
   }
   const found = flags.new ? await begin(context) : await find(context, args.id);
   const session = await awake(context, found);
-  const { runtimeOf } = await import("../../chat/runtime.ts");
-  const runtime = runtimeOf(found.api, session);
+  const { runtimeOf } = await import("../../../src/conversation/runtime.ts");
+  const { checkAlive } = await import("../../chat/alive.ts");
+  const runtime = runtimeOf(reachOf(found.api), session, () => checkAlive(found.api, session));
   if (words !== undefined) {
     const { oneShot } = await import("../../chat/one-shot.ts");
     return oneShot(context, runtime, words);

@@ -1,5 +1,6 @@
 import type { CreatePromptBody, Prompt } from "../../../src/contract/prompt.ts";
 import type { Session } from "../../../src/contract/session.ts";
+import { passes } from "../../../src/conversation/reach.ts";
 import { path } from "../../api.ts";
 import type { Context } from "../../context.ts";
 import { CliError, usage } from "../../failure.ts";
@@ -7,7 +8,6 @@ import { readText } from "../../input.ts";
 import type { Handler } from "../../spec.ts";
 import type * as table from "../../table/session-prompts.ts";
 import { count, oneLine } from "../../text.ts";
-import { passes } from "./follow.ts";
 import { freeing } from "./new.ts";
 import { type Found, findSession } from "./reference.ts";
 import { promptLine } from "./show-prompt.ts";

@@ -1,8 +1,9 @@
 import type { LogLine, Session } from "../../../src/contract/session.ts";
+import { follow } from "../../../src/conversation/follow.ts";
 import type { Context } from "../../context.ts";
 import { CliError } from "../../failure.ts";
+import { reachOf } from "../../reach.ts";
 import { count, oneLine } from "../../text.ts";
-import { follow } from "./follow.ts";
 import { makeProgress, type Progress } from "./progress.ts";
 import type { Found } from "./reference.ts";
 import { shortId, statusText } from "./show-session.ts";
@@ -67,7 +68,7 @@ async function untilSettled(
   let isLost = false;
   show(session, goal, progress);
   if (isSettled(session, goal)) return session;
-  for await (const heard of follow(api, path, signal)) {
+  for await (const heard of follow(reachOf(api), path, signal)) {
     if (heard.type === "deleted") return null;
     if (heard.type === "lost") {
       if (!isLost) progress.notice(`${heard.reason} Trying again…`);
@@ -78,7 +79,7 @@ async function untilSettled(
     if (heard.type === "log") {
       // A stream begins with the end of the log, and what it says of earlier starts is no news.
       if (heard.line.at === null || heard.line.at >= begun.updated_at) progress.line(heard.line);
-    } else {
+    } else if (heard.type === "session") {
       session = heard.session;
       show(session, goal, progress);
       if (isSettled(session, goal)) return session;

@@ -1,10 +1,9 @@
-import { newMessageId } from "../../src/contract/message-id.ts";
-import { type Patience, rest } from "../commands/sessions/follow.ts";
-import { CliError } from "../failure.ts";
+import { newMessageId } from "../contract/message-id.ts";
 import { Conversation, type Happening } from "./conversation.ts";
 import type { Ask, RunError } from "./events.ts";
 import { listen } from "./listen.ts";
 import type { Outcome, Result } from "./outcome.ts";
+import { later, type Patience, rest } from "./patience.ts";
 import { passes, type Runtime } from "./runtime.ts";
 
 /** What a chat is told. */
@@ -66,7 +65,7 @@ export class Talk {
     return this.#conversation?.asks ?? [];
   }
 
-  /** Listens until `end`. @throws CliError what `listen` gives up for. */
+  /** Listens until `end`. @throws what `listen` gives up for. */
   async listen(): Promise<void> {
     const id = await this.#patiently(() => this.#runtime.conversation());
     const conversation = new Conversation(id);
@@ -99,7 +98,7 @@ export class Talk {
     this.#stop.abort();
   }
 
-  /** Asks something of the agent, once it is reached; the answer is told. @throws CliError when it did not get there. */
+  /** Asks something of the agent, once it is reached; the answer is told. @throws when it did not get there. */
   async say(words: string, messageId = newMessageId(Date.now())): Promise<string> {
     const conversation = await this.#ready.promise;
     conversation.forgetErrors();
@@ -111,8 +110,7 @@ export class Talk {
       this.#open.delete(messageId);
       throw error;
     }
-    const quiet = setTimeout(() => this.#open.has(messageId) && this.#settle(), QUIET_MS);
-    quiet.unref();
+    later(QUIET_MS, () => this.#open.has(messageId) && this.#settle());
     return messageId;
   }
 
@@ -164,7 +162,7 @@ export class Talk {
       }
     } catch {
       // what cannot be looked at now is looked at again
-      setTimeout(() => this.#settle(), UNSEEN_PAUSE_MS).unref();
+      later(UNSEEN_PAUSE_MS, () => this.#settle());
     } finally {
       this.#settling = false;
     }
@@ -229,6 +227,6 @@ export class Talk {
 
   #known(): Conversation {
     if (this.#conversation) return this.#conversation;
-    throw new CliError("internal", "The conversation is not known yet.");
+    throw new Error("the conversation is not known yet");
   }
 }

@@ -1,7 +1,8 @@
 import { afterAll, beforeEach, expect, test } from "bun:test";
 import { makeApi } from "../../cli/api.ts";
-import { follow, type Heard } from "../../cli/commands/sessions/follow.ts";
+import { reachOf } from "../../cli/reach.ts";
 import type { Target } from "../../cli/target.ts";
+import { follow, type Heard } from "../../src/conversation/follow.ts";
 import { failure, fakeApi, PROJECT_ID, type Seen, TOKEN } from "../helpers/cli-api.ts";
 import { fakeSystem } from "../helpers/cli-run.ts";
 import {
@@ -51,7 +52,12 @@ async function hear(
   const own = makeApi(fakeSystem(), target, 1);
   const heard: Heard[] = [];
   const patience = { ...PATIENCE, silentSeconds };
-  for await (const each of follow(own, `/projects/${PROJECT_ID}/sessions/${SESSION_ID}`, signal, patience)) {
+  for await (const each of follow(
+    reachOf(own),
+    `/projects/${PROJECT_ID}/sessions/${SESSION_ID}`,
+    signal,
+    patience,
+  )) {
     if (each.type !== "lost" || heard.at(-1)?.type !== "lost") heard.push(each);
     if (until(each)) break;
   }

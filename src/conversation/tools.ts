@@ -1,4 +1,4 @@
-import { arrayOf, field, numberField, textField } from "../../src/contract/json.ts";
+import { arrayOf, field, numberField, textField } from "../contract/json.ts";
 
 /** One use of a tool by the agent. */
 export interface ToolUse {
@@ -11,6 +11,12 @@ export interface ToolUse {
   files: FileEdit[];
   /** The conversation of a subagent that it started. */
   subagent: string | null;
+  /** What it was given, in the order in which it was. */
+  input: { name: string; value: string }[];
+  /** What it said; empty while it runs. */
+  output: string;
+  /** The change that it made, as a patch; empty where it made none, or does not say. */
+  patch: string;
 }
 
 export interface FileEdit {
@@ -23,6 +29,9 @@ export interface FileEdit {
 const WORDS_MAX = 300;
 /** Files of one edit that are named. */
 const FILES_MAX = 20;
+/** Characters of an input, an output or a patch, and inputs of one tool: what a person reads. */
+const DETAIL_MAX = 20_000;
+const INPUTS_MAX = 20;
 /** Inputs that say what a tool does, the first that is there. */
 const TELLING = ["command", "filePath", "path", "pattern", "url", "query", "description", "name"];
 
@@ -41,11 +50,27 @@ export function toolOf(part: unknown): ToolUse | null {
     error: status === "error" ? cut(textField(state, "error") || "it failed") : null,
     files: status === "completed" ? filesOf(tool, input, metadata) : [],
     subagent: textField(metadata, "sessionId") || null,
+    input: inputsOf(input),
+    output: shorten(textField(state, "output"), DETAIL_MAX),
+    patch: shorten(
+      textField(metadata, "diff") || textField(field(metadata, "filediff"), "patch"),
+      DETAIL_MAX,
+    ),
   };
 }
 
 const isState = (status: string): status is ToolUse["state"] =>
   ["pending", "running", "completed", "error"].includes(status);
+
+function inputsOf(input: unknown): ToolUse["input"] {
+  if (typeof input !== "object" || input === null) return [];
+  return Object.entries(input)
+    .slice(0, INPUTS_MAX)
+    .map(([name, value]) => ({
+      name: shorten(name, WORDS_MAX),
+      value: shorten(typeof value === "string" ? value : (JSON.stringify(value) ?? ""), DETAIL_MAX),
+    }));
+}
 
 function filesOf(tool: string, input: unknown, metadata: unknown): FileEdit[] {
   const many = arrayOf(field(metadata, "files")).slice(0, FILES_MAX).map(editOf);
@@ -66,6 +91,9 @@ const lineCount = (content: string): number =>
   content === "" ? 0 : content.replace(/\n$/, "").split("\n").length;
 
 function cut(words: string): string {
-  const line = words.trim().replace(/\s*\n\s*/g, " ⏎ ");
-  return line.length > WORDS_MAX ? `${line.slice(0, WORDS_MAX).trimEnd()}…` : line;
+  return shorten(words.trim().replace(/\s*\n\s*/g, " ⏎ "), WORDS_MAX);
+}
+
+function shorten(text: string, max: number): string {
+  return text.length > max ? `${text.slice(0, max).trimEnd()}…` : text;
 }

@@ -1,10 +1,9 @@
-import { parseJson, textField } from "../../src/contract/json.ts";
-import { readEvents } from "../../src/contract/sse.ts";
-import { unexpected } from "../api-failure.ts";
-import { type Patience, rest } from "../commands/sessions/follow.ts";
-import { CliError } from "../failure.ts";
+import { parseJson, textField } from "../contract/json.ts";
+import { readEvents } from "../contract/sse.ts";
 import type { Snapshot } from "./conversation.ts";
 import { type RuntimeEvent, readRuntimeEvent } from "./events.ts";
+import { type Patience, rest } from "./patience.ts";
+import { codeOf } from "./reach.ts";
 import { passes, type Runtime } from "./runtime.ts";
 
 /** What a listener hears. First, and after each loss, how things stand. */
@@ -19,7 +18,7 @@ const PATIENCE: Patience = { silentSeconds: 25, firstPauseMs: 200, lastPauseMs: 
 /**
  * What the runtime tells of a conversation, until `signal` is aborted. The stream says nothing again, so after each cut
  * the runtime is asked for all of it; the stream is open before, so that nothing falls between them.
- * @throws CliError for what does not pass by itself, and the last failure after two minutes without a connection.
+ * @throws for what does not pass by itself, and the last failure after two minutes without a connection.
  */
 export async function* listen(
   runtime: Runtime,
@@ -32,8 +31,8 @@ export async function* listen(
   while (!signal.aborted) {
     let reason = "The connection has ended.";
     try {
-      const opened = await runtime.events(signal, patience.silentSeconds);
-      for await (const { data } of readEvents(opened.stream(), unexpected)) {
+      const chunks = await runtime.events(signal, patience.silentSeconds);
+      for await (const { data } of readEvents(chunks, runtime.unexpected)) {
         const value = parseJson(data);
         if (textField(value, "type") === "server.connected") {
           yield { type: "snapshot", snapshot: await runtime.snapshot(conversation) };
@@ -46,7 +45,7 @@ export async function* listen(
     } catch (error) {
       if (signal.aborted) return;
       if (!passes(error)) throw error;
-      if (error instanceof CliError && error.code === "not_running") await stillThere(runtime);
+      if (codeOf(error) === "not_running") await stillThere(runtime);
       if (lostSince !== null && performance.now() - lostSince > patience.lostMs) throw error;
       if (error instanceof Error) reason = error.message;
     }
@@ -58,7 +57,7 @@ export async function* listen(
   }
 }
 
-/** @throws CliError when the session is over; that it cannot be asked says nothing */
+/** @throws when the session is over; that it cannot be asked says nothing */
 async function stillThere(runtime: Runtime): Promise<void> {
   try {
     await runtime.checkAlive();

@@ -1,5 +1,4 @@
-import { arrayOf, field, numberField, textField } from "../../src/contract/json.ts";
-import { isRecord } from "../config.ts";
+import { arrayOf, field, numberField, textField } from "../contract/json.ts";
 import { type ToolUse, toolOf } from "./tools.ts";
 
 /** What the agent runtime tells (its `GET /event`), as far as a chat shows it. */
@@ -175,7 +174,7 @@ function questionOf(value: unknown): Question {
 }
 
 function errorOf(error: unknown): RunError | null {
-  if (!isRecord(error)) return null;
+  if (typeof error !== "object" || error === null) return null;
   const name = textField(error, "name") || "Error";
   // what the runtime throws by accident carries a stack, of which a person needs the first line
   const [message = ""] = (

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { Conversation, type Happening, type Snapshot } from "../../cli/chat/conversation.ts";
-import type { Message, Part, RuntimeEvent } from "../../cli/chat/events.ts";
-import { readRuntimeEvent } from "../../cli/chat/events.ts";
-import type { ToolUse } from "../../cli/chat/tools.ts";
+import { Conversation, type Happening, type Snapshot } from "../../src/conversation/conversation.ts";
+import type { Message, Part, RuntimeEvent } from "../../src/conversation/events.ts";
+import { readRuntimeEvent } from "../../src/conversation/events.ts";
+import type { ToolUse } from "../../src/conversation/tools.ts";
 
 const ID = "ses_ours";
 const message = (id: string, change: Partial<Message> = {}): Message => ({
@@ -31,6 +31,9 @@ const use = (state: ToolUse["state"]): ToolUse => ({
   error: null,
   files: [],
   subagent: null,
+  input: [],
+  output: "",
+  patch: "",
 });
 const tool = (id: string, messageId: string, state: ToolUse["state"], sessionId = ID): Part => ({
   kind: "tool",

@@ -11,7 +11,14 @@ export type Happening =
   | { type: "turn"; messageId: string; answers: string | null }
   /** More of an answer; `answers` is the prompt, `begins` says that it is the first piece of its part. */
   | { type: "text"; messageId: string; partId: string; answers: string | null; begins: boolean; text: string }
-  | { type: "tool"; messageId: string; answers: string | null; isSubagent: boolean; use: ToolUse }
+  | {
+      type: "tool";
+      messageId: string;
+      partId: string;
+      answers: string | null;
+      isSubagent: boolean;
+      use: ToolUse;
+    }
   | { type: "status"; status: Status }
   | { type: "error"; error: RunError }
   | { type: "asked"; ask: Ask }
@@ -229,7 +236,7 @@ export class Conversation {
     const rank = RANK[use.state];
     if (rank <= (this.#tools.get(partId) ?? 0)) return [];
     remember(this.#tools, partId, rank);
-    return [{ type: "tool", messageId: message.id, answers: message.parentId, isSubagent, use }];
+    return [{ type: "tool", messageId: message.id, partId, answers: message.parentId, isSubagent, use }];
   }
 
   #setStatus(status: Status): Happening[] {

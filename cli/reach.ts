@@ -1,0 +1,28 @@
+import type { Reach } from "../src/conversation/reach.ts";
+import { type Api, readBounded } from "./api.ts";
+import { unexpected } from "./api-failure.ts";
+import type { Opened } from "./request.ts";
+
+/** How what is shared with other clients asks the API. It throws CliError. */
+export function reachOf(api: Api): Reach {
+  return {
+    get: async (path, query = {}) => readValue(await api.open({ path, query })),
+    post: async (path, body) => readValue(await api.open({ method: "POST", path, body })),
+    async stream(path, { signal, silentSeconds, headers = {} }) {
+      const accept = "text/event-stream";
+      return (await api.open({ path, accept, headers, seconds: silentSeconds, signal })).stream();
+    },
+    unexpected,
+  };
+}
+
+/** An answer's JSON; null for one without a body. @throws CliError `unexpected_response` */
+async function readValue(opened: Opened): Promise<unknown> {
+  const answer = new TextDecoder().decode(await readBounded(opened));
+  if (answer.trim() === "") return null;
+  try {
+    const value: unknown = JSON.parse(answer);
+    if (typeof value === "boolean" || typeof value === "object") return value;
+  } catch {}
+  throw unexpected("an answer that is not the agent runtime's");
+}
