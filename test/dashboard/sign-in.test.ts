@@ -1,8 +1,20 @@
-import { afterAll, beforeAll, expect } from "bun:test";
+import { afterAll, beforeAll, expect, setDefaultTimeout } from "bun:test";
 import type { Browser } from "playwright-core";
 import { type Api, startApi } from "../helpers/api.ts";
-import { barriers, CHROMIUM, DESKTOP, overflow, PHONE, startBrowser, visit } from "../helpers/browser.ts";
+import {
+  barriers,
+  CHROMIUM,
+  DESKTOP,
+  overflow,
+  PHONE,
+  signIn,
+  startBrowser,
+  visit,
+} from "../helpers/browser.ts";
 import { needs } from "../helpers/needs.ts";
+
+// a browser on a busy machine
+setDefaultTimeout(60_000);
 
 const test = needs(...CHROMIUM);
 let api: Api;
@@ -25,6 +37,15 @@ test.each([
   await page.getByRole("heading", { name: "Sign in to svc" }).waitFor();
   expect(await barriers(page)).toEqual([]);
   expect(await overflow(page)).toBe(0);
+  expect(faults()).toEqual([]);
+  await close();
+});
+
+test("a page that asks to sign in is shown afterwards", async () => {
+  const { page, faults, close } = await visit(browser, `${api.url}/?tab=mine`);
+  await page.waitForURL("**/login?next=%2F%3Ftab%3Dmine");
+  await signIn({ page }, api, "/?tab=mine");
+  await page.getByRole("heading", { name: "Projects" }).waitFor();
   expect(faults()).toEqual([]);
   await close();
 });

@@ -1,5 +1,8 @@
 import { readFileSync } from "node:fs";
 import { type Browser, chromium, type Page } from "playwright-core";
+import { askServer } from "../../src/admin/socket.ts";
+import type { Api } from "./api.ts";
+import { openBrowser, PASSWORD } from "./cookie-browser.ts";
 
 const PROGRAM = Bun.which("chromium") ?? Bun.which("chromium-browser") ?? Bun.which("google-chrome");
 /** For `needs(...CHROMIUM)`. */
@@ -61,6 +64,28 @@ export async function visit(
   });
   await page.goto(url);
   return { page, faults: () => found, close: () => context.close() };
+}
+
+/**
+ * Signs a page's browser profile in, and opens a page there. A user may be signed in in several profiles.
+ * @param path of a page, from `/`
+ */
+export async function signIn(
+  { page }: Pick<Visit, "page">,
+  api: Api,
+  path = "/",
+  email = "first@example.com",
+): Promise<void> {
+  const client = openBrowser(api);
+  const body = { email, password: PASSWORD };
+  if ((await client.call("POST", "/v1/auth/sign-in", { body })).status !== 200) {
+    await askServer(api.dataDir, { verb: "user", email, password: PASSWORD });
+    await client.call("POST", "/v1/auth/sign-in", { body });
+  }
+  const [name = "", value = ""] = client.cookie?.split("=") ?? [];
+  if (value === "") throw new Error("the browser could not be signed in");
+  await page.context().addCookies([{ name, value, url: api.url, httpOnly: true, sameSite: "Lax" }]);
+  await page.goto(api.url + path);
 }
 
 /** What axe finds against WCAG 2.2 AA that is serious or critical, a line each: the rule, and where. */
