@@ -5,6 +5,7 @@ import { drizzle as drizzlePostgres } from "drizzle-orm/postgres-js";
 import initdbPath from "../node_modules/@electric-sql/pglite/dist/initdb.wasm" with { type: "file" };
 import fsBundlePath from "../node_modules/@electric-sql/pglite/dist/pglite.data" with { type: "file" };
 import wasmPath from "../node_modules/@electric-sql/pglite/dist/pglite.wasm" with { type: "file" };
+import { type Ears, type Listening, listenEmbedded, listenPostgres } from "./listen.ts";
 import { migrateEmbedded, migratePostgres } from "./migrate.ts";
 import * as schema from "./schema/index.ts";
 import { embeddedSnapshot } from "./snapshot.ts";
@@ -17,15 +18,17 @@ export interface Database {
   kind: "postgres" | "embedded";
   /** Where the queue of jobs keeps its tables: the same database, over connections of its own where it can have them. */
   queue: { url: string } | { embedded: PGlite };
+  /** Hears what is told on a channel, until it is closed, which is before the database is. */
+  listen(ears: Ears): Listening;
   /** Waits for queries under way and ends the connections. */
   close(): Promise<void>;
 }
 
 /**
- * Connections of one API process, beside the three of its queue: ten processes fit into a Postgres with its default of
- * 100, with room for operators.
+ * Connections of one API process, beside the three of its queue and the one that listens: ten processes fit into a
+ * Postgres with its default of 100, with room for operators.
  */
-const POOL_SIZE = 6;
+const POOL_SIZE = 5;
 const CONNECT_TIMEOUT_SECONDS = 10;
 /** No statement of ours needs longer; one that does is stuck behind a lock and must not hold its connection. */
 const STATEMENT_TIMEOUT_MS = 30_000;
@@ -55,6 +58,7 @@ export async function openPostgres(url: string): Promise<Database> {
     db: drizzlePostgres(client, { schema }),
     kind: "postgres",
     queue: { url },
+    listen: (ears) => listenPostgres(url, ears),
     close: () => client.end({ timeout: CLOSE_TIMEOUT_SECONDS }),
   };
 }
@@ -85,6 +89,7 @@ export async function openEmbedded(directory?: string): Promise<Database> {
     db: drizzlePglite(client, { schema }),
     kind: "embedded",
     queue: { embedded: client },
+    listen: (ears) => listenEmbedded(client, ears),
     close: () => client.close(),
   };
 }

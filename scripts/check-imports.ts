@@ -21,7 +21,7 @@ const ORDER: readonly (readonly string[])[] = [
     "src/keys.ts",
     "src/config.ts",
   ],
-  ["src/git/", "src/jobs/", "src/sandboxes/", "src/http/"],
+  ["src/git/", "src/jobs/", "src/events/", "src/sandboxes/", "src/http/"],
   ["src/deps.ts", "src/open.ts"],
   ["src/auth/"],
   ["src/accounts/", "src/projects/"],
@@ -51,7 +51,7 @@ const ONLY: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** The files that know which database there is, and what they alone import. */
-const KNOW_DRIVERS = ["db/client.ts", "db/migrate.ts", "src/jobs/queue.ts"];
+const KNOW_DRIVERS = ["db/client.ts", "db/listen.ts", "db/migrate.ts", "src/jobs/queue.ts"];
 const LIST = new Intl.ListFormat("en-GB", { type: "conjunction" });
 const DRIVER =
   /^(postgres|pg|pg-boss|@electric-sql\/pglite|drizzle-orm\/(postgres-js|pglite|node-postgres|bun-sql))(\/|$)/;

@@ -2,6 +2,7 @@ import type { Logger } from "pino";
 import type { Database, Db } from "../db/client.ts";
 import type { Changes } from "./changes.ts";
 import type { Config } from "./config.ts";
+import type { Events } from "./events/events.ts";
 import type { Comparison, Git } from "./git/git.ts";
 import type { PushStep } from "./git/options.ts";
 import type { Jobs } from "./jobs/queue.ts";
@@ -19,6 +20,8 @@ export interface Deps {
   sandboxes: Sandboxes;
   /** Tells those who wait in this process: a session's id is the name of its changes. */
   changes: Changes;
+  /** Tells those who follow a project's events. */
+  events: Events;
   /** Sessions → when they were last used (`Date.now()`), where the database does not know it yet. */
   activity: Map<string, number>;
   /** This server's own id, kept in its data folder. */

@@ -6,6 +6,7 @@ import { Changes } from "./changes.ts";
 import type { Config } from "./config.ts";
 import { readServerId } from "./data-folder.ts";
 import type { Deps } from "./deps.ts";
+import { openEvents } from "./events/events.ts";
 import { createGit } from "./git/create.ts";
 import type { GitLimits } from "./git/limits.ts";
 import { keepHeartbeat } from "./jobs/heartbeat.ts";
@@ -62,6 +63,9 @@ export async function serve(
     opened.push(async () => endHeartbeat());
     const jobs = await openJobs(database, queuesOf({ serverId }), log);
     opened.push(() => jobs.stop());
+    const waiting = changes.changes ?? new Changes();
+    const events = openEvents(database, { changes: waiting, log });
+    opened.push(() => events.close());
     const place = { hostname: config.host, port: config.port };
     const api = () => place;
     const sandboxes =
@@ -76,7 +80,8 @@ export async function serve(
       git,
       jobs,
       sandboxes,
-      changes: new Changes(),
+      changes: waiting,
+      events,
       activity: new Map(),
       api,
       keys,
@@ -104,6 +109,8 @@ export async function serve(
         http.close();
         await endKeeping();
         await jobs.stop();
+        // they would never end by themselves
+        await events.close();
         // sandboxes that end save their work, for which they need the git gateway
         await stopWithServer(deps).catch((error: unknown) =>
           log.warn({ err: error }, "sessions were not stopped"),

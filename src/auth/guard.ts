@@ -11,6 +11,9 @@ import { askingOf, cookieSecret } from "./cookie.ts";
  */
 export type ProjectAccess = "write" | "user" | "manage";
 
+/** Who may do something in a project. What lasts asks `again` from time to time whether they still may. */
+type Allowed = { caller: Caller; project: ProjectRow; role: Role };
+
 type UserCaller = Extract<Caller, { kind: "user" }>;
 
 /**
@@ -21,7 +24,7 @@ type UserCaller = Extract<Caller, { kind: "user" }>;
 export function guard(deps: Deps) {
   const callers = new WeakMap<Request, Caller>();
   const users = new WeakMap<Request, UserCaller>();
-  const found = new WeakMap<Request, { caller: Caller; project: ProjectRow; role: Role }>();
+  const found = new WeakMap<Request, Allowed & { again: () => Promise<Allowed> }>();
   return new Elysia({ name: "guard" }).macro({
     caller: (_: true) => ({
       async transform({ request }) {
@@ -46,9 +49,12 @@ export function guard(deps: Deps) {
       async transform({ request, params }) {
         const name: unknown = Reflect.get(Object(params), "projectId");
         const credentials = credentialsOf(deps, request);
-        const resolved = await resolveProject(deps, credentials, typeof name === "string" ? name : "");
-        allow(access, resolved.caller, resolved.role);
-        found.set(request, resolved);
+        const again = async () => {
+          const resolved = await resolveProject(deps, credentials, typeof name === "string" ? name : "");
+          allow(access, resolved.caller, resolved.role);
+          return resolved;
+        };
+        found.set(request, { ...(await again()), again });
       },
       resolve: ({ request }) => known(found, request),
     }),

@@ -4,8 +4,9 @@ import type { Caller, ProjectRow } from "../auth/caller.ts";
 import type { ChangeRequest } from "../contract/change-request.ts";
 import { SvcError } from "../contract/errors.ts";
 import type { Deps } from "../deps.ts";
+import { announce } from "../events/announce.ts";
 import { refresh } from "./refresh.ts";
-import { type CrRow, findChangeRequest, toWire } from "./row.ts";
+import { type CrRow, findChangeRequest, newsOf, toWire } from "./row.ts";
 
 /**
  * Closes an open change request without merging it; closing a closed one changes nothing.
@@ -38,14 +39,17 @@ export async function reopenChangeRequest(
   name: string,
 ): Promise<ChangeRequest> {
   const { crId, number } = await findChangeRequest(deps.db, project, name);
-  const [row] = await deps.db
-    .update(changeRequests)
-    .set({ status: "open", closedAt: null, closedBy: null, updatedAt: deps.clock() })
-    .where(and(eq(changeRequests.crId, crId), eq(changeRequests.status, "closed")))
-    .returning();
-  if (!row)
-    throw new SvcError("not_closed", `Change request #${number} is not closed, so it cannot be reopened.`);
-  return toWire(row);
+  return await deps.db.transaction(async (tx) => {
+    const [row] = await tx
+      .update(changeRequests)
+      .set({ status: "open", closedAt: null, closedBy: null, updatedAt: deps.clock() })
+      .where(and(eq(changeRequests.crId, crId), eq(changeRequests.status, "closed")))
+      .returning();
+    if (!row)
+      throw new SvcError("not_closed", `Change request #${number} is not closed, so it cannot be reopened.`);
+    await announce(tx, project.projectId, newsOf(row));
+    return toWire(row);
+  });
 }
 
 async function close(deps: Deps, caller: Caller, row: CrRow) {
@@ -62,8 +66,11 @@ async function close(deps: Deps, caller: Caller, row: CrRow) {
       mergeIntents,
       and(eq(mergeIntents.crId, row.crId), gt(mergeIntents.expiresAt, now)),
     );
-    if (pushing === 0) return closed;
-    const sentence = `Change request #${row.number} is being merged. Try again in a moment.`;
-    throw new SvcError("merge_in_progress", sentence, {}, { "Retry-After": "5" });
+    if (pushing > 0) {
+      const sentence = `Change request #${row.number} is being merged. Try again in a moment.`;
+      throw new SvcError("merge_in_progress", sentence, {}, { "Retry-After": "5" });
+    }
+    await announce(tx, row.projectId, newsOf(row));
+    return closed;
   });
 }

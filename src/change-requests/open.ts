@@ -5,11 +5,12 @@ import type { ChangeRequest, OpenChangeRequestBody } from "../contract/change-re
 import { SvcError } from "../contract/errors.ts";
 import { DESCRIPTION_MAX_BYTES, METADATA_MAX_BYTES, TITLE_MAX } from "../contract/limits.ts";
 import type { Deps } from "../deps.ts";
+import { announce } from "../events/announce.ts";
 import { checkBranchName } from "../git/refs.ts";
 import { storable, storableObject } from "../http/text.ts";
 import { LISTING_MS } from "../projects/fetch.ts";
 import { repositoryOf } from "../projects/repository.ts";
-import { toWire } from "./row.ts";
+import { newsOf, toWire } from "./row.ts";
 
 /**
  * Opens a change request (spec 3.1, first row). Nothing is stored unless both branches exist on the remote.
@@ -59,6 +60,7 @@ export async function openChangeRequest(
         createdBy: caller.userId,
       })
       .returning();
+    if (inserted) await announce(tx, project.projectId, newsOf(inserted, "created"));
     return inserted;
   });
   if (!row) throw new Error("the insert of a change request returned no row");

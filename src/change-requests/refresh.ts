@@ -1,11 +1,12 @@
-import { and, eq, getTableColumns, sql } from "drizzle-orm";
+import { and, eq, getTableColumns, inArray, sql } from "drizzle-orm";
 import { changeRequests } from "../../db/schema/index.ts";
 import type { ProjectRow } from "../auth/caller.ts";
 import { SvcError } from "../contract/errors.ts";
 import type { Deps } from "../deps.ts";
+import { announce } from "../events/announce.ts";
 import type { Branches } from "../git/git.ts";
 import { repositoryOf } from "../projects/repository.ts";
-import type { CrRow } from "./row.ts";
+import { type CrRow, crColumns, newsOf } from "./row.ts";
 import { settle } from "./settle.ts";
 
 /** A read waits at most so long for the repository; past it the stored row is served (contract). */
@@ -30,7 +31,9 @@ export async function refresh(deps: Deps, project: ProjectRow, rows: CrRow[]): P
     if (settled) written.set(row.crId, { ...settled, hasIntents: false });
   }
   const moved = open.filter((row) => !written.has(row.crId)).flatMap((row) => tipsOf(row, listing));
-  for (const row of await write(deps, moved)) written.set(row.crId, { ...row, hasIntents: false });
+  for (const row of await write(deps, project, moved)) written.set(row.crId, { ...row, hasIntents: false });
+  const others = moved.map(({ cr_id }) => cr_id).filter((id) => !written.has(id));
+  for (const row of await readAgain(deps, others)) written.set(row.crId, row);
   return rows.map((row) => written.get(row.crId) ?? row);
 }
 
@@ -57,14 +60,32 @@ function tipsOf(row: CrRow, listing: Branches): Moved[] {
   return head === row.headCommitSha && base === row.baseCommitSha ? [] : [{ cr_id: row.crId, head, base }];
 }
 
-/** One statement for all; a row that was merged or closed in the meantime is left alone. */
-async function write(deps: Deps, moved: Moved[]) {
+/**
+ * One statement for all. A row that was merged or closed in the meantime is left alone, and so is one that another reader
+ * has brought up to date: each move of a branch is told once.
+ */
+async function write(deps: Deps, project: ProjectRow, moved: Moved[]) {
   if (moved.length === 0) return [];
   const tips = sql`json_to_recordset(${JSON.stringify(moved)}::json) as tips(cr_id uuid, head text, base text)`;
-  return deps.db
-    .update(changeRequests)
-    .set({ headCommitSha: sql`tips.head`, baseCommitSha: sql`tips.base`, updatedAt: deps.clock() })
-    .from(tips)
-    .where(and(eq(changeRequests.crId, sql`tips.cr_id`), eq(changeRequests.status, "open")))
-    .returning(getTableColumns(changeRequests));
+  return await deps.db.transaction(async (tx) => {
+    const rows = await tx
+      .update(changeRequests)
+      .set({ headCommitSha: sql`tips.head`, baseCommitSha: sql`tips.base`, updatedAt: deps.clock() })
+      .from(tips)
+      .where(
+        and(
+          eq(changeRequests.crId, sql`tips.cr_id`),
+          eq(changeRequests.status, "open"),
+          sql`(${changeRequests.headCommitSha}, ${changeRequests.baseCommitSha}) is distinct from (tips.head, tips.base)`,
+        ),
+      )
+      .returning(getTableColumns(changeRequests));
+    await announce(tx, project.projectId, ...rows.map((row) => newsOf(row)));
+    return rows;
+  });
+}
+
+async function readAgain(deps: Deps, crIds: string[]): Promise<CrRow[]> {
+  if (crIds.length === 0) return [];
+  return await deps.db.select(crColumns).from(changeRequests).where(inArray(changeRequests.crId, crIds));
 }

@@ -5,7 +5,9 @@ import { changeRequests, mergeIntents } from "../../db/schema/index.ts";
 import type { ProjectRow } from "../auth/caller.ts";
 import type { ChangeRequest } from "../contract/change-request.ts";
 import { SvcError } from "../contract/errors.ts";
+import type { ProjectEvent } from "../contract/event.ts";
 import { UUID } from "../contract/id.ts";
+import type { News } from "../events/announce.ts";
 
 /** A change request's row, and whether a merge of it is recorded as begun and not yet settled. */
 export type CrRow = typeof changeRequests.$inferSelect & { hasIntents: boolean };
@@ -56,6 +58,14 @@ export function toWire(row: typeof changeRequests.$inferSelect): ChangeRequest {
     created_at: row.createdAt.toISOString(),
     updated_at: row.updatedAt.toISOString(),
   };
+}
+
+/** What is told of a change request. */
+export function newsOf(
+  { crId, number }: Pick<CrRow, "crId" | "number">,
+  action: ProjectEvent["action"] = "changed",
+): News {
+  return { type: "change_request", id: crId, number, action };
 }
 
 const byId = prepared((db) => select(db, changeRequests.crId).prepare("change_request_by_id"));

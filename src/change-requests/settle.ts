@@ -2,9 +2,10 @@ import { and, eq, inArray, lt } from "drizzle-orm";
 import { changeRequests, mergeIntents, projects } from "../../db/schema/index.ts";
 import type { ProjectRow } from "../auth/caller.ts";
 import type { Deps } from "../deps.ts";
+import { announce } from "../events/announce.ts";
 import type { Branches } from "../git/git.ts";
 import { repositoryOf } from "../projects/repository.ts";
-import type { CrRow } from "./row.ts";
+import { type CrRow, newsOf } from "./row.ts";
 
 export type Intent = typeof mergeIntents.$inferSelect;
 
@@ -56,20 +57,27 @@ export async function markMerged(
   await keep(deps, project, number, intent);
   await deps.checkpoint("kept");
   const now = deps.clock();
-  const [row] = await deps.db
-    .update(changeRequests)
-    .set({
-      status: "merged",
-      mergedAt: now,
-      mergedBy: intent.mergedBy,
-      mergeCommitSha: intent.mergeSha,
-      baseCommitSha: intent.baseSha,
-      headCommitSha: intent.headSha,
-      updatedAt: now,
-    })
-    .where(and(eq(changeRequests.crId, intent.crId), eq(changeRequests.status, "open")))
-    .returning();
-  return row ?? mergedMeanwhile(deps, intent.crId);
+  const merged = await deps.db.transaction(async (tx) => {
+    const [row] = await tx
+      .update(changeRequests)
+      .set({
+        status: "merged",
+        mergedAt: now,
+        mergedBy: intent.mergedBy,
+        mergeCommitSha: intent.mergeSha,
+        baseCommitSha: intent.baseSha,
+        headCommitSha: intent.headSha,
+        updatedAt: now,
+      })
+      .where(and(eq(changeRequests.crId, intent.crId), eq(changeRequests.status, "open")))
+      .returning();
+    if (row) {
+      const base = { type: "branch", id: row.baseRef, action: "changed" } as const;
+      await announce(tx, project.projectId, newsOf(row), base);
+    }
+    return row;
+  });
+  return merged ?? mergedMeanwhile(deps, intent.crId);
 }
 
 /** At start-up: settles whatever an earlier process left unfinished. Failures are logged; a later read tries again. */

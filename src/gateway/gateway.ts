@@ -10,6 +10,7 @@ import { repositoryOf } from "../projects/repository.ts";
 import { type Pusher, resolvePusher } from "./pusher.ts";
 import { type Ground, judgePush } from "./rules.ts";
 import { bringSaved, recordSaved } from "./saved.ts";
+import { tellBranches } from "./tell-branches.ts";
 
 /** What one caller may do at once, and how many more requests may wait. */
 const CALLER_LIMITS = { total: 512, perKey: 12, queue: 1_024, queuePerKey: 256, waitMs: 10 * 60_000 };
@@ -112,6 +113,7 @@ async function transfer(
     : await deps.git.receive(repo, {
         body,
         judge: judgeFor(deps, project, pusher),
+        changed: (refs) => tellBranches(deps, project, refs),
         ...(pusher.kind === "saver" && {
           own: { ref: pusher.ref, changed: (commit) => recordSaved(deps, project, pusher, commit) },
         }),

@@ -4,6 +4,7 @@ import type { ProjectRow } from "../auth/caller.ts";
 import { savedRef } from "../contract/daemon.ts";
 import { SvcError } from "../contract/errors.ts";
 import type { Deps } from "../deps.ts";
+import { announce } from "../events/announce.ts";
 import { repositoryOf } from "../projects/repository.ts";
 import { findSavedBase, savedDiff } from "../projects/saved-diff.ts";
 
@@ -20,15 +21,19 @@ export async function recordSaved(
     .select({ generation: sessionSandboxes.generation })
     .from(sessionSandboxes)
     .where(eq(sessionSandboxes.sessionId, sessionId));
-  await deps.db
-    .update(projectSessions)
-    .set({
-      savedCommit: commit,
-      savedAt: commit === null ? null : deps.clock(),
-      savedFiles: files,
-      savedGeneration: commit === null ? null : (sandbox?.generation ?? null),
-    })
-    .where(eq(projectSessions.sessionId, sessionId));
+  await deps.db.transaction(async (tx) => {
+    const [row] = await tx
+      .update(projectSessions)
+      .set({
+        savedCommit: commit,
+        savedAt: commit === null ? null : deps.clock(),
+        savedFiles: files,
+        savedGeneration: commit === null ? null : (sandbox?.generation ?? null),
+      })
+      .where(eq(projectSessions.sessionId, sessionId))
+      .returning({ id: projectSessions.sessionId });
+    if (row) await announce(tx, project.projectId, { type: "session", id: row.id, action: "changed" });
+  });
   deps.changes.notify(sessionId);
 }
 

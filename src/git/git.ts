@@ -190,6 +190,8 @@ export interface UploadRequest {
 export interface ReceiveRequest {
   body: ReadableStream<Uint8Array>;
   judge: PushJudge;
+  /** Told of the refs that have changed, before the client is. */
+  changed?(refs: readonly { ref: string; kind: "created" | "changed" | "deleted" }[]): Promise<void>;
   /**
    * One of svc's own refs, which this push is about: it changes here, and what is on a git host gets it afterwards, if
    * the host takes such refs. `changed` is waited for before the client is told.

@@ -7,6 +7,7 @@ import { SvcError } from "../contract/errors.ts";
 import { NAME_MAX } from "../contract/limits.ts";
 import type { CreateProjectBody, Project } from "../contract/project.ts";
 import type { Deps } from "../deps.ts";
+import { announce } from "../events/announce.ts";
 import type { Repository } from "../git/git.ts";
 import { checkBranchName } from "../git/refs.ts";
 import { storable } from "../http/text.ts";
@@ -86,11 +87,18 @@ async function insert(deps: Deps, values: Omit<typeof projects.$inferInsert, "sl
   const slug = slugify(values.name, "project");
   for (let attempt = 0; ; attempt++) {
     try {
-      const [row] = await deps.db
-        .insert(projects)
-        .values({ ...values, slug: slugCandidate(slug, attempt) })
-        .onConflictDoNothing({ target: projects.slug })
-        .returning();
+      const row = await deps.db.transaction(async (tx) => {
+        const [inserted] = await tx
+          .insert(projects)
+          .values({ ...values, slug: slugCandidate(slug, attempt) })
+          .onConflictDoNothing({ target: projects.slug })
+          .returning();
+        if (inserted) {
+          const { projectId } = inserted;
+          await announce(tx, projectId, { type: "project", id: projectId, action: "created" });
+        }
+        return inserted;
+      });
       if (row) return row;
     } catch (error) {
       if (isForeignKeyViolation(error))

@@ -2,13 +2,18 @@ import { eq } from "drizzle-orm";
 import { projects } from "../../db/schema/index.ts";
 import type { ProjectRow } from "../auth/caller.ts";
 import type { Deps } from "../deps.ts";
+import { announceEnd } from "../events/announce.ts";
 
 /**
  * Deletes a project with its change requests, tokens and mirror. A repository on a git host stays as it is; one that
  * svc hosts is gone.
  */
 export async function deleteProject(deps: Deps, project: ProjectRow): Promise<{ ok: true }> {
-  await deps.db.delete(projects).where(eq(projects.projectId, project.projectId));
+  const { projectId } = project;
+  await deps.db.transaction(async (tx) => {
+    await tx.delete(projects).where(eq(projects.projectId, projectId));
+    await announceEnd(tx, projectId);
+  });
   await deps.git.forget(project.mirrorId);
   return { ok: true };
 }

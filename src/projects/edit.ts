@@ -6,6 +6,7 @@ import { SvcError } from "../contract/errors.ts";
 import { NAME_MAX } from "../contract/limits.ts";
 import type { EditProjectBody, GitCredentialBody, Project } from "../contract/project.ts";
 import type { Deps } from "../deps.ts";
+import { announce } from "../events/announce.ts";
 import { storable } from "../http/text.ts";
 import { checkRepository, chooseCredential } from "./check-repository.ts";
 import { repositoryOf, sealCredential } from "./repository.ts";
@@ -66,13 +67,17 @@ async function update(
   project: ProjectRow,
   changes: Partial<typeof projects.$inferInsert>,
 ): Promise<ProjectRow> {
-  const [row] = await deps.db
-    .update(projects)
-    .set({ ...changes, updatedAt: deps.clock() })
-    .where(eq(projects.projectId, project.projectId))
-    .returning();
-  if (!row) throw new SvcError("not_found", "The project was deleted in the meantime.");
-  return row;
+  const { projectId } = project;
+  return await deps.db.transaction(async (tx) => {
+    const [row] = await tx
+      .update(projects)
+      .set({ ...changes, updatedAt: deps.clock() })
+      .where(eq(projects.projectId, projectId))
+      .returning();
+    if (!row) throw new SvcError("not_found", "The project was deleted in the meantime.");
+    await announce(tx, projectId, { type: "project", id: projectId, action: "changed" });
+    return row;
+  });
 }
 
 function sameHost(one: string, other: string | null): boolean {

@@ -14,6 +14,7 @@ import { answer, listOf, ok, uuidParam } from "../http/schema.ts";
 import { createProject } from "./create.ts";
 import { deleteProject } from "./delete.ts";
 import { editProject, storeGitCredential } from "./edit.ts";
+import { streamProjectEvents } from "./events.ts";
 import { listProjects } from "./list.ts";
 import { listProjectTokens, mintProjectToken, revokeProjectToken } from "./tokens.ts";
 import { toWire } from "./wire.ts";
@@ -47,6 +48,20 @@ export const projectRoutes = (deps: Deps) =>
       project: "manage",
       ...answer(200, ok),
     })
+    .get(
+      "/:projectId/events",
+      ({ project, again, query, headers }) => {
+        const after = headers["last-event-id"] ?? query.after;
+        return new Response(streamProjectEvents(deps, project, after, again), {
+          headers: { "Content-Type": "text/event-stream; charset=utf-8", "Cache-Control": "no-store" },
+        });
+      },
+      {
+        project: "write",
+        query: Type.Object({ after: Type.Optional(Type.String({ pattern: "^[0-9]{1,15}$" })) }),
+        detail: { responses: { 200: { description: "Server-sent events" } } },
+      },
+    )
     .put("/:projectId/git-credential", ({ project, body }) => storeGitCredential(deps, project, body), {
       project: "user",
       body: gitCredentialBody,

@@ -6,6 +6,7 @@ import { isReservedName, SECRET_NAME } from "../contract/environment.ts";
 import { SvcError } from "../contract/errors.ts";
 import { SECRET_MAX_BYTES, SECRETS_MAX, type Secret } from "../contract/secret.ts";
 import type { Deps } from "../deps.ts";
+import { announce } from "../events/announce.ts";
 import { storable } from "../http/text.ts";
 import { queueOf } from "../jobs/places.ts";
 import { purposeOf, toWire } from "./row.ts";
@@ -45,6 +46,8 @@ export async function setSecret(
       .returning();
     if (!row) throw new Error("the insert of a secret returned no row");
     await tellSandboxes(deps, tx, project.projectId);
+    const action = row.createdAt < row.updatedAt ? "changed" : "created";
+    await announce(tx, project.projectId, { type: "secret", id: name, action });
     return toWire(row);
   });
 }
@@ -60,6 +63,7 @@ export async function unsetSecret(deps: Deps, project: ProjectRow, name: string)
       .returning({ name: projectSecrets.name });
     if (gone.length === 0) throw unknown();
     await tellSandboxes(deps, tx, project.projectId);
+    await announce(tx, project.projectId, { type: "secret", id: name, action: "deleted" });
     return { ok: true };
   });
 }

@@ -6,6 +6,7 @@ import { SvcError } from "../contract/errors.ts";
 import { NAME_MAX, PROMPT_MAX_BYTES } from "../contract/limits.ts";
 import type { CreateSessionBody, Session } from "../contract/session.ts";
 import type { Deps } from "../deps.ts";
+import { announce } from "../events/announce.ts";
 import { checkBranchName } from "../git/refs.ts";
 import { storable } from "../http/text.ts";
 import { placeOf } from "../jobs/places.ts";
@@ -61,6 +62,7 @@ export async function createSession(
       if (row.initialPrompt !== null)
         await addPrompt(tx, sessionId, { promptId: sessionId, text: row.initialPrompt, by: caller, at: now });
       await ask(deps, tx, row);
+      await announce(tx, project.projectId, { type: "session", id: sessionId, action: "created" });
       return toWire(deps, row, null);
     });
   } catch (error) {

@@ -1,6 +1,7 @@
 import { and, eq, inArray } from "drizzle-orm";
 import { projectSessions } from "../../db/schema/index.ts";
 import type { Deps } from "../deps.ts";
+import { announce } from "../events/announce.ts";
 import { endKeys } from "./keys.ts";
 import { openLog } from "./log.ts";
 import { keepSandboxLog } from "./logs.ts";
@@ -31,6 +32,7 @@ export async function endSession(deps: Deps, session: SessionRow): Promise<void>
       .returning({ sessionId: projectSessions.sessionId });
     if (!row) return;
     await endKeys(tx, session.sessionId, { state: "stopped", updatedAt: now });
+    await announce(tx, session.projectId, { type: "session", id: session.sessionId, action: "changed" });
   });
   const log = openLog(deps, session.sessionId);
   log.write("svc", "The session has stopped.");
@@ -43,9 +45,13 @@ export async function endSession(deps: Deps, session: SessionRow): Promise<void>
 export async function removeSession(deps: Deps, session: SessionRow): Promise<void> {
   await deps.sandboxes.get(session.provider)?.stop(session.sessionId, GRACE_MS);
   await deps.checkpoint("sandbox-ended");
-  await deps.db
-    .delete(projectSessions)
-    .where(and(eq(projectSessions.sessionId, session.sessionId), eq(projectSessions.goal, "deleted")));
+  await deps.db.transaction(async (tx) => {
+    const [row] = await tx
+      .delete(projectSessions)
+      .where(and(eq(projectSessions.sessionId, session.sessionId), eq(projectSessions.goal, "deleted")))
+      .returning({ id: projectSessions.sessionId });
+    if (row) await announce(tx, session.projectId, { type: "session", id: row.id, action: "deleted" });
+  });
   deps.changes.notify(session.sessionId);
   await deps.checkpoint("end-recorded");
 }

@@ -3,6 +3,7 @@ import { projectSessions } from "../../db/schema/index.ts";
 import { SvcError } from "../contract/errors.ts";
 import type { BootStep } from "../contract/session.ts";
 import type { Deps } from "../deps.ts";
+import { announce } from "../events/announce.ts";
 import { SandboxError } from "../sandboxes/provider.ts";
 import { endSandbox } from "./end.ts";
 import { endKeys } from "./keys.ts";
@@ -46,6 +47,7 @@ export async function recordFailure(deps: Deps, session: SessionRow, message: st
       .returning({ sessionId: projectSessions.sessionId });
     if (!row) return;
     await endKeys(tx, session.sessionId, { state: "error", updatedAt: now });
+    await announce(tx, session.projectId, { type: "session", id: session.sessionId, action: "changed" });
   });
   deps.changes.notify(session.sessionId);
 }

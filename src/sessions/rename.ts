@@ -4,6 +4,7 @@ import type { ProjectRow } from "../auth/caller.ts";
 import { NAME_MAX } from "../contract/limits.ts";
 import type { Session } from "../contract/session.ts";
 import type { Deps } from "../deps.ts";
+import { announce } from "../events/announce.ts";
 import { storable } from "../http/text.ts";
 import { getSession, readSessionId } from "./read.ts";
 
@@ -15,10 +16,16 @@ export async function renameSession(
   name: string,
 ): Promise<Session> {
   const id = readSessionId(sessionId);
-  await deps.db
-    .update(projectSessions)
-    .set({ name: storable("name", name, NAME_MAX * 4), updatedAt: deps.clock() })
-    .where(and(eq(projectSessions.sessionId, id), eq(projectSessions.projectId, project.projectId)));
+  const { projectId } = project;
+  const stored = storable("name", name, NAME_MAX * 4);
+  await deps.db.transaction(async (tx) => {
+    const [row] = await tx
+      .update(projectSessions)
+      .set({ name: stored, updatedAt: deps.clock() })
+      .where(and(eq(projectSessions.sessionId, id), eq(projectSessions.projectId, projectId)))
+      .returning({ id: projectSessions.sessionId });
+    if (row) await announce(tx, projectId, { type: "session", id, action: "changed" });
+  });
   deps.changes.notify(id);
   return await getSession(deps, project, id);
 }

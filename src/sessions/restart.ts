@@ -71,12 +71,9 @@ export async function startAgain(
   session: SessionRow,
   restore = session.stopReason !== "user",
 ): Promise<SessionRow | null> {
-  const isOver = !isAlive(session);
-  if (isOver) await takePlace(deps, tx, session.accountId);
-  const isGone = (await goneSince(deps, tx, session.place)) !== null;
+  if (!isAlive(session)) await takePlace(deps, tx, session.accountId);
   return await aim(deps, tx, session.sessionId, {
-    // without a sandbox, or with one that a server that is gone will end, it may run where it is asked for
-    ...((isOver || isGone) && { place: placeOf(deps, session.provider) }),
+    place: await nextPlaceOf(deps, tx, session),
     goal: "running",
     restores: restore,
     status: "provisioning",
@@ -86,4 +83,13 @@ export async function startAgain(
     stopReason: null,
     lastActiveAt: deps.clock(),
   });
+}
+
+/**
+ * Where a session's next sandbox is: without one, or with one that a server that is gone will end, it may run where it is
+ * asked for.
+ */
+export async function nextPlaceOf(deps: Deps, tx: Db, session: SessionRow): Promise<string> {
+  const isFree = !isAlive(session) || (await goneSince(deps, tx, session.place)) !== null;
+  return isFree ? placeOf(deps, session.provider) : session.place;
 }

@@ -3,6 +3,7 @@ import { projectSessions, sessionSandboxes } from "../../db/schema/index.ts";
 import type { ProjectRow } from "../auth/caller.ts";
 import type { BootStep } from "../contract/session.ts";
 import type { Deps } from "../deps.ts";
+import { announce } from "../events/announce.ts";
 import { queueOf } from "../jobs/places.ts";
 import { type Sandbox, SandboxError } from "../sandboxes/provider.ts";
 import { openSecrets } from "../secrets/open.ts";
@@ -93,11 +94,16 @@ const STARTING = { image: "Looking for the image …", sandbox: "Starting the sa
 
 /** Notes the step that begins, in the row of this very start. @throws when the session is to be something else */
 async function enter(deps: Deps, session: SessionRow, step: BootStep): Promise<void> {
-  const [row] = await deps.db
-    .update(projectSessions)
-    .set({ step, updatedAt: deps.clock() })
-    .where(thisStart(session))
-    .returning({ sessionId: projectSessions.sessionId });
+  const row = await deps.db.transaction(async (tx) => {
+    const [entered] = await tx
+      .update(projectSessions)
+      .set({ step, updatedAt: deps.clock() })
+      .where(thisStart(session))
+      .returning({ id: projectSessions.sessionId });
+    if (entered)
+      await announce(tx, session.projectId, { type: "session", id: entered.id, action: "changed" });
+    return entered;
+  });
   deps.changes.notify(session.sessionId);
   if (!row) throw new Error("the session is to be something else by now");
 }
@@ -160,6 +166,7 @@ async function record(
       .set({ state: "active", updatedAt: now })
       .where(eq(sessionSandboxes.sessionId, session.sessionId));
     await deps.jobs.enqueue(tx, queueOf("prompts", session.place), session.sessionId);
+    await announce(tx, session.projectId, { type: "session", id: session.sessionId, action: "changed" });
     return true;
   });
   if (!isRecorded) throw new Error("the session is to be something else by now");

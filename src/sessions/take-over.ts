@@ -2,6 +2,7 @@ import { and, eq, inArray, isNotNull, isNull, lt, ne, or, sql } from "drizzle-or
 import type { Db } from "../../db/client.ts";
 import { projectSessions, servers } from "../../db/schema/index.ts";
 import type { Deps } from "../deps.ts";
+import { announce } from "../events/announce.ts";
 import { declareGone, forgetServers, goneSince } from "../jobs/gone.ts";
 import { endKeys } from "./keys.ts";
 import { openLog } from "./log.ts";
@@ -65,6 +66,7 @@ export async function settleGone(
   const ofSession = eq(projectSessions.sessionId, sessionId);
   if (goal === "deleted") {
     await tx.delete(projectSessions).where(ofSession);
+    await announce(tx, session.projectId, { type: "session", id: sessionId, action: "deleted" });
     return null;
   }
   const now = deps.clock();
@@ -82,6 +84,7 @@ export async function settleGone(
   const log = openLog({ ...deps, db: tx }, sessionId);
   log.write("svc", isStopped ? `The session has stopped: ${silence}` : error);
   await log.flush();
+  await announce(tx, session.projectId, { type: "session", id: sessionId, action: "changed" });
   return row;
 }
 

@@ -54,7 +54,7 @@ const refused: [string, Record<string, string>, string][] = [
   [
     "a database driver outside db/client.ts",
     { "src/projects/list.ts": `import type { Sql } from "postgres";` },
-    "src/projects/list.ts imports postgres: only db/client.ts, db/migrate.ts and src/jobs/queue.ts name a database driver",
+    "src/projects/list.ts imports postgres: only db/client.ts, db/listen.ts, db/migrate.ts and src/jobs/queue.ts name a database driver",
   ],
   [
     "the product that imports a test's helper",

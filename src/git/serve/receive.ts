@@ -27,6 +27,7 @@ export interface PushContext extends Target {
   judge: PushJudge;
   list(repo: RemoteRepository, timeoutMs: number): Promise<Branches>;
   own?: ReceiveRequest["own"];
+  changed?: ReceiveRequest["changed"];
 }
 
 /**
@@ -98,12 +99,22 @@ async function push(
     for (const [ref, reason] of await carryOut(engine, context, allowed)) verdicts.set(ref, reason);
   }
   await tellOwn(context, head, verdicts);
+  await tellChanged(context, head, verdicts);
   report.end(fault, verdicts);
 }
 
 async function tellOwn({ own }: PushContext, head: PushHead, verdicts: Verdicts): Promise<void> {
   const update = head.updates.find(({ ref }) => ref === own?.ref);
   if (own && update && verdicts.get(update.ref) === null) await own.changed(update.to);
+}
+
+async function tellChanged({ changed }: PushContext, head: PushHead, verdicts: Verdicts): Promise<void> {
+  const moved = head.updates.filter(({ ref, from, to }) => from !== to && verdicts.get(ref) === null);
+  const refs = moved.map(({ ref, from, to }) => {
+    const kind = to === null ? "deleted" : from === null ? "created" : "changed";
+    return { ref, kind } as const;
+  });
+  if (refs.length > 0) await changed?.(refs);
 }
 
 /**

@@ -63,12 +63,20 @@ export function createServing(
       );
     },
 
-    async receive(repo, { body, judge, own }) {
+    async receive(repo, { body, judge, own, changed }) {
       const intake = createIntake(body, { maxBytes: packBytes * HEARD_OUT, stallMs, transferMs });
       return await holdPlace(engine.transfers, repo.id, () =>
         mirrors.use(repo, [], async (mirror) => {
           const write = <T>(work: () => Promise<T>) => mirrors.write(mirror, work);
-          const context = { repo, mirror, judge, write, list, ...(own && { own }) };
+          const context = {
+            repo,
+            mirror,
+            judge,
+            write,
+            list,
+            ...(own && { own }),
+            ...(changed && { changed }),
+          };
           const answer = await receive(engine, context, intake);
           const ended = answer.ended.then(() => mirrors.lookAfter(mirror));
           if (!own || !isRemote(repo)) return { ...answer, ended };

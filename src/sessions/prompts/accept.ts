@@ -10,7 +10,7 @@ import type { Deps } from "../../deps.ts";
 import { storable } from "../../http/text.ts";
 import { queueOf } from "../../jobs/places.ts";
 import { readSessionId, unknownSession } from "../read.ts";
-import { startAgain } from "../restart.ts";
+import { nextPlaceOf, startAgain } from "../restart.ts";
 import type { SessionRow } from "../wire.ts";
 import { addPrompt } from "./add.ts";
 import { countOpen } from "./open.ts";
@@ -46,8 +46,9 @@ export async function acceptPrompt(
     if (known) throw new SvcError("prompt_exists", "The session has another prompt with this id already.");
     await requireRoom(tx, session);
     const added = await addPrompt(tx, sessionId, { promptId, text, by: caller, at: deps.clock() });
-    const place = await wake(deps, tx, session);
+    const place = isAsleep(session) ? await nextPlaceOf(deps, tx, session) : session.place;
     await deps.jobs.enqueue(tx, queueOf("prompts", place), sessionId);
+    await wake(deps, tx, session);
     return added;
   });
   deps.changes.notify(sessionId);
@@ -71,14 +72,16 @@ async function requireRoom(tx: Db, { sessionId, status }: SessionRow): Promise<v
   );
 }
 
-/** @returns where the session's sandbox is, or will be. @throws concurrent_session_limit, not_found */
-async function wake(deps: Deps, tx: Db, session: SessionRow): Promise<string> {
-  if (session.goal === "stopped" || session.status === "stopped") {
-    const woken = await startAgain(deps, tx, session);
-    if (!woken) throw unknownSession();
-    return woken.place;
+function isAsleep({ goal, status }: SessionRow): boolean {
+  return goal === "stopped" || status === "stopped";
+}
+
+/** @throws concurrent_session_limit, not_found */
+async function wake(deps: Deps, tx: Db, session: SessionRow): Promise<void> {
+  if (isAsleep(session)) {
+    if (!(await startAgain(deps, tx, session))) throw unknownSession();
+    return;
   }
   const used = { lastActiveAt: deps.clock() };
   await tx.update(projectSessions).set(used).where(eq(projectSessions.sessionId, session.sessionId));
-  return session.place;
 }

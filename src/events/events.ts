@@ -1,0 +1,83 @@
+import type { Logger } from "pino";
+import type { Database } from "../../db/client.ts";
+import type { Changes } from "../changes.ts";
+import { parseJson, textField } from "../contract/json.ts";
+import { EVENTS_CHANNEL } from "./announce.ts";
+import { Feed, type Reader } from "./feed.ts";
+import { readHeads } from "./read.ts";
+import { trimEvents } from "./trim.ts";
+
+/** Those who follow projects' events in this process, whichever server makes the changes. */
+export interface Events {
+  /**
+   * Tells a reader what happens in a project, until it is gone: first what came after the event `after`, if that is
+   * given. Resolves when the reader has caught up.
+   */
+  follow(projectId: string, after: number | null, reader: Reader): Promise<void>;
+  /** Ends all readers. */
+  close(): Promise<void>;
+}
+
+/** What a lost notification costs: the heads of the projects that are followed are looked at this often. */
+const LOOK_MS = 5_000;
+const TRIM_MS = 10 * 60_000;
+
+/**
+ * Hears of what is announced on the database (`announce`), and reads it once for all. Whoever waits in this process for
+ * a change of a session is woken as well.
+ */
+export function openEvents(
+  { db, listen }: Pick<Database, "db" | "listen">,
+  { changes, log }: { changes: Changes; log: Logger },
+): Events {
+  const feeds = new Map<string, Feed>();
+  const listening = listen({ channel: EVENTS_CHANNEL, onNotice: hear, onListening: () => void lookAtAll() });
+  const looks = setInterval(() => void lookAtAll(), LOOK_MS);
+  const trims = setInterval(() => void tried(() => trimEvents(db)), TRIM_MS);
+
+  return {
+    async follow(projectId, after, reader) {
+      const feed = feeds.get(projectId) ?? new Feed(db, projectId);
+      feeds.set(projectId, feed);
+      const leave = () => {
+        feed.leave(reader);
+        if (feed.isIdle && feeds.get(projectId) === feed) feeds.delete(projectId);
+      };
+      reader.gone.addEventListener("abort", leave);
+      try {
+        await feed.join(reader, after);
+      } finally {
+        if (reader.gone.aborted) leave();
+      }
+    },
+    async close() {
+      clearInterval(looks);
+      clearInterval(trims);
+      for (const feed of feeds.values()) feed.end("stopping");
+      await listening.close();
+    },
+  };
+
+  function hear(payload: string): void {
+    const notice = parseJson(payload);
+    if (textField(notice, "type") === "session") changes.notify(textField(notice, "id"));
+    const feed = feeds.get(textField(notice, "project"));
+    if (feed) void tried(() => feed.look());
+  }
+
+  async function lookAtAll(): Promise<void> {
+    if (feeds.size === 0) return;
+    await tried(async () => {
+      const heads = await readHeads(db, [...feeds.keys()]);
+      for (const [projectId, feed] of feeds) {
+        const head = heads.get(projectId);
+        if (head === undefined || !feed.knows(head)) await feed.look();
+      }
+    });
+  }
+
+  /** What the database does not answer now is read at the next look. */
+  async function tried(work: () => Promise<void>): Promise<void> {
+    await work().catch((error: unknown) => log.debug({ err: error }, "events could not be read"));
+  }
+}

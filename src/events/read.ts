@@ -1,0 +1,63 @@
+import { and, asc, eq, gt, inArray } from "drizzle-orm";
+import type { Db } from "../../db/client.ts";
+import { projectEventHeads, projectEvents } from "../../db/schema/index.ts";
+import type { ProjectEvent } from "../contract/event.ts";
+
+/** An event and its number. */
+export interface NumberedEvent {
+  seq: number;
+  event: ProjectEvent;
+}
+
+/** Events that are read at a time, and told at once: with the longest names some 100 KB. */
+const BATCH = 200;
+
+/**
+ * The project's events after a number, oldest first, and the number of its last one.
+ * @returns null when there is no such project any more
+ */
+export async function readEventsAfter(
+  db: Db,
+  projectId: string,
+  after: number,
+): Promise<{ head: number; events: NumberedEvent[] } | null> {
+  const rows = await db
+    .select({ head: projectEventHeads.seq, row: projectEvents })
+    .from(projectEventHeads)
+    .leftJoin(
+      projectEvents,
+      and(eq(projectEvents.projectId, projectEventHeads.projectId), gt(projectEvents.seq, after)),
+    )
+    .where(eq(projectEventHeads.projectId, projectId))
+    .orderBy(asc(projectEvents.seq))
+    .limit(BATCH);
+  const [first] = rows;
+  return first ? { head: first.head, events: rows.flatMap(({ row }) => (row ? toNumbered(row) : [])) } : null;
+}
+
+/** The numbers of the last events of some projects; one that is gone is not among them. */
+export async function readHeads(db: Db, projectIds: string[]): Promise<Map<string, number>> {
+  const rows = await db
+    .select()
+    .from(projectEventHeads)
+    .where(inArray(projectEventHeads.projectId, projectIds));
+  return new Map(rows.map(({ projectId, seq }) => [projectId, seq]));
+}
+
+function toNumbered({
+  seq,
+  type,
+  subject,
+  number,
+  action,
+  at,
+}: typeof projectEvents.$inferSelect): NumberedEvent {
+  const event = {
+    type,
+    id: subject,
+    ...(number !== null && { number }),
+    action,
+    at: at.toISOString(),
+  };
+  return { seq, event };
+}

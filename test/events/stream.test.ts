@@ -1,0 +1,183 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { eq } from "drizzle-orm";
+import pino from "pino";
+import { type Database, openEmbedded } from "../../db/client.ts";
+import { projectEvents, projects } from "../../db/schema/index.ts";
+import { Changes } from "../../src/changes.ts";
+import { SvcError } from "../../src/contract/errors.ts";
+import { announce, announceEnd, type News } from "../../src/events/announce.ts";
+import { type Events, openEvents } from "../../src/events/events.ts";
+import { trimEvents } from "../../src/events/trim.ts";
+import { streamProjectEvents } from "../../src/projects/events.ts";
+import { insertProject } from "../helpers/event-project.ts";
+import { readStream } from "../helpers/event-stream.ts";
+import { until } from "../helpers/until.ts";
+
+const log = pino({ level: "silent" });
+let database: Database;
+let events: Events;
+let queries = 0;
+
+beforeAll(async () => {
+  database = await openEmbedded();
+  const counted = new Proxy(database.db, {
+    get(db, key) {
+      if (key === "select") queries++;
+      return Reflect.get(db, key);
+    },
+  });
+  events = openEvents({ ...database, db: counted }, { changes: new Changes(), log });
+}, 30_000);
+afterAll(async () => {
+  await events.close();
+  await database.close();
+});
+
+const branch = (id: string): News => ({ type: "branch", id, action: "changed" });
+const tell = (projectId: string, ...ids: string[]) =>
+  database.db.transaction((tx) => announce(tx, projectId, ...ids.map(branch)));
+const allowed = async () => {};
+const open = (projectId: string, after?: string, again = allowed, pace = {}) =>
+  streamProjectEvents({ events, log }, { projectId }, after, again, pace);
+const follow = (...given: Parameters<typeof open>) => readStream(open(...given));
+const said = ({ told }: ReturnType<typeof readStream>) =>
+  told.map(({ id, event }) => `${id} ${event.type} ${"seq" in event ? event.seq : event.id}`);
+
+test("a stream begins where the project is, and goes on after what was heard last", async () => {
+  const projectId = await insertProject(database.db);
+  await tell(projectId, "before");
+  const one = follow(projectId);
+  await until("it begins", () => one.told.length > 0);
+  await tell(projectId, "a", "b");
+  await tell(projectId, "c");
+  await one.hears("the last", ({ id }) => id === "c");
+  expect(said(one)).toEqual(["2 ready 2", "3 branch a", "4 branch b", "5 branch c"]);
+  await one.close();
+  await tell(projectId, "d");
+  const two = follow(projectId, "4");
+  await two.hears("what was missed", ({ id }) => id === "d");
+  await tell(projectId, "e");
+  await two.hears("what is new", ({ id }) => id === "e");
+  expect(said(two)).toEqual(["4 ready 6", "5 branch c", "6 branch d", "7 branch e"]);
+  await two.close();
+});
+
+test("cut anywhere and gone on with, a stream tells each event once and in order, while others are told", async () => {
+  const projectId = await insertProject(database.db);
+  const TOLD = 400;
+  const write = (async () => {
+    for (let n = 0; n < TOLD; n += 4) await tell(projectId, ...[0, 1, 2, 3].map((more) => `${n + more}`));
+  })();
+  const readers = Array.from({ length: 10 }, async (_, reader) => {
+    const heard: string[] = [];
+    for (let last = "1"; heard.at(-1) !== `${TOLD - 1}`; ) {
+      const stream = follow(projectId, last);
+      await Bun.sleep(Math.random() * 20 * reader);
+      await stream.close();
+      heard.push(...stream.events().map(({ id }) => id));
+      last = stream.lastId() || last;
+    }
+    return heard;
+  });
+  const wanted = Array.from({ length: TOLD }, (_, n) => `${n}`);
+  for (const heard of await Promise.all(readers)) expect(heard).toEqual(wanted);
+  await write;
+}, 30_000);
+
+test("what is not kept any more, or was never told, is a reset", async () => {
+  const projectId = await insertProject(database.db);
+  await tell(projectId, ...Array.from({ length: 20 }, (_, n) => `${n}`));
+  await trimEvents(database.db, { kept: 5 });
+  const rows: [after: string, first: string[]][] = [
+    ["21", ["21 ready 21"]],
+    ["20", ["20 ready 21", "21 branch 19"]],
+    ["16", ["16 ready 21", "17 branch 15"]],
+    ["15", ["21 reset 21"]],
+    ["0", ["21 reset 21"]],
+    ["22", ["21 reset 21"]],
+    ["999999999999999", ["21 reset 21"]],
+    ["-1", ["21 ready 21"]],
+    ["now", ["21 ready 21"]],
+  ];
+  for (const [after, first] of rows) {
+    const stream = follow(projectId, after);
+    await until(`it begins after ${after}`, () => stream.told.length >= first.length);
+    expect([after, said(stream).slice(0, first.length)]).toEqual([after, first]);
+    await stream.close();
+  }
+  await database.db.delete(projectEvents).where(eq(projectEvents.projectId, projectId));
+  const empty = follow(projectId, "20");
+  await until("it begins", () => empty.told.length > 0);
+  expect(said(empty)).toEqual(["21 reset 21"]);
+  await empty.close();
+});
+
+test("a change costs one query, however many follow", async () => {
+  const projectId = await insertProject(database.db);
+  const streams = Array.from({ length: 200 }, () => follow(projectId));
+  await until("all begin", () => streams.every(({ told }) => told.length > 0));
+  const before = queries;
+  await tell(projectId, "a");
+  await until("all have heard", () => streams.every(({ told }) => told.length === 2));
+  // besides, the heads may be looked at meanwhile
+  expect(queries - before).toBeLessThanOrEqual(3);
+  await Promise.all(streams.map((stream) => stream.close()));
+});
+
+test("who does not read is cut off, and is no burden to the others", async () => {
+  const projectId = await insertProject(database.db);
+  const slow = open(projectId).getReader();
+  const quick = follow(projectId);
+  await slow.read();
+  const long = Array.from({ length: 100 }, (_, n) => `${n} ${"x".repeat(1_000)}`);
+  for (let turn = 1; turn <= 6; turn++) {
+    await tell(projectId, ...long);
+    await until("the other has all", () => quick.events().length === 100 * turn);
+  }
+  const drain = async () => {
+    for (let got = await slow.read(); !got.done; got = await slow.read());
+  };
+  await expect(drain()).rejects.toThrow("too slow");
+  await quick.close();
+});
+
+test("who goes on far behind gets all of it, at its own pace", async () => {
+  const projectId = await insertProject(database.db);
+  const long = Array.from({ length: 250 }, (_, n) => `${n} ${"x".repeat(1_000)}`);
+  for (let turn = 0; turn < 8; turn++) await tell(projectId, ...long);
+  const stream = follow(projectId, "1");
+  await until("all came", () => stream.events().length === 2_000);
+  await stream.close();
+});
+
+test("a stream ends when its caller may not read the project any more, and lives while nobody can tell", async () => {
+  const projectId = await insertProject(database.db);
+  let answer: unknown = null;
+  const again = async () => {
+    if (answer) throw answer;
+  };
+  const stream = follow(projectId, undefined, again, { checkMs: 20, heartbeatMs: 20 });
+  await until("it is kept alive", () => stream.comments() > 3);
+  answer = new Error("the database is away");
+  const seen = stream.comments();
+  await until("it lives on", () => stream.comments() > seen + 3);
+  answer = new SvcError("unauthorized", "The token was revoked.");
+  await stream.ended;
+  await tell(projectId, "secret");
+  expect(stream.events()).toEqual([]);
+});
+
+test("the end of a project is told, and ends its streams", async () => {
+  const projectId = await insertProject(database.db);
+  const stream = follow(projectId);
+  await until("it begins", () => stream.told.length > 0);
+  await database.db.transaction(async (tx) => {
+    await tx.delete(projects).where(eq(projects.projectId, projectId));
+    await announceEnd(tx, projectId);
+  });
+  await stream.ended;
+  expect(said(stream)).toEqual(["1 ready 1", ` project ${projectId}`]);
+  const late = follow(projectId);
+  await late.ended;
+  expect(said(late)).toEqual([` project ${projectId}`]);
+});

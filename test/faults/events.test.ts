@@ -1,0 +1,247 @@
+import { afterAll, beforeAll, describe, expect } from "bun:test";
+import { rmSync } from "node:fs";
+import postgres from "postgres";
+import type { Session } from "../../src/contract/session.ts";
+import { type Api, makeFolder, startApi } from "../helpers/api.ts";
+import { type DatabaseLink, linkTo } from "../helpers/database-link.ts";
+import { followEvents } from "../helpers/event-stream.ts";
+import { startHaltingServer } from "../helpers/halting.ts";
+import { openStreams } from "../helpers/many-streams.ts";
+import { needs } from "../helpers/needs.ts";
+import { createDatabase, POSTGRES, type TestDatabase } from "../helpers/postgres.ts";
+import { type SessionBench, startSessions } from "../helpers/sessions.ts";
+import { watchSilentChanges } from "../helpers/silent-changes.ts";
+import { StandInProvider } from "../helpers/stand-in-provider.ts";
+import { until } from "../helpers/until.ts";
+
+const test = needs("a real Postgres", POSTGRES);
+const STREAMS = 500;
+/** A change reaches all within a second; a machine at work gets more, and less than the look underneath takes. */
+const BOUND_MS = 2_500;
+const LOOK_MS = 5_000;
+
+let database: TestDatabase;
+let link: DatabaseLink;
+let writing: SessionBench;
+let reading: Api;
+let token: string;
+
+/** Two servers on one database: what one writes, the other tells. The way of the second to it can be cut. */
+beforeAll(async () => {
+  if (!POSTGRES) return;
+  database = await createDatabase();
+  link = await linkTo(database.url);
+  const env = { SVC_MASTER_KEY: "ab".repeat(32) };
+  writing = await startSessions({ env: { ...env, DATABASE_URL: database.url } });
+  token = writing.api.token;
+  reading = await startApi({
+    env: { ...env, DATABASE_URL: link.url },
+    deps: { sandboxes: new StandInProvider().sandboxesOf },
+  });
+}, 60_000);
+afterAll(async () => {
+  if (!POSTGRES) return;
+  await reading.stop();
+  await writing.stop();
+  link.close();
+  await database.drop();
+});
+
+const follow = (headers: Record<string, string> = {}) =>
+  followEvents(reading.url, token, writing.projectId, headers);
+const set = (name: string) =>
+  writing.api.call("PUT", `/v1/projects/${writing.projectId}/secrets/${name}`, { body: { value: "x" } });
+
+describe("events of two servers on one Postgres", () => {
+  test(`${STREAMS} streams of one server hear what another changes, each change within a second`, async () => {
+    const streams = openStreams(reading.url, token, writing.projectId, STREAMS);
+    try {
+      await until("all have begun", () => streams.begun() === STREAMS, 30_000);
+      const took: number[] = [];
+      for (let turn = 0; turn < 8; turn++) {
+        const begun = performance.now();
+        await set(`MANY_${turn}`);
+        await until(`change ${turn} has reached all`, () => streams.toldOf(`MANY_${turn}`) === STREAMS);
+        took.push(performance.now() - begun);
+        // at any place between two looks
+        await Bun.sleep(LOOK_MS * 0.13);
+      }
+      expect(Math.max(...took)).toBeLessThan(BOUND_MS);
+    } finally {
+      streams.close();
+    }
+  }, 90_000);
+
+  test("a server whose listening connection was ended hears on at once, and has missed nothing", async () => {
+    const stream = await follow();
+    const sql = postgres(database.url, { max: 1 });
+    const end = () =>
+      sql`select pg_terminate_backend(pid) from pg_stat_activity
+        where application_name = 'svc-api events' and datname = current_database()`;
+    try {
+      for (let turn = 0; turn < 5; turn++) {
+        expect((await end()).length).toBeGreaterThan(0);
+        await set(`CUT_${turn}`);
+        await stream.hears(`CUT_${turn}`, ({ id }) => id === `CUT_${turn}`, BOUND_MS);
+        await until("it listens again", async () => {
+          const [row] = await sql`select count(*)::int as n from pg_stat_activity
+            where application_name = 'svc-api events' and datname = current_database() and query like 'listen%'`;
+          return row?.["n"] === 2;
+        });
+      }
+      const names = stream.events().map(({ id }) => id);
+      expect(names).toEqual(Array.from({ length: 5 }, (_, turn) => `CUT_${turn}`));
+    } finally {
+      await sql.end({ timeout: 1 });
+      await stream.close();
+    }
+  }, 60_000);
+
+  test("a server that was cut off from the database tells all of it when it is back, once and in order", async () => {
+    const stream = await follow();
+    try {
+      link.cut();
+      for (let turn = 0; turn < 10; turn++) await set(`AWAY_${turn}`);
+      await Bun.sleep(1_000);
+      link.mend();
+      await set("BACK");
+      await stream.hears("the last", ({ id }) => id === "BACK", 20_000);
+      const names = stream.events().map(({ id }) => id);
+      expect(names).toEqual([...Array.from({ length: 10 }, (_, turn) => `AWAY_${turn}`), "BACK"]);
+    } finally {
+      link.mend();
+      await stream.close();
+    }
+  }, 60_000);
+
+  test("a notification that is lost costs seconds, and not the event", async () => {
+    const stream = await follow();
+    const sql = postgres(database.url, { max: 1 });
+    try {
+      // as it is told, but without anybody being notified
+      await sql.begin(async (tx) => {
+        const [head] = await tx`update project_event_heads set seq = seq + 1
+          where project_id = ${writing.projectId} returning seq::int`;
+        await tx`insert into project_events (project_id, seq, type, subject, action)
+          values (${writing.projectId}, ${head?.["seq"]}, 'branch', 'unheard', 'changed')`;
+      });
+      await stream.hears("it", ({ id }) => id === "unheard", LOOK_MS * 4);
+    } finally {
+      await sql.end({ timeout: 1 });
+      await stream.close();
+    }
+  }, 60_000);
+
+  test("a server that is killed as soon as it has committed has told it, and its clients go on at another", async () => {
+    const dataDir = makeFolder();
+    const { remote, projectId } = writing;
+    const dying = await startHaltingServer({
+      SVC_PORT: "0",
+      SVC_DATA_DIR: dataDir,
+      SVC_ALLOW_PRIVATE_REPOS: "1",
+      SVC_SANDBOX_PROVIDER: "local",
+      SVC_LOG_LEVEL: "silent",
+      SVC_MASTER_KEY: "ab".repeat(32),
+      DATABASE_URL: database.url,
+    });
+    try {
+      const watching = await follow();
+      const client = await followEvents(dying.url(), token, projectId);
+      remote.commit("killed", { k: "1\n" }, { from: "main" });
+      const path = `/v1/projects/${projectId}/change-requests`;
+      const { body } = await writing.api.call("POST", path, { body: { title: "t", head_ref: "killed" } });
+      await client.hears("the change request", ({ id }) => id === body.cr_id);
+      const halted = dying.haltAt("merge-recorded");
+      const merge = fetch(`${dying.url()}${path}/${body.number}/merge`, {
+        method: "POST",
+        headers: { Authorization: `Bearer ${token}` },
+      }).catch(() => null);
+      await halted;
+      await dying.kill();
+      await Promise.all([merge, client.ended]);
+      await watching.hears("the merge", ({ type, id }) => type === "branch" && id === "main");
+      const on = await follow({ "Last-Event-ID": client.lastId() });
+      const whole = watching.told.slice(1);
+      await until("it has caught up", () => client.told.length + on.told.length - 2 >= whole.length);
+      expect([...client.told.slice(1), ...on.told.slice(1)]).toEqual(whole);
+      await Promise.all([watching.close(), on.close()]);
+    } finally {
+      await dying.kill();
+      rmSync(dataDir, { recursive: true, force: true });
+    }
+  }, 60_000);
+
+  test("a session's own stream is woken by what another server does to it", async () => {
+    const made = await writing.create();
+    await writing.becomes(made.session_id, "running");
+    const path = `/v1/projects/${writing.projectId}/sessions/${made.session_id}/events`;
+    const response = await fetch(reading.url + path, { headers: { Authorization: `Bearer ${token}` } });
+    const reader = response.body?.getReader();
+    let text = "";
+    const read = (async () => {
+      for (let got = await reader?.read(); got && !got.done; got = await reader?.read())
+        text += Buffer.from(got.value).toString();
+    })();
+    const took: number[] = [];
+    for (let turn = 0; turn < 12; turn++) {
+      await Bun.sleep(150 + turn * 60);
+      const begun = performance.now();
+      await writing.call("PATCH", `/${made.session_id}`, { body: { name: `name ${turn}` } });
+      await until(`name ${turn}`, () => text.includes(`name ${turn}`));
+      took.push(performance.now() - begun);
+    }
+    await reader?.cancel();
+    await read;
+    // looking each second, one of two would take longer than half of one
+    expect(took.toSorted((a, b) => a - b)[8]).toBeLessThan(500);
+  }, 60_000);
+});
+
+test("whatever changes of sessions, change requests, secrets and projects is told in the transaction that changes it", async () => {
+  const watched = await watchSilentChanges(database.url);
+  const { api, remote, provider } = writing;
+  const project = await api.project(remote.url, { name: "watched" });
+  const call = (method: string, path: string, body?: unknown) =>
+    api.call(method, `/v1/projects/${project.project_id}${path}`, body === undefined ? {} : { body });
+  const becomes = async (id: string, ...statuses: Session["status"][]) => {
+    const get = async () => (await call("GET", `/sessions/${id}`)).body.status;
+    await until(`${id} is ${statuses}`, async () => statuses.includes(await get()), 20_000);
+  };
+  const create = async (body = {}) => (await call("POST", "/sessions", body)).body.session_id;
+  try {
+    const id = await create({ initial_prompt: "go" });
+    await becomes(id, "running");
+    await call("PATCH", `/sessions/${id}`, { name: "n" });
+    await call("POST", `/sessions/${id}/stop`);
+    await becomes(id, "stopped");
+    await call("POST", `/sessions/${id}/prompt`, { text: "wake up" });
+    await becomes(id, "running");
+    await call("POST", `/sessions/${id}/restart`, {});
+    await until("another sandbox", () => provider.sandboxes.get(id)?.spec.generation === 3);
+    await becomes(id, "running");
+    provider.sandboxes.get(id)?.die(1);
+    writing.look();
+    await becomes(id, "failed");
+    await call("DELETE", `/sessions/${id}`);
+    await becomes(await create({ base_ref: "nowhere" }), "failed");
+
+    remote.commit("told", { t: "1\n" }, { from: "main" });
+    await call("POST", "/change-requests", { title: "t", head_ref: "told" });
+    await call("PATCH", "/change-requests/1", { description: "d" });
+    await call("POST", "/change-requests/1/close");
+    await call("POST", "/change-requests/1/reopen");
+    remote.commit("told", { t: "2\n" });
+    await call("GET", "/change-requests");
+    expect((await call("POST", "/change-requests/1/merge")).status).toBe(200);
+    await call("PUT", "/secrets/A", { value: "1" });
+    await call("PUT", "/secrets/A", { value: "2" });
+    await call("DELETE", "/secrets/A");
+    await call("PATCH", "", { name: "other" });
+    const gone = await create();
+    await becomes(gone, "running");
+    await call("DELETE", "");
+    expect(await watched.silent()).toEqual([]);
+  } finally {
+    await watched.end();
+  }
+}, 90_000);

@@ -1,0 +1,80 @@
+import type { ProjectEvent, StreamEvent } from "../../src/contract/event.ts";
+import { until } from "./until.ts";
+
+/** What a stream of a project's events has sent. */
+export interface Told {
+  id: string;
+  event: ProjectEvent | StreamEvent;
+}
+
+/** A project's events as a client follows them, on a connection of its own. */
+export interface EventStream {
+  told: Told[];
+  /** The events without what the stream says of itself. */
+  events(): ProjectEvent[];
+  /** Comments that were sent: the stream is kept alive by them. */
+  comments(): number;
+  /** Resolves when the stream has ended, by itself or by an error. */
+  ended: Promise<void>;
+  /** Waits until something was told. */
+  hears(what: string, isIt: (event: ProjectEvent) => boolean, withinMs?: number): Promise<void>;
+  lastId(): string;
+  close(): Promise<void>;
+}
+
+export async function followEvents(
+  url: string,
+  token: string,
+  projectId: string,
+  headers: Record<string, string> = {},
+): Promise<EventStream> {
+  const response = await fetch(`${url}/v1/projects/${projectId}/events`, {
+    headers: { Authorization: `Bearer ${token}`, ...headers },
+  });
+  if (response.status !== 200 || !response.body)
+    throw new Error(`no events: ${response.status} ${await response.text()}`);
+  const stream = readStream(response.body);
+  await until("the stream begins", () => stream.told.length > 0);
+  return stream;
+}
+
+/** Reads `text/event-stream` as it comes. */
+export function readStream(body: ReadableStream<Uint8Array>): EventStream {
+  const reader = body.getReader();
+  const told: Told[] = [];
+  let comments = 0;
+  const ended = read().catch(() => {});
+  const events = () => told.flatMap(({ event }) => ("seq" in event ? [] : event));
+  return {
+    told,
+    events,
+    comments: () => comments,
+    ended,
+    hears: (what, isIt, withinMs = 10_000) =>
+      until(
+        () => `${what}; told: ${JSON.stringify(told.slice(-20))}`,
+        () => events().some(isIt),
+        withinMs,
+      ),
+    lastId: () => told.findLast(({ id }) => id !== "")?.id ?? "",
+    async close() {
+      await reader.cancel().catch(() => {});
+      await ended;
+    },
+  };
+
+  async function read(): Promise<void> {
+    const decoder = new TextDecoder();
+    let text = "";
+    for (let got = await reader.read(); !got.done; got = await reader.read()) {
+      text += decoder.decode(got.value, { stream: true });
+      for (let end = text.indexOf("\n\n"); end >= 0; end = text.indexOf("\n\n")) {
+        const block = text.slice(0, end);
+        text = text.slice(end + 2);
+        const data = /^data: (.*)$/m.exec(block)?.[1];
+        if (data === undefined) comments++;
+        else told.push({ id: /^id: (.*)$/m.exec(block)?.[1] ?? "", event: JSON.parse(data) });
+      }
+    }
+  }
+}

@@ -1,0 +1,55 @@
+import postgres from "postgres";
+
+/**
+ * Watches a database for changes that are told to nobody: of each row that people look at, that was changed in a
+ * transaction which has announced nothing of it.
+ */
+export async function watchSilentChanges(
+  url: string,
+): Promise<{ silent(): Promise<string[]>; end(): Promise<void> }> {
+  const sql = postgres(url, { max: 1, onnotice() {} });
+  await sql.unsafe("create table silent_changes (what text)");
+  for (const { table, type, subject, isSeen } of WATCHED) {
+    await sql.unsafe(`
+      create function told_${table}() returns trigger language plpgsql as $$
+      declare row record;
+      begin
+        row := coalesce(new, old);
+        if tg_op = 'UPDATE' and not (${isSeen}) then return null; end if;
+        if not exists (
+          select from project_events
+          where project_id = row.project_id and type = '${type}' and subject = row.${subject}::text
+            and xmin = pg_current_xact_id()::xid
+        ) and exists (select from projects where project_id = row.project_id)
+        then insert into silent_changes values ('${table} ' || tg_op || ' ' || row_to_json(row)); end if;
+        return null;
+      end $$;
+      create constraint trigger told after insert or update or delete on ${table}
+        deferrable initially deferred for each row execute function told_${table}()`);
+  }
+  return {
+    silent: async () => (await sql`select what from silent_changes`).map((row) => String(row["what"])),
+    end: () => sql.end({ timeout: 1 }),
+  };
+}
+
+const differs = (...columns: string[]) =>
+  `(${columns.map((column) => `old.${column}`)}) is distinct from (${columns.map((column) => `new.${column}`)})`;
+
+/** Tables, and when an update of a row is one that people see. */
+const WATCHED = [
+  {
+    table: "project_sessions",
+    type: "session",
+    subject: "session_id",
+    isSeen: differs("status", "step", "error", "name", "stop_reason", "saved_commit", "saved_at", "restores"),
+  },
+  { table: "change_requests", type: "change_request", subject: "cr_id", isSeen: "true" },
+  { table: "project_secrets", type: "secret", subject: "name", isSeen: "true" },
+  {
+    table: "projects",
+    type: "project",
+    subject: "project_id",
+    isSeen: differs("name", "slug", "repo_url", "default_branch", "git_credential"),
+  },
+];
