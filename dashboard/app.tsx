@@ -9,10 +9,22 @@ import { Loading } from "./parts/loading.tsx";
 import { Failure } from "./parts/notice.tsx";
 
 const SignIn = lazy(async () => ({ default: (await import("./pages/sign-in/sign-in.tsx")).SignIn }));
+const SignUp = lazy(async () => ({ default: (await import("./pages/sign-in/sign-up.tsx")).SignUp }));
+const Welcome = lazy(async () => ({ default: (await import("./pages/sign-in/welcome.tsx")).Welcome }));
+const Authorize = lazy(async () => ({ default: (await import("./pages/sign-in/authorize.tsx")).Authorize }));
 const Projects = lazy(async () => ({ default: (await import("./pages/projects/projects.tsx")).Projects }));
+const NewProject = lazy(async () => ({
+  default: (await import("./pages/projects/new-project.tsx")).NewProject,
+}));
+const Account = lazy(async () => ({ default: (await import("./pages/accounts/account.tsx")).Account }));
+const Settings = lazy(async () => ({ default: (await import("./pages/settings/settings.tsx")).Settings }));
+const Secrets = lazy(async () => ({ default: (await import("./pages/secrets/secrets.tsx")).Secrets }));
+const ProjectSettings = lazy(async () => ({
+  default: (await import("./pages/project-settings/project-settings.tsx")).ProjectSettings,
+}));
 
 /** Pages for whoever comes: all others ask to sign in first. */
-const OPEN = /^\/(?:login|welcome)$/;
+const OPEN = /^\/(?:login|sign-up|welcome)$/;
 
 /** All pages by their addresses. A page's code is loaded when it is first asked for. */
 export function App() {
@@ -23,10 +35,15 @@ export function App() {
         {OPEN.test(address) ? (
           <Switch>
             <Route path="/login" component={SignIn} />
+            <Route path="/sign-up" component={SignUp} />
+            <Route path="/welcome" component={Welcome} />
           </Switch>
         ) : (
           <SignedInOnly>
-            <Pages />
+            <Switch>
+              <Route path="/cli/authorize" component={Authorize} />
+              <Route component={Pages} />
+            </Switch>
           </SignedInOnly>
         )}
       </Suspense>
@@ -40,6 +57,11 @@ function Pages() {
       <Suspense fallback={<Loading />}>
         <Switch>
           <Route path="/" component={Projects} />
+          <Route path="/new" component={NewProject} />
+          <Route path="/settings" component={Settings} />
+          <Route path="/accounts/:accountId">
+            {({ accountId }) => <Account key={accountId} accountId={accountId} />}
+          </Route>
           <Route path="/projects/:projectId/*?">
             {({ projectId }) => <ProjectPages projectId={projectId} />}
           </Route>
@@ -54,6 +76,8 @@ function ProjectPages({ projectId }: { projectId: string }) {
   return (
     <ProjectShell projectId={projectId}>
       <Switch>
+        <Route path="/projects/:projectId/secrets" component={Secrets} />
+        <Route path="/projects/:projectId/settings" component={ProjectSettings} />
         <Route component={NotFound} />
       </Switch>
     </ProjectShell>

@@ -4,10 +4,8 @@ import { Link } from "wouter";
 import { call } from "../api/call.ts";
 import { useSignedIn } from "../api/signed-in.ts";
 import { Button } from "../parts/button.tsx";
-import { THEMES, useTheme } from "../parts/theme.ts";
+import { ThemeChoice } from "../parts/theme-choice.tsx";
 import { Visible } from "../parts/visible.tsx";
-
-const THEME_NAMES = { system: "As the system", light: "Light", dark: "Dark" };
 
 /** What stands around every page: the way home, and who is signed in. */
 export function Shell({ children }: { children: ReactNode }) {
@@ -37,7 +35,6 @@ export function Shell({ children }: { children: ReactNode }) {
 
 function UserMenu() {
   const { data } = useSignedIn();
-  const [theme, setTheme] = useTheme();
   const queries = useQueryClient();
   const signOut = useMutation({
     mutationFn: () => call("POST", "/auth/sign-out"),
@@ -60,20 +57,7 @@ function UserMenu() {
         <Link href="/settings" className="text-accent underline">
           Settings and tokens
         </Link>
-        <label className="flex items-center justify-between gap-2">
-          Colours
-          <select
-            className="rounded-md border border-edge bg-surface px-2 py-1"
-            value={theme}
-            onChange={(event) => setTheme(THEMES.find((each) => each === event.target.value) ?? "system")}
-          >
-            {THEMES.map((each) => (
-              <option key={each} value={each}>
-                {THEME_NAMES[each]}
-              </option>
-            ))}
-          </select>
-        </label>
+        <ThemeChoice />
         <Button busy={signOut.isPending} onClick={() => signOut.mutate()}>
           Sign out
         </Button>

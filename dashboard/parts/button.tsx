@@ -7,7 +7,7 @@ const LOOKS = {
   primary: "border-transparent bg-accent text-on-accent hover:bg-accent-strong",
   plain: "border-edge bg-surface text-ink hover:bg-raised",
   quiet: "border-transparent bg-transparent text-ink hover:bg-raised",
-  danger: "border-danger bg-surface text-danger hover:bg-danger-ground",
+  danger: "border-edge bg-surface text-danger hover:border-danger hover:bg-danger-ground",
 } as const;
 type Look = keyof typeof LOOKS;
 

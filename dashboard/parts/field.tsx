@@ -48,3 +48,26 @@ export function TextField({ label, hint, error, ...rest }: Labelled & ComponentP
     </Field>
   );
 }
+interface TextAreaProps extends Labelled, ComponentProps<"textarea"> {
+  /** Dots stand for what is in it, as in a field for a password. */
+  isHidden?: boolean;
+}
+
+export function TextArea({ label, hint, error, isHidden = false, ...rest }: TextAreaProps) {
+  const look = isHidden ? "font-mono [-webkit-text-security:disc]" : "";
+  return (
+    <Field label={label} hint={hint} error={error}>
+      {(wired) => (
+        <textarea className={`${CONTROL} min-h-24 ${look}`} autoComplete="off" {...wired} {...rest} />
+      )}
+    </Field>
+  );
+}
+
+export function Select({ label, hint, error, ...rest }: Labelled & ComponentProps<"select">) {
+  return (
+    <Field label={label} hint={hint} error={error}>
+      {(wired) => <select className={CONTROL} {...wired} {...rest} />}
+    </Field>
+  );
+}

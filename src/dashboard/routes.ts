@@ -5,6 +5,7 @@ import { type DashboardFile, type Encoding, openDashboardFiles } from "./files.t
 const PAGES = [
   "/",
   "/login",
+  "/sign-up",
   "/welcome",
   "/cli/authorize",
   "/new",

@@ -1,8 +1,7 @@
 import { readFileSync } from "node:fs";
 import { type Browser, chromium, type Page } from "playwright-core";
-import { askServer } from "../../src/admin/socket.ts";
 import type { Api } from "./api.ts";
-import { openBrowser, PASSWORD } from "./cookie-browser.ts";
+import { signedIn } from "./cookie-browser.ts";
 
 const PROGRAM = Bun.which("chromium") ?? Bun.which("chromium-browser") ?? Bun.which("google-chrome");
 /** For `needs(...CHROMIUM)`. */
@@ -66,6 +65,9 @@ export async function visit(
   return { page, faults: () => found, close: () => context.close() };
 }
 
+/** Cookies by server and user: comparing a password is slow on purpose. */
+const cookies = new WeakMap<Api, Map<string, string>>();
+
 /**
  * Signs a page's browser profile in, and opens a page there. A user may be signed in in several profiles.
  * @param path of a page, from `/`
@@ -76,14 +78,11 @@ export async function signIn(
   path = "/",
   email = "first@example.com",
 ): Promise<void> {
-  const client = openBrowser(api);
-  const body = { email, password: PASSWORD };
-  if ((await client.call("POST", "/v1/auth/sign-in", { body })).status !== 200) {
-    await askServer(api.dataDir, { verb: "user", email, password: PASSWORD });
-    await client.call("POST", "/v1/auth/sign-in", { body });
-  }
-  const [name = "", value = ""] = client.cookie?.split("=") ?? [];
-  if (value === "") throw new Error("the browser could not be signed in");
+  const known = cookies.get(api) ?? new Map<string, string>();
+  cookies.set(api, known);
+  const cookie = known.get(email) ?? (await signedIn(api, email)).cookie ?? "";
+  known.set(email, cookie);
+  const [name = "", value = ""] = cookie.split("=");
   await page.context().addCookies([{ name, value, url: api.url, httpOnly: true, sameSite: "Lax" }]);
   await page.goto(api.url + path);
 }

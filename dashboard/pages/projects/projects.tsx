@@ -1,80 +1,135 @@
-import { useInfiniteQuery } from "@tanstack/react-query";
+import { useState } from "react";
 import { Link } from "wouter";
 import type { Project } from "../../../src/contract/project.ts";
-import { call } from "../../api/call.ts";
+import { useMe } from "../../api/accounts.ts";
+import { useList } from "../../api/list.ts";
 import { path } from "../../api/path.ts";
 import { Ago } from "../../parts/ago.tsx";
-import { Button, LinkButton } from "../../parts/button.tsx";
+import { LinkButton } from "../../parts/button.tsx";
 import { Empty } from "../../parts/empty.tsx";
+import { Select, TextField } from "../../parts/field.tsx";
 import { Loading } from "../../parts/loading.tsx";
+import { More } from "../../parts/more.tsx";
 import { Failure } from "../../parts/notice.tsx";
 import { Page } from "../../parts/page.tsx";
-import { Visible } from "../../parts/visible.tsx";
+import { Visible, visibleText } from "../../parts/visible.tsx";
 
-interface Answer {
-  projects: Project[];
-  next_cursor?: string;
-}
+/** From so many projects on, one is sooner found by its name. */
+const SEARCH_FROM = 7;
 
-/** Every project that the reader may see. */
+/** Every project that the reader may see, or those of one account. */
 export function Projects() {
-  const list = useInfiniteQuery({
-    queryKey: ["projects"],
-    queryFn: ({ pageParam, signal }) =>
-      call<Answer>("GET", `/projects${pageParam && `?cursor=${encodeURIComponent(pageParam)}`}`, { signal }),
-    initialPageParam: "",
-    getNextPageParam: ({ next_cursor }) => next_cursor,
-  });
-  const projects = list.data?.pages.flatMap((page) => page.projects) ?? [];
+  const [account, setAccount] = useState("");
+  const [words, setWords] = useState("");
+  const { data: me } = useMe();
+  const query = account && `?account_id=${encodeURIComponent(account)}`;
+  const list = useList<Project>(["projects", account], `/projects${query}`, "projects");
+  const shown = list.rows.filter((project) => holds(project, words));
+  const accounts = me?.accounts ?? [];
+  const current = accounts.find(({ account_id }) => account_id === account) ?? accounts[0];
   return (
     <Page
       title="Projects"
       actions={
-        <LinkButton to="/new" look="primary">
-          New project
-        </LinkButton>
+        <>
+          {current && accounts.length === 1 && (
+            <LinkButton to={path`/accounts/${current.account_id}`}>Members</LinkButton>
+          )}
+          <LinkButton to="/new" look="primary">
+            New project
+          </LinkButton>
+        </>
       }
     >
+      <div className="mb-4 flex flex-wrap items-end gap-x-4 gap-y-2 empty:hidden">
+        {accounts.length > 1 && (
+          <div className="w-full sm:w-64">
+            <Select label="Account" value={account} onChange={(event) => setAccount(event.target.value)}>
+              <option value="">All my accounts</option>
+              {accounts.map(({ account_id, name }) => (
+                <option key={account_id} value={account_id}>
+                  {visibleText(name)}
+                </option>
+              ))}
+            </Select>
+          </div>
+        )}
+        {account && current && (
+          <LinkButton to={path`/accounts/${account}`}>
+            Members of <Visible>{current.name}</Visible>
+          </LinkButton>
+        )}
+        {(list.rows.length >= SEARCH_FROM || words) && (
+          <div className="w-full sm:w-64">
+            <TextField
+              label="Find a project"
+              type="search"
+              value={words}
+              onChange={(event) => setWords(event.target.value)}
+            />
+          </div>
+        )}
+      </div>
       <Failure error={list.error} retry={() => void list.refetch()} />
       {list.isPending && <Loading what="Loading the projects" />}
-      {list.isSuccess && projects.length === 0 && (
-        <Empty
-          title="There is no project yet"
-          command='svc projects new --repo "$(git remote get-url origin)" --link'
-        >
-          Make one here from a repository's address, or in your own clone of it:
-        </Empty>
+      {list.isSuccess && list.rows.length === 0 && <NoProject />}
+      {list.rows.length > 0 && shown.length === 0 && (
+        <p role="status" className="py-6 text-muted">
+          No project here is called like that.
+        </p>
       )}
       <ul className="grid gap-3 sm:grid-cols-2 lg:grid-cols-3">
-        {projects.map((project) => (
-          <li
-            key={project.project_id}
-            className="relative rounded-lg border border-line bg-surface p-4 hover:border-edge"
-          >
-            <h2 className="font-semibold">
-              <Link
-                href={path`/projects/${project.slug}`}
-                className="text-ink no-underline after:absolute after:inset-0"
-              >
-                <Visible>{project.name}</Visible>
-              </Link>
-            </h2>
-            <p className="mt-1 text-muted text-sm">
-              {project.managed ? "Hosted by svc" : <Visible>{project.repo_url}</Visible>}
-            </p>
-            <p className="mt-2 text-muted text-sm">
-              Changed <Ago at={project.updated_at} />
-            </p>
-          </li>
+        {shown.map((project) => (
+          <Card key={project.project_id} project={project} />
         ))}
       </ul>
-      {list.hasNextPage && (
-        <div className="mt-4">
-          <Button busy={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
-            Show more
-          </Button>
-        </div>
-      )}
+      <More list={list} />
     </Page>
+  );
+}
+
+function holds({ name, slug, repo_url }: Project, words: string): boolean {
+  const text = `${name} ${slug} ${repo_url}`.toLowerCase();
+  return words
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => text.includes(word));
+}
+
+function NoProject() {
+  return (
+    <Empty
+      title="There is no project yet"
+      command='svc projects new --repo "$(git remote get-url origin)" --link'
+    >
+      <p>
+        A project ties svc to a repository. Make one{" "}
+        <Link href="/new" className="text-accent underline">
+          here
+        </Link>
+        , or in your own clone of it:
+      </p>
+    </Empty>
+  );
+}
+
+function Card({ project }: { project: Project }) {
+  return (
+    <li className="relative flex flex-col rounded-lg border border-line bg-surface p-4 shadow-xs hover:border-edge">
+      <h2 className="font-semibold">
+        <Link
+          href={path`/projects/${project.slug}`}
+          className="text-ink no-underline after:absolute after:inset-0 after:rounded-lg"
+        >
+          <Visible>{project.name}</Visible>
+        </Link>
+      </h2>
+      <p className="mt-1 grow text-muted text-sm">
+        {project.managed ? "Hosted by svc" : <Visible>{project.repo_url}</Visible>}
+      </p>
+      <p className="mt-3 text-muted text-sm">
+        Changed <Ago at={project.updated_at} />
+      </p>
+    </li>
   );
 }

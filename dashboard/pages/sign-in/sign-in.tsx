@@ -1,31 +1,23 @@
-import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
-import { useLocation, useSearch } from "wouter";
-import { call } from "../../api/call.ts";
-import { SIGNED_IN, useSignedIn } from "../../api/signed-in.ts";
+import { Link, Redirect, useSearch } from "wouter";
+import { useSignedIn } from "../../api/signed-in.ts";
 import { Entrance } from "../../layout/entrance.tsx";
 import { Button } from "../../parts/button.tsx";
 import { TextField } from "../../parts/field.tsx";
 import { Failure, Notice } from "../../parts/notice.tsx";
+import { useEnter } from "./enter.ts";
 import { nextPage } from "./next.ts";
 
 export function SignIn() {
   const [email, setEmail] = useState("");
   const [password, setPassword] = useState("");
-  const [, go] = useLocation();
   const search = useSearch();
-  const queries = useQueryClient();
   const { data: rules } = useSignedIn();
-  const signIn = useMutation({
-    mutationFn: () => call("POST", "/auth/sign-in", { body: { email, password } }),
-    onSuccess: async () => {
-      await queries.invalidateQueries({ queryKey: SIGNED_IN });
-      go(nextPage(search), { replace: true });
-    },
-  });
+  const signIn = useEnter<{ email: string; password: string }>("/auth/sign-in", nextPage(search));
+  if (rules?.signed_in) return <Redirect to={nextPage(search)} replace />;
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    signIn.mutate();
+    signIn.mutate({ email, password });
   };
   return (
     <Entrance title="Sign in to svc">
@@ -63,6 +55,14 @@ export function SignIn() {
         <a href="/v1/auth/github" className="text-center text-accent underline">
           Sign in with GitHub
         </a>
+      )}
+      {rules?.sign_up === "open" && (
+        <p className="text-center">
+          New here?{" "}
+          <Link href={`/sign-up${search && `?${search}`}`} className="text-accent underline">
+            Make an account
+          </Link>
+        </p>
       )}
     </Entrance>
   );

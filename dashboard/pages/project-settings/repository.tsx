@@ -1,0 +1,106 @@
+import { useMutation } from "@tanstack/react-query";
+import { type FormEvent, useState } from "react";
+import { REPO_URL_MAX } from "../../../src/contract/limits.ts";
+import type { Project } from "../../../src/contract/project.ts";
+import { call } from "../../api/call.ts";
+import { byField } from "../../api/failure.ts";
+import { path } from "../../api/path.ts";
+import { useProjectsChanged } from "../../api/project.ts";
+import { Button } from "../../parts/button.tsx";
+import { TextField } from "../../parts/field.tsx";
+import { Failure } from "../../parts/notice.tsx";
+import { Saved } from "../../parts/saved.tsx";
+import { Section } from "../../parts/section.tsx";
+import { CredentialFields } from "../projects/credential-fields.tsx";
+
+/** Where a project's repository is on its git host, and by what svc gets in there. */
+export function RepositoryAddress({ project }: { project: Project }) {
+  return (
+    <Section
+      title="Repository"
+      about="svc asks the repository for its branches before it stores either. Credentials go only to the host that they were given for: a new address on another host drops the stored one."
+    >
+      <div className="flex flex-col gap-6">
+        <AddressForm key={project.repo_url} project={project} />
+        <CredentialForm project={project} />
+      </div>
+    </Section>
+  );
+}
+
+function AddressForm({ project }: { project: Project }) {
+  const [address, setAddress] = useState(project.repo_url);
+  const changed = useProjectsChanged();
+  const isChanged = address !== project.repo_url;
+  const save = useMutation({
+    mutationFn: () =>
+      call<Project>("PATCH", path`/projects/${project.project_id}`, { body: { repo_url: address.trim() } }),
+    onSuccess: changed,
+  });
+  const errors = byField(save.error, ["repo_url"]);
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (isChanged) save.mutate();
+  };
+  return (
+    <form onSubmit={submit} className="flex flex-col gap-3">
+      <TextField
+        label="Address on its git host"
+        required
+        maxLength={REPO_URL_MAX}
+        inputMode="url"
+        spellCheck={false}
+        value={address}
+        onChange={(event) => setAddress(event.target.value)}
+        error={errors.of("repo_url")}
+      />
+      <Failure error={errors.rest} />
+      <div className="flex items-center gap-3">
+        <Button type="submit" busy={save.isPending} disabled={!isChanged}>
+          Change the address
+        </Button>
+        <Saved when={save.isSuccess && !isChanged} />
+      </div>
+    </form>
+  );
+}
+
+function CredentialForm({ project }: { project: Project }) {
+  const [username, setUsername] = useState("");
+  const [token, setToken] = useState("");
+  const changed = useProjectsChanged();
+  const save = useMutation({
+    mutationFn: () =>
+      call("PUT", path`/projects/${project.project_id}/git-credential`, {
+        body: { token, ...(username.trim() && { username: username.trim() }) },
+      }),
+    onSuccess: async () => {
+      setUsername("");
+      setToken("");
+      await changed();
+    },
+  });
+  const errors = byField(save.error, ["username", "token"]);
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    save.mutate();
+  };
+  return (
+    <form onSubmit={submit} className="flex flex-col gap-4 border-line border-t pt-4">
+      <CredentialFields
+        username={username}
+        token={token}
+        onUsername={(event) => setUsername(event.target.value)}
+        onToken={(event) => setToken(event.target.value)}
+        errors={{ username: errors.of("username"), token: errors.of("token") }}
+      />
+      <Failure error={errors.rest} />
+      <div className="flex items-center gap-3">
+        <Button type="submit" busy={save.isPending} disabled={token === ""}>
+          Store the credential
+        </Button>
+        <Saved when={save.isSuccess && token === ""}>Stored; it replaces the one before</Saved>
+      </div>
+    </form>
+  );
+}

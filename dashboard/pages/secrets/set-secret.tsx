@@ -1,0 +1,72 @@
+import { useMutation } from "@tanstack/react-query";
+import { type FormEvent, useState } from "react";
+import { call } from "../../api/call.ts";
+import { byField } from "../../api/failure.ts";
+import { Button } from "../../parts/button.tsx";
+import { Dialog } from "../../parts/dialog.tsx";
+import { TextField } from "../../parts/field.tsx";
+import { Failure } from "../../parts/notice.tsx";
+import { SecretText } from "../../parts/secret-text.tsx";
+import type { SecretRow } from "./rows.ts";
+
+interface Props {
+  /** Where the API has the project's secrets, below `/v1`. */
+  at: string;
+  /** null: one of a new name. */
+  row: SecretRow | null;
+  onDone: () => Promise<void>;
+  onClose: () => void;
+}
+
+/** Asks for a secret's value, and for its name if it is new. */
+export function SetSecret({ at, row, onDone, onClose }: Props) {
+  const [name, setName] = useState(row?.name ?? "");
+  const [value, setValue] = useState("");
+  const set = useMutation({
+    mutationFn: () => call("POST", at, { body: { name: name.trim(), value } }),
+    onSuccess: onDone,
+  });
+  const errors = byField(set.error, ["name", "value"]);
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    set.mutate();
+  };
+  const verb = row?.updatedAt ? "Replace" : "Set";
+  return (
+    <Dialog title={row ? `${verb} ${row.name}` : "New secret"} onClose={onClose}>
+      <form onSubmit={submit} className="flex flex-col gap-4">
+        {!row && (
+          <TextField
+            label="Name"
+            hint="An environment variable: A-Z, 0-9 and _."
+            placeholder="ANTHROPIC_API_KEY"
+            required
+            spellCheck={false}
+            autoCapitalize="characters"
+            value={name}
+            onChange={(event) => setName(event.target.value)}
+            error={errors.of("name")}
+          />
+        )}
+        <SecretText
+          label="Value"
+          hint={
+            row?.updatedAt
+              ? "It takes the place of the one before, also in sandboxes that run."
+              : "Up to 64 KiB, over as many lines as it has."
+          }
+          value={value}
+          onChange={(event) => setValue(event.target.value)}
+          error={errors.of("value")}
+        />
+        <Failure error={row && errors.of("name") ? set.error : errors.rest} />
+        <div className="flex justify-end gap-2">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" look="primary" busy={set.isPending}>
+            {verb} the secret
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,157 @@
+import { useMutation, useQuery } from "@tanstack/react-query";
+import { type FormEvent, useState } from "react";
+import { useLocation, useSearch } from "wouter";
+import { call } from "../../api/call.ts";
+import { path } from "../../api/path.ts";
+import { useSignedIn } from "../../api/signed-in.ts";
+import { Entrance } from "../../layout/entrance.tsx";
+import { Ago } from "../../parts/ago.tsx";
+import { Button, LinkButton } from "../../parts/button.tsx";
+import { Command } from "../../parts/command.tsx";
+import { TextField } from "../../parts/field.tsx";
+import { Loading } from "../../parts/loading.tsx";
+import { Failure, Notice } from "../../parts/notice.tsx";
+import { Visible } from "../../parts/visible.tsx";
+import type { DeviceRequest } from "./link-types.ts";
+
+/** Where `svc login` leads (RFC 8628, 3.3): whoever is signed in here says whether that terminal may be, too. */
+export function Authorize() {
+  const code = new URLSearchParams(useSearch()).get("code") ?? "";
+  return code === "" ? <AskForCode /> : <Consent key={code} code={code} />;
+}
+
+function AskForCode({ error }: { error?: unknown }) {
+  const [code, setCode] = useState("");
+  const [, go] = useLocation();
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    go(path`/cli/authorize?code=${code.trim().toUpperCase()}`);
+  };
+  return (
+    <Entrance title="Sign in a terminal">
+      <Failure error={error} />
+      <p className="text-muted">
+        <code className="font-mono">svc login</code> shows a code in the terminal. Type it here.
+      </p>
+      <form onSubmit={submit} className="flex flex-col gap-4">
+        <TextField
+          label="Code"
+          placeholder="XXXX-XXXX"
+          required
+          spellCheck={false}
+          autoCapitalize="characters"
+          value={code}
+          onChange={(event) => setCode(event.target.value)}
+        />
+        <Button type="submit" look="primary">
+          Continue
+        </Button>
+      </form>
+      <details className="text-sm">
+        <summary className="rounded-md">There is no code yet</summary>
+        <div className="mt-2">
+          <Command>{`svc login --api ${window.location.origin}/v1`}</Command>
+        </div>
+      </details>
+    </Entrance>
+  );
+}
+
+function Consent({ code }: { code: string }) {
+  const request = useQuery({
+    queryKey: ["device", code],
+    queryFn: ({ signal }) => call<DeviceRequest>("GET", path`/auth/device/${code}`, { signal }),
+    gcTime: 0,
+    refetchOnWindowFocus: false,
+  });
+  const allow = useMutation({
+    mutationFn: ({ label, user_code }: DeviceRequest) =>
+      call("POST", "/accounts/tokens", { body: { name: label || "svc login", device_user_code: user_code } }),
+  });
+  const refuse = useMutation({
+    mutationFn: ({ user_code }: DeviceRequest) =>
+      call("POST", path`/auth/device/${user_code}/deny`, { body: {} }),
+  });
+  if (allow.isSuccess) return <Allowed />;
+  if (refuse.isSuccess) return <Refused />;
+  if (request.isPending) return <Loading />;
+  if (request.error) return <AskForCode error={request.error} />;
+  const { data } = request;
+  return (
+    <Entrance title="Sign in this terminal?">
+      <p className="text-muted">A command line asks to act as you. Is this the code that it shows?</p>
+      <p className="rounded-md border border-edge bg-raised py-3 text-center font-mono font-semibold text-2xl tracking-widest">
+        <Visible>{data.user_code}</Visible>
+      </p>
+      <dl className="grid grid-cols-[max-content_1fr] gap-x-4 gap-y-1 text-sm">
+        <dt className="text-muted">It says it is</dt>
+        <dd>
+          <Visible>{data.label || "nothing"}</Visible>
+        </dd>
+        <dt className="text-muted">Program</dt>
+        <dd>
+          <Visible>{data.client || "unknown"}</Visible>
+        </dd>
+        <dt className="text-muted">From</dt>
+        <dd>
+          <Visible>{data.address || "unknown"}</Visible>
+        </dd>
+        <dt className="text-muted">Asked</dt>
+        <dd>
+          <Ago at={data.requested_at} />
+        </dd>
+        <dt className="text-muted">It will act as</dt>
+        <dd>
+          <SignedInAs />
+        </dd>
+      </dl>
+      <Notice kind="warning">
+        Allow it only if you started it yourself and the codes are the same. Whoever sent you this link would
+        get into all of your projects otherwise.
+      </Notice>
+      <Failure error={allow.error ?? refuse.error} />
+      <div className="grid grid-cols-2 gap-3">
+        <Button busy={refuse.isPending} disabled={allow.isPending} onClick={() => refuse.mutate(data)}>
+          Refuse
+        </Button>
+        <Button
+          look="primary"
+          busy={allow.isPending}
+          disabled={refuse.isPending}
+          onClick={() => allow.mutate(data)}
+        >
+          Allow
+        </Button>
+      </div>
+    </Entrance>
+  );
+}
+
+function SignedInAs() {
+  const { data } = useSignedIn();
+  return <Visible>{data?.user?.email ?? ""}</Visible>;
+}
+
+function Allowed() {
+  return (
+    <Entrance title="The terminal is signed in">
+      <Notice kind="success">Return to your terminal: it goes on by itself in a few seconds.</Notice>
+      <p className="text-muted text-sm">
+        Its token is in your settings from now on, where you can revoke it.
+      </p>
+      <LinkButton to="/">Go to your projects</LinkButton>
+    </Entrance>
+  );
+}
+
+function Refused() {
+  return (
+    <Entrance title="Refused">
+      <Notice kind="info">
+        The terminal was not signed in, and the code is worth nothing any more. If it was you, run svc login
+        again.
+      </Notice>
+      <LinkButton to="/">Go to your projects</LinkButton>
+    </Entrance>
+  );
+}

@@ -1,0 +1,51 @@
+import { NAME_MAX } from "../../../src/contract/limits.ts";
+import { TextField } from "../../parts/field.tsx";
+import { PasswordField } from "./password-field.tsx";
+
+interface User {
+  name: string;
+  email: string;
+  password: string;
+}
+
+interface Props {
+  user: User;
+  onChange: (user: User) => void;
+  errors: { of: (field: string) => string | undefined };
+  /** The address is decided already. */
+  isEmailFixed?: boolean;
+}
+
+/** Who somebody is, and the password that they choose. */
+export function NewUserFields({ user, onChange, errors, isEmailFixed = false }: Props) {
+  return (
+    <>
+      <TextField
+        label="Your name"
+        name="name"
+        autoComplete="name"
+        required
+        maxLength={NAME_MAX}
+        value={user.name}
+        onChange={(event) => onChange({ ...user, name: event.target.value })}
+        error={errors.of("name")}
+      />
+      <TextField
+        label="E-mail"
+        type="email"
+        name="email"
+        autoComplete="username"
+        required
+        readOnly={isEmailFixed}
+        value={user.email}
+        onChange={(event) => onChange({ ...user, email: event.target.value })}
+        error={errors.of("email")}
+      />
+      <PasswordField
+        value={user.password}
+        onChange={(event) => onChange({ ...user, password: event.target.value })}
+        error={errors.of("password")}
+      />
+    </>
+  );
+}

@@ -1,0 +1,41 @@
+import { type ReactNode, useId, useLayoutEffect, useRef } from "react";
+import { Button } from "./button.tsx";
+
+interface Props {
+  title: string;
+  onClose: () => void;
+  children: ReactNode;
+}
+
+/** A question that has to be answered first. The browser keeps the focus in it; Escape closes it. */
+export function Dialog({ title, onClose, children }: Props) {
+  const element = useRef<HTMLDialogElement>(null);
+  const id = useId();
+  // before the dialog leaves the document: only then the browser gives the focus back to where it was
+  useLayoutEffect(() => {
+    const dialog = element.current;
+    dialog?.showModal();
+    return () => dialog?.close();
+  }, []);
+  return (
+    <dialog
+      ref={element}
+      aria-labelledby={id}
+      onCancel={(event) => {
+        event.preventDefault();
+        onClose();
+      }}
+      className="m-auto w-[calc(100%-2rem)] max-w-lg rounded-lg border border-line bg-surface p-5 text-ink shadow-xl"
+    >
+      <div className="mb-3 flex items-start justify-between gap-4">
+        <h2 id={id} className="font-semibold text-lg wrap-anywhere">
+          {title}
+        </h2>
+        <Button look="quiet" onClick={onClose} aria-label="Close">
+          ✕
+        </Button>
+      </div>
+      {children}
+    </dialog>
+  );
+}

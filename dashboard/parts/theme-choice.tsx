@@ -1,0 +1,24 @@
+import { THEMES, useTheme } from "./theme.ts";
+
+const NAMES = { system: "As the system", light: "Light", dark: "Dark" };
+
+/** Light or dark, as this browser keeps it. */
+export function ThemeChoice() {
+  const [theme, setTheme] = useTheme();
+  return (
+    <label className="flex items-center justify-between gap-2">
+      Colours
+      <select
+        className="min-h-9 rounded-md border border-edge bg-surface px-2 py-1 text-ink"
+        value={theme}
+        onChange={(event) => setTheme(THEMES.find((each) => each === event.target.value) ?? "system")}
+      >
+        {THEMES.map((each) => (
+          <option key={each} value={each}>
+            {NAMES[each]}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}

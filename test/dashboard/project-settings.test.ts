@@ -1,0 +1,92 @@
+import { afterAll, beforeAll, expect } from "bun:test";
+import { CHROMIUM } from "../helpers/browser.ts";
+import { FIRST, startDashboard } from "../helpers/dashboard.ts";
+import { needs } from "../helpers/needs.ts";
+import { Remote } from "../helpers/remote.ts";
+
+const test = needs(...CHROMIUM);
+const svc = startDashboard();
+const remote = new Remote();
+const other = new Remote();
+
+beforeAll(async () => {
+  if (!CHROMIUM[1]) return;
+  for (const each of [remote, other]) each.commit("main", { a: "1\n" });
+  remote.commit("next", { a: "2\n" }, { from: "main" });
+  await svc.api.project(remote.url, { name: "Remote" });
+  await svc.api.call("POST", "/v1/projects", { body: { name: "Hosted" } });
+});
+afterAll(() => {
+  remote.remove();
+  other.remove();
+});
+
+const read = async (slug: string) => (await svc.api.call("GET", `/v1/projects/${slug}`)).body;
+
+test("name and default branch are changed; a branch that is not there is refused beside its field", async () => {
+  const { page, faults, close } = await svc.openAs(FIRST, "/projects/remote/settings");
+  const save = page.getByRole("button", { name: "Save" });
+  await page.getByLabel("Name", { exact: true }).fill("Renamed");
+  await page.getByLabel("Default branch").fill("gone");
+  await save.click();
+  await page.getByLabel("Default branch").and(page.locator("[aria-invalid=true]")).waitFor();
+  expect((await read("remote")).name).toBe("Remote");
+  await page.getByLabel("Default branch").fill("next");
+  await save.click();
+  await page.getByRole("navigation").getByText("Renamed").waitFor();
+  expect(await read("remote")).toMatchObject({ name: "Renamed", default_branch: "next" });
+  expect(faults()).toEqual([]);
+  await close();
+});
+
+test("the repository's address and credential are changed, and the credential is not shown", async () => {
+  const { page, faults, close } = await svc.openAs(FIRST, "/projects/remote/settings");
+  const address = page.getByLabel("Address on its git host");
+  await address.fill("file:///nowhere.git");
+  await page.getByRole("button", { name: "Change the address" }).click();
+  await address.and(page.locator("[aria-invalid=true]")).waitFor();
+  await address.fill(other.url);
+  await page.getByRole("button", { name: "Change the address" }).click();
+  await page.locator("[aria-invalid=true]").waitFor({ state: "detached" });
+  expect((await read("remote")).repo_url).toBe(other.url);
+  await page.getByLabel("Token, password or private key").fill("very-secret-token");
+  await page.getByRole("button", { name: "Store the credential" }).click();
+  await page.getByText("Stored; it replaces the one before").waitFor();
+  expect(await page.getByLabel("Token, password or private key").inputValue()).toBe("");
+  expect(await page.content()).not.toContain("very-secret-token");
+  expect(faults()).toEqual([]);
+  await close();
+});
+
+test("the clone address and the next commands are there to copy", async () => {
+  const { page, close } = await svc.openAs(FIRST, "/projects/hosted/settings");
+  await page.getByText((await read("hosted")).git_url).waitFor();
+  await page.getByText("svc projects link hosted").waitFor();
+  expect(await page.getByLabel("Address on its git host").count()).toBe(0);
+  await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+  await page.getByRole("button", { name: "Copy the address" }).click();
+  await page.getByText("Copied").waitFor();
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe((await read("hosted")).git_url);
+  await close();
+});
+
+test("a project is deleted only by who types its name", async () => {
+  const { page, faults, close } = await svc.openAs(FIRST, "/projects/hosted/settings");
+  await page.getByRole("button", { name: "Delete the project …" }).click();
+  const button = page.getByRole("dialog").getByRole("button", { name: "Delete the project" });
+  const field = page.getByLabel("Type hosted to confirm");
+  for (const typed of ["", "Hosted", "hoste", "remote"]) {
+    await field.fill(typed);
+    await page.keyboard.press("Enter");
+    expect(await button.isDisabled()).toBe(true);
+  }
+  expect((await svc.api.call("GET", "/v1/projects/hosted")).status).toBe(200);
+  await field.fill("hosted");
+  await button.click();
+  await page.waitForURL(`${svc.api.url}/`);
+  await page.getByRole("link", { name: "Renamed" }).waitFor();
+  expect(await page.getByRole("link", { name: "Hosted" }).count()).toBe(0);
+  expect((await svc.api.call("GET", "/v1/projects/hosted")).status).toBe(404);
+  expect(faults()).toEqual([]);
+  await close();
+});

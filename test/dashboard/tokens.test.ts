@@ -1,0 +1,77 @@
+import { expect } from "bun:test";
+import type { Page } from "playwright-core";
+import { CHROMIUM } from "../helpers/browser.ts";
+import { svc as runSvc } from "../helpers/cli-run.ts";
+import { FIRST, startDashboard } from "../helpers/dashboard.ts";
+import { needs } from "../helpers/needs.ts";
+
+const test = needs(...CHROMIUM);
+const svc = startDashboard();
+
+/** Makes a token on the page that is open, and returns what is shown of it, once. */
+async function makeToken(page: Page, name: string, life?: string): Promise<string> {
+  await page.getByRole("button", { name: "New token" }).click();
+  await page.getByLabel("What is it for?").fill(name);
+  if (life) await page.getByLabel("How long may it live?").selectOption({ label: life });
+  await page.getByRole("button", { name: "Make the token" }).click();
+  await page.getByText("Copy it now: it is not shown again.").waitFor();
+  return (await page.locator("code", { hasText: "svc_pat_" }).textContent()) ?? "";
+}
+
+async function revoke(page: Page, name: string): Promise<void> {
+  await page.getByRole("button", { name: `Revoke ${name}` }).click();
+  await page.getByRole("button", { name: "Revoke the token" }).click();
+  await page.getByRole("button", { name: `Revoke ${name}` }).waitFor({ state: "detached" });
+}
+
+const whoami = (token: string) =>
+  runSvc(["whoami", "--json"], {
+    env: { SVC_API_URL: `${svc.api.url}/v1`, SVC_CLI_TOKEN: token },
+    seconds: 30,
+  });
+
+test("a token that is made here signs the command line in, is shown once, and opens nothing once revoked", async () => {
+  const { page, faults, close } = await svc.openAs(FIRST, "/settings");
+  const token = await makeToken(page, "Laptop", "30 days");
+  expect(await page.locator("code", { hasText: "svc login" }).textContent()).toBe(
+    `svc login --api ${svc.api.url}/v1 --token -`,
+  );
+  const ran = await whoami(token);
+  expect([ran.code, JSON.parse(ran.stdout)]).toEqual([
+    0,
+    expect.objectContaining({ kind: "user", email: FIRST }),
+  ]);
+  await page.getByRole("button", { name: "Done" }).click();
+  expect(await page.content()).not.toContain(token);
+  await page.reload();
+  await page.getByText("expires in 30 days").waitFor();
+  expect(await page.content()).not.toContain(token);
+  await revoke(page, "Laptop");
+  expect((await whoami(token)).code).not.toBe(0);
+  expect(faults()).toEqual([]);
+  await close();
+});
+
+test("a project's token acts in its project alone", async () => {
+  for (const name of ["Mine", "Other"]) await svc.api.call("POST", "/v1/projects", { body: { name } });
+  const { page, faults, close } = await svc.openAs(FIRST, "/projects/mine/settings");
+  const token = await makeToken(page, "Script");
+  const ask = async (project: string) =>
+    (await svc.api.call("GET", `/v1/projects/${project}`, { token })).status;
+  expect([await ask("mine"), await ask("other")]).toEqual([200, 403]);
+  const ran = await whoami(token);
+  expect(JSON.parse(ran.stdout)).toMatchObject({ kind: "project", project_name: "Mine" });
+  await revoke(page, "Script");
+  expect(await ask("mine")).toBe(401);
+  expect(faults()).toEqual([]);
+  await close();
+});
+
+test("a name of nothing is refused beside its field", async () => {
+  const { page, close } = await svc.openAs(FIRST, "/settings");
+  await page.getByRole("button", { name: "New token" }).click();
+  await page.getByLabel("What is it for?").fill("   ");
+  await page.getByRole("button", { name: "Make the token" }).click();
+  await page.getByLabel("What is it for?").and(page.locator("[aria-invalid=true]")).waitFor();
+  await close();
+});

@@ -1,0 +1,51 @@
+import { afterAll, beforeAll, setDefaultTimeout } from "bun:test";
+import type { Browser } from "playwright-core";
+import { type Api, startApi } from "./api.ts";
+import { CHROMIUM, signIn, startBrowser, type Visit, visit } from "./browser.ts";
+
+/** A page of a server that several test files load at a time. */
+const TEST_MS = 60_000;
+
+export interface Dashboard {
+  readonly api: Api;
+  readonly browser: Browser;
+  /** Opens a page in a browser profile of its own, in which nobody is signed in. */
+  open(path: string, options?: Parameters<typeof visit>[2]): Promise<Visit>;
+  /** The same, signed in as a user. */
+  openAs(email: string, path: string, options?: Parameters<typeof visit>[2]): Promise<Visit>;
+}
+
+/** The first user of each server that a test starts. */
+export const FIRST = "first@example.com";
+
+/** A server and a browser for the tests of a file; both end with them, and every profile that is still open. */
+export function startDashboard(env: Record<string, string> = {}): Dashboard {
+  setDefaultTimeout(TEST_MS);
+  let api: Api | undefined;
+  let browser: Browser | undefined;
+  beforeAll(async () => {
+    if (CHROMIUM[1]) [api, browser] = await Promise.all([startApi({ env }), startBrowser()]);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await api?.stop();
+  });
+  const started = <T>(what: T | undefined): T => {
+    if (what === undefined) throw new Error("the server and the browser start with the first test");
+    return what;
+  };
+  return {
+    get api() {
+      return started(api);
+    },
+    get browser() {
+      return started(browser);
+    },
+    open: (path, options) => visit(started(browser), started(api).url + path, options),
+    async openAs(email, path, options) {
+      const opened = await visit(started(browser), `${started(api).url}/assets/icon.svg`, options);
+      await signIn(opened, started(api), path, email);
+      return opened;
+    },
+  };
+}
