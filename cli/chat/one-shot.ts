@@ -19,17 +19,18 @@ const ABORT_MS = 3000;
  * @throws CliError `run_…` for a run that did not end well; Ctrl-C aborts the run and ends svc by the signal
  */
 export async function oneShot(context: Context, runtime: Runtime, words: string): Promise<void> {
-  const messageId = newMessageId(Date.now());
+  /** Made when the prompt is said, and not before: by it the runtime knows what came after what. */
+  let messageId: string | null = null;
   const { promise: over, resolve, reject } = Promise.withResolvers<Ended>();
   const { promise: ready, resolve: begin } = Promise.withResolvers<void>();
-  const print = makePrinter(context, messageId, reject);
+  const print = makePrinter(context, () => messageId, reject);
   /** What nobody could be asked, by its id. */
   const refused = new Map<string, string>();
   let isAnswered = false;
   const talk = new Talk(runtime, (news) => {
     print.news(news);
     if (news.type === "caught up") begin();
-    if (news.type === "turn" && news.answers === messageId) isAnswered = true;
+    if (news.type === "turn" && messageId !== null && news.answers === messageId) isAnswered = true;
     // what others have asked for is theirs to allow
     for (const ask of isAnswered ? talk.asks : []) {
       if (refused.has(ask.id)) continue;
@@ -44,7 +45,11 @@ export async function oneShot(context: Context, runtime: Runtime, words: string)
   const listening = talk.listen().then(() => new Promise<never>(() => {}));
   try {
     await Promise.race([ready, listening, late.promise]);
-    const said = ready.then(() => talk.say(words, messageId)).then(() => new Promise<never>(() => {}));
+    const say = () => {
+      messageId = newMessageId(Date.now());
+      return talk.say(words, messageId);
+    };
+    const said = ready.then(say).then(() => new Promise<never>(() => {}));
     const ended = await Promise.race([over, said, listening, late.promise]);
     await print.end();
     const [asked = ""] = refused.values();

@@ -17,9 +17,14 @@ export interface Printer {
 
 /**
  * Writes one after the other, from the answer's first word on.
+ * @param messageId the prompt's; null before it is said
  * @param fail is called when there is nobody any more who reads
  */
-export function makePrinter(context: Context, messageId: string, fail: (reason: unknown) => void): Printer {
+export function makePrinter(
+  context: Context,
+  messageId: () => string | null,
+  fail: (reason: unknown) => void,
+): Printer {
   const { out, system } = context;
   const paint = painter(out.colour(system.stderr));
   let written: Promise<void> = Promise.resolve();
@@ -45,8 +50,9 @@ export function makePrinter(context: Context, messageId: string, fail: (reason: 
 
   return {
     news(news) {
-      if ("answers" in news && news.answers === messageId) isOurs = true;
-      const isPrompt = news.type === "prompt" && news.messageId === messageId;
+      const id = messageId();
+      if (id !== null && "answers" in news && news.answers === id) isOurs = true;
+      const isPrompt = news.type === "prompt" && news.messageId === id;
       if (out.data.json) {
         const isTold = isOurs || isPrompt || !["text", "tool", "prompt", "error"].includes(news.type);
         if (isTold && news.type !== "asked") tell(news);

@@ -1,4 +1,6 @@
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
+import { field } from "../../src/contract/json.ts";
+import { newMessageId } from "../../src/contract/message-id.ts";
 import { failure, fakeApi } from "../helpers/cli-api.ts";
 import { type RunOptions, SVC, svc, textOf } from "../helpers/cli-run.ts";
 import { booting, changed, eventStream, SESSION_ID, session } from "../helpers/cli-sessions.ts";
@@ -55,6 +57,18 @@ describe("asking one thing", () => {
       "messageID",
       expect.stringMatching(/^msg_\w{26}$/),
     );
+  });
+
+  test("is said with an id of that moment, however long it took to reach the agent", async () => {
+    runtime.down = 503;
+    let reached = "";
+    setTimeout(() => {
+      reached = newMessageId(Date.now(), "0".repeat(14));
+      runtime.down = null;
+    }, 1_500);
+    runtime.onPrompt((run) => [run.begin(), run.end()]);
+    expect(await ask("x")).toMatchObject({ code: 0 });
+    expect(String(field(posted("prompt_async")[0]?.body, "messageID")) > reached).toBe(true);
   });
 
   const outcomes: [string, (run: Run) => unknown, number, string][] = [

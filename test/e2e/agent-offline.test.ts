@@ -1,21 +1,23 @@
 import { afterAll, beforeAll, describe, expect, test as plain } from "bun:test";
 import { existsSync } from "node:fs";
-import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { changeThroughAgent, type Workplace, workplace } from "../helpers/agent-at-work.ts";
 import { type Api, startApi } from "../helpers/api.ts";
-import { startModel } from "../helpers/model.ts";
+import { cliEnv, makeHome, SVC } from "../helpers/cli-run.ts";
+import { LEFT_ALONE } from "../helpers/halting.ts";
+import { startModelFor } from "../helpers/model-place.ts";
 import { needs } from "../helpers/needs.ts";
-import { makeNeighbour } from "../helpers/neighbour.ts";
 import { allProcesses, killFound } from "../helpers/processes.ts";
 import { Remote } from "../helpers/remote.ts";
 import { RUNTIME, RUNTIME_NAME, runtimeEnvironment } from "../helpers/runtime.ts";
+import { freePort } from "../helpers/sandbox.ts";
 import { until } from "../helpers/until.ts";
 
 /** Set in the network namespace: where the sandboxes are. */
 const INSIDE = process.env["SVC_TEST_OFFLINE"];
 const isBuilt = existsSync("dist/svc-agent");
 const TEST_MS = 180_000;
+const WORDS = Array.from({ length: 32 }, (_, index) => `word${index}`);
 
 if (INSIDE === undefined) {
   const isHere = RUNTIME !== null && isBuilt;
@@ -46,14 +48,17 @@ if (INSIDE === undefined) {
 
   describe(`an agent at work, offline, in a sandbox of ${INSIDE}`, () => {
     let api: Api;
+    let env: Record<string, string>;
     let remote: Remote;
     let work: Workplace;
-    const closing: (() => unknown)[] = [];
+    let model: Awaited<ReturnType<typeof startModelFor>>;
 
     beforeAll(async () => {
       if (!isHere) return;
-      const url = await modelUrl();
-      api = await startApi({ env: { SVC_SANDBOX_PROVIDER: INSIDE, ...runtimeEnvironment({ url }) } });
+      model = await startModelFor(INSIDE, "25.77.77.79");
+      const SVC_PORT = String(await freePort());
+      env = { ...LEFT_ALONE, ...runtimeEnvironment(model), SVC_SANDBOX_PROVIDER: INSIDE, SVC_PORT };
+      api = await startApi({ env });
       remote = new Remote();
       remote.commit("main", { "hello.txt": "hello\n" });
       work = workplace(() => api, (await api.project(remote.url)).project_id);
@@ -61,21 +66,8 @@ if (INSIDE === undefined) {
     afterAll(async () => {
       await api?.stop();
       remote?.remove();
-      for (const close of closing) await close();
+      await model?.[Symbol.asyncDispose]();
     }, TEST_MS);
-
-    /** A container reaches nothing of this machine's: for it the model is on a host beside. */
-    async function modelUrl(): Promise<string> {
-      if (docker === null) {
-        const model = await startModel();
-        closing.push(() => model[Symbol.asyncDispose]());
-        return model.url;
-      }
-      const program = join(import.meta.dir, "../helpers/model-host.ts");
-      const host = await makeNeighbour("25.77.77.79", [process.execPath, program]);
-      closing.push(() => host.remove());
-      return `http://${host.address}:${host.port}/v1`;
-    }
 
     test(
       "it edits, pushes, opens its change request, resolves a conflict; a person merges",
@@ -130,6 +122,45 @@ if (INSIDE === undefined) {
       TEST_MS,
     );
 
+    test(
+      "a server that is killed and started again in the middle of an answer is not noticed in what was said",
+      async () => {
+        const { session_id: id, project_id } = await work.begin("!say Ready.");
+        const [first] = (await work.call("GET", `/sessions/${id}/prompts`)).body.prompts;
+        expect(await work.outcome(id, first.prompt_id)).toMatchObject({ state: "answered" });
+        const home = makeHome();
+        const chat = Bun.spawn([...SVC, "sessions", "chat", id, "--prompt", `!slow 250 ${WORDS.join(" ")}`], {
+          cwd: home.cwd,
+          env: cliEnv(home.home, {
+            SVC_API_URL: `${api.url}/v1`,
+            SVC_CLI_TOKEN: api.token,
+            SVC_PROJECT_ID: project_id,
+          }),
+          stdin: "ignore",
+          stdout: "pipe",
+          stderr: "pipe",
+          timeout: 90_000,
+        });
+        const said = Promise.all([text(chat.stdout), text(chat.stderr)]);
+        await untilBusy(id);
+        await Bun.sleep(1_000);
+        const { dataDir } = api;
+        const server = allProcesses().find(
+          ({ command, environment }) =>
+            command.includes("svc-api") && environment.includes(`SVC_DATA_DIR=${dataDir}`),
+        );
+        killFound(server?.pid, "SIGKILL");
+        await until("it has ended", () => allProcesses().every(({ pid }) => pid !== server?.pid));
+        // at the same port: clients know the server by it
+        api = await startApi({ env, dataDir });
+        const [stdout, stderr] = await said;
+        expect([await chat.exited, stderr]).toEqual([0, expect.any(String)]);
+        expect(stdout.trim().split(/\s+/)).toEqual(WORDS);
+        expect(await work.call("DELETE", `/sessions/${id}`)).toMatchObject({ status: 200 });
+      },
+      TEST_MS,
+    );
+
     /** The sandbox has been given the prompt, and its run shows. */
     async function untilAtWork(id: string, promptId: string): Promise<void> {
       const isGiven = async () => {
@@ -137,6 +168,10 @@ if (INSIDE === undefined) {
         return body.prompt.started_at !== null;
       };
       await until("the prompt was given", isGiven, 60_000);
+      await untilBusy(id);
+    }
+
+    async function untilBusy(id: string): Promise<void> {
       const health = () => api.call("GET", `/v1/p/${id}/8000/svc/health`);
       await until("the agent works", async () => (await health()).body?.busy === true, 30_000);
     }

@@ -18,7 +18,7 @@ export interface HaltingServer {
 }
 
 /** As the test command runs its files, Bun kills what a killed one has started: here it is to live on, as it would. */
-const LEFT_ALONE = { BUN_FEATURE_FLAG_NO_ORPHANS: "0" };
+export const LEFT_ALONE = { BUN_FEATURE_FLAG_NO_ORPHANS: "0" };
 
 export async function startHaltingServer(env: Record<string, string>): Promise<HaltingServer> {
   let onReached = () => {};
