@@ -15,7 +15,7 @@ const ONLY_SOURCE = [
 const ONLY_BINARIES = ["test/e2e/", "test/daemon/opencode"];
 
 /** Suites that hold a bound in seconds or bytes: another file's load would be in what they measure. */
-const ALONE = ["test/api/hostile-repository", "test/e2e/load", "test/git/hostile"];
+const ALONE = ["test/api/hostile-repository", "test/dashboard/budget", "test/e2e/load", "test/git/hostile"];
 
 /** Whether a job runs after the others, with the machine to itself. */
 export function runsAlone(job: Job): boolean {

@@ -5,6 +5,7 @@ import { readEvents } from "../../src/contract/sse.ts";
 import { open } from "./call.ts";
 import { ApiFailure } from "./failure.ts";
 import { path } from "./path.ts";
+import { projectsChanged } from "./project.ts";
 
 /** Between two tries to listen again: doubled each time. */
 const PAUSE_MS = 500;
@@ -56,6 +57,8 @@ const SHOWN_IN: Readonly<Record<string, readonly string[]>> = {
 
 function heard(queries: QueryClient, projectId: string, type: string, event: unknown): void {
   for (const kind of SHOWN_IN[type] ?? [textField(event, "type") || type]) {
+    // an address may name it by its slug
+    if (kind === "project") void projectsChanged(queries);
     void queries.invalidateQueries({ queryKey: [projectId, kind] });
   }
 }

@@ -39,6 +39,17 @@ test("name and default branch are changed; a branch that is not there is refused
   await close();
 });
 
+test("what others change is shown by itself", async () => {
+  const { page, faults, close } = await svc.openAs(FIRST, "/projects/remote/settings");
+  await page.getByLabel("Name", { exact: true }).waitFor();
+  await svc.api.call("PATCH", "/v1/projects/remote", { body: { name: "By another" } });
+  await page.getByRole("navigation").getByText("By another").waitFor();
+  await svc.api.call("PATCH", "/v1/projects/remote", { body: { name: "Renamed" } });
+  await page.getByRole("navigation").getByText("Renamed").waitFor();
+  expect(faults()).toEqual([]);
+  await close();
+});
+
 test("the repository's address and credential are changed, and the credential is not shown", async () => {
   const { page, faults, close } = await svc.openAs(FIRST, "/projects/remote/settings");
   const address = page.getByLabel("Address on its git host");
