@@ -22,6 +22,11 @@ const Secrets = lazy(async () => ({ default: (await import("./pages/secrets/secr
 const ProjectSettings = lazy(async () => ({
   default: (await import("./pages/project-settings/project-settings.tsx")).ProjectSettings,
 }));
+const Sessions = lazy(async () => ({ default: (await import("./pages/sessions/list.tsx")).Sessions }));
+const NewSession = lazy(async () => ({ default: (await import("./pages/sessions/new.tsx")).NewSession }));
+const SessionPage = lazy(async () => ({
+  default: (await import("./pages/sessions/session.tsx")).SessionPage,
+}));
 
 /** Pages for whoever comes: all others ask to sign in first. */
 const OPEN = /^\/(?:login|sign-up|welcome)$/;
@@ -78,6 +83,9 @@ function ProjectPages({ projectId }: { projectId: string }) {
       <Switch>
         <Route path="/projects/:projectId/secrets" component={Secrets} />
         <Route path="/projects/:projectId/settings" component={ProjectSettings} />
+        <Route path="/projects/:projectId/sessions" component={Sessions} />
+        <Route path="/projects/:projectId/sessions/new" component={NewSession} />
+        <Route path="/projects/:projectId/sessions/:sessionId" component={SessionPage} />
         <Route component={NotFound} />
       </Switch>
     </ProjectShell>

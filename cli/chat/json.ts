@@ -39,6 +39,7 @@ export function jsonOf(news: News): Partial<Record<(typeof CHAT_FIELDS)[number],
     }
     case "turn":
     case "answered":
+    case "failed":
     case "cut":
     case "caught up":
       return null;

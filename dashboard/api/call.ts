@@ -32,6 +32,23 @@ export async function call<T>(method: string, path: string, { body, signal }: Ca
   throw refused(response.status, answer);
 }
 
+/**
+ * The same of what is behind the API: its answer may be any JSON, or none at all.
+ * @throws ApiFailure
+ */
+export async function ask(
+  method: string,
+  path: string,
+  { body, signal }: CallOptions = {},
+): Promise<unknown> {
+  const response = await send(method, path, { body, ...(signal && { signal }) });
+  const text = await response.text().catch(() => Promise.reject(unreachable()));
+  const answer = parseJson(text);
+  if (!response.ok) throw refused(response.status, answer);
+  if (answer === null && text.trim() !== "") throw unexpected("an answer that is not JSON");
+  return answer;
+}
+
 /** The answer itself, for what is no JSON. @throws ApiFailure */
 export async function open(path: string, headers: Record<string, string>, signal?: AbortSignal) {
   const response = await send("GET", path, { headers, ...(signal && { signal }), isStream: true });
@@ -77,7 +94,11 @@ function refused(status: number, answer: unknown): ApiFailure {
   return failure;
 }
 
-function unreachable(): ApiFailure {
+/** What to throw for an answer that something else has given. */
+export const unexpected = (what: string): ApiFailure =>
+  new ApiFailure(0, "unexpected_response", `The server sent ${what}.`);
+
+export function unreachable(): ApiFailure {
   return new ApiFailure(
     0,
     "network",

@@ -1,41 +1,8 @@
 import type { Ask, Message, Part, RunError, RuntimeEvent, Status } from "./events.ts";
+import type { Happening, Snapshot } from "./happening.ts";
 import { isCut, outcomeOf, type Result } from "./outcome.ts";
 import { grow, type Shown } from "./shown-text.ts";
 import type { ToolUse } from "./tools.ts";
-
-/** Something of a conversation that is to be shown, once. */
-export type Happening =
-  /** What somebody asked of the agent. */
-  | { type: "prompt"; messageId: string; text: string }
-  /** An answer begins; one prompt may take several, with tools between them. */
-  | { type: "turn"; messageId: string; answers: string | null }
-  /** More of an answer; `answers` is the prompt, `begins` says that it is the first piece of its part. */
-  | { type: "text"; messageId: string; partId: string; answers: string | null; begins: boolean; text: string }
-  | {
-      type: "tool";
-      messageId: string;
-      partId: string;
-      answers: string | null;
-      isSubagent: boolean;
-      use: ToolUse;
-    }
-  | { type: "status"; status: Status }
-  | { type: "error"; error: RunError }
-  | { type: "asked"; ask: Ask }
-  | { type: "answered"; askId: string }
-  /** An answer that will not be gone on with: the runtime was started again in the middle. */
-  | { type: "cut"; messageId: string }
-  /** There was more than can be caught up with. */
-  | { type: "gap" };
-
-/** A conversation as the runtime tells it when it is asked. */
-export interface Snapshot {
-  messages: { message: Message; parts: Part[] }[];
-  status: Status;
-  asks: Ask[];
-  /** All sessions that are somebody's subagents. */
-  sessions: { id: string; parentId: string | null }[];
-}
 
 /** Events, messages and parts that are remembered: far more than anything is told again after. */
 const REMEMBERED_MAX = 20_000;
@@ -56,6 +23,7 @@ export class Conversation {
   readonly #asks = new Map<string, Ask>();
   readonly #answered = new Set<string>();
   readonly #cut = new Set<string>();
+  readonly #failed = new Set<string>();
   readonly #heard = new Map<string, true>();
   /** What a try that has failed had said of the answer under way. */
   #abandoned: string | null = null;
@@ -100,7 +68,7 @@ export class Conversation {
         this.#join(event);
         return [];
       case "message":
-        return this.#message(event.message);
+        return [...this.#message(event.message), ...this.#failure(event.message)];
       case "part":
         return this.#part(event.part);
       case "delta":
@@ -137,6 +105,7 @@ export class Conversation {
     for (const { message, parts } of snapshot.messages) {
       happenings.push(...this.#message(message));
       for (const part of parts) happenings.push(...this.#part(part, true));
+      happenings.push(...this.#failure(message));
     }
     if (turns !== this.#turns) return happenings;
     happenings.push(...this.#setStatus(snapshot.status));
@@ -179,6 +148,13 @@ export class Conversation {
     this.#early.delete(id);
     const turn: Happening[] = begins ? [{ type: "turn", messageId: id, answers: parentId }] : [];
     return [...turn, ...early.flatMap((event) => this.hear(event))];
+  }
+
+  /** Tells, once, of an answer that has failed; after its parts. */
+  #failure({ id, sessionId, role, parentId, error }: Message): Happening[] {
+    if (error === null || role !== "assistant" || sessionId !== this.id || !isNew(this.#failed, id))
+      return [];
+    return [{ type: "failed", messageId: id, answers: parentId, error }];
   }
 
   #part(part: Part, isSnapshot = false): Happening[] {

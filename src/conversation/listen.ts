@@ -1,7 +1,7 @@
 import { parseJson, textField } from "../contract/json.ts";
 import { readEvents } from "../contract/sse.ts";
-import type { Snapshot } from "./conversation.ts";
 import { type RuntimeEvent, readRuntimeEvent } from "./events.ts";
+import type { Snapshot } from "./happening.ts";
 import { type Patience, rest } from "./patience.ts";
 import { codeOf } from "./reach.ts";
 import { passes, type Runtime } from "./runtime.ts";

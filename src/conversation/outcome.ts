@@ -1,5 +1,5 @@
-import type { Snapshot } from "./conversation.ts";
 import type { Message, RunError } from "./events.ts";
+import type { Snapshot } from "./happening.ts";
 
 /** What became of a prompt. */
 export type Outcome = "completed" | "failed" | "aborted" | "rejected" | "cut_off" | "unanswered";

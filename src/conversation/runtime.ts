@@ -1,8 +1,8 @@
 import { CONVERSATION_ID, CONVERSATION_TITLE, modelOf, ownConversation } from "../contract/conversation.ts";
 import { arrayOf, field, textField } from "../contract/json.ts";
 import type { Session } from "../contract/session.ts";
-import type { Snapshot } from "./conversation.ts";
 import { type Ask, askOf, messageOf, partOf, statusOf } from "./events.ts";
+import type { Snapshot } from "./happening.ts";
 import { codeOf, passes as mayPass, type Reach } from "./reach.ts";
 
 /** The agent runtime of a session, through the API's proxy. */

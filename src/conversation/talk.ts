@@ -1,6 +1,7 @@
 import { newMessageId } from "../contract/message-id.ts";
-import { Conversation, type Happening } from "./conversation.ts";
+import { Conversation } from "./conversation.ts";
 import type { Ask, RunError } from "./events.ts";
+import type { Happening } from "./happening.ts";
 import { listen } from "./listen.ts";
 import type { Outcome, Result } from "./outcome.ts";
 import { later, type Patience, rest } from "./patience.ts";

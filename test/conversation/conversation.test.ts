@@ -1,8 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { Conversation, type Happening, type Snapshot } from "../../src/conversation/conversation.ts";
+import { Conversation } from "../../src/conversation/conversation.ts";
 import type { Message, Part, RuntimeEvent } from "../../src/conversation/events.ts";
 import { readRuntimeEvent } from "../../src/conversation/events.ts";
+import type { Happening, Snapshot } from "../../src/conversation/happening.ts";
 import type { ToolUse } from "../../src/conversation/tools.ts";
 
 const ID = "ses_ours";

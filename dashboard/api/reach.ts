@@ -1,0 +1,55 @@
+import type { Reach } from "../../src/conversation/reach.ts";
+import { ask, open, unexpected, unreachable } from "./call.ts";
+import { chunksOf } from "./events.ts";
+
+/** How what is shared with the command line asks the API from a page. It throws ApiFailure. */
+export const REACH: Reach = {
+  get: (path, query = {}) => ask("GET", path + queryOf(query)),
+  post: (path, body) => ask("POST", path, { body }),
+  async stream(path, { signal, silentSeconds, headers = {} }) {
+    const silence = new AbortController();
+    const watch = () => setTimeout(() => silence.abort(), silentSeconds * 1000);
+    const timer = watch();
+    try {
+      const response = await open(
+        path,
+        { Accept: "text/event-stream", ...headers },
+        AbortSignal.any([signal, silence.signal]),
+      );
+      if (!response.body) throw unreachable();
+      return heard(response.body, watch, signal);
+    } catch (error) {
+      throw silence.signal.aborted && !signal.aborted ? unreachable() : error;
+    } finally {
+      clearTimeout(timer);
+    }
+  },
+  unexpected,
+};
+
+/** A stream that is cut, or silent for too long, ends with a failure that says so. */
+async function* heard(
+  body: ReadableStream<Uint8Array>,
+  watch: () => ReturnType<typeof setTimeout>,
+  signal: AbortSignal,
+): AsyncGenerator<Uint8Array> {
+  let timer = watch();
+  try {
+    for await (const chunk of chunksOf(body)) {
+      clearTimeout(timer);
+      yield chunk;
+      timer = watch();
+    }
+  } catch (error) {
+    throw signal.aborted ? error : unreachable();
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function queryOf(query: Readonly<Record<string, string | number>>): string {
+  const text = new URLSearchParams(
+    Object.entries(query).map(([name, value]) => [name, String(value)]),
+  ).toString();
+  return text && `?${text}`;
+}

@@ -1,0 +1,211 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { useLocation } from "wouter";
+import { NAME_MAX } from "../../../src/contract/limits.ts";
+import type { Session } from "../../../src/contract/session.ts";
+import { call } from "../../api/call.ts";
+import { path } from "../../api/path.ts";
+import { Ago } from "../../parts/ago.tsx";
+import { Button } from "../../parts/button.tsx";
+import { Confirm } from "../../parts/confirm.tsx";
+import { Dialog } from "../../parts/dialog.tsx";
+import { TextField } from "../../parts/field.tsx";
+import { Failure } from "../../parts/notice.tsx";
+import { Visible } from "../../parts/visible.tsx";
+import { sessionKey } from "./follow-session.ts";
+import { count, isStarting, shortId, titleOf } from "./words.ts";
+
+export type Doing = "rename" | "restart" | "stop" | "delete" | null;
+
+/** What can be done with a session. What ends work under way is asked first. */
+export function Actions({ session, onDo }: { session: Session; onDo: (doing: Doing) => void }) {
+  const isAlive = session.status === "running" || isStarting(session);
+  return (
+    <>
+      <Button onClick={() => onDo("rename")}>Rename</Button>
+      <Button onClick={() => onDo("restart")}>{isAlive ? "Restart" : "Start again"}</Button>
+      {isAlive && <Button onClick={() => onDo("stop")}>Stop</Button>}
+      <Button look="danger" onClick={() => onDo("delete")}>
+        Delete
+      </Button>
+    </>
+  );
+}
+
+interface Props {
+  session: Session;
+  isBusy: boolean;
+  doing: Doing;
+  slug: string;
+  onClose: () => void;
+}
+
+export function ActionDialog({ doing, ...rest }: Props) {
+  switch (doing) {
+    case "rename":
+      return <Rename {...rest} />;
+    case "restart":
+      return <Restart {...rest} />;
+    case "stop":
+      return <Stop {...rest} />;
+    case "delete":
+      return <Delete {...rest} />;
+    case null:
+      return null;
+  }
+}
+
+type Own = Omit<Props, "doing">;
+
+/** Does it, and shows the session as it is then. */
+function useAction<T>(
+  session: Session,
+  run: (own: string, input: T) => Promise<Session>,
+  onClose: () => void,
+) {
+  const queries = useQueryClient();
+  const { project_id, session_id } = session;
+  return useMutation({
+    mutationFn: (input: T) => run(path`/projects/${project_id}/sessions/${session_id}`, input),
+    onSuccess: (after) => {
+      queries.setQueryData(sessionKey(project_id, session_id), after);
+      void queries.invalidateQueries({ queryKey: [project_id, "session", "list"] });
+      onClose();
+    },
+  });
+}
+
+function Rename({ session, onClose }: Own) {
+  const [name, setName] = useState(session.name ?? "");
+  const rename = useAction(
+    session,
+    (own) => call<Session>("PATCH", own, { body: { name: name.trim() } }),
+    onClose,
+  );
+  return (
+    <Dialog title="Rename the session" onClose={onClose}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (name.trim() !== "") rename.mutate(undefined);
+        }}
+        className="flex flex-col gap-4"
+      >
+        <TextField
+          label="Name"
+          maxLength={NAME_MAX}
+          value={name}
+          onChange={(event) => setName(event.target.value)}
+        />
+        <Failure error={rename.error} />
+        <div className="flex justify-end gap-2">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" look="primary" busy={rename.isPending} disabled={name.trim() === ""}>
+            Rename
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+/** Whether there is saved work decides what is asked: to leave it behind has to be said. */
+function Restart({ session, isBusy, onClose }: Own) {
+  const { saved } = session;
+  const restart = useAction(
+    session,
+    (own, restore: boolean) => call<Session>("POST", `${own}/restart`, { body: { restore } }),
+    onClose,
+  );
+  const isAlive = session.status === "running" || isStarting(session);
+  return (
+    <Dialog title={isAlive ? "Restart the session" : "Start the session again"} onClose={onClose}>
+      <div className="flex flex-col gap-4">
+        <p>
+          It gets a new sandbox on its branch, as it was pushed.
+          {isAlive && " The sandbox that runs is stopped first, and its work is saved."}
+          {isBusy && " The agent works at the moment: its answer is cut off."}
+        </p>
+        {saved && (
+          <p>
+            Work that was not pushed is saved
+            {saved.files === null ? "" : ` (${count(saved.files, "file")})`}, since <Ago at={saved.at} />.
+          </p>
+        )}
+        <Failure error={restart.error} />
+        <div className="flex flex-wrap justify-end gap-2">
+          <Button onClick={onClose}>Cancel</Button>
+          {saved || isAlive ? (
+            <>
+              <Button busy={restart.isPending} onClick={() => restart.mutate(false)}>
+                Without the saved work
+              </Button>
+              <Button look="primary" busy={restart.isPending} onClick={() => restart.mutate(true)}>
+                Bring the saved work back
+              </Button>
+            </>
+          ) : (
+            <Button look="primary" busy={restart.isPending} onClick={() => restart.mutate(false)}>
+              Start
+            </Button>
+          )}
+        </div>
+      </div>
+    </Dialog>
+  );
+}
+
+function Stop({ session, isBusy, onClose }: Own) {
+  const stop = useAction(session, (own) => call<Session>("POST", `${own}/stop`), onClose);
+  return (
+    <Confirm
+      title="Stop the session"
+      verb="Stop"
+      busy={stop.isPending}
+      error={stop.error}
+      onConfirm={() => stop.mutate(undefined)}
+      onClose={onClose}
+    >
+      {isBusy && <p>The agent works at the moment: its answer is cut off.</p>}
+      <p>Its sandbox ends. What it has not pushed is saved, and comes back when you start it again.</p>
+    </Confirm>
+  );
+}
+
+function Delete({ session, slug, onClose }: Own) {
+  const queries = useQueryClient();
+  const [, go] = useLocation();
+  const { project_id, session_id, branch_name, saved } = session;
+  const remove = useMutation({
+    mutationFn: () => call("DELETE", path`/projects/${project_id}/sessions/${session_id}`),
+    onSuccess: () => {
+      void queries.invalidateQueries({ queryKey: [project_id, "session", "list"] });
+      go(path`/projects/${slug}/sessions`);
+    },
+  });
+  return (
+    <Confirm
+      title={`Delete ${titleOf(session)}`}
+      verb="Delete the session"
+      typed={shortId(session_id)}
+      busy={remove.isPending}
+      error={remove.error}
+      onConfirm={() => remove.mutate()}
+      onClose={onClose}
+    >
+      <p>
+        Its conversation, its log and its sandbox are gone for good. Its commits stay on the branch{" "}
+        <code className="font-mono text-sm">
+          <Visible>{branch_name}</Visible>
+        </code>
+        .
+      </p>
+      {saved && (
+        <p className="mt-2 wrap-anywhere">
+          Its saved work is the commit <code className="font-mono text-sm">{saved.commit}</code>, which git
+          can still fetch.
+        </p>
+      )}
+    </Confirm>
+  );
+}

@@ -1,0 +1,100 @@
+import { useSyncExternalStore } from "react";
+import type { BootStep, Session } from "../../../src/contract/session.ts";
+import { withoutColours } from "../../parts/ansi.ts";
+import { Button } from "../../parts/button.tsx";
+import { Visible } from "../../parts/visible.tsx";
+import { Line } from "./log.tsx";
+import type { LogStore } from "./log-store.ts";
+import { isStarting, STEPS } from "./words.ts";
+
+/** Lines of the log that are shown with a failure. */
+const TAIL = 20;
+const NAMES = Object.keys(STEPS).filter((name): name is BootStep => name in STEPS);
+
+/** How far a session has got with its start; of one that failed, at which step, and what it said last. */
+export function Boot({
+  session,
+  log,
+  onRestart,
+}: {
+  session: Session;
+  log: LogStore;
+  onRestart: () => void;
+}) {
+  const lines = useSyncExternalStore(log.subscribe, () => log.lines);
+  const hasFailed = session.status === "failed";
+  if (!hasFailed && !isStarting(session)) return null;
+  const at = session.step === null ? (hasFailed ? NAMES.length : -1) : NAMES.indexOf(session.step);
+  const last = lines.at(-1);
+  return (
+    <section
+      aria-label={hasFailed ? "Why it failed" : "How far it is"}
+      className="flex flex-col gap-3 rounded-lg border border-line bg-surface p-4"
+    >
+      {!hasFailed && at < 0 && <p className="text-muted">It waits for its turn.</p>}
+      {at >= 0 && !(hasFailed && session.step === null) && (
+        <ol className="flex flex-col gap-1.5">
+          {NAMES.map((name, index) => (
+            <Step key={name} name={name} state={stateOf(index, at, hasFailed)} />
+          ))}
+        </ol>
+      )}
+      {!hasFailed && last && (
+        <p className="truncate font-mono text-muted text-xs">
+          <Visible>{withoutColours(last.text)}</Visible>
+        </p>
+      )}
+      {hasFailed && (
+        <>
+          <p role="alert" className="text-danger wrap-anywhere">
+            <Visible>{session.error ?? "No reason is known."}</Visible>
+          </p>
+          {lines.length > 0 && (
+            <ol
+              aria-label="The end of the log"
+              className="overflow-x-auto rounded-md bg-raised p-3 font-mono text-xs leading-5"
+            >
+              {lines.slice(-TAIL).map((line) => (
+                <Line key={line.key} line={line} />
+              ))}
+            </ol>
+          )}
+          <div>
+            <Button look="primary" onClick={onRestart}>
+              Start it again
+            </Button>
+          </div>
+        </>
+      )}
+    </section>
+  );
+}
+
+type StepState = "done" | "now" | "failed" | "later";
+
+function stateOf(index: number, at: number, hasFailed: boolean): StepState {
+  if (index < at) return "done";
+  return index > at ? "later" : hasFailed ? "failed" : "now";
+}
+
+const MARKS: Readonly<Record<StepState, readonly [mark: string, look: string, said: string]>> = {
+  done: ["✓", "text-ok", "done"],
+  now: ["●", "animate-pulse text-accent", "now"],
+  failed: ["✗", "text-danger", "failed"],
+  later: ["○", "text-muted", "to come"],
+};
+
+function Step({ name, state }: { name: BootStep; state: StepState }) {
+  const [mark, look, said] = MARKS[state];
+  const [title, does] = STEPS[name];
+  return (
+    <li aria-current={state === "now" ? "step" : undefined} className="flex items-baseline gap-3">
+      <span aria-hidden="true" className={`w-4 text-center ${look}`}>
+        {mark}
+      </span>
+      <span className={state === "later" ? "text-muted" : "font-medium"}>{title}</span>
+      <span className="sr-only">{said}</span>
+      {(state === "now" || state === "failed") && <span className="text-muted text-sm">{does}</span>}
+    </li>
+  );
+}

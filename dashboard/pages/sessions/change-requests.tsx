@@ -1,0 +1,54 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "wouter";
+import type { ChangeRequest } from "../../../src/contract/change-request.ts";
+import type { Session } from "../../../src/contract/session.ts";
+import { call } from "../../api/call.ts";
+import { path } from "../../api/path.ts";
+import { Badge } from "../../parts/badge.tsx";
+import { Command } from "../../parts/command.tsx";
+import { Visible } from "../../parts/visible.tsx";
+
+/** Change requests that are looked through for the session's own, the newest first. */
+const LOOKED_THROUGH = 200;
+const LOOKS = { open: "ok", merged: "done", closed: "neutral" } as const;
+
+/** What a session has proposed. */
+export function ChangeRequests({ session, slug }: { session: Session; slug: string }) {
+  const { project_id, session_id, branch_name } = session;
+  const { data } = useQuery({
+    queryKey: [project_id, "change_request", "of-session", session_id],
+    queryFn: ({ signal }) =>
+      call<{ change_requests: ChangeRequest[] }>(
+        "GET",
+        `${path`/projects/${project_id}/change-requests`}?limit=${LOOKED_THROUGH}`,
+        { signal },
+      ),
+  });
+  const own = (data?.change_requests ?? []).filter(
+    ({ origin_session_id, head_ref }) => origin_session_id === session_id || head_ref === branch_name,
+  );
+  return (
+    <section className="flex flex-col gap-2">
+      <h2 className="font-semibold text-sm">Change requests</h2>
+      {own.length === 0 && data && (
+        <>
+          <p className="text-muted text-sm">None yet. What the agent pushes can be proposed:</p>
+          <Command>{`svc cr open --head ${branch_name}`}</Command>
+        </>
+      )}
+      <ul className="flex flex-col gap-2">
+        {own.map(({ cr_id, number, title, status }) => (
+          <li key={cr_id} className="flex items-baseline justify-between gap-2 text-sm">
+            <Link
+              href={path`/projects/${slug}/change-requests/${number}`}
+              className="min-w-0 text-accent underline"
+            >
+              #{number} <Visible>{title}</Visible>
+            </Link>
+            <Badge look={LOOKS[status]}>{status}</Badge>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}

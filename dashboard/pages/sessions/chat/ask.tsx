@@ -1,0 +1,165 @@
+import { useMutation } from "@tanstack/react-query";
+import { type FormEvent, type ReactNode, useState } from "react";
+import type { Ask, Question } from "../../../../src/conversation/events.ts";
+import { Button } from "../../../parts/button.tsx";
+import { Failure } from "../../../parts/notice.tsx";
+import { Visible } from "../../../parts/visible.tsx";
+import type { Chat } from "./chat.ts";
+
+/** Something that the agent waits for a person to say, to be answered where it stands. */
+export function Asked({ ask, chat }: { ask: Ask; chat: Chat }) {
+  return ask.kind === "permission" ? (
+    <Permission ask={ask} chat={chat} />
+  ) : (
+    <Questions ask={ask} chat={chat} />
+  );
+}
+
+type Of<K extends Ask["kind"]> = Extract<Ask, { kind: K }>;
+
+function Permission({ ask, chat }: { ask: Of<"permission">; chat: Chat }) {
+  const reply = useMutation({ mutationFn: (how: "once" | "always" | "reject") => chat.allow(ask, how) });
+  const isSaid = reply.isPending || reply.isSuccess;
+  return (
+    <Card title="The agent asks for permission">
+      <p>
+        May it use <strong>{<Visible>{ask.permission}</Visible>}</strong>?
+      </p>
+      {ask.patterns.map((pattern) => (
+        <code key={pattern} className="block rounded-sm bg-raised px-2 py-1 font-mono text-sm">
+          <Visible>{pattern}</Visible>
+        </code>
+      ))}
+      <Failure error={reply.error} />
+      <div className="flex flex-wrap gap-2">
+        <Button look="primary" disabled={isSaid} onClick={() => reply.mutate("once")}>
+          Allow once
+        </Button>
+        <Button disabled={isSaid} onClick={() => reply.mutate("always")}>
+          Always allow
+        </Button>
+        <Button look="danger" disabled={isSaid} onClick={() => reply.mutate("reject")}>
+          Reject
+        </Button>
+      </div>
+    </Card>
+  );
+}
+
+function Questions({ ask, chat }: { ask: Of<"question">; chat: Chat }) {
+  const [chosen, setChosen] = useState<readonly (readonly string[])[]>(() => ask.questions.map(() => []));
+  const [own, setOwn] = useState<readonly string[]>(() => ask.questions.map(() => ""));
+  const answers = ask.questions.map((_, at) => {
+    const words = own[at]?.trim();
+    return [...(chosen[at] ?? []), ...(words ? [words] : [])];
+  });
+  const reply = useMutation({
+    mutationFn: (how: "answer" | "refuse") =>
+      how === "answer" ? chat.answer(ask, answers) : chat.refuse(ask),
+  });
+  const isSaid = reply.isPending || reply.isSuccess;
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (!isSaid && answers.every((each) => each.length > 0)) reply.mutate("answer");
+  };
+  return (
+    <Card title="The agent asks">
+      <form onSubmit={submit} className="flex flex-col gap-4">
+        {ask.questions.map((question, at) => (
+          <OneQuestion
+            // biome-ignore lint/suspicious/noArrayIndexKey: questions have no other name, and never move
+            key={at}
+            name={`${ask.id}-${at}`}
+            question={question}
+            chosen={chosen[at] ?? []}
+            own={own[at] ?? ""}
+            onChoose={(labels) => {
+              setChosen(chosen.with(at, labels));
+              if (!question.multiple) setOwn(own.with(at, ""));
+            }}
+            onOwn={(words) => {
+              setOwn(own.with(at, words));
+              if (!question.multiple) setChosen(chosen.with(at, []));
+            }}
+          />
+        ))}
+        <Failure error={reply.error} />
+        <div className="flex flex-wrap gap-2">
+          <Button type="submit" look="primary" disabled={isSaid || answers.some((each) => each.length === 0)}>
+            Answer
+          </Button>
+          <Button disabled={isSaid} onClick={() => reply.mutate("refuse")}>
+            Give no answer
+          </Button>
+        </div>
+      </form>
+    </Card>
+  );
+}
+
+function OneQuestion({
+  name,
+  question: { question, options, multiple, custom },
+  chosen,
+  own,
+  onChoose,
+  onOwn,
+}: {
+  name: string;
+  question: Question;
+  chosen: readonly string[];
+  own: string;
+  onChoose: (labels: readonly string[]) => void;
+  onOwn: (words: string) => void;
+}) {
+  const choose = (label: string) => {
+    if (!multiple) onChoose([label]);
+    else onChoose(chosen.includes(label) ? chosen.filter((each) => each !== label) : [...chosen, label]);
+  };
+  return (
+    <fieldset className="flex flex-col gap-2">
+      <legend className="mb-1 whitespace-pre-wrap font-medium">
+        <Visible>{question}</Visible>
+      </legend>
+      {options.map(({ label, description }) => (
+        <label key={label} className="flex items-baseline gap-2">
+          <input
+            type={multiple ? "checkbox" : "radio"}
+            name={name}
+            className="accent-accent"
+            checked={chosen.includes(label)}
+            onChange={() => choose(label)}
+          />
+          <span>
+            <Visible>{label}</Visible>
+            {description !== "" && description !== label && (
+              <span className="text-muted text-sm">
+                {" "}
+                <Visible>{description}</Visible>
+              </span>
+            )}
+          </span>
+        </label>
+      ))}
+      {(custom || options.length === 0) && (
+        <input
+          type="text"
+          aria-label="An answer in your own words"
+          placeholder="Or in your own words"
+          className="w-full rounded-md border border-edge bg-surface px-3 py-1.5 placeholder:text-muted"
+          value={own}
+          onChange={(event) => onOwn(event.target.value)}
+        />
+      )}
+    </fieldset>
+  );
+}
+
+function Card({ title, children }: { title: string; children: ReactNode }) {
+  return (
+    <section role="alert" className="flex flex-col gap-3 rounded-lg border border-warn bg-surface p-4">
+      <h3 className="font-semibold text-warn">{title}</h3>
+      {children}
+    </section>
+  );
+}

@@ -1,0 +1,196 @@
+import { newMessageId } from "../../../../src/contract/message-id.ts";
+import type { CreatePromptBody } from "../../../../src/contract/prompt.ts";
+import type { Session } from "../../../../src/contract/session.ts";
+import type { Ask } from "../../../../src/conversation/events.ts";
+import { type Patience, rest } from "../../../../src/conversation/patience.ts";
+import { passes } from "../../../../src/conversation/reach.ts";
+import { type Runtime, runtimeOf } from "../../../../src/conversation/runtime.ts";
+import { type News, Talk } from "../../../../src/conversation/talk.ts";
+import { retryWords } from "../../../../src/conversation/words.ts";
+import { call } from "../../../api/call.ts";
+import { ApiFailure } from "../../../api/failure.ts";
+import { newId } from "../../../api/new-id.ts";
+import { path } from "../../../api/path.ts";
+import { REACH } from "../../../api/reach.ts";
+import { type Item, Transcript } from "./transcript.ts";
+
+/** What a page shows of a conversation. */
+export interface ChatState {
+  items: readonly Item[];
+  /** Own prompts that have not arrived yet, the oldest first. */
+  pending: readonly { id: string; text: string }[];
+  asks: readonly Ask[];
+  isBusy: boolean;
+  /** What it does at the moment, or why it waits; empty where nothing is known. */
+  activity: string;
+  connection: "connecting" | "connected" | "lost" | "failed";
+  /** Why it is not connected. */
+  failure: unknown;
+  /** The words of an answer that has ended, for those who hear the page. */
+  announced: string;
+}
+
+/** The runtime sends something every 10 seconds. A page never gives up: its reader may come back to it any day. */
+const PATIENCE: Patience = {
+  silentSeconds: 25,
+  firstPauseMs: 200,
+  lastPauseMs: 3_000,
+  lostMs: Number.POSITIVE_INFINITY,
+};
+/** Characters of an answer that are read out: whoever wants more goes to it. */
+const ANNOUNCED_MAX = 500;
+const EMPTY: ChatState = {
+  items: [],
+  pending: [],
+  asks: [],
+  isBusy: false,
+  activity: "",
+  connection: "connecting",
+  failure: null,
+  announced: "",
+};
+
+/** The conversation with a session's agent, for a page. It is shown at most once a frame. */
+export class Chat {
+  readonly #session: Session;
+  readonly #listeners = new Set<() => void>();
+  #state = EMPTY;
+  #talk: Talk | null = null;
+  #transcript = new Transcript();
+  #frame: number | null = null;
+
+  constructor(session: Session) {
+    this.#session = session;
+  }
+
+  get state(): ChatState {
+    return this.#state;
+  }
+
+  readonly subscribe = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  };
+
+  /** Begins to listen, or begins anew; `end` ends it. */
+  listen(): void {
+    this.#talk?.end();
+    // what stood there stays until everything is known again
+    const transcript = new Transcript();
+    const talk = new Talk(this.#runtime(), (news) => this.#hear(news, talk, transcript), PATIENCE);
+    this.#talk = talk;
+    this.#change({ connection: "connecting", failure: null });
+    talk.listen().catch((failure: unknown) => {
+      if (this.#talk === talk) this.#change({ connection: "failed", failure, isBusy: false, asks: [] });
+    });
+  }
+
+  end(): void {
+    this.#talk?.end();
+    this.#talk = null;
+    this.#change({ isBusy: false, asks: [], activity: "", connection: "connecting" });
+  }
+
+  /** Asks something of the agent. It stands on the page at once. @throws ApiFailure when it did not get there */
+  async say(text: string): Promise<void> {
+    const talk = this.#talk;
+    if (talk === null) throw new ApiFailure(0, "not_running", "The session does not run.");
+    const id = newMessageId(Date.now());
+    this.#change({ pending: [...this.#state.pending, { id, text }], announced: "" });
+    try {
+      await talk.say(text, id);
+      this.#refresh();
+    } catch (error) {
+      this.#change({ pending: this.#state.pending.filter((each) => each.id !== id) });
+      throw error;
+    }
+  }
+
+  async abort(): Promise<void> {
+    await this.#talk?.abort();
+    this.#refresh();
+  }
+
+  async allow(ask: Ask, reply: "once" | "always" | "reject"): Promise<void> {
+    await this.#talk?.allow(ask, reply);
+  }
+
+  async answer(ask: Ask, answers: string[][]): Promise<void> {
+    await this.#talk?.answer(ask, answers);
+  }
+
+  async refuse(ask: Ask): Promise<void> {
+    await this.#talk?.refuse(ask);
+  }
+
+  #runtime(): Runtime {
+    const { project_id, session_id } = this.#session;
+    return runtimeOf(REACH, this.#session, async () => {
+      const own = path`/projects/${project_id}/sessions/${session_id}`;
+      const { status } = await call<Session>("GET", own);
+      if (status === "stopped" || status === "failed") {
+        throw new ApiFailure(0, `session_${status}`, `The session is ${status}.`);
+      }
+    });
+  }
+
+  #hear(news: News, talk: Talk, transcript: Transcript): void {
+    if (this.#talk !== talk) return;
+    transcript.hear(news, Date.now());
+    if (news.type === "caught up") this.#transcript = transcript;
+    if (news.type === "lost") this.#change({ connection: "lost", failure: news.reason });
+    if (news.type === "caught up" || news.type === "found") {
+      this.#change({ connection: "connected", failure: null });
+    }
+    if (news.type === "tool") {
+      const { state, tool, title } = news.use;
+      this.#change({ activity: state === "running" ? `${tool} ${title}`.trim() : "" });
+    }
+    if (news.type === "status") {
+      this.#change({ activity: news.status.type === "retry" ? retryWords(news.status, Date.now()) : "" });
+      const isNews = this.#state.connection === "connected" && news.status.type === "idle";
+      if (isNews) this.#change({ announced: transcript.lastWords.slice(0, ANNOUNCED_MAX) });
+    }
+    this.#refresh();
+  }
+
+  #refresh(): void {
+    this.#change({
+      items: this.#transcript.items,
+      pending: this.#state.pending.filter(({ id }) => !this.#transcript.has(id)),
+      asks: this.#talk?.asks ?? [],
+      isBusy: this.#talk?.isBusy ?? false,
+    });
+  }
+
+  #change(change: Partial<ChatState>): void {
+    this.#state = { ...this.#state, ...change };
+    if (this.#frame !== null) return;
+    this.#frame = requestAnimationFrame(() => {
+      this.#frame = null;
+      for (const listener of this.#listeners) listener();
+    });
+  }
+}
+
+/**
+ * Asks something of a session that does not run, which starts it again. With an id of ours it is taken once, however often
+ * it is said.
+ * @throws ApiFailure
+ */
+export async function wakeWith(session: Session, text: string): Promise<void> {
+  const { project_id, session_id } = session;
+  const body: CreatePromptBody = { text, prompt_id: newId() };
+  for (let left = TRIES; ; left--) {
+    try {
+      await call("POST", path`/projects/${project_id}/sessions/${session_id}/prompt`, { body });
+      return;
+    } catch (error) {
+      if (left <= 1 || !passes(error)) throw error;
+    }
+    await rest(PAUSE_MS, AbortSignal.timeout(PAUSE_MS));
+  }
+}
+
+const TRIES = 3;
+const PAUSE_MS = 500;

@@ -1,0 +1,77 @@
+import { type KeyboardEvent, useId, useState } from "react";
+import { PROMPT_MAX_BYTES } from "../../../../src/contract/limits.ts";
+import { Button } from "../../../parts/button.tsx";
+import { bytesOf } from "../bytes.ts";
+import { useDraft } from "./draft.ts";
+
+/** Rows that the field grows to. */
+const ROWS_MAX = 12;
+
+/**
+ * Where a prompt is written. Enter sends, Shift-Enter makes a new line; what is not sent is kept.
+ * @param onSend what did not get there comes back into the field
+ */
+export function Composer({
+  sessionId,
+  verb,
+  hint,
+  onSend,
+}: {
+  sessionId: string;
+  verb: string;
+  hint: string;
+  onSend: (text: string) => Promise<boolean>;
+}) {
+  const [draft, setDraft] = useDraft(sessionId);
+  const [isSending, setIsSending] = useState(false);
+  const id = useId();
+  const isTooLong = bytesOf(draft) > PROMPT_MAX_BYTES;
+  const send = async () => {
+    const text = draft.trim();
+    if (text === "" || isTooLong || isSending) return;
+    setIsSending(true);
+    setDraft("");
+    const isSent = await onSend(text);
+    setIsSending(false);
+    // what has been typed meanwhile stays
+    if (!isSent) setDraft((now) => now || text);
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    // an Enter that chooses a word of an input method sends nothing
+    if (event.key !== "Enter" || event.shiftKey || event.nativeEvent.isComposing) return;
+    event.preventDefault();
+    void send();
+  };
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        void send();
+      }}
+      className="rounded-lg border border-edge bg-surface p-2 focus-within:border-accent"
+    >
+      <label htmlFor={id} className="sr-only">
+        Your words to the agent
+      </label>
+      <textarea
+        id={id}
+        rows={Math.min(ROWS_MAX, Math.max(2, draft.split("\n").length))}
+        placeholder="Ask the agent to do something"
+        aria-describedby={`${id}-hint`}
+        aria-invalid={isTooLong || undefined}
+        className="block w-full resize-none bg-transparent px-2 py-1 outline-none placeholder:text-muted"
+        value={draft}
+        onChange={(event) => setDraft(event.target.value)}
+        onKeyDown={onKeyDown}
+      />
+      <div className="flex items-center justify-between gap-3 pt-1">
+        <p id={`${id}-hint`} className="px-2 text-muted text-xs">
+          {isTooLong ? "That is more than 64 KiB." : hint}
+        </p>
+        <Button type="submit" look="primary" disabled={draft.trim() === "" || isTooLong} busy={isSending}>
+          {verb}
+        </Button>
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,208 @@
+import { memo, type ReactNode, useEffect, useRef, useState } from "react";
+import type { Session } from "../../../../src/contract/session.ts";
+import { messageOf } from "../../../api/failure.ts";
+import { Button } from "../../../parts/button.tsx";
+import { Failure, Notice } from "../../../parts/notice.tsx";
+import { useStuck } from "../../../parts/stick.ts";
+import { Visible } from "../../../parts/visible.tsx";
+import { Queue } from "../queue.tsx";
+import { isStarting } from "../words.ts";
+import { Answer } from "./answer.tsx";
+import { Asked } from "./ask.tsx";
+import { type Chat, type ChatState, wakeWith } from "./chat.ts";
+import { Composer } from "./composer.tsx";
+import { Tool } from "./tool.tsx";
+import type { Item } from "./transcript.ts";
+
+/** Items that are shown at first, and more of them each time. */
+const SHOWN = 100;
+
+interface Props {
+  session: Session;
+  chat: Chat;
+  state: ChatState;
+}
+
+/** The conversation with the agent, and where one says something in it. */
+export function Conversation({ session, chat, state }: Props) {
+  const grows = useRef<HTMLDivElement>(null);
+  const [shown, setShown] = useState(SHOWN);
+  const [error, setError] = useState<unknown>(null);
+  const { isAtEnd, toEnd } = useStuck(grows);
+  const isRunning = session.status === "running";
+  const items = state.items.slice(-shown);
+  const isEmpty = items.length === 0 && state.pending.length === 0;
+  const last = items.at(-1);
+  const send = async (text: string) => {
+    setError(null);
+    toEnd();
+    try {
+      await (isRunning ? chat.say(text) : wakeWith(session, text));
+      return true;
+    } catch (failure) {
+      setError(failure);
+      return false;
+    }
+  };
+  return (
+    <section aria-label="Conversation" className="flex min-h-[50dvh] grow flex-col">
+      <div ref={grows} className="flex grow flex-col gap-4 pb-6">
+        {state.items.length > items.length && (
+          <div className="text-center">
+            <Button onClick={() => setShown(shown + SHOWN)}>Show earlier</Button>
+          </div>
+        )}
+        {isEmpty && <Nothing session={session} state={state} />}
+        {items.map((item) => (
+          <OneItem key={item.key} item={item} isGrowing={state.isBusy && item === last} />
+        ))}
+        {state.pending.map(({ id, text }) => (
+          <Prompt key={id} text={text} note="Sending" />
+        ))}
+        {state.asks.map((ask) => (
+          <Asked key={ask.id} ask={ask} chat={chat} />
+        ))}
+      </div>
+      <p aria-live="polite" className="sr-only">
+        {state.announced}
+      </p>
+      <div className="sticky bottom-0 z-10 -mb-16 flex flex-col gap-2 bg-canvas pt-2 pb-4">
+        {!isAtEnd && (
+          <div className="-top-8 absolute inset-x-0 flex justify-center">
+            <Button onClick={toEnd} className="shadow-md">
+              {state.isBusy ? "New messages ↓" : "To the end ↓"}
+            </Button>
+          </div>
+        )}
+        <Queue session={session} />
+        <Activity session={session} chat={chat} state={state} onError={setError} />
+        <Failure error={error} />
+        {session.status === "failed" ? (
+          <p className="text-muted">The session has failed, and answers nothing. Start it again first.</p>
+        ) : (
+          <Composer
+            sessionId={session.session_id}
+            verb={isRunning || isStarting(session) ? "Send" : "Send and start"}
+            hint={hintOf(session, state)}
+            onSend={send}
+          />
+        )}
+      </div>
+    </section>
+  );
+}
+
+function hintOf(session: Session, { isBusy }: ChatState): string {
+  if (isStarting(session)) return "It is answered when the session runs.";
+  if (session.status === "stopped") return "The session is stopped. Your words start it again.";
+  return isBusy
+    ? "Enter sends; it is taken up after this answer."
+    : "Enter sends, Shift-Enter makes a new line.";
+}
+
+const OneItem = memo(function OneItem({ item, isGrowing }: { item: Item; isGrowing: boolean }) {
+  switch (item.kind) {
+    case "prompt":
+      return <Prompt text={item.text} />;
+    case "answer":
+      return <Answer text={item.text} isGrowing={isGrowing} />;
+    case "tool":
+      return <Tool use={item.use} isSubagent={item.isSubagent} />;
+    case "note":
+      return (
+        <Note look={item.look}>
+          <Visible>{item.text}</Visible>
+        </Note>
+      );
+  }
+});
+
+const NOTES = { info: "text-muted", warning: "text-warn", error: "text-danger" } as const;
+
+function Note({ look, children }: { look: keyof typeof NOTES; children: ReactNode }) {
+  return <p className={`border-current border-l-2 pl-3 text-sm ${NOTES[look]}`}>{children}</p>;
+}
+
+function Prompt({ text, note }: { text: string; note?: string }) {
+  return (
+    <article
+      aria-label="Asked"
+      className="ml-auto max-w-[85%] rounded-lg rounded-br-sm bg-info-ground px-4 py-2.5"
+    >
+      <div className="whitespace-pre-wrap">
+        <Visible>{text}</Visible>
+      </div>
+      {note && <p className="pt-1 text-muted text-xs">{note} …</p>}
+    </article>
+  );
+}
+
+function Nothing({ session, state: { connection } }: Pick<Props, "session" | "state">) {
+  if (session.status !== "running") return null;
+  return (
+    <p className="py-8 text-center text-muted">
+      {connection === "connected"
+        ? "Nothing has been said yet. The agent waits for your words."
+        : "Reading the conversation …"}
+    </p>
+  );
+}
+
+/** What the agent does, with the way to end it; else how the connection stands. */
+function Activity({ session, chat, state, onError }: Props & { onError: (error: unknown) => void }) {
+  const [isAborting, setIsAborting] = useState(false);
+  const { isBusy, asks, activity, connection } = state;
+  useEffect(() => {
+    if (!isBusy) setIsAborting(false);
+  }, [isBusy]);
+  useEffect(() => {
+    if (!isBusy) return;
+    const onKey = (event: globalThis.KeyboardEvent) => {
+      const isElsewhere = document.querySelector("dialog[open]") !== null;
+      if (event.key === "Escape" && !event.defaultPrevented && !event.isComposing && !isElsewhere) abort();
+    };
+    document.addEventListener("keydown", onKey);
+    return () => document.removeEventListener("keydown", onKey);
+  });
+  const abort = () => {
+    if (isAborting) return;
+    setIsAborting(true);
+    chat.abort().catch((error: unknown) => {
+      setIsAborting(false);
+      onError(error);
+    });
+  };
+  if (session.status !== "running") return null;
+  if (connection === "failed") {
+    return (
+      <Notice kind="error">
+        <div className="flex flex-wrap items-center justify-between gap-2">
+          <span>The conversation is not reached: {messageOf(state.failure)}</span>
+          <Button onClick={() => chat.listen()}>Try again</Button>
+        </div>
+      </Notice>
+    );
+  }
+  if (connection !== "connected") {
+    return (
+      <p role="status" className="text-sm text-warn">
+        {connection === "lost" ? "The connection is lost. Connecting again …" : "Connecting …"}
+      </p>
+    );
+  }
+  if (!isBusy) return null;
+  const words = asks.length > 0 ? "The agent waits for your answer" : activity || "The agent works";
+  return (
+    <div className="flex items-center justify-between gap-3 text-sm">
+      <p className="flex min-w-0 items-center gap-2 text-muted">
+        <span aria-hidden="true" className="size-2 shrink-0 animate-pulse rounded-full bg-accent" />
+        <span className="truncate">
+          <Visible>{isAborting ? "Aborting" : words}</Visible>
+        </span>
+      </p>
+      <Button busy={isAborting} onClick={abort} className="shrink-0">
+        Abort <kbd className="text-muted text-xs">Esc</kbd>
+      </Button>
+    </div>
+  );
+}

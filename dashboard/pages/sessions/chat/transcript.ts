@@ -1,0 +1,140 @@
+import type { RunError } from "../../../../src/conversation/events.ts";
+import type { Outcome } from "../../../../src/conversation/outcome.ts";
+import type { News } from "../../../../src/conversation/talk.ts";
+import type { ToolUse } from "../../../../src/conversation/tools.ts";
+import { DAEMON_MARK, outcomeWords, retryWords } from "../../../../src/conversation/words.ts";
+
+/** One thing of a conversation, as it stands on the page. A change makes a new one: what stays the same is drawn once. */
+export type Item = { key: string } & (
+  | { kind: "prompt"; text: string }
+  | { kind: "answer"; text: string }
+  | { kind: "tool"; use: ToolUse; isSubagent: boolean }
+  | { kind: "note"; look: "info" | "warning" | "error"; text: string }
+);
+
+/** Items that are held, and characters of one text: a page that is left open for days stays usable. */
+const ITEMS_MAX = 2_000;
+const TEXT_MAX = 400_000;
+
+/** What is said in a conversation, out of what its `Talk` tells. */
+export class Transcript {
+  #items: Item[] = [];
+  readonly #at = new Map<string, number>();
+  #dropped = 0;
+  #notes = 0;
+  /** Whether it stands there already that the answer was cut off: the daemon says it, too. */
+  #isCutOff = false;
+  /** Prompts that the runtime has. */
+  readonly #told = new Set<string>();
+  /** Answers of which it stands there why they failed. */
+  readonly #failed = new Set<string>();
+
+  get items(): readonly Item[] {
+    return this.#items;
+  }
+
+  /** Whether a prompt has arrived: it stands in its place. */
+  has(messageId: string): boolean {
+    return this.#told.has(messageId);
+  }
+
+  /** The end of the last answer, for those who hear it. */
+  get lastWords(): string {
+    const last = this.#items.findLast(({ kind }) => kind === "answer" || kind === "prompt");
+    return last?.kind === "answer" ? last.text : "";
+  }
+
+  /** @param now milliseconds since 1970 */
+  hear(news: News, now: number): void {
+    switch (news.type) {
+      case "prompt":
+        this.#told.add(news.messageId);
+        if (news.text.startsWith(DAEMON_MARK)) this.#cutOff(news.text.slice(DAEMON_MARK.length));
+        else this.#put({ kind: "prompt", key: news.messageId, text: news.text });
+        break;
+      case "turn":
+        this.#isCutOff = false;
+        break;
+      case "text":
+        this.#say(news.partId, news.text, news.begins);
+        break;
+      case "tool":
+        this.#put({ kind: "tool", key: news.partId, use: news.use, isSubagent: news.isSubagent });
+        break;
+      case "status":
+        if (news.status.type === "retry") this.#retry(retryWords(news.status, now));
+        break;
+      case "failed":
+        this.#failed.add(news.answers ?? "");
+        this.#end(news.error.name === "MessageAbortedError" ? "aborted" : "failed", news.error);
+        break;
+      case "cut":
+        this.#cutOff(outcomeWords("cut_off", null));
+        break;
+      case "gap":
+        this.#note("info", "Some of the conversation was missed here.");
+        break;
+      case "ended":
+        if (!this.#failed.has(news.messageId)) this.#end(news.outcome, news.error);
+        break;
+      case "error":
+      case "asked":
+      case "answered":
+      case "caught up":
+      case "lost":
+      case "found":
+        break;
+    }
+  }
+
+  #say(partId: string, text: string, begins: boolean): void {
+    const at = this.#at.get(partId);
+    const known = at === undefined ? undefined : this.#items[at - this.#dropped];
+    const before = known?.kind === "answer" && !begins ? known.text : "";
+    if (before.length >= TEXT_MAX) return;
+    this.#put({ kind: "answer", key: partId, text: (before + text).slice(0, TEXT_MAX) });
+  }
+
+  #end(outcome: Outcome, error: RunError | null): void {
+    if (outcome === "completed") return;
+    const words = outcomeWords(outcome, error);
+    if (outcome === "cut_off") this.#cutOff(words);
+    else this.#note(outcome === "aborted" ? "info" : "error", words);
+  }
+
+  #cutOff(words: string): void {
+    if (!this.#isCutOff) this.#note("warning", words);
+    this.#isCutOff = true;
+  }
+
+  /** One note tells of all tries that follow each other. */
+  #retry(words: string): void {
+    const last = this.#items.at(-1);
+    const isAgain = last?.kind === "note" && last.key.startsWith("retry");
+    this.#put({
+      kind: "note",
+      key: isAgain ? last.key : `retry ${this.#notes++}`,
+      look: "warning",
+      text: words,
+    });
+  }
+
+  #note(look: "info" | "warning" | "error", text: string): void {
+    this.#put({ kind: "note", key: `note ${this.#notes++}`, look, text });
+  }
+
+  #put(item: Item): void {
+    const at = this.#at.get(item.key);
+    if (at !== undefined && at >= this.#dropped) {
+      this.#items = this.#items.with(at - this.#dropped, item);
+      return;
+    }
+    this.#at.set(item.key, this.#dropped + this.#items.length);
+    this.#items = [...this.#items, item];
+    if (this.#items.length <= ITEMS_MAX) return;
+    const [first] = this.#items;
+    if (first) this.#at.delete(first.key);
+    this.#items = this.#items.slice(1);
+    this.#dropped++;
+  }
+}

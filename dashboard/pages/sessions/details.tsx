@@ -1,0 +1,50 @@
+import type { ReactNode } from "react";
+import type { Session } from "../../../src/contract/session.ts";
+import { usePeople } from "../../api/people.ts";
+import { Ago } from "../../parts/ago.tsx";
+import { Visible } from "../../parts/visible.tsx";
+import { ChangeRequests } from "./change-requests.tsx";
+import { Preview } from "./preview.tsx";
+
+/** What is known of a session, and what it leads to. */
+export function Details({ session, slug }: { session: Session; slug: string }) {
+  const nameOf = usePeople(session.account_id);
+  return (
+    <div className="flex flex-col gap-6">
+      <dl className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-4 gap-y-1.5 text-sm">
+        <Row name="Branch">
+          <code className="font-mono text-xs">
+            <Visible>{session.branch_name}</Visible>
+          </code>
+        </Row>
+        <Row name="From">
+          <Visible>{session.base_ref}</Visible>
+        </Row>
+        <Row name="Agent">
+          <Visible>{session.agent_name ?? "the project's own"}</Visible>
+        </Row>
+        <Row name="Model">
+          <Visible>{session.model ?? "the agent's own"}</Visible>
+        </Row>
+        <Row name="Sandbox">{session.sandbox_provider}</Row>
+        <Row name="Started by">
+          <Visible>{nameOf(session.created_by)}</Visible>, <Ago at={session.created_at} />
+        </Row>
+        <Row name="Active">
+          <Ago at={session.last_active_at} />
+        </Row>
+      </dl>
+      <ChangeRequests session={session} slug={slug} />
+      <Preview session={session} />
+    </div>
+  );
+}
+
+function Row({ name, children }: { name: string; children: ReactNode }) {
+  return (
+    <>
+      <dt className="text-muted">{name}</dt>
+      <dd className="min-w-0">{children}</dd>
+    </>
+  );
+}

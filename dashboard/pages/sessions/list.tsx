@@ -1,0 +1,127 @@
+import { useState } from "react";
+import { Link } from "wouter";
+import type { Session } from "../../../src/contract/session.ts";
+import { useList } from "../../api/list.ts";
+import { path } from "../../api/path.ts";
+import { usePeople } from "../../api/people.ts";
+import { useProject } from "../../api/project.ts";
+import { Ago } from "../../parts/ago.tsx";
+import { Badge } from "../../parts/badge.tsx";
+import { Button, LinkButton } from "../../parts/button.tsx";
+import { Empty } from "../../parts/empty.tsx";
+import { Loading } from "../../parts/loading.tsx";
+import { More } from "../../parts/more.tsx";
+import { Failure } from "../../parts/notice.tsx";
+import { Page } from "../../parts/page.tsx";
+import { Visible } from "../../parts/visible.tsx";
+import { StatusBadge } from "./status-badge.tsx";
+import { count, titleOf } from "./words.ts";
+
+const FILTERS = [
+  ["", "All"],
+  ["running", "Running"],
+  ["provisioning", "Starting"],
+  ["stopped", "Stopped"],
+  ["failed", "Failed"],
+] as const;
+
+/** The sessions of a project, those that changed last first. */
+export function Sessions() {
+  const project = useProject();
+  const [status, setStatus] = useState("");
+  const own = path`/projects/${project.project_id}/sessions`;
+  const list = useList<Session>(
+    [project.project_id, "session", "list", status],
+    status === "" ? own : `${own}?status=${status}`,
+    "sessions",
+  );
+  const sessions = list.rows;
+  const begin = path`/projects/${project.slug}/sessions/new`;
+  return (
+    <Page
+      title="Sessions"
+      actions={
+        <LinkButton to={begin} look="primary">
+          New session
+        </LinkButton>
+      }
+    >
+      <fieldset className="mb-4 flex flex-wrap gap-1">
+        <legend className="sr-only">Show sessions by their status</legend>
+        {FILTERS.map(([value, name]) => (
+          <Button
+            key={value}
+            look={value === status ? "plain" : "quiet"}
+            aria-pressed={value === status}
+            onClick={() => setStatus(value)}
+          >
+            {name}
+          </Button>
+        ))}
+      </fieldset>
+      <Failure error={list.error} retry={() => void list.refetch()} />
+      {list.isPending && <Loading what="Loading the sessions" />}
+      {list.isSuccess && sessions.length === 0 && <None status={status} slug={project.slug} />}
+      {sessions.length > 0 && (
+        <ul className="divide-y divide-line overflow-hidden rounded-lg border border-line bg-surface">
+          {sessions.map((session) => (
+            <Row key={session.session_id} session={session} slug={project.slug} />
+          ))}
+        </ul>
+      )}
+      <More list={list} />
+    </Page>
+  );
+}
+
+function None({ status, slug }: { status: string; slug: string }) {
+  if (status !== "") return <Empty title="No session is like this" />;
+  return (
+    <Empty
+      title="There is no session yet"
+      command={`svc sessions new --project ${slug} --prompt "Fix the login page on phones"`}
+    >
+      A session is an agent at work on a branch of its own. Start one here, or from a terminal:
+    </Empty>
+  );
+}
+
+function Row({ session, slug }: { session: Session; slug: string }) {
+  const nameOf = usePeople(session.account_id);
+  const { saved } = session;
+  return (
+    <li className="relative flex flex-wrap items-center gap-x-4 gap-y-1 px-4 py-3 hover:bg-raised">
+      <div className="min-w-0 grow basis-72">
+        <h2 className="font-medium">
+          <Link
+            href={path`/projects/${slug}/sessions/${session.session_id}`}
+            className="text-ink no-underline after:absolute after:inset-0"
+          >
+            <Visible>{titleOf(session)}</Visible>
+          </Link>
+        </h2>
+        <p className="text-muted text-sm">
+          <code className="font-mono text-xs">
+            <Visible>{session.branch_name}</Visible>
+          </code>{" "}
+          from <Visible>{session.base_ref}</Visible>
+          {session.agent_name !== null && (
+            <>
+              {" · "}
+              <Visible>{session.agent_name}</Visible>
+            </>
+          )}
+        </p>
+      </div>
+      {saved && !saved.live && (
+        <Badge look="warn">
+          {saved.files === null ? "Saved work" : `Saved work: ${count(saved.files, "file")}`}
+        </Badge>
+      )}
+      <StatusBadge session={session} />
+      <p className="basis-40 text-muted text-sm sm:text-right">
+        <Ago at={session.last_active_at} /> by <Visible>{nameOf(session.created_by)}</Visible>
+      </p>
+    </li>
+  );
+}

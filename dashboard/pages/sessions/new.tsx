@@ -1,0 +1,167 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { type FormEvent, type KeyboardEvent, useState } from "react";
+import { useLocation } from "wouter";
+import { NAME_MAX, PROMPT_MAX_BYTES } from "../../../src/contract/limits.ts";
+import type { Branch } from "../../../src/contract/repository.ts";
+import type { CreateSessionBody, Session } from "../../../src/contract/session.ts";
+import { call } from "../../api/call.ts";
+import { ApiFailure } from "../../api/failure.ts";
+import { newId } from "../../api/new-id.ts";
+import { path } from "../../api/path.ts";
+import { useProject } from "../../api/project.ts";
+import { Button } from "../../parts/button.tsx";
+import { Select, TextArea, TextField } from "../../parts/field.tsx";
+import { Failure } from "../../parts/notice.tsx";
+import { Page } from "../../parts/page.tsx";
+import { visibleText } from "../../parts/visible.tsx";
+import { bytesOf } from "./bytes.ts";
+
+/** Branches that are offered: a longer list is searched for nothing in a select. */
+const BRANCHES = 200;
+
+/** Starts a session, and goes to where it can be watched. */
+export function NewSession() {
+  const project = useProject();
+  const [, go] = useLocation();
+  const queries = useQueryClient();
+  const [id] = useState(newId);
+  const [fields, setFields] = useState({ prompt: "", base: "", agent: "", model: "", name: "" });
+  const set = (name: keyof typeof fields) => (event: { target: { value: string } }) =>
+    setFields((before) => ({ ...before, [name]: event.target.value }));
+  const start = useMutation({
+    mutationFn: () => create(project.project_id, bodyOf(id, fields)),
+    onSuccess: (session) => {
+      queries.setQueryData([project.project_id, "session", session.session_id], session);
+      void queries.invalidateQueries({ queryKey: [project.project_id, "session", "list"] });
+      go(path`/projects/${project.slug}/sessions/${session.session_id}`);
+    },
+  });
+  const isTooLong = bytesOf(fields.prompt) > PROMPT_MAX_BYTES;
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (!isTooLong && !start.isPending) start.mutate();
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) submit(event);
+  };
+  return (
+    <Page title="New session">
+      <form onSubmit={submit} className="flex max-w-2xl flex-col gap-4">
+        <TextArea
+          label="What is the agent to do?"
+          hint="Left empty, the agent waits for your words. Ctrl-Enter starts."
+          error={isTooLong ? "That is more than 64 KiB." : undefined}
+          rows={6}
+          value={fields.prompt}
+          onChange={set("prompt")}
+          onKeyDown={onKeyDown}
+        />
+        <Base projectId={project.project_id} value={fields.base} onChange={set("base")} />
+        <div className="grid gap-4 sm:grid-cols-2">
+          <TextField
+            label="Name"
+            hint="For people; the branch is named by the session's id."
+            maxLength={NAME_MAX}
+            value={fields.name}
+            onChange={set("name")}
+          />
+          <TextField
+            label="Agent"
+            hint="The project's own if left empty."
+            maxLength={NAME_MAX}
+            value={fields.agent}
+            onChange={set("agent")}
+          />
+          <TextField
+            label="Model"
+            hint="As provider/model; the agent's own if left empty."
+            maxLength={NAME_MAX}
+            value={fields.model}
+            onChange={set("model")}
+          />
+        </div>
+        <Failure error={start.error} />
+        {start.error instanceof ApiFailure && start.error.code === "concurrent_session_limit" && (
+          <p className="text-muted">Stop a session of this account first, then start this one.</p>
+        )}
+        <div>
+          <Button type="submit" look="primary" busy={start.isPending} disabled={isTooLong}>
+            Start the session
+          </Button>
+        </div>
+      </form>
+    </Page>
+  );
+}
+
+/** The branch to begin from. Where the branches cannot be read, it is typed. */
+function Base({
+  projectId,
+  value,
+  onChange,
+}: {
+  projectId: string;
+  value: string;
+  onChange: (event: { target: { value: string } }) => void;
+}) {
+  const { data, isError } = useQuery({
+    queryKey: [projectId, "branch", "list"],
+    queryFn: ({ signal }) =>
+      call<{ branches: Branch[] }>("GET", `${path`/projects/${projectId}/branches`}?limit=${BRANCHES}`, {
+        signal,
+      }),
+  });
+  const hint = "The session's branch is cut from it.";
+  if (isError) {
+    return (
+      <TextField
+        label="Base branch"
+        hint={`${hint} The default branch if left empty.`}
+        value={value}
+        onChange={onChange}
+      />
+    );
+  }
+  const branches = data?.branches ?? [];
+  const main = branches.find(({ is_default }) => is_default);
+  return (
+    <Select label="Base branch" hint={hint} value={value} onChange={onChange}>
+      <option value="">{main ? `${visibleText(main.name)} (default)` : "The default branch"}</option>
+      {branches
+        .filter(({ is_default }) => !is_default)
+        .map(({ name }) => (
+          <option key={name} value={name}>
+            {visibleText(name)}
+          </option>
+        ))}
+    </Select>
+  );
+}
+
+function bodyOf(
+  session_id: string,
+  fields: { prompt: string; base: string; agent: string; model: string; name: string },
+): CreateSessionBody {
+  const { prompt, base, agent, model, name } = fields;
+  return {
+    session_id,
+    ...(prompt.trim() && { initial_prompt: prompt }),
+    ...(base.trim() && { base_ref: base.trim() }),
+    ...(agent.trim() && { agent_name: agent.trim() }),
+    ...(model.trim() && { model: model.trim() }),
+    ...(name.trim() && { name: name.trim() }),
+  };
+}
+
+/** The id is chosen here, so that a session whose answer was lost is found again and not made twice. */
+async function create(projectId: string, body: CreateSessionBody): Promise<Session> {
+  try {
+    return await call<Session>("POST", path`/projects/${projectId}/sessions`, { body });
+  } catch (error) {
+    const isMade = error instanceof ApiFailure && (error.status === 0 || error.code === "session_exists");
+    if (!isMade) throw error;
+    return call<Session>("GET", path`/projects/${projectId}/sessions/${body.session_id ?? ""}`).catch(() => {
+      throw error;
+    });
+  }
+}

@@ -1,0 +1,31 @@
+import { useQuery } from "@tanstack/react-query";
+import type { Prompt, PromptState } from "../../../src/contract/prompt.ts";
+import type { Session } from "../../../src/contract/session.ts";
+import { call } from "../../api/call.ts";
+import { path } from "../../api/path.ts";
+import type { BadgeLook } from "../../parts/badge.tsx";
+import { promptsKey } from "./follow-session.ts";
+
+/** The newest prompts that a page shows. */
+const PROMPTS = 100;
+
+export const PROMPT_LOOKS: Readonly<Record<PromptState, BadgeLook>> = {
+  queued: "info",
+  running: "info",
+  answered: "ok",
+  failed: "danger",
+  aborted: "neutral",
+  interrupted: "warn",
+};
+
+export const promptsPath = ({ project_id, session_id }: Session): string =>
+  path`/projects/${project_id}/sessions/${session_id}/prompts`;
+
+/** The prompts that svc holds for a session, the newest first; what is typed into a running chat is not among them. */
+export function usePrompts(session: Session) {
+  return useQuery({
+    queryKey: promptsKey(session.project_id, session.session_id),
+    queryFn: ({ signal }) =>
+      call<{ prompts: Prompt[] }>("GET", `${promptsPath(session)}?limit=${PROMPTS}`, { signal }),
+  });
+}

@@ -1,0 +1,69 @@
+import { useQuery } from "@tanstack/react-query";
+import type { SavedWork } from "../../../src/contract/saved-work.ts";
+import type { Session } from "../../../src/contract/session.ts";
+import { call } from "../../api/call.ts";
+import { path } from "../../api/path.ts";
+import { Ago } from "../../parts/ago.tsx";
+import { Command } from "../../parts/command.tsx";
+import { Empty } from "../../parts/empty.tsx";
+import { Loading } from "../../parts/loading.tsx";
+import { Failure } from "../../parts/notice.tsx";
+import { Patch } from "../../parts/patch.tsx";
+import { Visible } from "../../parts/visible.tsx";
+import { count } from "./words.ts";
+
+/** What a session has made and not pushed, as svc has saved it. */
+export function Saved({ session }: { session: Session }) {
+  const { project_id, session_id, saved } = session;
+  const commit = saved?.commit ?? "";
+  const { data, error, isPending, refetch } = useQuery({
+    queryKey: [project_id, "session", session_id, "saved", commit],
+    queryFn: ({ signal }) =>
+      call<SavedWork>("GET", path`/projects/${project_id}/sessions/${session_id}/saved`, { signal }),
+    enabled: commit !== "",
+  });
+  if (commit === "") {
+    return (
+      <Empty title="Nothing is saved">
+        What the agent makes and does not push is saved while the session runs and when it ends. It is shown
+        here.
+      </Empty>
+    );
+  }
+  if (isPending) return <Loading what="Loading the saved work" />;
+  if (error) return <Failure error={error} retry={() => void refetch()} />;
+  return (
+    <section aria-label="Saved work" className="flex flex-col gap-4">
+      <p>
+        {count(data.files.length, "file")}, saved <Ago at={data.saved_at} />.{" "}
+        {saved?.live
+          ? "The sandbox that runs has it."
+          : "Restart the session to bring it back, or take it yourself:"}
+      </p>
+      {!saved?.live && <Command>{`svc sessions saved ${session_id} | git apply`}</Command>}
+      <p className="whitespace-pre-wrap text-muted text-sm">
+        <Visible>{data.message}</Visible>
+      </p>
+      <ul className="divide-y divide-line rounded-lg border border-line bg-surface">
+        {data.files.map(({ path: name, status, additions, deletions, binary }) => (
+          <li key={name} className="flex flex-wrap gap-x-3 px-4 py-1.5 text-sm">
+            <span className="min-w-0 grow font-mono">
+              <Visible>{name}</Visible>
+            </span>
+            <span className="text-muted">{status}</span>
+            {binary ? (
+              <span className="text-muted">binary</span>
+            ) : (
+              <span>
+                <span className="text-ok">+{additions}</span>{" "}
+                <span className="text-danger">-{deletions}</span>
+              </span>
+            )}
+          </li>
+        ))}
+      </ul>
+      {data.truncated && <p className="text-warn">This is the beginning of a longer patch.</p>}
+      {data.patch !== "" && <Patch>{data.patch}</Patch>}
+    </section>
+  );
+}

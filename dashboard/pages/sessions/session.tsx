@@ -1,0 +1,129 @@
+import { useState } from "react";
+import { Link, useParams, useSearch } from "wouter";
+import type { Session } from "../../../src/contract/session.ts";
+import { path } from "../../api/path.ts";
+import { useProject } from "../../api/project.ts";
+import { Badge } from "../../parts/badge.tsx";
+import { LinkButton } from "../../parts/button.tsx";
+import { Loading } from "../../parts/loading.tsx";
+import { Failure, Notice } from "../../parts/notice.tsx";
+import { Page } from "../../parts/page.tsx";
+import { useWide } from "../../parts/wide.ts";
+import { ActionDialog, Actions, type Doing } from "./actions.tsx";
+import { Boot } from "./boot.tsx";
+import { Conversation } from "./chat/conversation.tsx";
+import { useChat } from "./chat/use-chat.ts";
+import { Details } from "./details.tsx";
+import { type Followed, useFollowed } from "./follow-session.ts";
+import { Log } from "./log.tsx";
+import { PromptList } from "./prompt-list.tsx";
+import { Saved } from "./saved.tsx";
+import { StatusBadge } from "./status-badge.tsx";
+import { titleOf } from "./words.ts";
+
+/** One session, as it goes on. */
+export function SessionPage() {
+  const project = useProject();
+  const { sessionId = "" } = useParams();
+  const followed = useFollowed(project.project_id, sessionId);
+  if (followed.isDeleted) {
+    return (
+      <Page title="The session was deleted">
+        <p className="mb-4">Its branch is still there.</p>
+        <LinkButton to={path`/projects/${project.slug}/sessions`}>All sessions</LinkButton>
+      </Page>
+    );
+  }
+  if (followed.session) return <Live session={followed.session} followed={followed} slug={project.slug} />;
+  if (followed.error) {
+    return (
+      <Page title="Session">
+        <Failure error={followed.error} retry={followed.retry} />
+      </Page>
+    );
+  }
+  return <Loading what="Loading the session" />;
+}
+
+const VIEWS = [
+  ["", "Conversation"],
+  ["log", "Log"],
+  ["saved", "Saved work"],
+  ["prompts", "Prompts"],
+] as const;
+
+function Live({ session, followed, slug }: { session: Session; followed: Followed; slug: string }) {
+  const [doing, setDoing] = useState<Doing>(null);
+  const view = new URLSearchParams(useSearch()).get("view") ?? "";
+  const { chat, state } = useChat(session);
+  const isWide = useWide();
+  return (
+    <Page
+      title={titleOf(session)}
+      badge={<StatusBadge session={session} />}
+      actions={<Actions session={session} onDo={setDoing} />}
+    >
+      {followed.error !== null && <Failure error={followed.error} retry={followed.retry} />}
+      {followed.isLost && (
+        <div className="mb-3">
+          <Notice kind="warning">The server does not answer. This page goes on as soon as it does.</Notice>
+        </div>
+      )}
+      <div className="grid gap-x-8 gap-y-4 lg:grid-cols-[minmax(0,1fr)_17rem]">
+        <div className="flex min-w-0 flex-col gap-4">
+          <Views session={session} view={view} slug={slug} />
+          {view === "" && <Boot session={session} log={followed.log} onRestart={() => setDoing("restart")} />}
+          {view === "" && <Conversation session={session} chat={chat} state={state} />}
+          {view === "log" && <Log log={followed.log} sessionId={session.session_id} />}
+          {view === "saved" && <Saved session={session} />}
+          {view === "prompts" && <PromptList session={session} />}
+        </div>
+        <aside aria-label="About the session" className="order-first lg:order-none">
+          {isWide ? (
+            <div className="sticky top-4">
+              <Details session={session} slug={slug} />
+            </div>
+          ) : (
+            <details className="rounded-lg border border-line bg-surface px-4 py-2">
+              <summary className="font-medium">About the session</summary>
+              <div className="py-3">
+                <Details session={session} slug={slug} />
+              </div>
+            </details>
+          )}
+        </aside>
+      </div>
+      <ActionDialog
+        session={session}
+        slug={slug}
+        doing={doing}
+        isBusy={state.isBusy}
+        onClose={() => setDoing(null)}
+      />
+    </Page>
+  );
+}
+
+function Views({ session, view, slug }: { session: Session; view: string; slug: string }) {
+  const own = path`/projects/${slug}/sessions/${session.session_id}`;
+  return (
+    <nav aria-label="Session">
+      <ul className="flex gap-1 overflow-x-auto border-line border-b">
+        {VIEWS.map(([name, title]) => (
+          <li key={name}>
+            <Link
+              href={name === "" ? own : `${own}?view=${name}`}
+              aria-current={view === name ? "page" : undefined}
+              className="flex items-center gap-2 whitespace-nowrap border-transparent border-b-2 px-3 py-2 text-muted no-underline hover:text-ink aria-[current=page]:border-accent aria-[current=page]:text-ink"
+            >
+              {title}
+              {name === "saved" && session.saved && !session.saved.live && (
+                <Badge look="warn">not pushed</Badge>
+              )}
+            </Link>
+          </li>
+        ))}
+      </ul>
+    </nav>
+  );
+}

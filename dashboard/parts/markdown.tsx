@@ -1,0 +1,61 @@
+import ReactMarkdown, { type Components } from "react-markdown";
+import remarkGfm from "remark-gfm";
+import { visibleText } from "./visible.tsx";
+
+/** Markup in the text is shown as text, and what a page would fetch by itself is a link instead. */
+const PARTS: Components = {
+  a: ({ href, children }) => (
+    <a href={href} rel="noopener noreferrer nofollow" target="_blank" className="text-accent underline">
+      {children}
+    </a>
+  ),
+  img: ({ src, alt }) => (
+    <a
+      href={typeof src === "string" ? src : undefined}
+      rel="noopener noreferrer nofollow"
+      target="_blank"
+      className="text-accent underline"
+    >
+      {alt || "image"}
+    </a>
+  ),
+  h1: ({ children }) => <h3 className="mt-3 font-semibold text-lg">{children}</h3>,
+  h2: ({ children }) => <h4 className="mt-3 font-semibold">{children}</h4>,
+  h3: ({ children }) => <h5 className="mt-2 font-semibold">{children}</h5>,
+  ul: ({ children }) => <ul className="list-disc pl-6">{children}</ul>,
+  ol: ({ children, start }) => (
+    <ol className="list-decimal pl-6" start={start}>
+      {children}
+    </ol>
+  ),
+  blockquote: ({ children }) => (
+    <blockquote className="border-edge border-l-2 pl-3 text-muted">{children}</blockquote>
+  ),
+  pre: ({ children }) => (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by the keyboard
+    <pre tabIndex={0} className="overflow-x-auto rounded-md bg-raised p-3 text-sm">
+      {children}
+    </pre>
+  ),
+  code: ({ children }) => (
+    <code className="rounded-sm bg-raised px-1 font-mono text-[0.9em]">{children}</code>
+  ),
+  table: ({ children }) => (
+    <div className="overflow-x-auto">
+      <table className="[&_td]:border [&_td]:border-line [&_td]:px-2 [&_th]:border [&_th]:border-line [&_th]:px-2">
+        {children}
+      </table>
+    </div>
+  ),
+};
+
+/** What somebody wrote, as Markdown (GitHub's kind). Nothing in it can run, be fetched or hide. */
+export function Markdown({ children }: { children: string }) {
+  return (
+    <div className="flex flex-col gap-2 wrap-anywhere">
+      <ReactMarkdown remarkPlugins={[remarkGfm]} components={PARTS}>
+        {visibleText(children)}
+      </ReactMarkdown>
+    </div>
+  );
+}
