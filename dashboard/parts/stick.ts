@@ -11,9 +11,14 @@ export interface Stuck {
 
 /**
  * Keeps the end of what grows in view, unless its reader has scrolled up.
+ * @param isOn whether there is anything yet of which the end matters
  * @param box what scrolls; left out: the whole page
  */
-export function useStuck(grows: RefObject<HTMLElement | null>, box?: RefObject<HTMLElement | null>): Stuck {
+export function useStuck(
+  grows: RefObject<HTMLElement | null>,
+  isOn: boolean,
+  box?: RefObject<HTMLElement | null>,
+): Stuck {
   const [isAtEnd, setIsAtEnd] = useState(true);
   const wants = useRef(true);
   const scroller = useCallback(() => box?.current ?? document.documentElement, [box]);
@@ -41,12 +46,12 @@ export function useStuck(grows: RefObject<HTMLElement | null>, box?: RefObject<H
   }, [box, scroller]);
   useEffect(() => {
     const element = grows.current;
-    if (!element) return;
+    if (!element || !isOn) return;
     const watcher = new ResizeObserver(() => {
       if (wants.current) toEnd();
     });
     watcher.observe(element);
     return () => watcher.disconnect();
-  }, [grows, toEnd]);
-  return { isAtEnd, toEnd };
+  }, [grows, isOn, toEnd]);
+  return { isAtEnd: isAtEnd || !isOn, toEnd };
 }

@@ -58,7 +58,7 @@ export class ScriptedRuntime {
   #count = 0;
   #aborted: (() => void) | null = null;
 
-  constructor(api: FakeApi) {
+  constructor(api: Pick<FakeApi, "mount">) {
     api.mount("/p/", (call) => this.#answer(call));
   }
 

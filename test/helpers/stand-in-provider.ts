@@ -41,6 +41,11 @@ export class StandInProvider implements Provider {
     | Promise<Pick<DaemonPrompt, "state" | "error"> | Response>
     | Pick<DaemonPrompt, "state" | "error">
     | Response = () => ANSWERED;
+  /** What a sandbox answers to all that its daemon does not answer itself. */
+  onRequest: (request: Request, standIn: StandIn) => Response | Promise<Response> = () =>
+    new Response(null, { status: 404 });
+  /** What a sandbox has in its log, besides its own words. */
+  log = "";
   /** What `stop` was called for. */
   readonly stopped: string[] = [];
   starts = 0;
@@ -96,6 +101,8 @@ export class StandInProvider implements Provider {
     const server = Bun.serve({
       hostname: "127.0.0.1",
       port: 0,
+      // a stream of events is silent for longer
+      idleTimeout: 0,
       fetch: async (request) => {
         const { pathname } = new URL(request.url);
         if (pathname === "/svc/health") return Response.json(standIn.health);
@@ -106,7 +113,7 @@ export class StandInProvider implements Provider {
             ? Response.json({ ok: true })
             : Response.json({ error: "No run.", code: "nothing_to_abort" }, { status: 409 });
         }
-        if (pathname !== "/svc/env") return new Response(null, { status: 404 });
+        if (pathname !== "/svc/env") return await this.onRequest(request, standIn);
         const context = request.headers.get("x-svc-user-context") ?? "";
         standIn.envs.push({ body: await request.json(), context });
         return Response.json({ ok: true });
@@ -137,7 +144,7 @@ export class StandInProvider implements Provider {
 
   async logs(sessionId: string): Promise<Uint8Array> {
     await this.onCall("logs");
-    return Buffer.from(this.sandboxes.has(sessionId) ? "the sandbox's own words\n" : "");
+    return Buffer.from(this.sandboxes.has(sessionId) ? `the sandbox's own words\n${this.log}` : "");
   }
 
   async close(): Promise<void> {

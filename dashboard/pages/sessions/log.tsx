@@ -17,7 +17,7 @@ export function Log({ log, sessionId }: { log: LogStore; sessionId: string }) {
   const [held, setHeld] = useState<readonly ShownLine[] | null>(null);
   const box = useRef<HTMLElement>(null);
   const list = useRef<HTMLOListElement>(null);
-  const { isAtEnd, toEnd } = useStuck(list, box);
+  const { isAtEnd, toEnd } = useStuck(list, true, box);
   const lines = held ?? now;
   const behind = held === null ? 0 : now.filter(({ key }) => key > (held.at(-1)?.key ?? -1)).length;
   return (

@@ -55,7 +55,7 @@ export function Composer({
       </label>
       <textarea
         id={id}
-        rows={Math.min(ROWS_MAX, Math.max(2, draft.split("\n").length))}
+        rows={Math.min(ROWS_MAX, draft.split("\n").length)}
         placeholder="Ask the agent to do something"
         aria-describedby={`${id}-hint`}
         aria-invalid={isTooLong || undefined}

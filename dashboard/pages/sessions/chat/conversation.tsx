@@ -28,11 +28,15 @@ export function Conversation({ session, chat, state }: Props) {
   const grows = useRef<HTMLDivElement>(null);
   const [shown, setShown] = useState(SHOWN);
   const [error, setError] = useState<unknown>(null);
-  const { isAtEnd, toEnd } = useStuck(grows);
   const isRunning = session.status === "running";
   const items = state.items.slice(-shown);
   const isEmpty = items.length === 0 && state.pending.length === 0;
   const last = items.at(-1);
+  const { isAtEnd, toEnd } = useStuck(grows, !isEmpty);
+  const seen = useRef(last);
+  useEffect(() => {
+    if (isAtEnd) seen.current = last;
+  }, [isAtEnd, last]);
   const send = async (text: string) => {
     setError(null);
     toEnd();
@@ -46,7 +50,7 @@ export function Conversation({ session, chat, state }: Props) {
   };
   return (
     <section aria-label="Conversation" className="flex min-h-[50dvh] grow flex-col">
-      <div ref={grows} className="flex grow flex-col gap-4 pb-6">
+      <div ref={grows} className="flex grow flex-col gap-4 pb-6 [&>details+details]:-mt-2.5">
         {state.items.length > items.length && (
           <div className="text-center">
             <Button onClick={() => setShown(shown + SHOWN)}>Show earlier</Button>
@@ -70,16 +74,14 @@ export function Conversation({ session, chat, state }: Props) {
         {!isAtEnd && (
           <div className="-top-8 absolute inset-x-0 flex justify-center">
             <Button onClick={toEnd} className="shadow-md">
-              {state.isBusy ? "New messages ↓" : "To the end ↓"}
+              {seen.current === last ? "To the end ↓" : "New messages ↓"}
             </Button>
           </div>
         )}
         <Queue session={session} />
         <Activity session={session} chat={chat} state={state} onError={setError} />
         <Failure error={error} />
-        {session.status === "failed" ? (
-          <p className="text-muted">The session has failed, and answers nothing. Start it again first.</p>
-        ) : (
+        {session.status !== "failed" && (
           <Composer
             sessionId={session.session_id}
             verb={isRunning || isStarting(session) ? "Send" : "Send and start"}
@@ -138,12 +140,14 @@ function Prompt({ text, note }: { text: string; note?: string }) {
 }
 
 function Nothing({ session, state: { connection } }: Pick<Props, "session" | "state">) {
-  if (session.status !== "running") return null;
+  if (session.status === "failed" || isStarting(session)) return null;
   return (
     <p className="py-8 text-center text-muted">
-      {connection === "connected"
-        ? "Nothing has been said yet. The agent waits for your words."
-        : "Reading the conversation …"}
+      {session.status === "stopped"
+        ? "The session is stopped, and its conversation ended with its sandbox."
+        : connection === "connected"
+          ? "Nothing has been said yet. The agent waits for your words."
+          : "Reading the conversation …"}
     </p>
   );
 }

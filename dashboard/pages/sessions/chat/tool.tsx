@@ -17,7 +17,7 @@ export const Tool = memo(function Tool({ use, isSubagent }: { use: ToolUse; isSu
   const [mark, look, state] = MARKS[use.state];
   return (
     <details className={`group rounded-md border border-line bg-surface ${isSubagent ? "ml-6" : ""}`}>
-      <summary className="flex min-h-9 list-none items-baseline gap-2 px-3 py-1.5 text-sm hover:bg-raised">
+      <summary className="flex min-h-9 list-none items-center gap-2 rounded-md px-3 py-1.5 text-sm hover:bg-raised">
         <span className={`shrink-0 ${look}`}>
           <span aria-hidden="true">{mark}</span>
           <span className="sr-only">{state}</span>

@@ -1,0 +1,165 @@
+import { afterAll, beforeAll, expect, setDefaultTimeout } from "bun:test";
+import { CHROMIUM } from "../helpers/browser.ts";
+import { needs } from "../helpers/needs.ts";
+import { type SessionPages, startSessionPages } from "../helpers/session-pages.ts";
+import { until } from "../helpers/until.ts";
+
+// a browser on a busy machine
+setDefaultTimeout(60_000);
+const test = needs(...CHROMIUM);
+
+let pages: SessionPages;
+beforeAll(async () => {
+  if (CHROMIUM[1]) pages = await startSessionPages();
+});
+afterAll(() => pages?.stop());
+
+test("a project without sessions says how to start one", async () => {
+  const { page, faults, close } = await pages.open("/sessions");
+  await page.getByRole("heading", { name: "There is no session yet" }).waitFor();
+  expect(await page.locator("code").textContent()).toStartWith("svc sessions new --project ");
+  await page.getByRole("link", { name: "New session" }).click();
+  await page.getByRole("heading", { name: "New session" }).waitFor();
+  expect(faults()).toEqual([]);
+  await close();
+});
+
+test("a session is started, watched step by step, named, stopped, started again and deleted", async () => {
+  const step = Promise.withResolvers<void>();
+  pages.provider.onStart = () => step.promise;
+  const { page, faults, close } = await pages.open("/sessions/new");
+  await page.getByLabel("What is the agent to do?").fill("Fix the login page");
+  await page.getByLabel("Name").fill("login");
+  await page.getByLabel("Base branch").selectOption({ label: "main (default)" });
+  await page.getByRole("button", { name: "Start the session" }).click();
+  await page.getByRole("heading", { name: "login", level: 1 }).waitFor();
+  await page.locator("li[aria-current=step]", { hasText: "Sandbox" }).waitFor();
+  step.resolve();
+  await page.getByText("Running", { exact: true }).waitFor();
+  pages.provider.onStart = () => {};
+  const id = page.url().split("/").at(-1) ?? "";
+  expect(await pages.get(id)).toMatchObject({ name: "login", base_ref: "main", status: "running" });
+  expect((await pages.call("GET", `/${id}/prompts`)).body.prompts).toMatchObject([
+    { text: "Fix the login page" },
+  ]);
+
+  await page.getByRole("button", { name: "Rename" }).click();
+  await page.getByRole("dialog").getByLabel("Name").fill("sign-up");
+  await page.getByRole("dialog").getByRole("button", { name: "Rename" }).click();
+  await page.getByRole("heading", { name: "sign-up", level: 1 }).waitFor();
+
+  await page.getByRole("button", { name: "Stop" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Stop" }).click();
+  await page.getByText("Stopped", { exact: true }).waitFor();
+  await page.getByRole("button", { name: "Start again" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Start" }).click();
+  await page.getByText("Running", { exact: true }).waitFor();
+  expect(pages.provider.sandboxes.get(id)?.spec.sessionId).toBe(id);
+
+  await page.getByRole("button", { name: "Delete" }).click();
+  const confirm = page.getByRole("dialog").getByRole("button", { name: "Delete the session" });
+  expect(await confirm.isDisabled()).toBe(true);
+  await page.getByLabel(`Type ${id.slice(0, 8)} to confirm`).fill(id.slice(0, 8));
+  await confirm.click();
+  await page.getByRole("heading", { name: "Sessions" }).waitFor();
+  await until("it is gone", async () => (await pages.call("GET", `/${id}`)).status === 404);
+  expect(faults()).toEqual([]);
+  await close();
+});
+
+test("a failed start names its step and shows the end of the log; a list is kept fresh", async () => {
+  pages.provider.onStart = () => Promise.reject(new Error("no room"));
+  const list = await pages.open("/sessions");
+  const { session_id } = await pages.create({ name: "doomed" });
+  await pages.becomes(session_id, "failed");
+  await list.page.getByText("Failed: sandbox").waitFor();
+  await list.page.getByRole("link", { name: "doomed" }).click();
+  await list.page.getByText("Step 1 of a build").waitFor();
+  expect(await list.page.getByRole("alert").textContent()).toStartWith("The sandbox could not be started");
+  pages.provider.onStart = () => {};
+  await list.page.getByRole("button", { name: "Start it again" }).click();
+  await list.page.getByRole("dialog").getByRole("button", { name: "Start" }).click();
+  await list.page.getByText("Running", { exact: true }).waitFor();
+  expect(list.faults()).toEqual([]);
+  await list.close();
+});
+
+test("whoever restarts is asked about the saved work, and it comes back only then", async () => {
+  const { session_id } = await pages.running({ name: "unpushed" });
+  const { page, close } = await pages.open(`/sessions/${session_id}`);
+  for (const [button, restores] of [
+    ["Without the saved work", false],
+    ["Bring the saved work back", true],
+  ] as const) {
+    const { generation } = pages.provider.sandboxes.get(session_id)?.spec ?? {};
+    await page.getByRole("button", { name: "Restart" }).click();
+    const asked = page.waitForRequest((request) => request.url().endsWith("/restart"));
+    await page.getByRole("dialog").getByRole("button", { name: button }).click();
+    expect((await asked).postDataJSON()).toEqual({ restore: restores });
+    await until("there is another sandbox", () => {
+      const sandbox = pages.provider.sandboxes.get(session_id);
+      return sandbox !== undefined && sandbox.spec.generation !== generation;
+    });
+    await pages.becomes(session_id, "running");
+    await page.getByText("Running", { exact: true }).waitFor();
+  }
+  await close();
+});
+
+test("a log is followed, held, without colours, with what hides in it named", async () => {
+  const { session_id } = await pages.running({ name: "talkative" });
+  pages.provider.log = "\u001b[31mred\u001b[0m <img src=x onerror=alert(1)> \u202egnp.exe\n";
+  const { page, faults, close } = await pages.open(`/sessions/${session_id}?view=log`);
+  const log = page.getByRole("region", { name: "Lines of the log" });
+  await log.getByText("red <img src=x onerror=alert(1)>").waitFor();
+  expect(await log.textContent()).toContain("U+202Egnp.exe");
+  await page.getByRole("button", { name: "Pause" }).click();
+  pages.provider.log += "one more\n";
+  await page.getByText("Paused, 1 new").waitFor();
+  expect(await log.getByText("one more").count()).toBe(0);
+  await page.getByRole("button", { name: "Go on" }).click();
+  await log.getByText("one more").waitFor();
+  expect(faults()).toEqual([]);
+  pages.provider.log = "";
+  await close();
+});
+
+const PAYLOADS = ["<img src=x onerror=alert(1)>", "a\u202eb\u2066c", "javascript:alert(1)", "{{7*7}}\u0000"];
+
+test("hostile names are words and nothing else", async () => {
+  for (const name of PAYLOADS) await pages.create({ name: name.replaceAll("\u0000", "") });
+  const { page, faults, close } = await pages.open("/sessions");
+  await page.getByRole("link", { name: "<img src=x onerror=alert(1)>" }).waitFor();
+  await page.getByRole("link", { name: "aU+202EbU+2066c" }).click();
+  await page.getByRole("heading", { name: "aU+202EbU+2066c", level: 1 }).waitFor();
+  expect(await page.title()).toBe("aU+202EbU+2066c – svc");
+  expect(await page.locator("img[src=x]").count()).toBe(0);
+  expect(faults()).toEqual([]);
+  await close();
+});
+
+test("a session of nobody, and one that is deleted meanwhile, are said", async () => {
+  const { session_id } = await pages.running();
+  const { page, faults, close } = await pages.open(`/sessions/${session_id}`);
+  await page.getByText("Running", { exact: true }).waitFor();
+  await pages.call("DELETE", `/${session_id}`);
+  await page.getByRole("heading", { name: "The session was deleted" }).waitFor();
+  await page.goto(page.url().replace(session_id, crypto.randomUUID()));
+  await page.getByRole("alert").waitFor();
+  expect(faults()).toEqual([]);
+  await close();
+});
+
+test("a preview is opened in a tab of its own, by a link for this browser", async () => {
+  const { session_id } = await pages.running({ name: "shown" });
+  const { page, close } = await pages.open(`/sessions/${session_id}`);
+  await page.getByLabel("Preview of a port").fill("70000");
+  await page.getByText("A port is a whole number from 1 to 65535.").waitFor();
+  await page.getByLabel("Preview of a port").fill("5173");
+  const opened = page.context().waitForEvent("page");
+  await page.getByRole("button", { name: "Open the preview" }).click();
+  const tab = await opened;
+  await until("the tab is led there", () => tab.url().includes(`p5173-${session_id}`));
+  expect(await tab.evaluate("window.opener")).toBeNull();
+  await close();
+});

@@ -1,0 +1,81 @@
+import type { Browser } from "playwright-core";
+import type { Session } from "../../src/contract/session.ts";
+import { signIn, startBrowser, type Visit, visit } from "./browser.ts";
+import type { FakeApi, Seen } from "./cli-api.ts";
+import { ScriptedRuntime } from "./conversation.ts";
+import { type SessionBench, startSessions } from "./sessions.ts";
+
+/**
+ * A real server, a real browser, and sandboxes that stand in: their runtime says what a test lets it say, and their
+ * states are those that a test brings them into.
+ */
+export interface SessionPages extends SessionBench {
+  browser: Browser;
+  /** What stands in for the agent runtime of a session. */
+  runtimeOf(sessionId: string): ScriptedRuntime;
+  /** A session that runs. */
+  running(body?: Record<string, unknown>): Promise<Session>;
+  /** Opens a page of the project, signed in. @param path below the project's, from `/sessions` */
+  open(path: string, options?: Parameters<typeof visit>[2]): Promise<Visit>;
+}
+
+export async function startSessionPages(): Promise<SessionPages> {
+  const [bench, browser] = await Promise.all([startSessions(), startBrowser()]);
+  const runtimes = new Map<string, { runtime: ScriptedRuntime; answer: Answer }>();
+  const known = (sessionId: string) => {
+    const found = runtimes.get(sessionId) ?? makeRuntime();
+    runtimes.set(sessionId, found);
+    return found;
+  };
+  bench.provider.onRequest = async (request, { spec }) =>
+    answered(await known(spec.sessionId).answer(await seen(request)));
+  const running: SessionPages["running"] = async (body) => {
+    const { session_id } = await bench.create(body);
+    return bench.becomes(session_id, "running");
+  };
+  return {
+    ...bench,
+    browser,
+    running,
+    runtimeOf: (sessionId) => known(sessionId).runtime,
+    async open(path, options) {
+      const visited = await visit(browser, `${bench.api.url}/login`, options);
+      await signIn(visited, bench.api, `/projects/${bench.projectId}${path}`);
+      return visited;
+    },
+    async stop() {
+      await browser.close();
+      await bench.stop();
+    },
+  };
+}
+
+type Answer = Parameters<FakeApi["mount"]>[1];
+
+function makeRuntime(): { runtime: ScriptedRuntime; answer: Answer } {
+  let answer: Answer = () => undefined;
+  const runtime = new ScriptedRuntime({
+    mount(_, route) {
+      answer = route;
+    },
+  });
+  return { runtime, answer };
+}
+
+/** A request to a sandbox, as one to the API's proxy. */
+async function seen(request: Request): Promise<Seen> {
+  const { pathname, searchParams } = new URL(request.url);
+  const text = await request.text();
+  return {
+    method: request.method,
+    path: `/p/sandbox/8000${pathname}`,
+    query: Object.fromEntries(searchParams),
+    headers: request.headers,
+    body: text === "" ? undefined : JSON.parse(text),
+  };
+}
+
+function answered(answer: Awaited<ReturnType<Answer>>): Response {
+  if (answer === undefined) return new Response(null, { status: 404 });
+  return answer instanceof Response ? answer : Response.json(answer);
+}
