@@ -24,6 +24,7 @@ const ORDER: readonly (readonly string[])[] = [
   ["src/git/", "src/jobs/", "src/events/", "src/sandboxes/", "src/http/"],
   ["src/deps.ts", "src/open.ts"],
   ["src/auth/"],
+  ["src/device/"],
   ["src/accounts/", "src/projects/"],
   ["src/sign-in/"],
   ["src/secrets/"],

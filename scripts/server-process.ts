@@ -5,6 +5,8 @@ import { DIST } from "./binaries.ts";
 const SAME_WISH_MS = 1_000;
 /** By then a server that had the signal itself has closed its port. */
 const NOTICE_MS = 200;
+/** The server's line to whoever starts it without users. */
+const FIRST_USER = / this link makes the first user: \S+$/;
 
 export interface ServerProcess {
   /** Where it listens; null when it ended before it did. */
@@ -28,6 +30,8 @@ export function startServer(): ServerProcess {
   let url: string | null = null;
   const errorsRead = eachLine(child.stderr, (line) => {
     const found = / listens on (\S+)$/.exec(line)?.[1];
+    // `npm start` makes the first user itself, and prints a link of its own
+    if (FIRST_USER.test(line)) return;
     if (found === undefined || url !== null) return void process.stderr.write(`${line}\n`);
     url = found;
     resolve(url);

@@ -16,25 +16,42 @@ const RUNTIME_MB = 230;
 await build();
 const server = startServer();
 const url = (await server.listening)?.replace("//127.0.0.1:", "//localhost:") ?? null;
-if (url !== null) process.stderr.write(welcome(url, await signIn(url), await agentRuntime()));
+if (url !== null) {
+  const { email, line } = await signIn(url);
+  process.stderr.write(welcome(url, line + (await passwordLink(url, email)), await agentRuntime()));
+}
 process.exitCode = await server.exited;
 
-/** Signs the command line in to this server, once. Returns the line that says so. */
-async function signIn(url: string): Promise<string> {
+/** Signs the command line in to this server, once. Returns whose it is, and the line that says so. */
+async function signIn(url: string): Promise<{ email: string | null; line: string }> {
   const api = `${url}/v1`;
   const known = await run([CLI, "whoami", "--host", HOST, "--json"], { env: environment() });
-  if (known.code === 0 && JSON.parse(known.out).host_url === api) return "";
+  if (known.code === 0) {
+    const { host_url, email } = JSON.parse(known.out);
+    if (host_url === api) return { email, line: "" };
+  }
   const email = await emailAddress();
   const token = await run([API, "admin", "token", "--email", email, "--name", "npm start"]);
-  if (token.code !== 0) return `No token could be made: ${token.err.trim()}\n`;
+  if (token.code !== 0) return { email: null, line: `No token could be made: ${token.err.trim()}\n` };
   // The name may stand for another port, and `login` does not send a token elsewhere than the name says.
   await run([CLI, "hosts", "rm", HOST, "--yes"], { env: environment() });
   const login = await run([CLI, "login", "--host", HOST, "--api", api, "--token", "-"], {
     env: environment(),
     input: token.out,
   });
-  if (login.code !== 0) return `The command line could not be signed in: ${login.err.trim()}\n`;
-  return `The svc command is signed in as ${email} (host ${HOST}).\n`;
+  if (login.code !== 0)
+    return { email, line: `The command line could not be signed in: ${login.err.trim()}\n` };
+  return { email, line: `The svc command is signed in as ${email} (host ${HOST}).\n` };
+}
+
+/** The link by which this user can sign in in a browser, too, as long as nobody can. */
+async function passwordLink(url: string, email: string | null): Promise<string> {
+  if (email === null) return "";
+  const session = await fetch(`${url}/v1/auth/session`).then((answer) => answer.json());
+  if (!session.first_user) return "";
+  const link = await run([API, "admin", "link", "--email", email]);
+  if (link.code !== 0) return "";
+  return `\nTo sign in in a browser, choose a password for ${email} (the link works once, for a day):\n\n  ${link.out.trim()}\n`;
 }
 
 /**

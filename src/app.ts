@@ -10,6 +10,7 @@ import { wantsPage } from "./contract/page.ts";
 import { VERSION } from "./contract/version.ts";
 import { dashboardRoutes } from "./dashboard/routes.ts";
 import type { Deps } from "./deps.ts";
+import { deviceRoutes } from "./device/routes.ts";
 import { gatewayRoutes } from "./gateway/routes.ts";
 import { readJson } from "./http/body.ts";
 import { errorPage } from "./http/error-page.ts";
@@ -88,6 +89,7 @@ export function createApp(deps: Deps) {
         .get("/health", () => health(deps))
         .use(authRoutes(deps))
         .use(signInRoutes(deps))
+        .use(deviceRoutes(deps))
         .use(accountRoutes(deps))
         .use(projectRoutes(deps))
         .use(gatewayRoutes(deps))

@@ -7,6 +7,7 @@ export type Wanted =
   | { verb: "version" }
   | { verb: "admin token"; email: string; name: string }
   | { verb: "admin user"; email: string }
+  | { verb: "admin link"; email: string }
   | { verb: "runtime install" }
   | { verb: "runtime status" };
 
@@ -19,6 +20,7 @@ export const USAGE = `svc-api: the svc server
 
   svc-api                               run the server (configured by SVC_* variables; see docs/configuration.md)
   svc-api admin token --email <e>       make a token for a user, who is made if missing, and print it
+  svc-api admin link --email <e>        print a link by which a user, who is made if missing, sets a password
   svc-api admin user --email <e>        set a user's password, read from standard input
   svc-api runtime install               install the agent runtime (opencode) into the data folder
   svc-api runtime status                say which agent runtime sandboxes get
@@ -39,11 +41,11 @@ export function readArguments(argv: string[]): Wanted {
   if (values.version || words === "version") return { verb: "version" };
   if (words === "") return { verb: "serve" };
   if (words === "runtime install" || words === "runtime status") return { verb: words };
-  if (words !== "admin token" && words !== "admin user") {
+  if (words !== "admin token" && words !== "admin user" && words !== "admin link") {
     throw new UsageError(`svc-api has no command "${words}". See: svc-api --help`);
   }
   if (!values.email) throw new UsageError(`svc-api ${words} needs --email <address>.`);
-  if (words === "admin user") return { verb: words, email: values.email };
+  if (words !== "admin token") return { verb: words, email: values.email };
   return { verb: words, email: values.email, name: values.name ?? "made by svc-api admin" };
 }
 

@@ -1,6 +1,7 @@
 import { homedir } from "node:os";
 import { isAbsolute, join } from "node:path";
 import { PROVIDERS, type ProviderName } from "./contract/session.ts";
+import { SIGN_UP } from "./contract/sign-in.ts";
 
 /** Where every sandbox may ask for models, by OpenAI's protocol. */
 export interface ModelGateway {
@@ -8,6 +9,16 @@ export interface ModelGateway {
   key: string;
   /** The one for sessions that choose none, and whose repository chooses none. */
   model: string | null;
+}
+
+/** An OAuth app of github.com, or of a GitHub Enterprise Server. */
+export interface GithubApp {
+  clientId: string;
+  clientSecret: string;
+  /** Where people sign in, without a trailing slash. */
+  url: string;
+  /** Where the API answers. */
+  apiUrl: string;
 }
 
 /** The server's configuration (contract: Server configuration), read once from the environment. */
@@ -46,6 +57,10 @@ export interface Config {
   sessionCaps: ReadonlyMap<string, number>;
   /** The model gateway that sandboxes get, when the operator has one; a project may bring its own keys as secrets. */
   modelGateway: ModelGateway | null;
+  /** Who may make a user by themselves. */
+  signUp: (typeof SIGN_UP)[number];
+  /** The OAuth app by which people sign in with GitHub, when the operator has one. */
+  github: GithubApp | null;
   /** Host part of the merge commits' no-reply address. */
   noReplyHost: string;
   logLevel: LogLevel;
@@ -110,6 +125,8 @@ export function readConfig(env: Environment): Config {
     previewHost: previewHost(env),
     sessionCaps: sessionCaps(env),
     modelGateway: modelGateway(env),
+    signUp: oneOf(env, "SVC_SIGN_UP", SIGN_UP, "invited"),
+    github: githubApp(env),
     noReplyHost: hostName(env, "SVC_NO_REPLY_HOST", "svc.invalid"),
     logLevel: oneOf(env, "SVC_LOG_LEVEL", LOG_LEVELS, "info"),
   };
@@ -265,6 +282,26 @@ function modelGateway(env: Environment): ModelGateway | null {
   if (model !== null && !/^[\x21-\x7e]{1,256}$/.test(model))
     throw new ConfigError("SVC_LLM_MODEL must be a model's name.");
   return { url, key, model };
+}
+
+function githubApp(env: Environment): GithubApp | null {
+  const [clientId, clientSecret] = [env["SVC_GITHUB_CLIENT_ID"], env["SVC_GITHUB_CLIENT_SECRET"]];
+  const own = baseUrl(env, "SVC_GITHUB_URL");
+  if (!clientId && !clientSecret && own === null) return null;
+  // the secret is never repeated in a message
+  if (!clientId || !clientSecret) {
+    throw new ConfigError("SVC_GITHUB_CLIENT_ID and SVC_GITHUB_CLIENT_SECRET belong together: set both.");
+  }
+  for (const [name, value] of [
+    ["SVC_GITHUB_CLIENT_ID", clientId],
+    ["SVC_GITHUB_CLIENT_SECRET", clientSecret],
+  ] as const) {
+    if (!/^[\x21-\x7e]{1,256}$/.test(value))
+      throw new ConfigError(`${name} must be as GitHub shows it, without blanks.`);
+  }
+  const url = own ?? "https://github.com";
+  const apiUrl = url === "https://github.com" ? "https://api.github.com" : `${url}/api/v3`;
+  return { clientId, clientSecret, url, apiUrl };
 }
 
 function hostName(env: Environment, name: string, fallback: string): string {

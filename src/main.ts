@@ -2,7 +2,7 @@ import { SchemaTooNewError } from "../db/migrate.ts";
 import { type AdminCommand, runAdminCommand } from "./admin/command.ts";
 import { runtimeInstall, runtimeStatus } from "./admin/runtime.ts";
 import { askServer } from "./admin/socket.ts";
-import { readArguments, USAGE, UsageError } from "./arguments.ts";
+import { readArguments, USAGE, UsageError, type Wanted } from "./arguments.ts";
 import { type Config, ConfigError, readConfig } from "./config.ts";
 import { SvcError } from "./contract/errors.ts";
 import { VERSION } from "./contract/version.ts";
@@ -31,16 +31,24 @@ async function main(argv: string[]): Promise<void> {
   if (wanted.verb === "runtime install")
     return void process.stdout.write(`${await runtimeInstall(config)}\n`);
   if (wanted.verb === "runtime status") return void process.stdout.write(`${await runtimeStatus(config)}\n`);
-  const command: AdminCommand =
-    wanted.verb === "admin token"
-      ? { verb: "token", email: wanted.email, name: wanted.name }
-      : { verb: "user", email: wanted.email, password: (await Bun.stdin.text()).replace(FINAL_NEWLINE, "") };
-  process.stdout.write(`${await administer(config, command)}\n`);
+  process.stdout.write(`${await administer(config, await commandOf(wanted))}\n`);
+}
+
+async function commandOf(wanted: Extract<Wanted, { email: string }>): Promise<AdminCommand> {
+  const { email } = wanted;
+  if (wanted.verb === "admin token") return { verb: "token", email, name: wanted.name };
+  if (wanted.verb === "admin link") return { verb: "link", email };
+  return { verb: "user", email, password: (await Bun.stdin.text()).replace(FINAL_NEWLINE, "") };
 }
 
 /** Runs until a signal; a second one ends the process at once. */
 async function run(config: Config): Promise<void> {
   const server = await serve(config);
+  if (server.firstUserLink !== null) {
+    process.stderr.write(
+      `svc-api: nobody uses this server yet; for a day this link makes the first user: ${server.firstUserLink}\n`,
+    );
+  }
   process.stderr.write(`svc-api ${VERSION} listens on ${server.url}\n`);
   const stop = () => {
     process.once("SIGINT", () => process.exit(130));
@@ -68,7 +76,8 @@ async function administer(config: Config, command: AdminCommand): Promise<string
   if (line !== null) return line;
   const opened = await open(config);
   try {
-    return await runAdminCommand(opened.database.db, opened.keys, command);
+    const { database, keys } = opened;
+    return await runAdminCommand({ db: database.db, keys, site: config.publicUrl }, command);
   } finally {
     await opened.close();
   }

@@ -1,6 +1,7 @@
 import pino, { type Logger } from "pino";
 import { runAdminCommand } from "./admin/command.ts";
 import { listenForAdmin } from "./admin/socket.ts";
+import { publicUrl } from "./auth/public-url.ts";
 import { settleAll } from "./change-requests/settle.ts";
 import { Changes } from "./changes.ts";
 import type { Config } from "./config.ts";
@@ -18,11 +19,14 @@ import { open } from "./open.ts";
 import { createSandboxes } from "./sandboxes/create.ts";
 import { stopWithServer } from "./sessions/end-with-server.ts";
 import { keepSessions } from "./sessions/keep.ts";
+import { makeFirstUserLink } from "./sign-in/links.ts";
 import { Turns } from "./turns.ts";
 
 export interface Server {
   /** Where the server listens: the port that the system chose when 0 was asked for. */
   url: string;
+  /** Makes the first user, once; null when there are users. */
+  firstUserLink: string | null;
   /** Takes no new requests, lets those under way end, then closes git and the database. */
   stop(): Promise<void>;
 }
@@ -98,12 +102,16 @@ export async function serve(
     place.port = http.port;
     opened.push(() => http.stop());
     const endKeeping = await keepSessions(deps);
-    const closeAdmin = listenForAdmin(config.dataDir, (command) => runAdminCommand(deps.db, keys, command));
+    const closeAdmin = listenForAdmin(config.dataDir, (command) =>
+      runAdminCommand({ db: deps.db, keys, site: publicUrl(deps) }, command),
+    );
+    const firstUserLink = await makeFirstUserLink(deps.db, keys, publicUrl(deps));
     const settling = settleAll(deps).catch((error: unknown) =>
       log.error({ err: error }, "merges could not be settled"),
     );
     return {
       url: `http://${place.hostname.includes(":") ? `[${place.hostname}]` : place.hostname}:${place.port}`,
+      firstUserLink,
       async stop() {
         closeAdmin();
         http.close();

@@ -2,6 +2,7 @@ import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import { guard } from "../auth/guard.ts";
 import { me as meSchema, mintedUserToken, mintUserTokenBody, userToken } from "../contract/account.ts";
+import { deviceApproved } from "../contract/device.ts";
 import { NAME_MAX } from "../contract/limits.ts";
 import type { Deps } from "../deps.ts";
 import { pageQuery, readPage } from "../http/page.ts";
@@ -26,7 +27,7 @@ export const accountRoutes = (deps: Deps) =>
         set.status = 201;
         return mintUserToken(deps, caller, { ...body, name: storable("name", body.name, NAME_MAX * 4) });
       },
-      { user: true, body: mintUserTokenBody, ...answer(201, mintedUserToken) },
+      { user: true, body: mintUserTokenBody, ...answer(201, Type.Union([mintedUserToken, deviceApproved])) },
     )
     .delete("/tokens/:tokenId", ({ caller, params }) => revokeUserToken(deps, caller, params.tokenId), {
       user: true,

@@ -2,10 +2,12 @@ import { and, asc, eq, gt, isNull } from "drizzle-orm";
 import { tokens } from "../../db/schema/index.ts";
 import type { Caller } from "../auth/caller.ts";
 import { mintToken, type TokenRow } from "../auth/token.ts";
-import type { MintedUserToken, UserToken } from "../contract/account.ts";
+import type { MintedUserToken, MintUserTokenBody, UserToken } from "../contract/account.ts";
+import type { DeviceApproved } from "../contract/device.ts";
 import { SvcError } from "../contract/errors.ts";
 import { UUID } from "../contract/id.ts";
 import type { Deps } from "../deps.ts";
+import { approveDevice } from "../device/decide.ts";
 import { type Page, page, readCursor } from "../http/page.ts";
 
 /** The caller's user tokens, without their secrets. */
@@ -27,12 +29,23 @@ export async function listUserTokens(deps: Deps, caller: Caller, { limit, cursor
   return { tokens: rows.map(toWire), ...next };
 }
 
-/** @throws validation_failed for an expiry that has passed. */
+/**
+ * Makes a token for the caller, or agrees that a program which waits elsewhere gets one (RFC 8628).
+ * @throws validation_failed for an expiry that has passed, not_found for a code that nobody waits for
+ */
 export async function mintUserToken(
   deps: Deps,
   caller: Caller,
-  wanted: { name: string; expires_at?: string },
-): Promise<MintedUserToken> {
+  wanted: MintUserTokenBody,
+): Promise<MintedUserToken | DeviceApproved> {
+  if (wanted.device_user_code !== undefined) {
+    if (wanted.expires_at !== undefined) {
+      throw new SvcError("validation_failed", "A token for a program that waits has no expires_at.");
+    }
+    const name = wanted.name.trim();
+    await approveDevice(deps, caller, wanted.device_user_code, name);
+    return { status: "approved", name };
+  }
   const expiresAt = wanted.expires_at === undefined ? undefined : new Date(wanted.expires_at);
   if (expiresAt && !(expiresAt > deps.clock())) {
     throw new SvcError("validation_failed", "expires_at must be in the future.");

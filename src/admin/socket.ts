@@ -71,6 +71,7 @@ function toCommand(body: unknown): AdminCommand | null {
   const [verb, email, name, password] = [field("verb"), field("email"), field("name"), field("password")];
   if (typeof email !== "string") return null;
   if (verb === "token" && typeof name === "string") return { verb, email, name };
+  if (verb === "link") return { verb, email };
   if (verb === "user" && typeof password === "string") return { verb, email, password };
   return null;
 }

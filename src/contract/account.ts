@@ -42,11 +42,13 @@ export type UserToken = Static<typeof userToken>;
 export const mintedUserToken = Type.Composite([userToken, Type.Object({ token: Type.String() })]);
 export type MintedUserToken = Static<typeof mintedUserToken>;
 
-/** Body of `POST /v1/accounts/tokens`. */
+/** Body of `POST /v1/accounts/tokens`; with a `device_user_code` the token goes to the program that waits for it. */
 export const mintUserTokenBody = Type.Object({
   name: Type.String({ minLength: 1, maxLength: NAME_MAX, pattern: "\\S" }),
   expires_at: Type.Optional(time),
+  device_user_code: Type.Optional(Type.String({ maxLength: 32 })),
 });
+export type MintUserTokenBody = Static<typeof mintUserTokenBody>;
 
 /** A project token without its secret. */
 export const projectToken = Type.Object({

@@ -11,11 +11,17 @@ export const ERROR_STATUS = {
   invalid_repo_url: 400,
   repo_not_allowed: 400,
   reserved_name: 400,
+  // of a program that waits to be signed in (RFC 8628, 3.5)
+  authorization_pending: 400,
+  slow_down: 400,
+  access_denied: 400,
+  expired_token: 400,
   // who is asking
   unauthorized: 401,
   bad_credentials: 401,
   forbidden: 403,
   agent_merge_forbidden: 403,
+  sign_up_closed: 403,
   // what is asked for
   not_found: 404,
   method_not_allowed: 405,
@@ -32,6 +38,8 @@ export const ERROR_STATUS = {
   branch_missing: 409,
   branch_exists: 409,
   slug_taken: 409,
+  email_taken: 409,
+  last_owner: 409,
   session_exists: 409,
   session_busy: 409,
   session_failed: 409,

@@ -10,3 +10,5 @@ export const PREVIEW_LINK_PREFIX = "svc_pv_";
 export const TOKEN_USER = "x-access-token";
 /** The secret's in the cookie of a browser that is signed in. */
 export const BROWSER_SESSION_PREFIX = "svc_bs_";
+/** The token's in a link that does one thing once: it sets a password, or takes up an invitation. */
+export const LINK_PREFIX = "svc_ln_";

@@ -1,13 +1,27 @@
 import { type Context, Elysia } from "elysia";
-import { browserSession, signedIn, signInBody } from "../contract/sign-in.ts";
+import { guard } from "../auth/guard.ts";
+import {
+  browserSession,
+  link,
+  linkBody,
+  linkQuery,
+  passwordBody,
+  signedIn,
+  signInBody,
+  signUpBody,
+} from "../contract/sign-in.ts";
 import type { Deps } from "../deps.ts";
 import { answer, ok } from "../http/schema.ts";
+import { changePassword } from "./change-password.ts";
+import { followLink, readLink } from "./follow-link.ts";
 import { readSession } from "./session.ts";
 import { signIn, signOut, type WithCookie } from "./sign-in.ts";
+import { signUp } from "./sign-up.ts";
 
 /** Routes by which browsers sign in and out; they are open, and each says itself whom it answers. */
 export const signInRoutes = (deps: Deps) =>
   new Elysia({ prefix: "/auth", tags: ["auth"] })
+    .use(guard(deps))
     .post("/sign-in", async ({ request, body, set }) => withCookie(set, await signIn(deps, request, body)), {
       body: signInBody,
       ...answer(200, signedIn),
@@ -21,6 +35,30 @@ export const signInRoutes = (deps: Deps) =>
       "/session",
       async ({ request, set }) => withCookie(set, await readSession(deps, request)),
       answer(200, browserSession),
+    )
+    .post(
+      "/sign-up",
+      async ({ request, body, set }) => {
+        const signed = await signUp(deps, request, body);
+        set.status = 201;
+        return withCookie(set, signed);
+      },
+      { body: signUpBody, ...answer(201, signedIn) },
+    )
+    .get(
+      "/link",
+      async ({ query, set }) => withCookie(set, { answer: await readLink(deps, query.token), cookie: null }),
+      { query: linkQuery, ...answer(200, link) },
+    )
+    .post("/link", async ({ request, body, set }) => withCookie(set, await followLink(deps, request, body)), {
+      body: linkBody,
+      ...answer(200, signedIn),
+    })
+    .post(
+      "/password",
+      async ({ request, caller, body, set }) =>
+        withCookie(set, await changePassword(deps, request, caller, body)),
+      { user: true, body: passwordBody, ...answer(200, signedIn) },
     );
 
 /** Nothing on the way may keep what belongs to one browser. */

@@ -1,9 +1,10 @@
-import { eq, isNotNull } from "drizzle-orm";
+import { eq } from "drizzle-orm";
 import { users } from "../../db/schema/index.ts";
 import { findBrowserSession, renewBrowserSession } from "../auth/browser.ts";
 import { askingOf, cookieSecret, writeCookie } from "../auth/cookie.ts";
 import type { BrowserSession, SignedIn } from "../contract/sign-in.ts";
 import type { Deps } from "../deps.ts";
+import { hasPasswords } from "./links.ts";
 import type { WithCookie } from "./sign-in.ts";
 
 /**
@@ -18,9 +19,9 @@ export async function readSession(deps: Deps, request: Request): Promise<WithCoo
   const answer: BrowserSession = {
     signed_in: user !== null,
     ...(user && { user }),
-    sign_up: "invited",
-    github: false,
-    first_user: user === null && !(await hasPasswords(deps)),
+    sign_up: deps.config.signUp,
+    github: deps.config.github !== null,
+    first_user: user === null && !(await hasPasswords(deps.db)),
   };
   return { answer, cookie: isRenewed ? writeCookie(deps.config, secret) : null };
 }
@@ -31,13 +32,4 @@ async function findUser(deps: Deps, userId: string): Promise<SignedIn | null> {
     .from(users)
     .where(eq(users.userId, userId));
   return user ?? null;
-}
-
-async function hasPasswords(deps: Deps): Promise<boolean> {
-  const found = await deps.db
-    .select({ userId: users.userId })
-    .from(users)
-    .where(isNotNull(users.passwordHash))
-    .limit(1);
-  return found.length > 0;
 }

@@ -1,7 +1,7 @@
 import { eq } from "drizzle-orm";
 import type { Db } from "../../db/client.ts";
 import { browserSessions, users } from "../../db/schema/index.ts";
-import { ensureUser } from "../accounts/ensure-user.ts";
+import { ensureUser } from "../accounts/make-user.ts";
 import { hashPassword } from "./password.ts";
 
 /**

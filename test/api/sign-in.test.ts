@@ -25,16 +25,11 @@ afterAll(async () => {
 const signIn = (email: unknown, password: unknown) => ({ body: { email, password } });
 
 test("nobody can sign in with a password until there is one", async () => {
-  const empty = await startApi();
-  try {
-    const before = await openBrowser(empty).call("GET", "/v1/auth/session");
-    expect(before.body).toEqual({ signed_in: false, sign_up: "invited", github: false, first_user: true });
-    await signedIn(empty);
-    const after = await openBrowser(empty).call("GET", "/v1/auth/session");
-    expect(after.body).toMatchObject({ signed_in: false, first_user: false });
-  } finally {
-    await empty.stop();
-  }
+  const before = await openBrowser(api).call("GET", "/v1/auth/session");
+  expect(before.body).toEqual({ signed_in: false, sign_up: "invited", github: false, first_user: true });
+  await signedIn(api);
+  const after = await openBrowser(api).call("GET", "/v1/auth/session");
+  expect(after.body).toMatchObject({ signed_in: false, first_user: false });
 });
 
 test("a browser signs in, is who it says on every route, and signs out", async () => {

@@ -23,6 +23,8 @@ export type Answer = { status: number; headers: Headers; body: any; text: string
 export interface Api {
   url: string;
   dataDir: string;
+  /** What the server prints when it starts without users. */
+  firstUserLink: string | null;
   /** A user token of the first user. */
   token: string;
   /** Sends a request as the first user, or as `token` says (null: nobody). */
@@ -65,6 +67,7 @@ export async function startApi({ env = {}, deps, dataDir = makeFolder() }: Start
   return {
     url: server.url,
     dataDir,
+    firstUserLink: server.firstUserLink,
     token,
     call,
     mint,
@@ -116,7 +119,8 @@ export async function spawnServer(command: string[], env: Record<string, string>
   for await (const chunk of child.stderr) {
     said += Buffer.from(chunk).toString();
     const url = / listens on (\S+)/.exec(said)?.[1];
-    if (url) return { url, child, stop: () => end(child) };
+    const firstUserLink = / makes the first user: (\S+)/.exec(said)?.[1] ?? null;
+    if (url) return { url, child, firstUserLink, stop: () => end(child) };
   }
   throw new Error(`the server did not start: ${said}`);
 }
