@@ -34,14 +34,16 @@ export const login = spec({
 
 export const logout = spec({
   path: ["logout"],
-  summary: "Forget the token of the active or the named host",
-  about: ["The token itself stays valid on the server until it is revoked there."],
+  summary: "Revoke the token of the active or the named host, and forget it",
+  about: [
+    "Wherever else the token is in use, it stops working too. When the server does not answer, the token is forgotten here and stays valid there; a warning says so.",
+  ],
   args: [],
   flags: {},
-  fields: ["host", "signed_out"],
+  fields: ["host", "signed_out", "revoked"],
   examples: [
-    ["svc logout", "Forget the active host's token"],
-    ["svc logout --host team", "Forget another host's token"],
+    ["svc logout", "Revoke and forget the active host's token"],
+    ["svc logout --host team", "The same for another host"],
   ],
 });
 

@@ -18,7 +18,7 @@ export const deviceRoutes = (deps: Deps) =>
     .onAfterHandle(({ set }) => {
       set.headers["cache-control"] = "no-store";
     })
-    .post("/", ({ request, body }) => askForDevice(deps, request, body), {
+    .post("", ({ request, body }) => askForDevice(deps, request, body), {
       body: deviceBody,
       ...answer(200, deviceCode),
     })

@@ -225,13 +225,32 @@ describe("login and logout", () => {
     await svc(["login", "--host", "one", "--api", api.url, "--token", TOKEN], { home });
     const second = await svc(["login", "--host", "two", "--api", other.url, "--token", TOKEN], { home });
     expect(second.stderr).toContain("The active host is still one. Next: svc hosts use two");
+    other.on("POST /auth/revoke", () => ({ ok: true }));
     expect((await svc(["logout", "--host", "two", "--json"], { home })).stdout).toBe(
-      '{"host":"two","signed_out":true}\n',
+      '{"host":"two","signed_out":true,"revoked":true}\n',
     );
+    expect(other.seen.at(-1)).toMatchObject({ path: "/auth/revoke" });
     expect(stored(home.config).hosts.two).toEqual({ url: other.url });
     expect((await svc(["logout", "--host", "two"], { home })).stdout).toContain("were not signed in");
   });
 });
+
+test.each([
+  ["does not answer", () => failure("unavailable", "svc is about to stop.", 503), false],
+  ["is older than the route", () => failure("not_found", "There is no such route.", 404), false],
+  ["knows the token no more", () => failure("unauthorized", "The token is unknown.", 401), true],
+] as const)(
+  "logout forgets the token where the server %s, and says what it is worth",
+  async (_, answer, revoked) => {
+    const home = makeHome();
+    await svc(["login", "--host", "one", "--api", api.url, "--token", TOKEN], { home });
+    api.on("POST /auth/revoke", answer);
+    const ran = await svc(["logout", "--host", "one"], { home });
+    expect(ran).toMatchObject({ code: 0, stdout: "Signed out of one.\n" });
+    expect(ran.stderr.includes("valid there until you revoke it")).toBe(!revoked);
+    expect(stored(home.config).hosts.one).toEqual({ url: api.url });
+  },
+);
 
 describe("a token goes to the host it belongs to", () => {
   async function twoHosts() {

@@ -56,10 +56,17 @@ async function svc(...args: string[]) {
 test("the first start signs the command line in, the second finds it signed in, and Ctrl-C is no failure", async () => {
   const first = await start();
   expect(first.said()).toContain("The svc command is signed in as ");
+  // one link, for the user whose token the command has
+  const links = first.said().match(/\S+\/welcome\?token=\S+/g) ?? [];
+  expect(links).toHaveLength(1);
+  const link = await fetch(links[0]?.replace("/welcome", "/v1/auth/link") ?? "").then((answer) =>
+    answer.json(),
+  );
   const port = new URL(first.url ?? "").port;
   const who = await svc("whoami", "--json");
   expect({ code: who.code, err: who.err }).toMatchObject({ code: 0 });
   expect(JSON.parse(who.out)).toMatchObject({ host: "local-dev", host_url: `${first.url}/v1` });
+  expect(link).toMatchObject({ kind: "password", email: JSON.parse(who.out).email });
   expect(await first.end("SIGINT")).toMatchObject({ code: 0 });
   await expect(fetch(`${first.url}/v1/health`)).rejects.toThrow();
 
