@@ -1,5 +1,6 @@
 import { lazy, Suspense } from "react";
-import { Route, Switch, useLocation } from "wouter";
+import { Redirect, Route, Switch, useLocation } from "wouter";
+import { path } from "./api/path.ts";
 import { useSignedIn } from "./api/signed-in.ts";
 import { Crashed } from "./layout/crashed.tsx";
 import { NotFound } from "./layout/not-found.tsx";
@@ -26,6 +27,12 @@ const Sessions = lazy(async () => ({ default: (await import("./pages/sessions/li
 const NewSession = lazy(async () => ({ default: (await import("./pages/sessions/new.tsx")).NewSession }));
 const SessionPage = lazy(async () => ({
   default: (await import("./pages/sessions/session.tsx")).SessionPage,
+}));
+const ChangeRequests = lazy(async () => ({
+  default: (await import("./pages/change-requests/change-requests.tsx")).ChangeRequests,
+}));
+const ChangeRequestPage = lazy(async () => ({
+  default: (await import("./pages/change-requests/change-request.tsx")).ChangeRequestPage,
 }));
 
 /** Pages for whoever comes: all others ask to sign in first. */
@@ -86,6 +93,11 @@ function ProjectPages({ projectId }: { projectId: string }) {
         <Route path="/projects/:projectId/sessions" component={Sessions} />
         <Route path="/projects/:projectId/sessions/new" component={NewSession} />
         <Route path="/projects/:projectId/sessions/:sessionId" component={SessionPage} />
+        <Route path="/projects/:projectId/change-requests" component={ChangeRequests} />
+        <Route path="/projects/:projectId/change-requests/:cr" component={ChangeRequestPage} />
+        <Route path="/projects/:projectId">
+          <Redirect to={path`/projects/${projectId}/change-requests`} replace />
+        </Route>
         <Route component={NotFound} />
       </Switch>
     </ProjectShell>

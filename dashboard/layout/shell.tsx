@@ -7,6 +7,9 @@ import { Button } from "../parts/button.tsx";
 import { ThemeChoice } from "../parts/theme-choice.tsx";
 import { Visible } from "../parts/visible.tsx";
 
+/** As wide as is good to read, but for pages with something that asks for all there is. */
+const WIDTH = "mx-auto max-w-7xl in-[body:has([data-wide])]:max-w-none px-4";
+
 /** What stands around every page: the way home, and who is signed in. */
 export function Shell({ children }: { children: ReactNode }) {
   return (
@@ -18,7 +21,7 @@ export function Shell({ children }: { children: ReactNode }) {
         Skip to the content
       </a>
       <header className="border-line border-b bg-surface">
-        <div className="mx-auto flex max-w-7xl items-center justify-between gap-4 px-4 py-2">
+        <div className={`${WIDTH} flex items-center justify-between gap-4 py-2`}>
           <Link href="/" className="flex items-center gap-2 font-semibold text-lg text-ink no-underline">
             <img src="/assets/icon.svg" alt="" className="size-7" />
             svc
@@ -26,7 +29,7 @@ export function Shell({ children }: { children: ReactNode }) {
           <UserMenu />
         </div>
       </header>
-      <main id="main" className="mx-auto max-w-7xl px-4 pb-16">
+      <main id="main" className={`${WIDTH} pb-16`}>
         {children}
       </main>
     </>

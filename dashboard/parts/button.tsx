@@ -2,7 +2,7 @@ import type { ComponentProps } from "react";
 import { Link } from "wouter";
 
 const BASE =
-  "inline-flex min-h-9 items-center justify-center gap-2 rounded-md border px-3 py-1.5 font-medium no-underline transition-colors disabled:opacity-60";
+  "inline-flex min-h-9 items-center justify-center gap-2 rounded-md border px-3 py-1.5 font-medium no-underline transition-colors disabled:opacity-60 aria-disabled:cursor-progress aria-disabled:opacity-60";
 const LOOKS = {
   primary: "border-transparent bg-accent text-on-accent hover:bg-accent-strong",
   plain: "border-edge bg-surface text-ink hover:bg-raised",
@@ -17,12 +17,14 @@ interface Props extends ComponentProps<"button"> {
   busy?: boolean;
 }
 
-export function Button({ look = "plain", busy = false, disabled, className = "", type, ...rest }: Props) {
+export function Button({ look = "plain", busy = false, className = "", type, onClick, ...rest }: Props) {
   return (
     <button
       type={type ?? "button"}
       aria-busy={busy}
-      disabled={disabled || busy}
+      // not disabled: that would take the focus away from who has just pressed it
+      aria-disabled={busy || undefined}
+      onClick={busy ? (event) => event.preventDefault() : onClick}
       className={`${BASE} ${LOOKS[look]} ${className}`}
       {...rest}
     />

@@ -32,7 +32,8 @@ export function Visible({ children }: { children: string }) {
   );
 }
 
-function nameOf(character: string): string {
+/** Such as `U+202E`. */
+export function nameOf(character: string): string {
   return `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}`;
 }
 

@@ -1,0 +1,20 @@
+import { useList } from "./list.ts";
+import { path } from "./path.ts";
+import { useSignedIn } from "./signed-in.ts";
+
+/** What of a member is asked for here. */
+interface Named {
+  user_id: string;
+  name: string;
+  email: string;
+}
+
+/** What people are called, by their ids: members of an account, and who reads this. */
+export function useNames(accountId: string): ReadonlyMap<string, string> {
+  const { data: signedIn } = useSignedIn();
+  const key = ["accounts", accountId, "members"];
+  const { rows } = useList<Named>(key, path`/accounts/${accountId}/members`, "members");
+  const me = signedIn?.user;
+  const named = me ? [me, ...rows] : rows;
+  return new Map(named.map(({ user_id, name, email }) => [user_id, name || email]));
+}

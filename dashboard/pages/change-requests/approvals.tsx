@@ -1,0 +1,54 @@
+import { useSignedIn } from "../../api/signed-in.ts";
+import { Ago } from "../../parts/ago.tsx";
+import { Button } from "../../parts/button.tsx";
+import { Failure } from "../../parts/notice.tsx";
+import { Visible } from "../../parts/visible.tsx";
+import { useAct, type Where } from "./queries.ts";
+import type { ReviewedChangeRequest } from "./review.ts";
+
+/** Who has approved, how many have to, and the way to. */
+export function Approvals({ where, cr }: { where: Where; cr: ReviewedChangeRequest }) {
+  const { data: signedIn } = useSignedIn();
+  const act = useAct(where);
+  const { approvals = [], required_approvals: required = 0 } = cr;
+  const counting = approvals.filter(({ counts }) => counts).length;
+  const mine = approvals.find(({ user_id, counts }) => counts && user_id === signedIn?.user?.user_id);
+  return (
+    <section aria-labelledby="approvals" className="flex flex-col gap-2">
+      <h2 id="approvals" className="font-semibold">
+        Approvals
+      </h2>
+      <p role="status" className="text-muted text-sm">
+        {required > 0
+          ? `${counting} of ${required} that this project asks for`
+          : counting > 0
+            ? `${counting}; this project asks for none`
+            : "None yet; this project asks for none."}
+      </p>
+      <ul className="flex flex-col gap-1">
+        {approvals.map(({ user_id, name, created_at, counts }) => (
+          <li key={`${user_id} ${created_at}`} className="flex flex-wrap items-center gap-1.5 text-sm">
+            <span aria-hidden="true" className={counts ? "text-ok" : "text-muted"}>
+              {counts ? "✓" : "○"}
+            </span>
+            <Visible>{name}</Visible>
+            <span className="text-muted">
+              <Ago at={created_at} />
+              {!counts && ", on an earlier commit: counts no more"}
+            </span>
+          </li>
+        ))}
+      </ul>
+      {cr.status === "open" && (
+        <Button
+          busy={act.isPending}
+          className="self-start"
+          onClick={() => act.mutate({ method: mine ? "DELETE" : "POST", at: "/approve" })}
+        >
+          {mine ? "Take back my approval" : "Approve"}
+        </Button>
+      )}
+      <Failure error={act.error} />
+    </section>
+  );
+}

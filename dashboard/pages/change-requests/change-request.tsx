@@ -1,0 +1,161 @@
+import { useMemo, useState } from "react";
+import { Link, useParams, useSearch } from "wouter";
+import { useNames } from "../../api/members.ts";
+import { path } from "../../api/path.ts";
+import { useProject } from "../../api/project.ts";
+import { Ago } from "../../parts/ago.tsx";
+import { Button } from "../../parts/button.tsx";
+import { Loading } from "../../parts/loading.tsx";
+import { Failure } from "../../parts/notice.tsx";
+import { Page } from "../../parts/page.tsx";
+import { Visible } from "../../parts/visible.tsx";
+import { BranchName } from "./branch-name.tsx";
+import { Commits } from "./commits.tsx";
+import { Conversation } from "./conversation.tsx";
+import { Changes } from "./diff/changes.tsx";
+import { EditTitle } from "./edit.tsx";
+import { useChangeRequest, useComments, type Where } from "./queries.ts";
+import { type ReviewedChangeRequest, threadsOf } from "./review.ts";
+import { StateBadge } from "./state-badge.tsx";
+
+/** What of a change request is shown: the address says it in `view`. */
+const VIEWS = ["conversation", "commits", "changes"] as const;
+type View = (typeof VIEWS)[number];
+
+/** A change request: what is said about it, its commits, and what it changes. */
+export function ChangeRequestPage() {
+  const project = useProject();
+  const { cr = "" } = useParams<{ cr: string }>();
+  const where = { projectId: project.project_id, cr };
+  const { data, error, refetch } = useChangeRequest(where);
+  if (error && !data) {
+    return (
+      <Page title="Change request">
+        <Failure error={error} retry={() => void refetch()} />
+      </Page>
+    );
+  }
+  if (!data) return <Loading what="Loading the change request" />;
+  return <Shown where={where} cr={data} slug={project.slug} />;
+}
+
+function Shown({ where, cr, slug }: { where: Where; cr: ReviewedChangeRequest; slug: string }) {
+  const [isEditing, setIsEditing] = useState(false);
+  const asked = new URLSearchParams(useSearch()).get("view");
+  const view = VIEWS.find((each) => each === asked) ?? "conversation";
+  const comments = useComments(where);
+  const threads = useMemo(() => threadsOf(comments.data ?? []), [comments.data]);
+  const here = path`/projects/${slug}/change-requests/${cr.number}`;
+  return (
+    <Page
+      title={`${cr.title} #${cr.number}`}
+      badge={<StateBadge status={cr.status} />}
+      actions={<Button onClick={() => setIsEditing(true)}>Edit title</Button>}
+    >
+      {isEditing && <EditTitle where={where} cr={cr} onClose={() => setIsEditing(false)} />}
+      <Summary cr={cr} slug={slug} />
+      <nav aria-label="Change request" className="mt-4 mb-4 border-line border-b">
+        <ul className="flex gap-1 overflow-x-auto">
+          <ViewLink to={here} isHere={view === "conversation"} count={threads.length}>
+            Conversation
+          </ViewLink>
+          <ViewLink to={`${here}?view=commits`} isHere={view === "commits"}>
+            Commits
+          </ViewLink>
+          <ViewLink to={`${here}?view=changes`} isHere={view === "changes"}>
+            Changes
+          </ViewLink>
+        </ul>
+      </nav>
+      <Body view={view} where={where} cr={cr} threads={threads} commentsError={comments.error} />
+    </Page>
+  );
+}
+
+interface BodyProps {
+  view: View;
+  where: Where;
+  cr: ReviewedChangeRequest;
+  threads: ReturnType<typeof threadsOf>;
+  commentsError: unknown;
+}
+
+function Body({ view, where, cr, threads, commentsError }: BodyProps) {
+  if (view === "commits") return <Commits where={where} />;
+  if (view === "changes") return <Changes where={where} cr={cr} threads={threads} />;
+  return <Conversation where={where} cr={cr} threads={threads} error={commentsError} />;
+}
+
+/** Who wants what merged into what, since when, and from where. */
+function Summary({ cr, slug }: { cr: ReviewedChangeRequest; slug: string }) {
+  const names = useNames(cr.account_id);
+  const name = (id: string | null) => <Visible>{(id !== null && names.get(id)) || "somebody"}</Visible>;
+  return (
+    <p className="flex flex-wrap items-center gap-x-1.5 gap-y-1 text-muted">
+      <span>
+        {cr.status === "merged" ? (
+          <>{name(cr.merged_by)} merged</>
+        ) : (
+          <>{name(cr.created_by)} wants to merge</>
+        )}
+      </span>
+      <BranchName>{cr.head_ref}</BranchName>
+      <span>into</span>
+      <BranchName>{cr.base_ref}</BranchName>
+      <span aria-hidden="true">·</span>
+      <span>
+        {cr.merged_at ? (
+          <>
+            merged <Ago at={cr.merged_at} />
+          </>
+        ) : cr.closed_at ? (
+          <>
+            closed <Ago at={cr.closed_at} /> by {name(cr.closed_by)}
+          </>
+        ) : (
+          <>
+            opened <Ago at={cr.created_at} />
+          </>
+        )}
+      </span>
+      {cr.origin_session_id && (
+        <span>
+          from{" "}
+          <Link
+            href={path`/projects/${slug}/sessions/${cr.origin_session_id}`}
+            className="text-accent underline"
+          >
+            the session where an agent works on it
+          </Link>
+        </span>
+      )}
+    </p>
+  );
+}
+
+function ViewLink({
+  to,
+  isHere,
+  count,
+  children,
+}: {
+  to: string;
+  isHere: boolean;
+  count?: number;
+  children: string;
+}) {
+  return (
+    <li>
+      <Link
+        href={to}
+        aria-current={isHere ? "page" : undefined}
+        className="flex items-center gap-2 whitespace-nowrap border-transparent border-b-2 px-3 py-2 text-muted no-underline hover:text-ink aria-[current=page]:border-accent aria-[current=page]:text-ink"
+      >
+        {children}
+        {count !== undefined && count > 0 && (
+          <span className="rounded-full bg-raised px-2 text-muted text-xs tabular-nums">{count}</span>
+        )}
+      </Link>
+    </li>
+  );
+}

@@ -1,0 +1,99 @@
+import { useState } from "react";
+import { Link } from "wouter";
+import { path } from "../../api/path.ts";
+import { useSignedIn } from "../../api/signed-in.ts";
+import { Ago } from "../../parts/ago.tsx";
+import { Badge } from "../../parts/badge.tsx";
+import { Button } from "../../parts/button.tsx";
+import { Confirm } from "../../parts/confirm.tsx";
+import { Markdown } from "../../parts/markdown.tsx";
+import { useReturningFocus } from "../../parts/returning-focus.ts";
+import { Visible } from "../../parts/visible.tsx";
+import { Composer } from "./composer.tsx";
+import { useAct, type Where } from "./queries.ts";
+import type { ReviewComment } from "./review.ts";
+
+/** One comment: who said it, when, and what; its author may change it and take it back. */
+export function CommentView({ where, comment }: { where: Where; comment: ReviewComment }) {
+  const { data: signedIn } = useSignedIn();
+  const [mode, setMode] = useState<"read" | "edit" | "delete">("read");
+  const act = useAct(where);
+  const { author, body, created_at, updated_at, comment_id } = comment;
+  const isMine = author.kind === "user" && author.user_id === signedIn?.user?.user_id;
+  const [item, returnFocus] = useReturningFocus<HTMLLIElement>();
+  const back = () => {
+    setMode("read");
+    returnFocus();
+  };
+  return (
+    <li ref={item} tabIndex={-1} className="flex flex-col gap-1.5 px-3 py-2 focus-visible:-outline-offset-2">
+      <div className="flex flex-wrap items-center gap-2 text-muted text-sm">
+        <span className="font-semibold text-ink">
+          <Visible>{author.name}</Visible>
+        </span>
+        {author.kind === "agent" && <AgentBadge projectId={where.projectId} sessionId={author.session_id} />}
+        <Ago at={created_at} />
+        {updated_at > created_at && <span>(edited)</span>}
+        {isMine && mode === "read" && (
+          <span className="ml-auto flex">
+            <Button look="quiet" className="text-sm" onClick={() => setMode("edit")}>
+              Edit
+            </Button>
+            <Button look="quiet" className="text-sm" onClick={() => setMode("delete")}>
+              Delete
+            </Button>
+          </span>
+        )}
+      </div>
+      {mode === "edit" ? (
+        <Composer
+          draft={`edit ${comment_id}`}
+          label="Edit the comment"
+          verb="Save"
+          initial={body}
+          takesFocus
+          busy={act.isPending}
+          error={act.error}
+          onSend={(text, done) =>
+            act.mutate(
+              { method: "PATCH", at: `/comments/${comment_id}`, body: { body: text } },
+              {
+                onSuccess: () => {
+                  done();
+                  back();
+                },
+              },
+            )
+          }
+          onCancel={back}
+        />
+      ) : (
+        <Markdown>{body}</Markdown>
+      )}
+      {mode === "delete" && (
+        <Confirm
+          title="Delete this comment?"
+          verb="Delete the comment"
+          busy={act.isPending}
+          error={act.error}
+          onConfirm={() =>
+            act.mutate({ method: "DELETE", at: `/comments/${comment_id}` }, { onSuccess: back })
+          }
+          onClose={back}
+        >
+          It cannot be brought back.
+        </Confirm>
+      )}
+    </li>
+  );
+}
+
+/** Says that an agent did it, and leads to its session. */
+export function AgentBadge({ projectId, sessionId }: { projectId: string; sessionId: string | null }) {
+  if (sessionId === null) return <Badge look="info">agent</Badge>;
+  return (
+    <Link href={path`/projects/${projectId}/sessions/${sessionId}`} className="text-info underline">
+      agent in its session
+    </Link>
+  );
+}

@@ -1,0 +1,61 @@
+import { Ago } from "../../parts/ago.tsx";
+import { Command } from "../../parts/command.tsx";
+import { Loading } from "../../parts/loading.tsx";
+import { More } from "../../parts/more.tsx";
+import { Failure } from "../../parts/notice.tsx";
+import { Visible } from "../../parts/visible.tsx";
+import { type CrCommit, useCommits, type Where } from "./queries.ts";
+
+/** As many digits of a commit's id as people read out. */
+const SHORT = 8;
+
+/** What the head branch has and the base branch has not, the newest first. */
+export function Commits({ where }: { where: Where }) {
+  const list = useCommits(where);
+  const { rows: commits } = list;
+  return (
+    <section aria-label="Commits">
+      <Failure error={list.error} retry={() => void list.refetch()} />
+      {list.isPending && <Loading what="Loading the commits" />}
+      {list.isSuccess && commits.length === 0 && (
+        <p className="py-8 text-center text-muted">The base branch has all commits of the head branch.</p>
+      )}
+      {commits.length > 0 && (
+        <ul className="divide-y divide-line rounded-lg border border-line bg-surface">
+          {commits.map((commit) => (
+            <Row key={commit.sha} commit={commit} />
+          ))}
+        </ul>
+      )}
+      <More list={list} />
+    </section>
+  );
+}
+
+function Row({ commit: { sha, title, body, author_name, authored_at } }: { commit: CrCommit }) {
+  return (
+    <li className="flex flex-col gap-1 px-4 py-3">
+      <span className="font-medium">
+        <Visible>{title}</Visible>
+      </span>
+      <p className="flex flex-wrap gap-x-1.5 text-muted text-sm">
+        <code>{sha.slice(0, SHORT)}</code>
+        <span>
+          by <Visible>{author_name}</Visible>
+        </span>
+        {authored_at && <Ago at={authored_at} />}
+      </p>
+      <details className="text-sm">
+        <summary className="w-fit text-accent underline">More of {sha.slice(0, SHORT)}</summary>
+        <div className="mt-2 flex flex-col gap-2">
+          {body !== "" && (
+            <p className="whitespace-pre-wrap">
+              <Visible>{body}</Visible>
+            </p>
+          )}
+          <Command label={`Copy the id ${sha.slice(0, SHORT)}`}>{sha}</Command>
+        </div>
+      </details>
+    </li>
+  );
+}

@@ -1,0 +1,92 @@
+import { Link } from "wouter";
+import { path } from "../../api/path.ts";
+import { useProject } from "../../api/project.ts";
+import { Failure } from "../../parts/notice.tsx";
+import { Visible } from "../../parts/visible.tsx";
+import { Approvals } from "./approvals.tsx";
+import { Composer } from "./composer.tsx";
+import { Description } from "./description.tsx";
+import { placeOf } from "./diff/talks.ts";
+import { MergeBox } from "./merge-box.tsx";
+import { useAct, type Where } from "./queries.ts";
+import type { ReviewedChangeRequest, Thread } from "./review.ts";
+import { SendToSession } from "./send-to-session.tsx";
+import { ThreadView } from "./thread-view.tsx";
+
+interface Props {
+  where: Where;
+  cr: ReviewedChangeRequest;
+  threads: readonly Thread[];
+  error: unknown;
+}
+
+/** What a change request is for, what is said about it, and what becomes of it. */
+export function Conversation({ where, cr, threads, error }: Props) {
+  return (
+    <div className="grid items-start gap-6 lg:grid-cols-[minmax(0,1fr)_20rem]">
+      <div className="flex min-w-0 flex-col gap-4">
+        <Description where={where} cr={cr} />
+        <section aria-label="Comments" className="flex flex-col gap-4">
+          <h2 className="sr-only">Comments</h2>
+          <Failure error={error} />
+          {threads.map((thread) => (
+            <div key={thread.first.comment_id} className="flex flex-col gap-1">
+              <AboutLine thread={thread} cr={cr} />
+              <ThreadView where={where} thread={thread} />
+            </div>
+          ))}
+        </section>
+        <MergeBox where={where} cr={cr} />
+        <NewComment where={where} />
+      </div>
+      <aside aria-label="Review" className="flex flex-col gap-6">
+        <Approvals where={where} cr={cr} />
+        <SendToSession where={where} cr={cr} threads={threads} />
+      </aside>
+    </div>
+  );
+}
+
+/** The line that a thread is about, as it was. */
+function AboutLine({ thread, cr }: { thread: Thread; cr: ReviewedChangeRequest }) {
+  const { slug } = useProject();
+  const place = placeOf(thread);
+  if (!place) return null;
+  const query = new URLSearchParams({ view: "changes", file: place.path });
+  const { quote, head_commit_sha } = thread.first;
+  return (
+    <div className="rounded-md border border-line bg-raised px-3 py-1.5 text-sm">
+      <Link
+        href={`${path`/projects/${slug}/change-requests/${cr.number}`}?${query}`}
+        className="font-mono text-accent underline"
+      >
+        <Visible>{place.path}</Visible>:{place.line}
+      </Link>
+      {place.side === "old" && <span className="text-muted"> before the change</span>}
+      {head_commit_sha !== null && head_commit_sha !== cr.head_commit_sha && (
+        <span className="text-muted"> on an earlier commit</span>
+      )}
+      {quote !== null && quote !== "" && (
+        <code className="mt-1 block whitespace-pre-wrap font-mono">
+          <Visible>{quote}</Visible>
+        </code>
+      )}
+    </div>
+  );
+}
+
+function NewComment({ where }: { where: Where }) {
+  const act = useAct(where);
+  return (
+    <section aria-label="New comment">
+      <Composer
+        draft={`${where.projectId} ${where.cr} new`}
+        label="Comment"
+        verb="Comment"
+        busy={act.isPending}
+        error={act.error}
+        onSend={(body, done) => act.mutate({ at: "/comments", body: { body } }, { onSuccess: done })}
+      />
+    </section>
+  );
+}

@@ -1,0 +1,79 @@
+import { useState } from "react";
+import { useNames } from "../../api/members.ts";
+import { Ago } from "../../parts/ago.tsx";
+import { Button } from "../../parts/button.tsx";
+import { Markdown } from "../../parts/markdown.tsx";
+import { useReturningFocus } from "../../parts/returning-focus.ts";
+import { Visible } from "../../parts/visible.tsx";
+import { Composer } from "./composer.tsx";
+import { useAct, type Where } from "./queries.ts";
+import type { ReviewedChangeRequest } from "./review.ts";
+
+/** What a change request is for, in its opener's words. */
+export function Description({ where, cr }: { where: Where; cr: ReviewedChangeRequest }) {
+  const [isEditing, setIsEditing] = useState(false);
+  const names = useNames(cr.account_id);
+  const act = useAct(where);
+  const [section, returnFocus] = useReturningFocus<HTMLElement>();
+  const stop = () => {
+    setIsEditing(false);
+    returnFocus();
+  };
+  return (
+    <section
+      ref={section}
+      tabIndex={-1}
+      aria-label="Description"
+      className="rounded-lg border border-line bg-surface"
+    >
+      <div className="flex min-h-11 items-center gap-2 border-line border-b px-4 text-muted text-sm">
+        <h2 className="sr-only">Description</h2>
+        <span>
+          <strong className="font-semibold text-ink">
+            <Visible>{names.get(cr.created_by) ?? "Somebody"}</Visible>
+          </strong>{" "}
+          opened this <Ago at={cr.created_at} />
+        </span>
+        {!isEditing && (
+          <Button
+            look="quiet"
+            className="ml-auto text-sm"
+            aria-label="Edit the description"
+            onClick={() => setIsEditing(true)}
+          >
+            Edit
+          </Button>
+        )}
+      </div>
+      <div className="p-4">
+        {isEditing ? (
+          <Composer
+            draft={`description ${cr.cr_id}`}
+            label="Description"
+            verb="Save"
+            initial={cr.description}
+            takesFocus
+            busy={act.isPending}
+            error={act.error}
+            onSend={(description, done) =>
+              act.mutate(
+                { method: "PATCH", body: { description } },
+                {
+                  onSuccess: () => {
+                    done();
+                    stop();
+                  },
+                },
+              )
+            }
+            onCancel={stop}
+          />
+        ) : cr.description.trim() === "" ? (
+          <p className="text-muted">There is no description.</p>
+        ) : (
+          <Markdown>{cr.description}</Markdown>
+        )}
+      </div>
+    </section>
+  );
+}

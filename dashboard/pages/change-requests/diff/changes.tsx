@@ -1,0 +1,201 @@
+import { type KeyboardEvent, useCallback, useEffect, useMemo, useRef, useState } from "react";
+import { useSearchParams } from "wouter";
+import { Loading } from "../../../parts/loading.tsx";
+import { Failure, Notice } from "../../../parts/notice.tsx";
+import { LineTalk } from "../line-talk.tsx";
+import type { Where } from "../queries.ts";
+import type { ReviewedChangeRequest, Thread } from "../review.ts";
+import { DiffList, type DiffListHandle } from "./diff-list.tsx";
+import { FileHead } from "./file-head.tsx";
+import type { DiffFile } from "./files.ts";
+import { useDiff } from "./load.ts";
+import { useMedia } from "./media.ts";
+import { type Place, rowsOf } from "./rows.ts";
+import { placeKey, talksOf, useThreadsByPlace } from "./talks.ts";
+import { Toolbar, useLayoutChoice } from "./toolbar.tsx";
+import { TreeView } from "./tree-view.tsx";
+import { useViewed } from "./viewed.ts";
+
+/** Where there is room for the tree beside the lines, and for two columns of them. */
+const WIDE = "(min-width: 60rem)";
+/** The toolbar's height, in pixels, where it stays on top. */
+const TOOLBAR_PX = 52;
+
+interface Props {
+  where: Where;
+  cr: ReviewedChangeRequest;
+  threads: readonly Thread[];
+}
+
+/** What a change request changes: its files, line by line, and what is said about them. */
+export function Changes({ where, cr, threads }: Props) {
+  const [address, setAddress] = useSearchParams();
+  const ignoreSpace = address.get("w") === "1";
+  const { data, error, isPending, isPlaceholderData, refetch } = useDiff({
+    projectId: where.projectId,
+    crId: cr.cr_id,
+    base: cr.base_commit_sha,
+    head: cr.head_commit_sha,
+    ignoreSpace,
+  });
+  const isWide = useMedia(WIDE);
+  const [layout, setLayout] = useLayoutChoice();
+  const split = isWide && layout === "split";
+  const { isViewed, setViewed } = useViewed(cr.cr_id);
+  const [opened, setOpened] = useState<ReadonlyMap<string, boolean>>(new Map());
+  const [wanted, setWanted] = useState<ReadonlySet<string>>(new Set());
+  const [composing, setComposing] = useState<readonly Place[]>([]);
+  const [current, setCurrent] = useState<DiffFile>();
+  const list = useRef<DiffListHandle>(null);
+  const files = data?.files;
+
+  const isOpen = useCallback(
+    (file: DiffFile) => opened.get(file.path) ?? !isViewed(file),
+    [opened, isViewed],
+  );
+  const byPlace = useThreadsByPlace(threads);
+  const rows = useMemo(() => {
+    const isWanted = (file: DiffFile) => wanted.has(file.path);
+    return rowsOf(files ?? [], { split, isOpen, isWanted, talks: talksOf(byPlace, composing) });
+  }, [files, split, isOpen, wanted, byPlace, composing]);
+
+  const folded = useRef<DiffFile>(null);
+  const open = useCallback((file: DiffFile, value: boolean) => {
+    if (!value) folded.current = file;
+    setOpened((before) => new Map(before).set(file.path, value));
+  }, []);
+  // the reader stays at the file that was folded, not where its lines would have been
+  useEffect(() => {
+    if (rows.length > 0 && folded.current) list.current?.bringBack(folded.current);
+    folded.current = null;
+  }, [rows]);
+  const view = useCallback(
+    (file: DiffFile, value: boolean) => {
+      setViewed(file, value);
+      open(file, !value);
+    },
+    [setViewed, open],
+  );
+  const onWanted = useCallback((file: DiffFile) => setWanted((before) => new Set(before).add(file.path)), []);
+  const compose = useCallback((place: Place) => {
+    setComposing((before) => [...before.filter((each) => placeKey(each) !== placeKey(place)), place]);
+  }, []);
+  const stopComposing = useCallback((place: Place) => {
+    setComposing((before) => before.filter((each) => placeKey(each) !== placeKey(place)));
+    list.current?.focusLine(place);
+  }, []);
+
+  // an address may name a file to begin with
+  const asked = address.get("file");
+  const gone = useRef<string>(null);
+  useEffect(() => {
+    const file = files?.find(({ path }) => path === asked);
+    if (!file || gone.current === asked) return;
+    gone.current = asked;
+    list.current?.goTo(file);
+  }, [files, asked]);
+
+  const step = (by: number) => {
+    const next = files?.[(current?.index ?? 0) + by];
+    if (next) list.current?.goTo(next);
+  };
+  const onKeyDown = (event: KeyboardEvent<HTMLElement>) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
+    if (event.key === "j" || event.key === "n") step(1);
+    if (event.key === "k" || event.key === "p") step(-1);
+  };
+
+  if (isPending) return <Loading what="Loading the changes" />;
+  if (error && !data) return <Failure error={error} retry={() => void refetch()} />;
+  if (!files) return null;
+  const tree = (
+    <TreeView
+      files={files}
+      current={current}
+      isViewed={isViewed}
+      onPick={(file) => list.current?.goTo(file)}
+    />
+  );
+  return (
+    // it takes the focus of a click, so that its keys lead from file to file
+    <section aria-label="Changes" data-wide="" tabIndex={-1} onKeyDown={onKeyDown} className="outline-none">
+      <p role="status" className="sr-only">
+        {isPlaceholderData ? "The changes are loading anew." : ""}
+      </p>
+      <Toolbar
+        files={files}
+        viewed={files.filter(isViewed).length}
+        canSplit={isWide}
+        layout={layout}
+        onLayout={setLayout}
+        ignoreSpace={ignoreSpace}
+        onIgnoreSpace={(value) =>
+          setAddress(
+            (before) => {
+              if (value) before.set("w", "1");
+              else before.delete("w");
+              return before;
+            },
+            { replace: true },
+          )
+        }
+        onStep={step}
+      />
+      {data.isCut && (
+        <Notice kind="warning">
+          The diff is larger than a browser can hold, and is cut here. All of it: svc cr diff {cr.number}
+        </Notice>
+      )}
+      {!isWide && files.length > 1 && (
+        <details className="mb-3 rounded-md border border-line bg-surface p-2">
+          <summary className="font-medium">Files ({files.length})</summary>
+          <div className="mt-2 flex h-72 flex-col">{tree}</div>
+        </details>
+      )}
+      {files.length === 0 && <p className="py-8 text-center text-muted">There is no difference.</p>}
+      <div className="flex gap-4">
+        {isWide && files.length > 0 && (
+          <aside
+            aria-label="Files"
+            className="sticky w-72 shrink-0 self-start"
+            style={{ top: TOOLBAR_PX, height: `calc(100dvh - ${TOOLBAR_PX + 12}px)` }}
+          >
+            {tree}
+          </aside>
+        )}
+        <div className="min-w-0 grow">
+          <DiffList
+            ref={list}
+            rows={rows}
+            top={isWide ? TOOLBAR_PX : 0}
+            head={(file) => (
+              <FileHead
+                file={file}
+                isOpen={isOpen(file)}
+                isViewed={isViewed(file)}
+                onOpen={(value) => open(file, value)}
+                onViewed={(value) => view(file, value)}
+              />
+            )}
+            talk={(place) => (
+              <LineTalk
+                where={where}
+                place={place}
+                threads={byPlace.get(placeKey(place)) ?? []}
+                isComposing={composing.some((each) => placeKey(each) === placeKey(place))}
+                onClose={() => stopComposing(place)}
+              />
+            )}
+            onComment={compose}
+            onWanted={onWanted}
+            onCurrent={setCurrent}
+          />
+        </div>
+      </div>
+    </section>
+  );
+}
+
+function isTyping(target: EventTarget): boolean {
+  return target instanceof Element && target.closest("textarea, select, input:not([type=checkbox])") !== null;
+}

@@ -1,0 +1,290 @@
+import {
+  defaultRangeExtractor,
+  type Range,
+  useWindowVirtualizer,
+  type Virtualizer,
+} from "@tanstack/react-virtual";
+import {
+  type KeyboardEvent,
+  type ReactNode,
+  type Ref,
+  useCallback,
+  useEffect,
+  useImperativeHandle,
+  useLayoutEffect,
+  useMemo,
+  useRef,
+  useState,
+} from "react";
+import type { DiffFile } from "./files.ts";
+import { coloursOf, useColours } from "./highlight.ts";
+import { Line, Pair } from "./lines.tsx";
+import type { Hunk } from "./patch.ts";
+import { FoldedFile, HunkHead, Remark } from "./plain-rows.tsx";
+import type { Place, Row } from "./rows.ts";
+
+/** What rows are high before they are measured, in pixels: lines that do not wrap are exactly so. */
+const HEIGHTS = {
+  file: 44,
+  folded: 72,
+  remark: 29,
+  hunk: 28,
+  line: 20,
+  pair: 20,
+  talk: 180,
+  end: 16,
+} as const;
+/** Rows drawn above and below those in sight, so that nothing is blank while somebody scrolls. */
+const BEYOND = 40;
+
+/** What others may ask of the list. */
+export interface DiffListHandle {
+  /** Brings a file's head to the top, with the focus. */
+  goTo(file: DiffFile): void;
+  /** Brings a file's head to the top if its beginning is above the window. */
+  bringBack(file: DiffFile): void;
+  /** Gives the focus to the button of a line. */
+  focusLine(place: Place): void;
+}
+
+interface Props {
+  rows: readonly Row[];
+  /** Height of what stays above the rows, in pixels. */
+  top: number;
+  head: (file: DiffFile) => ReactNode;
+  talk: (place: Place) => ReactNode;
+  onComment: (place: Place) => void;
+  onWanted: (file: DiffFile) => void;
+  onCurrent: (file: DiffFile) => void;
+  ref: Ref<DiffListHandle>;
+}
+
+/** All rows of a diff, of which only those near to the window are drawn. The head of the file in sight stays on top. */
+export function DiffList({ rows, top, head, talk, onComment, onWanted, onCurrent, ref }: Props) {
+  const list = useRef<HTMLDivElement>(null);
+  const margin = useOffset(list);
+  const focused = useRef<number | null>(null);
+  const wanted = useRef<{ row: number; selectors: readonly string[] } | null>(null);
+  const sticky = useRef(0);
+  const instance = useRef<Virtualizer<Window, Element>>(null);
+  const extract = useCallback(
+    (range: Range) => {
+      // what is in sight begins below what stays on top
+      const offset = (instance.current?.scrollOffset ?? 0) + top;
+      const first = instance.current?.getVirtualItemForOffset(offset)?.index ?? range.startIndex;
+      sticky.current = fileHeadAbove(rows, first);
+      const kept = rows.findIndex(({ id }) => id === focused.current);
+      const all = new Set([sticky.current, ...defaultRangeExtractor(range), ...(kept < 0 ? [] : [kept])]);
+      return [...all].sort((a, b) => a - b);
+    },
+    [rows, top],
+  );
+  const virtual = useWindowVirtualizer({
+    count: rows.length,
+    estimateSize: (index) => HEIGHTS[rows[index]?.kind ?? "line"],
+    getItemKey: (index) => rows[index]?.id ?? index,
+    overscan: BEYOND,
+    scrollMargin: margin,
+    scrollPaddingStart: top + HEIGHTS.file,
+    rangeExtractor: extract,
+  });
+  instance.current = virtual;
+  const items = virtual.getVirtualItems();
+
+  /** The row that wants the focus may have to be drawn first. */
+  const focusWanted = useCallback(() => {
+    if (!wanted.current) return;
+    const { row, selectors } = wanted.current;
+    const drawn = list.current?.querySelector(`[data-row="${row}"]`);
+    const target = selectors.map((each) => drawn?.querySelector<HTMLElement>(each)).find(Boolean);
+    if (!target) return;
+    wanted.current = null;
+    target.focus({ preventScroll: true });
+  }, []);
+  const goToRow = useCallback(
+    (index: number, ...selectors: readonly string[]) => {
+      const row = rows[index];
+      if (!row) return;
+      if (selectors.length > 0) wanted.current = { row: row.id, selectors };
+      if (row.kind === "file") {
+        const [start] = virtual.getOffsetForIndex(index, "start") ?? [0];
+        virtual.scrollToOffset(start + HEIGHTS.file);
+      } else virtual.scrollToIndex(index, { align: "auto" });
+      focusWanted();
+    },
+    [rows, virtual, focusWanted],
+  );
+  useImperativeHandle(ref, () => {
+    const headOf = (file: DiffFile) =>
+      rows.findIndex((row) => row.kind === "file" && row.file.index === file.index);
+    return {
+      goTo: (file) => goToRow(headOf(file), "[data-file-head]"),
+      bringBack(file) {
+        const [start = 0] = virtual.getOffsetForIndex(headOf(file), "start") ?? [];
+        if (start < (virtual.scrollOffset ?? 0)) goToRow(headOf(file));
+      },
+      focusLine: (place) => goToRow(lineAt(rows, place), `[data-line="${place.side}"]`),
+    };
+  }, [rows, virtual, goToRow]);
+  useEffect(focusWanted);
+
+  const here = rows[sticky.current]?.file;
+  useEffect(() => {
+    if (here) onCurrent(here);
+  }, [here, onCurrent]);
+
+  const first = items[0]?.index ?? 0;
+  const last = items.at(-1)?.index ?? 0;
+  useColours(useMemo(() => hunksOf(rows.slice(first, last + 1)), [rows, first, last]));
+
+  const onKeyDown = (event: KeyboardEvent<HTMLElement>) => {
+    if (!(event.target instanceof HTMLElement)) return;
+    const side = event.target.dataset["line"];
+    const at = Number(event.target.closest<HTMLElement>("[data-index]")?.dataset["index"]);
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (side === undefined || step === undefined || !Number.isInteger(at)) return;
+    const next = nextLine(rows, at, step);
+    if (next === null) return;
+    event.preventDefault();
+    goToRow(next, `[data-line="${side}"]`, "[data-line]");
+  };
+
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: the buttons in it share the arrow keys
+    <div
+      ref={list}
+      className="relative font-mono text-[13px]/[20px]"
+      style={{ height: virtual.getTotalSize() }}
+      onKeyDown={onKeyDown}
+      onFocus={(event) => {
+        focused.current = Number(
+          event.target.closest<HTMLElement>("[data-row]")?.dataset["row"] ?? Number.NaN,
+        );
+      }}
+      onBlur={() => {
+        focused.current = null;
+      }}
+    >
+      {items.map(({ index, start, key }) => {
+        const row = rows[index];
+        if (!row) return null;
+        const isSticky = index === sticky.current;
+        return (
+          <div
+            key={String(key)}
+            ref={virtual.measureElement}
+            data-index={index}
+            data-row={row.id}
+            className={isSticky ? "sticky z-20 font-sans text-base" : rowLook(row)}
+            style={isSticky ? { top } : { transform: `translateY(${start - margin}px)` }}
+          >
+            <Inside
+              row={row}
+              isStop={rows[index - 1]?.kind === "hunk"}
+              {...{ head, talk, onComment, onWanted }}
+            />
+          </div>
+        );
+      })}
+    </div>
+  );
+}
+
+function rowLook({ kind }: Row): string {
+  const place = "absolute inset-x-0 top-0";
+  if (kind === "file") return `${place} font-sans text-base`;
+  return kind === "end" ? `${place} h-4` : `${place} border-line border-x`;
+}
+
+interface InsideProps extends Pick<Props, "head" | "talk" | "onComment" | "onWanted"> {
+  row: Row;
+  isStop: boolean;
+}
+
+function Inside({ row, isStop, head, talk, onComment, onWanted }: InsideProps) {
+  const { file } = row;
+  switch (row.kind) {
+    case "file":
+      return head(file);
+    case "folded":
+      return <FoldedFile file={file} onWanted={onWanted} />;
+    case "remark":
+      return <Remark>{row.text}</Remark>;
+    case "hunk":
+      return <HunkHead hunk={row.hunk} />;
+    case "line":
+      return (
+        <Line
+          cell={row.cell}
+          path={file.path}
+          colours={coloursOf(row.cell.hunk)}
+          {...{ isStop, onComment }}
+        />
+      );
+    case "pair": {
+      const hunk = (row.left ?? row.right)?.hunk;
+      return (
+        <Pair
+          left={row.left}
+          right={row.right}
+          path={file.path}
+          colours={hunk ? coloursOf(hunk) : []}
+          {...{ isStop, onComment }}
+        />
+      );
+    }
+    case "talk":
+      return <div className="border-line border-y bg-canvas p-2 font-sans text-base">{talk(row.place)}</div>;
+    case "end":
+      return null;
+  }
+}
+
+function fileHeadAbove(rows: readonly Row[], from: number): number {
+  for (let index = Math.min(from, rows.length - 1); index > 0; index--) {
+    if (rows[index]?.kind === "file") return index;
+  }
+  return 0;
+}
+
+function lineAt(rows: readonly Row[], { path, side, line }: Place): number {
+  return rows.findIndex((row) => {
+    if (row.file.path !== path) return false;
+    if (row.kind === "line") return row.cell[side] === line;
+    return row.kind === "pair" && (side === "old" ? row.left?.old : row.right?.new) === line;
+  });
+}
+
+function nextLine(rows: readonly Row[], from: number, step: number): number | null {
+  for (let index = from + step; index >= 0 && index < rows.length; index += step) {
+    const kind = rows[index]?.kind;
+    if (kind === "line" || kind === "pair") return index;
+  }
+  return null;
+}
+
+function hunksOf(rows: readonly Row[]): { hunk: Hunk; path: string }[] {
+  const hunks = new Map<Hunk, string>();
+  for (const row of rows) {
+    if (row.kind === "line") hunks.set(row.cell.hunk, row.file.path);
+    const cell = row.kind === "pair" ? (row.left ?? row.right) : null;
+    if (cell) hunks.set(cell.hunk, row.file.path);
+  }
+  return Array.from(hunks, ([hunk, path]) => ({ hunk, path }));
+}
+
+/** How far below the document's top an element begins. */
+function useOffset(element: { readonly current: HTMLElement | null }): number {
+  const [offset, setOffset] = useState(0);
+  useLayoutEffect(() => {
+    const look = () => {
+      if (element.current)
+        setOffset(Math.round(element.current.getBoundingClientRect().top + window.scrollY));
+    };
+    look();
+    const observer = new ResizeObserver(look);
+    observer.observe(document.body);
+    return () => observer.disconnect();
+  }, [element]);
+  return offset;
+}

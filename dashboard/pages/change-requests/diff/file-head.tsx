@@ -1,0 +1,130 @@
+import { useState } from "react";
+import { Visible, visibleText } from "../../../parts/visible.tsx";
+import type { DiffFile } from "./files.ts";
+
+/** Long enough to be seen, short enough to be pressed again. */
+const SHOWN_MS = 2_000;
+const QUIET = "rounded-md px-2 py-1 text-muted text-sm hover:bg-raised hover:text-ink";
+
+interface Props {
+  file: DiffFile;
+  isOpen: boolean;
+  isViewed: boolean;
+  onOpen: (isOpen: boolean) => void;
+  onViewed: (isViewed: boolean) => void;
+}
+
+/** What stands above a file's lines, and stays in sight while they are. */
+export function FileHead({ file, isOpen, isViewed, onOpen, onViewed }: Props) {
+  return (
+    <div
+      className={`flex min-h-11 flex-wrap items-center gap-x-2 border border-line bg-raised px-2 py-1 ${isOpen ? "rounded-t-md" : "rounded-md"}`}
+    >
+      <h3 className="min-w-0 grow">
+        <button
+          type="button"
+          data-file-head=""
+          aria-expanded={isOpen}
+          onClick={() => onOpen(!isOpen)}
+          className="flex max-w-full items-center gap-2 rounded-sm text-left"
+        >
+          <span
+            aria-hidden="true"
+            className={`w-4 shrink-0 transition-transform ${isOpen ? "rotate-90" : ""}`}
+          >
+            ›
+          </span>
+          <Kind file={file} />
+          <span className="min-w-0 font-mono text-sm">
+            <Visible>{file.path}</Visible>
+          </span>
+        </button>
+      </h3>
+      <Counts file={file} />
+      <CopyPath path={file.path} />
+      <label className="flex items-center gap-1.5 rounded-md px-2 py-1 text-sm hover:bg-surface">
+        <input
+          type="checkbox"
+          className="size-4 accent-accent"
+          checked={isViewed}
+          onChange={(event) => onViewed(event.target.checked)}
+        />
+        Viewed
+        <span className="sr-only">{visibleText(file.path)}</span>
+      </label>
+      <Warning file={file} />
+    </div>
+  );
+}
+
+const KINDS = {
+  added: ["A", "Added", "bg-ok-ground text-ok"],
+  modified: ["M", "Changed", "bg-info-ground text-info"],
+  deleted: ["D", "Deleted", "bg-danger-ground text-danger"],
+} as const;
+
+/** What became of a file, by the letter that git has for it. */
+export function Kind({ file }: { file: DiffFile }) {
+  const [letter, word, look] = KINDS[file.status];
+  return (
+    <span
+      title={word}
+      className={`flex size-5 shrink-0 items-center justify-center rounded-sm font-bold text-xs ${look}`}
+    >
+      <span aria-hidden="true">{letter}</span>
+      <span className="sr-only">{word}</span>
+    </span>
+  );
+}
+
+export function Counts({ file: { additions, deletions, binary } }: { file: DiffFile }) {
+  if (binary) return <span className="text-muted text-sm">binary</span>;
+  return (
+    <span className="whitespace-nowrap text-sm tabular-nums">
+      <span className="text-ok">
+        <span className="sr-only">added </span>+{additions}
+      </span>{" "}
+      <span className="text-danger">
+        <span className="sr-only">removed </span>−{deletions}
+      </span>
+    </span>
+  );
+}
+
+function CopyPath({ path }: { path: string }) {
+  const [state, setState] = useState<"idle" | "copied" | "failed">("idle");
+  const copy = async () => {
+    const copied = await navigator.clipboard?.writeText(path).then(
+      () => true,
+      () => false,
+    );
+    setState(copied ? "copied" : "failed");
+    setTimeout(() => setState("idle"), SHOWN_MS);
+  };
+  return (
+    <button type="button" className={QUIET} onClick={copy} aria-label={`Copy path ${visibleText(path)}`}>
+      <span aria-live="polite">{{ idle: "Copy path", copied: "Copied", failed: "Not allowed" }[state]}</span>
+    </button>
+  );
+}
+
+/** Characters that make a file other than it looks. */
+function Warning({ file: { hidden } }: { file: DiffFile }) {
+  const said = [
+    hidden.turning > 0
+      ? `${counted(hidden.turning, "character")} that ${hidden.turning === 1 ? "changes" : "change"} the order in which text is shown`
+      : "",
+    hidden.unseen > 0 ? counted(hidden.unseen, "invisible character") : "",
+  ].filter(Boolean);
+  if (said.length === 0) return null;
+  return (
+    <p className="basis-full rounded-md bg-danger-ground px-2 py-1 text-danger text-sm">
+      <strong>This file may not be what it looks like:</strong> it has {said.join(", and ")}. They are shown
+      by name, as U+202E.
+    </p>
+  );
+}
+
+function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? "" : "s"}`;
+}

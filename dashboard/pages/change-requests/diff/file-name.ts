@@ -1,0 +1,37 @@
+/** What C knows by a letter, and git writes so in a quoted name. */
+const LETTERS: Readonly<Record<string, number>> = {
+  a: 7,
+  b: 8,
+  t: 9,
+  n: 10,
+  v: 11,
+  f: 12,
+  r: 13,
+  '"': 34,
+  "\\": 92,
+};
+const ESCAPE = /\\(?:([0-7]{1,3})|(.))|([^\\]+)/gsu;
+const QUOTED = /^"((?:[^"\\]|\\.)*)"/s;
+/** `a/` or `b/` before each name. */
+const PREFIX = 2;
+
+/**
+ * The name in what stands behind `diff --git`: `a/<name> b/<name>`, either of them quoted if it has to be. Without
+ * renames both are the same, so that a name with spaces in it can be told from two.
+ */
+export function splitNames(text: string): string {
+  const quoted = QUOTED.exec(text);
+  if (quoted) return unquote(quoted[1] ?? "").slice(PREFIX);
+  return text.slice(PREFIX, (text.length - 1) / 2);
+}
+
+/** What git's `core.quotePath` wrote: octal digits are bytes of UTF-8. */
+function unquote(text: string): string {
+  const bytes: number[] = [];
+  for (const [, octal, letter, plain = ""] of text.matchAll(ESCAPE)) {
+    if (octal !== undefined) bytes.push(Number.parseInt(octal, 8));
+    else if (letter !== undefined) bytes.push(LETTERS[letter] ?? letter.charCodeAt(0));
+    else bytes.push(...new TextEncoder().encode(plain));
+  }
+  return new TextDecoder().decode(new Uint8Array(bytes));
+}

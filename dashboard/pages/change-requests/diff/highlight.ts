@@ -1,0 +1,68 @@
+import { useEffect, useReducer } from "react";
+import type { Hunk } from "./patch.ts";
+import type { Token } from "./pieces.ts";
+
+/** A hunk beyond either stays plain: its colours would take longer than reading it waits. */
+const LINES_MAX = 3_000;
+const CHARACTERS_MAX = 200_000;
+
+/** By the place of a line in its hunk. */
+type Colours = readonly (readonly Token[])[];
+
+const known = new WeakMap<Hunk, Colours>();
+const NONE: Colours = [];
+
+export function coloursOf(hunk: Hunk): Colours {
+  return known.get(hunk) ?? NONE;
+}
+
+/**
+ * Finds the colours of the hunks that are in sight, one after the other, whenever the browser has nothing else to do. The
+ * highlighter is loaded when the first is.
+ */
+export function useColours(inSight: readonly { hunk: Hunk; path: string }[]): void {
+  const [, draw] = useReducer((count: number) => count + 1, 0);
+  useEffect(() => {
+    const missing = inSight.filter(({ hunk }) => !known.has(hunk));
+    if (missing.length === 0) return;
+    let isOver = false;
+    void (async () => {
+      const { tokenize, languageOf } = await import("./highlighter.ts");
+      for (const { hunk, path } of missing) {
+        await rest();
+        if (isOver) return;
+        const language = languageOf(path);
+        known.set(hunk, language === null || isTooLarge(hunk) ? NONE : colour(hunk, language, tokenize));
+      }
+      draw();
+    })().catch(() => {
+      // without its colours code can be read as well
+    });
+    return () => {
+      isOver = true;
+    };
+  }, [inSight]);
+}
+
+/** Both sides of a hunk are coloured as texts of their own: what is left out of either would end its strings. */
+function colour(
+  hunk: Hunk,
+  language: string,
+  tokenize: (text: string, language: string) => Token[][],
+): Colours {
+  const colours: (readonly Token[])[] = hunk.lines.map(() => []);
+  for (const signs of [" -", " +"]) {
+    const places = hunk.lines.flatMap((line, at) => (signs.includes(line[0] ?? "") ? [at] : []));
+    const lines = tokenize(places.map((at) => hunk.lines[at]?.slice(1)).join("\n"), language);
+    for (const [i, at] of places.entries()) colours[at] = lines[i] ?? [];
+  }
+  return colours;
+}
+
+function isTooLarge({ lines }: Hunk): boolean {
+  return lines.length > LINES_MAX || lines.reduce((sum, line) => sum + line.length, 0) > CHARACTERS_MAX;
+}
+
+function rest(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve));
+}

@@ -1,0 +1,61 @@
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { open } from "../../../api/call.ts";
+import { chunksOf } from "../../../api/events.ts";
+import { path } from "../../../api/path.ts";
+import { type DiffFile, describe } from "./files.ts";
+import { createPatchParser } from "./patch.ts";
+import { treeRows } from "./tree.ts";
+
+/** What a browser can hold and somebody could look at; the rest is for `svc cr diff`. */
+const BYTES_MAX = 32 * 1024 * 1024;
+
+export interface Diff {
+  /** In the order of the tree. */
+  files: DiffFile[];
+  /** There is more than is shown. */
+  isCut: boolean;
+}
+
+/** Which diff: of these two commits it is the same for ever. */
+export interface Wanted {
+  projectId: string;
+  crId: string;
+  base: string | null;
+  head: string | null;
+  ignoreSpace: boolean;
+}
+
+/** The whole patch, read as it comes. While another is on its way the one before is shown. */
+export function useDiff({ projectId, crId, base, head, ignoreSpace }: Wanted) {
+  return useQuery({
+    queryKey: ["patch", projectId, crId, base, head, ignoreSpace],
+    queryFn: ({ signal }) => {
+      const query = ignoreSpace ? "?whitespace=ignore" : "";
+      return load(`${path`/projects/${projectId}/change-requests/${crId}/diff`}${query}`, signal);
+    },
+    staleTime: Number.POSITIVE_INFINITY,
+    placeholderData: keepPreviousData,
+    // comparing two large patches line by line would be all it does for a while
+    structuralSharing: false,
+  });
+}
+
+async function load(from: string, signal: AbortSignal): Promise<Diff> {
+  const { body } = await open(from, { Accept: "text/x-diff" }, signal);
+  const parser = createPatchParser();
+  const decoder = new TextDecoder();
+  let bytes = 0;
+  for await (const chunk of body ? chunksOf(body) : []) {
+    parser.take(decoder.decode(chunk, { stream: true }));
+    bytes += chunk.length;
+    if (bytes > BYTES_MAX) break;
+  }
+  const isCut = bytes > BYTES_MAX;
+  if (!isCut) parser.take(decoder.decode());
+  return { files: inOrder(parser.end().map(describe)), isCut };
+}
+
+function inOrder(files: readonly DiffFile[]): DiffFile[] {
+  const ordered = treeRows(files, new Set()).flatMap((row) => (row.kind === "file" ? [row.file] : []));
+  return ordered.map((file, index) => ({ ...file, index }));
+}

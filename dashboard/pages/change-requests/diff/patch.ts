@@ -1,0 +1,133 @@
+import { splitNames } from "./file-name.ts";
+
+/** One file's part of a patch. */
+export interface PatchFile {
+  /** Bytes that are not UTF-8 stand as U+FFFD. */
+  path: string;
+  status: "added" | "modified" | "deleted";
+  /** Git's octal modes; null where the patch names none. */
+  oldMode: string | null;
+  newMode: string | null;
+  /** Ids of the contents before and after; null when only the mode changed. */
+  oldId: string | null;
+  newId: string | null;
+  binary: boolean;
+  additions: number;
+  deletions: number;
+  /** Its lines before the first hunk, as git wrote them. */
+  head: string[];
+  hunks: Hunk[];
+}
+
+export interface Hunk {
+  /** `@@ -1,3 +1,4 @@ …`, as git wrote it. */
+  header: string;
+  /** What git takes for the function around it. */
+  section: string;
+  oldStart: number;
+  newStart: number;
+  /** Each begins with its sign: a space, `+`, `-`, or `\` for a remark of git's on the line before. */
+  lines: string[];
+}
+
+export interface PatchParser {
+  /** The next piece of the patch, cut anywhere. */
+  take(text: string): void;
+  /** What has come so far, the last line too. */
+  end(): PatchFile[];
+}
+
+const FILE = "diff --git ";
+const HUNK = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@ ?(.*)$/s;
+const INDEX = /^index ([0-9a-f]+)\.\.([0-9a-f]+)(?: (\d{6}))?$/;
+const MODE = /^(old mode|new mode|new file mode|deleted file mode) (\d{6})$/;
+
+/**
+ * Reads a patch as `git diff --no-renames` writes it. Hunks are followed by the counts in their headers, so that content
+ * which looks like a header is never taken for one. Lines end at LF alone: a CR is content. The bytes of binary files
+ * are passed over.
+ */
+export function createPatchParser(): PatchParser {
+  const files: PatchFile[] = [];
+  let file: PatchFile | undefined;
+  let hunk: Hunk | undefined;
+  /** Lines that the hunk still has on either side. */
+  let before = 0;
+  let after = 0;
+  /** The beginning of a line whose end has not come. */
+  let rest = "";
+
+  return {
+    take(text) {
+      const lines = (rest + text).split("\n");
+      rest = lines.pop() ?? "";
+      for (const line of lines) read(line);
+    },
+    end() {
+      if (rest !== "") read(rest);
+      rest = "";
+      return files;
+    },
+  };
+
+  function read(line: string): void {
+    if (before > 0 || after > 0) readContent(line);
+    else if (hunk && line.startsWith("\\")) hunk.lines.push(line);
+    else if (line.startsWith(FILE)) begin(line);
+    else if (file) readHead(file, line);
+  }
+
+  function begin(line: string): void {
+    hunk = undefined;
+    file = {
+      path: splitNames(line.slice(FILE.length)),
+      status: "modified",
+      ...{ oldMode: null, newMode: null, oldId: null, newId: null },
+      ...{ binary: false, additions: 0, deletions: 0, head: [line], hunks: [] },
+    };
+    files.push(file);
+  }
+
+  function readHead(into: PatchFile, line: string): void {
+    const found = into.binary ? null : HUNK.exec(line);
+    if (found) {
+      const [, oldStart, oldCount = "1", newStart, newCount = "1", section = ""] = found;
+      hunk = { header: line, section, oldStart: Number(oldStart), newStart: Number(newStart), lines: [] };
+      into.hunks.push(hunk);
+      before = Number(oldCount);
+      after = Number(newCount);
+      return;
+    }
+    if (into.binary) return;
+    into.head.push(line);
+    if (line.startsWith("GIT binary patch") || line.startsWith("Binary files ")) into.binary = true;
+    else readMode(into, line);
+  }
+
+  function readContent(line: string): void {
+    hunk?.lines.push(line);
+    const sign = line[0];
+    if (sign === "\\") return;
+    if (sign !== "+") before--;
+    if (sign !== "-") after--;
+    if (!file) return;
+    if (sign === "+") file.additions++;
+    if (sign === "-") file.deletions++;
+  }
+}
+
+function readMode(file: PatchFile, line: string): void {
+  const index = INDEX.exec(line);
+  if (index) {
+    file.oldId = index[1] ?? null;
+    file.newId = index[2] ?? null;
+    file.oldMode ??= file.status === "added" ? null : (index[3] ?? null);
+    file.newMode ??= file.status === "deleted" ? null : (index[3] ?? null);
+    return;
+  }
+  const [, word, mode = null] = MODE.exec(line) ?? [];
+  if (word === "old mode" || word === "deleted file mode") file.oldMode = mode;
+  if (word === "new mode" || word === "new file mode") file.newMode = mode;
+  if (word === "new file mode") file.status = "added";
+  if (word === "deleted file mode") file.status = "deleted";
+}

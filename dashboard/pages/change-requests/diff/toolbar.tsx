@@ -1,0 +1,108 @@
+import { useState } from "react";
+import { readStored, store } from "../../../parts/stored.ts";
+import type { DiffFile } from "./files.ts";
+
+const KEY = "svc-diff-layout";
+type Layout = "unified" | "split";
+
+/** How the reader likes to see changes, kept for the next time. */
+export function useLayoutChoice(): [Layout, (layout: Layout) => void] {
+  const [layout, setLayout] = useState<Layout>(() => (readStored(KEY) === "split" ? "split" : "unified"));
+  return [
+    layout,
+    (chosen) => {
+      store(KEY, chosen);
+      setLayout(chosen);
+    },
+  ];
+}
+
+interface Props {
+  files: readonly DiffFile[];
+  viewed: number;
+  canSplit: boolean;
+  layout: Layout;
+  onLayout: (layout: Layout) => void;
+  ignoreSpace: boolean;
+  onIgnoreSpace: (ignore: boolean) => void;
+  onStep: (by: number) => void;
+}
+
+const STEP =
+  "inline-flex h-8 items-center gap-1.5 rounded-md border border-edge bg-surface px-2 text-sm hover:bg-raised";
+
+/** What there is to see, and how to see it. */
+export function Toolbar({
+  files,
+  viewed,
+  canSplit,
+  layout,
+  onLayout,
+  ignoreSpace,
+  onIgnoreSpace,
+  onStep,
+}: Props) {
+  const additions = files.reduce((sum, file) => sum + file.additions, 0);
+  const deletions = files.reduce((sum, file) => sum + file.deletions, 0);
+  return (
+    <div className="z-30 -mx-4 flex flex-wrap items-center gap-x-4 gap-y-2 bg-canvas px-4 py-2 lg:sticky lg:top-0 lg:h-[52px] lg:flex-nowrap">
+      <p className="whitespace-nowrap">
+        <strong>
+          {files.length} {files.length === 1 ? "file" : "files"}
+        </strong>{" "}
+        <span className="text-ok tabular-nums">+{additions}</span>{" "}
+        <span className="text-danger tabular-nums">−{deletions}</span>
+      </p>
+      <p role="status" className="whitespace-nowrap text-muted text-sm tabular-nums">
+        {viewed} of {files.length} viewed
+      </p>
+      <div className="flex flex-wrap items-center gap-x-4 gap-y-2 lg:ml-auto">
+        <label className="flex items-center gap-1.5 whitespace-nowrap text-sm">
+          <input
+            type="checkbox"
+            className="size-4 accent-accent"
+            checked={ignoreSpace}
+            onChange={(event) => onIgnoreSpace(event.target.checked)}
+          />
+          Hide white space
+        </label>
+        {canSplit && (
+          <fieldset className="flex rounded-md border border-edge text-sm">
+            <legend className="sr-only">Layout</legend>
+            {(["unified", "split"] as const).map((each) => (
+              <label
+                key={each}
+                className="px-2.5 py-1 first-of-type:rounded-l-md last-of-type:rounded-r-md has-checked:bg-accent has-checked:text-on-accent has-focus-visible:outline-2 has-focus-visible:outline-accent has-focus-visible:outline-offset-2"
+              >
+                <input
+                  type="radio"
+                  name="layout"
+                  className="sr-only"
+                  checked={layout === each}
+                  onChange={() => onLayout(each)}
+                />
+                {each === "unified" ? "Unified" : "Split"}
+              </label>
+            ))}
+          </fieldset>
+        )}
+        <div className="flex gap-1">
+          <button type="button" className={STEP} onClick={() => onStep(-1)}>
+            Previous file <Key>k</Key>
+          </button>
+          <button type="button" className={STEP} onClick={() => onStep(1)}>
+            Next file <Key>j</Key>
+          </button>
+        </div>
+      </div>
+    </div>
+  );
+}
+
+function Key({ children }: { children: string }) {
+  return (
+    <kbd className="hidden rounded-sm border border-line bg-raised px-1 font-mono text-muted text-xs lg:inline">
+      {children}
+    </kbd>
+  );
+}

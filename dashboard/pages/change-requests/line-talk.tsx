@@ -1,0 +1,49 @@
+import { Composer } from "./composer.tsx";
+import type { Place } from "./diff/rows.ts";
+import { useAct, type Where } from "./queries.ts";
+import type { Thread } from "./review.ts";
+import { ThreadView } from "./thread-view.tsx";
+
+interface Props {
+  where: Where;
+  place: Place;
+  threads: readonly Thread[];
+  isComposing: boolean;
+  onClose: () => void;
+}
+
+/** What is said about a line, below it. */
+export function LineTalk({ where, place, threads, isComposing, onClose }: Props) {
+  const act = useAct(where);
+  return (
+    <div className="flex max-w-3xl flex-col gap-2">
+      {threads.map((thread) => (
+        <ThreadView key={thread.first.comment_id} where={where} thread={thread} />
+      ))}
+      {isComposing && (
+        <div className="rounded-md border border-line bg-surface p-3">
+          <Composer
+            draft={`${where.projectId} ${where.cr} ${place.side} ${place.line} ${place.path}`}
+            label={`Comment on line ${place.line}${place.side === "old" ? " (before)" : ""}`}
+            verb="Comment"
+            takesFocus
+            busy={act.isPending}
+            error={act.error}
+            onSend={(body, done) =>
+              act.mutate(
+                { at: "/comments", body: { body, ...place } },
+                {
+                  onSuccess: () => {
+                    done();
+                    onClose();
+                  },
+                },
+              )
+            }
+            onCancel={onClose}
+          />
+        </div>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,148 @@
+import { type FormEvent, type ReactNode, useEffect, useRef, useState } from "react";
+import { ApiFailure } from "../../api/failure.ts";
+import { Button } from "../../parts/button.tsx";
+import { TextArea } from "../../parts/field.tsx";
+import { Failure } from "../../parts/notice.tsx";
+import { Visible } from "../../parts/visible.tsx";
+import { BranchName } from "./branch-name.tsx";
+import { mergeStateOf } from "./merge-state.ts";
+import { useAct, usePreview, type Where } from "./queries.ts";
+import { ResolveConflicts } from "./resolve-conflicts.tsx";
+import type { ReviewedChangeRequest } from "./review.ts";
+
+const LOOKS = {
+  good: ["border-ok", "bg-ok text-surface", "✓"],
+  wait: ["border-edge", "bg-edge text-surface", "…"],
+  bad: ["border-danger", "bg-danger text-surface", "!"],
+  done: ["border-done", "bg-done text-surface", "✓"],
+} as const;
+
+/** Whether a change request would merge now, and what can be done with it. It follows the branches by itself. */
+export function MergeBox({ where, cr }: { where: Where; cr: ReviewedChangeRequest }) {
+  const preview = usePreview(where, cr.status === "open");
+  const state = mergeStateOf(cr, preview.data, preview.error);
+  const [edge, mark, sign] = LOOKS[state.look];
+  const said = useRef<HTMLHeadingElement>(null);
+  const act = useAct(where);
+  const does = (at: string, body?: unknown) =>
+    act.mutate(
+      { at, ...(body !== undefined && { body }) },
+      // the button that was pressed is gone: what has become of it takes its place
+      { onSuccess: () => said.current?.focus() },
+    );
+  const isMoved = act.error instanceof ApiFailure && act.error.code === "base_moved";
+  return (
+    <section aria-labelledby="merge" className={`rounded-lg border-2 bg-surface ${edge}`}>
+      <div className="flex items-start gap-3 p-4">
+        <span
+          aria-hidden="true"
+          className={`flex size-8 shrink-0 items-center justify-center rounded-full font-bold ${mark}`}
+        >
+          {sign}
+        </span>
+        <div role="status" className="min-w-0 grow">
+          <h2 id="merge" ref={said} tabIndex={-1} className="font-semibold outline-none">
+            {state.title}
+          </h2>
+          <div className="text-muted">{state.note}</div>
+          {state.conflicts.length > 0 && <Conflicts paths={state.conflicts} />}
+        </div>
+      </div>
+      {state.isConflict && <ResolveConflicts where={where} />}
+      <Failure error={act.error} {...(isMoved && { retry: () => does("/merge", {}) })} />
+      <Actions
+        cr={cr}
+        canMerge={state.canMerge}
+        isFastForward={state.isFastForward}
+        busy={act.isPending}
+        does={does}
+      />
+    </section>
+  );
+}
+
+function Conflicts({ paths }: { paths: readonly string[] }) {
+  return (
+    <ul aria-label="Files in conflict" className="mt-2 max-h-60 overflow-y-auto font-mono text-sm">
+      {paths.map((each) => (
+        <li key={each}>
+          <Visible>{each}</Visible>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+interface ActionsProps {
+  cr: ReviewedChangeRequest;
+  canMerge: boolean;
+  isFastForward: boolean;
+  busy: boolean;
+  does: (at: string, body?: unknown) => void;
+}
+
+function Actions({ cr, canMerge, isFastForward, busy, does }: ActionsProps) {
+  if (cr.status === "merged") return null;
+  if (cr.status === "closed") {
+    return (
+      <Foot>
+        <Button busy={busy} onClick={() => does("/reopen")}>
+          Reopen
+        </Button>
+      </Foot>
+    );
+  }
+  return <OpenActions {...{ cr, canMerge, isFastForward, busy, does }} />;
+}
+
+function OpenActions({ cr, canMerge, isFastForward, busy, does }: ActionsProps) {
+  const [isAsking, setIsAsking] = useState(false);
+  const [message, setMessage] = useState("");
+  const field = useRef<HTMLFormElement>(null);
+  useEffect(() => {
+    if (isAsking) field.current?.querySelector("textarea")?.focus();
+  }, [isAsking]);
+  const merge = (event?: FormEvent) => {
+    event?.preventDefault();
+    does("/merge", message.trim() === "" ? {} : { message });
+  };
+  return (
+    <Foot>
+      {isAsking && (
+        <form ref={field} id="merge-message" onSubmit={merge} className="basis-full">
+          <TextArea
+            label="Merge message"
+            hint={
+              isFastForward ? (
+                <>
+                  <BranchName>{cr.base_ref}</BranchName> is moved forward without a merge commit, so that no
+                  message is written as long as it stays so.
+                </>
+              ) : (
+                "Left empty, it is what stands there."
+              )
+            }
+            placeholder={`Merge CR #${cr.number}: ${cr.title}`}
+            value={message}
+            onChange={(event) => setMessage(event.target.value)}
+          />
+        </form>
+      )}
+      <Button look="primary" busy={busy} disabled={!canMerge} onClick={() => merge()}>
+        Merge
+      </Button>
+      {!isAsking && canMerge && (
+        <Button look="quiet" onClick={() => setIsAsking(true)}>
+          Write a message
+        </Button>
+      )}
+      <Button look="quiet" className="ml-auto" busy={busy} onClick={() => does("/close")}>
+        Close without merging
+      </Button>
+    </Foot>
+  );
+}
+
+function Foot({ children }: { children: ReactNode }) {
+  return <div className="flex flex-wrap items-center gap-2 border-line border-t px-4 py-3">{children}</div>;
+}

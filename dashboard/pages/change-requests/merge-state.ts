@@ -1,0 +1,77 @@
+import type { MergePreview } from "../../../src/contract/change-request.ts";
+import { ApiFailure, messageOf } from "../../api/failure.ts";
+import type { ReviewedChangeRequest } from "./review.ts";
+
+interface MergeState {
+  look: "good" | "wait" | "bad" | "done";
+  title: string;
+  /** What it means, and what to do next. */
+  note: string;
+  canMerge: boolean;
+  isFastForward: boolean;
+  /** The branches changed the same thing; `conflicts` may still be empty. */
+  isConflict: boolean;
+  conflicts: readonly string[];
+}
+
+const NOTHING = { canMerge: false, isFastForward: false, isConflict: false, conflicts: [] };
+
+/** What a merge of a change request would come to, in words. */
+export function mergeStateOf(
+  cr: ReviewedChangeRequest,
+  preview: MergePreview | undefined,
+  error: unknown,
+): MergeState {
+  const { base_ref: base, head_ref: head } = cr;
+  if (cr.status === "merged") {
+    const note = `Its commit is ${cr.merge_commit_sha?.slice(0, 8) ?? "on the base branch"}.`;
+    return { ...NOTHING, look: "done", title: `Merged into ${base}`, note };
+  }
+  if (cr.status === "closed") {
+    const note = "Reopen it to take it up again.";
+    return { ...NOTHING, look: "wait", title: "Closed without merging", note };
+  }
+  if (error) return { ...NOTHING, look: "bad", ...failed(error) };
+  if (!preview) return { ...NOTHING, look: "wait", title: "Looking whether it would merge", note: "" };
+  if (preview.is_up_to_date) {
+    const note = `${base} already has every commit of ${head}. Push to it, or close this.`;
+    return { ...NOTHING, look: "wait", title: "There is nothing to merge", note };
+  }
+  if (preview.merge_base === null) {
+    const note = `${head} and ${base} have no commit in common. Rebase the work onto ${base}, and push it again.`;
+    return { ...NOTHING, look: "bad", title: "The histories are unrelated", note };
+  }
+  if (!preview.can_merge) {
+    const { conflicts } = preview;
+    const title = `It conflicts with ${base}`;
+    const note =
+      conflicts.length === 0
+        ? `Merge ${base} into ${head}, resolve what conflicts, and push.`
+        : `Both sides changed the same in ${conflicts.length === 1 ? "this file" : `these ${conflicts.length} files`}. Merge ${base} into ${head}, resolve them, and push:`;
+    return { ...NOTHING, look: "bad", title, note, isConflict: true, conflicts };
+  }
+  const missing = missingApprovals(cr);
+  const isFastForward = preview.can_fast_forward;
+  if (missing > 0) {
+    const title = `It needs ${missing === 1 ? "one more approval" : `${missing} more approvals`}`;
+    const note = `This project asks for ${cr.required_approvals} before a merge. Those of agents, and those on earlier commits, do not count.`;
+    return { ...NOTHING, look: "wait", title, note, isFastForward };
+  }
+  const note = isFastForward
+    ? `A fast-forward: ${base} has not moved since ${head} left it.`
+    : `Nothing conflicts with ${base}. A merge commit will join the two.`;
+  return { ...NOTHING, look: "good", title: "It can be merged", note, canMerge: true, isFastForward };
+}
+
+function missingApprovals({
+  approvals = [],
+  required_approvals: required = 0,
+}: ReviewedChangeRequest): number {
+  return Math.max(0, required - approvals.filter(({ counts }) => counts).length);
+}
+
+function failed(error: unknown): { title: string; note: string } {
+  const code = error instanceof ApiFailure ? error.code : "";
+  const title = code === "branch_missing" ? "A branch is missing" : "It is not known whether it would merge";
+  return { title, note: messageOf(error) };
+}

@@ -1,0 +1,102 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import type { CrStatusFilter, MergePreview } from "../../../src/contract/change-request.ts";
+import { call } from "../../api/call.ts";
+import { useList } from "../../api/list.ts";
+import { path } from "../../api/path.ts";
+import type { ReviewComment, ReviewedChangeRequest } from "./review.ts";
+
+/** Comments are asked for all at once: a page of them is this many at most. */
+const COMMENTS_PAGE = 200;
+/** Further pages of comments that are asked for: nobody reads more of them. */
+const COMMENT_PAGES = 10;
+
+/** Where a change request is in the API. */
+export interface Where {
+  projectId: string;
+  /** Its id or number. */
+  cr: string;
+}
+
+const under = ({ projectId, cr }: Where) => path`/projects/${projectId}/change-requests/${cr}`;
+const keyOf = ({ projectId, cr }: Where) => [projectId, "change_request", cr];
+
+export function useChangeRequests(projectId: string, status: CrStatusFilter, q: string) {
+  const query = new URLSearchParams({ status, ...(q && { q }) });
+  return useList<ReviewedChangeRequest>(
+    [projectId, "change_request", "list", status, q],
+    `${path`/projects/${projectId}/change-requests`}?${query}`,
+    "change_requests",
+  );
+}
+
+export function useChangeRequest(where: Where) {
+  return useQuery({
+    queryKey: keyOf(where),
+    queryFn: async ({ signal }) => {
+      const answer = await call<{ change_request: ReviewedChangeRequest }>("GET", under(where), { signal });
+      return answer.change_request;
+    },
+  });
+}
+
+/** Whether and how the branch would merge now. */
+export function usePreview(where: Where, enabled: boolean) {
+  return useQuery({
+    queryKey: [...keyOf(where), "preview"],
+    queryFn: ({ signal }) => call<MergePreview>("GET", `${under(where)}/merge-preview`, { signal }),
+    enabled,
+  });
+}
+
+/** A commit of the head branch that the base branch does not have. */
+export interface CrCommit {
+  sha: string;
+  title: string;
+  body: string;
+  author_name: string;
+  author_email: string;
+  authored_at: string | null;
+}
+
+export function useCommits(where: Where) {
+  return useList<CrCommit>([...keyOf(where), "commits"], `${under(where)}/commits`, "commits");
+}
+
+export function useComments(where: Where) {
+  return useQuery({
+    queryKey: [...keyOf(where), "comments"],
+    queryFn: async ({ signal }) => {
+      const all: ReviewComment[] = [];
+      let cursor = "";
+      for (let pages = 0; pages < COMMENT_PAGES; pages++) {
+        const query = new URLSearchParams({ limit: String(COMMENTS_PAGE), ...(cursor && { cursor }) });
+        const answer = await call<{ comments: ReviewComment[]; next_cursor?: string | null }>(
+          "GET",
+          `${under(where)}/comments?${query}`,
+          { signal },
+        );
+        all.push(...answer.comments);
+        cursor = answer.next_cursor ?? "";
+        if (cursor === "") break;
+      }
+      return all;
+    },
+  });
+}
+
+interface Act {
+  method?: "POST" | "PATCH" | "DELETE";
+  /** Below the change request: `/merge`; the change request itself if left out. */
+  at?: string;
+  body?: unknown;
+}
+
+/** Does something to a change request; whatever comes of it, what is shown of it is asked for again. */
+export function useAct<Answer = unknown>(where: Where) {
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: ({ method = "POST", at = "", body }: Act) =>
+      call<Answer>(method, `${under(where)}${at}`, body === undefined ? {} : { body }),
+    onSettled: () => queries.invalidateQueries({ queryKey: [where.projectId, "change_request"] }),
+  });
+}

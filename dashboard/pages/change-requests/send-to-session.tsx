@@ -1,0 +1,63 @@
+import { Link } from "wouter";
+import { path } from "../../api/path.ts";
+import { useProject } from "../../api/project.ts";
+import { Button } from "../../parts/button.tsx";
+import { Failure, Notice } from "../../parts/notice.tsx";
+import { useAct, type Where } from "./queries.ts";
+import type { ReviewedChangeRequest, Thread } from "./review.ts";
+
+/** Answer of whatever gives a session something to do. */
+export interface Sent {
+  session_id: string;
+  prompt_id: string | null;
+  /** There was no session to ask: one was started. */
+  created: boolean;
+}
+
+interface Props {
+  where: Where;
+  cr: ReviewedChangeRequest;
+  threads: readonly Thread[];
+}
+
+/** Gives the open comments to the session that works on the branch. */
+export function SendToSession({ where, cr, threads }: Props) {
+  const act = useAct<Sent>(where);
+  const open = threads.filter(({ first }) => first.resolved_at === null).length;
+  if (cr.status !== "open") return null;
+  return (
+    <section aria-labelledby="to-session" className="flex flex-col gap-2">
+      <h2 id="to-session" className="font-semibold">
+        The agent
+      </h2>
+      <p className="text-muted text-sm">
+        {open === 0
+          ? "There is no open comment to send to the session."
+          : `Asks the agent to work on ${open === 1 ? "the open comment" : `the ${open} open comments`}.`}
+      </p>
+      <Button
+        className="self-start"
+        busy={act.isPending}
+        disabled={open === 0}
+        onClick={() => act.mutate({ at: "/send-to-session", body: {} })}
+      >
+        Send to the session
+      </Button>
+      <Failure error={act.error} />
+      {act.data && <SentNotice sent={act.data} />}
+    </section>
+  );
+}
+
+/** Says which session was asked, and leads there. */
+export function SentNotice({ sent }: { sent: Sent }) {
+  const { slug } = useProject();
+  return (
+    <Notice kind="success">
+      {sent.created ? "A session was started for it. " : "The session has it. "}
+      <Link href={path`/projects/${slug}/sessions/${sent.session_id}`} className="underline">
+        Watch it work
+      </Link>
+    </Notice>
+  );
+}

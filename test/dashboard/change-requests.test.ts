@@ -1,0 +1,164 @@
+import { afterAll, beforeAll, expect } from "bun:test";
+import { barriers, CHROMIUM, DESKTOP, overflow, PHONE } from "../helpers/browser.ts";
+import { FIRST, startDashboard } from "../helpers/dashboard.ts";
+import { needs } from "../helpers/needs.ts";
+import { Remote } from "../helpers/remote.ts";
+
+const test = needs(...CHROMIUM);
+const svc = startDashboard();
+const remote = new Remote();
+/** The project, in the API and on its pages. */
+let project: string;
+let pages: string;
+
+beforeAll(async () => {
+  if (!CHROMIUM[1]) return;
+  remote.commit("main", { "a.txt": "one\ntwo\nthree\n", "b.txt": "b\n" });
+  const { project_id, slug } = await svc.api.project(remote.url);
+  project = `/v1/projects/${project_id}`;
+  pages = `/projects/${slug}/change-requests`;
+});
+afterAll(() => remote.remove());
+
+/** Opens a change request of a new branch that changes one file, and returns its number. */
+async function propose(title: string, head: string, text: string, description = ""): Promise<number> {
+  remote.branch(head, "main");
+  remote.commit(head, { "a.txt": text }, { message: `Change for ${head}\n\nBecause.` });
+  const body = { title, head_ref: head, description };
+  const opened = await svc.api.call("POST", `${project}/change-requests`, { body });
+  expect(opened.status).toBe(201);
+  return opened.body.number;
+}
+
+test("the list has filters and a search, which are in the address", async () => {
+  const { page, faults, close } = await svc.openAs(FIRST, pages);
+  await page.getByText("There is no open change request").waitFor();
+  await page.getByText('svc cr open --title "What it does" --head my-branch').waitFor();
+  const number = await propose("Count from four", "listed", "four\n");
+  // nothing is loaded again by hand: the page hears of it
+  await page.getByRole("link", { name: "Count from four" }).waitFor();
+  await page.getByRole("button", { name: "Closed" }).click();
+  await page.waitForURL("**?status=closed");
+  await page.getByText("None is closed").waitFor();
+  await svc.api.call("POST", `${project}/change-requests/${number}/close`);
+  await page.getByRole("link", { name: "Count from four" }).waitFor();
+  await page.goBack();
+  await page.getByText("There is no open change request").waitFor();
+  expect(faults()).toEqual([]);
+  await close();
+});
+
+test("a project's own address leads to its change requests", async () => {
+  const { page, close } = await svc.openAs(FIRST, pages.replace("/change-requests", ""));
+  await page.waitForURL(`**${pages}`);
+  await close();
+});
+
+test("words are edited, a message is written, and what was merged is on the base branch", async () => {
+  const number = await propose("Typo", "edited", "one\n2\nthree\n", "Says **two** with a digit.");
+  const { page, faults, close } = await svc.openAs(FIRST, `${pages}/${number}`);
+  await page.locator("strong", { hasText: "two" }).waitFor();
+  await page.getByRole("button", { name: "Edit title" }).click();
+  await page.getByRole("textbox", { name: "Title" }).fill("Write two as a digit");
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByRole("heading", { name: `Write two as a digit #${number}` }).waitFor();
+  await page.getByRole("button", { name: "Edit the description" }).click();
+  await page.getByLabel("Description", { exact: true }).last().fill("Says it with a `digit`.");
+  await page.keyboard.press("Control+Enter");
+  await page.locator("code", { hasText: "digit" }).waitFor();
+
+  // the base moves: a merge commit will be needed
+  remote.commit("main", { "b.txt": "moved\n" });
+  await page.reload();
+  await page.getByText("A merge commit will join the two.").waitFor();
+  await page.getByRole("button", { name: "Write a message" }).click();
+  const message = page.getByLabel("Merge message");
+  expect(await message.getAttribute("placeholder")).toBe(`Merge CR #${number}: Write two as a digit`);
+  await message.fill("Digits only\n\nAs agreed.");
+  await page.getByRole("button", { name: "Merge", exact: true }).click();
+  await page.getByRole("heading", { name: "Merged into main" }).waitFor();
+  expect(await page.evaluate(() => document.activeElement?.id)).toBe("merge");
+  expect(remote.git("log", "-1", "--format=%B", "main").trim()).toBe("Digits only\n\nAs agreed.");
+  expect(remote.git("show", "main:a.txt")).toBe("one\n2\nthree\n");
+  expect(faults()).toEqual([]);
+  await close();
+});
+
+test("who else merges, closes or pushes is seen at once", async () => {
+  const number = await propose("Watched", "watched", "one\n2\n3\n");
+  const { page, faults, close } = await svc.openAs(FIRST, `${pages}/${number}`);
+  await page.getByRole("heading", { name: "It can be merged" }).waitFor();
+  await svc.api.call("POST", `${project}/change-requests/${number}/close`);
+  await page.getByRole("heading", { name: "Closed without merging" }).waitFor();
+  await page.getByRole("button", { name: "Reopen" }).click();
+  await page.getByRole("heading", { name: "It can be merged" }).waitFor();
+  await svc.api.call("POST", `${project}/change-requests/${number}/merge`);
+  await page.getByRole("heading", { name: "Merged into main" }).waitFor();
+  expect(await page.getByRole("button", { name: "Merge", exact: true }).count()).toBe(0);
+  expect(faults()).toEqual([]);
+  await close();
+});
+
+test.each([
+  ["conflicts", "It conflicts with main", ["a.txt"]],
+  ["missing", "A branch is missing", []],
+  ["stale", "There is nothing to merge", []],
+  ["unrelated", "The histories are unrelated", []],
+])("what stands in the way of a merge is said (%s)", async (head, title, files) => {
+  remote.branch("start", "main");
+  const number = await propose(`In the way: ${head}`, head, `${head}\n`);
+  if (head === "conflicts") remote.commit("main", { "a.txt": "something else\n" });
+  if (head === "missing") remote.deleteBranch(head);
+  if (head === "stale") remote.branch(head, "main");
+  if (head === "unrelated") {
+    remote.deleteBranch(head);
+    remote.commit(head, { "c.txt": "c\n" });
+  }
+  const { page, faults, close } = await svc.openAs(FIRST, `${pages}/${number}`);
+  await page.getByRole("heading", { name: title }).waitFor();
+  expect(
+    await page.getByRole("list", { name: "Files in conflict" }).getByRole("listitem").allInnerTexts(),
+  ).toEqual(files);
+  expect(await page.getByRole("button", { name: "Merge", exact: true }).isDisabled()).toBe(true);
+  expect(await page.getByRole("button", { name: "Ask the session to resolve" }).count()).toBe(files.length);
+  await page.getByRole("button", { name: "Close without merging" }).click();
+  await page.getByRole("heading", { name: "Closed without merging" }).waitFor();
+  expect(faults()).toEqual([]);
+  await close();
+});
+
+test("one that is not there is said so", async () => {
+  const { page, faults, close } = await svc.openAs(FIRST, `${pages}/4711`);
+  await page.getByText("The project has no such change request.").waitFor();
+  expect(faults()).toEqual([]);
+  await close();
+});
+
+test.each([
+  ["desktop", { size: DESKTOP }],
+  ["phone", { size: PHONE }],
+  ["in the dark", { dark: true }],
+])("the pages shut nobody out (%s)", async (name, options) => {
+  const number = await propose(
+    `Look ${name}`,
+    `look-${name.replaceAll(" ", "-")}`,
+    `${name}\n`,
+    "- a\n- b\n\n```\ncode\n```",
+  );
+  const { page, faults, close } = await svc.openAs(FIRST, pages, options);
+  const looks = async () => {
+    expect(await barriers(page)).toEqual([]);
+    expect(await overflow(page)).toBe(0);
+  };
+  await page.getByRole("link", { name: `Look ${name}` }).waitFor();
+  await looks();
+  await page.getByRole("link", { name: `Look ${name}` }).click();
+  await page.getByRole("heading", { name: "It can be merged" }).waitFor();
+  await looks();
+  await page.getByRole("link", { name: "Commits" }).click();
+  await page.waitForURL(`**${pages}/${number}?view=commits`);
+  await page.getByRole("region", { name: "Commits" }).waitFor();
+  await looks();
+  expect(faults()).toEqual([]);
+  await close();
+});

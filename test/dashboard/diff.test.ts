@@ -1,0 +1,235 @@
+import { afterAll, beforeAll, expect } from "bun:test";
+import type { Locator, Page } from "playwright-core";
+import { barriers, CHROMIUM, DESKTOP, overflow, PHONE, type Visit } from "../helpers/browser.ts";
+import { FIRST, startDashboard } from "../helpers/dashboard.ts";
+import { needs } from "../helpers/needs.ts";
+import { Remote } from "../helpers/remote.ts";
+
+const test = needs(...CHROMIUM);
+const svc = startDashboard();
+const remote = new Remote();
+/** The page of the changes. */
+let changes: string;
+
+const BEFORE = {
+  "src/app.ts": "export const limit = 10;\nexport function area(side: number) {\n  return side;\n}\n",
+  "src/same.ts": "  spaced\n",
+  "run.sh": "echo 1\n",
+  "windows.txt": "one\r\ntwo\r\n",
+  "gone.txt": "bye\n",
+  "bun.lock": "1\n",
+  "picture.png": new Uint8Array([0, 1, 2]),
+};
+const AFTER = {
+  "src/app.ts": "export const limit = 20;\nexport function area(side: number) {\n  return side * side;\n}\n",
+  "src/same.ts": "    spaced\n",
+  "src/deep/down/new.ts": "/* one\ntwo */\nconst a = `x`;\n",
+  "trojan.ts": "if (x) { /*\u202e } \u2066*/ f\u200b(); \u00ad}\n",
+  "run.sh": { executable: "echo 1\n" },
+  "windows.txt": "one\r\nthree\r\n",
+  "gone.txt": null,
+  "bun.lock": "2\n",
+  "picture.png": new Uint8Array([0, 3, 4]),
+  "no end.txt": "without",
+  "empty.txt": "",
+  "ünï\tcode.txt": "x\n",
+  "long.js": `let a = "${"x".repeat(9_000)}END";\n`,
+  "large.txt": "y\n".repeat(2_000),
+};
+
+beforeAll(async () => {
+  if (!CHROMIUM[1]) return;
+  remote.commit("main", BEFORE);
+  remote.branch("work", "main");
+  remote.commit("work", AFTER);
+  const { project_id, slug } = await svc.api.project(remote.url);
+  const body = { title: "Everything at once", head_ref: "work" };
+  await svc.api.call("POST", `/v1/projects/${project_id}/change-requests`, { body });
+  changes = `/projects/${slug}/change-requests/1?view=changes`;
+});
+afterAll(() => remote.remove());
+
+async function open(options: Parameters<typeof svc.openAs>[2] = {}): Promise<Visit> {
+  const visited = await svc.openAs(FIRST, changes, options);
+  await visited.page.locator("[data-line]").first().waitFor();
+  return visited;
+}
+
+/** What is drawn of a file, from its head to the next: the rows' numbers and text. */
+async function rowsOf(page: Page, path: string): Promise<string[]> {
+  await page.getByLabel("Filter files").fill(path);
+  await page.getByRole("treeitem", { name: path.slice(path.lastIndexOf("/") + 1) }).click();
+  await headOf(page, path).waitFor();
+  await page.getByLabel("Filter files").fill("");
+  const all = await page.locator("[data-row]").evaluateAll((elements) =>
+    elements.map((element) => {
+      const numbers = Array.from(element.querySelectorAll("[data-number]"), (each) =>
+        each.getAttribute("data-number"),
+      );
+      return {
+        index: Number(element.getAttribute("data-index")),
+        head: element.querySelector("[data-file-head]") !== null,
+        text: (numbers.length > 0 ? `${numbers.join(" ")}|` : "") + element.textContent,
+      };
+    }),
+  );
+  all.sort((a, b) => a.index - b.index);
+  const first = all.findIndex(({ head, text }) => head && text.includes(path));
+  const rest = all.slice(first + 1);
+  const next = rest.findIndex(({ head }) => head);
+  return rest
+    .slice(0, next < 0 ? undefined : next)
+    .map(({ text }) => text)
+    .filter((text) => text !== "");
+}
+
+const headOf = (page: Page, path: string): Locator => page.locator("[data-file-head]", { hasText: path });
+
+test("every kind of change is shown for what it is", async () => {
+  const { page, faults, close } = await open();
+  expect(await rowsOf(page, "src/app.ts")).toEqual([
+    "@@ -1,4 +1,4 @@",
+    "1 |-export const limit = 10;",
+    " 1|+export const limit = 20;",
+    "2 2| export function area(side: number) {",
+    "3 |-  return side;",
+    " 3|+  return side * side;",
+    "4 4| }",
+  ]);
+  expect(await page.locator(".code .bg-added-strong").first().textContent()).toBe("20");
+  expect(await rowsOf(page, "run.sh")).toEqual([
+    "Mode changed: plain file (100644) → executable file (100755)",
+  ]);
+  expect(await rowsOf(page, "windows.txt")).toEqual([
+    "@@ -1,2 +1,2 @@",
+    "1 1| one",
+    "2 |-two␍",
+    " 2|+three␍",
+  ]);
+  expect((await rowsOf(page, "gone.txt")).at(-1)).toBe("1 |-bye");
+  expect(await rowsOf(page, "picture.png")).toEqual(["A binary file is not shown."]);
+  expect((await rowsOf(page, "no end.txt")).at(-1)).toBe(" 1|+without⊘ No newline at end of file");
+  expect(await rowsOf(page, "empty.txt")).toEqual(["The file is empty."]);
+  expect((await rowsOf(page, "code.txt")).at(-1)).toBe(" 1|+x");
+  const trojan = (await rowsOf(page, "trojan.ts")).at(-1);
+  expect(trojan).toBe(" 1|+if (x) { /*U+202E } U+2066*/ fU+200B(); U+00AD}");
+  expect(
+    await page.getByText("This file may not be what it looks like").locator("..").textContent(),
+  ).toContain("2 characters that change the order in which text is shown, and 2 invisible characters");
+  expect(faults()).toEqual([]);
+  await close();
+});
+
+test("what is long, large or generated is unfolded when asked for", async () => {
+  const { page, faults, close } = await open();
+  expect(await rowsOf(page, "bun.lock")).toEqual([
+    "It looks generated: 2 changed lines are not shown.Show them in bun.lock",
+  ]);
+  await page.getByRole("button", { name: /^Show them\s+in bun.lock/ }).click();
+  await page.getByText("@@ -1 +1 @@").first().waitFor();
+  expect((await rowsOf(page, "large.txt"))[0]).toContain("It is large: 2000 changed lines");
+  expect((await rowsOf(page, "long.js")).at(-1)).toMatch(/x\d+ more characters$/);
+  await page.getByRole("button", { name: "more characters" }).click();
+  await page.getByText(/END";$/).waitFor();
+  expect(await overflow(page)).toBe(0);
+  expect(faults()).toEqual([]);
+  await close();
+});
+
+test("all is done by the keyboard, and the focus is never lost", async () => {
+  const { page, faults, close } = await open();
+  const focused = () => page.evaluate(() => document.activeElement?.textContent ?? "");
+  await page.getByRole("button", { name: "Next file" }).focus();
+  await page.keyboard.press("j");
+  await page.waitForFunction(() => document.activeElement?.textContent?.includes("src/app.ts"));
+  await page.keyboard.press("n");
+  await page.waitForFunction(() => document.activeElement?.textContent?.includes("src/same.ts"));
+  await page.keyboard.press("k");
+  await page.waitForFunction(() => document.activeElement?.textContent?.includes("src/app.ts"));
+  await page.keyboard.press("Enter");
+  expect(await headOf(page, "src/app.ts").getAttribute("aria-expanded")).toBe("false");
+  expect(await focused()).toContain("src/app.ts");
+  await page.keyboard.press("Enter");
+  // from the head by way of the path and the mark to the first line, then from line to line
+  for (let i = 0; i < 3; i++) await page.keyboard.press("Tab");
+  const label = () => page.evaluate(() => document.activeElement?.getAttribute("aria-label"));
+  expect(await label()).toBe("Comment on line 1, removed");
+  await page.keyboard.press("ArrowDown");
+  await page.waitForFunction(
+    () => document.activeElement?.getAttribute("aria-label") === "Comment on line 1, added",
+  );
+  await page.keyboard.press("Enter");
+  await page.waitForFunction(() => document.activeElement?.tagName === "TEXTAREA");
+  await page.keyboard.press("Escape");
+  await page.waitForFunction(
+    () => document.activeElement?.getAttribute("aria-label") === "Comment on line 1, added",
+  );
+  // the tree
+  await page.getByLabel("Filter files").focus();
+  await page.keyboard.press("Tab");
+  await page.keyboard.press("Home");
+  await page.waitForFunction(() => document.activeElement?.textContent?.includes("3 files"));
+  await page.keyboard.press("ArrowLeft");
+  expect(await page.getByRole("treeitem", { name: /^src.*3 files/ }).getAttribute("aria-expanded")).toBe(
+    "false",
+  );
+  await page.keyboard.press("End");
+  await page.keyboard.press("Enter");
+  await page.waitForFunction(() => document.activeElement?.textContent?.includes("code.txt"));
+  expect(faults()).toEqual([]);
+  await close();
+});
+
+test("a file is marked as viewed until it changes", async () => {
+  const { page, faults, close } = await open();
+  const mark = (path: string) => page.getByRole("checkbox", { name: `Viewed ${path}` });
+  await rowsOf(page, "src/app.ts");
+  await mark("src/app.ts").check();
+  await page.getByText("1 of 14 viewed").waitFor();
+  expect(await headOf(page, "src/app.ts").getAttribute("aria-expanded")).toBe("false");
+  await rowsOf(page, "src/same.ts");
+  await mark("src/same.ts").check();
+  remote.commit("work", { "src/same.ts": "changed again\n" });
+  await page.reload();
+  await page.getByText("1 of 14 viewed").waitFor();
+  await rowsOf(page, "src/app.ts");
+  expect(await mark("src/app.ts").isChecked()).toBe(true);
+  expect(await mark("src/same.ts").isChecked()).toBe(false);
+  expect(faults()).toEqual([]);
+  await close();
+});
+
+test("old and new stand side by side where there is room", async () => {
+  const { page, faults, close } = await open();
+  await page.getByText("Split").click();
+  expect(await rowsOf(page, "src/app.ts")).toEqual([
+    "@@ -1,4 +1,4 @@",
+    "1 1|-export const limit = 10;+export const limit = 20;",
+    "2 2| export function area(side: number) { export function area(side: number) {",
+    "3 3|-  return side;+  return side * side;",
+    "4 4| } }",
+  ]);
+  await page.setViewportSize(PHONE);
+  await page.getByText(/^Files \(\d+\)$/).waitFor();
+  expect(await page.getByText("Split").count()).toBe(0);
+  await page.setViewportSize(DESKTOP);
+  await page.reload();
+  await page.locator("[data-line=old]").first().waitFor();
+  expect(await page.getByLabel("Split").isChecked()).toBe(true);
+  expect(await barriers(page)).toEqual([]);
+  expect(faults()).toEqual([]);
+  await close();
+});
+
+test.each([
+  ["desktop", { size: DESKTOP }],
+  ["phone", { size: PHONE }],
+  ["in the dark", { dark: true }],
+])("the changes shut nobody out (%s)", async (_, options) => {
+  const { page, faults, close } = await open(options);
+  await page.locator(".hljs-keyword").first().waitFor();
+  expect(await barriers(page)).toEqual([]);
+  expect(await overflow(page)).toBe(0);
+  expect(faults()).toEqual([]);
+  await close();
+});
