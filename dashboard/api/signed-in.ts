@@ -1,15 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
+import type { BrowserSession } from "../../src/contract/sign-in.ts";
 import { call } from "./call.ts";
-
-/** Answer of `GET /v1/auth/session`. */
-export interface SignedIn {
-  signed_in: boolean;
-  user?: { user_id: string; email: string; name: string };
-  sign_up: "open" | "invited";
-  github: boolean;
-  /** Nobody can sign in with a password yet. */
-  first_user: boolean;
-}
 
 export const SIGNED_IN = ["signed-in"];
 
@@ -17,7 +8,7 @@ export const SIGNED_IN = ["signed-in"];
 export function useSignedIn() {
   return useQuery({
     queryKey: SIGNED_IN,
-    queryFn: ({ signal }) => call<SignedIn>("GET", "/auth/session", { signal }),
+    queryFn: ({ signal }) => call<BrowserSession>("GET", "/auth/session", { signal }),
     staleTime: 60_000,
   });
 }

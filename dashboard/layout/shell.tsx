@@ -1,7 +1,6 @@
-import { useMutation, useQueryClient } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { Link } from "wouter";
-import { call } from "../api/call.ts";
+import { useSignOut } from "../api/sign-out.ts";
 import { useSignedIn } from "../api/signed-in.ts";
 import { Button } from "../parts/button.tsx";
 import { ThemeChoice } from "../parts/theme-choice.tsx";
@@ -38,15 +37,7 @@ export function Shell({ children }: { children: ReactNode }) {
 
 function UserMenu() {
   const { data } = useSignedIn();
-  const queries = useQueryClient();
-  const signOut = useMutation({
-    mutationFn: () => call("POST", "/auth/sign-out"),
-    // nothing of this person's may be seen by the next
-    onSettled: () => {
-      queries.clear();
-      window.location.assign("/login");
-    },
-  });
+  const signOut = useSignOut("/login");
   return (
     <details name="menu" className="relative">
       <summary className="flex min-h-9 list-none items-center gap-1 rounded-md px-2 hover:bg-raised">

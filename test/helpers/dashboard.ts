@@ -19,12 +19,12 @@ export interface Dashboard {
 export const FIRST = "first@example.com";
 
 /** A server and a browser for the tests of a file; both end with them, and every profile that is still open. */
-export function startDashboard(env: Record<string, string> = {}): Dashboard {
+export function startDashboard(options: Parameters<typeof startApi>[0] = {}): Dashboard {
   setDefaultTimeout(TEST_MS);
   let api: Api | undefined;
   let browser: Browser | undefined;
   beforeAll(async () => {
-    if (CHROMIUM[1]) [api, browser] = await Promise.all([startApi({ env }), startBrowser()]);
+    if (CHROMIUM[1]) [api, browser] = await Promise.all([startApi(options), startBrowser()]);
   });
   afterAll(async () => {
     await browser?.close();

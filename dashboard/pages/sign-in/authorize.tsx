@@ -1,6 +1,7 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { useLocation, useSearch } from "wouter";
+import type { DeviceRequest } from "../../../src/contract/device.ts";
 import { call } from "../../api/call.ts";
 import { path } from "../../api/path.ts";
 import { useSignedIn } from "../../api/signed-in.ts";
@@ -12,7 +13,6 @@ import { TextField } from "../../parts/field.tsx";
 import { Loading } from "../../parts/loading.tsx";
 import { Failure, Notice } from "../../parts/notice.tsx";
 import { Visible } from "../../parts/visible.tsx";
-import type { DeviceRequest } from "./link-types.ts";
 
 /** Where `svc login` leads (RFC 8628, 3.3): whoever is signed in here says whether that terminal may be, too. */
 export function Authorize() {

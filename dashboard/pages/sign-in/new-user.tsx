@@ -1,0 +1,51 @@
+import { type FormEvent, useState } from "react";
+import { Link } from "wouter";
+import type { Link as OneTimeLink } from "../../../src/contract/sign-in.ts";
+import { byField } from "../../api/failure.ts";
+import { Entrance } from "../../layout/entrance.tsx";
+import { Button } from "../../parts/button.tsx";
+import { Failure } from "../../parts/notice.tsx";
+import { useEnter } from "./enter.ts";
+import { Invited, Until } from "./invited.tsx";
+import { NewUserFields } from "./new-user-fields.tsx";
+
+/** A link that makes a user: the first, or one who was invited. */
+export function NewUser({ token, link }: { token: string; link: OneTimeLink }) {
+  const [user, setUser] = useState({ name: "", email: link.email ?? "", password: "" });
+  const accept = useEnter<typeof user & { token: string }>("/auth/link", "/");
+  const errors = byField(accept.error, Object.keys(user));
+  const isInvited = link.kind === "invitation";
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    accept.mutate({ token, ...user });
+  };
+  const back = `/login?next=${encodeURIComponent(`/welcome?token=${encodeURIComponent(token)}`)}`;
+  return (
+    <Entrance title={isInvited ? "You are invited" : "Welcome to svc"}>
+      {isInvited ? (
+        <Invited link={link} />
+      ) : (
+        <p className="text-muted">
+          You are the first here. Choose how you sign in from now on; you can invite others afterwards.
+        </p>
+      )}
+      <form onSubmit={submit} className="flex flex-col gap-4">
+        <NewUserFields user={user} onChange={setUser} errors={errors} isEmailFixed={link.email !== null} />
+        <Failure error={errors.rest} />
+        <Button type="submit" look="primary" busy={accept.isPending}>
+          {isInvited ? "Join" : "Begin"}
+        </Button>
+      </form>
+      {isInvited && (
+        <p>
+          Do you sign in here already?{" "}
+          <Link href={back} className="text-accent underline">
+            Sign in first
+          </Link>
+          , and join as who you are.
+        </p>
+      )}
+      <Until link={link} />
+    </Entrance>
+  );
+}
