@@ -31,6 +31,9 @@ export async function buildDashboard(): Promise<void> {
   const built = await Bun.build({
     entrypoints: [join(ROOT, "dashboard/main.tsx")],
     target: "browser",
+    // of a package's variants the one without a document: others make markup of text (to read `&lt;`), which the page's
+    // policy stops
+    conditions: ["worker"],
     splitting: true,
     minify: true,
     naming: "[name]-[hash].[ext]",

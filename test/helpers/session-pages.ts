@@ -39,7 +39,8 @@ export async function startSessionPages(): Promise<SessionPages> {
     running,
     runtimeOf: (sessionId) => known(sessionId).runtime,
     async open(path, options) {
-      const visited = await visit(browser, `${bench.api.url}/login`, options);
+      // the least that there is to load before it is signed in
+      const visited = await visit(browser, `${bench.api.url}/assets/icon.svg`, options);
       await signIn(visited, bench.api, `/projects/${bench.projectId}${path}`);
       return visited;
     },

@@ -8,6 +8,7 @@ import { LinkButton } from "../../parts/button.tsx";
 import { Loading } from "../../parts/loading.tsx";
 import { Failure, Notice } from "../../parts/notice.tsx";
 import { Page } from "../../parts/page.tsx";
+import { visibleText } from "../../parts/visible.tsx";
 import { useWide } from "../../parts/wide.ts";
 import { ActionDialog, Actions, type Doing } from "./actions.tsx";
 import { Boot } from "./boot.tsx";
@@ -93,6 +94,9 @@ function Live({ session, followed, slug }: { session: Session; followed: Followe
           )}
         </aside>
       </div>
+      <p aria-live="polite" className="sr-only">
+        {visibleText(state.announced)}
+      </p>
       <ActionDialog
         session={session}
         slug={slug}

@@ -67,9 +67,6 @@ export function Conversation({ session, chat, state }: Props) {
           <Asked key={ask.id} ask={ask} chat={chat} />
         ))}
       </div>
-      <p aria-live="polite" className="sr-only">
-        {state.announced}
-      </p>
       <div className="sticky bottom-0 z-10 -mb-16 flex flex-col gap-2 bg-canvas pt-2 pb-4">
         {!isAtEnd && (
           <div className="-top-8 absolute inset-x-0 flex justify-center">

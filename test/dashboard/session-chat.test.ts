@@ -1,0 +1,304 @@
+import { afterAll, beforeAll, expect, setDefaultTimeout } from "bun:test";
+import type { Page } from "playwright-core";
+import { barriers, CHROMIUM, DESKTOP, overflow, PHONE } from "../helpers/browser.ts";
+import type { ScriptedRuntime } from "../helpers/conversation.ts";
+import { needs } from "../helpers/needs.ts";
+import { type SessionPages, startSessionPages } from "../helpers/session-pages.ts";
+import { until } from "../helpers/until.ts";
+
+// a browser on a busy machine
+setDefaultTimeout(60_000);
+const test = needs(...CHROMIUM);
+
+let pages: SessionPages;
+beforeAll(async () => {
+  if (CHROMIUM[1]) pages = await startSessionPages();
+});
+afterAll(() => pages?.stop());
+
+/** The page of a session whose conversation a test plays. */
+async function talk(options?: Parameters<SessionPages["open"]>[1], before?: (r: ScriptedRuntime) => void) {
+  const { session_id } = await pages.running();
+  const runtime = pages.runtimeOf(session_id);
+  before?.(runtime);
+  const visited = await pages.open(`/sessions/${session_id}`, options);
+  await until("the page listens", () => runtime.listeners > 0, 30_000);
+  const chat = visited.page.getByRole("region", { name: "Conversation" });
+  return { ...visited, id: session_id, runtime, chat, say: (words: string) => say(visited.page, words) };
+}
+
+const field = (page: Page) => page.getByRole("textbox", { name: "Your words to the agent" });
+
+async function say(page: Page, words: string): Promise<void> {
+  await field(page).fill(words);
+  await page.keyboard.press("Enter");
+}
+
+test("words come as they are said, tools and edits open, and all of it is there when the page is loaded again", async () => {
+  const { page, runtime, chat, say, faults, close } = await talk();
+  const gate = Promise.withResolvers<void>();
+  runtime.onPrompt(async (run) => {
+    run.begin();
+    const part = run.part();
+    part.more("I look **at");
+    await gate.promise;
+    part.more(" it**.\n\n```\nlet x\n\nlet y\n```\n");
+    part.whole();
+    const input = { command: "npm test" };
+    run.tool("bash", { status: "running", input });
+    run.tool("bash", { status: "completed", input, output: "3 \u001b[32mpass\u001b[0m", title: "npm test" });
+    const metadata = {
+      diff: "@@ -1 +1,2 @@\n-one\n+two\n+three\n",
+      filediff: { additions: 2, deletions: 1 },
+    };
+    run.tool("edit", { status: "completed", input: { filePath: "a.txt" }, output: "", metadata });
+    run.end();
+  });
+  await say("Look at it");
+  await chat.getByText("I look **at").waitFor();
+  expect(await page.getByRole("button", { name: "Abort" }).isVisible()).toBe(true);
+  expect(await field(page).inputValue()).toBe("");
+  gate.resolve();
+  const looksWell = async () => {
+    await chat.locator("strong", { hasText: "at it" }).waitFor();
+    expect(await chat.getByRole("article", { name: "Asked" }).allTextContents()).toEqual(["Look at it"]);
+    expect(await chat.locator("pre code").first().textContent()).toBe("let x\n\nlet y\n");
+    await chat.getByText("a.txt +2 -1").waitFor();
+    const ran = chat.locator("details", { hasText: "bash" });
+    expect(await ran.getByText("3 pass").isVisible()).toBe(false);
+    await ran.locator("summary").click();
+    expect(await ran.getByText("3 pass").isVisible()).toBe(true);
+    await page.getByRole("button", { name: "Abort" }).waitFor({ state: "detached" });
+  };
+  await looksWell();
+  // only whole answers are read out
+  expect(await page.locator("[aria-live=polite].sr-only").textContent()).toContain("I look **at it**.");
+  await page.reload();
+  await looksWell();
+  expect(faults()).toEqual([]);
+  await close();
+});
+
+test.each([
+  ["Allow once", "once"],
+  ["Always allow", "always"],
+  ["Reject", "reject"],
+])("a permission is answered where it is asked: %s", async (button, reply) => {
+  const { runtime, chat, say, close } = await talk();
+  runtime.onPrompt(async (run) => {
+    run.begin();
+    await run.permission("bash", ["rm -rf \u202edist"]);
+    await run.say("Done.");
+    run.end();
+  });
+  await say("Clean up");
+  const card = chat.getByRole("alert");
+  expect(await card.textContent()).toContain("May it use bash?rm -rf U+202Edist");
+  await card.getByRole("button", { name: button }).click();
+  await chat.getByText("Done.").waitFor();
+  expect(await card.count()).toBe(0);
+  expect(runtime.asked.at(-1)?.body).toEqual({ reply });
+  await close();
+});
+
+test("a question is answered by choice or in own words, or not at all", async () => {
+  const { page, runtime, chat, say, close } = await talk();
+  const options = [
+    { label: "Red", description: "warm" },
+    { label: "Blue", description: "Blue" },
+  ];
+  runtime.onPrompt(async (run) => {
+    run.begin();
+    await run.question([
+      { question: "Which?", options },
+      { question: "Where?", options, multiple: true, custom: false },
+    ]);
+    run.end();
+  });
+  const answers = () => runtime.asked.findLast(({ path }) => path.startsWith("/question"));
+  await say("one");
+  const send = page.getByRole("button", { name: "Answer", exact: true });
+  await chat.getByRole("radio", { name: "Blue" }).check();
+  expect(await send.isDisabled()).toBe(true);
+  await chat.getByRole("checkbox", { name: "Red warm" }).check();
+  await chat.getByRole("checkbox", { name: "Blue" }).check();
+  await send.click();
+  await until("it is answered", () => answers() !== undefined);
+  expect(answers()?.body).toEqual({ answers: [["Blue"], ["Red", "Blue"]] });
+  await say("two");
+  await chat.getByRole("radio", { name: "Red" }).check();
+  await chat.getByLabel("An answer in your own words").fill("Green");
+  expect(await chat.getByRole("radio", { name: "Red" }).isChecked()).toBe(false);
+  await page.getByRole("button", { name: "Give no answer" }).click();
+  await until("it is refused", () => answers()?.path.endsWith("/reject") === true);
+  await close();
+});
+
+test("what the agent does is aborted by Escape and by the button", async () => {
+  const { page, runtime, chat, say, close } = await talk();
+  runtime.onPrompt((run) => {
+    run.begin();
+    run.part().more("On and on");
+  });
+  for (const how of ["Escape", "button"] as const) {
+    await say("Go on");
+    await page.getByRole("button", { name: "Abort" }).waitFor();
+    await chat.getByText("On and on").last().waitFor();
+    if (how === "Escape") await page.keyboard.press("Escape");
+    else await page.getByRole("button", { name: "Abort" }).click();
+    await page.getByRole("button", { name: "Abort" }).waitFor({ state: "detached" });
+  }
+  expect(await chat.getByText("The agent's run was aborted.").count()).toBe(2);
+  await close();
+});
+
+test("a cut connection is made again, and what was missed is caught up with, once", async () => {
+  const { page, runtime, chat, say, faults, close } = await talk();
+  const gate = Promise.withResolvers<void>();
+  runtime.onPrompt(async (run) => {
+    run.begin();
+    const part = run.part();
+    part.more("Before ");
+    await gate.promise;
+    part.more("after.");
+    part.whole();
+    run.end();
+  });
+  await say("Speak");
+  await chat.getByText("Before").waitFor();
+  runtime.down = 502;
+  runtime.cut();
+  await page.getByText("Connecting again").waitFor();
+  gate.resolve();
+  runtime.down = null;
+  await chat.getByText("Before after.").waitFor();
+  await page.getByText("Connecting again").waitFor({ state: "detached" });
+  await page.getByRole("button", { name: "Abort" }).waitFor({ state: "detached" });
+  expect(await chat.getByText("Before").count()).toBe(1);
+  expect(await chat.getByRole("article", { name: "Asked" }).count()).toBe(1);
+  expect(faults()).toEqual([]);
+  await close();
+});
+
+test("an answer that is cut off, tried again or fails is marked, also when the page is loaded again", async () => {
+  const { page, runtime, chat, say, close } = await talk();
+  runtime.onPrompt((run) => {
+    run.begin();
+    run.retry(1, "overloaded");
+    run.retry(2, "overloaded");
+    run.fail("APIError", "No \u202ecredit left");
+  });
+  await say("fail");
+  await chat.getByText("The agent's run failed: No U+202Ecredit left").waitFor();
+  expect(await chat.getByText("The model does not answer (overloaded). Try 3").count()).toBe(1);
+  runtime.onPrompt((run) => {
+    run.begin();
+    run.part().more("Half an");
+    run.die();
+  });
+  await say("die");
+  await chat.getByText("The answer was cut off").waitFor();
+  await page.reload();
+  await chat.getByText("The agent's run failed: No U+202Ecredit left").waitFor();
+  await chat.getByText("The answer was cut off").waitFor();
+  await close();
+});
+
+test("what is typed stays until it is sent; Shift-Enter makes a line; what did not get there comes back", async () => {
+  const { page, runtime, chat, close } = await talk();
+  await field(page).fill("one");
+  await page.keyboard.press("Shift+Enter");
+  await page.keyboard.type("two");
+  await page.reload();
+  expect(await field(page).inputValue()).toBe("one\ntwo");
+  await until("the page listens", () => runtime.listeners > 0);
+  await chat.getByText("Nothing has been said yet").waitFor();
+  runtime.down = 403;
+  await field(page).press("Enter");
+  await page.getByRole("alert").filter({ hasText: "It starts." }).waitFor();
+  expect(await field(page).inputValue()).toBe("one\ntwo");
+  runtime.down = null;
+  await field(page).press("Enter");
+  await chat.getByRole("article", { name: "Asked" }).waitFor();
+  expect(await field(page).inputValue()).toBe("");
+  await close();
+});
+
+test("words to a session that is stopped start it again, wait in the queue, and can be withdrawn", async () => {
+  const { page, id, close } = await talk();
+  await pages.call("POST", `/${id}/stop`);
+  await page.getByText("Stopped", { exact: true }).waitFor();
+  const gate = Promise.withResolvers<void>();
+  pages.provider.onStart = () => gate.promise;
+  await say(page, "Wake up");
+  await page.getByText("Starting: sandbox").waitFor();
+  await say(page, "And then this");
+  const queue = page.getByRole("list", { name: "Prompts that wait" });
+  await queue.getByText("And then this").waitFor();
+  const second = queue.getByRole("listitem").filter({ hasText: "And then this" });
+  await second.getByRole("button", { name: "Withdraw" }).click();
+  await second.waitFor({ state: "detached" });
+  gate.resolve();
+  pages.provider.onStart = () => {};
+  await page.getByText("Running", { exact: true }).waitFor();
+  await until("it is prompted", () => pages.provider.sandboxes.get(id)?.prompts.length === 1);
+  expect(pages.provider.sandboxes.get(id)?.prompts[0]?.text).toContain("Wake up");
+  await page.getByRole("link", { name: "Prompts" }).click();
+  await page.getByText("answered").waitFor();
+  await page.getByText("aborted").waitFor();
+  await close();
+});
+
+test("the end stays in view unless the reader has scrolled up, and a long past is shown in parts", async () => {
+  const past = Array.from({ length: 80 }, (_, at): [string, string] => [`question ${at}`, `answer ${at}`]);
+  const { page, runtime, chat, close } = await talk({}, (r) => r.remember(...past));
+  const atEnd = () =>
+    page.evaluate(() => {
+      const { scrollTop, scrollHeight, clientHeight } = document.documentElement;
+      return scrollHeight - scrollTop - clientHeight < 5;
+    });
+  await chat.getByText("answer 79").waitFor();
+  await until("the end is in view", atEnd);
+  expect(await chat.getByText("question 29", { exact: true }).count()).toBe(0);
+  const run = runtime.run();
+  run.begin();
+  await run.say("more\n\n".repeat(20));
+  await until("the end is in view", atEnd);
+  await page.mouse.move(400, 300);
+  await page.mouse.wheel(0, -600);
+  await page.getByRole("button", { name: "To the end" }).waitFor();
+  await run.say("unseen");
+  await page.getByRole("button", { name: "New messages" }).waitFor();
+  expect(await atEnd()).toBe(false);
+  await page.getByRole("button", { name: "New messages" }).click();
+  await until("the end is in view", atEnd);
+  run.end();
+  await page.getByRole("button", { name: "Show earlier" }).click();
+  await chat.getByText("question 29", { exact: true }).waitFor();
+  await close();
+});
+
+test.each([
+  ["desktop", { size: DESKTOP }],
+  ["phone", { size: PHONE }],
+  ["in the dark", { dark: true }],
+])("a conversation shuts nobody out (%s)", async (_, options) => {
+  const { page, runtime, chat, faults, close } = await talk(options);
+  const run = runtime.run();
+  run.begin();
+  await run.say(
+    `# A title\n\n- one\n- two\n\n| a | b |\n|---|---|\n| ${"wide ".repeat(80)} | c |\n\n\`\`\`\n`,
+  );
+  await run.say(`${"long".repeat(100)}\n\`\`\`\n\n> quoted [link](https://example.com)`);
+  const title = "a/very/long/path/".repeat(12);
+  run.tool("bash", { status: "completed", input: { command: title }, output: title.repeat(9), title });
+  run.tool("read", { status: "error", input: { filePath: title }, error: "no such file" });
+  void run.permission("bash", [title]);
+  void run.question([{ question: title, options: [{ label: title, description: title }] }]);
+  await chat.getByText("The agent asks", { exact: true }).waitFor();
+  for (const summary of await chat.locator("summary").all()) await summary.click();
+  expect(await barriers(page)).toEqual([]);
+  expect(await overflow(page)).toBe(0);
+  expect(faults()).toEqual([]);
+  await close();
+});
