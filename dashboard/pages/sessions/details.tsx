@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 import type { Session } from "../../../src/contract/session.ts";
-import { usePeople } from "../../api/people.ts";
+import { useNames } from "../../api/members.ts";
 import { Ago } from "../../parts/ago.tsx";
 import { Visible } from "../../parts/visible.tsx";
 import { ChangeRequests } from "./change-requests.tsx";
@@ -8,7 +8,7 @@ import { Preview } from "./preview.tsx";
 
 /** What is known of a session, and what it leads to. */
 export function Details({ session, slug }: { session: Session; slug: string }) {
-  const nameOf = usePeople(session.account_id);
+  const names = useNames(session.account_id);
   return (
     <div className="flex flex-col gap-6">
       <dl className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-4 gap-y-1.5 text-sm">
@@ -28,7 +28,7 @@ export function Details({ session, slug }: { session: Session; slug: string }) {
         </Row>
         <Row name="Sandbox">{session.sandbox_provider}</Row>
         <Row name="Started by">
-          <Visible>{nameOf(session.created_by)}</Visible>, <Ago at={session.created_at} />
+          <Visible>{names.get(session.created_by) ?? "somebody"}</Visible>, <Ago at={session.created_at} />
         </Row>
         <Row name="Active">
           <Ago at={session.last_active_at} />

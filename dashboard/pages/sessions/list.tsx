@@ -2,8 +2,8 @@ import { useState } from "react";
 import { Link } from "wouter";
 import type { Session } from "../../../src/contract/session.ts";
 import { useList } from "../../api/list.ts";
+import { useNames } from "../../api/members.ts";
 import { path } from "../../api/path.ts";
-import { usePeople } from "../../api/people.ts";
 import { useProject } from "../../api/project.ts";
 import { Ago } from "../../parts/ago.tsx";
 import { Badge } from "../../parts/badge.tsx";
@@ -28,6 +28,7 @@ const FILTERS = [
 /** The sessions of a project, those that changed last first. */
 export function Sessions() {
   const project = useProject();
+  const names = useNames(project.account_id);
   const [status, setStatus] = useState("");
   const own = path`/projects/${project.project_id}/sessions`;
   const list = useList<Session>(
@@ -65,7 +66,12 @@ export function Sessions() {
       {sessions.length > 0 && (
         <ul className="divide-y divide-line overflow-hidden rounded-lg border border-line bg-surface">
           {sessions.map((session) => (
-            <Row key={session.session_id} session={session} slug={project.slug} />
+            <Row
+              key={session.session_id}
+              session={session}
+              slug={project.slug}
+              who={names.get(session.created_by) ?? "somebody"}
+            />
           ))}
         </ul>
       )}
@@ -86,8 +92,7 @@ function None({ status, slug }: { status: string; slug: string }) {
   );
 }
 
-function Row({ session, slug }: { session: Session; slug: string }) {
-  const nameOf = usePeople(session.account_id);
+function Row({ session, slug, who }: { session: Session; slug: string; who: string }) {
   const { saved } = session;
   return (
     <li className="relative flex flex-wrap items-center gap-x-4 gap-y-1 px-4 py-3 hover:bg-raised">
@@ -120,7 +125,7 @@ function Row({ session, slug }: { session: Session; slug: string }) {
       )}
       <StatusBadge session={session} />
       <p className="basis-40 text-muted text-sm sm:text-right">
-        <Ago at={session.last_active_at} /> by <Visible>{nameOf(session.created_by)}</Visible>
+        <Ago at={session.last_active_at} /> by <Visible>{who}</Visible>
       </p>
     </li>
   );
