@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { openapi } from "@elysia/openapi";
 import { Elysia } from "elysia";
+import { oneAccountRoutes } from "./accounts/account-routes.ts";
 import { accountRoutes } from "./accounts/routes.ts";
 import { authRoutes } from "./auth/routes.ts";
 import { changeRequestRoutes } from "./change-requests/routes.ts";
@@ -91,6 +92,7 @@ export function createApp(deps: Deps) {
         .use(signInRoutes(deps))
         .use(deviceRoutes(deps))
         .use(accountRoutes(deps))
+        .use(oneAccountRoutes(deps))
         .use(projectRoutes(deps))
         .use(gatewayRoutes(deps))
         .use(secretRoutes(deps))

@@ -26,6 +26,55 @@ export const me = Type.Object({
 });
 export type Me = Static<typeof me>;
 
+const role = Type.Union([Type.Literal("owner"), Type.Literal("admin"), Type.Literal("member")]);
+const accountName = Type.String({ minLength: 1, maxLength: NAME_MAX, pattern: "\\S" });
+
+/** Answer of `GET /v1/accounts/:accountId`. */
+export const account = Type.Object({
+  account_id: uuid,
+  name: Type.String(),
+  slug: Type.String(),
+  tier: Type.String(),
+  role: Type.Union([role], { description: "The caller's own." }),
+  created_at: time,
+});
+export type Account = Static<typeof account>;
+
+/** Body of `PATCH /v1/accounts/:accountId`. */
+export const editAccountBody = Type.Object({ name: accountName });
+
+/** One who belongs to an account. */
+export const member = Type.Object({
+  user_id: uuid,
+  email: Type.String(),
+  name: Type.String(),
+  role,
+  created_at: time,
+});
+export type Member = Static<typeof member>;
+
+/** Body of `PATCH /v1/accounts/:accountId/members/:userId`. */
+export const editMemberBody = Type.Object({ role });
+
+/** An invitation that nobody has taken up, without its link. */
+export const invitation = Type.Object({
+  invitation_id: uuid,
+  email: Type.Union([Type.String(), Type.Null()], { description: "Null: whoever has the link." }),
+  role,
+  created_by: Type.Union([uuid, Type.Null()]),
+  created_at: time,
+  expires_at: time,
+});
+export type Invitation = Static<typeof invitation>;
+
+/** Answer of `POST /v1/accounts/:accountId/invitations`: the only time the link is shown. */
+export const madeInvitation = Type.Composite([invitation, Type.Object({ url: Type.String() })]);
+export type MadeInvitation = Static<typeof madeInvitation>;
+
+/** Body of `POST /v1/accounts/:accountId/invitations`. */
+export const inviteBody = Type.Object({ email: Type.Optional(Type.String({ maxLength: 254 })), role });
+export type InviteBody = Static<typeof inviteBody>;
+
 export { SERVICE_KEY_PREFIX, TOKEN_PREFIX } from "./token.ts";
 
 /** A user token without its secret. */
