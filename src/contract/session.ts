@@ -14,6 +14,14 @@ export const SESSION_STATUSES = [
 ] as const;
 export type SessionStatus = (typeof SESSION_STATUSES)[number];
 
+/** Those of a session that has a sandbox, or is to get one. */
+export const LIVE_STATUSES = ["provisioning", "running"] as const satisfies readonly SessionStatus[];
+
+/** Whether a session has a sandbox, or is to get one: only then anything may be done in its name. */
+export function isAlive({ status }: { status: SessionStatus }): boolean {
+  return LIVE_STATUSES.some((live) => live === status);
+}
+
 /** Spec 3.3. */
 export const SANDBOX_STATES = ["provisioning", "active", "stopped", "error", "archived"] as const;
 

@@ -10,6 +10,7 @@ import {
   tokens,
 } from "../../db/schema/index.ts";
 import { type ProjectRow, unauthorized } from "../auth/caller.ts";
+import { isAlive } from "../contract/session.ts";
 import { CLONE_CREDENTIAL_PREFIX } from "../contract/token.ts";
 import type { Deps } from "../deps.ts";
 
@@ -63,15 +64,10 @@ export async function resolveCloneCredential(
     throw unauthorized("The clone credential has expired; fetch a new one.");
   const [row] = await liveSession(deps.db).execute({ sessionId, projectId, issuedFor });
   const isIssued = row?.tokenId === issuedFor || row?.serviceKeyHash === issuedFor;
-  if (!row || !isIssued || row.branch !== branch || !isLive(row.status)) {
+  if (!row || !isIssued || row.branch !== branch || !isAlive(row)) {
     throw unauthorized("The session of this clone credential has ended.");
   }
   return { project: row.project, sessionId, branch, saves };
-}
-
-/** Only a session that starts or runs has a sandbox that may fetch and push. */
-export function isLive(status: string): boolean {
-  return status === "provisioning" || status === "running";
 }
 
 const liveSession = prepared((db: Db) =>

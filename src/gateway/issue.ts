@@ -4,10 +4,11 @@ import { resolveProject, unauthorized } from "../auth/caller.ts";
 import { SvcError } from "../contract/errors.ts";
 import { UUID } from "../contract/id.ts";
 import type { CloneCredential, CredentialScope } from "../contract/project.ts";
+import { isAlive } from "../contract/session.ts";
 import { SERVICE_KEY_PREFIX, TOKEN_USER } from "../contract/token.ts";
 import type { Deps } from "../deps.ts";
 import { gitUrlOf } from "../projects/wire.ts";
-import { CLONE_CREDENTIAL_LIFE_S, isLive, writeCloneCredential } from "./clone-credential.ts";
+import { CLONE_CREDENTIAL_LIFE_S, writeCloneCredential } from "./clone-credential.ts";
 import { liveBranch } from "./pusher.ts";
 
 /**
@@ -80,7 +81,7 @@ async function sessionOfKey(deps: Deps, key: string, projectName: string): Promi
   if (row.projectId !== projectName.toLowerCase()) {
     throw new SvcError("forbidden", "This sandbox belongs to another project.");
   }
-  if (!isLive(row.status)) throw new SvcError("forbidden", "The session of this sandbox has ended.");
+  if (!isAlive(row)) throw new SvcError("forbidden", "The session of this sandbox has ended.");
   const { sessionId, projectId, branch } = row;
   return { sessionId, projectId, branch, issuedFor: serviceKeyHash };
 }

@@ -3,9 +3,10 @@ import { projectSessions } from "../../db/schema/index.ts";
 import { type Caller, type ProjectRow, resolveProject, unauthorized } from "../auth/caller.ts";
 import { savedRef } from "../contract/daemon.ts";
 import { SvcError } from "../contract/errors.ts";
+import { isAlive } from "../contract/session.ts";
 import { CLONE_CREDENTIAL_PREFIX } from "../contract/token.ts";
 import type { Deps } from "../deps.ts";
-import { isLive, resolveCloneCredential } from "./clone-credential.ts";
+import { resolveCloneCredential } from "./clone-credential.ts";
 
 /** Who fetches or pushes. A session is known by its branch; a project token without a session is a script's. */
 export type Pusher =
@@ -56,7 +57,7 @@ export async function liveBranch(deps: Deps, projectId: string, sessionId: strin
     .select({ branch: projectSessions.branchName, status: projectSessions.status })
     .from(projectSessions)
     .where(and(eq(projectSessions.sessionId, sessionId), eq(projectSessions.projectId, projectId)));
-  return session && isLive(session.status) ? session.branch : null;
+  return session && isAlive(session) ? session.branch : null;
 }
 
 function readCredential(authorization: string | null): string {

@@ -1,8 +1,9 @@
-import { and, eq, inArray } from "drizzle-orm";
+import { and, eq } from "drizzle-orm";
 import type { Db } from "../../db/client.ts";
 import { accounts, projectSessions } from "../../db/schema/index.ts";
 import { SvcError } from "../contract/errors.ts";
 import type { Deps } from "../deps.ts";
+import { isUp } from "./alive.ts";
 
 /**
  * Takes a place for one more session among those that the account may have at once (spec 8): in the transaction that
@@ -17,10 +18,7 @@ export async function takePlace({ config }: Pick<Deps, "config">, tx: Db, accoun
     .for("update");
   if (!account) throw new SvcError("not_found", "The account was deleted in the meantime.");
   const limit = config.sessionCaps.get(account.tier) ?? config.sessionCaps.get("*") ?? 0;
-  const counted = and(
-    eq(projectSessions.accountId, accountId),
-    inArray(projectSessions.status, ["provisioning", "running"]),
-  );
+  const counted = and(eq(projectSessions.accountId, accountId), isUp);
   const active = await tx.$count(projectSessions, counted);
   if (active < limit) return;
   throw new SvcError(

@@ -1,12 +1,12 @@
 import { eq } from "drizzle-orm";
 import { projectSessions, projects } from "../../db/schema/index.ts";
+import { isAlive } from "../contract/session.ts";
 import type { Deps } from "../deps.ts";
 import { isWithinReach } from "../jobs/places.ts";
 import { withClaim } from "./claim.ts";
 import { endSession, removeSession } from "./end.ts";
 import { fail } from "./fail.ts";
 import { type Start, startSandbox } from "./start.ts";
-import { isAlive } from "./stop.ts";
 import { watchGoal } from "./watch-goal.ts";
 
 /** A session that is asked to be something else again and again has its turn later: its job is asked for anew. */

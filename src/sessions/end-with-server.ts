@@ -1,6 +1,7 @@
-import { and, eq, inArray } from "drizzle-orm";
+import { and, eq } from "drizzle-orm";
 import { projectSessions } from "../../db/schema/index.ts";
 import type { Deps } from "../deps.ts";
+import { isUp } from "./alive.ts";
 import { endSession } from "./end.ts";
 
 /**
@@ -17,7 +18,7 @@ export async function stopWithServer(deps: Deps): Promise<void> {
         eq(projectSessions.provider, "local"),
         eq(projectSessions.place, deps.serverId),
         eq(projectSessions.goal, "running"),
-        inArray(projectSessions.status, ["provisioning", "running"]),
+        isUp,
       ),
     )
     .returning();

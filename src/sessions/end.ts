@@ -1,7 +1,8 @@
-import { and, eq, inArray } from "drizzle-orm";
+import { and, eq } from "drizzle-orm";
 import { projectSessions } from "../../db/schema/index.ts";
 import type { Deps } from "../deps.ts";
 import { announce } from "../events/announce.ts";
+import { isUp } from "./alive.ts";
 import { endKeys } from "./keys.ts";
 import { openLog } from "./log.ts";
 import { keepSandboxLog } from "./logs.ts";
@@ -22,13 +23,7 @@ export async function endSession(deps: Deps, session: SessionRow): Promise<void>
     const [row] = await tx
       .update(projectSessions)
       .set({ status: "stopped", step: null, updatedAt: now })
-      .where(
-        and(
-          eq(projectSessions.sessionId, session.sessionId),
-          eq(projectSessions.goal, "stopped"),
-          inArray(projectSessions.status, ["provisioning", "running"]),
-        ),
-      )
+      .where(and(eq(projectSessions.sessionId, session.sessionId), eq(projectSessions.goal, "stopped"), isUp))
       .returning({ sessionId: projectSessions.sessionId });
     if (!row) return;
     await endKeys(tx, session.sessionId, { state: "stopped", updatedAt: now });

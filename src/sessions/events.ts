@@ -2,13 +2,13 @@ import { eq } from "drizzle-orm";
 import { projectSessions } from "../../db/schema/index.ts";
 import type { ProjectRow } from "../auth/caller.ts";
 import type { LogLine, SessionEvent } from "../contract/session.ts";
+import { isAlive } from "../contract/session.ts";
 import type { Deps } from "../deps.ts";
 import { streamOf } from "../http/stream.ts";
 import { type NumberedLine, readLog, readLogAfter } from "./log.ts";
 import { sandboxLines } from "./logs.ts";
 import { createPromptTeller } from "./prompts/changes.ts";
 import { findSession, sessionsWithSandbox } from "./read.ts";
-import { isAlive } from "./stop.ts";
 import { type SessionRow, toWire } from "./wire.ts";
 
 /** Changes that another server makes are seen this late at most; those of this one are seen at once. */

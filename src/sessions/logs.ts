@@ -1,10 +1,9 @@
 import type { ProjectRow } from "../auth/caller.ts";
-import { LOG_MAX_BYTES, type LogLine } from "../contract/session.ts";
+import { isAlive, LOG_MAX_BYTES, type LogLine } from "../contract/session.ts";
 import type { Deps } from "../deps.ts";
 import { within } from "../git/within.ts";
 import { openLog, readLog, withoutControls } from "./log.ts";
 import { findSession } from "./read.ts";
-import { isAlive } from "./stop.ts";
 import type { SessionRow } from "./wire.ts";
 
 /** Lines that are answered when nobody says how many. */

@@ -1,5 +1,6 @@
 import { and, eq, inArray, or } from "drizzle-orm";
 import { projectSessions } from "../../db/schema/index.ts";
+import { isAlive } from "../contract/session.ts";
 import type { Deps } from "../deps.ts";
 import { isWithinReach, placesOf, queueOf } from "../jobs/places.ts";
 import type { Provider, Sandbox } from "../sandboxes/provider.ts";
@@ -7,7 +8,6 @@ import { howItEnded } from "./boot.ts";
 import { withClaim } from "./claim.ts";
 import { endSandbox } from "./end.ts";
 import { recordFailure } from "./fail.ts";
-import { isAlive } from "./stop.ts";
 import { stillRunning } from "./this-start.ts";
 import type { SessionRow } from "./wire.ts";
 

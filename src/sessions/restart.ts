@@ -3,13 +3,13 @@ import type { Db } from "../../db/client.ts";
 import { projectSessions } from "../../db/schema/index.ts";
 import type { ProjectRow } from "../auth/caller.ts";
 import type { Session } from "../contract/session.ts";
+import { isAlive } from "../contract/session.ts";
 import type { Deps } from "../deps.ts";
 import { goneSince } from "../jobs/gone.ts";
 import { placeOf } from "../jobs/places.ts";
 import { takePlace } from "./cap.ts";
 import { aim } from "./goal.ts";
 import { findSession, unknownSession } from "./read.ts";
-import { isAlive } from "./stop.ts";
 import { type SessionRow, toWire } from "./wire.ts";
 
 /**

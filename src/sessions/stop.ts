@@ -2,7 +2,7 @@ import { eq } from "drizzle-orm";
 import type { Db } from "../../db/client.ts";
 import { projectSessions } from "../../db/schema/index.ts";
 import type { ProjectRow } from "../auth/caller.ts";
-import type { Session, STOP_REASONS } from "../contract/session.ts";
+import { isAlive, type Session, type STOP_REASONS } from "../contract/session.ts";
 import type { Deps } from "../deps.ts";
 import { aim } from "./goal.ts";
 import { countOpen } from "./prompts/open.ts";
@@ -34,11 +34,6 @@ export async function stop(
   });
   deps.changes.notify(session.sessionId);
   return row;
-}
-
-/** Whether a session has a sandbox, or is to get one. */
-export function isAlive({ status }: Pick<SessionRow, "status">): boolean {
-  return status === "provisioning" || status === "running";
 }
 
 async function isPrompted(tx: Db, sessionId: string): Promise<boolean> {

@@ -1,16 +1,16 @@
-import { and, eq, inArray, isNotNull, isNull, lt, ne, or, sql } from "drizzle-orm";
+import { and, eq, isNotNull, isNull, lt, ne, or, sql } from "drizzle-orm";
 import type { Db } from "../../db/client.ts";
 import { projectSessions, servers } from "../../db/schema/index.ts";
 import type { Deps } from "../deps.ts";
 import { announce } from "../events/announce.ts";
 import { declareGone, forgetServers, goneSince } from "../jobs/gone.ts";
+import { isUp } from "./alive.ts";
 import { endKeys } from "./keys.ts";
 import { openLog } from "./log.ts";
 import type { SessionRow } from "./wire.ts";
 
 /** Sessions that are taken over in one round; the rest has its turn in the next. */
 const ROUND = 200;
-const isUp = inArray(projectSessions.status, ["provisioning", "running"]);
 
 /**
  * Takes the sessions of servers that are gone: nobody else can say what becomes of them. What such a server's machine

@@ -1,11 +1,11 @@
 import { and, eq, exists, type SQL, sql } from "drizzle-orm";
 import { projectSessions, sessionPrompts } from "../../../db/schema/index.ts";
+import { isAlive } from "../../contract/session.ts";
 import type { Deps } from "../../deps.ts";
 import { isWithinReach } from "../../jobs/places.ts";
 import { askHealth, type PromptAnswer, sendPrompt } from "../../sandboxes/daemon.ts";
 import { noteActivity } from "../activity.ts";
 import { type Reached, reachSession } from "../reach.ts";
-import { isAlive } from "../stop.ts";
 import { stillRunning } from "../this-start.ts";
 import type { SessionRow } from "../wire.ts";
 import { nextPrompt } from "./open.ts";

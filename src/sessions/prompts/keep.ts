@@ -1,7 +1,8 @@
-import { and, eq, inArray, isNull, notInArray, or } from "drizzle-orm";
+import { and, eq, inArray, isNull, not, or } from "drizzle-orm";
 import { projectSessions, sessionPrompts } from "../../../db/schema/index.ts";
 import type { Deps } from "../../deps.ts";
 import { placesOf } from "../../jobs/places.ts";
+import { isUp } from "../alive.ts";
 import { wakeSession } from "../restart.ts";
 import { deliver, type Turn } from "./deliver.ts";
 
@@ -74,7 +75,6 @@ export function keepPrompts(deps: Deps): PromptKeeper {
 
 /** Sessions here with prompts that can be given, and sessions anywhere that have ended in the middle of an answer. */
 async function unsettled(deps: Deps): Promise<string[]> {
-  const isUp = inArray(projectSessions.status, ["provisioning", "running"]);
   const rows = await deps.db
     .selectDistinct({ sessionId: projectSessions.sessionId })
     .from(sessionPrompts)
@@ -84,10 +84,7 @@ async function unsettled(deps: Deps): Promise<string[]> {
         isNull(sessionPrompts.endedAt),
         or(
           and(isUp, inArray(projectSessions.place, placesOf(deps))),
-          and(
-            eq(sessionPrompts.state, "running"),
-            notInArray(projectSessions.status, ["provisioning", "running"]),
-          ),
+          and(eq(sessionPrompts.state, "running"), not(isUp)),
         ),
       ),
     )
