@@ -10,7 +10,7 @@ import { migrate as runPostgres } from "drizzle-orm/postgres-js/migrator";
 import type { Sql } from "postgres";
 
 /** The folder is beside this file in the source tree and embedded under the same name in a binary. */
-const FOLDER = join(import.meta.dir, "migrations");
+export const MIGRATIONS = join(import.meta.dir, "migrations");
 /** Any constant will do, as long as every version of svc uses the same: "svc" in ASCII. */
 const ADVISORY_LOCK = 0x737663;
 
@@ -30,7 +30,7 @@ export async function migratePostgres(client: Sql): Promise<void> {
     const db = drizzlePostgres(client);
     await db.execute(sql`select pg_advisory_lock(${ADVISORY_LOCK})`);
     await refuseNewerSchema(db);
-    await runPostgres(db, { migrationsFolder: FOLDER });
+    await runPostgres(db, { migrationsFolder: MIGRATIONS });
   } finally {
     await client.end({ timeout: 5 });
   }
@@ -40,7 +40,7 @@ export async function migratePostgres(client: Sql): Promise<void> {
 export async function migrateEmbedded(client: PGlite): Promise<void> {
   const db = drizzlePglite(client);
   await refuseNewerSchema(db);
-  await runEmbedded(db, { migrationsFolder: FOLDER });
+  await runEmbedded(db, { migrationsFolder: MIGRATIONS });
 }
 
 async function refuseNewerSchema(db: PgDatabase<PgQueryResultHKT>): Promise<void> {
@@ -56,8 +56,13 @@ async function refuseNewerSchema(db: PgDatabase<PgQueryResultHKT>): Promise<void
 
 /** Milliseconds since the epoch of the newest migration that this binary carries. */
 function newestMigration(): number {
-  const journal: { entries: { when: number }[] } = JSON.parse(
-    readFileSync(join(FOLDER, "meta", "_journal.json"), "utf8"),
+  return Math.max(...readJournal().map(({ when }) => when));
+}
+
+/** The migrations that this binary carries, in their order. */
+export function readJournal(): { tag: string; when: number }[] {
+  const journal: { entries: { tag: string; when: number }[] } = JSON.parse(
+    readFileSync(join(MIGRATIONS, "meta", "_journal.json"), "utf8"),
   );
-  return Math.max(...journal.entries.map((entry) => entry.when));
+  return journal.entries;
 }

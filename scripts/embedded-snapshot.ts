@@ -1,17 +1,19 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { PGlite } from "@electric-sql/pglite";
-import { SNAPSHOT_FILE, SNAPSHOT_FOLDER } from "../db/snapshot.ts";
+import { migrateEmbedded } from "../db/migrate.ts";
+import { SNAPSHOT_FOLDER, snapshotFile } from "../db/snapshot.ts";
 
-/** Makes the embedded database's snapshot of `db/snapshot.ts`, once for each version of PGlite. */
+/** Makes the embedded database's snapshot of `db/snapshot.ts`, once for each version of PGlite and each state of the migrations. */
 export async function makeSnapshot(): Promise<void> {
-  const file = join(SNAPSHOT_FOLDER, SNAPSHOT_FILE);
+  const file = join(SNAPSHOT_FOLDER, snapshotFile());
   if (existsSync(file)) return;
   const client = await PGlite.create();
+  await migrateEmbedded(client);
   const archive = await client.dumpDataDir("gzip");
   await client.close();
   mkdirSync(SNAPSHOT_FOLDER, { recursive: true });
-  // The folder is embedded as a whole: another version's archive has no place in it, nor has an unfinished one.
+  // The folder is embedded as a whole: another's archive has no place in it, nor has an unfinished one.
   for (const name of readdirSync(SNAPSHOT_FOLDER)) rmSync(join(SNAPSHOT_FOLDER, name));
   const unfinished = `${SNAPSHOT_FOLDER}.${process.pid}`;
   writeFileSync(unfinished, await archive.bytes());

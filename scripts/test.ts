@@ -10,6 +10,8 @@ import { type Job, planTests, runsAlone, usesDocker } from "./test-plan.ts";
 /** An embedded database takes up to 1.1 GB while it is made, and a file may have two. */
 const MEMORY_PER_JOB = 3 * 1024 ** 3;
 const MAX_AT_ONCE = 4;
+/** A file waits for about a third of its time, for what it has started or for a time to pass: another uses that. */
+const JOBS_PER_CORE = 1.5;
 
 const jobs = planTests(process.argv.slice(2));
 if (jobs.length === 0) {
@@ -75,7 +77,7 @@ function countOf(skipped: string[]): string[] {
 
 function atOnce(): number {
   const byMemory = Math.floor(totalmem() / MEMORY_PER_JOB);
-  return Math.max(1, Math.min(availableParallelism(), byMemory, MAX_AT_ONCE));
+  return Math.max(1, Math.min(Math.ceil(availableParallelism() * JOBS_PER_CORE), byMemory, MAX_AT_ONCE));
 }
 
 /** What this machine lacks, by name, then the totals in the last line. */

@@ -282,7 +282,7 @@ describe("the queue", () => {
       cursor = `&cursor=${body.next_cursor}`;
     }
     expect(numbers).toEqual(Array.from({ length: 100 }, (_, index) => 100 - index));
-  }, 20_000);
+  }, 60_000);
 
   test("gives back what is withdrawn, and not what is being answered or over", async () => {
     const id = await running();
