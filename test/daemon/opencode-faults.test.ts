@@ -1,24 +1,22 @@
 import { afterAll, beforeAll, expect } from "bun:test";
 import { memoryOf } from "../../daemon/runtime/memory.ts";
-import { type ScriptedModel, startModel } from "../helpers/model.ts";
+import { type AgentSandbox, startAgentSandbox } from "../helpers/agent-sandbox.ts";
 import { needs } from "../helpers/needs.ts";
 import { killFound } from "../helpers/processes.ts";
-import { RUNTIME, RUNTIME_NAME, runtimeEnvironment } from "../helpers/runtime.ts";
-import { type Sandbox, startSandbox } from "../helpers/sandbox.ts";
+import { RUNTIME, RUNTIME_NAME } from "../helpers/runtime.ts";
+import type { Sandbox } from "../helpers/sandbox.ts";
 import { until } from "../helpers/until.ts";
 
 const test = needs(RUNTIME_NAME, RUNTIME !== null);
 
-let model: ScriptedModel;
+let agent: AgentSandbox;
 let sandbox: Sandbox;
 beforeAll(async () => {
   if (RUNTIME === null) return;
-  model = await startModel();
   // behind something that stands above it, as walls do
   const wrap = JSON.stringify(["setsid", "--wait"]);
-  sandbox = await startSandbox({
+  agent = await startAgentSandbox({
     env: {
-      ...runtimeEnvironment(model),
       SVC_RUNTIME_WRAP: wrap,
       OWN_KEY: "own-model-key",
       ANTHROPIC_API_KEY: "sk-ant-scripted",
@@ -26,12 +24,9 @@ beforeAll(async () => {
     },
     files: { "opencode.json": OWN_PROVIDER },
   });
-  await sandbox.untilHealth("the runtime works", ({ runtime }) => runtime === "ok", 60_000);
+  ({ sandbox } = agent);
 }, 90_000);
-afterAll(async () => {
-  await sandbox?.[Symbol.asyncDispose]();
-  await model?.[Symbol.asyncDispose]();
-}, 30_000);
+afterAll(() => agent?.[Symbol.asyncDispose](), 30_000);
 
 /** A project that brings its own provider, whose key is a secret. */
 const OWN_PROVIDER = JSON.stringify({
@@ -60,7 +55,7 @@ test("a run whose runtime is killed is marked as cut off, and the conversation g
   await prompt(id, `!run echo one\n!slow 300 ${"word ".repeat(200)}`);
   await until(
     "it speaks",
-    () => model.counts.open > 0 && JSON.stringify(model.asked.at(-1)).includes("tool_calls"),
+    () => agent.model.counts.open > 0 && JSON.stringify(agent.model.asked.at(-1)).includes("tool_calls"),
     30_000,
   );
   const before = await sandbox.health();
@@ -73,7 +68,7 @@ test("a run whose runtime is killed is marked as cut off, and the conversation g
 
   await prompt(id, "!say I go on.");
   await until("it goes on", async () => (await texts(id)).at(-1) === "I go on.", 30_000);
-  expect(JSON.stringify(model.asked.at(-1)?.body.messages)).toContain("the answer above is cut off");
+  expect(JSON.stringify(agent.model.asked.at(-1)?.body.messages)).toContain("the answer above is cut off");
   // a restart without a run marks nothing
   const after = await sandbox.health();
   killFound(after.runtime_pid, "SIGKILL");
@@ -84,11 +79,11 @@ test("a run whose runtime is killed is marked as cut off, and the conversation g
 test("a run that a change of secrets cuts off is marked, too; what the model never answered is aborted", async () => {
   const id = await open();
   await prompt(id, "!hang");
-  await until("it waits", () => model.counts.open > 0, 30_000);
+  await until("it waits", () => agent.model.counts.open > 0, 30_000);
   expect((await sandbox.call("POST", "/svc/abort", "platform")).status).toBe(200);
-  await until("the model is let go", () => model.counts.open === 0, 30_000);
+  await until("the model is let go", () => agent.model.counts.open === 0, 30_000);
   await prompt(id, "!hang");
-  await until("it waits", () => model.counts.open > 0, 30_000);
+  await until("it waits", () => agent.model.counts.open > 0, 30_000);
   const { runtime_pid } = await sandbox.health();
   const env = { OWN_KEY: "own-model-key", ANTHROPIC_API_KEY: "sk-ant-scripted", ANOTHER: "1" };
   await sandbox.call("POST", "/svc/env", "platform", { revision: "2", env });
@@ -108,14 +103,18 @@ test("a project's own key reaches its own provider", async () => {
       async () => (await texts(id)).filter((text) => text.endsWith(`${providerID}`)).length === 2,
       30_000,
     );
-    expect(model.asked.at(-1)?.headers.authorization).toBe(`Bearer ${key}`);
+    expect(agent.model.asked.at(-1)?.headers.authorization).toBe(`Bearer ${key}`);
   }
   const providers = await (await sandbox.call("GET", "/provider")).json();
   const anthropic = providers.all.find(({ id }: { id: string }) => id === "anthropic");
   const modelID = Object.keys(anthropic?.models ?? {})[0];
   await prompt(id, "By a key that the runtime knows", { model: { providerID: "anthropic", modelID } });
-  await until("it was asked", () => model.asked.at(-1)?.headers["x-api-key"] === "sk-ant-scripted", 30_000);
-  expect(model.asked.at(-1)?.path).toBe("/v1/messages");
+  await until(
+    "it was asked",
+    () => agent.model.asked.at(-1)?.headers["x-api-key"] === "sk-ant-scripted",
+    30_000,
+  );
+  expect(agent.model.asked.at(-1)?.path).toBe("/v1/messages");
 }, 60_000);
 
 test("its memory is its own process's, wherever that stands below what was started", async () => {

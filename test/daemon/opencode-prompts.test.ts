@@ -2,28 +2,24 @@ import { afterAll, beforeAll, expect } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { DaemonPrompt } from "../../src/contract/daemon.ts";
-import { type ScriptedModel, startModel } from "../helpers/model.ts";
+import { type AgentSandbox, startAgentSandbox } from "../helpers/agent-sandbox.ts";
 import { needs } from "../helpers/needs.ts";
 import { killFound } from "../helpers/processes.ts";
-import { RUNTIME, RUNTIME_NAME, runtimeEnvironment } from "../helpers/runtime.ts";
-import { type Sandbox, startSandbox } from "../helpers/sandbox.ts";
+import { RUNTIME, RUNTIME_NAME } from "../helpers/runtime.ts";
+import type { Sandbox } from "../helpers/sandbox.ts";
 import { until } from "../helpers/until.ts";
 
 const test = needs(RUNTIME_NAME, RUNTIME !== null);
 
 /** What becomes of prompts, with the real agent runtime. */
-let model: ScriptedModel;
+let agent: AgentSandbox;
 let sandbox: Sandbox;
 beforeAll(async () => {
   if (RUNTIME === null) return;
-  model = await startModel();
-  sandbox = await startSandbox({ env: runtimeEnvironment(model) });
-  await sandbox.untilHealth("the runtime works", ({ runtime }) => runtime === "ok", 60_000);
+  agent = await startAgentSandbox();
+  ({ sandbox } = agent);
 }, 90_000);
-afterAll(async () => {
-  await sandbox?.[Symbol.asyncDispose]();
-  await model?.[Symbol.asyncDispose]();
-}, 30_000);
+afterAll(() => agent?.[Symbol.asyncDispose](), 30_000);
 
 test("answers, failures and aborts are told as they are, each prompt once", async () => {
   const tools = "!run echo one >> made.txt\n!run echo two >> made.txt\n!say Made.";

@@ -1,33 +1,28 @@
 import { afterAll, beforeAll, expect } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { type ScriptedModel, startModel } from "../helpers/model.ts";
+import { type AgentSandbox, startAgentSandbox } from "../helpers/agent-sandbox.ts";
 import { needs } from "../helpers/needs.ts";
-import { RUNTIME, RUNTIME_NAME, runtimeEnvironment } from "../helpers/runtime.ts";
-import { type Sandbox, startSandbox } from "../helpers/sandbox.ts";
+import { RUNTIME, RUNTIME_NAME } from "../helpers/runtime.ts";
+import type { Sandbox } from "../helpers/sandbox.ts";
 import { until } from "../helpers/until.ts";
 
 const test = needs(RUNTIME_NAME, RUNTIME !== null);
 
 /** The daemon with the real agent runtime and a model that does what its prompts say. */
-let model: ScriptedModel;
+let agent: AgentSandbox;
 let sandbox: Sandbox;
 beforeAll(async () => {
   if (RUNTIME === null) return;
-  model = await startModel();
-  sandbox = await startSandbox({
+  agent = await startAgentSandbox({
     env: {
-      ...runtimeEnvironment(model),
       SVC_BOOTSTRAP_OPENCODE_SESSION: "1",
       SVC_INITIAL_PROMPT: "!run echo one >> first.txt\n!run echo two >> first.txt\n!say Begun.",
     },
   });
-  await sandbox.untilHealth("the runtime works", ({ runtime }) => runtime === "ok", 60_000);
+  ({ sandbox } = agent);
 }, 90_000);
-afterAll(async () => {
-  await sandbox?.[Symbol.asyncDispose]();
-  await model?.[Symbol.asyncDispose]();
-}, 30_000);
+afterAll(() => agent?.[Symbol.asyncDispose](), 30_000);
 
 test("the first prompt is carried out to its end, also after its first tool call", async () => {
   const ids = async () =>

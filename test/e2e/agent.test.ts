@@ -1,52 +1,29 @@
 import { afterAll, beforeAll, expect } from "bun:test";
-import { type Api, startApi } from "../helpers/api.ts";
-import { type ScriptedModel, startModel } from "../helpers/model.ts";
+import { type AgentSession, startAgentSession } from "../helpers/agent-session.ts";
 import { needs } from "../helpers/needs.ts";
-import { Remote } from "../helpers/remote.ts";
-import { MODEL, RUNTIME, RUNTIME_NAME, runtimeEnvironment } from "../helpers/runtime.ts";
-import { untilStatus } from "../helpers/sessions.ts";
+import { RUNTIME, RUNTIME_NAME } from "../helpers/runtime.ts";
 
 const test = needs(RUNTIME_NAME, RUNTIME !== null);
 
 /** The three compiled programs and the real agent runtime: what an agent types in its sandbox, and what it is told. */
-let api: Api;
-let model: ScriptedModel;
-let remote: Remote;
+let agent: AgentSession;
 let sessionId: string;
 let conversation: string;
 
 beforeAll(async () => {
   if (RUNTIME === null) return;
-  model = await startModel();
-  const { SVC_OPENCODE_MODEL, ...env } = runtimeEnvironment(model);
-  api = await startApi({ env: { ...env, SVC_SANDBOX_PROVIDER: "local" } });
-  remote = new Remote();
-  remote.commit("main", { "a.txt": "1\n" });
-  const { project_id } = await api.project(remote.url);
-  const sessions = `/v1/projects/${project_id}/sessions`;
-  await api.call("PUT", `/v1/projects/${project_id}/secrets/API_KEY`, { body: { value: "s3cret" } });
-  const made = await api.call("POST", sessions, { body: { model: MODEL, name: "Try" } });
-  sessionId = made.body.session_id;
-  const look = async () => (await api.call("GET", `${sessions}/${sessionId}`)).body;
-  await untilStatus(look, ["running"], 60_000);
-  conversation = (await runtime("POST", "/session", { title: "svc" })).id;
+  agent = await startAgentSession({ name: "Try", secrets: { API_KEY: "s3cret" } });
+  sessionId = agent.id;
+  await agent.runs();
+  conversation = (await agent.runtime("POST", "/session", { title: "svc" })).id;
 }, 120_000);
-afterAll(async () => {
-  await api?.stop();
-  remote?.remove();
-  await model?.[Symbol.asyncDispose]();
-}, 60_000);
-
-async function runtime(method: string, path: string, body?: unknown) {
-  const options = body === undefined ? {} : { body };
-  return (await api.call(method, `/v1/p/${sessionId}/8000${path}`, options)).body;
-}
+afterAll(() => agent?.[Symbol.asyncDispose](), 60_000);
 
 /** What a command of the agent's printed, and its exit status. */
 async function types(command: string): Promise<{ said: string; code: number }> {
   const parts = [{ type: "text", text: `!run ${command}\n!say Done.` }];
-  await runtime("POST", `/session/${conversation}/message`, { parts });
-  const messages = await runtime("GET", `/session/${conversation}/message`);
+  await agent.runtime("POST", `/session/${conversation}/message`, { parts });
+  const messages = await agent.runtime("GET", `/session/${conversation}/message`);
   const calls = messages
     .flatMap(({ parts }: { parts: { type: string }[] }) => parts)
     .filter(({ type }: { type: string }) => type === "tool");

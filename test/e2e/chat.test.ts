@@ -1,53 +1,30 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout } from "bun:test";
-import { type Api, startApi } from "../helpers/api.ts";
+import { type AgentSession, startAgentSession } from "../helpers/agent-session.ts";
 import { svc } from "../helpers/cli-run.ts";
-import { type ScriptedModel, startModel } from "../helpers/model.ts";
 import { needs } from "../helpers/needs.ts";
 import { allProcesses, type ProcessOf } from "../helpers/processes.ts";
-import { Remote } from "../helpers/remote.ts";
-import { MODEL, RUNTIME, RUNTIME_NAME, runtimeEnvironment } from "../helpers/runtime.ts";
+import { MODEL, RUNTIME, RUNTIME_NAME } from "../helpers/runtime.ts";
 import { svcOnScreen } from "../helpers/screen.ts";
-import { untilStatus } from "../helpers/sessions.ts";
 import { until } from "../helpers/until.ts";
 
 setDefaultTimeout(90_000);
 const test = needs(RUNTIME_NAME, RUNTIME !== null);
 
 /** The client, the server, a local sandbox and the real agent runtime: only the model is scripted. */
-let api: Api;
-let model: ScriptedModel;
-let remote: Remote;
+let agent: AgentSession;
 let env: Record<string, string>;
-let projectId: string;
-let sessionId: string;
 
 beforeAll(async () => {
   if (RUNTIME === null) return;
-  model = await startModel();
-  const { SVC_OPENCODE_MODEL, ...variables } = runtimeEnvironment(model);
-  api = await startApi({ env: { ...variables, SVC_SANDBOX_PROVIDER: "local" } });
-  remote = new Remote();
-  remote.commit("main", { "a.txt": "1\n" });
-  projectId = (await api.project(remote.url)).project_id;
+  agent = await startAgentSession();
+  const { api, projectId } = agent;
   env = { SVC_API_URL: `${api.url}/v1`, SVC_CLI_TOKEN: api.token, SVC_PROJECT_ID: projectId };
-  const made = await api.call("POST", `/v1/projects/${projectId}/sessions`, { body: { model: MODEL } });
-  sessionId = made.body.session_id;
-  await untilStatus(look, ["running"], 60_000);
+  await agent.runs();
 }, 120_000);
-afterAll(async () => {
-  await api?.stop();
-  remote?.remove();
-  await model?.[Symbol.asyncDispose]();
-}, 60_000);
+afterAll(() => agent?.[Symbol.asyncDispose](), 60_000);
 
-const look = async () => (await api.call("GET", `/v1/projects/${projectId}/sessions/${sessionId}`)).body;
 const ask = (prompt: string, ...more: string[]) =>
-  svc(["sessions", "chat", sessionId, "--prompt", prompt, ...more], { env, seconds: 60 });
-
-async function runtime(method: string, path: string, body?: unknown) {
-  const options = body === undefined ? {} : { body };
-  return (await api.call(method, `/v1/p/${sessionId}/8000${path}`, options)).body;
-}
+  svc(["sessions", "chat", agent.id, "--prompt", prompt, ...more], { env, seconds: 60 });
 
 describe("asking one thing", () => {
   test("gives the answer, what was done and the outcome", async () => {
@@ -89,21 +66,21 @@ describe("asking one thing", () => {
   });
 
   test("an agent that the project has not fails at once", async () => {
-    const made = await api.call("POST", `/v1/projects/${projectId}/sessions`, {
+    const made = await agent.api.call("POST", agent.sessions, {
       body: { model: MODEL, agent_name: "nobody" },
     });
     const ran = await svc(["sessions", "chat", made.body.session_id, "--prompt", "x"], { env, seconds: 60 });
     expect(ran).toMatchObject({ code: 1, stderr: expect.stringContaining('Agent not found: "nobody"') });
-    await api.call("DELETE", `/v1/projects/${projectId}/sessions/${made.body.session_id}`);
+    await agent.api.call("DELETE", `${agent.sessions}/${made.body.session_id}`);
   });
 
   test("a runtime that is killed in mid-answer is waited for, and the answer said to be cut off", async () => {
     const asked = ask(`!slow 200 ${"word ".repeat(100)}`);
-    await until("it speaks", () => model.counts.open > 0, 30_000);
+    await until("it speaks", () => agent.model.counts.open > 0, 30_000);
     await Bun.sleep(1000);
     // its own pid is one of the sandbox's
     const isRuntime = ({ command, environment }: ProcessOf) =>
-      /^\S*opencode\S* serve /.test(command) && environment.some((each) => each.includes(sessionId));
+      /^\S*opencode\S* serve /.test(command) && environment.some((each) => each.includes(agent.id));
     for (const { pid } of allProcesses().filter(isRuntime)) process.kill(pid, "SIGKILL");
     const ran = await asked;
     expect(ran).toMatchObject({ code: 1, stderr: expect.stringContaining("The answer was cut off") });
@@ -113,7 +90,7 @@ describe("asking one thing", () => {
 });
 
 test("on a terminal: words as they come, a question, a permission, an abort", async () => {
-  const run = svcOnScreen(["sessions", "chat", sessionId], { env });
+  const run = svcOnScreen(["sessions", "chat", agent.id], { env });
   await run.shows(/^> ?$/m);
   run.type("!ask Which colour? | Red | Blue\\\r!say ok\r");
   await run.shows("  2. Blue");
@@ -126,16 +103,16 @@ test("on a terminal: words as they come, a question, a permission, an abort", as
   run.type("\x03");
   await run.shows("The agent's run was aborted.");
   expect((await run.lines()).at(-1)).toBe("> typed");
-  await until("the model is left alone", () => model.counts.open === 0);
+  await until("the model is left alone", () => agent.model.counts.open === 0);
   run.type("\x15\x04");
   expect(await run.exited).toEqual({ code: 0, signal: null });
 });
 
 test("a permission is asked of whoever talks, and an aborted one troubles nobody after", async () => {
   const rule = { permission: "bash", pattern: "*", action: "ask" };
-  const conversation = (await runtime("GET", "/svc/health")).conversation;
-  await runtime("PATCH", `/session/${conversation}`, { permission: [rule] });
-  const run = svcOnScreen(["sessions", "chat", sessionId], { env });
+  const conversation = (await agent.runtime("GET", "/svc/health")).conversation;
+  await agent.runtime("PATCH", `/session/${conversation}`, { permission: [rule] });
+  const run = svcOnScreen(["sessions", "chat", agent.id], { env });
   await run.shows(/^> ?$/m);
   run.type("!run echo hi\\\r!say ok\r");
   await run.shows("May the agent use bash?\n  echo hi");
@@ -146,7 +123,10 @@ test("a permission is asked of whoever talks, and an aborted one troubles nobody
   await run.shows("echo again\ny: yes, once");
   run.type("\x03");
   await run.shows("The agent's run was aborted.");
-  await until("nothing is asked any more", async () => (await runtime("GET", "/permission")).length === 0);
+  await until(
+    "nothing is asked any more",
+    async () => (await agent.runtime("GET", "/permission")).length === 0,
+  );
   run.type("\x04");
   expect(await run.exited).toEqual({ code: 0, signal: null });
 });

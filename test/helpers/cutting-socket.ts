@@ -2,6 +2,7 @@ import { rmSync } from "node:fs";
 import { createServer, connect as dial, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { tie } from "./tied-sockets.ts";
 
 /** A unix socket in front of another one, which cuts a connection off at a request of the test's choice. */
 export interface CuttingSocket {
@@ -25,17 +26,7 @@ export async function cuttingSocket(target: string): Promise<CuttingSocket> {
   const server = createServer((client) => {
     const upstream = dial(target);
     let isCut = false;
-    const end = () => {
-      client.destroy();
-      upstream.destroy();
-    };
-    for (const socket of [client, upstream]) {
-      open.add(socket);
-      socket.on("error", end).on("close", () => {
-        open.delete(socket);
-        end();
-      });
-    }
+    const end = tie(client, upstream, open);
     client.on("data", (bytes) => {
       if (/^(?:GET|HEAD|POST|PUT|DELETE) \//.test(bytes.toString("latin1", 0, 16))) {
         requests++;

@@ -1,4 +1,5 @@
 import { createServer, connect as dial, type Socket } from "node:net";
+import { tie } from "./tied-sockets.ts";
 
 /** The way of one server to its database, which can be cut for that server alone. */
 export interface DatabaseLink {
@@ -16,17 +17,7 @@ export async function linkTo(databaseUrl: string): Promise<DatabaseLink> {
   const server = createServer((client) => {
     if (isCut) return void client.destroy();
     const upstream = dial(Number(target.port || 5432), target.hostname);
-    const end = () => {
-      client.destroy();
-      upstream.destroy();
-    };
-    for (const socket of [client, upstream]) {
-      open.add(socket);
-      socket.on("error", end).on("close", () => {
-        open.delete(socket);
-        end();
-      });
-    }
+    tie(client, upstream, open);
     client.pipe(upstream).pipe(client);
   });
   const { promise, resolve } = Promise.withResolvers<void>();
