@@ -53,9 +53,21 @@ const PARTS: Components = {
 export function Markdown({ children }: { children: string }) {
   return (
     <div className="flex flex-col gap-2 wrap-anywhere">
-      <ReactMarkdown remarkPlugins={[remarkGfm]} components={PARTS}>
+      <ReactMarkdown remarkPlugins={[remarkGfm]} rehypePlugins={[() => showHidden]} components={PARTS}>
         {visibleText(children)}
       </ReactMarkdown>
     </div>
   );
+}
+
+/** What of hast is looked at. */
+interface Node {
+  value?: unknown;
+  children?: Node[];
+}
+
+/** Names hidden characters that were written as references (`&#x202e;`), which the words do not show. */
+function showHidden(node: Node): void {
+  if (typeof node.value === "string") node.value = visibleText(node.value);
+  for (const child of node.children ?? []) showHidden(child);
 }

@@ -1,8 +1,7 @@
 import { beforeAll, expect } from "bun:test";
-import type { Page } from "playwright-core";
-import { HIDDEN_IN_TEXT } from "../../src/contract/hidden.ts";
 import { CHROMIUM } from "../helpers/browser.ts";
 import { startDashboard } from "../helpers/dashboard.ts";
+import { holdsNothing, named, shows } from "../helpers/hostile-page.ts";
 import { HOSTILE_TEXTS } from "../helpers/hostile-text.ts";
 import { needs } from "../helpers/needs.ts";
 
@@ -63,24 +62,3 @@ test("projects of any name, in the list and on their own pages", async () => {
   expect(faults()).toEqual([]);
   await close();
 });
-
-/** A text as a page has to show it: a character that would act is named. */
-function named(text: string): string {
-  return text.replace(
-    HIDDEN_IN_TEXT,
-    (character) => `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}`,
-  );
-}
-
-/** Each text stands in an element of its own, which keeps its direction to itself. */
-async function shows(page: Page, texts: readonly string[]): Promise<void> {
-  const shown = new Set(await page.locator("bdi").allTextContents());
-  expect(texts.map(named).filter((text) => !shown.has(text))).toEqual([]);
-}
-
-/** Nothing that a text could have made is in the page. */
-async function holdsNothing(page: Page): Promise<void> {
-  const made = "script, iframe, object, embed, svg, math, img, form[action], style, base, video, audio";
-  expect(await page.locator("main").locator(made).count()).toBe(0);
-  expect(await page.evaluate(() => document.body.innerHTML.includes("onerror=alert(1)>"))).toBe(false);
-}

@@ -2,6 +2,7 @@ import { type KeyboardEvent, useCallback, useEffect, useMemo, useRef, useState }
 import { useSearchParams } from "wouter";
 import { Loading } from "../../../parts/loading.tsx";
 import { Failure, Notice } from "../../../parts/notice.tsx";
+import { useWide } from "../../../parts/wide.ts";
 import { LineTalk } from "../line-talk.tsx";
 import type { Where } from "../queries.ts";
 import type { ReviewedChangeRequest, Thread } from "../review.ts";
@@ -9,15 +10,12 @@ import { DiffList, type DiffListHandle } from "./diff-list.tsx";
 import { FileHead } from "./file-head.tsx";
 import type { DiffFile } from "./files.ts";
 import { useDiff } from "./load.ts";
-import { useMedia } from "./media.ts";
 import { type Place, rowsOf } from "./rows.ts";
 import { placeKey, talksOf, useThreadsByPlace } from "./talks.ts";
 import { Toolbar, useLayoutChoice } from "./toolbar.tsx";
 import { TreeView } from "./tree-view.tsx";
 import { useViewed } from "./viewed.ts";
 
-/** Where there is room for the tree beside the lines, and for two columns of them. */
-const WIDE = "(min-width: 60rem)";
 /** The toolbar's height, in pixels, where it stays on top. */
 const TOOLBAR_PX = 52;
 
@@ -38,7 +36,7 @@ export function Changes({ where, cr, threads }: Props) {
     head: cr.head_commit_sha,
     ignoreSpace,
   });
-  const isWide = useMedia(WIDE);
+  const isWide = useWide();
   const [layout, setLayout] = useLayoutChoice();
   const split = isWide && layout === "split";
   const { isViewed, setViewed } = useViewed(cr.cr_id);

@@ -1,0 +1,108 @@
+import { afterAll, beforeAll, expect } from "bun:test";
+import { CHROMIUM } from "../helpers/browser.ts";
+import { FIRST, startDashboard } from "../helpers/dashboard.ts";
+import { holdsNothing, named, shows } from "../helpers/hostile-page.ts";
+import { HOSTILE_TEXTS } from "../helpers/hostile-text.ts";
+import { needs } from "../helpers/needs.ts";
+import { git, Remote } from "../helpers/remote.ts";
+
+const test = needs(...CHROMIUM);
+const svc = startDashboard();
+const remote = new Remote();
+
+/** Texts as names of files: whatever has no zero byte and no slash. */
+const FILES = HOSTILE_TEXTS.map((text) => text.replaceAll("/", "\u2215"));
+/** Texts as names of branches, where git takes them. */
+const BRANCHES = HOSTILE_TEXTS.map((text) =>
+  text.replace(/[\0-\x20\x7f~^:?*[\\]|@\{|\.\.|\/(?=\/|$)|^[-/]|\.$/g, "_"),
+).filter(isBranch);
+
+/** What Markdown makes hidden characters of. */
+const REFERENCES = ["&#x202e;a", "&#8238;b", "&rlm;c", "&ZeroWidthSpace;d", "`\u202e`e"];
+
+let api: string;
+let pages: string;
+beforeAll(async () => {
+  if (!CHROMIUM[1]) return;
+  remote.commit("main", { a: "1\n" });
+  remote.branch("work", "main");
+  const files = FILES.map((name, at) => [name, `${HOSTILE_TEXTS[at]}\n`]);
+  remote.commit("work", Object.fromEntries(files), { message: HOSTILE_TEXTS.join("\n\n") });
+  for (const branch of BRANCHES) remote.branch(branch, "work");
+  const { project_id, slug } = await svc.api.project(remote.url);
+  [api, pages] = [`/v1/projects/${project_id}/change-requests`, `/projects/${slug}/change-requests`];
+  for (const [at, title] of HOSTILE_TEXTS.entries()) {
+    const body = { title, description: title, head_ref: BRANCHES[at % BRANCHES.length] };
+    const { status, text } = await svc.api.call("POST", api, { body });
+    if (status !== 201) throw new Error(`${JSON.stringify(body)} was not taken: ${text}`);
+  }
+  const description = [...HOSTILE_TEXTS, ...REFERENCES].join("\n\n");
+  await svc.api.call("PATCH", `${api}/1`, { body: { description } });
+});
+afterAll(() => remote.remove());
+
+test("titles and branches of any kind are shown as they are, and nothing of them runs", async () => {
+  expect(BRANCHES.length).toBeGreaterThan(80);
+  const { page, faults, close } = await svc.openAs(FIRST, pages);
+  await page.getByRole("button", { name: "Show more" }).click();
+  await page.getByRole("button", { name: "Show more" }).waitFor({ state: "detached" });
+  await shows(page, [...HOSTILE_TEXTS, ...BRANCHES]);
+  await holdsNothing(page);
+  expect(faults()).toEqual([]);
+  await close();
+});
+
+test("a description that is all of them holds nothing that acts", async () => {
+  const { page, faults, close } = await svc.openAs(FIRST, `${pages}/1`);
+  await page.getByRole("heading", { name: "It can be merged" }).waitFor();
+  await holdsNothing(page);
+  const described = (await page.getByRole("region", { name: "Description" }).textContent()) ?? "";
+  const disguised = HOSTILE_TEXTS.map(named).filter((text) => text.includes("U+"));
+  expect(disguised.filter((text) => !described.includes(text))).toEqual([]);
+  for (const shown of ["U+202Ea", "U+202Eb", "U+200Fc", "U+200Bd", "U+202Ee"])
+    expect(described).toContain(shown);
+  const addresses = await page
+    .locator("main a")
+    .evaluateAll((links) => links.map((link) => link.getAttribute("href")));
+  expect(
+    addresses.filter((href) => href !== null && /^\s*(?:javascript|data|vbscript):/i.test(href)),
+  ).toEqual([]);
+  expect(faults()).toEqual([]);
+  await close();
+});
+
+test("no name of a file and no line of it runs, turns or hides", async () => {
+  const { page, faults, close } = await svc.openAs(FIRST, `${pages}/1?view=changes`);
+  await page.locator("[data-line]").first().waitFor();
+  const [names, lines] = [new Set<string>(), new Set<string>()];
+  for (let next = 0; ; next++) {
+    for (const name of await page.locator("[data-file-head] bdi").allTextContents()) names.add(name);
+    for (const line of await page.locator(".code").allTextContents()) lines.add(line);
+    await holdsNothing(page);
+    const isEnd = await page.evaluate(() => {
+      window.scrollBy(0, 2 * window.innerHeight);
+      return window.scrollY + window.innerHeight >= document.documentElement.scrollHeight - 1;
+    });
+    await page.waitForTimeout(50);
+    if (isEnd) break;
+    expect(next).toBeLessThan(100);
+  }
+  expect(FILES.map(named).filter((name) => !names.has(name))).toEqual([]);
+  const said = HOSTILE_TEXTS.map(named);
+  expect(said.filter((text) => !lines.has(text))).toEqual([]);
+  const hints = await page
+    .locator("[title]")
+    .evaluateAll((all) => all.map((each) => each.getAttribute("title") ?? ""));
+  expect(hints.filter((hint) => named(hint) !== hint)).toEqual([]);
+  expect(faults()).toEqual([]);
+  await close();
+});
+
+function isBranch(name: string): boolean {
+  try {
+    git(["check-ref-format", "--branch", name]);
+    return true;
+  } catch {
+    return false;
+  }
+}
