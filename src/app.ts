@@ -4,6 +4,7 @@ import { Elysia } from "elysia";
 import { oneAccountRoutes } from "./accounts/account-routes.ts";
 import { accountRoutes } from "./accounts/routes.ts";
 import { authRoutes } from "./auth/routes.ts";
+import { commentRoutes } from "./change-requests/comments/routes.ts";
 import { changeRequestRoutes } from "./change-requests/routes.ts";
 import { SvcError } from "./contract/errors.ts";
 import type { Health } from "./contract/health.ts";
@@ -100,7 +101,8 @@ export function createApp(deps: Deps) {
         .use(sessionRoutes(deps))
         .use(promptRoutes(deps))
         .use(proxyRoutes(deps))
-        .use(changeRequestRoutes(deps)),
+        .use(changeRequestRoutes(deps))
+        .use(commentRoutes(deps)),
     )
     .use(dashboardRoutes());
   const methods = methodTable(app.routes);

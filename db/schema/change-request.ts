@@ -50,6 +50,10 @@ export const changeRequests = pgTable(
     mergeCommitSha: text("merge_commit_sha"),
     closedAt: time("closed_at"),
     closedBy: uuid("closed_by").references(() => users.userId),
+    /** Who opened it was an agent, and not the person for whom it acts. */
+    openedByAgent: boolean("opened_by_agent").notNull().default(false),
+    /** The number that the last comment got. */
+    lastCommentNumber: integer("last_comment_number").notNull().default(0),
     metadata: jsonb("metadata").$type<Record<string, unknown>>().notNull().default({}),
     createdAt: time("created_at").notNull().defaultNow(),
     updatedAt: time("updated_at").notNull().defaultNow(),

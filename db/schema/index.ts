@@ -1,5 +1,6 @@
 export * from "./account.ts";
 export * from "./change-request.ts";
+export * from "./comment.ts";
 export * from "./event.ts";
 export * from "./preview.ts";
 export * from "./project.ts";

@@ -14,8 +14,13 @@ import { findWithBranches, resolveTips } from "./tips.ts";
  * files is whole; the patch is cut at a file border past 20,000 changed lines or 5 MiB.
  * @throws branch_missing, repo_unreachable, merge_engine_failed.
  */
-export async function diffChangeRequest(deps: Deps, project: ProjectRow, name: string): Promise<string> {
-  const { row, tips, mergeBase, repo, request } = await prepare(deps, project, name);
+export async function diffChangeRequest(
+  deps: Deps,
+  project: ProjectRow,
+  name: string,
+  ignoreWhitespace: boolean,
+): Promise<string> {
+  const { row, tips, mergeBase, repo, request } = await prepare(deps, project, name, ignoreWhitespace);
   const { files, truncated, patchJson } = await collectDiff(deps, repo, request);
   const diff: Omit<ChangeRequestDiff, "patch" | "patch_base64"> = {
     cr_id: row.crId,
@@ -38,12 +43,13 @@ export async function streamDiff(
   deps: Deps,
   project: ProjectRow,
   name: string,
+  ignoreWhitespace: boolean,
 ): Promise<ReadableStream<Uint8Array>> {
-  const { repo, request } = await prepare(deps, project, name);
+  const { repo, request } = await prepare(deps, project, name, ignoreWhitespace);
   return streamOf((onPatch, signal) => deps.git.diff(repo, { ...request, onPatch, signal }));
 }
 
-async function prepare(deps: Deps, project: ProjectRow, name: string) {
+async function prepare(deps: Deps, project: ProjectRow, name: string, ignoreWhitespace: boolean) {
   const [row, listing] = await findWithBranches(deps, project, name);
   const tips = await resolveTips(row, listing);
   const repo = repositoryOf(deps, project);
@@ -53,6 +59,7 @@ async function prepare(deps: Deps, project: ProjectRow, name: string) {
     from: mergeBase ?? emptyTreeLike(tips.head),
     to: tips.head,
     attributes: tips.base,
+    ignoreWhitespace,
     maxFiles: DIFF_MAX_FILES,
   };
   return { row, tips, mergeBase, repo, request };

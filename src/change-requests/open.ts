@@ -58,6 +58,7 @@ export async function openChangeRequest(
         baseCommitSha,
         originSessionId: knownSession(project, body.session_id),
         createdBy: caller.userId,
+        openedByAgent: caller.kind === "project",
       })
       .returning();
     if (inserted) await announce(tx, project.projectId, newsOf(inserted, "created"));

@@ -1,4 +1,4 @@
-import { and, desc, eq, lte, type SQL, sql } from "drizzle-orm";
+import { and, desc, eq, ilike, lte, or, type SQL, sql } from "drizzle-orm";
 import type { Db } from "../../db/client.ts";
 import { prepared } from "../../db/prepared.ts";
 import { changeRequests } from "../../db/schema/index.ts";
@@ -13,7 +13,7 @@ import { crColumns, findChangeRequest, toWire } from "./row.ts";
 export async function listChangeRequests(
   deps: Deps,
   project: ProjectRow,
-  status: CrStatusFilter,
+  { status, q = "" }: { status: CrStatusFilter; q?: string | undefined },
   { limit, cursor }: Page,
 ) {
   const before = readCursor(cursor, NUMBER_CURSOR);
@@ -22,10 +22,7 @@ export async function listChangeRequests(
     before: before === null ? NUMBER_MAX : Number(before) - 1,
     limit: limit + 1,
   };
-  const found =
-    status === "all"
-      ? await allOf(deps.db).execute(wanted)
-      : await withStatus(deps.db).execute({ ...wanted, status });
+  const found = await queryFor(deps.db, status, q.trim()).execute({ ...wanted, status });
   const { rows, next } = page(found, limit, (row) => String(row.number));
   const fresh = await refresh(deps, project, rows);
   return { change_requests: fresh.map(toWire), ...next };
@@ -45,10 +42,27 @@ export async function getChangeRequest(
 /** The largest number that a change request can have. */
 const NUMBER_MAX = 2 ** 31 - 1;
 
+function queryFor(db: Db, status: CrStatusFilter, q: string) {
+  if (q === "") return status === "all" ? allOf(db) : withStatus(db);
+  return select(db, and(status === "all" ? undefined : hasStatus, matches(q)));
+}
+
+/** Title or branch hold the words, or the number is the one that is named. */
+function matches(q: string): SQL | undefined {
+  const words = `%${q.replaceAll("\0", "").replace(/[\\%_]/g, "\\$&")}%`;
+  const { title, headRef, baseRef, number } = changeRequests;
+  const named = /^#?([1-9]\d{0,8})$/.exec(q)?.[1];
+  return or(
+    ilike(title, words),
+    ilike(headRef, words),
+    ilike(baseRef, words),
+    named === undefined ? undefined : eq(number, Number(named)),
+  );
+}
+
+const hasStatus = eq(changeRequests.status, sql.placeholder("status"));
 const allOf = prepared((db) => select(db, undefined).prepare("change_requests"));
-const withStatus = prepared((db) =>
-  select(db, eq(changeRequests.status, sql.placeholder("status"))).prepare("change_requests_with_status"),
-);
+const withStatus = prepared((db) => select(db, hasStatus).prepare("change_requests_with_status"));
 
 function select(db: Db, status: SQL | undefined) {
   return db

@@ -11,10 +11,13 @@ import {
   mergePreview,
   openChangeRequestBody,
 } from "../contract/change-request.ts";
+import { TITLE_MAX } from "../contract/limits.ts";
+import { commit } from "../contract/repository.ts";
 import type { Deps } from "../deps.ts";
 import { pageQuery, readPage } from "../http/page.ts";
 import { answer, listOf } from "../http/schema.ts";
 import { closeChangeRequest, reopenChangeRequest } from "./close.ts";
+import { listCrCommits } from "./commits.ts";
 import { diffChangeRequest, streamDiff } from "./diff.ts";
 import { editChangeRequest } from "./edit.ts";
 import { mergeChangeRequest } from "./merge.ts";
@@ -28,12 +31,19 @@ export const changeRequestRoutes = (deps: Deps) =>
     .use(guard(deps))
     .get(
       "",
-      ({ project, query }) => listChangeRequests(deps, project, query.status ?? "all", readPage(query)),
+      ({ project, query }) =>
+        listChangeRequests(deps, project, { status: query.status ?? "all", q: query.q }, readPage(query)),
       {
         project: "write",
         query: Type.Object({
           ...pageQuery,
           status: Type.Optional(crStatusFilter),
+          q: Type.Optional(
+            Type.String({
+              maxLength: TITLE_MAX,
+              description: "Part of the title or of a branch, or #number",
+            }),
+          ),
         }),
         ...answer(200, listOf("change_requests", changeRequest)),
       },
@@ -57,16 +67,26 @@ export const changeRequestRoutes = (deps: Deps) =>
     })
     .get(
       "/:crId/diff",
-      async ({ project, params, headers, set }) => {
+      async ({ project, params, query, headers, set }) => {
+        const ignores = query.whitespace === "ignore";
         if (headers["accept"]?.includes("text/x-diff")) {
-          const stream = await streamDiff(deps, project, params.crId);
+          const stream = await streamDiff(deps, project, params.crId, ignores);
           return new Response(stream, { headers: { "Content-Type": "text/x-diff; charset=utf-8" } });
         }
         // As text: a Response made here would be taken apart and sent as a stream.
         set.headers["content-type"] = "application/json";
-        return diffChangeRequest(deps, project, params.crId);
+        return diffChangeRequest(deps, project, params.crId, ignores);
       },
-      { project: "write", ...answer(200, changeRequestDiff) },
+      {
+        project: "write",
+        query: Type.Object({ whitespace: Type.Optional(Type.Literal("ignore")) }),
+        ...answer(200, changeRequestDiff),
+      },
+    )
+    .get(
+      "/:crId/commits",
+      ({ project, params, query }) => listCrCommits(deps, project, params.crId, readPage(query)),
+      { project: "write", query: Type.Object(pageQuery), ...answer(200, listOf("commits", commit)) },
     )
     .get("/:crId/merge-preview", ({ project, params }) => previewMerge(deps, project, params.crId), {
       project: "write",

@@ -4,6 +4,10 @@
 export const TITLE_MAX = 256;
 /** A change request's description and a merge message, in bytes of UTF-8. */
 export const DESCRIPTION_MAX_BYTES = 64 * 1024;
+/** A comment on a change request, in bytes of UTF-8. */
+export const COMMENT_MAX_BYTES = 64 * 1024;
+/** Comments that one change request takes, those that were deleted among them: nobody reads more. */
+export const COMMENTS_MAX = 10_000;
 /** A change request's metadata, in bytes of its JSON. */
 export const METADATA_MAX_BYTES = 16 * 1024;
 /** A JSON request body, in bytes. Git routes are excepted. */

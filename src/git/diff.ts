@@ -48,8 +48,8 @@ const ARGUMENTS = [
   "--no-relative",
   "--ignore-submodules=none",
   "--submodule=short",
-  "--end-of-options",
 ];
+const IGNORING = ["--ignore-all-space"];
 
 /** @returns null when git has to run again because more attributes have come to light */
 async function runOnce(
@@ -59,11 +59,19 @@ async function runOnce(
   attributes: Attributes,
 ): Promise<DiffSummary | null> {
   const raw = createRawReader(request.maxFiles);
-  const patch = createPatchReader(raw.files, raw.kinds, request.onPatch);
+  const { ignoreWhitespace = false } = request;
+  const patch = createPatchReader(raw.files, raw.kinds, request.onPatch, ignoreWhitespace);
   let again = false;
   await using shown = await showAttributes(engine, attributes);
   const result = await engine.runner.run({
-    args: [...ARGUMENTS, request.from, request.to, "--"],
+    args: [
+      ...ARGUMENTS,
+      ...(ignoreWhitespace ? IGNORING : []),
+      "--end-of-options",
+      request.from,
+      request.to,
+      "--",
+    ],
     environment: { ...mirror.environment, ...shown.environment },
     ...(shown.directory ? { directory: shown.directory } : {}),
     deadlineMs: engine.limits.diffMs,

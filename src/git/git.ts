@@ -219,6 +219,8 @@ export interface Branches {
 
 export interface LogRequest {
   commit: string;
+  /** Leaves out what this commit reaches. */
+  without?: string;
   /** Only commits that changed this file or something below this directory, as `git log -- <path>`; empty: all. */
   path: Uint8Array;
   /** Commits of the list to leave out before the first. */
@@ -314,6 +316,11 @@ export interface DiffRequest {
   from: string;
   to: string;
   attributes: string;
+  /**
+   * White space is no difference. A file that differs in nothing else is listed, counts nothing and has no patch, and the
+   * patch is for people: it applies to nothing.
+   */
+  ignoreWhitespace?: boolean;
   /** At most this many files are listed; past it git is stopped, `truncated` is set, and nothing is counted. */
   maxFiles: number;
   /**

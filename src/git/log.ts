@@ -39,15 +39,19 @@ async function listIds(engine: Engine, mirror: Mirror, request: LogRequest): Pro
 }
 
 /** A path that is not UTF-8 cannot be an argument, and one with a line end cannot be on standard input. */
-function withPath({ commit, path }: LogRequest): { args: string[]; stdin?: Buffer } {
-  if (path.length === 0) return { args: [commit, "--"] };
+function withPath({ commit, without, path }: LogRequest): { args: string[]; stdin?: Buffer } {
+  const commits = without === undefined ? [commit] : [commit, `^${without}`];
+  if (path.length === 0) return { args: [...commits, "--"] };
   const bytes = Buffer.from(path);
   const text = bytes.toString("utf8");
-  if (Buffer.from(text).equals(bytes)) return { args: [commit, "--", text] };
+  if (Buffer.from(text).equals(bytes)) return { args: [...commits, "--", text] };
   if (bytes.includes("\n") || bytes.includes("\r")) {
     throw new SvcError("validation_failed", "A path with a line end must be UTF-8 to be looked for.");
   }
-  return { args: ["--stdin"], stdin: Buffer.concat([Buffer.from(`${commit}\n--\n`), bytes, NEWLINE]) };
+  return {
+    args: ["--stdin"],
+    stdin: Buffer.concat([Buffer.from(`${commits.join("\n")}\n--\n`), bytes, NEWLINE]),
+  };
 }
 
 const NEWLINE = Buffer.from("\n");

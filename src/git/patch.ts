@@ -1,10 +1,12 @@
 import { SvcError } from "../contract/errors.ts";
-import { DIFF_MAX_BYTES } from "../contract/limits.ts";
+import { DIFF_MAX_BYTES, PATH_MAX_BYTES } from "../contract/limits.ts";
 import type { DiffEntry, DiffRequest } from "./git.ts";
+import { blockHeader } from "./patch-header.ts";
 
 /**
  * Follows a patch through its hunks, so that content which looks like a header is never taken for one; counts lines
- * into `files` (in order, one `diff --git` block each, two where the kind changed) and hands the bytes on.
+ * into `files` (in order, one `diff --git` block each, two where the kind changed) and hands the bytes on. With `gaps` a
+ * file may have no block, and each block is known by its first line.
  */
 export interface PatchReader {
   /** @returns always true: when no more of the patch is wanted, the counts still are */
@@ -22,6 +24,8 @@ const NOTHING: Buffer = Buffer.alloc(0);
 const NEWLINE = 10;
 /** Longer than every line that is read for what it says: `diff --git` lines are not read beyond their first word. */
 const HEAD_BYTES = 128;
+/** Longer than a `diff --git` line can be: twice the longest path, with four bytes for each of its bytes. */
+const WHOLE_HEAD_BYTES = 8 * PATH_MAX_BYTES + HEAD_BYTES;
 const BLOCK = "diff --git ";
 const HUNK = /^@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@/;
 
@@ -29,7 +33,9 @@ export function createPatchReader(
   files: readonly DiffEntry[],
   kinds: readonly string[],
   onPatch: DiffRequest["onPatch"],
+  gaps = false,
 ): PatchReader {
+  const headBytes = gaps ? WHOLE_HEAD_BYTES : HEAD_BYTES;
   let file = -1;
   /** `diff --git` blocks that the current file still has. */
   let blocks = 0;
@@ -59,12 +65,12 @@ export function createPatchReader(
       const lineEnd = bytes.indexOf(NEWLINE, at);
       const stop = lineEnd < 0 ? bytes.length : lineEnd + 1;
       if (!midLine) {
-        if (lineEnd < 0 && stop - at < HEAD_BYTES) break;
+        if (lineEnd < 0 && stop - at < headBytes) break;
         if (!isHeader()) {
           countLine(bytes[at], files[file]);
         } else {
           const current = file;
-          readHeader(bytes.subarray(at, Math.min(stop, at + HEAD_BYTES)));
+          readHeader(bytes.subarray(at, Math.min(stop, at + headBytes)));
           if (file !== current) {
             gather(bytes.subarray(from, at));
             flush(current, ready);
@@ -110,7 +116,7 @@ export function createPatchReader(
     const entry = files[file];
     const text = line.toString("latin1", 0, HEAD_BYTES);
     if (text.startsWith(BLOCK)) {
-      nextBlock();
+      nextBlock(line);
       return;
     }
     const hunk = HUNK.exec(text);
@@ -141,12 +147,13 @@ export function createPatchReader(
     if (before < 0 || after < 0) throw outOfStep();
   }
 
-  function nextBlock(): void {
+  function nextBlock(line: Buffer): void {
     if (blocks > 0) {
       blocks--;
       return;
     }
     file++;
+    while (gaps && file < files.length && !blockHeader(files[file]?.path ?? NOTHING).equals(line)) file++;
     if (file >= files.length) throw outOfStep();
     blocks = kinds[file] === "T" ? 1 : 0;
   }
@@ -162,7 +169,8 @@ export function createPatchReader(
     }
     flush(file, ready);
     await handOn(ready);
-    if (before !== 0 || after !== 0 || blocks !== 0 || file !== files.length - 1) throw outOfStep();
+    const isWhole = gaps || file === files.length - 1;
+    if (before !== 0 || after !== 0 || blocks !== 0 || !isWhole) throw outOfStep();
   }
 }
 

@@ -25,10 +25,19 @@ export async function listCommits(
   const path = readPath(query);
   const { repo, commit, skip } = await resolvePage(deps, project, { ref: query.ref, cursor });
   const { commits, more } = await deps.git.log(repo, { commit, path, skip, limit });
-  return { commits: commits.map(toWire), ...nextCursor(commit, skip + commits.length, more) };
+  return { commits: commits.map(commitToWire), ...nextCursor(commit, skip + commits.length, more) };
 }
 
-function toWire({ id, parents, author, committer, subject, body, truncated }: LoggedCommit): Commit {
+/** A commit as it crosses the wire. */
+export function commitToWire({
+  id,
+  parents,
+  author,
+  committer,
+  subject,
+  body,
+  truncated,
+}: LoggedCommit): Commit {
   return {
     sha: id,
     parents,

@@ -90,6 +90,61 @@ test("each file comes whole with its own entry, counted", async () => {
   expect(seen).toEqual(summary.files.map((file) => Buffer.from(file.path).toString("latin1")));
 });
 
+/** Names that git quotes, that look like another's header, and that are long. */
+const NAMES = [
+  ...["a", "a b", "b/a b/a", "x b/x", "x", '"', "\\", "tab\t", "\u0001\u007f", "ü", `${BYTES}\xff`, "nl\n"],
+  ...["\u0007\b\v\f\r", `${"long/".repeat(40)}1`, `${"long/".repeat(40)}2`, "diff --git a/q b/q"],
+];
+
+test.each([0, 1, 2])(
+  "without white space each file that is left has its own patch and counts (%p)",
+  async (turn) => {
+    const isOnlySpace = (index: number) => index % 3 === turn;
+    const files = (content: (index: number) => string) =>
+      Object.fromEntries(NAMES.map((name, index) => [name, content(index)]));
+    const from = files(() => "one\ntwo\n");
+    const to = files((index) => (isOnlySpace(index) ? " one\n\ttwo \n" : `one \n${"2\n".repeat(index + 1)}`));
+    await using place = await start({ ...FROM, ...from }, { ...TO, ...to });
+    const strict = await place.diff();
+    const seen = new Map<string, string>();
+    const summary = await place.git.diff(place.repo, {
+      ...place.request,
+      ignoreWhitespace: true,
+      onPatch(piece, { path }) {
+        const name = Buffer.from(path).toString("latin1");
+        seen.set(name, (seen.get(name) ?? "") + Buffer.from(piece).toString("latin1"));
+        return true;
+      },
+    });
+    const names = (files: DiffSummary["files"]) =>
+      files.map(({ path }) => Buffer.from(path).toString("latin1"));
+    expect(names(summary.files)).toEqual(names(strict.summary.files));
+    for (const [index, name] of NAMES.entries()) {
+      const bytes = name.startsWith(BYTES)
+        ? name.slice(BYTES.length)
+        : Buffer.from(name, "utf8").toString("latin1");
+      const file = summary.files[names(summary.files).indexOf(bytes)];
+      const counts = isOnlySpace(index) ? [0, 0] : [index + 1, 1];
+      expect([name, file?.additions, file?.deletions]).toEqual([name, ...counts]);
+      expect([
+        name,
+        seen
+          .get(bytes)
+          ?.split("\n")
+          .filter((line) => line === "+2").length ?? 0,
+      ]).toEqual([name, counts[0] ?? 0]);
+    }
+    const others = new Set(NAMES);
+    for (const file of strict.summary.files) {
+      const [name = ""] = names([file]);
+      if (others.has(name) || name === "crlf" || !(name in TO)) continue;
+      expect(summary.files.find(({ path }) => Buffer.from(path).equals(Buffer.from(file.path)))).toEqual(
+        file,
+      );
+    }
+  },
+);
+
 test("a reader that has enough gets no more, and all files are still counted", async () => {
   await using place = await start(FROM, TO);
   let calls = 0;

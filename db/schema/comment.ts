@@ -1,0 +1,63 @@
+import { sql } from "drizzle-orm";
+import {
+  type AnyPgColumn,
+  boolean,
+  check,
+  index,
+  integer,
+  pgEnum,
+  pgTable,
+  text,
+  uniqueIndex,
+  uuid,
+} from "drizzle-orm/pg-core";
+import { users } from "./account.ts";
+import { changeRequests } from "./change-request.ts";
+import { projectSessions } from "./session.ts";
+import { time } from "./time.ts";
+
+export const diffSide = pgEnum("diff_side", ["old", "new"]);
+
+/** What is said of a change request, of one of its files, or of a line of its diff. */
+export const changeRequestComments = pgTable(
+  "change_request_comments",
+  {
+    commentId: uuid("comment_id").primaryKey().defaultRandom(),
+    crId: uuid("cr_id")
+      .notNull()
+      .references(() => changeRequests.crId, { onDelete: "cascade" }),
+    /** Its place among the comments of its change request; numbers are never given twice. */
+    number: integer("number").notNull(),
+    /** The first comment of its thread. */
+    replyTo: uuid("reply_to").references((): AnyPgColumn => changeRequestComments.commentId),
+    body: text("body").notNull(),
+    path: text("path"),
+    line: integer("line"),
+    side: diffSide("side"),
+    quote: text("quote"),
+    headCommitSha: text("head_commit_sha"),
+    createdBy: uuid("created_by")
+      .notNull()
+      .references(() => users.userId),
+    /** An agent has said it, for the user. */
+    byAgent: boolean("by_agent").notNull(),
+    sessionId: text("session_id").references(() => projectSessions.sessionId, { onDelete: "set null" }),
+    resolvedAt: time("resolved_at"),
+    resolvedBy: uuid("resolved_by").references(() => users.userId),
+    createdAt: time("created_at").notNull().defaultNow(),
+    updatedAt: time("updated_at").notNull().defaultNow(),
+  },
+  (table) => [
+    uniqueIndex("change_request_comments_number").on(table.crId, table.number),
+    index("change_request_comments_reply_to").on(table.replyTo),
+    index("change_request_comments_session_id").on(table.sessionId),
+    check(
+      "change_request_comments_anchor",
+      sql`(${table.line} is null) = (${table.side} is null) and (${table.line} is null or ${table.path} is not null)`,
+    ),
+    check(
+      "change_request_comments_thread",
+      sql`${table.replyTo} is null or (${table.resolvedAt} is null and ${table.path} is null)`,
+    ),
+  ],
+);

@@ -1,0 +1,52 @@
+import { type Static, type TSchema, Type } from "@sinclair/typebox";
+import { COMMENT_MAX_BYTES, PATH_MAX_BYTES } from "./limits.ts";
+
+const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
+const uuid = Type.String({ format: "uuid" });
+const time = Type.String({ format: "date-time" });
+/** Of a diff, the side that a line is on: what is removed, or what is there afterwards. */
+const side = Type.Union([Type.Literal("old"), Type.Literal("new")]);
+
+/** Who said something: a person, or an agent that acts for one. */
+export const author = Type.Object({
+  user_id: uuid,
+  name: Type.String(),
+  kind: Type.Union([Type.Literal("user"), Type.Literal("agent")]),
+  session_id: nullable(Type.String({ description: "The agent's session, while there is one" })),
+});
+
+/** A comment on a change request as it crosses the wire. */
+export const comment = Type.Object({
+  comment_id: uuid,
+  cr_id: uuid,
+  reply_to: nullable(Type.String({ description: "The first comment of its thread; null for a first one" })),
+  body: Type.String({ description: "Markdown" }),
+  path: nullable(Type.String()),
+  line: nullable(Type.Integer({ minimum: 1 })),
+  side: nullable(side),
+  quote: nullable(Type.String({ description: "The line as it was, at most 1 KiB of it" })),
+  head_commit_sha: nullable(
+    Type.String({ description: "The head that was looked at; null when it is about no file" }),
+  ),
+  author,
+  resolved_at: nullable(time),
+  resolved_by: nullable(uuid),
+  created_at: time,
+  updated_at: time,
+});
+export type Comment = Static<typeof comment>;
+
+const body = Type.String({ minLength: 1, maxLength: COMMENT_MAX_BYTES, pattern: "\\S" });
+
+/** Body of `POST …/change-requests/:crId/comments`. A reply is where its thread is. */
+export const addCommentBody = Type.Object({
+  body,
+  path: Type.Optional(Type.String({ minLength: 1, maxLength: PATH_MAX_BYTES })),
+  line: Type.Optional(Type.Integer({ minimum: 1, maximum: 2 ** 31 - 1 })),
+  side: Type.Optional(side),
+  reply_to: Type.Optional(uuid),
+});
+export type AddCommentBody = Static<typeof addCommentBody>;
+
+/** Body of `PATCH …/comments/:commentId`. */
+export const editCommentBody = Type.Object({ body });
