@@ -22,6 +22,9 @@ export const projects = pgTable(
     mirrorId: uuid("mirror_id").notNull().defaultRandom(),
     /** The number that the last change request got; numbers are never given twice. */
     lastChangeRequestNumber: integer("last_change_request_number").notNull().default(0),
+    /** What `required_approvals` of the manifest was when it could be read last, and at which commit that was. */
+    requiredApprovals: integer("required_approvals").notNull().default(0),
+    policyCommit: text("policy_commit"),
     createdAt: time("created_at").notNull().defaultNow(),
     updatedAt: time("updated_at").notNull().defaultNow(),
   },

@@ -5,8 +5,9 @@ import type { ChangeRequest } from "../contract/change-request.ts";
 import { SvcError } from "../contract/errors.ts";
 import type { Deps } from "../deps.ts";
 import { announce } from "../events/announce.ts";
+import { present } from "./present.ts";
 import { refresh } from "./refresh.ts";
-import { type CrRow, findChangeRequest, newsOf, toWire } from "./row.ts";
+import { type CrRow, findChangeRequest, newsOf } from "./row.ts";
 
 /**
  * Closes an open change request without merging it; closing a closed one changes nothing.
@@ -19,14 +20,14 @@ export async function closeChangeRequest(
   name: string,
 ): Promise<ChangeRequest> {
   const found = await findChangeRequest(deps.db, project, name);
-  const [row = found] = found.hasIntents ? await refresh(deps, project, [found]) : [found];
+  const [row = found] = found.hasIntents ? (await refresh(deps, project, [found])).rows : [found];
   const closed = await close(deps, caller, row);
   // No row was open any more: whoever was faster has decided, and the answer is as if they had come first.
   const now = closed ?? (await findChangeRequest(deps.db, project, row.crId));
   if (now.status === "merged") {
     throw new SvcError("already_merged", `Change request #${now.number} is merged, so it cannot be closed.`);
   }
-  return toWire(now);
+  return await present(deps, project, now, null);
 }
 
 /**
@@ -39,7 +40,7 @@ export async function reopenChangeRequest(
   name: string,
 ): Promise<ChangeRequest> {
   const { crId, number } = await findChangeRequest(deps.db, project, name);
-  return await deps.db.transaction(async (tx) => {
+  const opened = await deps.db.transaction(async (tx) => {
     const [row] = await tx
       .update(changeRequests)
       .set({ status: "open", closedAt: null, closedBy: null, updatedAt: deps.clock() })
@@ -48,8 +49,9 @@ export async function reopenChangeRequest(
     if (!row)
       throw new SvcError("not_closed", `Change request #${number} is not closed, so it cannot be reopened.`);
     await announce(tx, project.projectId, newsOf(row));
-    return toWire(row);
+    return row;
   });
+  return await present(deps, project, opened, null);
 }
 
 async function close(deps: Deps, caller: Caller, row: CrRow) {

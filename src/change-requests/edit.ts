@@ -7,7 +7,8 @@ import { DESCRIPTION_MAX_BYTES, METADATA_MAX_BYTES, TITLE_MAX } from "../contrac
 import type { Deps } from "../deps.ts";
 import { announce } from "../events/announce.ts";
 import { storable, storableObject } from "../http/text.ts";
-import { findChangeRequest, newsOf, toWire } from "./row.ts";
+import { present } from "./present.ts";
+import { findChangeRequest, newsOf } from "./row.ts";
 
 /** Changes the words of a change request, in every state. */
 export async function editChangeRequest(
@@ -26,7 +27,7 @@ export async function editChangeRequest(
       metadata: storableObject("metadata", body.metadata, METADATA_MAX_BYTES),
     }),
   };
-  return await deps.db.transaction(async (tx) => {
+  const edited = await deps.db.transaction(async (tx) => {
     const [row] = await tx
       .update(changeRequests)
       .set({ ...words, updatedAt: deps.clock() })
@@ -34,6 +35,7 @@ export async function editChangeRequest(
       .returning();
     if (!row) throw new SvcError("not_found", "The change request was deleted in the meantime.");
     await announce(tx, project.projectId, newsOf(row));
-    return toWire(row);
+    return row;
   });
+  return await present(deps, project, edited, null);
 }

@@ -6,12 +6,20 @@ import { SvcError } from "../contract/errors.ts";
 import type { Deps } from "../deps.ts";
 import type { Branches, Repository } from "../git/git.ts";
 import { fetchCommits } from "../projects/fetch.ts";
+import { requireApprovals } from "./approved.ts";
 import type { CrRow } from "./row.ts";
 import type { Intent } from "./settle.ts";
 import { tipOf } from "./tips.ts";
 
 /** Longer than the longest push, which may wait 30 s for its turn and take 120 s: past it none of ours is under way. */
 const INTENT_LIFE_MS = 200_000;
+
+interface Prepared {
+  listing: Branches;
+  message: string | undefined;
+  /** Approvals that the project asks for, by the same listing. */
+  required: number;
+}
 
 /**
  * Computes the merge and records it as about to be pushed.
@@ -22,8 +30,7 @@ export async function prepareMerge(
   caller: Caller,
   repo: Repository,
   row: CrRow,
-  listing: Branches,
-  given: string | undefined,
+  { listing, message: given, required }: Prepared,
 ): Promise<Intent | "moved"> {
   const base = tipOf(listing, row.baseRef);
   const head = tipOf(listing, row.headRef);
@@ -67,7 +74,7 @@ export async function prepareMerge(
     intendedAt: date,
     expiresAt: new Date(deps.clock().getTime() + INTENT_LIFE_MS),
   };
-  await record(deps, row, intent);
+  await record(deps, row, intent, required);
   await deps.checkpoint("intent-recorded");
   return intent;
 }
@@ -83,8 +90,11 @@ async function writeMerge(
   throw new SvcError("merge_conflict", "Merge failed", { conflicts: result.conflicts });
 }
 
-/** Under the row's lock, so that a close either came before and is seen, or comes after and sees the intent. */
-async function record(deps: Deps, row: CrRow, intent: Intent): Promise<void> {
+/**
+ * Under the row's lock, so that a close either came before and is seen, or comes after and sees the intent; the same holds
+ * for an approval that is taken back.
+ */
+async function record(deps: Deps, row: CrRow, intent: Intent, required: number): Promise<void> {
   await deps.db.transaction(async (tx) => {
     const [locked] = await tx
       .select({ status: changeRequests.status })
@@ -92,6 +102,7 @@ async function record(deps: Deps, row: CrRow, intent: Intent): Promise<void> {
       .where(eq(changeRequests.crId, row.crId))
       .for("update");
     if (locked?.status !== "open") throw notOpen(row, locked?.status ?? "deleted");
+    await requireApprovals(tx, row, intent.headSha, required);
     await tx
       .insert(mergeIntents)
       .values(intent)

@@ -6,11 +6,13 @@ import { DESCRIPTION_MAX_BYTES } from "../contract/limits.ts";
 import type { Deps } from "../deps.ts";
 import type { PushOutcome, Repository } from "../git/git.ts";
 import { storable } from "../http/text.ts";
+import { readApprovalRule } from "../projects/approval-rule.ts";
 import { LISTING_MS } from "../projects/fetch.ts";
 import { repositoryOf } from "../projects/repository.ts";
 import { requireAgentMerge } from "./agent-merge.ts";
 import { forgetIntent, notOpen, prepareMerge, takeIntents } from "./merge-intent.ts";
-import { type CrRow, findChangeRequest, toWire } from "./row.ts";
+import { present } from "./present.ts";
+import { type CrRow, findChangeRequest } from "./row.ts";
 import { type Intent, markMerged, settle } from "./settle.ts";
 
 /** Tries before `base_moved` (contract: Change requests). */
@@ -23,7 +25,7 @@ const PAUSE_MS = 400;
  * merge commit. The push is a compare-and-swap on the base branch, and what is about to be pushed is written down
  * first, so that the outcome is never lost: see `settle`.
  * @throws not_open, merge_conflict, unrelated_histories, nothing_to_merge, branch_missing, base_moved,
- *   push_rejected, repo_unreachable, merge_engine_failed, agent_merge_forbidden.
+ *   push_rejected, repo_unreachable, merge_engine_failed, agent_merge_forbidden, approval_required.
  */
 export async function mergeChangeRequest(
   deps: Deps,
@@ -72,7 +74,14 @@ async function tryToMerge(
     const listing = await deps.git.listBranches(repo, LISTING_MS);
     if (row.hasIntents && (await settle(deps, project, row, listing, failed))) throw notOpen(row, "merged");
     if (attempt === 0) await requireAgentMerge(deps, caller, project, listing);
-    const intent = await prepareMerge(deps, caller, repo, row, listing, message);
+    // of this very listing: a base that has moved may bring another rule
+    const required = await readApprovalRule(deps, project, listing);
+    const intent = await prepareMerge(deps, caller, repo, row, { listing, message, required }).catch(
+      async (error: unknown) => {
+        await forgetAll(deps, crId, failed);
+        throw error;
+      },
+    );
     if (intent === "moved") continue;
     const outcome = await push(deps, repo, row, intent);
     if (outcome.outcome === "stale") {
@@ -90,13 +99,18 @@ async function tryToMerge(
     await deps.checkpoint("pushed");
     return finish(deps, project, row, intent);
   }
-  for (const mergeSha of failed) await forgetIntent(deps.db, { crId, mergeSha });
+  await forgetAll(deps, crId, failed);
   throw new SvcError(
     "base_moved",
     "The base branch moved at every try. Try again in a moment.",
     {},
     { "Retry-After": "1" },
   );
+}
+
+/** Of tries that are known not to have happened. */
+async function forgetAll(deps: Deps, crId: string, failed: ReadonlySet<string>): Promise<void> {
+  for (const mergeSha of failed) await forgetIntent(deps.db, { crId, mergeSha });
 }
 
 /** What git throws before it sent anything leaves nothing open. */
@@ -138,12 +152,17 @@ async function finish(
   const taken = await takeIntents(deps.db, row.crId);
   await deps.checkpoint("merge-recorded");
   if (!taken) throw notOpen(row, "merged");
-  return answer(merged, intent);
+  return await answer(deps, project, merged, intent);
 }
 
-function answer(row: typeof changeRequests.$inferSelect, intent: Intent): MergedChangeRequest {
+async function answer(
+  deps: Deps,
+  project: ProjectRow,
+  row: typeof changeRequests.$inferSelect,
+  intent: Intent,
+): Promise<MergedChangeRequest> {
   return {
-    ...toWire(row),
+    ...(await present(deps, project, row, null)),
     merge: {
       merge_commit_sha: intent.mergeSha,
       fast_forward: intent.fastForward,

@@ -10,7 +10,8 @@ import { checkBranchName } from "../git/refs.ts";
 import { storable, storableObject } from "../http/text.ts";
 import { LISTING_MS } from "../projects/fetch.ts";
 import { repositoryOf } from "../projects/repository.ts";
-import { newsOf, toWire } from "./row.ts";
+import { present } from "./present.ts";
+import { newsOf } from "./row.ts";
 
 /**
  * Opens a change request (spec 3.1, first row). Nothing is stored unless both branches exist on the remote.
@@ -33,9 +34,9 @@ export async function openChangeRequest(
       "head_ref and base_ref are the same branch. Push the work to a branch of its own.",
     );
   }
-  const { tips } = await deps.git.listBranches(repositoryOf(deps, project), LISTING_MS);
-  const headCommitSha = tip(tips, headRef);
-  const baseCommitSha = tip(tips, baseRef);
+  const listing = await deps.git.listBranches(repositoryOf(deps, project), LISTING_MS);
+  const headCommitSha = tip(listing.tips, headRef);
+  const baseCommitSha = tip(listing.tips, baseRef);
   const row = await deps.db.transaction(async (tx) => {
     const [counter] = await tx
       .update(projects)
@@ -65,7 +66,7 @@ export async function openChangeRequest(
     return inserted;
   });
   if (!row) throw new Error("the insert of a change request returned no row");
-  return toWire(row);
+  return await present(deps, project, row, listing);
 }
 
 function tip(tips: ReadonlyMap<string, string>, ref: string): string {

@@ -6,8 +6,9 @@ import type { ProjectRow } from "../auth/caller.ts";
 import type { ChangeRequest, CrStatusFilter } from "../contract/change-request.ts";
 import type { Deps } from "../deps.ts";
 import { NUMBER_CURSOR, type Page, page, readCursor } from "../http/page.ts";
+import { present, presentAll } from "./present.ts";
 import { refresh } from "./refresh.ts";
-import { crColumns, findChangeRequest, toWire } from "./row.ts";
+import { crColumns, findChangeRequest } from "./row.ts";
 
 /** A project's change requests, the newest first, with the commits of the open ones as they are now. */
 export async function listChangeRequests(
@@ -25,7 +26,7 @@ export async function listChangeRequests(
   const found = await queryFor(deps.db, status, q.trim()).execute({ ...wanted, status });
   const { rows, next } = page(found, limit, (row) => String(row.number));
   const fresh = await refresh(deps, project, rows);
-  return { change_requests: fresh.map(toWire), ...next };
+  return { change_requests: await presentAll(deps, project, fresh.rows, fresh.listing), ...next };
 }
 
 /** One change request, with its commits as they are now if it is open. */
@@ -35,8 +36,8 @@ export async function getChangeRequest(
   name: string,
 ): Promise<{ change_request: ChangeRequest }> {
   const row = await findChangeRequest(deps.db, project, name);
-  const [fresh] = await refresh(deps, project, [row]);
-  return { change_request: toWire(fresh ?? row) };
+  const { rows, listing } = await refresh(deps, project, [row]);
+  return { change_request: await present(deps, project, rows[0] ?? row, listing) };
 }
 
 /** The largest number that a change request can have. */

@@ -16,12 +16,17 @@ const READ_LISTING_MS = 3_000;
  * Brings the commits of open change requests up to date with their branches, by one ref listing however many there
  * are, and settles merges that were cut off. Rows keep their order. A repository that does not answer, or a branch
  * that is gone, leaves the stored row as it is (spec 4.1 rule 3).
+ * @returns the rows, and the listing if it was needed and came
  */
-export async function refresh(deps: Deps, project: ProjectRow, rows: CrRow[]): Promise<CrRow[]> {
+export async function refresh(
+  deps: Deps,
+  project: ProjectRow,
+  rows: CrRow[],
+): Promise<{ rows: CrRow[]; listing: Branches | null }> {
   const open = rows.filter((row) => row.status === "open");
-  if (open.length === 0) return rows;
+  if (open.length === 0) return { rows, listing: null };
   const listing = await listing3s(deps, project);
-  if (!listing) return rows;
+  if (!listing) return { rows, listing };
   const written = new Map<string, CrRow>();
   for (const row of open.filter((candidate) => candidate.hasIntents)) {
     const settled = await settle(deps, project, row, listing).catch((error: unknown) => {
@@ -34,7 +39,7 @@ export async function refresh(deps: Deps, project: ProjectRow, rows: CrRow[]): P
   for (const row of await write(deps, project, moved)) written.set(row.crId, { ...row, hasIntents: false });
   const others = moved.map(({ cr_id }) => cr_id).filter((id) => !written.has(id));
   for (const row of await readAgain(deps, others)) written.set(row.crId, row);
-  return rows.map((row) => written.get(row.crId) ?? row);
+  return { rows: rows.map((row) => written.get(row.crId) ?? row), listing };
 }
 
 async function listing3s(deps: Deps, project: ProjectRow): Promise<Branches | null> {

@@ -2,6 +2,7 @@ import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import { guard } from "../auth/guard.ts";
 import {
+  approveBody,
   changeRequest,
   changeRequestDiff,
   crStatusFilter,
@@ -16,6 +17,7 @@ import { commit } from "../contract/repository.ts";
 import type { Deps } from "../deps.ts";
 import { pageQuery, readPage } from "../http/page.ts";
 import { answer, listOf } from "../http/schema.ts";
+import { approveChangeRequest, withdrawApproval } from "./approvals.ts";
 import { closeChangeRequest, reopenChangeRequest } from "./close.ts";
 import { listCrCommits } from "./commits.ts";
 import { diffChangeRequest, streamDiff } from "./diff.ts";
@@ -97,6 +99,17 @@ export const changeRequestRoutes = (deps: Deps) =>
       ({ caller, project, params, body }) =>
         mergeChangeRequest(deps, caller, project, params.crId, body?.message),
       { project: "write", body: mergeChangeRequestBody, ...answer(200, mergedChangeRequest) },
+    )
+    .post(
+      "/:crId/approve",
+      ({ caller, project, params, body }) =>
+        approveChangeRequest(deps, caller, project, params.crId, body?.head_commit_sha),
+      { project: "write", body: approveBody, ...answer(200, changeRequest) },
+    )
+    .delete(
+      "/:crId/approve",
+      ({ caller, project, params }) => withdrawApproval(deps, caller, project, params.crId),
+      { project: "write", ...answer(200, changeRequest) },
     )
     .post(
       "/:crId/close",

@@ -3,7 +3,6 @@ import type { Db } from "../../db/client.ts";
 import { prepared } from "../../db/prepared.ts";
 import { changeRequests, mergeIntents } from "../../db/schema/index.ts";
 import type { ProjectRow } from "../auth/caller.ts";
-import type { ChangeRequest } from "../contract/change-request.ts";
 import { SvcError } from "../contract/errors.ts";
 import type { ProjectEvent } from "../contract/event.ts";
 import { UUID } from "../contract/id.ts";
@@ -31,33 +30,6 @@ export async function findChangeRequest(db: Db, project: ProjectRow, name: strin
     : await byNumber(db).execute({ projectId, name: numberOf(name) });
   if (!row) throw new SvcError("not_found", "The project has no such change request.");
   return row;
-}
-
-/** A row as it crosses the wire: every column of spec 2.1. */
-export function toWire(row: typeof changeRequests.$inferSelect): ChangeRequest {
-  return {
-    cr_id: row.crId,
-    account_id: row.accountId,
-    project_id: row.projectId,
-    number: row.number,
-    title: row.title,
-    description: row.description,
-    base_ref: row.baseRef,
-    head_ref: row.headRef,
-    status: row.status,
-    head_commit_sha: row.headCommitSha,
-    base_commit_sha: row.baseCommitSha,
-    origin_session_id: row.originSessionId,
-    created_by: row.createdBy,
-    merged_at: row.mergedAt?.toISOString() ?? null,
-    merged_by: row.mergedBy,
-    merge_commit_sha: row.mergeCommitSha,
-    closed_at: row.closedAt?.toISOString() ?? null,
-    closed_by: row.closedBy,
-    metadata: row.metadata,
-    created_at: row.createdAt.toISOString(),
-    updated_at: row.updatedAt.toISOString(),
-  };
 }
 
 /** What is told of a change request. */

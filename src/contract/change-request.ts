@@ -10,7 +10,16 @@ const uuid = Type.String({ format: "uuid" });
 const time = Type.String({ format: "date-time", description: "ISO 8601, UTC" });
 const sha = Type.String({ description: "40 or 64 hex digits, as the repository's object format has it" });
 
-/** A change request as it crosses the wire: every column of spec 2.1. */
+/** Who has approved a change request. It counts only while the head is the commit that was approved. */
+const approval = Type.Object({
+  user_id: uuid,
+  name: text,
+  head_commit_sha: sha,
+  created_at: time,
+  counts: Type.Boolean(),
+});
+
+/** A change request as it crosses the wire: every column of spec 2.1, and its approvals. */
 export const changeRequest = Type.Object({
   cr_id: uuid,
   account_id: uuid,
@@ -25,6 +34,9 @@ export const changeRequest = Type.Object({
   base_commit_sha: nullable(sha),
   origin_session_id: nullable(text),
   created_by: uuid,
+  opened_by_agent: Type.Boolean({
+    description: "Who opened it was an agent, and not the person it acts for",
+  }),
   merged_at: nullable(time),
   merged_by: nullable(uuid),
   merge_commit_sha: nullable(sha),
@@ -33,6 +45,8 @@ export const changeRequest = Type.Object({
   metadata: Type.Record(Type.String(), Type.Unknown()),
   created_at: time,
   updated_at: time,
+  approvals: Type.Array(approval),
+  required_approvals: Type.Integer({ description: "How many a merge needs" }),
 });
 export type ChangeRequest = Static<typeof changeRequest>;
 
@@ -69,6 +83,15 @@ export const mergeChangeRequestBody = Type.Optional(
   Type.Object({
     message: Type.Optional(
       Type.String({ minLength: 1, description: "The merge commit's message, used as it stands" }),
+    ),
+  }),
+);
+
+/** Body of `POST …/approve`; it may be left out. */
+export const approveBody = Type.Optional(
+  Type.Object({
+    head_commit_sha: Type.Optional(
+      Type.String({ pattern: "^[0-9a-fA-F]{40,64}$", description: "The head that was looked at" }),
     ),
   }),
 );

@@ -44,6 +44,8 @@ export const ERROR_STATUS = {
   session_busy: 409,
   session_failed: 409,
   nothing_to_abort: 409,
+  approval_required: 409,
+  head_moved: 409,
   prompt_exists: 409,
   prompt_not_queued: 409,
   too_many_comments: 409,
@@ -84,6 +86,11 @@ export interface ErrorExtra {
   conflicts?: string[];
   limit?: number;
   active_sessions?: number;
+  /** Approvals that a merge needs, and has. */
+  required?: number;
+  approvals?: number;
+  /** The head of a change request as it is now. */
+  head_commit_sha?: string;
   /** A session's status, where an answer depends on it. */
   status?: string;
   details?: { path: string; message: string }[];

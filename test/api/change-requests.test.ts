@@ -57,6 +57,9 @@ describe("open", () => {
       metadata: { k: [1] },
       created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/),
       updated_at: expect.stringMatching(/Z$/),
+      opened_by_agent: false,
+      approvals: [],
+      required_approvals: 0,
     });
     expect((await open()).body.number).toBe(2);
   });

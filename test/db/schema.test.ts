@@ -64,7 +64,7 @@ async function refusal(work: PromiseLike<unknown>): Promise<unknown> {
   }
 }
 
-test("a change request has the columns of spec 2.1, their types and defaults", async () => {
+test("a change request has the columns of spec 2.1, their types and defaults, and two of reviews", async () => {
   const columns = await database.db
     .select({
       row: sql<string>`column_name || ' ' || udt_name || case is_nullable when 'YES' then ' null' else '' end`,
@@ -94,6 +94,8 @@ test("a change request has the columns of spec 2.1, their types and defaults", a
       "metadata jsonb",
       "created_at timestamptz",
       "updated_at timestamptz",
+      "opened_by_agent bool",
+      "last_comment_number int4",
     ].sort(),
   );
   const { read } = await setUp();

@@ -30,6 +30,7 @@ export function changeRequest(change: Partial<ChangeRequest> = {}): ChangeReques
     base_commit_sha: "b".repeat(40),
     origin_session_id: null,
     created_by: USER_ID,
+    opened_by_agent: false,
     merged_at: null,
     merged_by: null,
     merge_commit_sha: null,
@@ -38,6 +39,8 @@ export function changeRequest(change: Partial<ChangeRequest> = {}): ChangeReques
     metadata: {},
     created_at: TIME,
     updated_at: TIME,
+    approvals: [],
+    required_approvals: 0,
     ...change,
   };
 }

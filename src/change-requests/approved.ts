@@ -1,0 +1,54 @@
+import { and, asc, eq, inArray } from "drizzle-orm";
+import type { Db } from "../../db/client.ts";
+import { accountMembers, changeRequestApprovals, changeRequests, users } from "../../db/schema/index.ts";
+import { SvcError } from "../contract/errors.ts";
+import type { CrRow } from "./row.ts";
+
+/** An approval of somebody who is a member of the account now. */
+export interface ApprovalRow {
+  crId: string;
+  userId: string;
+  name: string;
+  headCommitSha: string;
+  createdAt: Date;
+}
+
+/** The approvals of change requests, each oldest first. Those of people who have left say nothing any more. */
+export async function approvalsOf(db: Db, crIds: readonly string[]): Promise<ApprovalRow[]> {
+  if (crIds.length === 0) return [];
+  const { crId, userId, headCommitSha, createdAt } = changeRequestApprovals;
+  return await db
+    .select({ crId, userId, name: users.name, headCommitSha, createdAt })
+    .from(changeRequestApprovals)
+    .innerJoin(users, eq(users.userId, userId))
+    .innerJoin(changeRequests, eq(changeRequests.crId, crId))
+    .innerJoin(
+      accountMembers,
+      and(eq(accountMembers.accountId, changeRequests.accountId), eq(accountMembers.userId, userId)),
+    )
+    .where(inArray(crId, [...crIds]))
+    .orderBy(asc(createdAt), asc(userId));
+}
+
+/**
+ * Holds a merge to the project's rule, for exactly the head that it merges.
+ * @param tx holds the change request's row: an approval that is taken back comes before or after
+ * @throws approval_required
+ */
+export async function requireApprovals(
+  tx: Db,
+  { crId, number }: Pick<CrRow, "crId" | "number">,
+  head: string,
+  required: number,
+): Promise<void> {
+  if (required === 0) return;
+  const given = await approvalsOf(tx, [crId]);
+  const approvals = given.filter(({ headCommitSha }) => headCommitSha === head).length;
+  if (approvals >= required) return;
+  const stale = given.length > approvals ? " Approvals of an earlier commit do not count." : "";
+  throw new SvcError(
+    "approval_required",
+    `Change request #${number} needs ${required} ${required === 1 ? "approval" : "approvals"} of its last commit, and has ${approvals}.${stale} People approve it with: svc cr approve ${number}`,
+    { required, approvals },
+  );
+}

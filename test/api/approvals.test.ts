@@ -1,0 +1,151 @@
+import { afterAll, beforeAll, expect } from "bun:test";
+import { needs } from "../helpers/needs.ts";
+import { POSTGRES } from "../helpers/postgres.ts";
+import { asks, type ReviewBench, startReviews } from "../helpers/reviewers.ts";
+
+const test = needs("a real Postgres", POSTGRES);
+let bench: ReviewBench;
+let bob: string;
+let cleo: string;
+let agent: string;
+
+beforeAll(async () => {
+  if (!POSTGRES) return;
+  bench = await startReviews();
+  bob = await bench.member("bob@example.com");
+  cleo = await bench.member("cleo@example.com");
+  agent = await bench.agent();
+}, 60_000);
+afterAll(() => bench?.stop());
+
+const act = (cr: { number: number }, verb: string, token = bench.api.token, body?: unknown) =>
+  bench.call("POST", `/change-requests/${cr.number}/${verb}`, { token, ...(body !== undefined && { body }) });
+const withdraw = (cr: { number: number }, token: string) =>
+  bench.call("DELETE", `/change-requests/${cr.number}/approve`, { token });
+const get = async (cr: { number: number }) =>
+  (await bench.call("GET", `/change-requests/${cr.number}`)).body.change_request;
+
+test("an approval is of a person, of the head that there is, and is told of with the change request", async () => {
+  bench.rule(asks(0));
+  const cr = await bench.open();
+  const approved = await act(cr, "approve", bob);
+  expect(approved.status).toBe(200);
+  expect(approved.body.approvals).toEqual([
+    {
+      user_id: expect.any(String),
+      name: expect.any(String),
+      head_commit_sha: bench.remote.sha(cr.head_ref),
+      created_at: expect.any(String),
+      counts: true,
+    },
+  ]);
+  expect((await get(cr)).approvals).toEqual(approved.body.approvals);
+  const { body: list } = await bench.call("GET", "/change-requests");
+  expect(list.change_requests[0].approvals).toEqual(approved.body.approvals);
+  // again, it is the same one
+  expect((await act(cr, "approve", bob)).body.approvals.length).toBe(1);
+  expect((await act(cr, "approve", cleo)).body.approvals.length).toBe(2);
+  expect((await withdraw(cr, bob)).body.approvals.length).toBe(1);
+  expect((await withdraw(cr, bob)).body.approvals.length).toBe(1);
+});
+
+test("what is pushed later is not approved, and what nobody has looked at cannot be", async () => {
+  const cr = await bench.open();
+  const seen = bench.remote.sha(cr.head_ref);
+  await act(cr, "approve", bob, { head_commit_sha: seen });
+  bench.remote.commit(cr.head_ref, { more: "2\n" });
+  expect((await get(cr)).approvals).toMatchObject([{ head_commit_sha: seen, counts: false }]);
+  const late = await act(cr, "approve", bob, { head_commit_sha: seen });
+  expect(late).toMatchObject({
+    status: 409,
+    body: { code: "head_moved", head_commit_sha: bench.remote.sha(cr.head_ref) },
+  });
+  expect((await act(cr, "approve", bob)).body.approvals).toMatchObject([{ counts: true }]);
+  for (const bad of ["main", "", "a".repeat(39)])
+    expect((await act(cr, "approve", bob, { head_commit_sha: bad })).status).toBe(400);
+});
+
+test("who may approve", async () => {
+  const stranger = await bench.api.mint("stranger@example.com");
+  const rows: [opener: string, approver: string, status: number][] = [
+    [bench.api.token, bench.api.token, 403],
+    [bench.api.token, bob, 200],
+    [bob, bench.api.token, 200],
+    [bob, bob, 403],
+    [bob, agent, 403],
+    // the agent's launcher has not written it
+    [agent, bench.api.token, 200],
+    [agent, agent, 403],
+    [bob, stranger, 403],
+  ];
+  for (const [opener, approver, status] of rows) {
+    const cr = await bench.open(opener);
+    expect((await act(cr, "approve", approver)).status).toBe(status);
+    if (approver === agent) expect((await withdraw(cr, agent)).status).toBe(403);
+  }
+  const closed = await bench.open();
+  await act(closed, "close");
+  expect((await act(closed, "approve", bob)).body.code).toBe("not_open");
+  expect((await withdraw(closed, bob)).body.code).toBe("not_open");
+});
+
+test("a merge needs as many approvals of its head as the default branch asks for", async () => {
+  bench.rule(asks(2));
+  const cr = await bench.open();
+  expect((await get(cr)).required_approvals).toBe(2);
+  const refused = await act(cr, "merge");
+  expect(refused).toMatchObject({
+    status: 409,
+    body: { code: "approval_required", required: 2, approvals: 0 },
+  });
+  await act(cr, "approve", bob);
+  expect((await act(cr, "merge", agent)).body).toMatchObject({ code: "approval_required", approvals: 1 });
+  await act(cr, "approve", cleo);
+  bench.remote.commit(cr.head_ref, { more: "2\n" });
+  const stale = await act(cr, "merge");
+  expect(stale.body).toMatchObject({ code: "approval_required", approvals: 0 });
+  expect(stale.body.error).toContain("Approvals of an earlier commit do not count.");
+  await act(cr, "approve", bob);
+  await act(cr, "approve", cleo);
+  // who has left has no say any more
+  await bench.leave("cleo@example.com");
+  expect((await act(cr, "merge")).body).toMatchObject({ code: "approval_required", approvals: 1 });
+  cleo = await bench.member("cleo@example.com");
+  const merged = await act(cr, "merge");
+  expect([merged.status, merged.body.required_approvals, merged.body.approvals.length]).toEqual([200, 2, 2]);
+  // the head cannot take the rule away
+  const sly = await bench.open();
+  bench.remote.commit(sly.head_ref, { "svc.toml": asks(0) });
+  expect((await act(sly, "merge")).body.code).toBe("approval_required");
+});
+
+test("a manifest that is broken leaves the rule as it was", async () => {
+  const rows: [what: string, manifest: string | null, required: number][] = [
+    ["a rule", asks(1), 1],
+    ["no TOML any more", "[change_requests", 1],
+    ["another rule", asks(2), 2],
+    ["a number that is none", asks('"two"'), 2],
+    ["below none", asks(-1), 2],
+    ["a table that is none", 'svc_version = 1\nchange_requests = "none"\n', 2],
+    ["too large to be read", `${asks(0)}#${"x".repeat(300_000)}\n`, 2],
+    ["an error elsewhere", `${asks(1)}agent_merge = 3\n`, 1],
+    ["the rule taken away", "svc_version = 1\n", 0],
+    ["no TOML any more, without a rule before", "[change_requests", 0],
+  ];
+  for (const [what, manifest, required] of rows) {
+    bench.rule(manifest ?? "");
+    const cr = await bench.open();
+    const merge = await act(cr, "merge");
+    const found = merge.status === 200 ? 0 : merge.body.required;
+    expect([what, found, (await get(cr)).required_approvals]).toEqual([what, required, required]);
+  }
+  // nobody knows what it was to ask for: one person looks at it
+  const { remote } = bench;
+  remote.commit("broken", { "svc.toml": "[change_requests" }, { from: "main" });
+  const { project_id } = await bench.api.project(remote.url, { name: "new", default_branch: "broken" });
+  const cr = await bench.open();
+  const path = `/v1/projects/${project_id}/change-requests`;
+  await bench.api.call("POST", path, { body: { title: "t", head_ref: cr.head_ref } });
+  expect((await bench.api.call("POST", `${path}/1/merge`)).body).toMatchObject({ required: 1 });
+  await bench.call("PATCH", "", { body: { name: "p" } });
+});
