@@ -7,15 +7,15 @@ import { announce } from "../events/announce.ts";
 import type { Branches } from "../git/git.ts";
 import { readManifestFile } from "./policy.ts";
 
-/** Of a project whose manifest never could be read: one person looks at what nobody can tell the rule of. */
-const UNKNOWN_RULE = 1;
+/** Somebody has stated a rule, and nobody can tell which: one person looks at it. */
+const WRONG_RULE = 1;
 /** A fetch of a few commits takes less; who only looks waits no longer. */
 const LOOK_MS = 500;
 
 /**
  * How many approvals a change request of the project needs: `required_approvals` of the manifest on the default branch.
- * The last rule that could be read stands until another one can be: a file that was broken takes none away, and none has
- * to be met that nobody has ever stated. It is kept with the commit that it was read of, and so is read once.
+ * The last rule that could be read stands until another one can be: a file that was broken takes none away. It is kept
+ * with the commit that it was read of, and so is read once.
  * @throws SvcError when the repository does not answer
  */
 export async function readApprovalRule(deps: Deps, project: ProjectRow, listing: Branches): Promise<number> {
@@ -23,24 +23,21 @@ export async function readApprovalRule(deps: Deps, project: ProjectRow, listing:
   if (tip === undefined || tip === project.policyCommit) return project.requiredApprovals;
   const read = await readManifestFile(deps, project, listing);
   const rule = read && ruleOf(read);
-  if (rule === null) {
-    const { policyCommit, requiredApprovals } = await stored(deps, project);
-    return policyCommit === null ? UNKNOWN_RULE : requiredApprovals;
+  if (rule === null || rule === "wrong") {
+    const { requiredApprovals } = await stored(deps, project);
+    return rule === "wrong" ? Math.max(requiredApprovals, WRONG_RULE) : requiredApprovals;
   }
   await keep(deps, project, rule, tip);
   return rule;
 }
 
 /** As another request may have kept it a moment ago. */
-async function stored(
-  deps: Deps,
-  project: ProjectRow,
-): Promise<Pick<ProjectRow, "policyCommit" | "requiredApprovals">> {
-  const { policyCommit, requiredApprovals } = projects;
+async function stored(deps: Deps, project: ProjectRow): Promise<Pick<ProjectRow, "requiredApprovals">> {
+  const { requiredApprovals, projectId } = projects;
   const [row] = await deps.db
-    .select({ policyCommit, requiredApprovals })
+    .select({ requiredApprovals })
     .from(projects)
-    .where(eq(projects.projectId, project.projectId));
+    .where(eq(projectId, project.projectId));
   return row ?? project;
 }
 
@@ -82,9 +79,10 @@ export async function knownApprovalRule(
   return await Promise.race([read, Bun.sleep(LOOK_MS).then(() => project.requiredApprovals)]);
 }
 
-function ruleOf({ manifest, errors }: ReturnType<typeof readManifest>): number | null {
-  const isWrong = errors.some(({ path, severity }) => severity === "error" && RULE.test(path));
-  return manifest && !isWrong ? manifest.changeRequests.requiredApprovals : null;
+/** Null: the file says nothing that can be read. */
+function ruleOf({ manifest, errors }: ReturnType<typeof readManifest>): number | "wrong" | null {
+  if (errors.some(({ path, severity }) => severity === "error" && RULE.test(path))) return "wrong";
+  return manifest === null ? null : manifest.changeRequests.requiredApprovals;
 }
 
 const RULE = /^change_requests(?:\.required_approvals)?$/;
