@@ -20,6 +20,7 @@ export const CR_FIELDS = [
   "base_commit_sha",
   "origin_session_id",
   "created_by",
+  "opened_by_agent",
   "merged_at",
   "merged_by",
   "merge_commit_sha",
@@ -28,6 +29,8 @@ export const CR_FIELDS = [
   "metadata",
   "created_at",
   "updated_at",
+  "approvals",
+  "required_approvals",
 ] as const satisfies readonly (keyof ChangeRequest)[];
 
 export const DIFF_FIELDS = [

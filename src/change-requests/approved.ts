@@ -1,5 +1,6 @@
-import { and, asc, eq, inArray } from "drizzle-orm";
+import { and, asc, eq, sql } from "drizzle-orm";
 import type { Db } from "../../db/client.ts";
+import { prepared } from "../../db/prepared.ts";
 import { accountMembers, changeRequestApprovals, changeRequests, users } from "../../db/schema/index.ts";
 import { SvcError } from "../contract/errors.ts";
 import type { CrRow } from "./row.ts";
@@ -16,8 +17,13 @@ export interface ApprovalRow {
 /** The approvals of change requests, each oldest first. Those of people who have left say nothing any more. */
 export async function approvalsOf(db: Db, crIds: readonly string[]): Promise<ApprovalRow[]> {
   if (crIds.length === 0) return [];
-  const { crId, userId, headCommitSha, createdAt } = changeRequestApprovals;
-  return await db
+  return await ofMany(db).execute({ crIds: JSON.stringify(crIds) });
+}
+
+const { crId, userId, headCommitSha, createdAt } = changeRequestApprovals;
+
+const ofMany = prepared((db) =>
+  db
     .select({ crId, userId, name: users.name, headCommitSha, createdAt })
     .from(changeRequestApprovals)
     .innerJoin(users, eq(users.userId, userId))
@@ -26,9 +32,12 @@ export async function approvalsOf(db: Db, crIds: readonly string[]): Promise<App
       accountMembers,
       and(eq(accountMembers.accountId, changeRequests.accountId), eq(accountMembers.userId, userId)),
     )
-    .where(inArray(crId, [...crIds]))
-    .orderBy(asc(createdAt), asc(userId));
-}
+    .where(
+      sql`${crId} in (select value::uuid from json_array_elements_text(${sql.placeholder("crIds")}::json))`,
+    )
+    .orderBy(asc(createdAt), asc(userId))
+    .prepare("approvals_of_change_requests"),
+);
 
 /**
  * Holds a merge to the project's rule, for exactly the head that it merges.

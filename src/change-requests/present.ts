@@ -23,20 +23,18 @@ export async function present(
   return shown;
 }
 
-/** The same for many, by one look at their approvals. */
+/**
+ * The same for many, by one look at their approvals.
+ * @param found the approvals, if they were asked for before
+ */
 export async function presentAll(
   deps: Deps,
   project: ProjectRow,
   rows: readonly Row[],
   listing: Branches | null,
+  found = approvalsOf(deps.db, idsOf(rows)),
 ): Promise<ChangeRequest[]> {
-  const [approvals, required] = await Promise.all([
-    approvalsOf(
-      deps.db,
-      rows.map(({ crId }) => crId),
-    ),
-    knownApprovalRule(deps, project, listing),
-  ]);
+  const [approvals, required] = await Promise.all([found, knownApprovalRule(deps, project, listing)]);
   return rows.map((row) => {
     const own = approvals.filter(({ crId }) => crId === row.crId);
     return {
@@ -45,6 +43,10 @@ export async function presentAll(
       required_approvals: required,
     };
   });
+}
+
+function idsOf(rows: readonly Row[]): string[] {
+  return rows.map(({ crId }) => crId);
 }
 
 function toWire(row: Row): Omit<ChangeRequest, "approvals" | "required_approvals"> {

@@ -6,6 +6,7 @@ import type { ProjectRow } from "../auth/caller.ts";
 import type { ChangeRequest, CrStatusFilter } from "../contract/change-request.ts";
 import type { Deps } from "../deps.ts";
 import { NUMBER_CURSOR, type Page, page, readCursor } from "../http/page.ts";
+import { approvalsOf } from "./approved.ts";
 import { present, presentAll } from "./present.ts";
 import { refresh } from "./refresh.ts";
 import { crColumns, findChangeRequest } from "./row.ts";
@@ -25,8 +26,15 @@ export async function listChangeRequests(
   };
   const found = await queryFor(deps.db, status, q.trim()).execute({ ...wanted, status });
   const { rows, next } = page(found, limit, (row) => String(row.number));
+  // while the repository is asked for its branches
+  const approvals = approvalsOf(
+    deps.db,
+    rows.map(({ crId }) => crId),
+  );
+  approvals.catch(() => {});
   const fresh = await refresh(deps, project, rows);
-  return { change_requests: await presentAll(deps, project, fresh.rows, fresh.listing), ...next };
+  const shown = await presentAll(deps, project, fresh.rows, fresh.listing, approvals);
+  return { change_requests: shown, ...next };
 }
 
 /** One change request, with its commits as they are now if it is open. */
