@@ -12,6 +12,7 @@ import {
   mergePreview,
   openChangeRequestBody,
 } from "../contract/change-request.ts";
+import { sendToSessionBody, sentToSession } from "../contract/comment.ts";
 import { TITLE_MAX } from "../contract/limits.ts";
 import { commit } from "../contract/repository.ts";
 import type { Deps } from "../deps.ts";
@@ -26,6 +27,8 @@ import { mergeChangeRequest } from "./merge.ts";
 import { openChangeRequest } from "./open.ts";
 import { previewMerge } from "./preview.ts";
 import { getChangeRequest, listChangeRequests } from "./read.ts";
+import { resolveConflicts } from "./resolve-conflicts.ts";
+import { sendToSession } from "./send-to-session.ts";
 
 /** Spec 4.1. Every route asks for write access to the project. */
 export const changeRequestRoutes = (deps: Deps) =>
@@ -99,6 +102,22 @@ export const changeRequestRoutes = (deps: Deps) =>
       ({ caller, project, params, body }) =>
         mergeChangeRequest(deps, caller, project, params.crId, body?.message),
       { project: "write", body: mergeChangeRequestBody, ...answer(200, mergedChangeRequest) },
+    )
+    .post(
+      "/:crId/send-to-session",
+      ({ caller, project, params, body, set }) => {
+        set.status = 202;
+        return sendToSession(deps, caller, project, params.crId, body?.comment_ids);
+      },
+      { project: "write", body: sendToSessionBody, ...answer(202, sentToSession) },
+    )
+    .post(
+      "/:crId/resolve-conflicts",
+      ({ caller, project, params, set }) => {
+        set.status = 202;
+        return resolveConflicts(deps, caller, project, params.crId);
+      },
+      { project: "write", ...answer(202, sentToSession) },
     )
     .post(
       "/:crId/approve",

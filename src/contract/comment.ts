@@ -48,5 +48,18 @@ export const addCommentBody = Type.Object({
 });
 export type AddCommentBody = Static<typeof addCommentBody>;
 
+/** Body of `POST …/change-requests/:crId/send-to-session`; left out, all threads that are not resolved are sent. */
+export const sendToSessionBody = Type.Optional(
+  Type.Object({ comment_ids: Type.Optional(Type.Array(uuid, { minItems: 1, maxItems: 200 })) }),
+);
+
+/** Answer of `POST …/send-to-session` and `…/resolve-conflicts`: the prompt, and the session that has it. */
+export const sentToSession = Type.Object({
+  session_id: uuid,
+  prompt_id: uuid,
+  created: Type.Boolean({ description: "The session is a new one, made for this" }),
+});
+export type SentToSession = Static<typeof sentToSession>;
+
 /** Body of `PATCH …/comments/:commentId`. */
 export const editCommentBody = Type.Object({ body });

@@ -46,6 +46,8 @@ export const ERROR_STATUS = {
   nothing_to_abort: 409,
   approval_required: 409,
   head_moved: 409,
+  no_open_comments: 409,
+  no_conflicts: 409,
   prompt_exists: 409,
   prompt_not_queued: 409,
   too_many_comments: 409,
