@@ -43,7 +43,7 @@ export function Approvals({ where, cr }: { where: Where; cr: ReviewedChangeReque
         <Button
           busy={act.isPending}
           className="self-start"
-          onClick={() => act.mutate({ method: mine ? "DELETE" : "POST", at: "/approve" })}
+          onClick={() => act.mutate(mine ? { method: "DELETE", at: "/approve" } : approvalOf(cr))}
         >
           {mine ? "Take back my approval" : "Approve"}
         </Button>
@@ -51,4 +51,9 @@ export function Approvals({ where, cr }: { where: Where; cr: ReviewedChangeReque
       <Failure error={act.error} />
     </section>
   );
+}
+
+/** Of what is shown: what was pushed meanwhile is not approved unseen. */
+function approvalOf({ head_commit_sha }: ReviewedChangeRequest) {
+  return { at: "/approve", ...(head_commit_sha !== null && { body: { head_commit_sha } }) };
 }

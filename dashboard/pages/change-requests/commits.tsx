@@ -1,10 +1,11 @@
+import type { Commit } from "../../../src/contract/repository.ts";
 import { Ago } from "../../parts/ago.tsx";
 import { Command } from "../../parts/command.tsx";
 import { Loading } from "../../parts/loading.tsx";
 import { More } from "../../parts/more.tsx";
 import { Failure } from "../../parts/notice.tsx";
 import { Visible } from "../../parts/visible.tsx";
-import { type CrCommit, useCommits, type Where } from "./queries.ts";
+import { useCommits, type Where } from "./queries.ts";
 
 /** As many digits of a commit's id as people read out. */
 const SHORT = 8;
@@ -32,18 +33,18 @@ export function Commits({ where }: { where: Where }) {
   );
 }
 
-function Row({ commit: { sha, title, body, author_name, authored_at } }: { commit: CrCommit }) {
+function Row({ commit: { sha, subject, body, author } }: { commit: Commit }) {
   return (
     <li className="flex flex-col gap-1 px-4 py-3">
       <span className="font-medium">
-        <Visible>{title}</Visible>
+        <Visible>{subject}</Visible>
       </span>
       <p className="flex flex-wrap gap-x-1.5 text-muted text-sm">
         <code>{sha.slice(0, SHORT)}</code>
         <span>
-          by <Visible>{author_name}</Visible>
+          by <Visible>{author.name}</Visible>
         </span>
-        {authored_at && <Ago at={authored_at} />}
+        {author.date && <Ago at={author.date} />}
       </p>
       <details className="text-sm">
         <summary className="w-fit text-accent underline">More of {sha.slice(0, SHORT)}</summary>

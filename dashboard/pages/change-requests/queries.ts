@@ -1,5 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import type { CrStatusFilter, MergePreview } from "../../../src/contract/change-request.ts";
+import type { Commit } from "../../../src/contract/repository.ts";
 import { call } from "../../api/call.ts";
 import { useList } from "../../api/list.ts";
 import { path } from "../../api/path.ts";
@@ -48,18 +49,9 @@ export function usePreview(where: Where, enabled: boolean) {
   });
 }
 
-/** A commit of the head branch that the base branch does not have. */
-export interface CrCommit {
-  sha: string;
-  title: string;
-  body: string;
-  author_name: string;
-  author_email: string;
-  authored_at: string | null;
-}
-
+/** The commits of the head branch that the base branch does not have. */
 export function useCommits(where: Where) {
-  return useList<CrCommit>([...keyOf(where), "commits"], `${under(where)}/commits`, "commits");
+  return useList<Commit>([...keyOf(where), "commits"], `${under(where)}/commits`, "commits");
 }
 
 export function useComments(where: Where) {
