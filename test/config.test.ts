@@ -102,6 +102,22 @@ test("the cap is for every tier, or for one", () => {
   expect(caps("5, free=0 team=50")).toEqual({ "*": 5, free: 0, team: 50 });
 });
 
+test("an OAuth app is github.com's unless another GitHub is named", () => {
+  expect(readConfig({}).github).toBeNull();
+  const app = { SVC_GITHUB_CLIENT_ID: "Iv1.a", SVC_GITHUB_CLIENT_SECRET: "s" };
+  expect(readConfig(app).github).toMatchObject({
+    url: "https://github.com",
+    apiUrl: "https://api.github.com",
+  });
+  expect(readConfig({ ...app, SVC_GITHUB_URL: "https://ghe.example.com/" }).github).toEqual({
+    clientId: "Iv1.a",
+    clientSecret: "s",
+    url: "https://ghe.example.com",
+    apiUrl: "https://ghe.example.com/api/v3",
+  });
+  expect(() => readConfig({ ...app, SVC_GITHUB_CLIENT_SECRET: "a\nsecret" })).toThrow("without blanks");
+});
+
 test.each([
   ["SVC_SANDBOX_PROVIDER", "moon"],
   ["SVC_SANDBOX_PROVIDER", "docker,moon"],
@@ -118,6 +134,10 @@ test.each([
   ["SVC_LLM_BASE_URL", "http://alone"],
   ["SVC_LLM_API_KEY", "alone"],
   ["SVC_LLM_MODEL", "alone"],
+  ["SVC_SIGN_UP", "everybody"],
+  ["SVC_GITHUB_CLIENT_ID", "alone"],
+  ["SVC_GITHUB_CLIENT_SECRET", "alone"],
+  ["SVC_GITHUB_URL", "ftp://github.example.com"],
 ])("%s=%s stops the server with one line that names it", (name, value) => {
   const read = () => readConfig({ [name]: value });
   expect(read).toThrow(ConfigError);

@@ -1,5 +1,15 @@
 import { sql } from "drizzle-orm";
-import { check, index, pgEnum, pgTable, primaryKey, text, uniqueIndex, uuid } from "drizzle-orm/pg-core";
+import {
+  boolean,
+  check,
+  index,
+  pgEnum,
+  pgTable,
+  primaryKey,
+  text,
+  uniqueIndex,
+  uuid,
+} from "drizzle-orm/pg-core";
 import { ROLES } from "../../src/contract/account.ts";
 import { time } from "./time.ts";
 
@@ -13,6 +23,10 @@ export const users = pgTable(
     name: text("name").notNull(),
     /** argon2id, in PHC form; null for a user who signs in by token only. */
     passwordHash: text("password_hash"),
+    /** `<host>:<id>` of the GitHub user who may sign in as this one. */
+    githubId: text("github_id").unique("users_github_id_unique"),
+    /** Whether an operator, an owner's invitation or GitHub says that the address is theirs, and not only they. */
+    emailProven: boolean("email_proven").notNull().default(true),
     createdAt: time("created_at").notNull().defaultNow(),
     updatedAt: time("updated_at").notNull().defaultNow(),
   },

@@ -13,6 +13,9 @@ interface NewUser {
   /** Null: what stands before the @. */
   name?: string | null;
   passwordHash?: string;
+  githubId?: string;
+  /** False: nobody but they say that the address is theirs. */
+  emailProven?: boolean;
   /** The account that they come to; without one they have their own. */
   joins?: Membership;
 }
@@ -48,12 +51,12 @@ export async function ensureUser(db: Db, email: string): Promise<{ userId: strin
  * @returns the user's id; null when there is one with this address already
  */
 export async function makeUser(db: Db, wanted: NewUser): Promise<string | null> {
-  const { email, passwordHash = null, joins } = wanted;
-  const name = wanted.name?.trim() || email.slice(0, email.indexOf("@"));
+  const { joins, ...rest } = wanted;
+  const name = wanted.name?.trim() || wanted.email.slice(0, wanted.email.indexOf("@"));
   return db.transaction(async (tx) => {
     const [made] = await tx
       .insert(users)
-      .values({ email, name, passwordHash })
+      .values({ ...rest, name })
       .onConflictDoNothing()
       .returning({ userId: users.userId });
     if (!made) return null;

@@ -70,7 +70,7 @@ async function userByLink(
   const email = emailOf(row, body);
   const name = body.name === undefined ? null : storable("name", body.name, NAME_MAX * 4);
   return deps.db.transaction(async (tx) => {
-    await take(tx, row);
+    await takeLink(tx, row);
     if (row.kind === "first_user" && (await hasPasswords(tx))) throw noSuchLink();
     const userId = await makeUser(tx, {
       email,
@@ -100,7 +100,7 @@ async function joinAs(
     throw new SvcError("forbidden", sentence);
   }
   await deps.db.transaction(async (tx) => {
-    await take(tx, row);
+    await takeLink(tx, row);
     await joinAccount(tx, visitor.user_id, membership);
   });
   return visitor;
@@ -113,20 +113,21 @@ async function setOwnPassword(
   passwordHash: string,
 ): Promise<SignedIn> {
   return deps.db.transaction(async (tx) => {
-    await take(tx, row);
+    await takeLink(tx, row);
     await storePassword(tx, userId, passwordHash);
     return userOf(tx, userId);
   });
 }
 
 /** Uses a link up: whoever asks first, of all servers on one database. All that make the first user are one. */
-async function take(tx: Db, row: LinkRow): Promise<void> {
+export async function takeLink(tx: Db, row: LinkRow): Promise<void> {
   const which = row.kind === "first_user" ? eq(links.kind, "first_user") : eq(links.linkId, row.linkId);
   const taken = await tx.delete(links).where(which).returning({ linkId: links.linkId });
   if (!taken.some(({ linkId }) => linkId === row.linkId)) throw noSuchLink();
 }
 
-function membershipOf({ accountId, role }: LinkRow) {
+/** Where an invitation leads; null of any other link. */
+export function membershipOf({ accountId, role }: LinkRow) {
   return accountId !== null && role !== null ? { accountId, role } : null;
 }
 

@@ -1,3 +1,4 @@
+import { Type } from "@sinclair/typebox";
 import { type Context, Elysia } from "elysia";
 import { guard } from "../auth/guard.ts";
 import {
@@ -14,6 +15,7 @@ import type { Deps } from "../deps.ts";
 import { answer, ok } from "../http/schema.ts";
 import { changePassword } from "./change-password.ts";
 import { followLink, readLink } from "./follow-link.ts";
+import { comeFromGithub, goToGithub, type Sent } from "./github.ts";
 import { readSession } from "./session.ts";
 import { signIn, signOut, type WithCookie } from "./sign-in.ts";
 import { signUp } from "./sign-up.ts";
@@ -54,12 +56,43 @@ export const signInRoutes = (deps: Deps) =>
       body: linkBody,
       ...answer(200, signedIn),
     })
+    .get("/github", ({ query, set }) => send(set, goToGithub(deps, query)), {
+      query: Type.Object({
+        next: Type.Optional(Type.String()),
+        invitation: Type.Optional(Type.String({ maxLength: 128 })),
+      }),
+      detail: {
+        description: "Sends the browser to GitHub.",
+        responses: { 303: { description: "See Other" } },
+      },
+    })
+    .get(
+      "/github/callback",
+      async ({ request, query, set }) => send(set, await comeFromGithub(deps, request, query)),
+      {
+        query: Type.Object(
+          {
+            code: Type.Optional(Type.String({ maxLength: 256 })),
+            state: Type.Optional(Type.String({ maxLength: 256 })),
+            error: Type.Optional(Type.String()),
+          },
+          { additionalProperties: true },
+        ),
+        detail: { description: "Signs it in.", responses: { 303: { description: "See Other" } } },
+      },
+    )
     .post(
       "/password",
       async ({ request, caller, body, set }) =>
         withCookie(set, await changePassword(deps, request, caller, body)),
       { user: true, body: passwordBody, ...answer(200, signedIn) },
     );
+
+function send(set: Pick<Context["set"], "headers" | "status">, { location, cookies }: Sent): string {
+  set.status = 303;
+  Object.assign(set.headers, { location, "cache-control": "no-store", "set-cookie": cookies });
+  return "";
+}
 
 /** Nothing on the way may keep what belongs to one browser. */
 function withCookie<T>(set: Pick<Context["set"], "headers">, { answer, cookie }: WithCookie<T>): T {

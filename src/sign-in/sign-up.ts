@@ -29,14 +29,19 @@ export async function signUp(
     return followLink(deps, request, { ...body, token: invitation });
   }
   if (deps.config.signUp !== "open") {
-    const sentence = "Here one joins by invitation: an owner or admin of an account can send you one.";
-    throw new SvcError("sign_up_closed", sentence);
+    throw signUpClosed();
   }
   const email = readEmail(body.email);
   const name = storable("name", body.name, NAME_MAX * 4).trim();
   await countAttempt(deps, OF_ADDRESS, addressOf(request));
   const passwordHash = await hashPassword(body.password);
-  const userId = await makeUser(deps.db, { email, name, passwordHash });
+  const userId = await makeUser(deps.db, { email, name, passwordHash, emailProven: false });
   if (userId === null) throw emailTaken();
   return start(deps, request, { user_id: userId, email, name });
+}
+
+/** The answer to who has no invitation where one is wanted. */
+export function signUpClosed(): SvcError {
+  const sentence = "Here one joins by invitation: an owner or admin of an account can send you one.";
+  return new SvcError("sign_up_closed", sentence);
 }

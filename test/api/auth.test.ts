@@ -28,14 +28,23 @@ test("every route but health, the API document, the metrics and those that sign 
   const { body } = await api.call("GET", "/v1/openapi.json", { token: null });
   const open = new Set([
     "/v1/health",
-    ...["sign-in", "sign-out", "session", "sign-up", "link", "device", "device/token"].map(
-      (name) => `/v1/auth/${name}`,
-    ),
+    ...[
+      "sign-in",
+      "sign-out",
+      "session",
+      "sign-up",
+      "link",
+      "device",
+      "device/token",
+      "github",
+      "github/callback",
+    ].map((name) => `/v1/auth/${name}`),
   ]);
   const routes = Object.entries<Record<string, unknown>>(body.paths).flatMap(([path, methods]) =>
     Object.keys(methods).map((method) => ({ method: method.toUpperCase(), path })),
   );
   expect(routes.length).toBeGreaterThan(20);
+  expect((await api.call("GET", "/v1/auth/github", { token: null })).status).toBe(404);
   for (const { method, path } of routes) {
     if (open.has(path)) continue;
     const answer = await api.call(method, path.replace(/\{\w+\}/g, "x"), { token: null });
