@@ -1,0 +1,123 @@
+import { afterAll, beforeAll, expect, setDefaultTimeout } from "bun:test";
+import type { Browser, Page } from "playwright-core";
+import { type Api, startApi } from "../helpers/api.ts";
+import { CHROMIUM, signIn, startBrowser, type Visit, visit } from "../helpers/browser.ts";
+import { type ScriptedModel, startModel } from "../helpers/model.ts";
+import { needs } from "../helpers/needs.ts";
+import { Remote } from "../helpers/remote.ts";
+import { MODEL, RUNTIME, RUNTIME_NAME, runtimeEnvironment } from "../helpers/runtime.ts";
+import { untilStatus } from "../helpers/sessions.ts";
+import { until } from "../helpers/until.ts";
+
+setDefaultTimeout(120_000);
+const test = needs(`${CHROMIUM[0]} and ${RUNTIME_NAME}`, CHROMIUM[1] && RUNTIME !== null);
+
+/** The page, the server, a local sandbox and the real agent runtime: only the model is scripted. */
+let api: Api;
+let model: ScriptedModel;
+let remote: Remote;
+let browser: Browser;
+let projectId: string;
+let sessionId: string;
+let env: Record<string, string>;
+
+beforeAll(async () => {
+  if (RUNTIME === null || !CHROMIUM[1]) return;
+  model = await startModel();
+  const { SVC_OPENCODE_MODEL, ...variables } = runtimeEnvironment(model);
+  env = { ...variables, SVC_SANDBOX_PROVIDER: "local" };
+  [api, browser] = await Promise.all([startApi({ env }), startBrowser()]);
+  remote = new Remote();
+  remote.commit("main", { "a.txt": "1\n" });
+  projectId = (await api.project(remote.url)).project_id;
+  const made = await api.call("POST", `/v1/projects/${projectId}/sessions`, { body: { model: MODEL } });
+  sessionId = made.body.session_id;
+  await untilStatus(look, ["running"], 90_000);
+}, 150_000);
+afterAll(async () => {
+  await browser?.close();
+  await api?.stop();
+  remote?.remove();
+  await model?.[Symbol.asyncDispose]();
+}, 60_000);
+
+const look = async () => (await api.call("GET", `/v1/projects/${projectId}/sessions/${sessionId}`)).body;
+
+/** The session's page, once it can be talked in. */
+async function open(): Promise<Visit> {
+  const visited = await visit(browser, `${api.url}/assets/icon.svg`);
+  // the runtime may take its time on a busy machine
+  visited.page.setDefaultTimeout(60_000);
+  await signIn(visited, api, `/projects/${projectId}/sessions/${sessionId}`);
+  await visited.page.getByText("Running", { exact: true }).waitFor();
+  await visited.page.getByText("Connecting").waitFor({ state: "detached" });
+  return visited;
+}
+
+const chatOf = (page: Page) => page.getByRole("region", { name: "Conversation" });
+const rests = (page: Page) => page.getByRole("button", { name: "Abort" }).waitFor({ state: "detached" });
+
+async function say(page: Page, ...script: string[]): Promise<void> {
+  await page.getByRole("textbox", { name: "Your words to the agent" }).fill(script.join("\n"));
+  await page.keyboard.press("Enter");
+}
+
+test("an answer comes word by word, with its tools and edits; a question and a permission are answered in it", async () => {
+  const { page, faults, close } = await open();
+  const chat = chatOf(page);
+  await say(page, "!slow 400 one two three four five six seven eight nine ten");
+  await chat.getByText(/^one two/).waitFor();
+  expect(await chat.getByText(/nine ten/).count()).toBe(1);
+  await chat.getByText(/^one two.* nine ten/).waitFor();
+  await rests(page);
+
+  const edit = '!tool edit {"filePath":"a.txt","oldString":"1","newString":"2\\n3"}';
+  await say(page, "!run echo $((40+2))", edit, "!ask Which colour? | Red | Blue", "!say It is done.");
+  await chat.getByRole("radio", { name: "Blue" }).check();
+  await page.getByRole("button", { name: "Answer", exact: true }).click();
+  await chat.getByText("It is done.", { exact: true }).waitFor();
+  await chat.getByText("a.txt +2 -1").waitFor();
+  const ran = chat.locator("details", { hasText: "echo $((40+2))" });
+  await ran.locator("summary").click();
+  await ran.getByText("42").waitFor();
+  await rests(page);
+
+  const conversation = (await api.call("GET", `/v1/p/${sessionId}/8000/svc/health`)).body.conversation;
+  await api.call("PATCH", `/v1/p/${sessionId}/8000/session/${conversation}`, {
+    body: { permission: [{ permission: "bash", pattern: "*", action: "ask" }] },
+  });
+  await say(page, "!run echo allowed", "!say thanks");
+  await page.getByRole("button", { name: "Allow once" }).click();
+  await chat.getByText("thanks", { exact: true }).waitFor();
+  expect(faults()).toEqual([]);
+  await close();
+});
+
+test("a run is aborted, and the model left alone", async () => {
+  const { page, close } = await open();
+  await say(page, `!slow 100 ${"word ".repeat(300)}`);
+  await chatOf(page)
+    .getByText(/^word word word/)
+    .waitFor();
+  await page.keyboard.press("Escape");
+  await chatOf(page).getByText("The agent's run was aborted.").waitFor();
+  await until("the model is left alone", () => model.counts.open === 0);
+  await close();
+});
+
+test("a server that is started again is found again; words to a stopped session wake it and are answered", async () => {
+  const { page, close } = await open();
+  const { port } = new URL(api.url);
+  await api.stop({ keepData: true });
+  await page.getByText("The server does not answer").waitFor();
+  api = { ...api, ...(await startApi({ env: { ...env, SVC_PORT: port }, dataDir: api.dataDir })) };
+  await page.getByText("The server does not answer").waitFor({ state: "detached" });
+  await untilStatus(look, ["running", "stopped"], 60_000);
+  await api.call("POST", `/v1/projects/${projectId}/sessions/${sessionId}/stop`);
+  await untilStatus(look, ["stopped"], 60_000);
+  await page.getByRole("button", { name: "Send and start" }).waitFor();
+  await say(page, "!say I am awake");
+  await page.getByText("Running", { exact: true }).waitFor();
+  await chatOf(page).getByText("I am awake", { exact: true }).waitFor();
+  await close();
+});
