@@ -1,11 +1,12 @@
 import { type QueryClient, useQueryClient } from "@tanstack/react-query";
-import { useEffect } from "react";
+import { useEffect, useRef } from "react";
 import { parseJson, textField } from "../../src/contract/json.ts";
 import { readEvents } from "../../src/contract/sse.ts";
 import { open } from "./call.ts";
 import { ApiFailure } from "./failure.ts";
 import { path } from "./path.ts";
 import { projectsChanged } from "./project.ts";
+import { useShown } from "./shown.ts";
 
 /** Between two tries to listen again: doubled each time. */
 const PAUSE_MS = 500;
@@ -17,23 +18,34 @@ const PAUSE_MAX_MS = 15_000;
  */
 export function useProjectEvents(projectId: string): void {
   const queries = useQueryClient();
+  const isShown = useShown();
+  const last = useRef("");
   useEffect(() => {
+    if (!isShown) return;
     const ended = new AbortController();
-    void follow(queries, projectId, ended.signal);
+    void follow(queries, projectId, last, ended.signal);
     return () => ended.abort();
-  }, [queries, projectId]);
+  }, [queries, projectId, isShown]);
 }
 
-async function follow(queries: QueryClient, projectId: string, signal: AbortSignal): Promise<void> {
-  let last = "";
+/** @param last the id of the event that was heard last, also by an earlier stream */
+async function follow(
+  queries: QueryClient,
+  projectId: string,
+  last: { current: string },
+  signal: AbortSignal,
+): Promise<void> {
   let pause = PAUSE_MS;
   while (!signal.aborted) {
     try {
-      const headers = { Accept: "text/event-stream", ...(last !== "" && { "Last-Event-ID": last }) };
+      const headers = {
+        Accept: "text/event-stream",
+        ...(last.current !== "" && { "Last-Event-ID": last.current }),
+      };
       const response = await open(path`/projects/${projectId}/events`, headers, signal);
       if (!response.body) return;
       for await (const { id, type, data } of readEvents(chunksOf(response.body))) {
-        if (id !== "") last = id;
+        if (id !== "") last.current = id;
         pause = PAUSE_MS;
         if (type === "reset") void queries.invalidateQueries({ queryKey: [projectId] });
         else if (type !== "ready") heard(queries, projectId, type, parseJson(data));

@@ -180,6 +180,27 @@ test("a cut connection is made again, and what was missed is caught up with, onc
   await close();
 });
 
+test("a page that nobody sees lets go of its streams, and catches up when somebody does", async () => {
+  const { page, id, runtime, chat, close } = await talk();
+  await chat.getByText("Nothing has been said yet").waitFor();
+  await page.clock.install();
+  const see = (state: "visible" | "hidden") =>
+    page.evaluate((now) => {
+      Object.defineProperty(document, "visibilityState", { configurable: true, get: () => now });
+      document.dispatchEvent(new Event("visibilitychange"));
+    }, state);
+  await see("hidden");
+  await page.clock.runFor(25_000);
+  await until("nothing is listened to", () => runtime.listeners === 0);
+  runtime.prompt("asked meanwhile");
+  await pages.call("PATCH", `/${id}`, { body: { name: "renamed meanwhile" } });
+  await see("visible");
+  await page.clock.resume();
+  await page.getByRole("heading", { name: "renamed meanwhile" }).waitFor();
+  await chat.getByText("asked meanwhile", { exact: true }).first().waitFor();
+  await close();
+});
+
 test("an answer that is cut off, tried again or fails is marked, also when the page is loaded again", async () => {
   const { page, runtime, chat, say, close } = await talk();
   runtime.onPrompt((run) => {

@@ -78,6 +78,16 @@ export class ScriptedRuntime {
     }
   }
 
+  /** Somebody else asks something. */
+  prompt(text: string): void {
+    this.#prompt({ messageID: `msg_${++this.#count}`, parts: [{ text }] });
+  }
+
+  /** How much waits for an answer. */
+  get asks(): number {
+    return this.#waiting.size;
+  }
+
   /** A run, of a prompt that is here already or of nobody's. */
   run(promptId = "msg_other"): Run {
     return this.#run(promptId);

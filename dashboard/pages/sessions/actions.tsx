@@ -57,7 +57,7 @@ export function ActionDialog({ doing, ...rest }: Props) {
 
 type Own = Omit<Props, "doing">;
 
-/** Does it, and shows the session as it is then. */
+/** Does it, and asks how the session is then. */
 function useAction<T>(
   session: Session,
   run: (own: string, input: T) => Promise<Session>,
@@ -67,8 +67,9 @@ function useAction<T>(
   const { project_id, session_id } = session;
   return useMutation({
     mutationFn: (input: T) => run(path`/projects/${project_id}/sessions/${session_id}`, input),
-    onSuccess: (after) => {
-      queries.setQueryData(sessionKey(project_id, session_id), after);
+    // by now it may be another than the answer says: the stream was faster
+    onSuccess: () => {
+      void queries.invalidateQueries({ queryKey: sessionKey(project_id, session_id), exact: true });
       void queries.invalidateQueries({ queryKey: [project_id, "session", "list"] });
       onClose();
     },

@@ -53,7 +53,7 @@ export function useFollowed(projectId: string, sessionId: string): Followed {
       for await (const heard of follow(REACH, own, ended.signal, PATIENCE)) {
         if (ended.signal.aborted) return;
         setState(heard.type === "deleted" ? "deleted" : heard.type === "lost" ? "lost" : "heard");
-        if (heard.type === "session") queries.setQueryData(sessionKey(projectId, sessionId), heard.session);
+        if (heard.type === "session") await show(queries, heard.session);
         if (heard.type === "log") log.add(heard.line);
         if (heard.type === "prompt") stalePrompts(queries, projectId, sessionId);
       }
@@ -77,6 +77,13 @@ export function useFollowed(projectId: string, sessionId: string): Followed {
     isLost: state === "lost",
     retry,
   };
+}
+
+/** An answer that is under way was given before this, and would take it back. */
+async function show(queries: QueryClient, session: Session): Promise<void> {
+  const queryKey = sessionKey(session.project_id, session.session_id);
+  await queries.cancelQueries({ queryKey, exact: true });
+  queries.setQueryData(queryKey, session);
 }
 
 export const promptsKey = (projectId: string, sessionId: string) => [

@@ -15,7 +15,7 @@ import { Failure } from "../../parts/notice.tsx";
 import { Page } from "../../parts/page.tsx";
 import { Visible } from "../../parts/visible.tsx";
 import { StatusBadge } from "./status-badge.tsx";
-import { count, titleOf } from "./words.ts";
+import { count, shortId, titleOf } from "./words.ts";
 
 const FILTERS = [
   ["", "All"],
@@ -107,7 +107,7 @@ function Row({ session, slug, who }: { session: Session; slug: string; who: stri
         </h2>
         <p className="text-muted text-sm">
           <code className="font-mono text-xs">
-            <Visible>{session.branch_name}</Visible>
+            <Visible>{branchOf(session)}</Visible>
           </code>{" "}
           from <Visible>{session.base_ref}</Visible>
           {session.agent_name !== null && (
@@ -130,3 +130,7 @@ function Row({ session, slug, who }: { session: Session; slug: string; who: stri
     </li>
   );
 }
+
+/** svc's own name for a branch is the session's id, of which a reader needs the beginning. */
+const branchOf = ({ branch_name, session_id }: Session): string =>
+  branch_name === session_id ? shortId(session_id) : branch_name;
