@@ -1,18 +1,20 @@
+import type { ChangeRequest } from "../../../src/contract/change-request.ts";
 import { useSignedIn } from "../../api/signed-in.ts";
 import { Ago } from "../../parts/ago.tsx";
 import { Button } from "../../parts/button.tsx";
 import { Failure } from "../../parts/notice.tsx";
 import { Visible } from "../../parts/visible.tsx";
 import { useAct, type Where } from "./queries.ts";
-import type { ReviewedChangeRequest } from "./review.ts";
 
 /** Who has approved, how many have to, and the way to. */
-export function Approvals({ where, cr }: { where: Where; cr: ReviewedChangeRequest }) {
+export function Approvals({ where, cr }: { where: Where; cr: ChangeRequest }) {
   const { data: signedIn } = useSignedIn();
   const act = useAct(where);
-  const { approvals = [], required_approvals: required = 0 } = cr;
+  const { approvals, required_approvals: required } = cr;
+  const me = signedIn?.user?.user_id;
+  const isMyOwn = cr.created_by === me && !cr.opened_by_agent;
   const counting = approvals.filter(({ counts }) => counts).length;
-  const mine = approvals.find(({ user_id, counts }) => counts && user_id === signedIn?.user?.user_id);
+  const mine = approvals.find(({ user_id, counts }) => counts && user_id === me);
   return (
     <section aria-labelledby="approvals" className="flex flex-col gap-2">
       <h2 id="approvals" className="font-semibold">
@@ -39,7 +41,10 @@ export function Approvals({ where, cr }: { where: Where; cr: ReviewedChangeReque
           </li>
         ))}
       </ul>
-      {cr.status === "open" && (
+      {cr.status === "open" && isMyOwn && (
+        <p className="text-muted text-sm">You have opened it yourself: somebody else approves it.</p>
+      )}
+      {cr.status === "open" && !isMyOwn && (
         <Button
           busy={act.isPending}
           className="self-start"
@@ -54,6 +59,6 @@ export function Approvals({ where, cr }: { where: Where; cr: ReviewedChangeReque
 }
 
 /** Of what is shown: what was pushed meanwhile is not approved unseen. */
-function approvalOf({ head_commit_sha }: ReviewedChangeRequest) {
+function approvalOf({ head_commit_sha }: ChangeRequest) {
   return { at: "/approve", ...(head_commit_sha !== null && { body: { head_commit_sha } }) };
 }

@@ -1,5 +1,6 @@
 import { useMemo, useState } from "react";
 import { Link, useParams, useSearch } from "wouter";
+import type { ChangeRequest } from "../../../src/contract/change-request.ts";
 import { useNames } from "../../api/members.ts";
 import { path } from "../../api/path.ts";
 import { useProject } from "../../api/project.ts";
@@ -15,7 +16,7 @@ import { Conversation } from "./conversation.tsx";
 import { Changes } from "./diff/changes.tsx";
 import { EditTitle } from "./edit.tsx";
 import { useChangeRequest, useComments, type Where } from "./queries.ts";
-import { type ReviewedChangeRequest, threadsOf } from "./review.ts";
+import { threadsOf } from "./review.ts";
 import { StateBadge } from "./state-badge.tsx";
 
 /** What of a change request is shown: the address says it in `view`. */
@@ -39,7 +40,7 @@ export function ChangeRequestPage() {
   return <Shown where={where} cr={data} slug={project.slug} />;
 }
 
-function Shown({ where, cr, slug }: { where: Where; cr: ReviewedChangeRequest; slug: string }) {
+function Shown({ where, cr, slug }: { where: Where; cr: ChangeRequest; slug: string }) {
   const [isEditing, setIsEditing] = useState(false);
   const asked = new URLSearchParams(useSearch()).get("view");
   const view = VIEWS.find((each) => each === asked) ?? "conversation";
@@ -75,7 +76,7 @@ function Shown({ where, cr, slug }: { where: Where; cr: ReviewedChangeRequest; s
 interface BodyProps {
   view: View;
   where: Where;
-  cr: ReviewedChangeRequest;
+  cr: ChangeRequest;
   threads: ReturnType<typeof threadsOf>;
   commentsError: unknown;
 }
@@ -87,7 +88,7 @@ function Body({ view, where, cr, threads, commentsError }: BodyProps) {
 }
 
 /** Who wants what merged into what, since when, and from where. */
-function Summary({ cr, slug }: { cr: ReviewedChangeRequest; slug: string }) {
+function Summary({ cr, slug }: { cr: ChangeRequest; slug: string }) {
   const names = useNames(cr.account_id);
   const name = (id: string | null) => <Visible>{(id !== null && names.get(id)) || "somebody"}</Visible>;
   return (
@@ -96,7 +97,10 @@ function Summary({ cr, slug }: { cr: ReviewedChangeRequest; slug: string }) {
         {cr.status === "merged" ? (
           <>{name(cr.merged_by)} merged</>
         ) : (
-          <>{name(cr.created_by)} wants to merge</>
+          <>
+            {cr.opened_by_agent && "An agent for "}
+            {name(cr.created_by)} wants to merge
+          </>
         )}
       </span>
       <BranchName>{cr.head_ref}</BranchName>

@@ -1,6 +1,10 @@
 import { type FormEvent, useState } from "react";
 import { Link, useSearchParams } from "wouter";
-import { CR_STATUSES, type CrStatusFilter } from "../../../src/contract/change-request.ts";
+import {
+  type ChangeRequest,
+  CR_STATUSES,
+  type CrStatusFilter,
+} from "../../../src/contract/change-request.ts";
 import { useNames } from "../../api/members.ts";
 import { path } from "../../api/path.ts";
 import { useProject } from "../../api/project.ts";
@@ -14,7 +18,6 @@ import { Page } from "../../parts/page.tsx";
 import { Visible } from "../../parts/visible.tsx";
 import { BranchName } from "./branch-name.tsx";
 import { useChangeRequests } from "./queries.ts";
-import type { ReviewedChangeRequest } from "./review.ts";
 import { StateBadge } from "./state-badge.tsx";
 
 const FILTERS: readonly [CrStatusFilter, string][] = [
@@ -100,7 +103,7 @@ function Search({ q, onSearch }: { q: string; onSearch: (words: string) => void 
   );
 }
 
-function Item({ cr, slug }: { cr: ReviewedChangeRequest; slug: string }) {
+function Item({ cr, slug }: { cr: ChangeRequest; slug: string }) {
   const names = useNames(cr.account_id);
   const [word, at] =
     cr.status === "merged" && cr.merged_at
@@ -125,7 +128,8 @@ function Item({ cr, slug }: { cr: ReviewedChangeRequest; slug: string }) {
       <p className="flex flex-wrap items-center gap-x-1.5 text-muted text-sm">
         <span>#{cr.number}</span>
         <span>
-          {word} <Ago at={at} /> by <Visible>{names.get(who) ?? "somebody"}</Visible>
+          {word} <Ago at={at} /> by {word === "opened" && cr.opened_by_agent && "an agent for "}
+          <Visible>{names.get(who) ?? "somebody"}</Visible>
           {cr.origin_session_id && word === "opened" && (
             <>
               {" "}

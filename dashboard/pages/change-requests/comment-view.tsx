@@ -1,6 +1,8 @@
 import { useState } from "react";
 import { Link } from "wouter";
+import type { Comment } from "../../../src/contract/comment.ts";
 import { path } from "../../api/path.ts";
+import { useMayManage, useProject } from "../../api/project.ts";
 import { useSignedIn } from "../../api/signed-in.ts";
 import { Ago } from "../../parts/ago.tsx";
 import { Badge } from "../../parts/badge.tsx";
@@ -11,15 +13,17 @@ import { useReturningFocus } from "../../parts/returning-focus.ts";
 import { Visible } from "../../parts/visible.tsx";
 import { Composer } from "./composer.tsx";
 import { useAct, type Where } from "./queries.ts";
-import type { ReviewComment } from "./review.ts";
 
 /** One comment: who said it, when, and what; its author may change it and take it back. */
-export function CommentView({ where, comment }: { where: Where; comment: ReviewComment }) {
+export function CommentView({ where, comment }: { where: Where; comment: Comment }) {
   const { data: signedIn } = useSignedIn();
   const [mode, setMode] = useState<"read" | "edit" | "delete">("read");
   const act = useAct(where);
   const { author, body, created_at, updated_at, comment_id } = comment;
-  const isMine = author.kind === "user" && author.user_id === signedIn?.user?.user_id;
+  const mayManage = useMayManage(useProject());
+  const isForMe = author.user_id === signedIn?.user?.user_id;
+  const mayEdit = isForMe && author.kind === "user";
+  const mayDelete = isForMe || mayManage;
   const [item, returnFocus] = useReturningFocus<HTMLLIElement>();
   const back = () => {
     setMode("read");
@@ -34,14 +38,18 @@ export function CommentView({ where, comment }: { where: Where; comment: ReviewC
         {author.kind === "agent" && <AgentBadge projectId={where.projectId} sessionId={author.session_id} />}
         <Ago at={created_at} />
         {updated_at > created_at && <span>(edited)</span>}
-        {isMine && mode === "read" && (
+        {mode === "read" && (
           <span className="ml-auto flex">
-            <Button look="quiet" className="text-sm" onClick={() => setMode("edit")}>
-              Edit
-            </Button>
-            <Button look="quiet" className="text-sm" onClick={() => setMode("delete")}>
-              Delete
-            </Button>
+            {mayEdit && (
+              <Button look="quiet" className="text-sm" onClick={() => setMode("edit")}>
+                Edit
+              </Button>
+            )}
+            {mayDelete && (
+              <Button look="quiet" className="text-sm" onClick={() => setMode("delete")}>
+                Delete
+              </Button>
+            )}
           </span>
         )}
       </div>

@@ -33,7 +33,7 @@ export function Commits({ where }: { where: Where }) {
   );
 }
 
-function Row({ commit: { sha, subject, body, author } }: { commit: Commit }) {
+function Row({ commit: { sha, subject, body, author, truncated } }: { commit: Commit }) {
   return (
     <li className="flex flex-col gap-1 px-4 py-3">
       <span className="font-medium">
@@ -52,6 +52,7 @@ function Row({ commit: { sha, subject, body, author } }: { commit: Commit }) {
           {body !== "" && (
             <p className="whitespace-pre-wrap">
               <Visible>{body}</Visible>
+              {truncated && " …"}
             </p>
           )}
           <Command label={`Copy the id ${sha.slice(0, SHORT)}`}>{sha}</Command>

@@ -1,4 +1,5 @@
 import { Link } from "wouter";
+import type { ChangeRequest } from "../../../src/contract/change-request.ts";
 import { path } from "../../api/path.ts";
 import { useProject } from "../../api/project.ts";
 import { Failure } from "../../parts/notice.tsx";
@@ -9,13 +10,13 @@ import { Description } from "./description.tsx";
 import { placeOf } from "./diff/talks.ts";
 import { MergeBox } from "./merge-box.tsx";
 import { useAct, type Where } from "./queries.ts";
-import type { ReviewedChangeRequest, Thread } from "./review.ts";
+import type { Thread } from "./review.ts";
 import { SendToSession } from "./send-to-session.tsx";
 import { ThreadView } from "./thread-view.tsx";
 
 interface Props {
   where: Where;
-  cr: ReviewedChangeRequest;
+  cr: ChangeRequest;
   threads: readonly Thread[];
   error: unknown;
 }
@@ -48,7 +49,7 @@ export function Conversation({ where, cr, threads, error }: Props) {
 }
 
 /** The line that a thread is about, as it was. */
-function AboutLine({ thread, cr }: { thread: Thread; cr: ReviewedChangeRequest }) {
+function AboutLine({ thread, cr }: { thread: Thread; cr: ChangeRequest }) {
   const { slug } = useProject();
   const place = placeOf(thread);
   if (!place) return null;

@@ -1,4 +1,5 @@
 import { useState } from "react";
+import type { ChangeRequest } from "../../../src/contract/change-request.ts";
 import { useNames } from "../../api/members.ts";
 import { Ago } from "../../parts/ago.tsx";
 import { Button } from "../../parts/button.tsx";
@@ -7,10 +8,9 @@ import { useReturningFocus } from "../../parts/returning-focus.ts";
 import { Visible } from "../../parts/visible.tsx";
 import { Composer } from "./composer.tsx";
 import { useAct, type Where } from "./queries.ts";
-import type { ReviewedChangeRequest } from "./review.ts";
 
 /** What a change request is for, in its opener's words. */
-export function Description({ where, cr }: { where: Where; cr: ReviewedChangeRequest }) {
+export function Description({ where, cr }: { where: Where; cr: ChangeRequest }) {
   const [isEditing, setIsEditing] = useState(false);
   const names = useNames(cr.account_id);
   const act = useAct(where);

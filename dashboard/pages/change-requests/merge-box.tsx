@@ -1,4 +1,5 @@
 import { type FormEvent, type ReactNode, useEffect, useRef, useState } from "react";
+import type { ChangeRequest } from "../../../src/contract/change-request.ts";
 import { ApiFailure } from "../../api/failure.ts";
 import { Button } from "../../parts/button.tsx";
 import { TextArea } from "../../parts/field.tsx";
@@ -8,7 +9,6 @@ import { BranchName } from "./branch-name.tsx";
 import { mergeStateOf } from "./merge-state.ts";
 import { useAct, usePreview, type Where } from "./queries.ts";
 import { ResolveConflicts } from "./resolve-conflicts.tsx";
-import type { ReviewedChangeRequest } from "./review.ts";
 
 const LOOKS = {
   good: ["border-ok", "bg-ok text-surface", "✓"],
@@ -18,7 +18,7 @@ const LOOKS = {
 } as const;
 
 /** Whether a change request would merge now, and what can be done with it. It follows the branches by itself. */
-export function MergeBox({ where, cr }: { where: Where; cr: ReviewedChangeRequest }) {
+export function MergeBox({ where, cr }: { where: Where; cr: ChangeRequest }) {
   const preview = usePreview(where, cr.status === "open");
   const state = mergeStateOf(cr, preview.data, preview.error);
   const [edge, mark, sign] = LOOKS[state.look];
@@ -74,7 +74,7 @@ function Conflicts({ paths }: { paths: readonly string[] }) {
 }
 
 interface ActionsProps {
-  cr: ReviewedChangeRequest;
+  cr: ChangeRequest;
   canMerge: boolean;
   isFastForward: boolean;
   busy: boolean;

@@ -1,6 +1,5 @@
-import type { MergePreview } from "../../../src/contract/change-request.ts";
+import type { ChangeRequest, MergePreview } from "../../../src/contract/change-request.ts";
 import { ApiFailure, messageOf } from "../../api/failure.ts";
-import type { ReviewedChangeRequest } from "./review.ts";
 
 interface MergeState {
   look: "good" | "wait" | "bad" | "done";
@@ -18,7 +17,7 @@ const NOTHING = { canMerge: false, isFastForward: false, isConflict: false, conf
 
 /** What a merge of a change request would come to, in words. */
 export function mergeStateOf(
-  cr: ReviewedChangeRequest,
+  cr: ChangeRequest,
   preview: MergePreview | undefined,
   error: unknown,
 ): MergeState {
@@ -63,10 +62,7 @@ export function mergeStateOf(
   return { ...NOTHING, look: "good", title: "It can be merged", note, canMerge: true, isFastForward };
 }
 
-function missingApprovals({
-  approvals = [],
-  required_approvals: required = 0,
-}: ReviewedChangeRequest): number {
+function missingApprovals({ approvals = [], required_approvals: required = 0 }: ChangeRequest): number {
   return Math.max(0, required - approvals.filter(({ counts }) => counts).length);
 }
 

@@ -1,10 +1,10 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import type { CrStatusFilter, MergePreview } from "../../../src/contract/change-request.ts";
+import type { ChangeRequest, CrStatusFilter, MergePreview } from "../../../src/contract/change-request.ts";
+import type { Comment } from "../../../src/contract/comment.ts";
 import type { Commit } from "../../../src/contract/repository.ts";
 import { call } from "../../api/call.ts";
 import { useList } from "../../api/list.ts";
 import { path } from "../../api/path.ts";
-import type { ReviewComment, ReviewedChangeRequest } from "./review.ts";
 
 /** Comments are asked for all at once: a page of them is this many at most. */
 const COMMENTS_PAGE = 200;
@@ -23,7 +23,7 @@ const keyOf = ({ projectId, cr }: Where) => [projectId, "change_request", cr];
 
 export function useChangeRequests(projectId: string, status: CrStatusFilter, q: string) {
   const query = new URLSearchParams({ status, ...(q && { q }) });
-  return useList<ReviewedChangeRequest>(
+  return useList<ChangeRequest>(
     [projectId, "change_request", "list", status, q],
     `${path`/projects/${projectId}/change-requests`}?${query}`,
     "change_requests",
@@ -34,7 +34,7 @@ export function useChangeRequest(where: Where) {
   return useQuery({
     queryKey: keyOf(where),
     queryFn: async ({ signal }) => {
-      const answer = await call<{ change_request: ReviewedChangeRequest }>("GET", under(where), { signal });
+      const answer = await call<{ change_request: ChangeRequest }>("GET", under(where), { signal });
       return answer.change_request;
     },
   });
@@ -58,11 +58,11 @@ export function useComments(where: Where) {
   return useQuery({
     queryKey: [...keyOf(where), "comments"],
     queryFn: async ({ signal }) => {
-      const all: ReviewComment[] = [];
+      const all: Comment[] = [];
       let cursor = "";
       for (let pages = 0; pages < COMMENT_PAGES; pages++) {
         const query = new URLSearchParams({ limit: String(COMMENTS_PAGE), ...(cursor && { cursor }) });
-        const answer = await call<{ comments: ReviewComment[]; next_cursor?: string | null }>(
+        const answer = await call<{ comments: Comment[]; next_cursor?: string | null }>(
           "GET",
           `${under(where)}/comments?${query}`,
           { signal },

@@ -1,11 +1,12 @@
+import type { SentToSession } from "../../../src/contract/comment.ts";
 import { Button } from "../../parts/button.tsx";
 import { Failure } from "../../parts/notice.tsx";
 import { useAct, type Where } from "./queries.ts";
-import { type Sent, SentNotice } from "./send-to-session.tsx";
+import { SentNotice } from "./send-to-session.tsx";
 
 /** Gives the conflicting files to the session of the branch, or starts one for them. */
 export function ResolveConflicts({ where }: { where: Where }) {
-  const act = useAct<Sent>(where);
+  const act = useAct<SentToSession>(where);
   return (
     <div className="flex flex-col items-start gap-2 px-4 pb-4 sm:pl-15">
       <Button busy={act.isPending} onClick={() => act.mutate({ at: "/resolve-conflicts" })}>

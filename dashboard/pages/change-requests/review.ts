@@ -1,17 +1,12 @@
-import type { ChangeRequest } from "../../../src/contract/change-request.ts";
 import type { Comment } from "../../../src/contract/comment.ts";
 
-/** A remark on a change request, or on a line of its diff. */
-export type ReviewComment = Comment;
-export type ReviewedChangeRequest = ChangeRequest;
-
 export interface Thread {
-  first: ReviewComment;
-  replies: ReviewComment[];
+  first: Comment;
+  replies: Comment[];
 }
 
 /** Comments by the conversations that they make, in the order in which these began. */
-export function threadsOf(comments: readonly ReviewComment[]): Thread[] {
+export function threadsOf(comments: readonly Comment[]): Thread[] {
   const threads = new Map<string, Thread>();
   const ordered = [...comments].sort((a, b) => (a.created_at < b.created_at ? -1 : 1));
   for (const comment of ordered) {

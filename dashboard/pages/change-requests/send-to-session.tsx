@@ -1,28 +1,22 @@
 import { Link } from "wouter";
+import type { ChangeRequest } from "../../../src/contract/change-request.ts";
+import type { SentToSession } from "../../../src/contract/comment.ts";
 import { path } from "../../api/path.ts";
 import { useProject } from "../../api/project.ts";
 import { Button } from "../../parts/button.tsx";
 import { Failure, Notice } from "../../parts/notice.tsx";
 import { useAct, type Where } from "./queries.ts";
-import type { ReviewedChangeRequest, Thread } from "./review.ts";
-
-/** Answer of whatever gives a session something to do. */
-export interface Sent {
-  session_id: string;
-  prompt_id: string | null;
-  /** There was no session to ask: one was started. */
-  created: boolean;
-}
+import type { Thread } from "./review.ts";
 
 interface Props {
   where: Where;
-  cr: ReviewedChangeRequest;
+  cr: ChangeRequest;
   threads: readonly Thread[];
 }
 
 /** Gives the open comments to the session that works on the branch. */
 export function SendToSession({ where, cr, threads }: Props) {
-  const act = useAct<Sent>(where);
+  const act = useAct<SentToSession>(where);
   const open = threads.filter(({ first }) => first.resolved_at === null).length;
   if (cr.status !== "open") return null;
   return (
@@ -50,7 +44,7 @@ export function SendToSession({ where, cr, threads }: Props) {
 }
 
 /** Says which session was asked, and leads there. */
-export function SentNotice({ sent }: { sent: Sent }) {
+export function SentNotice({ sent }: { sent: SentToSession }) {
   const { slug } = useProject();
   return (
     <Notice kind="success">

@@ -1,11 +1,12 @@
 import { type KeyboardEvent, useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { useSearchParams } from "wouter";
+import type { ChangeRequest } from "../../../../src/contract/change-request.ts";
 import { Loading } from "../../../parts/loading.tsx";
 import { Failure, Notice } from "../../../parts/notice.tsx";
 import { useWide } from "../../../parts/wide.ts";
 import { LineTalk } from "../line-talk.tsx";
 import type { Where } from "../queries.ts";
-import type { ReviewedChangeRequest, Thread } from "../review.ts";
+import type { Thread } from "../review.ts";
 import { DiffList, type DiffListHandle } from "./diff-list.tsx";
 import { FileHead } from "./file-head.tsx";
 import type { DiffFile } from "./files.ts";
@@ -21,7 +22,7 @@ const TOOLBAR_PX = 52;
 
 interface Props {
   where: Where;
-  cr: ReviewedChangeRequest;
+  cr: ChangeRequest;
   threads: readonly Thread[];
 }
 

@@ -1,0 +1,172 @@
+import { afterAll, beforeAll, expect } from "bun:test";
+import { barriers, CHROMIUM, overflow, PHONE } from "../helpers/browser.ts";
+import { signedIn } from "../helpers/cookie-browser.ts";
+import { FIRST, startDashboard } from "../helpers/dashboard.ts";
+import { holdsNothing, named } from "../helpers/hostile-page.ts";
+import { HOSTILE_TEXTS } from "../helpers/hostile-text.ts";
+import { needs } from "../helpers/needs.ts";
+import { Remote } from "../helpers/remote.ts";
+
+const test = needs(...CHROMIUM);
+const svc = startDashboard();
+const remote = new Remote();
+const SECOND = "second@example.com";
+let api: string;
+let pages: string;
+
+beforeAll(async () => {
+  if (!CHROMIUM[1]) return;
+  remote.commit("main", {
+    "svc.toml": "svc_version = 1\n[change_requests]\nrequired_approvals = 1\n",
+    "a.ts": "const one = 1;\nconst two = 2;\nconst three = 3;\n",
+  });
+  const { account_id, project_id, slug } = await svc.api.project(remote.url);
+  [api, pages] = [`/v1/projects/${project_id}/change-requests`, `/projects/${slug}/change-requests`];
+  await join(account_id, SECOND);
+});
+afterAll(() => remote.remove());
+
+/** Lets somebody into an account, as an invitation does. */
+async function join(account: string, email: string): Promise<void> {
+  const body = { email, role: "member" };
+  const invited = await svc.api.call("POST", `/v1/accounts/${account}/invitations`, { body });
+  const token = new URL(invited.body.url).searchParams.get("token");
+  const browser = await signedIn(svc.api, email);
+  expect((await browser.call("POST", "/v1/auth/link", { body: { token } })).status).toBe(200);
+}
+
+async function propose(head: string): Promise<number> {
+  const from = remote.git("rev-list", "--max-parents=0", "main").trim();
+  remote.branch(head, from);
+  remote.commit(head, { "a.ts": "const one = 1;\nconst two = 22;\nconst three = 3;\n" });
+  const body = { title: `Change in ${head}`, head_ref: head };
+  return (await svc.api.call("POST", api, { body })).body.number;
+}
+
+test("a line is talked about, on two screens at once", async () => {
+  const number = await propose("talk");
+  const first = await svc.openAs(FIRST, `${pages}/${number}?view=changes`);
+  const second = await svc.openAs(SECOND, `${pages}/${number}?view=changes`);
+  const [a, b] = [first.page, second.page];
+  const line = a.getByRole("button", { name: "Comment on line 2, added" });
+  await line.focus();
+  await a.keyboard.press("Enter");
+  await a.keyboard.type("Why **twenty-two**?");
+  await a.keyboard.press("Control+Enter");
+  await a.locator("strong", { hasText: "twenty-two" }).waitFor();
+  await a.waitForFunction(
+    () => document.activeElement?.getAttribute("aria-label") === "Comment on line 2, added",
+  );
+  // the other screen has it without being touched
+  await b.locator("strong", { hasText: "twenty-two" }).waitFor();
+  expect(await b.getByRole("button", { name: "Edit", exact: true }).count()).toBe(0);
+  await b.getByRole("button", { name: "Reply" }).click();
+  await b.keyboard.type("Because.");
+  await b.keyboard.press("Control+Enter");
+  await a.getByText("Because.").waitFor();
+  expect(await barriers(a)).toEqual([]);
+
+  await b.getByRole("button", { name: "Edit", exact: true }).click();
+  await b.getByLabel("Edit the comment").fill("Since it is **twice** as good.");
+  await b.getByRole("button", { name: "Save" }).click();
+  await a.locator("strong", { hasText: "twice" }).waitFor();
+  await a.getByText("(edited)").waitFor();
+  await a.getByRole("button", { name: "Resolve", exact: true }).click();
+  await b.getByRole("button", { name: "Show 2 comments" }).click();
+  await b.getByRole("button", { name: "Unresolve" }).click();
+  await a.getByRole("button", { name: "Resolve", exact: true }).waitFor();
+  await b.getByRole("button", { name: "Delete" }).click();
+  await b.getByRole("button", { name: "Delete the comment" }).click();
+  await a.locator("strong", { hasText: "twice" }).waitFor({ state: "detached" });
+
+  // in the conversation it stands with what the line said, and leads back to it
+  await a.getByRole("link", { name: /^Conversation/ }).click();
+  await a.getByText("const two = 22;").waitFor();
+  remote.commit("talk", { "a.ts": "// moved\nconst one = 1;\nconst two = 222;\nconst three = 3;\n" });
+  await a.reload();
+  await a.getByText("on an earlier commit").waitFor();
+  await a.getByRole("link", { name: "a.ts:2" }).click();
+  await a.getByText("const two = 222;").waitFor();
+  // the line says something else by now: nothing stands below it
+  expect(await a.locator("strong", { hasText: "twenty-two" }).count()).toBe(0);
+  expect([...first.faults(), ...second.faults()]).toEqual([]);
+  await first.close();
+  await second.close();
+});
+
+test("a merge waits for the approval of somebody else, on what is there now", async () => {
+  const number = await propose("approved");
+  const first = await svc.openAs(FIRST, `${pages}/${number}`);
+  const second = await svc.openAs(SECOND, `${pages}/${number}`);
+  const [a, b] = [first.page, second.page];
+  const merge = a.getByRole("button", { name: "Merge", exact: true });
+  await a.getByRole("heading", { name: "It needs one more approval" }).waitFor();
+  expect(await merge.isDisabled()).toBe(true);
+  await a.getByText("You have opened it yourself").waitFor();
+  await b.getByRole("button", { name: "Approve" }).click();
+  await b.getByRole("button", { name: "Take back my approval" }).waitFor();
+  await a.getByRole("heading", { name: "It can be merged" }).waitFor();
+  remote.commit("approved", { "b.ts": "new\n" });
+  await a.reload();
+  await a.getByText("on an earlier commit: counts no more").waitFor();
+  expect(await merge.isDisabled()).toBe(true);
+  await b.reload();
+  await b.getByRole("button", { name: "Approve" }).click();
+  await a.getByRole("heading", { name: "It can be merged" }).waitFor();
+  await merge.click();
+  await b.getByRole("heading", { name: "Merged into main" }).waitFor();
+  expect([...first.faults(), ...second.faults()]).toEqual([]);
+  await first.close();
+  await second.close();
+});
+
+test("commits are listed with all that they say, and white space is left out when asked", async () => {
+  const number = await propose("commits");
+  const text = "const one = 1;\n  const two = 22;\nconst three = 3;\n";
+  remote.commit("commits", { "a.ts": text }, { message: "Indent\n\nBecause \u202eit looks better." });
+  const { page, faults, close } = await svc.openAs(FIRST, `${pages}/${number}?view=commits`);
+  await page.getByText("Indent").waitFor();
+  await page.getByText("More of").first().click();
+  await page.getByText("Because U+202Eit looks better.").waitFor();
+  remote.commit("commits", { "a.ts": "const one = 1;\n  const two = 2;\nconst three = 3;\n" });
+  await page.goto(`${svc.api.url}${pages}/${number}?view=changes`);
+  await page.locator("[data-line]").first().waitFor();
+  await page.getByLabel("Hide white space").check();
+  await page.getByText("+0", { exact: true }).first().waitFor();
+  await page.waitForURL("**&w=1");
+  expect(await page.locator("[data-line]").count()).toBe(0);
+  await page.getByLabel("Hide white space").uncheck();
+  await page.locator("[data-line]").first().waitFor();
+  await page.goto(`${svc.api.url}${pages}?q=in+commits`);
+  await page.getByRole("link", { name: "Change in commits" }).waitFor();
+  expect(await page.getByRole("main").getByRole("listitem").filter({ hasText: "#" }).count()).toBe(1);
+  expect(faults()).toEqual([]);
+  await close();
+});
+
+test("nothing that a comment says runs or hides", async () => {
+  const number = await propose("hostile");
+  for (const [at, body] of HOSTILE_TEXTS.entries()) {
+    const place = at % 2 === 0 ? { path: "a.ts", line: 2, side: "new" } : {};
+    const { status, text } = await svc.api.call("POST", `${api}/${number}/comments`, {
+      body: { body, ...place },
+    });
+    if (status !== 201) throw new Error(`${JSON.stringify(body)} was not taken: ${text}`);
+  }
+  const { page, faults, close } = await svc.openAs(FIRST, `${pages}/${number}`, { size: PHONE });
+  await page
+    .getByRole("button", { name: "Reply" })
+    .nth(HOSTILE_TEXTS.length - 1)
+    .waitFor();
+  const said = (await page.getByRole("region", { name: "Comments" }).textContent()) ?? "";
+  const disguised = HOSTILE_TEXTS.map(named).filter((text) => text.includes("U+"));
+  expect(disguised.filter((text) => !said.includes(text))).toEqual([]);
+  await holdsNothing(page);
+  expect(await overflow(page)).toBe(0);
+  await page.goto(`${svc.api.url}${pages}/${number}?view=changes`);
+  await page.getByRole("button", { name: "Reply" }).first().waitFor();
+  await holdsNothing(page);
+  expect(await overflow(page)).toBe(0);
+  expect(faults()).toEqual([]);
+  await close();
+});
