@@ -4,6 +4,7 @@ import type {
   CrStatusFilter,
   MergedChangeRequest,
 } from "../../src/contract/change-request.ts";
+import type { Comment } from "../../src/contract/comment.ts";
 import { bind, type Group, spec } from "../spec.ts";
 
 export const CR_FIELDS = [
@@ -50,6 +51,25 @@ export const DIFF_FIELDS = [
 ] as const satisfies readonly (keyof ChangeRequestDiff)[];
 
 const MERGE_FIELDS = [...CR_FIELDS, "merge"] as const satisfies readonly (keyof MergedChangeRequest)[];
+
+export const COMMENT_FIELDS = [
+  "comment_id",
+  "cr_id",
+  "reply_to",
+  "body",
+  "path",
+  "line",
+  "side",
+  "quote",
+  "head_commit_sha",
+  "author",
+  "resolved_at",
+  "resolved_by",
+  "created_at",
+  "updated_at",
+] as const satisfies readonly (keyof Comment)[];
+
+const SIDES = ["old", "new"] as const satisfies readonly Comment["side"][];
 
 const STATUSES = ["open", "merged", "closed", "all"] as const satisfies readonly CrStatusFilter[];
 
@@ -111,10 +131,10 @@ export const show = spec({
   path: ["cr", "show"],
   aliases: ["info"],
   guesses: ["view"],
-  summary: "Show a change request and whether it can be merged",
+  summary: "Show a change request, what its review says and whether it can be merged",
   args: [CR],
   flags: {},
-  fields: [...CR_FIELDS, "merge_preview"],
+  fields: [...CR_FIELDS, "merge_preview", "open_comments"],
   examples: [
     ["svc cr show 3", "One change request with its merge preview"],
     ["svc cr show 3 --jq .merge_preview.conflicts", "Paths that conflict"],
@@ -238,6 +258,62 @@ export const edit = spec({
   ],
 });
 
+export const comment = spec({
+  path: ["cr", "comment"],
+  summary: "Say something of a change request, of a file or of a line of its diff",
+  about: [
+    "An agent in a session answers a thread by --reply-to with the id that `svc cr comments` shows. The text is Markdown.",
+  ],
+  args: [
+    { ...CR, required: true },
+    { name: "text", summary: "What to say; `-` reads it from standard input", required: true },
+  ],
+  flags: {
+    file: { kind: "string", value: "path", summary: "A file that the change request changes" },
+    line: { kind: "integer", value: "n", min: 1, max: 2_147_483_647, summary: "A line of that file" },
+    side: {
+      kind: "string",
+      value: "side",
+      choices: SIDES,
+      summary: "The file as it is after the change (new, the default) or before it (old)",
+    },
+    "reply-to": { kind: "string", value: "id", summary: "A comment of the thread to answer in" },
+  },
+  fields: COMMENT_FIELDS,
+  examples: [
+    ['svc cr comment 3 "Looks good to me."', "On the whole"],
+    ['svc cr comment 3 --file src/login.ts --line 12 "Why not earlier?"', "On a line"],
+    ['svc cr comment 3 --reply-to 6f0c1b1e-5a52-4f61-9d50-3f2c8f1d7a11 "Done."', "In a thread"],
+    ["svc cr comment 3 - < review.md", "A long text"],
+  ],
+});
+
+export const comments = spec({
+  path: ["cr", "comments"],
+  summary: "Read what was said of a change request, the oldest first",
+  args: [CR],
+  flags: { open: { kind: "boolean", summary: "Only threads that are not resolved" } },
+  fields: COMMENT_FIELDS,
+  examples: [
+    ["svc cr comments 3", "All threads"],
+    ["svc cr comments 3 --open --json", "What is still to be done, as JSON"],
+    ["svc cr comments 3 --open --jq '.[] | [.path, .line, .body]'", "File, line and words"],
+  ],
+});
+
+export const approve = spec({
+  path: ["cr", "approve"],
+  summary: "Approve a change request as it is now; what is pushed later is not approved",
+  about: ["People approve, and nobody what they have opened themselves. An agent's token cannot."],
+  args: [CR],
+  flags: { undo: { kind: "boolean", summary: "Take your approval back" } },
+  fields: CR_FIELDS,
+  examples: [
+    ["svc cr approve 3", "Approve its last commit"],
+    ["svc cr approve 3 --undo", "Take that back"],
+  ],
+});
+
 export const cr: Group = {
   name: "cr",
   summary: "Change requests: the way to the default branch",
@@ -250,5 +326,8 @@ export const cr: Group = {
     bind(close, () => import("../commands/cr/close.ts").then((module) => module.close)),
     bind(reopen, () => import("../commands/cr/close.ts").then((module) => module.reopen)),
     bind(edit, () => import("../commands/cr/edit.ts").then((module) => module.edit)),
+    bind(comment, () => import("../commands/cr/comment.ts").then((module) => module.comment)),
+    bind(comments, () => import("../commands/cr/comments.ts").then((module) => module.comments)),
+    bind(approve, () => import("../commands/cr/approve.ts").then((module) => module.approve)),
   ],
 };

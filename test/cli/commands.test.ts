@@ -99,7 +99,7 @@ describe("cr", () => {
 
   test("show --json holds the preview, and null where there is none", async () => {
     const open = JSON.parse((await run(["cr", "show", "3", "--json"])).stdout);
-    expect(open).toEqual({ ...changeRequest(), merge_preview: CLEAN });
+    expect(open).toEqual({ ...changeRequest(), merge_preview: CLEAN, open_comments: 1 });
     api.on("GET /projects/:p/change-requests/:n/merge-preview", () =>
       failure("branch_missing", "The branch fix-login is gone.", 409),
     );
@@ -112,7 +112,8 @@ describe("cr", () => {
     }));
     api.seen.length = 0;
     expect(JSON.parse((await run(["cr", "show", "3", "--json"])).stdout).merge_preview).toBeNull();
-    expect(api.seen).toHaveLength(1);
+    // itself and its comments
+    expect(api.seen).toHaveLength(2);
   });
 
   test("diff passes the patch on byte for byte", async () => {

@@ -1,5 +1,6 @@
 import type { Identity, Me } from "../../src/contract/account.ts";
 import type { ChangeRequest, ChangeRequestDiff, MergePreview } from "../../src/contract/change-request.ts";
+import type { Comment } from "../../src/contract/comment.ts";
 import type { ErrorBody } from "../../src/contract/errors.ts";
 import type { Project } from "../../src/contract/project.ts";
 import { REPOSITORY_ROUTES } from "./cli-repository.ts";
@@ -43,6 +44,30 @@ export function changeRequest(change: Partial<ChangeRequest> = {}): ChangeReques
     required_approvals: 0,
     ...change,
   };
+}
+
+export function comment(change: Partial<Comment> = {}): Comment {
+  return {
+    comment_id: "55555555-5555-4555-8555-000000000001",
+    cr_id: changeRequest().cr_id,
+    reply_to: null,
+    body: "Too short.",
+    path: "login.ts",
+    line: 2,
+    side: "new",
+    quote: "new",
+    head_commit_sha: "a".repeat(40),
+    author: { user_id: USER_ID, name: "Ada", kind: "user", session_id: null },
+    resolved_at: null,
+    resolved_by: null,
+    created_at: TIME,
+    updated_at: TIME,
+    ...change,
+  };
+}
+
+export function approval(counts = true): ChangeRequest["approvals"][number] {
+  return { user_id: USER_ID, name: "Ada", head_commit_sha: "a".repeat(40), created_at: TIME, counts };
 }
 
 export function project(change: Partial<Project> = {}): Project {
@@ -242,6 +267,10 @@ const DEFAULTS: Record<string, Route> = {
   [`GET ${CR}`]: () => ({ change_request: changeRequest() }),
   [`PATCH ${CR}`]: ({ body }) => changeRequest(body as Partial<ChangeRequest>),
   [`GET ${CR}/merge-preview`]: () => CLEAN,
+  [`GET ${CR}/comments`]: () => ({ comments: [comment()] }),
+  [`POST ${CR}/comments`]: ({ body }) => Response.json(comment(body as Partial<Comment>), { status: 201 }),
+  [`POST ${CR}/approve`]: () => changeRequest({ approvals: [approval()], required_approvals: 2 }),
+  [`DELETE ${CR}/approve`]: () => changeRequest(),
   [`GET ${CR}/diff`]: ({ headers }) =>
     headers.get("accept")?.includes("text/x-diff")
       ? new Response(PATCH, { headers: { "Content-Type": "text/x-diff; charset=utf-8" } })

@@ -1,4 +1,6 @@
 import type { ChangeRequest, MergePreview } from "../../../src/contract/change-request.ts";
+import type { Comment } from "../../../src/contract/comment.ts";
+import { COMMENTS_MAX } from "../../../src/contract/limits.ts";
 import { CliError } from "../../failure.ts";
 import type { View } from "../../output.ts";
 import { inSandbox } from "../../sandbox.ts";
@@ -8,6 +10,7 @@ import { ago, sheet } from "../../table-print.ts";
 import { lines, oneLine } from "../../text.ts";
 import { previewText } from "./preview.ts";
 import { type Found, findCr } from "./reference.ts";
+import { approvalsText } from "./show-comments.ts";
 import { statusPaint } from "./show-cr.ts";
 
 export const show: Handler<typeof table.show> = async (context, { args }) => {
@@ -16,9 +19,15 @@ export const show: Handler<typeof table.show> = async (context, { args }) => {
     path: found.path,
     slow: true,
   });
-  const preview = cr.status === "open" ? await previewOf(found) : null;
+  const [preview, open_comments] = await Promise.all([
+    cr.status === "open" ? previewOf(found) : null,
+    countOpen(found),
+  ]);
   const merge_preview = preview && "failed" in preview ? null : preview;
-  await context.out.result({ ...cr, merge_preview }, (view) => page(cr, preview, view));
+  await context.out.result({ ...cr, merge_preview, open_comments }, (view) =>
+    page(cr, preview, open_comments, view),
+  );
+  if (open_comments > 0) await context.out.note(`Open comments: svc cr comments ${cr.number} --open`);
   if (cr.status === "open" && merge_preview?.can_merge && !merge_preview.is_up_to_date) {
     const merge = inSandbox(context.system.env) ? "" : `\n      svc cr merge ${cr.number}`;
     await context.out.note(`Next: svc cr diff ${cr.number}${merge}`);
@@ -37,7 +46,14 @@ async function previewOf(found: Found): Promise<Preview> {
   }
 }
 
-function page(cr: ChangeRequest, preview: Preview, view: View): string {
+/** Threads that are not resolved. */
+async function countOpen({ api, path }: Found): Promise<number> {
+  const call = { path: `${path}/comments`, query: { open: "true" } };
+  const open = await api.list<Comment>(call, "comments", COMMENTS_MAX);
+  return open.filter(({ reply_to }) => reply_to === null).length;
+}
+
+function page(cr: ChangeRequest, preview: Preview, openComments: number, view: View): string {
   const { paint } = view;
   const time = (value: string | null) => value && (view.tty ? ago(value, view.now) : value);
   const by = (who: string | null) => (who === null ? "" : ` by ${who}`);
@@ -63,11 +79,20 @@ function page(cr: ChangeRequest, preview: Preview, view: View): string {
       ["base commit", cr.base_commit_sha],
       ["merge commit", cr.merge_commit_sha],
       ["session", cr.origin_session_id],
+      ["approvals", approvalsOf(cr)],
+      ["open comments", openComments > 0 ? String(openComments) : null],
     ],
     view,
   );
   const description = cr.description.trim() === "" ? "" : `\n${lines(cr.description).trimEnd()}\n`;
   return `${title}${facts}${description}${previewLine(cr, preview, view)}`;
+}
+
+/** Null where there are none, and none are asked for. */
+function approvalsOf(cr: ChangeRequest): string | null {
+  if (cr.required_approvals === 0 && cr.approvals.length === 0) return null;
+  const by = cr.approvals.filter(({ counts }) => counts).map(({ name }) => name);
+  return `${approvalsText(cr)}${by.length > 0 ? `: ${by.join(", ")}` : ""}`;
 }
 
 function previewLine(cr: ChangeRequest, preview: Preview, { paint }: View): string {

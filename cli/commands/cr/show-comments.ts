@@ -1,0 +1,71 @@
+import type { ChangeRequest } from "../../../src/contract/change-request.ts";
+import type { Comment } from "../../../src/contract/comment.ts";
+import type { View } from "../../output.ts";
+import { ago, type Column, table } from "../../table-print.ts";
+import { count, lines, oneLine } from "../../text.ts";
+
+/** Comments by thread for a person, or one a row for a script. */
+export function commentsOf(comments: readonly Comment[], view: View): string {
+  if (!view.tty) return comments.length === 0 ? "" : table(comments, COLUMNS, view);
+  return threadsOf(comments)
+    .map(([first, ...replies]) => thread(first, replies, view))
+    .join("\n");
+}
+
+const COLUMNS: Column<Comment>[] = [
+  { title: "ID", value: ({ comment_id }) => comment_id },
+  { title: "THREAD", value: ({ comment_id, reply_to }) => reply_to ?? comment_id },
+  { title: "WHERE", value: ({ path, line }) => `${path ?? ""}${line === null ? "" : `:${line}`}` },
+  { title: "BY", value: authorOf },
+  { title: "RESOLVED", value: ({ resolved_at }) => resolved_at ?? "" },
+  { title: "CREATED", value: ({ created_at }) => created_at },
+  { title: "TEXT", value: ({ body }) => body },
+];
+
+type Thread = [first: Comment, ...replies: Comment[]];
+
+/** A reply whose thread is not there stands for itself. */
+function threadsOf(comments: readonly Comment[]): Thread[] {
+  const threads = new Map<string, Thread>();
+  for (const comment of comments) {
+    const thread = threads.get(comment.reply_to ?? comment.comment_id);
+    if (thread) thread.push(comment);
+    else threads.set(comment.comment_id, [comment]);
+  }
+  return [...threads.values()];
+}
+
+function thread(first: Comment, replies: readonly Comment[], view: View): string {
+  const { paint } = view;
+  const state = first.resolved_at === null ? "" : `  ${paint.green("resolved")}`;
+  const quote = first.quote === null ? "" : `${paint.dim(`> ${oneLine(first.quote)}`)}\n`;
+  const head = `${paint.bold(placeOf(first))}${state}\n${quote}`;
+  return head + [first, ...replies].map((comment) => said(comment, view)).join("");
+}
+
+function said(comment: Comment, { paint, now }: View): string {
+  const by = `${oneLine(authorOf(comment))}, ${ago(comment.created_at, now)}  ${paint.dim(comment.comment_id)}`;
+  const words = lines(comment.body).trimEnd().split("\n");
+  return `  ${by}\n${words.map((line) => `    ${line}\n`).join("")}`;
+}
+
+function authorOf({ author }: Comment): string {
+  return author.kind === "agent" ? `an agent of ${author.name}` : author.name;
+}
+
+/** Where a comment stands: `on src/login.ts:12`. */
+export function placeOf({ path, line, side, reply_to }: Comment): string {
+  if (reply_to !== null) return `in the thread ${reply_to}`;
+  if (path === null) return "on the whole";
+  const at = line === null ? "" : `:${line}${side === "old" ? " (before the change)" : ""}`;
+  return `on ${oneLine(path)}${at}`;
+}
+
+/** `2 of 3 approvals`, or how many there are where none is needed. */
+export function approvalsText({ approvals, required_approvals }: ChangeRequest): string {
+  const counting = approvals.filter(({ counts }) => counts).length;
+  const stale = approvals.length - counting;
+  const earlier = stale > 0 ? ` (${stale} of an earlier commit)` : "";
+  if (required_approvals === 0) return `${count(counting, "approval")}${earlier}`;
+  return `${counting} of ${count(required_approvals, "approval")}${earlier}`;
+}

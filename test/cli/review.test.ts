@@ -1,0 +1,122 @@
+import { afterAll, beforeEach, expect, test } from "bun:test";
+import { approval, changeRequest, comment, fakeApi } from "../helpers/cli-api.ts";
+import { type RunOptions, svc, svcOnTerminal } from "../helpers/cli-run.ts";
+
+const api = fakeApi();
+afterAll(() => api.stop());
+beforeEach(() => api.reset());
+
+const run = (args: string[], options: RunOptions = {}) => svc(args, { ...options, env: api.env });
+const THREAD = comment().comment_id;
+const REPLY = "55555555-5555-4555-8555-000000000002";
+const onComments = "GET /projects/:p/change-requests/:n/comments";
+
+test("comment says what it is told to, where it is told to", async () => {
+  const rows: [args: string[], body: object, says: string][] = [
+    [["Nice."], { body: "Nice." }, "Said on login.ts:2"],
+    [
+      ["Why?", "--file", "a b.ts", "--line", "7", "--side", "old"],
+      { body: "Why?", path: "a b.ts", line: 7, side: "old" },
+      "Said on a b.ts:7 (before the change)",
+    ],
+    [["Done.", "--reply-to", THREAD], { body: "Done.", reply_to: THREAD }, `Said in the thread ${THREAD}`],
+  ];
+  for (const [args, body, says] of rows) {
+    api.seen.length = 0;
+    const ran = await run(["cr", "comment", "3", ...args]);
+    expect([ran.code, ran.stderr]).toEqual([0, ""]);
+    expect(ran.stdout).toStartWith(says);
+    expect(api.seen[0]?.body).toEqual(body);
+  }
+  const piped = await run(["cr", "comment", "3", "-", "--json=body"], { stdin: "# Long\n\ntext\n" });
+  expect(JSON.parse(piped.stdout)).toEqual({ body: "# Long\n\ntext\n" });
+  expect((await run(["cr", "comment", "3"])).code).toBe(2);
+  expect((await run(["cr", "comment", "3", "x", "--line", "0"])).code).toBe(2);
+  expect((await run(["cr", "comment", "3", "x", "--side", "both"])).code).toBe(2);
+});
+
+test("comments are rows for a script, and JSON for a program", async () => {
+  api.on(onComments, ({ query }) => ({
+    comments: query["open"]
+      ? [comment()]
+      : [
+          comment(),
+          comment({ comment_id: REPLY, reply_to: THREAD, path: null, line: null, body: "a\tb\nc" }),
+        ],
+  }));
+  const all = await run(["cr", "comments", "3"]);
+  const rows = all.stdout
+    .trimEnd()
+    .split("\n")
+    .map((row) => row.split("\t"));
+  expect(rows.map(([id, thread, where, by]) => [id, thread, where, by])).toEqual([
+    [THREAD, THREAD, "login.ts:2", "Ada"],
+    [REPLY, THREAD, "", "Ada"],
+  ]);
+  expect(rows[1]?.at(-1)).toBe("a\\tb\\nc");
+  const open = await run(["cr", "comments", "3", "--open", "--json"]);
+  expect(JSON.parse(open.stdout)).toEqual([comment()]);
+  api.on(onComments, () => ({ comments: [] }));
+  expect(await run(["cr", "comments", "3", "--open"])).toMatchObject({
+    stdout: "",
+    stderr: "No open comments.\n",
+  });
+});
+
+test("whatever is said reaches the terminal spelled out", async () => {
+  const hostile = "\x1b]0;owned\x07\x1b[2J\u202egnp.exe\u2066 \u009b31m\nsecond line\r";
+  api.on(onComments, () => ({
+    comments: [
+      comment({
+        body: hostile,
+        quote: hostile,
+        path: hostile,
+        author: { ...comment().author, name: hostile, kind: "agent" },
+      }),
+    ],
+  }));
+  const terminal = svcOnTerminal(["cr", "comments", "3"], { env: { ...api.env, NO_COLOR: "1" } });
+  expect(await terminal.exited).toEqual({ code: 0, signal: null });
+  const screen = terminal.screen();
+  for (const raw of ["\x1b]0;", "\x1b[2J", "\x07", "\u202e", "\u2066", "\u009b"])
+    expect(screen).not.toContain(raw);
+  expect(screen).toContain("\\x1b]0;owned\\x07");
+  expect(screen).toContain("an agent of");
+  expect(screen).toContain("second line");
+  const script = await run(["cr", "comments", "3"]);
+  expect(script.stdout).not.toMatch(/[\x1b\x07\u202e\u009b]/);
+  const json = await run(["cr", "comments", "3", "--json"]);
+  expect(JSON.parse(json.stdout)[0].body).toBe(hostile);
+});
+
+test("approve is of the head that was asked for just before", async () => {
+  const ran = await run(["cr", "approve", "3"]);
+  expect([ran.code, ran.stdout]).toEqual([
+    0,
+    "#3 Fix the login page: approved at aaaaaaaaaa; 1 of 2 approvals\n",
+  ]);
+  expect(api.seen.at(-1)).toMatchObject({ method: "POST", body: { head_commit_sha: "a".repeat(40) } });
+  const undone = await run(["cr", "approve", "3", "--undo"]);
+  expect(undone.stdout).toContain("your approval is taken back; 0 approvals");
+  expect(api.seen.at(-1)?.method).toBe("DELETE");
+});
+
+test("show tells of approvals and open comments", async () => {
+  const rows: [change: Parameters<typeof changeRequest>[0], line: string | null][] = [
+    [{}, null],
+    [{ required_approvals: 1 }, "approvals\t0 of 1 approval"],
+    [{ required_approvals: 2, approvals: [approval()] }, "approvals\t1 of 2 approvals: Ada"],
+    [
+      { required_approvals: 1, approvals: [approval(false)] },
+      "approvals\t0 of 1 approval (1 of an earlier commit)",
+    ],
+    [{ approvals: [approval()] }, "approvals\t1 approval: Ada"],
+  ];
+  for (const [change, line] of rows) {
+    api.on("GET /projects/:p/change-requests/:n", () => ({ change_request: changeRequest(change) }));
+    const { stdout, stderr } = await run(["cr", "show", "3"]);
+    expect(stdout.split("\n").find((each) => each.startsWith("approvals")) ?? null).toBe(line);
+    expect(stdout).toContain("open comments\t1\n");
+    expect(stderr).toContain("svc cr comments 3 --open");
+  }
+});
