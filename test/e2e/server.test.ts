@@ -96,6 +96,8 @@ describe("svc-api admin", () => {
 
   test.each([
     [["admin", "token"], 2, "--email"],
+    [["admin", "link"], 2, "--email"],
+    [["admin", "link", "--email", "nope"], 1, "e-mail"],
     [["admin", "nope", "--email", "a@b.c"], 2, "admin nope"],
     [["admin", "token", "--mail", "x"], 2, "--mail"],
     [["admin", "token", "--email", "nope"], 1, "e-mail"],
