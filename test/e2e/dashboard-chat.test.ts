@@ -115,7 +115,11 @@ test("a server that is started again is found again; words to a stopped session 
   await untilStatus(look, ["running", "stopped"], 60_000);
   await api.call("POST", `/v1/projects/${projectId}/sessions/${sessionId}/stop`);
   await untilStatus(look, ["stopped"], 60_000);
-  await page.getByRole("button", { name: "Send and start" }).waitFor();
+  // what the first test has changed and nobody has pushed
+  await page.getByRole("link", { name: "Saved work" }).click();
+  await page.getByRole("listitem").filter({ hasText: "a.txt" }).getByText("+2").waitFor();
+  expect(await page.getByRole("region", { name: "Patch" }).textContent()).toContain("-1+2+3");
+  await page.getByRole("link", { name: "Conversation" }).click();
   await say(page, "!say I am awake");
   await page.getByText("Running", { exact: true }).waitFor();
   await chatOf(page).getByText("I am awake", { exact: true }).waitFor();
