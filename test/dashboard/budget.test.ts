@@ -35,6 +35,8 @@ test.each([
   ["/settings", "Settings"],
   ["/projects/shop/secrets", "Secrets"],
   ["/projects/shop/settings", "Settings"],
+  ["/projects/shop/sessions", "Sessions"],
+  ["/projects/shop/sessions/new", "New session"],
   ["/cli/authorize", "Sign in a terminal"],
 ])("a first visit to %s loads little script", async (path, heading) => {
   const { page, close } = path === "/login" ? await svc.open(path) : await svc.openAs(FIRST, path);

@@ -1,8 +1,8 @@
 import { type FormEvent, type KeyboardEvent, useEffect, useRef } from "react";
 import { Button } from "../../parts/button.tsx";
+import { useDraft } from "../../parts/draft.ts";
 import { TextArea } from "../../parts/field.tsx";
 import { Failure } from "../../parts/notice.tsx";
-import { useDraft } from "./draft.ts";
 
 interface Props {
   /** Under which the words are kept until they are sent. */

@@ -129,8 +129,8 @@ function Restart({ session, isBusy, onClose }: Own) {
         </p>
         {saved && (
           <p>
-            Work that was not pushed is saved
-            {saved.files === null ? "" : ` (${count(saved.files, "file")})`}, since <Ago at={saved.at} />.
+            Work that was not pushed was saved <Ago at={saved.at} />
+            {saved.files === null ? "" : ` (${count(saved.files, "file")})`}.
           </p>
         )}
         <Failure error={restart.error} />

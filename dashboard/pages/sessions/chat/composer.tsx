@@ -1,8 +1,8 @@
 import { type KeyboardEvent, useId, useState } from "react";
 import { PROMPT_MAX_BYTES } from "../../../../src/contract/limits.ts";
 import { Button } from "../../../parts/button.tsx";
+import { useDraft } from "../../../parts/draft.ts";
 import { bytesOf } from "../bytes.ts";
-import { useDraft } from "./draft.ts";
 
 /** Rows that the field grows to. */
 const ROWS_MAX = 12;

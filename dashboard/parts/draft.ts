@@ -1,14 +1,16 @@
-import { useState } from "react";
+import { useRef, useState } from "react";
 
 /** Words that are being written, kept in this tab until they are sent: also when their place leaves the window. */
-export function useDraft(key: string): [string, (text: string) => void] {
+export function useDraft(key: string): [string, (text: string | ((now: string) => string)) => void] {
   const name = `svc-draft:${key}`;
   const [text, setText] = useState(() => kept(name));
+  const last = useRef(text);
   return [
     text,
-    (now) => {
-      setText(now);
-      keep(name, now);
+    (next) => {
+      last.current = typeof next === "string" ? next : next(last.current);
+      setText(last.current);
+      keep(name, last.current);
     },
   ];
 }
