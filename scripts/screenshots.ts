@@ -1,12 +1,12 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import type { Page } from "playwright-core";
 import { DESKTOP, PHONE } from "../test/helpers/browser.ts";
 import type { ScriptedRuntime } from "../test/helpers/conversation.ts";
 import { type SessionPages, startSessionPages } from "../test/helpers/session-pages.ts";
 import { until } from "../test/helpers/until.ts";
 import { ROOT } from "./binaries.ts";
 import { buildDashboard } from "./dashboard.ts";
+import { makeReview, type Take } from "./screenshots-review.ts";
 
 /** Where the pictures are that docs/ shows. */
 const FOLDER = join(ROOT, "docs/screenshots");
@@ -19,9 +19,10 @@ const SIZES = [
   ["dark", { size: DESKTOP, dark: true }],
 ] as const;
 
-/** Takes the pictures of the pages of sessions anew. */
+/** Takes the pictures of the pages of sessions and change requests anew. */
 async function takePictures(pages: SessionPages): Promise<void> {
   mkdirSync(FOLDER, { recursive: true });
+  const takeReview = await makeReview(pages);
   const chat = await pages.running({ name: "Login page jumps on phones", agent_name: "build" });
   await converse(pages.runtimeOf(chat.session_id));
   const stopped = await pages.running({ name: "Sign-up form" });
@@ -35,7 +36,7 @@ async function takePictures(pages: SessionPages): Promise<void> {
   const starting = await pages.create({ name: "Dark mode", initial_prompt: "Give the settings a dark mode" });
 
   for (const [size, options] of SIZES) {
-    const take = async (name: string, path: string, isThere: (page: Page) => Promise<unknown>) => {
+    const take: Take = async (name, path, isThere) => {
       const { page, close } = await pages.open(path, options);
       await isThere(page);
       await page.waitForTimeout(SETTLE_MS);
@@ -49,6 +50,7 @@ async function takePictures(pages: SessionPages): Promise<void> {
     await take("session-chat", `/sessions/${chat.session_id}`, (page) =>
       page.getByRole("button", { name: "Allow once" }).waitFor(),
     );
+    await takeReview(take);
   }
 }
 

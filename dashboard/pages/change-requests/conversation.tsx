@@ -7,7 +7,6 @@ import { Visible } from "../../parts/visible.tsx";
 import { Approvals } from "./approvals.tsx";
 import { Composer } from "./composer.tsx";
 import { Description } from "./description.tsx";
-import { placeOf } from "./diff/talks.ts";
 import { MergeBox } from "./merge-box.tsx";
 import { useAct, type Where } from "./queries.ts";
 import type { Thread } from "./review.ts";
@@ -48,12 +47,12 @@ export function Conversation({ where, cr, threads, error }: Props) {
   );
 }
 
-/** The line that a thread is about, as it was. */
+/** The file or line that a thread is about, as it was. */
 function AboutLine({ thread, cr }: { thread: Thread; cr: ChangeRequest }) {
   const { slug } = useProject();
-  const place = placeOf(thread);
-  if (!place) return null;
-  const query = new URLSearchParams({ view: "changes", file: place.path });
+  const { path: file, line, side } = thread.first;
+  if (file === null) return null;
+  const query = new URLSearchParams({ view: "changes", file });
   const { quote, head_commit_sha } = thread.first;
   return (
     <div className="rounded-md border border-line bg-raised px-3 py-1.5 text-sm">
@@ -61,9 +60,10 @@ function AboutLine({ thread, cr }: { thread: Thread; cr: ChangeRequest }) {
         href={`${path`/projects/${slug}/change-requests/${cr.number}`}?${query}`}
         className="font-mono text-accent underline"
       >
-        <Visible>{place.path}</Visible>:{place.line}
+        <Visible>{file}</Visible>
+        {line !== null && `:${line}`}
       </Link>
-      {place.side === "old" && <span className="text-muted"> before the change</span>}
+      {side === "old" && <span className="text-muted"> before the change</span>}
       {head_commit_sha !== null && head_commit_sha !== cr.head_commit_sha && (
         <span className="text-muted"> on an earlier commit</span>
       )}

@@ -1,0 +1,55 @@
+import { afterAll, beforeAll, expect, setDefaultTimeout } from "bun:test";
+import { CHROMIUM } from "../helpers/browser.ts";
+import { needs } from "../helpers/needs.ts";
+import { type SessionPages, startSessionPages } from "../helpers/session-pages.ts";
+
+const test = needs(...CHROMIUM);
+setDefaultTimeout(60_000);
+let pages: SessionPages;
+
+beforeAll(async () => {
+  if (CHROMIUM[1]) pages = await startSessionPages();
+});
+afterAll(() => pages?.stop());
+
+/** Opens the change request of a session that runs. */
+async function work() {
+  const { session_id: id } = await pages.running();
+  pages.remote.commit(id, { a: `by ${id}\n` });
+  const body = { title: "By an agent", head_ref: id, session_id: id };
+  const opened = await pages.api.call("POST", `/v1/projects/${pages.projectId}/change-requests`, { body });
+  return { id, ...(await pages.open(`/change-requests/${opened.body.number}`)) };
+}
+
+const lastPrompt = async (id: string): Promise<string> =>
+  (await pages.call("GET", `/${id}/prompts`)).body.prompts.at(-1)?.text ?? "";
+
+test("open comments are sent to the session that made the change request", async () => {
+  const { id, page, faults, close } = await work();
+  const send = page.getByRole("button", { name: "Send to the session" });
+  await page.getByText("There is no open comment").waitFor();
+  expect(await send.isDisabled()).toBe(true);
+  await page.getByLabel("Comment", { exact: true }).fill("Say it shorter.");
+  await page.getByRole("button", { name: "Comment", exact: true }).click();
+  await page.getByText("the open comment").waitFor();
+  await send.click();
+  await page.getByText("The session has it.").waitFor();
+  expect(await lastPrompt(id)).toContain("Say it shorter.");
+  await page.getByRole("link", { name: "Watch it work" }).click();
+  await page.waitForURL(`**/sessions/${id}`);
+  expect(faults()).toEqual([]);
+  await close();
+});
+
+test("a conflict is given to the session, with its files", async () => {
+  const { id, page, faults, close } = await work();
+  await page.getByRole("heading", { name: "It can be merged" }).waitFor();
+  pages.remote.commit("main", { a: "by somebody else\n" });
+  await page.reload();
+  await page.getByRole("heading", { name: "It conflicts with main" }).waitFor();
+  await page.getByRole("button", { name: "Ask the session to resolve" }).click();
+  await page.getByText("The session has it.").waitFor();
+  expect(await lastPrompt(id)).toMatch(/conflict[\s\S]*"a"/i);
+  expect(faults()).toEqual([]);
+  await close();
+});
