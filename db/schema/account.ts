@@ -10,7 +10,7 @@ import {
   uniqueIndex,
   uuid,
 } from "drizzle-orm/pg-core";
-import { ROLES } from "../../src/contract/account.ts";
+import { ROLES } from "../../src/contract/role.ts";
 import { time } from "./time.ts";
 
 export const memberRole = pgEnum("member_role", ROLES);

@@ -5,10 +5,6 @@ const uuid = Type.String({ format: "uuid" });
 const time = Type.String({ format: "date-time" });
 const nullableTime = Type.Union([time, Type.Null()]);
 
-/** Roles of a member in an account: each may write in its projects; owner and admin also delete projects. */
-export const ROLES = ["owner", "admin", "member"] as const;
-export type Role = (typeof ROLES)[number];
-
 /** Answer of `GET /v1/accounts/me`. */
 export const me = Type.Object({
   user_id: uuid,
@@ -75,6 +71,7 @@ export type MadeInvitation = Static<typeof madeInvitation>;
 export const inviteBody = Type.Object({ email: Type.Optional(Type.String({ maxLength: 254 })), role });
 export type InviteBody = Static<typeof inviteBody>;
 
+export type { Role } from "./role.ts";
 export { SERVICE_KEY_PREFIX, TOKEN_PREFIX } from "./token.ts";
 
 /** A user token without its secret. */

@@ -1,5 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { NAME_MAX } from "./limits.ts";
+import { NAME_MAX, PASSWORD_MAX, PASSWORD_MIN } from "./limits.ts";
 
 /**
  * The header that svc's own pages send with everything that they ask. A cookie counts only beside it: no other site's
@@ -8,10 +8,6 @@ import { NAME_MAX } from "./limits.ts";
 export const DASHBOARD_HEADER = "X-Svc-Dashboard";
 /** Its value. */
 export const DASHBOARD = "1";
-
-/** NIST SP 800-63B: at least 8 characters, no rules of composition; the upper bound keeps hashing cheap. */
-export const PASSWORD_MIN = 8;
-export const PASSWORD_MAX = 256;
 
 /** What a form may send for an e-mail address, in characters (RFC 5321: 254); the server looks closer. */
 const EMAIL_MAX = 254;

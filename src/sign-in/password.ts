@@ -2,7 +2,8 @@ import { eq } from "drizzle-orm";
 import type { Db } from "../../db/client.ts";
 import { users } from "../../db/schema/index.ts";
 import { SvcError } from "../contract/errors.ts";
-import { PASSWORD_MAX, PASSWORD_MIN, type SignedIn } from "../contract/sign-in.ts";
+import { PASSWORD_MAX, PASSWORD_MIN } from "../contract/limits.ts";
+import type { SignedIn } from "../contract/sign-in.ts";
 
 /** Whoever asks about a user that there is not is kept as long as one with a wrong password: this one is compared. */
 let ofNobody: Promise<string> | null = null;

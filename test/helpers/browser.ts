@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { type Browser, chromium, type Page } from "playwright-core";
 import type { Api } from "./api.ts";
-import { signedIn } from "./cookie-browser.ts";
+import { openBrowser, signedIn } from "./cookie-browser.ts";
 
 const PROGRAM = Bun.which("chromium") ?? Bun.which("chromium-browser") ?? Bun.which("google-chrome");
 /** For `needs(...CHROMIUM)`. */
@@ -80,11 +80,19 @@ export async function signIn(
 ): Promise<void> {
   const known = cookies.get(api) ?? new Map<string, string>();
   cookies.set(api, known);
-  const cookie = known.get(email) ?? (await signedIn(api, email)).cookie ?? "";
+  const kept = known.get(email) ?? "";
+  const cookie = (await isSignedIn(api, kept)) ? kept : ((await signedIn(api, email)).cookie ?? "");
   known.set(email, cookie);
   const [name = "", value = ""] = cookie.split("=");
   await page.context().addCookies([{ name, value, url: api.url, httpOnly: true, sameSite: "Lax" }]);
   await page.goto(api.url + path);
+}
+
+/** A test may have ended it, as by another password. */
+async function isSignedIn(api: Api, cookie: string): Promise<boolean> {
+  if (cookie === "") return false;
+  const headers = { Cookie: cookie };
+  return (await openBrowser(api).call("GET", "/v1/auth/session", { headers })).body.signed_in;
 }
 
 /** What axe finds against WCAG 2.2 AA that is serious or critical, a line each: the rule, and where. */
@@ -111,4 +119,16 @@ export async function overflow(page: Page): Promise<number> {
     const { scrollWidth, clientWidth } = document.documentElement;
     return Math.max(0, scrollWidth - clientWidth);
   });
+}
+
+/** Where pictures of pages go, when somebody asks for them: `docs/screenshots`. */
+const PICTURES = process.env["SVC_SCREENSHOTS"];
+
+/** Keeps how a page looks, at the size that its window has, if pictures are asked for. @param name without `.png` */
+export async function picture(page: Page, name: string): Promise<void> {
+  if (PICTURES === undefined) return;
+  // where the pointer is, and what has the focus, is nothing to see
+  await page.mouse.move(0, 0);
+  await page.evaluate(() => document.activeElement instanceof HTMLElement && document.activeElement.blur());
+  await page.screenshot({ path: `${PICTURES}/${name}.png`, animations: "disabled" });
 }

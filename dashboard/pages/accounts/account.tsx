@@ -1,5 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
+import type { Account as AccountType } from "../../../src/contract/account.ts";
 import { NAME_MAX } from "../../../src/contract/limits.ts";
 import { ME, useMe } from "../../api/accounts.ts";
 import { call } from "../../api/call.ts";
@@ -13,7 +14,6 @@ import { Page } from "../../parts/page.tsx";
 import { Saved } from "../../parts/saved.tsx";
 import { Section } from "../../parts/section.tsx";
 import { visibleText } from "../../parts/visible.tsx";
-import type { Account as AccountType } from "./account-types.ts";
 import { Invitations } from "./invitations.tsx";
 import { Members } from "./members.tsx";
 

@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
-import type { Role } from "../../../src/contract/account.ts";
+import type { Invitation, MadeInvitation, Role } from "../../../src/contract/account.ts";
 import { call } from "../../api/call.ts";
 import { byField } from "../../api/failure.ts";
 import { useList } from "../../api/list.ts";
@@ -13,7 +13,6 @@ import { More } from "../../parts/more.tsx";
 import { Failure } from "../../parts/notice.tsx";
 import { Section } from "../../parts/section.tsx";
 import { Visible, visibleText } from "../../parts/visible.tsx";
-import type { Invitation, MadeInvitation } from "./account-types.ts";
 import { ROLE_NAMES, rolesToGive } from "./roles.ts";
 
 /** Links by which people become members: svc sends no mail, whoever invites passes the link on. */

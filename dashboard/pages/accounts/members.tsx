@@ -1,7 +1,8 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { useLocation } from "wouter";
-import { ROLES, type Role } from "../../../src/contract/account.ts";
+import type { Member } from "../../../src/contract/account.ts";
+import { ROLES, type Role } from "../../../src/contract/role.ts";
 import { ME } from "../../api/accounts.ts";
 import { call } from "../../api/call.ts";
 import { useList } from "../../api/list.ts";
@@ -15,7 +16,6 @@ import { More } from "../../parts/more.tsx";
 import { Failure } from "../../parts/notice.tsx";
 import { Section } from "../../parts/section.tsx";
 import { Visible, visibleText } from "../../parts/visible.tsx";
-import type { Member } from "./account-types.ts";
 import { ROLE_MEANS, ROLE_NAMES, rolesToGive } from "./roles.ts";
 
 interface Props {

@@ -1,4 +1,4 @@
-import { ROLES, type Role } from "../../../src/contract/account.ts";
+import { ROLES, type Role } from "../../../src/contract/role.ts";
 
 export const ROLE_NAMES: Readonly<Record<Role, string>> = {
   owner: "Owner",

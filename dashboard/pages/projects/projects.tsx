@@ -24,7 +24,9 @@ export function Projects() {
   const { data: me } = useMe();
   const query = account && `?account_id=${encodeURIComponent(account)}`;
   const list = useList<Project>(["projects", account], `/projects${query}`, "projects");
-  const shown = list.rows.filter((project) => holds(project, words));
+  const shown = list.rows
+    .filter((project) => holds(project, words))
+    .sort((one, other) => other.updated_at.localeCompare(one.updated_at));
   const accounts = me?.accounts ?? [];
   const current = accounts.find(({ account_id }) => account_id === account) ?? accounts[0];
   return (

@@ -8,6 +8,7 @@ import { Failure } from "../../parts/notice.tsx";
 import { useEnter } from "./enter.ts";
 import { Invited, Until } from "./invited.tsx";
 import { NewUserFields } from "./new-user-fields.tsx";
+import { WithGithub } from "./with-github.tsx";
 
 /** A link that makes a user: the first, or one who was invited. */
 export function NewUser({ token, link }: { token: string; link: OneTimeLink }) {
@@ -36,6 +37,7 @@ export function NewUser({ token, link }: { token: string; link: OneTimeLink }) {
           {isInvited ? "Join" : "Begin"}
         </Button>
       </form>
+      {isInvited && <WithGithub verb="Join" query={{ invitation: token }} />}
       {isInvited && (
         <p>
           Do you sign in here already?{" "}

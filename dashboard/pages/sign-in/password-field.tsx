@@ -1,8 +1,6 @@
 import type { ComponentProps } from "react";
+import { PASSWORD_MAX, PASSWORD_MIN } from "../../../src/contract/limits.ts";
 import { TextField } from "../../parts/field.tsx";
-
-const MIN = 8;
-const MAX = 256;
 
 /** A password that is chosen now. */
 export function PasswordField({ label = "Password", ...rest }: Partial<ComponentProps<typeof TextField>>) {
@@ -12,10 +10,10 @@ export function PasswordField({ label = "Password", ...rest }: Partial<Component
       type="password"
       name="new-password"
       autoComplete="new-password"
-      hint={`At least ${MIN} characters. Three or four words that nobody else would put together are good.`}
+      hint={`At least ${PASSWORD_MIN} characters. Three or four words that nobody else would put together are good.`}
       required
-      minLength={MIN}
-      maxLength={MAX}
+      minLength={PASSWORD_MIN}
+      maxLength={PASSWORD_MAX}
       {...rest}
     />
   );

@@ -7,6 +7,7 @@ import { TextField } from "../../parts/field.tsx";
 import { Failure, Notice } from "../../parts/notice.tsx";
 import { useEnter } from "./enter.ts";
 import { nextPage } from "./next.ts";
+import { WithGithub } from "./with-github.tsx";
 
 export function SignIn() {
   const [email, setEmail] = useState("");
@@ -51,11 +52,7 @@ export function SignIn() {
           Sign in
         </Button>
       </form>
-      {rules?.github && (
-        <a href="/v1/auth/github" className="text-center text-accent underline">
-          Sign in with GitHub
-        </a>
-      )}
+      <WithGithub verb="Sign in" query={{ next: nextPage(search) }} />
       {rules?.sign_up === "open" && (
         <p className="text-center">
           New here?{" "}

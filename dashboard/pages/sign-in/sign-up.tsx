@@ -9,6 +9,7 @@ import { Failure, Notice } from "../../parts/notice.tsx";
 import { useEnter } from "./enter.ts";
 import { NewUserFields } from "./new-user-fields.tsx";
 import { nextPage } from "./next.ts";
+import { WithGithub } from "./with-github.tsx";
 
 /** A new user, where the server lets everybody in. */
 export function SignUp() {
@@ -47,6 +48,7 @@ export function SignUp() {
           Make the account
         </Button>
       </form>
+      <WithGithub verb="Make it" query={{ next: nextPage(search) }} />
       <p className="text-center">You have one? {link}</p>
     </Entrance>
   );
