@@ -39,7 +39,7 @@ const refused: [string, Record<string, string>, string][] = [
   [
     "the command line that imports the server, even late",
     { "cli/main.ts": `const app = await import("../src/app.ts");` },
-    "cli/main.ts imports src/app.ts: cli/ may use src/contract/",
+    "cli/main.ts imports src/app.ts: cli/ may use src/contract/, src/conversation/",
   ],
   [
     "the contract that imports anything of ours",

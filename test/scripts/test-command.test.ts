@@ -63,6 +63,7 @@ test("the suites that hold a bound in seconds have the machine to themselves", (
   expect(alone.toSorted()).toEqual([
     "test/api/hostile-repository.test.ts",
     "test/api/hostile-repository.test.ts (binaries)",
+    "test/dashboard/budget-diff.test.ts",
     "test/dashboard/budget.test.ts",
     "test/e2e/load.test.ts (binaries)",
     "test/git/hostile.test.ts",
