@@ -13,10 +13,19 @@ export interface ProcessOf {
 export function allProcesses(): ProcessOf[] {
   return processIds().flatMap((pid) => {
     const stat = read(`/proc/${pid}/stat`);
-    const [state = "Z", parent = ""] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-    if (state === "Z" || state === "X") return [];
+    const [state = "X", parent = ""] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    if (state === "X" || (state === "Z" && threadsOf(pid) < 2)) return [];
     return { pid, parent: Number(parent), command: commandOf(pid), environment: environmentOf(pid) };
   });
+}
+
+/** One whose first thread has ended holds its files and locks until the last one has. */
+function threadsOf(pid: number): number {
+  try {
+    return readdirSync(`/proc/${pid}/task`).length;
+  } catch {
+    return 0;
+  }
 }
 
 export function processIds(): number[] {
