@@ -341,7 +341,8 @@ export function conformance(candidate: Candidate): void {
         expect(await next.find(spec.sessionId)).toEqual(sandbox);
         expect(await next.list()).toContainEqual(sandbox);
         expect(await health(sandbox)).toBe(200);
-        expect(Buffer.from(await next.logs(spec.sessionId, 10_000)).toString()).toContain("listening on");
+        const log = async () => Buffer.from(await next.logs(spec.sessionId, 10_000)).toString();
+        await until("its log is read", async () => (await log()).includes("listening on"), PROMPT_MS);
         const again = await startSandbox(next, { ...spec, generation: 2 });
         expect(again.generation).toBe(2);
         await next.stop(spec.sessionId, GRACE_MS);

@@ -9,7 +9,7 @@ import type { Provider, ProviderOptions, Sandbox } from "../../src/sandboxes/pro
 import { serveGit } from "../helpers/git-http.ts";
 import { createRepository } from "../helpers/git-repo.ts";
 import { needs } from "../helpers/needs.ts";
-import { allProcesses } from "../helpers/processes.ts";
+import { allProcesses, killFound } from "../helpers/processes.ts";
 import {
   type ApiStandIn,
   ask,
@@ -241,6 +241,27 @@ describe("local sandboxes", () => {
       expect(existsSync(folder)).toBe(false);
     },
   );
+
+  test("a sandbox has ended only once its last words are in the log", async () => {
+    const { provider } = make({ plain: true });
+    const spec = specOf();
+    const sandbox = await startSandbox(provider, spec);
+    const pump = allProcesses().find(
+      ({ command, environment }) =>
+        command.startsWith("dd ") && environment.some((entry) => entry.includes(spec.sessionId)),
+    );
+    killFound(pump?.pid, "SIGSTOP");
+    await ask(sandbox, { do: "print", base64: Buffer.from("last words\n").toString("base64") });
+    await ask(sandbox, { do: "exit", code: 0 }).catch(() => {});
+    setTimeout(() => killFound(pump?.pid, "SIGCONT"), 300);
+    await until(
+      "it has ended",
+      async () => (await provider.find(spec.sessionId))?.state === "ended",
+      TEST_MS / 2,
+    );
+    expect(Buffer.from(await provider.logs(spec.sessionId, 10_000)).toString()).toContain("last words");
+    await provider.stop(spec.sessionId, 0);
+  });
 
   test("the log on the disk stays small, whatever is written", async () => {
     const { provider, options } = make();

@@ -7,16 +7,19 @@ const FIRST_TO_DIE = 500;
 
 /**
  * Stands above a sandbox's processes and outlives the server: says who the daemon is, keeps the end of the log, and
- * writes the exit code down. What runs out of memory is looked for among sandboxes first (proc_pid_oom_score_adj(5)).
+ * writes the exit code down, by which a sandbox has ended: once its last words are in the log, or a second later, since
+ * something that it has left may hold the log open. What runs out of memory is looked for among sandboxes first (proc_pid_oom_score_adj(5)).
  */
 const SCRIPT = `folder=$1; shift
 { echo ${FIRST_TO_DIE} >/proc/self/oom_score_adj; } 2>/dev/null
 ${PUMP}
+finish() { command -p mv -f "$folder/exit.new" "$folder/exit" 2>/dev/null; }
 {
   /bin/sh -c 'echo $$ >"$0/daemon" && exec "$@"' "$folder" "$@" 2>&1
   echo $? >"$folder/exit.new"
-  command -p mv -f "$folder/exit.new" "$folder/exit"
-} | pump`;
+  { command -p sleep 1; finish; } >/dev/null 2>&1 &
+} | pump
+finish`;
 
 /** The system's word for what an environment cannot hold. */
 const TOO_LARGE = "E2BIG";
