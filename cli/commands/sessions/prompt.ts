@@ -1,10 +1,12 @@
 import type { CreatePromptBody, Prompt } from "../../../src/contract/prompt.ts";
 import type { Session } from "../../../src/contract/session.ts";
+import { follow } from "../../../src/conversation/follow.ts";
 import { passes } from "../../../src/conversation/reach.ts";
 import { path } from "../../api.ts";
 import type { Context } from "../../context.ts";
 import { CliError, usage } from "../../failure.ts";
 import { readText } from "../../input.ts";
+import { reachOf } from "../../reach.ts";
 import type { Handler } from "../../spec.ts";
 import type * as table from "../../table/session-prompts.ts";
 import { count, oneLine } from "../../text.ts";
@@ -15,9 +17,8 @@ import { shortId } from "./show-session.ts";
 
 /** Seconds that an answer is waited for unless --timeout says otherwise. */
 const WAIT_SECONDS = 1800;
-/** Between two looks: the first, and what it grows to. */
-const LOOK_MS = 300;
-const LOOK_MAX_MS = 2_000;
+/** Between two looks where nothing is heard: the stream of events may be cut. */
+const LOOK_MS = 5_000;
 /** Tries of a request whose answer was lost: it has an id of ours, and is taken once. */
 const TRIES = 3;
 
@@ -53,20 +54,52 @@ async function send(found: Found, body: CreatePromptBody): Promise<Prompt> {
 async function untilOver(context: Context, found: Found, taken: Prompt): Promise<Prompt> {
   const seconds = context.globals.timeout ?? WAIT_SECONDS;
   const end = performance.now() + seconds * 1000;
-  let last = taken;
-  for (let pause = LOOK_MS; last.ended_at === null; pause = Math.min(pause * 1.5, LOOK_MAX_MS)) {
-    if (performance.now() > end) throw late(last, seconds);
-    await Bun.sleep(pause);
-    try {
-      const one = path`/prompts/${last.prompt_id}`;
-      last = (await found.api.call<{ prompt: Prompt }>({ path: `${found.path}${one}` })).prompt;
-      if (last.state === "queued") await requireTurn(found, last);
-    } catch (error) {
-      if (error instanceof CliError && error.code === "not_found") throw deleted(last);
-      if (!passes(error)) throw error;
+  const stop = new AbortController();
+  const news = newsOf(found, stop.signal);
+  try {
+    for (let last = taken; ; ) {
+      const next = news.next();
+      last = await look(found, last);
+      if (last.ended_at !== null) return last;
+      const left = end - performance.now();
+      if (left <= 0) throw late(last, seconds);
+      await Promise.race([next, Bun.sleep(Math.min(LOOK_MS, left))]);
     }
+  } finally {
+    stop.abort();
   }
-  return last;
+}
+
+/** What has become of a prompt. @throws CliError when nothing more will */
+async function look(found: Found, last: Prompt): Promise<Prompt> {
+  try {
+    const call = { path: `${found.path}${path`/prompts/${last.prompt_id}`}` };
+    const { prompt } = await found.api.call<{ prompt: Prompt }>(call);
+    if (prompt.state === "queued") await requireTurn(found, prompt);
+    return prompt;
+  } catch (error) {
+    if (error instanceof CliError && error.code === "not_found") throw deleted(last);
+    if (!passes(error)) throw error;
+    return last;
+  }
+}
+
+/** Hastens the looks at a session; what is wrong with its stream, a look tells. */
+function newsOf({ api, path }: Found, signal: AbortSignal): { next(): Promise<void> } {
+  let wake = () => {};
+  const listen = async () => {
+    for await (const { type } of follow(reachOf(api), path, signal)) {
+      if (type === "prompt" || type === "session" || type === "deleted") wake();
+    }
+  };
+  listen().catch(() => {});
+  return {
+    next() {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      wake = resolve;
+      return promise;
+    },
+  };
 }
 
 /** @throws CliError when the session will not come to it by itself */
