@@ -7,7 +7,7 @@ import type { Job, TestFile } from "./test-plan.ts";
 /** A file that takes longer hangs; the whole run has to end in minutes. */
 const FILE_LIMIT_MS = 10 * 60_000;
 /** For a test that sets no limit of its own: a loaded machine is slow, and a hang is found all the same. */
-const TEST_LIMIT_MS = 30_000;
+const TEST_LIMIT_MS = 120_000;
 /** What is left of a test process's children after this long is killed. */
 const GRACE_MS = 5_000;
 

@@ -4,7 +4,7 @@ import { AGAINST_BINARIES, type Answer, type Api, startApi } from "../helpers/ap
 import { type Browser, signedIn } from "../helpers/cookie-browser.ts";
 
 // comparing a password is slow on purpose, and slower on a busy machine
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 let api: Api;
 let browser: Browser;

@@ -25,7 +25,7 @@ beforeAll(async () => {
   if (!POSTGRES) return;
   bench = await startGateway();
   beginning = await makeHistory(bench, join(work.path, "history"));
-}, 60_000);
+}, 120_000);
 
 afterAll(async () => {
   await bench?.stop();
@@ -233,7 +233,7 @@ for (const kind of ["hosted", "external"] as const) {
         await operation(makeBed(bench, place, protocol, folder.path));
         expect(await runClient(place.directory, "fsck", "--connectivity-only")).toMatchObject({ code: 0 });
       },
-      30_000,
+      120_000,
     );
   }
 }
@@ -265,7 +265,7 @@ test.each(["hosted", "external"] as const)(
     expect(after.filter((ref) => ref.startsWith("refs/heads/made/"))).toHaveLength(300);
     expect(after).toHaveLength(2_001);
   },
-  60_000,
+  120_000,
 );
 
 /** What refs name at the beginning, a line each. */

@@ -166,7 +166,7 @@ beforeAll(async () => {
   bench = await startGateway();
   commits = await makeCommits();
   for (const kind of ["hosted", "external"] as const) credentials[kind] = await makeCredentials(kind);
-}, 60_000);
+}, 120_000);
 
 afterAll(async () => {
   await bench?.stop();
@@ -214,7 +214,7 @@ for (const kind of ["hosted", "external"] as const) {
         .map((line) => line.split("\t").reverse());
       expect(Object.fromEntries(served)).toEqual(after);
     },
-    20_000,
+    120_000,
   );
 }
 

@@ -4,7 +4,7 @@ import { openBrowser, PASSWORD } from "../helpers/cookie-browser.ts";
 import { type GithubPerson, startGithub } from "../helpers/github-oauth.ts";
 
 // comparing a password is slow on purpose, and slower on a busy machine
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 const APP = { id: "Iv1.0123456789abcdef", secret: "stand-in-secret" };
 const github = startGithub(APP);

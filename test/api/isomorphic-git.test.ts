@@ -23,7 +23,7 @@ beforeAll(async () => {
   if (!POSTGRES) return;
   bench = await startGateway();
   beginning = await makeHistory(bench, join(work.path, "history"));
-}, 60_000);
+}, 120_000);
 
 afterAll(async () => {
   await bench?.stop();
@@ -61,7 +61,7 @@ test.each(CASES)(
     await iso.push({ ...remote, ref: "main", remoteRef: "refs/heads/theirs", delete: true });
     expect(await refsOf(place.directory)).toEqual(beginning);
   },
-  30_000,
+  120_000,
 );
 
 test.each(CASES)("%s, over %s: one branch and one commit", async (kind, _, http) => {

@@ -21,7 +21,7 @@ beforeAll(async () => {
   if (!POSTGRES) return;
   proxied = await startProxied();
   ({ bench, sandbox, session, port } = proxied);
-}, 60_000);
+}, 120_000);
 
 afterAll(() => proxied?.stop(), 30_000);
 
@@ -103,7 +103,7 @@ describe("who is let in", () => {
       await bench.api.call("DELETE", `/v1/accounts/tokens/${token_id}`, { token });
     }
     await until("it is refused", async () => (await status()) === 401, 5_000);
-  }, 20_000);
+  }, 120_000);
 });
 
 describe("what the sandbox is told", () => {
@@ -241,5 +241,5 @@ describe("a sandbox that does not answer", () => {
     await until("it is away", async () => (await ask("/")).status === 502, 5_000);
     await move(Number(here));
     await until("it is back", async () => (await ask("/")).status === 200, 5_000);
-  }, 15_000);
+  }, 120_000);
 });

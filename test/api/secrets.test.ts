@@ -10,7 +10,7 @@ const remote = new Remote();
 beforeAll(async () => {
   remote.commit("main", { a: "1\n" });
   api = await startApi();
-}, 30_000);
+}, 120_000);
 afterAll(async () => {
   await api.stop();
   remote.remove();
@@ -89,7 +89,7 @@ describe("secrets", () => {
     expect(await names()).toHaveLength(SECRETS_MAX);
     expect((await set("A", "again")).status).toBe(200);
     expect((await api.call("GET", path)).body.next_cursor).toBeUndefined();
-  }, 20_000);
+  }, 120_000);
 
   test("are listed beside what the manifest asks for", async () => {
     const own = new Remote();

@@ -108,7 +108,7 @@ test("listing the branches of a repository is shared by those who read at once",
   );
   expect((await listed()) - before).toBeLessThanOrEqual((answers.length * 4) / 10);
   remote.remove();
-}, 20_000);
+}, 120_000);
 
 test("a browser that is refused gets a page, with nothing of the request running in it", async () => {
   const browser = { Accept: "text/html,application/xhtml+xml,*/*;q=0.8" };

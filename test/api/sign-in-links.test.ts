@@ -4,7 +4,7 @@ import { AGAINST_BINARIES, type Api, startApi } from "../helpers/api.ts";
 import { openBrowser, PASSWORD, signedIn } from "../helpers/cookie-browser.ts";
 
 // comparing a password is slow on purpose, and slower on a busy machine
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 let api: Api;
 beforeAll(async () => {

@@ -5,7 +5,7 @@ import { openBrowser, PASSWORD, signedIn } from "../helpers/cookie-browser.ts";
 import { Remote } from "../helpers/remote.ts";
 
 // comparing a password is slow on purpose, and slower on a busy machine
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 let api: Api;
 let remote: Remote;

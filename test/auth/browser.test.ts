@@ -4,7 +4,7 @@ import { type Api, startApi } from "../helpers/api.ts";
 import { openBrowser, signedIn } from "../helpers/cookie-browser.ts";
 
 // comparing a password is slow on purpose, and slower on a busy machine
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 const DAY_MS = 86_400_000;
 let api: Api;

@@ -8,7 +8,7 @@ import { CHAT_ID, type Run, ScriptedRuntime } from "../helpers/conversation.ts";
 import { onScreen, type ScreenRun, svcOnScreen } from "../helpers/screen.ts";
 import { until } from "../helpers/until.ts";
 
-setDefaultTimeout(45_000);
+setDefaultTimeout(120_000);
 
 const api = fakeApi();
 afterAll(() => api.stop());

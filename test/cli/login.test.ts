@@ -5,7 +5,7 @@ import { makeHome, svc, svcOnTerminal } from "../helpers/cli-run.ts";
 import { type Browser, signedIn } from "../helpers/cookie-browser.ts";
 
 // comparing a password is slow on purpose, and a poll comes every five seconds
-setDefaultTimeout(90_000);
+setDefaultTimeout(120_000);
 
 let api: Api;
 let browser: Browser;

@@ -78,7 +78,7 @@ describe("the first run", () => {
     expect((await projects()).filter(({ name }) => name === "The Shop")).toHaveLength(1);
     const { body } = await api.call("GET", `/v1/projects/${project_id}`);
     expect(body).toMatchObject({ managed: true, default_branch: "main", name: "The Shop" });
-  }, 20_000);
+  }, 120_000);
 
   test("plain git goes on from there: pull, push, and no other helper is given the token", async () => {
     const who = shipper(api);
@@ -94,7 +94,7 @@ describe("the first run", () => {
       expect(await who.asks(command)).toMatchObject({ code: 0, err: expect.not.stringContaining("fatal") });
     }
     expect(existsSync(log)).toBe(false);
-  }, 20_000);
+  }, 120_000);
 
   test("takes its name from --name, else svc.toml, else the folder", async () => {
     const rows: [string[], Record<string, string>, string][] = [
@@ -108,7 +108,7 @@ describe("the first run", () => {
       const { project_id } = await who.shipped(...FIRST, ...args);
       expect((await projects()).find((each) => each.project_id === project_id)?.name).toBe(name);
     }
-  }, 20_000);
+  }, 120_000);
 
   test("without a terminal and without --yes it makes nothing and says so", async () => {
     const who = shipper(api);
@@ -133,7 +133,7 @@ describe("the first run", () => {
     expect(await branchesOf(who, "svc")).toEqual({ main: tip });
     who.commit({ b: "2\n" });
     expect(await who.shipped()).toMatchObject({ remote: "svc", pushed: true });
-  }, 20_000);
+  }, 120_000);
 
   test("stops where origin and svc are both taken, and the next run goes on with the same project", async () => {
     const who = shipper(api);
@@ -149,7 +149,7 @@ describe("the first run", () => {
       remote: "svc",
       pushed: true,
     });
-  }, 20_000);
+  }, 120_000);
 
   test("goes on where it stopped when the push failed, with the same project", async () => {
     const who = shipper(api);
@@ -163,7 +163,7 @@ describe("the first run", () => {
     rmSync(join(who.cwd, ".git/hooks/pre-push"));
     expect(await who.shipped()).toMatchObject({ created: false, pushed: true, commit_sha: tip });
     expect((await projects()).filter(({ name }) => name === "Twice")).toHaveLength(1);
-  }, 20_000);
+  }, 120_000);
 
   test("makes no project where it could not be linked", async () => {
     const who = shipper(api);
@@ -188,7 +188,7 @@ describe("the first run", () => {
     expect(ran).toMatchObject({ created: true, pushed: true, branch: "trunk" });
     expect(who.git("log", "--format=%s")).toBe("Begin");
     expect(who.git("ls-tree", "-r", "--name-only", "HEAD")).toBe("a\nb/c");
-  }, 20_000);
+  }, 120_000);
 
   test("works from a folder below: link and manifest are those of the top", async () => {
     const who = shipper(api);
@@ -210,7 +210,7 @@ describe("the first run", () => {
     const made = JSON.parse(stdout);
     expect(made).toMatchObject({ created: true, project_slug: "inner" });
     expect(made.project_id).not.toBe(outer["project_id"]);
-  }, 20_000);
+  }, 120_000);
 });
 
 describe("--dry-run says everything and does nothing", () => {
@@ -249,7 +249,7 @@ describe("--dry-run says everything and does nothing", () => {
     await who.shipped();
     expect((await who.ship(["--dry-run"])).stdout).toStartWith("Would push nothing: main (");
     expect(await who.shipped("--dry-run")).toMatchObject({ pushed: false, dry_run: true });
-  }, 20_000);
+  }, 120_000);
 
   test("in a folder that is no repository", async () => {
     const who = shipper(api, { branch: null });
@@ -267,7 +267,7 @@ describe("--dry-run says everything and does nothing", () => {
     who.git("commit", "--quiet", "--amend", "-m", "rewritten");
     const { code, stderr } = await who.ship(["--dry-run"]);
     expect([code, stderr.includes("git pull --rebase origin main")]).toEqual([1, true]);
-  }, 20_000);
+  }, 120_000);
 });
 
 describe("what is not committed", () => {
@@ -292,7 +292,7 @@ describe("what is not committed", () => {
     expect(stderr).not.toMatch(/\x1b|\x07/);
     expect(await branchesOf(who)).toEqual({ main: tip });
     expect(who.git("status", "--porcelain", "f0")).toBe("A  f0");
-  }, 20_000);
+  }, 120_000);
 
   test("is committed as a whole with --commit, from wherever it is said, with the user's hooks", async () => {
     const who = shipper(api);
@@ -312,7 +312,7 @@ describe("what is not committed", () => {
     ]);
     expect(await branchesOf(who)).toEqual({ main: who.git("rev-parse", "HEAD") });
     expect(await who.shipped("--commit")).toMatchObject({ pushed: false });
-  }, 20_000);
+  }, 120_000);
 
   test("stays uncommitted when a hook refuses, and nothing is pushed or made", async () => {
     const who = shipper(api);
@@ -328,7 +328,7 @@ describe("what is not committed", () => {
       message: expect.stringContaining("the linter says no"),
     });
     expect((await projects()).filter(({ name }) => name === "Hooked")).toHaveLength(0);
-  }, 20_000);
+  }, 120_000);
 });
 
 describe("svc.toml", () => {
@@ -378,7 +378,7 @@ describe("svc.toml", () => {
     expect((await who.ship()).stderr).toContain("svc.toml:1:1");
     who.write({ "svc.toml": "svc_version = 1\n" });
     expect(await who.shipped("--commit")).toMatchObject({ pushed: true });
-  }, 20_000);
+  }, 120_000);
 
   test("that is no plain file, or too large, stops the run", async () => {
     const who = shipper(api);
@@ -485,7 +485,7 @@ describe("branches", () => {
     expect(await branchesOf(who)).toEqual({ main, "fix/it": tip });
     const cr = await svc(["cr", "open", "--title", "T", "--json=head_ref,base_ref"], { home: who.home });
     expect(JSON.parse(cr.stdout)).toEqual({ head_ref: "fix/it", base_ref: "main" });
-  }, 20_000);
+  }, 120_000);
 
   test("are names to git and to the terminal, whatever they are", async () => {
     const who = shipper(api);
@@ -511,7 +511,7 @@ describe("branches", () => {
       true,
     );
     expect(existsSync(join(who.cwd, "pwned"))).toBe(false);
-  }, 30_000);
+  }, 120_000);
 
   test("wait for a default branch that is empty yet", async () => {
     const who = shipper(api, { branch: "master" });
@@ -522,7 +522,7 @@ describe("branches", () => {
     expect([code, stderr]).toEqual([1, expect.stringContaining("git branch -m main")]);
     who.git("branch", "-m", "main");
     expect(await who.shipped()).toMatchObject({ pushed: true, branch: "main" });
-  }, 20_000);
+  }, 120_000);
 });
 
 describe("refusals", () => {
@@ -545,7 +545,7 @@ describe("refusals", () => {
     });
     who.git("switch", "--quiet", "-c", "fix");
     expect(await who.shipped()).toMatchObject({ branch: "fix", pushed: true });
-  }, 20_000);
+  }, 120_000);
 
   test("commits that only the other side has: pull, then ship", async () => {
     const who = shipper(api);
@@ -564,7 +564,7 @@ describe("refusals", () => {
     expect(JSON.parse((await who.ship(["--json"])).stderr).error.code).toBe("not_fast_forward");
     expect(await who.asks("pull", "--quiet", "--rebase", "origin", "main")).toMatchObject({ code: 0 });
     expect(await who.shipped()).toMatchObject({ pushed: true });
-  }, 20_000);
+  }, 120_000);
 
   test("a token that the server no longer takes", async () => {
     const who = shipper(api);
@@ -601,7 +601,7 @@ describe("projects that are there already", () => {
     who.git("remote", "remove", "origin");
     expect((await who.ship()).stderr).toContain(`git remote add origin ${remote.url}`);
     remote.remove();
-  }, 20_000);
+  }, 120_000);
 
   test("a clone by the gateway's address is known by it, and is linked", async () => {
     const who = shipper(api);
@@ -619,7 +619,7 @@ describe("projects that are there already", () => {
       remote: "upstream",
     });
     expect(JSON.parse(readFileSync(join(other.cwd, ".svc/link.json"), "utf8")).project_id).toBe(project_id);
-  }, 20_000);
+  }, 120_000);
 
   test("the remote follows a host whose address is another now", async () => {
     const who = shipper(api);
@@ -636,7 +636,7 @@ describe("projects that are there already", () => {
     const { code, stderr } = await who.ship();
     expect([code, stderr]).toEqual([0, expect.stringContaining("Changed the remote origin")]);
     expect(who.git("remote", "get-url", "--all", "origin")).toBe(`${url}/v1/git/${project_id}.git`);
-  }, 20_000);
+  }, 120_000);
 
   test("a link to a project that is gone says how to go on", async () => {
     const who = shipper(api);
@@ -647,7 +647,7 @@ describe("projects that are there already", () => {
     await svc(["projects", "unlink"], { home: who.home });
     who.git("remote", "remove", "origin");
     expect(await who.shipped(...FIRST)).toMatchObject({ created: true, pushed: true });
-  }, 20_000);
+  }, 120_000);
 
   test("by the environment alone: an address, a token, and no configuration", async () => {
     const who = shipper(api);
@@ -709,7 +709,7 @@ describe("ends with the push", () => {
     expect(await terminal.exited).toEqual({ code: null, signal: "SIGINT" });
     rmSync(join(who.cwd, ".git/hooks/pre-push"));
     expect(await who.shipped()).toMatchObject({ created: false, pushed: true });
-  }, 20_000);
+  }, 120_000);
 
   test("--timeout ends it, and whoever works for git", async () => {
     const who = shipper(api);
@@ -720,7 +720,7 @@ describe("ends with the push", () => {
     const { code, stderr } = await who.ship(["--timeout", "5"]);
     expect([code, stderr]).toEqual([1, expect.stringContaining("git push was ended after 5 seconds")]);
     await untilGone(await untilWaiting(who));
-  }, 20_000);
+  }, 120_000);
 
   test.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)(
     "%s to svc alone ends them all, by the signal",
@@ -741,7 +741,7 @@ describe("ends with the push", () => {
       expect(child.signalCode).toBe(signal);
       await untilGone(hook);
     },
-    20_000,
+    120_000,
   );
 });
 
@@ -762,7 +762,7 @@ describe("on a terminal", () => {
     expect(screen).toContain("Made the project Asked (asked).");
     expect(screen).toMatch(/Writing objects: 100% \(5\d\/5\d\)/);
     expect(screen).toContain("Pushed main (");
-  }, 20_000);
+  }, 120_000);
 
   test("it asks for the account where there are several; --account says it", async () => {
     const fake = fakeApi();
@@ -785,7 +785,7 @@ describe("on a terminal", () => {
     await terminal.exited;
     expect(made()).toEqual({ name: "B", default_branch: "main", account_id: other });
     fake.stop();
-  }, 20_000);
+  }, 120_000);
 
   test("no makes nothing", async () => {
     const who = shipper(api);
@@ -796,7 +796,7 @@ describe("on a terminal", () => {
     expect(await terminal.exited).toEqual({ code: 1, signal: null });
     expect((await projects()).filter(({ name }) => name === "Declined")).toHaveLength(0);
     expect(existsSync(join(who.cwd, ".svc"))).toBe(false);
-  }, 20_000);
+  }, 120_000);
 });
 
 test("deploy is the same command", async () => {

@@ -25,7 +25,7 @@ beforeAll(async () => {
     ]);
     expect(built.exitCode).toBe(0);
   }
-}, 60_000);
+}, 120_000);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /** Runs the entrypoint with a shell script as its daemon, as the first process of a namespace. */

@@ -56,7 +56,7 @@ test("a run whose runtime is killed is marked as cut off, and the conversation g
   await until(
     "it speaks",
     () => agent.model.counts.open > 0 && JSON.stringify(agent.model.asked.at(-1)).includes("tool_calls"),
-    30_000,
+    120_000,
   );
   const before = await sandbox.health();
   killFound(before.runtime_pid, "SIGKILL");
@@ -101,7 +101,7 @@ test("a project's own key reaches its own provider", async () => {
     await until(
       "it is said back",
       async () => (await texts(id)).filter((text) => text.endsWith(`${providerID}`)).length === 2,
-      30_000,
+      120_000,
     );
     expect(agent.model.asked.at(-1)?.headers.authorization).toBe(`Bearer ${key}`);
   }
@@ -112,10 +112,10 @@ test("a project's own key reaches its own provider", async () => {
   await until(
     "it was asked",
     () => agent.model.asked.at(-1)?.headers["x-api-key"] === "sk-ant-scripted",
-    30_000,
+    120_000,
   );
   expect(agent.model.asked.at(-1)?.path).toBe("/v1/messages");
-}, 60_000);
+}, 120_000);
 
 test("its memory is its own process's, wherever that stands below what was started", async () => {
   const { runtime_pid } = await sandbox.health();
@@ -146,6 +146,6 @@ async function backAfter(pid: number | null): Promise<void> {
   await sandbox.untilHealth(
     "it is back",
     (health) => health.runtime === "ok" && health.runtime_pid !== pid,
-    60_000,
+    120_000,
   );
 }

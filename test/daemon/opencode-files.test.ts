@@ -13,7 +13,7 @@ const test = needs(RUNTIME_NAME, RUNTIME !== null && RUNTIME_PLUGINS !== null);
 const left: AsyncDisposable[] = [];
 afterAll(async () => {
   for (const one of left.reverse()) await one[Symbol.asyncDispose]();
-}, 60_000);
+}, 120_000);
 
 /** The daemon with the real runtime, on a repository with these files. */
 async function start(files: Record<string, string>, env: Record<string, string> = {}, before: string[] = []) {
@@ -83,7 +83,7 @@ test("the skill and the short rules reach the model, beside the project's own, a
   await sandbox.untilHealth(
     "it is back",
     (health) => health.runtime === "ok" && health.runtime_pid !== runtime_pid,
-    60_000,
+    120_000,
   );
   expect((await statusOf(sandbox)).trim()).toBe("M opencode.json");
 }, 120_000);

@@ -67,7 +67,7 @@ async function outcome(text: string, id: string = crypto.randomUUID()): Promise<
       last = await give(id, text, true);
       return last !== null && last.state !== "running";
     },
-    60_000,
+    120_000,
   );
   if (last === null) throw new Error("no outcome");
   return last;

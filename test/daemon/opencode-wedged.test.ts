@@ -17,7 +17,7 @@ let runtime: Runtime | null = null;
 afterAll(async () => {
   await runtime?.stop();
   rmSync(folder, { recursive: true, force: true });
-}, 30_000);
+}, 120_000);
 
 needs(RUNTIME_NAME, RUNTIME !== null)(
   "the real runtime, wedged in mid-answer, is ended and started again, and the answer is marked as cut off",
@@ -66,7 +66,7 @@ needs(RUNTIME_NAME, RUNTIME !== null)(
     await until(
       "it was given up",
       () => said.some((line) => line.includes("did not answer any more")),
-      60_000,
+      120_000,
     );
     await until("another is ready", () => isReady() && works.pid !== pid, 60_000);
     expect(said).toContain("1 answer was cut off by the restart");

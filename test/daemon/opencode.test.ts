@@ -33,10 +33,10 @@ test("the first prompt is carried out to its end, also after its first tool call
       const [id] = await ids();
       return id !== undefined && (await lastMessage(id))?.text === "Begun.";
     },
-    30_000,
+    120_000,
   );
   expect(readFileSync(join(sandbox.workspace, "first.txt"), "utf8")).toBe("one\ntwo\n");
-}, 60_000);
+}, 120_000);
 
 test("tool calls are carried out one after the other, and then it is said what was to be said", async () => {
   const id = await prompt("!run echo from-a-tool > made.txt\n!write note.md one\\ntwo\n!say All done.");
@@ -44,13 +44,13 @@ test("tool calls are carried out one after the other, and then it is said what w
   expect(readFileSync(join(sandbox.workspace, "made.txt"), "utf8")).toBe("from-a-tool\n");
   expect(readFileSync(join(sandbox.workspace, "note.md"), "utf8")).toBe("one\ntwo");
   expect((await lastMessage(id))?.text).toBe("All done.");
-}, 60_000);
+}, 120_000);
 
 test("a message without directives is said back", async () => {
   const id = await prompt("Hello there");
   await until("it is idle", async () => (await lastMessage(id))?.finish === "stop", 30_000);
   expect((await lastMessage(id))?.text).toBe("Hello there");
-}, 60_000);
+}, 120_000);
 
 test("a question waits for its answer", async () => {
   const id = await prompt("!ask Which colour? | Red | Blue\n!say As you wish.");
@@ -62,14 +62,14 @@ test("a question waits for its answer", async () => {
   expect(asked).toMatchObject({ sessionID: id, questions: [{ question: "Which colour?" }] });
   await sandbox.call("POST", `/question/${asked?.id}/reply`, "user", { answers: [["Blue"]] });
   await until("it goes on", async () => (await lastMessage(id))?.text === "As you wish.", 30_000);
-}, 60_000);
+}, 120_000);
 
 test("it refuses, fails for a while, and is cut off, as it is told to", async () => {
   const refused = await prompt("!refuse");
   await until(
     "it has refused",
     async () => (await lastMessage(refused))?.finish === "content-filter",
-    30_000,
+    120_000,
   );
   const failed = await prompt("!fail 401");
   await until("it has failed", async () => (await lastMessage(failed))?.error === "APIError", 30_000);
@@ -77,7 +77,7 @@ test("it refuses, fails for a while, and is cut off, as it is told to", async ()
   await until(
     "it was tried again",
     async () => (await lastMessage(busy))?.text === "It works again.",
-    30_000,
+    120_000,
   );
   const cut = await prompt("!drop 1\n!say Whole again.");
   await until("it was tried again", async () => (await lastMessage(cut))?.text === "Whole again.", 30_000);

@@ -283,4 +283,4 @@ test("whatever the runtime started ends with it: children, other groups, orphans
     sleepers().filter(({ environment }) => environment.includes(`SVC_SESSION_ID=${sandbox.sessionId}`)),
   ).toEqual([]);
   expect(sandbox.child.exitCode).toBe(0);
-}, 30_000);
+}, 120_000);

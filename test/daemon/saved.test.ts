@@ -234,7 +234,7 @@ describe("what stays out", () => {
     const message = await messageOf(bench);
     for (const line of ["large: a new file", "much-5: all that is saved", "inner/: a repository"])
       expect(message).toContain(line);
-  }, 60_000);
+  }, 120_000);
 });
 
 describe("a workspace that its agent has made hostile", () => {

@@ -6,7 +6,7 @@ import { needs } from "../helpers/needs.ts";
 import { type SessionPages, startSessionPages } from "../helpers/session-pages.ts";
 
 // a browser on a busy machine
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 const test = needs(...CHROMIUM);
 
 let pages: SessionPages;

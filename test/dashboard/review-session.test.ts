@@ -4,7 +4,7 @@ import { needs } from "../helpers/needs.ts";
 import { type SessionPages, startSessionPages } from "../helpers/session-pages.ts";
 
 const test = needs(...CHROMIUM);
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 let pages: SessionPages;
 
 beforeAll(async () => {

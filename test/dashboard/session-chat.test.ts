@@ -7,7 +7,7 @@ import { type SessionPages, startSessionPages } from "../helpers/session-pages.t
 import { until } from "../helpers/until.ts";
 
 // a browser on a busy machine
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 const test = needs(...CHROMIUM);
 
 let pages: SessionPages;

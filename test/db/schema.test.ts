@@ -11,7 +11,7 @@ let database: Database;
 
 beforeAll(async () => {
   database = await openEmbedded();
-}, 30_000);
+}, 120_000);
 afterAll(() => database.close());
 
 /** A project with a user, a session and a change request that the session opened. */
@@ -185,4 +185,4 @@ test("the committed migrations are those that the schema gives, in increasing or
   } finally {
     rmSync(copy, { recursive: true, force: true });
   }
-}, 30_000);
+}, 120_000);

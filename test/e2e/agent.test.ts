@@ -46,7 +46,7 @@ test("svc needs no file and no login: it knows who, which project and which sess
   });
   expect((await types('svc sessions preview "$SVC_SESSION_ID" 3000')).said).toContain(`p3000-${sessionId}`);
   expect(await types("env | grep -c ^SVC_TOKEN=")).toMatchObject({ said: "0\n" });
-}, 60_000);
+}, 120_000);
 
 test("a title is all that opening a change request takes; what is not in it is said, with what to type", async () => {
   const early = await types("svc cr open --title Early");
@@ -65,7 +65,7 @@ test("a title is all that opening a change request takes; what is not in it is s
   expect(JSON.parse(row ?? "[]")[0] ?? JSON.parse(row ?? "{}")).toMatchObject({
     origin_session_id: sessionId,
   });
-}, 60_000);
+}, 120_000);
 
 test.each([
   ["git push origin HEAD:main", 1, "git push origin HEAD:"],
@@ -83,5 +83,5 @@ test.each([
     expect(ran.said).toContain(words);
     expect(ran.code).toBe(code);
   },
-  30_000,
+  120_000,
 );

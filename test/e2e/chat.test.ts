@@ -7,7 +7,7 @@ import { MODEL, RUNTIME, RUNTIME_NAME } from "../helpers/runtime.ts";
 import { svcOnScreen } from "../helpers/screen.ts";
 import { until } from "../helpers/until.ts";
 
-setDefaultTimeout(90_000);
+setDefaultTimeout(120_000);
 const test = needs(RUNTIME_NAME, RUNTIME !== null);
 
 /** The client, the server, a local sandbox and the real agent runtime: only the model is scripted. */

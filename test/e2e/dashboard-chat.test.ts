@@ -39,7 +39,7 @@ afterAll(async () => {
   await api?.stop();
   remote?.remove();
   await model?.[Symbol.asyncDispose]();
-}, 60_000);
+}, 120_000);
 
 const look = async () => (await api.call("GET", `/v1/projects/${projectId}/sessions/${sessionId}`)).body;
 

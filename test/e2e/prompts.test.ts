@@ -15,7 +15,7 @@ beforeAll(async () => {
   if (RUNTIME === null) return;
   agent = await startAgentSession({ initial_prompt: "!run echo 1 >> said.txt\n!say First." });
   session = `${agent.sessions}/${agent.id}`;
-}, 60_000);
+}, 120_000);
 afterAll(() => agent?.[Symbol.asyncDispose](), 60_000);
 
 const say = async (text: string): Promise<Prompt> =>

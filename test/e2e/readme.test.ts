@@ -98,7 +98,7 @@ test("from npm start to a merged change request, by the README alone", async () 
   const second = await start();
   expect(second.said).not.toContain("signed in as");
   await second.stop();
-}, 60_000);
+}, 120_000);
 
 /** A port that was free a moment ago; the same for both starts, as it is for a person. */
 function freePort(): number {

@@ -21,7 +21,7 @@ beforeAll(async () => {
   remote = new Remote();
   remote.commit("main", { "svc.toml": 'svc_version = 1\n[opencode]\nconfig_dir = "agents"\n' });
   projectId = (await api.project(remote.url)).project_id;
-}, 60_000);
+}, 120_000);
 afterAll(async () => {
   await api.stop();
   remote.remove();
@@ -89,7 +89,7 @@ test("a session runs, is reached through the API, gets its secrets, stops and go
   expect(await run("rm", id, "--yes")).toMatchObject({ code: 0 });
   expect(inside()).toEqual([]);
   expect(remote.sha(id)).toBe(remote.sha("main"));
-}, 60_000);
+}, 120_000);
 
 test("a project that is deleted takes its sandboxes along", async () => {
   const other = await api.project(remote.url, { name: "Other" });
@@ -102,6 +102,6 @@ test("a project that is deleted takes its sandboxes along", async () => {
   await until(
     "nothing is left",
     () => !allProcesses().some(({ environment }) => environment.includes(`SVC_SESSION_ID=${id}`)),
-    30_000,
+    120_000,
   );
-}, 60_000);
+}, 120_000);

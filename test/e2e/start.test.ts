@@ -82,7 +82,7 @@ test("the first start signs the command line in, the second finds it signed in, 
     "svc-api: The port is in use. Stop the program that has it, or set SVC_PORT to another.",
   ]);
   expect(await second.end("SIGTERM")).toMatchObject({ code: 0 });
-}, 60_000);
+}, 120_000);
 
 /** Where no agent runtime is found: neither in the data folder nor on the PATH. */
 function withoutRuntime(folder: string): Record<string, string> {
@@ -101,7 +101,7 @@ test("without an agent runtime a script is told the command that installs it", a
   expect(said).toMatch(
     /Sessions need the agent runtime, which is not installed yet:\n\n {2}\S+svc-api runtime install\n/,
   );
-}, 60_000);
+}, 120_000);
 
 test.each<[string, string, RegExp[]]>([
   ["n\r", "no", [/svc-api runtime install/]],
@@ -126,7 +126,7 @@ test.each<[string, string, RegExp[]]>([
       await until(
         () => `it asks: ${drawn}`,
         () => /opencode \S+, \d+ MB, from .+: install\? \[Y\/n\] /.test(drawn),
-        30_000,
+        120_000,
       );
       expect(drawn).toContain(`into ${join(home, `asked-${meaning}`)}`);
       child.terminal?.write(keys);
@@ -134,7 +134,7 @@ test.each<[string, string, RegExp[]]>([
         await until(
           () => `it goes on: ${drawn}`,
           () => drawn.includes("svc cr merge 1"),
-          30_000,
+          120_000,
         );
         for (const pattern of shown) expect(drawn).toMatch(pattern);
         child.terminal?.write("\x03");

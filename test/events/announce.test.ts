@@ -17,7 +17,7 @@ describe("on the embedded database", () => {
   let database: Database;
   beforeAll(async () => {
     database = await openEmbedded();
-  }, 30_000);
+  }, 120_000);
   afterAll(() => database.close());
 
   test("events are numbered in the order in which they are told, one project apart from the other", async () => {
@@ -109,7 +109,7 @@ describe("on a Postgres of many writers", () => {
       await database.close();
       await made.drop();
     }
-  }, 30_000);
+  }, 120_000);
 
   test("a reader that goes on from what it saw last sees each event once and in order, while many commit", async () => {
     const made = await createDatabase();
@@ -158,5 +158,5 @@ describe("on a Postgres of many writers", () => {
       await Promise.all(databases.map((database) => database.close()));
       await made.drop();
     }
-  }, 60_000);
+  }, 120_000);
 });

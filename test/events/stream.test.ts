@@ -27,7 +27,7 @@ beforeAll(async () => {
     },
   });
   events = openEvents({ ...database, db: counted }, { changes: new Changes(), log });
-}, 30_000);
+}, 120_000);
 afterAll(async () => {
   await events.close();
   await database.close();
@@ -82,7 +82,7 @@ test("cut anywhere and gone on with, a stream tells each event once and in order
   const wanted = Array.from({ length: TOLD }, (_, n) => `${n}`);
   for (const heard of await Promise.all(readers)) expect(heard).toEqual(wanted);
   await write;
-}, 30_000);
+}, 120_000);
 
 test("what is not kept any more, or was never told, is a reset", async () => {
   const projectId = await insertProject(database.db);

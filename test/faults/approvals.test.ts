@@ -25,7 +25,7 @@ beforeAll(async () => {
     },
   });
   bob = await bench.member("bob@example.com");
-}, 60_000);
+}, 120_000);
 afterAll(() => bench?.stop());
 afterEach(() => {
   between = null;
@@ -129,7 +129,7 @@ test.each(rows)(
       expect((await merge(cr)).status).toBe(200);
     }
   },
-  30_000,
+  120_000,
 );
 
 test("ten merges and ten withdrawals at once: merged only if the approval was there", async () => {
@@ -148,4 +148,4 @@ test("ten merges and ten withdrawals at once: merged only if the approval was th
     const { body } = await bench.call("GET", `/change-requests/${cr.number}`);
     expect(body.change_request.status).toBe(merged.length === 1 ? "merged" : "open");
   }
-}, 60_000);
+}, 120_000);

@@ -38,7 +38,7 @@ beforeAll(async () => {
     env: { ...env, DATABASE_URL: link.url },
     deps: { sandboxes: new StandInProvider().sandboxesOf },
   });
-}, 60_000);
+}, 120_000);
 afterAll(async () => {
   if (!POSTGRES) return;
   await reading.stop();
@@ -95,7 +95,7 @@ describe("events of two servers on one Postgres", () => {
       await sql.end({ timeout: 1 });
       await stream.close();
     }
-  }, 60_000);
+  }, 120_000);
 
   test("a server that was cut off from the database tells all of it when it is back, once and in order", async () => {
     const stream = await follow();
@@ -112,7 +112,7 @@ describe("events of two servers on one Postgres", () => {
       link.mend();
       await stream.close();
     }
-  }, 60_000);
+  }, 120_000);
 
   test("a notification that is lost costs seconds, and not the event", async () => {
     const stream = await follow();
@@ -130,7 +130,7 @@ describe("events of two servers on one Postgres", () => {
       await sql.end({ timeout: 1 });
       await stream.close();
     }
-  }, 60_000);
+  }, 120_000);
 
   test("a server that is killed as soon as it has committed has told it, and its clients go on at another", async () => {
     const dataDir = makeFolder();
@@ -169,7 +169,7 @@ describe("events of two servers on one Postgres", () => {
       await dying.kill();
       rmSync(dataDir, { recursive: true, force: true });
     }
-  }, 60_000);
+  }, 120_000);
 
   test("a session's own stream is woken by what another server does to it", async () => {
     const made = await writing.create();
@@ -194,7 +194,7 @@ describe("events of two servers on one Postgres", () => {
     await read;
     // looking each second, one of two would take longer than half of one
     expect(took.toSorted((a, b) => a - b)[8]).toBeLessThan(500);
-  }, 60_000);
+  }, 120_000);
 });
 
 test("whatever changes of sessions, change requests, secrets and projects is told in the transaction that changes it", async () => {

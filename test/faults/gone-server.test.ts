@@ -50,7 +50,7 @@ onLinux(
         await until(
           () => `nothing is left of ${id}: ${lost.folders()}`,
           () => lost.processes(id).length === 0 && !lost.folders().includes(id),
-          30_000,
+          120_000,
         );
       }
       expect(await isGone(database.db, readServerId(lost.dataDir))).toBe(false);
@@ -101,7 +101,7 @@ onLinux(
       await server.stop();
     }
   },
-  60_000,
+  120_000,
 );
 
 test("a server that was cut off from the database goes on with a start that is no longer its own: it harms nobody", async () => {
@@ -154,7 +154,7 @@ test("a server that was cut off from the database goes on with a start that is n
         const rows = await Promise.all([running, moved, early, starting].map((id) => rowOf(database, id)));
         return rows.every((row) => row?.status === "failed" && LOST.test(row.error ?? ""));
       },
-      30_000,
+      120_000,
     );
     for (const id of [moved, early, starting]) {
       expect((await other.call("POST", `/${id}/restart`)).status).toBe(202);
@@ -171,7 +171,7 @@ test("a server that was cut off from the database goes on with a start that is n
         lost.look();
         return lost.provider.sandboxes.size === 0 && lost.provider.starts === 3;
       },
-      30_000,
+      120_000,
     );
     expect((await lost.get(running)).error).toMatch(LOST);
     for (const id of [moved, early, starting]) {

@@ -86,7 +86,7 @@ test.each(rows)(
       readdirSync(dataDir, { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".lock")),
     ).toEqual([]);
   },
-  30_000,
+  120_000,
 );
 
 /** A project with one open change request on a server in this process, and a way to act between the steps. */
@@ -262,4 +262,4 @@ test("a lock that another git holds in the host's repository is base_moved, not 
   const answer = await merge();
   expect([answer.status, answer.body.code]).toEqual([409, "base_moved"]);
   expect((await get()).status).toBe("open");
-}, 20_000);
+}, 120_000);

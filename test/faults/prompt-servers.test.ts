@@ -58,4 +58,4 @@ test("prompts of ten clients at two servers are answered in the order in which t
     await two.stop();
     await database.drop();
   }
-}, 60_000);
+}, 120_000);

@@ -14,7 +14,7 @@ let server: SessionServer;
 
 beforeAll(async () => {
   if (POSTGRES) server = await startSessionServer({ SVC_SESSION_CAP: "3" });
-}, 60_000);
+}, 120_000);
 afterAll(() => server?.stop(), 60_000);
 
 test.each(PROMPT_STEPS.map((step) => [step] as const))(
@@ -28,7 +28,7 @@ test.each(PROMPT_STEPS.map((step) => [step] as const))(
     expect(givenTo(id)).toBe(2);
     await removes(id);
   },
-  60_000,
+  120_000,
 );
 
 test("the server is killed again and again while the agent works: nothing is lost or given twice", async () => {
@@ -67,7 +67,7 @@ test.each([
     expect(givenTo(id)).toBe(2);
     await removes(id);
   },
-  60_000,
+  120_000,
 );
 
 test("the sandbox is killed when it was given a prompt: that says so, and the next goes on after a restart", async () => {
@@ -82,7 +82,7 @@ test("the sandbox is killed when it was given a prompt: that says so, and the ne
   await become(id, "interrupted", "answered");
   expect(givenTo(id)).toBe(1);
   await removes(id);
-}, 60_000);
+}, 120_000);
 
 test("the runtime is killed in the middle of an answer: the prompt says so, and the next is answered", async () => {
   const { session_id: id } = await server.create();
@@ -96,7 +96,7 @@ test("the runtime is killed in the middle of an answer: the prompt says so, and 
   const [cut] = await become(id, "interrupted", "answered");
   expect(cut?.error).toBe("The agent runtime was started again in the middle of the answer.");
   await removes(id);
-}, 60_000);
+}, 120_000);
 
 test("the runtime is killed again and again: each prompt ends, none is answered twice", async () => {
   const { session_id: id } = await server.create();
@@ -114,7 +114,7 @@ test("the runtime is killed again and again: each prompt ends, none is answered 
       prompts = (await server.call("GET", `/${id}/prompts`)).body.prompts.toReversed();
       return prompts.every(({ ended_at }) => ended_at !== null);
     },
-    40_000,
+    120_000,
   );
   const answers = answersOf(id);
   expect(new Set(answers).size).toBe(answers.length);
@@ -124,7 +124,7 @@ test("the runtime is killed again and again: each prompt ends, none is answered 
   }
   expect(prompts.filter(({ state }) => state === "answered").length).toBeGreaterThanOrEqual(3);
   await removes(id);
-}, 60_000);
+}, 120_000);
 
 test("a server that is stopped in good order goes on with what waits when it is started again", async () => {
   const { session_id: id } = await server.create();
@@ -138,7 +138,7 @@ test("a server that is stopped in good order goes on with what waits when it is 
   expect(cut?.error).toMatch(/was stopped in the middle of the answer\.$/);
   expect((await server.get(id))?.status).toBe("running");
   await removes(id);
-}, 60_000);
+}, 120_000);
 
 test("an abort ends what runs, and not what is begun next", async () => {
   const { session_id: id } = await server.create();
@@ -148,7 +148,7 @@ test("an abort ends what runs, and not what is begun next", async () => {
   await until("it runs", async () => (await server.call("POST", `/${id}/abort`)).status === 200, 30_000);
   await become(id, "aborted", "answered");
   await removes(id);
-}, 60_000);
+}, 120_000);
 
 /** A new session whose first prompt has come to this step, with the server standing still there. */
 async function haltedAt(step: PromptStep, text: string): Promise<string> {
@@ -171,7 +171,7 @@ async function become(id: string, ...states: Prompt["state"][]): Promise<Prompt[
       last = ((await server.call("GET", `/${id}/prompts`)).body?.prompts ?? []).toReversed();
       return last.map(({ state }) => state).join() === states.join();
     },
-    40_000,
+    120_000,
   );
   return last;
 }

@@ -9,7 +9,7 @@ import { POSTGRES } from "../helpers/postgres.ts";
 import { Remote } from "../helpers/remote.ts";
 
 const test = needs("a real Postgres", POSTGRES);
-setDefaultTimeout(30_000);
+setDefaultTimeout(120_000);
 
 const TOKEN = "s3cr3t+token/with=signs";
 const BASIC = Buffer.from(`x-access-token:${TOKEN}`).toString("base64");
@@ -28,7 +28,7 @@ beforeAll(async () => {
   bench = await startGateway({}, { forwardMs: FORWARD_MS });
   work = await createRepository(join(folder.path, "work.git"));
   first = (await work.write([{ name: "first", files: { f: "1\n" } }]))["first"] ?? "";
-}, 30_000);
+}, 120_000);
 
 afterEach(async () => {
   for (const step of undo.splice(0).reverse()) await step();

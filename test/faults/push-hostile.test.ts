@@ -25,11 +25,11 @@ beforeAll(async () => {
   work = await createRepository(join(folder.path, "work.git"));
   first = (await work.write([{ name: "first", files: { f: "1\n" } }]))["first"] ?? "";
   await work.git("push", "--quiet", bench.hosted.directory, `${first}:${MAIN}`);
-}, 30_000);
+}, 120_000);
 
 afterEach(async () => {
   if (bench) await expectUntouched(bench, folder.path, { [MAIN]: first });
-}, 30_000);
+}, 120_000);
 
 afterAll(async () => {
   await bench?.stop();
@@ -193,7 +193,7 @@ describe("a pack is refused with its reason", () => {
       expect(text).toContain("ng refs/heads/new unpacker error");
       expect(text).not.toContain(bench.api.dataDir);
     },
-    30_000,
+    120_000,
   );
 });
 

@@ -12,7 +12,7 @@ import { expectUntouched } from "../helpers/untouched.ts";
 import { authorizationOf, openWire, postGit, pushOf } from "../helpers/wire.ts";
 
 const test = needs("a real Postgres", POSTGRES);
-setDefaultTimeout(30_000);
+setDefaultTimeout(120_000);
 
 const MIB = 1024 * 1024;
 const LIMITS = { stallMs: 700, transferMs: 2_500, packBytes: 4 * MIB };
@@ -42,7 +42,7 @@ beforeAll(async () => {
   bench = await startGateway({}, LIMITS);
   first = bench.remote.sha("main");
   bench.remote.git("push", "--quiet", bench.hosted.directory, `${first}:${MAIN}`);
-}, 30_000);
+}, 120_000);
 
 afterEach(async () => {
   if (bench) await expectUntouched(bench, folder.path, { [MAIN]: first });
@@ -230,7 +230,7 @@ describe("what a body claims to be", () => {
       expect(text).not.toContain("unpack ok");
       expect(process.memoryUsage().rss - before).toBeLessThan(300 * MIB);
     }
-  }, 30_000);
+  }, 120_000);
 });
 
 describe("on the wire", () => {

@@ -45,7 +45,7 @@ beforeAll(async () => {
     await bench.work.git("push", "--quiet", directory, `${first}:${MAIN}`);
     remote?.hook("post-receive", "touch took; while [ -e halt ]; do sleep 0.02; done");
   }
-}, 30_000);
+}, 120_000);
 
 afterAll(() => bench?.stop());
 
@@ -75,7 +75,7 @@ test.each(rows)(
     rmSync(join(place.directory, "halt"), { force: true });
     await settles(place, push, await pushing.ended);
   },
-  30_000,
+  120_000,
 );
 
 const DYING = [
@@ -120,7 +120,7 @@ test.each(DYING.map(([kind, verb, how, says]) => [kind, verb, HOW[how], says, ho
     expect(told.err).not.toContain(bench.dataDir);
     await settles(place, push, told);
   },
-  30_000,
+  120_000,
 );
 
 test("a push to a host that hangs ends when its git is killed, also when git's own children live on", async () => {
@@ -134,7 +134,7 @@ test("a push to a host that hangs ends when its git is killed, also when git's o
   expect(existsSync(join(place.directory, "halt"))).toBe(true);
   rmSync(join(place.directory, "halt"));
   await settles(place, push, told);
-}, 30_000);
+}, 120_000);
 
 test(
   "killed at any moment, whoever it is, all agree",

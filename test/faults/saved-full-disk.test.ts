@@ -72,7 +72,7 @@ test.each([
     expect(existsSync(join(workspace, "work"))).toBe(true);
     expect(readFileSync(join(workspace, "a.txt"), "utf8")).toBe("2\n");
   },
-  60_000,
+  120_000,
 );
 
 /** Fills a disk up, but for so many bytes. */

@@ -12,7 +12,7 @@ let server: SessionServer;
 
 beforeAll(async () => {
   if (POSTGRES) server = await startSessionServer();
-}, 60_000);
+}, 120_000);
 afterAll(() => server?.stop());
 
 const inWorkspace = (id: string, path: string) => join(server.dataDir, "sandboxes", id, "workspace", path);

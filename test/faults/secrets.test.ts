@@ -71,7 +71,7 @@ onLinux(
     expect(place.watch.holders.size).toBeGreaterThan(0);
     await findNothing(place);
   },
-  60_000,
+  120_000,
 );
 
 withSsh(
@@ -99,7 +99,7 @@ withSsh(
     expect([...place.watch.holders]).toEqual([]);
     await findNothing(place);
   },
-  60_000,
+  120_000,
 );
 
 interface Place {

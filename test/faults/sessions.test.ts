@@ -14,7 +14,7 @@ let server: SessionServer;
 
 beforeAll(async () => {
   if (POSTGRES) server = await startSessionServer({ SVC_SESSION_CAP: String(CAP) });
-}, 60_000);
+}, 120_000);
 afterAll(() => server?.stop());
 
 const END_STEPS: readonly SessionStep[] = ["sandbox-ended", "end-recorded"];
@@ -32,7 +32,7 @@ test.each(START_STEPS.map((step) => [step] as const))(
     await isAlone(id);
     await removes(id);
   },
-  60_000,
+  120_000,
 );
 
 test.each(
@@ -60,7 +60,7 @@ test.each(
     else await isAlone(id);
     if (verb !== "delete") await removes(id);
   },
-  60_000,
+  120_000,
 );
 
 test.each(ALIVE.map((step) => [step] as const))(
@@ -78,7 +78,7 @@ test.each(ALIVE.map((step) => [step] as const))(
     await server.becomes(id, "running");
     await removes(id);
   },
-  60_000,
+  120_000,
 );
 
 test("the runtime is killed: the daemon starts it again, and the session runs on", async () => {
@@ -91,7 +91,7 @@ test("the runtime is killed: the daemon starts it again, and the session runs on
   await until("another runtime", () => runtime().some(({ pid }) => !before.includes(pid)), 30_000);
   expect((await server.get(id))?.status).toBe("running");
   await removes(id);
-}, 60_000);
+}, 120_000);
 
 test("the server is killed while a session runs: it runs on, and the next server has it", async () => {
   const { session_id: id } = await server.create();
@@ -104,7 +104,7 @@ test("the server is killed while a session runs: it runs on, and the next server
   expect(await server.get(id)).toMatchObject({ status: "running", error: null });
   expect(server.processes(id).map(({ pid }) => pid)).toEqual(before);
   await removes(id);
-}, 60_000);
+}, 120_000);
 
 test("the sandbox ends while no server lives: the next one says so", async () => {
   const { session_id: id } = await server.create();
@@ -115,7 +115,7 @@ test("the sandbox ends while no server lives: the next one says so", async () =>
   await server.becomes(id, "failed");
   await isGone(id);
   await removes(id);
-}, 60_000);
+}, 120_000);
 
 test("a server that is stopped in good order leaves no sandbox, and its sessions say so", async () => {
   const { session_id: id } = await server.create();
@@ -127,7 +127,7 @@ test("a server that is stopped in good order leaves no sandbox, and its sessions
   await server.call("POST", `/${id}/restart`);
   await server.becomes(id, "running");
   await removes(id);
-}, 60_000);
+}, 120_000);
 
 test("ten sessions created at once all run", async () => {
   const many = await startSessionServer({ SVC_SESSION_CAP: "10" });
@@ -173,7 +173,7 @@ async function isGone(id: string): Promise<void> {
   await until(
     () => `nothing is left: ${server.processes(id).map(({ command }) => command)} ${server.folders()}`,
     () => server.processes(id).length === 0 && !server.folders().includes(id),
-    30_000,
+    120_000,
   );
 }
 

@@ -42,7 +42,7 @@ test("pages are git's own list, cut, on random histories", async () => {
     }),
     { numRuns: 15 },
   );
-}, 60_000);
+}, 120_000);
 
 test("a path is a path, whatever git could read in it", async () => {
   await using place = await mirrored();
@@ -182,7 +182,7 @@ test.each([66, 1_500])(
     expect(commit?.parents.length).toBeGreaterThan(60);
     expect((await pages(place, tip, NONE, 200)).map(({ id }) => id)).toEqual(await revList(place, tip, ""));
   },
-  20_000,
+  120_000,
 );
 
 test("in a repository of 64-digit ids", async () => {

@@ -41,7 +41,7 @@ test("many pushes leave few packs, and nothing is lost", async () => {
   expect(Math.max(...counts)).toBe(PACKS_MAX);
   expect((await git("rev-list", "--all", "--count")).trim()).toBe("60");
   await fsck();
-}, 30_000);
+}, 120_000);
 
 test("a day later everything is put together: what refs reach stays, whoever's they are; the old rest goes", async () => {
   const kept = ["refs/heads/main", "refs/tags/v1", "refs/cr/1/head", "refs/svc/saved/x"];

@@ -130,7 +130,7 @@ test("nothing passes that git check-ref-format --branch refuses, and what it all
     }),
     { numRuns: Number(process.env["SVC_PROPERTY_RUNS"] ?? 300) },
   );
-}, 60_000);
+}, 120_000);
 
 function accepts(text: string): boolean {
   try {

@@ -134,7 +134,7 @@ test.skipIf(process.platform !== "linux")(
       stopped: "memory",
     });
   },
-  15_000,
+  120_000,
 );
 
 test("a full disk stops it", async () => {

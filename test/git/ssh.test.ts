@@ -54,5 +54,5 @@ withServer(
       message: expect.stringContaining("not the one that is known"),
     });
   },
-  30_000,
+  120_000,
 );

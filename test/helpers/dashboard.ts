@@ -4,7 +4,7 @@ import { type Api, startApi } from "./api.ts";
 import { CHROMIUM, signIn, startBrowser, type Visit, visit } from "./browser.ts";
 
 /** A page of a server that several test files load at a time. */
-const TEST_MS = 60_000;
+const TEST_MS = 120_000;
 
 export interface Dashboard {
   readonly api: Api;

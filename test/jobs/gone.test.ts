@@ -21,7 +21,7 @@ beforeAll(async () => {
   if (!POSTGRES) return;
   made = await createDatabase();
   database = await openPostgres(made.url);
-}, 30_000);
+}, 120_000);
 afterAll(async () => {
   await database?.close();
   await made?.drop();
@@ -116,7 +116,7 @@ test("it is written again and again, also after the database was away, and no mo
     await own.close();
     link.close();
   }
-}, 20_000);
+}, 120_000);
 
 test("a server that comes back waits for what is done without it", async () => {
   const { db } = database;
@@ -154,5 +154,5 @@ everywhere(
       await embedded.close();
     }
   },
-  30_000,
+  120_000,
 );

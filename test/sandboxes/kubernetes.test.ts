@@ -25,7 +25,7 @@ const REQUIRES = [
   "Linux with openssl",
   process.platform === "linux" && Bun.which("openssl") !== null,
 ] as const;
-const TEST_MS = 60_000;
+const TEST_MS = 120_000;
 const KINDS = ["pods", "services", "secrets", "networkpolicies"] as const;
 
 let shared: KubernetesApi | null = null;

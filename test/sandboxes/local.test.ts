@@ -27,7 +27,7 @@ import { conformance } from "./conformance.ts";
 
 const LINUX = ["Linux", process.platform === "linux"] as const;
 const BUBBLEWRAP = ["bubblewrap", Bun.which("bwrap") !== null] as const;
-const TEST_MS = 60_000;
+const TEST_MS = 120_000;
 const SERVICE_KEY = "svc_sb_of_the_walls";
 /** A user that this machine knows nothing about. */
 const STRANGER = 54_321;

@@ -124,7 +124,7 @@ test.each<[string, string, (tarball: Buffer<ArrayBuffer>) => Response]>([
     await install(wanted);
     expect(asked.filter((one) => one === path)).toHaveLength(2);
   },
-  20_000,
+  120_000,
 );
 
 test.each<[string, RegExp, () => Promise<Awaited<ReturnType<typeof packages>>>]>([
@@ -172,7 +172,7 @@ test.each<[string, RegExp, () => Promise<Awaited<ReturnType<typeof packages>>>]>
     await expect(install(await prepare())).rejects.toThrow(reason);
     expect(readdirSync(join(dataDir, "runtime"))).toEqual([]);
   },
-  20_000,
+  120_000,
 );
 
 test("without a network it is one sentence; on another system, too", async () => {
@@ -180,7 +180,7 @@ test("without a network it is one sentence; on another system, too", async () =>
   await registry.stop(true);
   await expect(install(wanted)).rejects.toThrow(/could not be fetched.*Is this machine online\?/);
   expect(readdirSync(join(dataDir, "runtime"))).toEqual([]);
-}, 20_000);
+}, 120_000);
 
 test("one that is broken off ends at once, and leaves nothing behind", async () => {
   const { promise: isAsked, resolve: onAsked } = Promise.withResolvers<void>();
@@ -202,7 +202,7 @@ test("one that is broken off ends at once, and leaves nothing behind", async () 
   expect(await new Response(child.stderr).text()).toContain("The installation was broken off");
   expect(readdirSync(join(dataDir, "runtime"))).toEqual([]);
   await quiet.stop(true);
-}, 20_000);
+}, 120_000);
 
 test("what it cannot write into is said, without its path", async () => {
   const wanted = await packages();

@@ -39,7 +39,7 @@ beforeAll(async () => {
   here = await startSessions({
     env: { DATABASE_URL: made.url, SVC_SESSION_CAP: "5,selfhost=1000" },
   });
-}, 60_000);
+}, 120_000);
 afterAll(async () => {
   await here?.stop();
   await database?.close();
@@ -152,7 +152,7 @@ test("a job from before its session was started elsewhere does nothing to it", a
     await boss.stop({ graceful: false });
   }
   expect((await rowOf(id))?.status).toBe("running");
-}, 30_000);
+}, 120_000);
 
 test("a sandbox of an earlier start is ended where its session is no more, one of the same start is another server's", async () => {
   const place = await placeOf("alive");

@@ -8,7 +8,7 @@ let bench: SessionBench;
 
 beforeAll(async () => {
   bench = await startSessions({ env: { SVC_SESSION_CAP: "1000" } });
-}, 30_000);
+}, 120_000);
 afterAll(() => bench.stop());
 afterEach(() => {
   bench.provider.onStart = () => {};
@@ -173,7 +173,7 @@ describe("a session", () => {
     await bench.becomes(other, "running");
     expect((await bench.get(stuck)).status).toBe("provisioning");
     await bench.call("DELETE", `/${stuck}`);
-  }, 20_000);
+  }, 120_000);
 
   test("is renamed", async () => {
     const { session_id: id } = await bench.create();
@@ -264,7 +264,7 @@ describe("what becomes of sandboxes by themselves is noticed", () => {
       expect(failed.sandbox_status).toBe("error");
       expect(bench.provider.sandboxes.has(id)).toBe(false);
     },
-    20_000,
+    120_000,
   );
 
   test("one without a session is ended, and nobody else's is", async () => {
@@ -280,7 +280,7 @@ describe("what becomes of sandboxes by themselves is noticed", () => {
     bench.look();
     await until("the orphan is ended", () => !bench.provider.sandboxes.has(orphan));
     expect((await bench.get(kept)).status).toBe("running");
-  }, 20_000);
+  }, 120_000);
 
   test("one that is missing from a list, and is there when it is looked for, runs on", async () => {
     const { session_id: id } = await bench.create();
@@ -313,7 +313,7 @@ describe("what becomes of sandboxes by themselves is noticed", () => {
       return asked >= 3;
     });
     expect((await bench.get(id)).status).toBe("running");
-  }, 20_000);
+  }, 120_000);
 });
 
 describe("secrets", () => {
@@ -388,7 +388,7 @@ describe("a session that nobody uses", () => {
       bench.look();
       return (await bench.get(busy.session_id)).status === "stopped";
     });
-  }, 30_000);
+  }, 120_000);
 });
 
 describe("what is refused", () => {

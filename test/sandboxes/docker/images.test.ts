@@ -241,7 +241,7 @@ describe("images of sandboxes in Docker", () => {
       await until(
         "it builds",
         () => watch.lines.filter((line) => line.includes("sleep 4")).length === 2,
-        60_000,
+        120_000,
       );
       first.abort(new Error("left"));
       expect(starts[0]).rejects.toThrow("left");

@@ -208,7 +208,7 @@ describe("a sandbox in Docker", () => {
             () => true,
             () => false,
           ),
-        30_000,
+        120_000,
       );
       const [{ Id }] = await sandboxContainers(bounded.sessionId);
       const { HostConfig } = await docker("GET", `/containers/${Id}/json`);
@@ -228,7 +228,7 @@ describe("a sandbox in Docker", () => {
       await until(
         "it has ended",
         async () => (await provider.find(bounded.sessionId))?.state === "ended",
-        60_000,
+        120_000,
       );
       expect(await provider.find(bounded.sessionId)).toMatchObject({ exitCode: 137, outOfMemory: true });
     },

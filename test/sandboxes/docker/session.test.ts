@@ -51,7 +51,7 @@ describe("a session in Docker, with svc's own programs", () => {
         session = (await call("GET", `/${id}`)).body;
         return statuses.includes(session.status);
       },
-      60_000,
+      120_000,
     );
     return session;
   }
@@ -85,7 +85,7 @@ describe("a session in Docker, with svc's own programs", () => {
       await until(
         "nothing is left",
         async () => !(await names()).some((name) => name.includes(made.session_id)),
-        30_000,
+        120_000,
       );
     },
     TEST_MS,
