@@ -50,7 +50,7 @@ async function takePictures(pages: SessionPages): Promise<void> {
     await take("session-chat", `/sessions/${chat.session_id}`, (page) =>
       page.getByRole("button", { name: "Allow once" }).waitFor(),
     );
-    await takeReview(take);
+    await takeReview(take, size);
   }
 }
 

@@ -33,7 +33,7 @@ export function ChangeRequests({ session, slug }: { session: Session; slug: stri
       {own.length === 0 && data && (
         <>
           <p className="text-muted text-sm">None yet. What the agent pushes can be proposed:</p>
-          <Command>{`svc cr open --head ${branch_name}`}</Command>
+          <Command>{`svc cr open --title "What it does" --head ${branch_name}`}</Command>
         </>
       )}
       <ul className="flex flex-col gap-2">
