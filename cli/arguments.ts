@@ -1,14 +1,14 @@
 import { usage } from "./failure.ts";
-import { choose, DATA, GLOBAL, readFlags, tokenize, type Word } from "./flags.ts";
+import { choose, DATA, GLOBAL, type Option, readFlags, tokenize, type Word } from "./flags.ts";
 import {
   type Arg,
   type Command,
+  type Flag,
   type Flags,
   type FlagsOf,
   type Group,
   isGroup,
   lastWord,
-  nameOf,
   namesOf,
   type Spec,
   type Values,
@@ -45,7 +45,7 @@ export function parse(table: Table, argv: readonly string[], canAsk: () => boole
   const { options, words } = tokenize(table, argv);
   const wantsHelp = options.some((option) => option.name === "help" || option.name === "h");
   const path = words.filter((word) => !word.literal).map((word) => word.value);
-  const found = find(table, path, words.length > path.length);
+  const found = find(table, path, words.length > path.length, options);
   if (found === null || isGroup(found)) {
     if (wantsHelp) return { kind: "help", of: found };
     if (found === null && options.some((option) => option.name === "version" || option.name === "V")) {
@@ -62,7 +62,7 @@ export function parse(table: Table, argv: readonly string[], canAsk: () => boole
   const line = tokenize([found], argv);
   const { values, given } = readFlags(line.options, { ...own, ...GLOBAL }, name);
   const data = readData(values, spec, name);
-  const args = readArgs(spec, line.words.slice(spec.path.length), name, canAsk);
+  const args = readArgs(spec, line.words.slice(spec.anyName ? 0 : spec.path.length), name, canAsk);
   requireFlags(spec.flags, given, name);
   return {
     kind: "run",
@@ -85,19 +85,20 @@ const HABITS: Readonly<Record<string, string>> = {
   status: "whoami",
 };
 
-function find(table: Table, path: readonly string[], more: boolean): Group | Command | null {
+function find(
+  table: Table,
+  path: readonly string[],
+  more: boolean,
+  options: readonly Option[],
+): Group | Command | null {
   const [first, second] = path;
   if (first === undefined) {
     if (more) throw usage("A command is missing before `--`.", "svc help lists the commands.");
     return null;
   }
-  const node = table.find((each) =>
-    isGroup(each) ? each.name === first : namesOf(each.spec).includes(first),
-  );
-  if (!node) {
-    const names = table.filter((each) => isGroup(each) || !each.spec.hidden).map(nameOf);
-    throw unknown("command", `svc ${first}`, nearest(first, names) ?? HABITS[first], "svc", "svc help");
-  }
+  const node =
+    table.find((each) => (isGroup(each) ? each.name === first : namesOf(each.spec).includes(first))) ??
+    newProject(table, path, options);
   if (!isGroup(node)) return node;
   if (second === undefined) return node;
   const command = node.commands.find((each) => namesOf(each.spec).includes(second));
@@ -109,6 +110,33 @@ function find(table: Table, path: readonly string[], more: boolean): Group | Com
     nearest(second, names),
     `svc ${node.name}`,
     `svc ${node.name} --help`,
+  );
+}
+
+/**
+ * What a word means that is no command: a new project of this name, unless it looks like a slip, or like a command of
+ * another version (contract: `svc <word>`).
+ * @throws CliError `usage`
+ */
+function newProject(table: Table, [word = "", ...rest]: readonly string[], options: readonly Option[]) {
+  const names = table.flatMap((each) => {
+    if (isGroup(each)) return [each.name];
+    return each.spec.hidden || each.spec.anyName ? [] : [lastWord(each.spec), ...(each.spec.aliases ?? [])];
+  });
+  const guess = nearest(word, names) ?? HABITS[word];
+  const command = table.find((each): each is Command => !isGroup(each) && each.spec.anyName === true);
+  const isName = guess === undefined && rest.length === 0 && PROJECT_NAME.test(word);
+  if (isName && command?.spec.anyName && fits(options, command.spec)) return command;
+  throw unknown("command", `svc ${word}`, guess, "svc", "svc help");
+}
+
+/** As a project's slug is (contract: Accounts, tokens, projects), which is made of its name. */
+export const PROJECT_NAME = /^(?=.{1,40}$)[a-z0-9]+(?:-[a-z0-9]+)*$/;
+
+function fits(options: readonly Option[], { flags }: Spec): boolean {
+  const known: [string, Flag][] = Object.entries({ ...flags, ...DATA, ...GLOBAL });
+  return options.every(({ name }) =>
+    known.some(([long, { short }]) => long !== "help" && (name === long || name === short)),
   );
 }
 
@@ -183,7 +211,7 @@ function requireFlags(flags: Flags, given: ReadonlyMap<string, string>, command:
 
 /** `svc cr show <cr> [flags]`. */
 export function usageLine(spec: Spec): string {
-  const args = spec.args.map((arg) => {
+  const args = (spec.anyName ? [] : spec.args).map((arg) => {
     const shown = `<${arg.name}>${arg.many ? "..." : ""}`;
     return arg.required === true ? shown : `[${shown}]`;
   });

@@ -27,7 +27,7 @@ export function renderDocs(): string {
 }
 
 const isShown = (command: Command): boolean => !command.spec.hidden;
-const anchor = (spec: Spec): string => `svc-${spec.path.join("-")}`;
+const anchor = (spec: Spec): string => `svc-${spec.path.join("-").replace(/[<>]/g, "")}`;
 const cell = (text: string): string => text.replaceAll("|", "\\|").replaceAll("<", "&lt;");
 
 function commandPage(spec: Spec): string {
@@ -35,7 +35,7 @@ function commandPage(spec: Spec): string {
     (alias) => `\`svc ${[...spec.path.slice(0, -1), alias].join(" ")}\``,
   );
   return [
-    `\n## svc ${spec.path.join(" ")}\n`,
+    `\n## svc ${cell(spec.path.join(" "))}\n`,
     `${spec.summary}.\n`,
     `\`\`\`sh\n${usageLine(spec)}\n\`\`\`\n`,
     ...(spec.about ?? []).map((paragraph) => `${paragraph}\n`),

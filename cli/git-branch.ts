@@ -6,12 +6,17 @@ const LINE_MAX_BYTES = 4096;
 
 /** The branch that the work tree around `cwd` is on; null outside of one and on a detached HEAD. No git is run. */
 export async function currentBranch(cwd: string): Promise<string | null> {
+  const found = await findRepository(cwd);
+  if (found === null) return null;
+  const head = await line(join(found.gitDir, "HEAD"));
+  return /^ref: refs\/heads\/(.+)$/.exec(head ?? "")?.[1] ?? null;
+}
+
+/** The work tree around `cwd`: its top folder and git's own; null outside of one. No git is run. */
+export async function findRepository(cwd: string): Promise<{ folder: string; gitDir: string } | null> {
   for (let folder = cwd; ; folder = dirname(folder)) {
     const gitDir = await gitDirOf(folder);
-    if (gitDir !== null) {
-      const head = await line(join(gitDir, "HEAD"));
-      return /^ref: refs\/heads\/(.+)$/.exec(head ?? "")?.[1] ?? null;
-    }
+    if (gitDir !== null) return { folder, gitDir };
     if (dirname(folder) === folder) return null;
   }
 }

@@ -56,6 +56,8 @@ export interface Spec {
   readonly fields?: readonly string[];
   readonly examples: readonly (readonly [command: string, says: string])[];
   readonly hidden?: true;
+  /** Its name is whatever word is no command's: `svc <project-name>`. The word is its first argument. */
+  readonly anyName?: true;
 }
 
 /** Declares a command so that its handler receives its flags and arguments with their exact types. */

@@ -2,6 +2,7 @@ import type { Command, Group } from "./spec.ts";
 import { account } from "./table/account.ts";
 import { cr } from "./table/cr.ts";
 import { hosts } from "./table/hosts.ts";
+import { initializing } from "./table/init.ts";
 import { projects } from "./table/projects.ts";
 import { repo } from "./table/repo.ts";
 import { env, secrets } from "./table/secrets.ts";
@@ -18,6 +19,7 @@ export const TABLE: readonly (Group | Command)[] = [
   env,
   projects,
   hosts,
+  ...initializing,
   ...shipping,
   ...account,
   ...tools,

@@ -168,7 +168,9 @@ async function ofWord(scope: Context, node: Walked["node"], rest: readonly strin
     if (rest.length > 0) return [];
     return TABLE.flatMap((each) => {
       if (isGroup(each)) return [{ value: each.name, text: each.summary }];
-      return each.spec.hidden ? [] : [{ value: lastWord(each.spec), text: each.spec.summary }];
+      return each.spec.hidden || each.spec.anyName
+        ? []
+        : [{ value: lastWord(each.spec), text: each.spec.summary }];
     });
   }
   if (isGroup(node)) {
@@ -187,7 +189,7 @@ function topics(rest: readonly string[]): Candidate[] {
   const [first] = rest;
   if (first === undefined) {
     const names = TABLE.flatMap((each) =>
-      isGroup(each) ? each.name : each.spec.hidden ? [] : lastWord(each.spec),
+      isGroup(each) ? each.name : each.spec.hidden || each.spec.anyName ? [] : lastWord(each.spec),
     );
     return [...names, ...Object.keys(TOPICS)].map((value) => ({ value }));
   }

@@ -22,7 +22,7 @@ function lookUp(nodes: readonly (Group | Command)[], word: string, prefix: strin
     isGroup(node) ? node.name === word : namesOf(node.spec).includes(word),
   );
   if (found) return found;
-  const names = nodes.filter((node) => isGroup(node) || !node.spec.hidden).map(nameOf);
+  const names = nodes.filter((node) => isGroup(node) || !(node.spec.hidden || node.spec.anyName)).map(nameOf);
   const guess = nearest(word, prefix === "" ? [...names, ...Object.keys(TOPICS)] : names);
   throw unknown([prefix.trim(), word], guess && `${prefix}${guess}`);
 }

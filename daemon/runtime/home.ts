@@ -1,12 +1,12 @@
 import { chown, mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { RUNTIME_VERSION } from "../../src/contract/runtime.ts";
+import skill from "../../src/contract/skill.md" with { type: "text" };
 import { asAgent, type Children } from "../process/children.ts";
 import { run } from "../process/run.ts";
 import type { Settings } from "../settings.ts";
 import { shellWord } from "../this-program.ts";
 import instructions from "./instructions.md" with { type: "text" };
-import skill from "./skill.md" with { type: "text" };
 
 /** Writing a few small files. */
 const FURNISH_MS = 15_000;

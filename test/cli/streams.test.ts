@@ -37,6 +37,7 @@ const DATA_LINES: Record<string, string[]> = {
   "secrets unset": ["KEY"],
   "env push": ["--from", "-"],
   ship: ["--dry-run"],
+  "<project-name>": ["--dry-run"],
   "sessions info": [SESSION_ID],
   "sessions restart": [SESSION_ID],
   "sessions saved": [SESSION_ID],
@@ -67,7 +68,7 @@ const WITH_DATA = TABLE.flatMap((node) => (isGroup(node) ? node.commands : [node
 
 for (const spec of WITH_DATA) {
   const name = spec.path.join(" ");
-  const line = [...spec.path, ...(DATA_LINES[name] ?? [])];
+  const line = [...(spec.anyName ? ["my-shop"] : spec.path), ...(DATA_LINES[name] ?? [])];
 
   test.concurrent(`${name} --json prints one JSON value and nothing else, and has every field it names`, async () => {
     const home = makeHome();

@@ -1,0 +1,63 @@
+import { stat } from "node:fs/promises";
+import { join } from "node:path";
+import type { System } from "../../system.ts";
+import { type ScaffoldFile, skillFile } from "./scaffold.ts";
+
+interface LocalAgent {
+  name: string;
+  /** Where its own settings are: there, it is in use. */
+  settings(env: System["env"], home: string): string;
+  programs: readonly string[];
+  /** The folder of a repository that it reads skills from. */
+  skills: string;
+}
+
+/** As each one's documentation has it: code.claude.com, developers.openai.com/codex, cursor.com/docs, opencode.ai/docs. */
+const AGENTS: readonly LocalAgent[] = [
+  {
+    name: "Claude Code",
+    settings: (env, home) => env["CLAUDE_CONFIG_DIR"] || join(home, ".claude"),
+    programs: ["claude"],
+    skills: ".claude/skills",
+  },
+  {
+    name: "Codex",
+    settings: (env, home) => env["CODEX_HOME"] || join(home, ".codex"),
+    programs: ["codex"],
+    skills: ".agents/skills",
+  },
+  {
+    name: "Cursor",
+    settings: (_, home) => join(home, ".cursor"),
+    programs: ["cursor", "cursor-agent"],
+    skills: ".agents/skills",
+  },
+  {
+    name: "opencode",
+    settings: (env, home) => join(env["XDG_CONFIG_HOME"] || join(home, ".config"), "opencode"),
+    programs: ["opencode"],
+    skills: ".agents/skills",
+  },
+];
+
+export const LOCAL_AGENTS = AGENTS.map(({ name }) => name);
+
+/** The files by which the coding agents of this machine learn of svc; those that read one folder share a file. */
+export async function skillFiles({ env }: Pick<System, "env">): Promise<ScaffoldFile[]> {
+  const isHere = await Promise.all(AGENTS.map((agent) => isInUse(agent, env)));
+  const found = AGENTS.filter((_, index) => isHere[index]);
+  return [...new Set(found.map(({ skills }) => skills))].map((folder) =>
+    skillFile(
+      folder,
+      found.filter(({ skills }) => skills === folder).map(({ name }) => name),
+    ),
+  );
+}
+
+async function isInUse({ settings, programs }: LocalAgent, env: System["env"]): Promise<boolean> {
+  if (programs.some((program) => Bun.which(program, { PATH: env["PATH"] ?? "" }) !== null)) return true;
+  const home = env["HOME"] || env["USERPROFILE"];
+  if (!home) return false;
+  const found = await stat(settings(env, home)).catch(() => null);
+  return found?.isDirectory() ?? false;
+}

@@ -1,0 +1,40 @@
+import type { Context } from "../../context.ts";
+import { lines, oneLine } from "../../text.ts";
+import type { ScaffoldFile } from "./scaffold.ts";
+
+/** Lines of a change that are shown to whoever is asked. */
+const SHOWN_MAX = 40;
+
+/** Whether a file that is there is to be replaced: `--force` says so, or a person who sees what would change. */
+export function replacer(
+  context: Context,
+  { force, yes, "dry-run": dryRun }: { force: boolean; yes: boolean; "dry-run": boolean },
+): (file: ScaffoldFile, text: string) => Promise<boolean> {
+  return async ({ path, text }, there) => {
+    if (force) return true;
+    if (yes || dryRun || !context.canAsk()) return false;
+    const { confirm } = await import("../../prompt.ts");
+    await context.system.stderr.write(lines(`${change(path, there, text)}\n`));
+    return confirm(`${oneLine(path)} is there, and differs. Replace it?`);
+  };
+}
+
+/** What differs between the first and the last line that do. */
+function change(path: string, before: string, after: string): string {
+  const [old, fresh] = [before.split("\n"), after.split("\n")];
+  let begin = 0;
+  while (begin < old.length && begin < fresh.length && old[begin] === fresh[begin]) begin++;
+  let end = 0;
+  while (
+    end < old.length - begin &&
+    end < fresh.length - begin &&
+    old[old.length - 1 - end] === fresh[fresh.length - 1 - end]
+  )
+    end++;
+  const changed = [
+    ...old.slice(begin, old.length - end).map((line) => `-${line}`),
+    ...fresh.slice(begin, fresh.length - end).map((line) => `+${line}`),
+  ];
+  const more = changed.length > SHOWN_MAX ? [`… and ${changed.length - SHOWN_MAX} more lines`] : [];
+  return [`${path}, from line ${begin + 1}:`, ...changed.slice(0, SHOWN_MAX), ...more].join("\n");
+}

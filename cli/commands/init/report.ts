@@ -1,0 +1,73 @@
+import type { Context } from "../../context.ts";
+import { type Column, table } from "../../table-print.ts";
+import { shellWord } from "../../text.ts";
+import { LOCAL_AGENTS } from "./local-agents.ts";
+import type { Action, Planned } from "./plan.ts";
+
+const LIST = new Intl.ListFormat("en-GB", { type: "conjunction" });
+
+/** Says what became of each file, or would. @param more fields for `--json` */
+export async function report(
+  { out }: Context,
+  root: string,
+  planned: readonly Planned[],
+  dryRun: boolean,
+  more: Record<string, string | null> = {},
+): Promise<void> {
+  const files = planned.map(({ file, action, why }) => ({ path: file.path, action, for: file.for, why }));
+  const agents = [...new Set(planned.flatMap(({ file }) => file.for))];
+  await out.result({ root, files, agents, dry_run: dryRun, ...more }, (view) =>
+    table(planned, dryRun ? [WOULD, ...COLUMNS] : [DONE, ...COLUMNS], view),
+  );
+  if (agents.length === 0) {
+    await out.note(`No coding agent was found on this machine (${LIST.format(LOCAL_AGENTS)}).`);
+  }
+}
+
+const PLANS: Readonly<Record<Action, string>> = {
+  wrote: "would write",
+  replaced: "would replace",
+  unchanged: "unchanged",
+  kept: "would keep",
+  skipped: "would skip",
+};
+
+const DONE: Column<Planned> = {
+  title: "",
+  value: ({ action }) => action,
+  paint: ({ action }, { paint }) =>
+    action === "wrote" || action === "replaced"
+      ? paint.green
+      : action === "skipped"
+        ? paint.yellow
+        : paint.dim,
+};
+const WOULD: Column<Planned> = { ...DONE, value: ({ action }) => PLANS[action] };
+const COLUMNS: Column<Planned>[] = [
+  { title: "FILE", value: ({ file }) => file.path },
+  { title: "", value: ({ file, why }) => why ?? (file.for.length > 0 ? `for ${LIST.format(file.for)}` : "") },
+];
+
+/** What to type to have it in force: only what the default branch has counts. */
+export function nextSteps({
+  planned,
+  isBelow,
+  isRepository,
+}: {
+  planned: readonly Planned[];
+  isBelow: boolean;
+  isRepository: boolean;
+}): string {
+  const written = planned.filter(({ action }) => action === "wrote" || action === "replaced");
+  if (written.length === 0) return "Everything is there. Next: svc ship";
+  const tops = [...new Set(written.map(({ file }) => file.path.split("/")[0] ?? file.path))];
+  // from below the top of a repository, a path is counted from there by this
+  const paths = tops.map((top) => shellWord(isBelow ? `:/${top}` : top));
+  return [
+    "Next:",
+    ...(isRepository ? [] : ["  git init --initial-branch main"]),
+    `  git add ${paths.join(" ")}`,
+    '  git commit -m "Set up svc"',
+    "  svc ship",
+  ].join("\n");
+}
