@@ -1,3 +1,4 @@
+import { nearest } from "../src/contract/nearest.ts";
 import { usage } from "./failure.ts";
 import { choose, DATA, GLOBAL, type Option, readFlags, tokenize, type Word } from "./flags.ts";
 import {
@@ -13,7 +14,6 @@ import {
   type Spec,
   type Values,
 } from "./spec.ts";
-import { nearest } from "./suggest.ts";
 
 export interface DataFlags {
   json: boolean;

@@ -1,7 +1,7 @@
 import { parseArgs } from "node:util";
+import { nearest } from "../src/contract/nearest.ts";
 import { usage } from "./failure.ts";
 import { type Command, type Flag, type Flags, type Group, isGroup, type Values } from "./spec.ts";
-import { nearest } from "./suggest.ts";
 
 /** Flags of every command. */
 export const GLOBAL = {

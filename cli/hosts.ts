@@ -1,6 +1,6 @@
 import { NAME_MAX, REPO_URL_MAX } from "../src/contract/limits.ts";
+import { nearest } from "../src/contract/nearest.ts";
 import { CliError, usage } from "./failure.ts";
-import { nearest } from "./suggest.ts";
 import { oneLine } from "./text.ts";
 
 /** Hosts that exist without configuration (contract 6). */

@@ -1,7 +1,7 @@
+import { nearest } from "../../src/contract/nearest.ts";
 import { usage } from "../failure.ts";
 import { helpFor } from "../help.ts";
 import { type Command, type Group, type Handler, isGroup, nameOf, namesOf } from "../spec.ts";
-import { nearest } from "../suggest.ts";
 import type * as tools from "../table/tools.ts";
 import { TABLE } from "../table.ts";
 import { TOPICS } from "../topics.ts";

@@ -1,6 +1,6 @@
 import { constants, type FileHandle, open } from "node:fs/promises";
 import { join } from "node:path";
-import { MANIFEST_MAX_BYTES, readManifest } from "../../src/contract/manifest.ts";
+import { MANIFEST_MAX_BYTES, readManifest } from "../../src/contract/manifest/manifest.ts";
 
 /** `[opencode] config_dir` of the clone's manifest; its default where there is none that can be read. */
 export async function configFolder(workspace: string): Promise<string> {

@@ -41,6 +41,8 @@ export const PATH_MAX_BYTES = 4096;
 
 /** A prompt, in bytes of UTF-8: an environment variable has to hold a session's first. */
 export const PROMPT_MAX_BYTES = 64 * 1024;
+/** A secret's value, in bytes of UTF-8: what fits into an environment many times. */
+export const SECRET_MAX_BYTES = 64 * 1024;
 
 /** NIST SP 800-63B: at least 8 characters, no rules of composition; the upper bound keeps hashing cheap. */
 export const PASSWORD_MIN = 8;

@@ -1,5 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { SECRET_NAME } from "./environment.ts";
+import { SECRET_MAX_BYTES } from "./limits.ts";
 
 const time = Type.String({ format: "date-time" });
 const name = Type.String({
@@ -7,8 +8,6 @@ const name = Type.String({
   description: "An environment variable in a sandbox",
 });
 
-/** A secret's value, in bytes of UTF-8: what fits into an environment many times. */
-export const SECRET_MAX_BYTES = 64 * 1024;
 /** Secrets of one project: the environment of a process is bounded too. */
 export const SECRETS_MAX = 200;
 

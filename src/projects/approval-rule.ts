@@ -1,7 +1,7 @@
 import { and, eq, sql } from "drizzle-orm";
 import { projects } from "../../db/schema/index.ts";
 import type { ProjectRow } from "../auth/caller.ts";
-import type { readManifest } from "../contract/manifest.ts";
+import type { readManifest } from "../contract/manifest/manifest.ts";
 import type { Deps } from "../deps.ts";
 import { announce } from "../events/announce.ts";
 import type { Branches } from "../git/git.ts";

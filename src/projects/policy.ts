@@ -1,6 +1,6 @@
 import type { ProjectRow } from "../auth/caller.ts";
 import { SvcError } from "../contract/errors.ts";
-import { MANIFEST_MAX_BYTES, type Manifest, readManifest } from "../contract/manifest.ts";
+import { MANIFEST_MAX_BYTES, type Manifest, readManifest } from "../contract/manifest/manifest.ts";
 import type { Deps } from "../deps.ts";
 import type { Branches } from "../git/git.ts";
 import { fetchCommits, LISTING_MS } from "./fetch.ts";

@@ -4,7 +4,8 @@ import { projectSecrets, projectSessions, projects } from "../../db/schema/index
 import type { ProjectRow } from "../auth/caller.ts";
 import { isReservedName, SECRET_NAME } from "../contract/environment.ts";
 import { SvcError } from "../contract/errors.ts";
-import { SECRET_MAX_BYTES, SECRETS_MAX, type Secret } from "../contract/secret.ts";
+import { SECRET_MAX_BYTES } from "../contract/limits.ts";
+import { SECRETS_MAX, type Secret } from "../contract/secret.ts";
 import type { Deps } from "../deps.ts";
 import { announce } from "../events/announce.ts";
 import { storable } from "../http/text.ts";

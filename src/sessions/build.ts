@@ -1,6 +1,6 @@
 import type { ProjectRow } from "../auth/caller.ts";
 import { SvcError } from "../contract/errors.ts";
-import type { Manifest } from "../contract/manifest.ts";
+import type { Manifest } from "../contract/manifest/manifest.ts";
 import type { Deps } from "../deps.ts";
 import type { Repository } from "../git/git.ts";
 import { streamOf } from "../http/stream.ts";

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { SECRET_MAX_BYTES, SECRETS_MAX } from "../../src/contract/secret.ts";
+import { SECRET_MAX_BYTES } from "../../src/contract/limits.ts";
+import { SECRETS_MAX } from "../../src/contract/secret.ts";
 import { type Api, startApi } from "../helpers/api.ts";
 import { Remote } from "../helpers/remote.ts";
 

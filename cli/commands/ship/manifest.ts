@@ -5,7 +5,7 @@ import {
   type Manifest,
   type ManifestError,
   readManifest,
-} from "../../../src/contract/manifest.ts";
+} from "../../../src/contract/manifest/manifest.ts";
 import type { Context } from "../../context.ts";
 import { CliError } from "../../failure.ts";
 import { count } from "../../text.ts";
@@ -41,7 +41,7 @@ export async function checkManifest(
 }
 
 function describe(path: string, { line, column, message }: ManifestError): string {
-  return `${[path, line, column].filter((part) => part !== null).join(":")}: ${message}`;
+  return `${path}:${line}:${column}: ${message}`;
 }
 
 async function fromFiles({ root }: WorkTree, path: string): Promise<string | null> {

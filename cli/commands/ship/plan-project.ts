@@ -1,6 +1,6 @@
 import { basename } from "node:path";
 import { NAME_MAX } from "../../../src/contract/limits.ts";
-import type { Manifest } from "../../../src/contract/manifest.ts";
+import type { Manifest } from "../../../src/contract/manifest/manifest.ts";
 import type { CreateProjectBody } from "../../../src/contract/project.ts";
 import type { Api } from "../../api.ts";
 import type { Context } from "../../context.ts";

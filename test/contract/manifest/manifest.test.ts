@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { MANIFEST_MAX_BYTES, readManifest } from "../../src/contract/manifest.ts";
+import { MANIFEST_MAX_BYTES, readManifest } from "../../../src/contract/manifest/manifest.ts";
 
 const DEFAULTS = { agentMerge: true, directPush: true, requiredApprovals: 0 };
 const V = "svc_version = 1\n";
@@ -8,7 +8,7 @@ const problems = (text: string) =>
   readManifest(text).errors.map(({ severity, path, line }) => `${severity} ${path}:${line}`);
 
 test("a whole manifest is read", () => {
-  const text = `${V}[project]\nname = "Shop"\ndescription = "Sells"\n\n[env]\nrequired = ["KEY"]\n[sandbox]\ncpu = 2\n[opencode]\nconfig_dir = "x"\n[change_requests]\nagent_merge = false\ndirect_push = false\nrequired_approvals = 2\n[[triggers]]\nslug = "x"\n[[apps]]\nslug = "y"\n`;
+  const text = `${V}[project]\nname = "Shop"\ndescription = "Sells"\n\n[env]\nrequired = ["KEY"]\n[sandbox]\ncpu = 2\n[opencode]\nconfig_dir = "x"\n[change_requests]\nagent_merge = false\ndirect_push = false\nrequired_approvals = 2\n`;
   expect(readManifest(text)).toEqual({
     manifest: {
       project: { name: "Shop" },
@@ -16,14 +16,91 @@ test("a whole manifest is read", () => {
       opencode: { configDir: "x" },
       sandbox: { dockerfile: null, context: ".", cpu: 2, memory: null, disk: null },
       changeRequests: { agentMerge: false, directPush: false, requiredApprovals: 2 },
+      triggers: [],
+      apps: [],
     },
     errors: [],
   });
 });
 
+test("triggers and apps are read in the file's order, however they are written", () => {
+  const text = `${V}
+triggers = [
+  { slug = "nightly", type = "cron", prompt = "Tidy up", cron = "0 3 * * *" },
+  { "slug" = 'issue', type = "webhook", prompt = """
+Look at {{ body.issue.title }}""", secret_env = "HOOK", name = "Issues", agent = "triage", enabled = false },
+]
+[[apps]]
+slug = "web"
+name = "The shop"
+run = { command = "npm start", port = 3_000 }
+[apps.source]
+root_path = "apps/web"
+[apps.build]
+command = "npm ci"
+[apps.env]
+MODE = "production"
+PORT = "1"
+[[apps]]
+slug = "docs"
+enabled = false
+static.dir = "."
+`;
+  const { manifest, errors } = readManifest(text);
+  expect(errors.map(({ line, column, message }) => `${line}:${column} ${message}`)).toEqual([
+    "18:1 apps[0].env names PORT, which svc or the sandbox itself uses: it is ignored.",
+  ]);
+  expect(manifest?.triggers).toEqual([
+    {
+      slug: "nightly",
+      type: "cron",
+      prompt: "Tidy up",
+      name: null,
+      agent: null,
+      enabled: true,
+      cron: "0 3 * * *",
+      timezone: "UTC",
+      secretEnv: null,
+    },
+    {
+      slug: "issue",
+      type: "webhook",
+      prompt: "Look at {{ body.issue.title }}",
+      name: "Issues",
+      agent: "triage",
+      enabled: false,
+      cron: null,
+      timezone: "UTC",
+      secretEnv: "HOOK",
+    },
+  ]);
+  expect(manifest?.apps).toEqual([
+    {
+      slug: "web",
+      name: "The shop",
+      enabled: true,
+      rootPath: "apps/web",
+      build: "npm ci",
+      run: { command: "npm start", port: 3000 },
+      static: null,
+      env: { MODE: "production" },
+    },
+    {
+      slug: "docs",
+      name: null,
+      enabled: false,
+      rootPath: ".",
+      build: null,
+      run: null,
+      static: { dir: "." },
+      env: {},
+    },
+  ]);
+});
+
 test("an empty one has the defaults, and a warning about the version", () => {
   expect(readManifest("")).toMatchObject({ manifest: { project: { name: null }, changeRequests: DEFAULTS } });
-  expect(problems("")).toEqual(["warning svc_version:null"]);
+  expect(problems("")).toEqual(["warning svc_version:1"]);
 });
 
 describe("what is not TOML has no manifest, and one error that says where", () => {
@@ -126,7 +203,7 @@ describe("what is unknown is ignored with a warning, errors first", () => {
   });
 });
 
-describe("a line is right or not told", () => {
+describe("a line is right", () => {
   test.each([
     [
       "a comment and a string with the word above",
@@ -134,15 +211,15 @@ describe("a line is right or not told", () => {
       6,
     ],
     ["the same word in another table", `[env]\nagent_merge = 3\n[change_requests]\nagent_merge = 3`, 4],
-    ["a value over several lines", `[change_requests]\nagent_merge = [\n  "agent_merge",\n]`, null],
-    ["an inline table over several lines", `change_requests = {\n agent_merge = 3 }`, null],
-    ["a key with an escape", `[change_requests]\n"agent\\u005fmerge" = 3`, null],
-    ["a file too long to search", `${"#\n".repeat(10_000)}[change_requests]\nagent_merge = 3`, null],
+    ["a value over several lines", `[change_requests]\nagent_merge = [\n  "agent_merge",\n]`, 2],
+    ["an inline table over several lines", `change_requests = {\n agent_merge = 3 }`, 2],
+    ["a key with an escape", `[change_requests]\n"agent\\u005fmerge" = 3`, 2],
+    ["a long file", `${"#\n".repeat(10_000)}[change_requests]\nagent_merge = 3`, 10_002],
   ])("%s", (_, text, line) => {
     const found = readManifest(V + text).errors.find(({ severity }) => severity === "error");
     expect(found).toMatchObject({
       path: "change_requests.agent_merge",
-      line: line === null ? null : line + 1,
+      line: line + 1,
     });
   });
 });

@@ -1,0 +1,164 @@
+import { checkCron, isTimezone } from "../cron.ts";
+import { DAEMON_PORT, RUNTIME_PORT } from "../daemon.ts";
+import { isReservedName, SECRET_NAME } from "../environment.ts";
+import { NAME_MAX, PROMPT_MAX_BYTES, SECRET_MAX_BYTES } from "../limits.ts";
+
+/** What a single value may be. */
+export interface Kind<T> {
+  fits(value: unknown): value is T;
+  /** What is wrong with a value that does not fit: a sentence's end, after the key's name. */
+  fault(value: unknown): string;
+  /** The same as JSON Schema, as far as that can say it. */
+  schema: Readonly<Record<string, unknown>>;
+}
+
+/** Most approvals that a project may ask for: more than any team can gather. */
+export const APPROVALS_MAX = 100;
+/** Relative, with `/`; `.` alone is the root. No part of it leads up, is empty, or is git's own folder. */
+const PATH =
+  "^(?:\\.|(?!\\.{1,2}(?:/|$)|\\.[gG][iI][tT](?:/|$))[^/\\\\\\p{Cc}]+(?:/(?!\\.{1,2}(?:/|$)|\\.[gG][iI][tT](?:/|$))[^/\\\\\\p{Cc}]+)*)$";
+const PATH_MAX = 1024;
+/** Processors, or GiB: far more than a machine has. */
+const AMOUNT_MAX = 1_000_000;
+/** Bytes of a command: a longer one is a script, and has a file of its own. */
+const COMMAND_MAX_BYTES = 8 * 1024;
+/** Contract: Manifest. */
+const TRIGGER_SLUG = "^[a-z0-9][a-z0-9_-]{0,127}$";
+/** With the project's slug it is one label of a host name; `--` stands between the two. */
+const APP_SLUG = "^(?!.*--)[a-z0-9](?:[a-z0-9-]{0,30}[a-z0-9])?$";
+
+export const flag = kind(
+  "has to be true or false",
+  { type: "boolean" },
+  (value): value is boolean => typeof value === "boolean",
+);
+export const text = kind("has to be a string", { type: "string" }, isString);
+export const version = kind("has to be 1", { const: 1 }, (value): value is 1 => value === 1);
+export const approvals = kind(
+  `has to be a whole number from 0 to ${APPROVALS_MAX}`,
+  { type: "integer", minimum: 0, maximum: APPROVALS_MAX },
+  (value): value is number => isWhole(value) && value >= 0 && value <= APPROVALS_MAX,
+);
+export const amount = kind(
+  "has to be a number above 0",
+  { type: "number", exclusiveMinimum: 0, maximum: AMOUNT_MAX },
+  (value): value is number => typeof value === "number" && value > 0 && value <= AMOUNT_MAX,
+);
+export const port = kind(
+  `has to be a port from 1 to 65535, and not ${DAEMON_PORT} or ${RUNTIME_PORT}, which svc itself has in a sandbox`,
+  { type: "integer", minimum: 1, maximum: 65_535, not: { enum: [DAEMON_PORT, RUNTIME_PORT] } },
+  (value): value is number =>
+    isWhole(value) && value >= 1 && value <= 65_535 && value !== DAEMON_PORT && value !== RUNTIME_PORT,
+);
+export const name = string(`has to be a name of 1 to ${NAME_MAX} characters`, {
+  solid: true,
+  characters: NAME_MAX,
+});
+export const path = string(
+  'has to be a path in the repository, such as ".svc/Dockerfile": without .., and without / at its ends',
+  { pattern: PATH, characters: PATH_MAX },
+);
+export const triggerSlug = string(
+  "has to be 1 to 128 characters of a-z, 0-9, - and _, and to begin with a letter or a digit",
+  { pattern: TRIGGER_SLUG },
+);
+export const appSlug = string(
+  "has to be 1 to 32 characters of a-z, 0-9 and single -, with a letter or a digit at both ends",
+  { pattern: APP_SLUG },
+);
+export const command = string(
+  `has to be a command: a string of at most ${COMMAND_MAX_BYTES} bytes that is not blank`,
+  { solid: true, bytes: COMMAND_MAX_BYTES },
+);
+export const variable = string(
+  `has to be a string in quotes, of at most ${SECRET_MAX_BYTES} bytes and without NUL`,
+  { bytes: SECRET_MAX_BYTES },
+);
+export const agent = string(`has to be the name of an agent, of 1 to ${NAME_MAX} characters`, {
+  solid: true,
+  characters: NAME_MAX,
+});
+
+const legalName = string("has to be the name of a secret, of A-Z, 0-9 and _", {
+  pattern: SECRET_NAME.source,
+});
+export const secretName: Kind<string> = {
+  ...legalName,
+  fits: (value): value is string => legalName.fits(value) && !isReservedName(value),
+  fault: (value) =>
+    legalName.fits(value)
+      ? `cannot be ${value}, which svc or the sandbox itself uses`
+      : legalName.fault(value),
+};
+
+export const triggerType = kind(
+  'has to be "cron" or "webhook"',
+  { enum: ["cron", "webhook"] },
+  (value): value is "cron" | "webhook" => value === "cron" || value === "webhook",
+);
+export const cron: Kind<string> = {
+  fits: (value): value is string => isString(value) && checkCron(value) === null,
+  fault: (value) => (isString(value) ? checkCron(value) : null) ?? "has to be a string",
+  schema: { type: "string" },
+};
+export const timezone = kind(
+  'has to be a time zone by its name, such as "Europe/Berlin"',
+  { type: "string" },
+  (value): value is string => isString(value) && isTimezone(value),
+);
+
+const solidText = string(`has to be a text of at most ${PROMPT_MAX_BYTES} bytes that is not blank`, {
+  solid: true,
+  bytes: PROMPT_MAX_BYTES,
+});
+export const prompt: Kind<string> = {
+  ...solidText,
+  fits: (value): value is string => solidText.fits(value) && openBraces(value) === null,
+  fault: (value) =>
+    solidText.fits(value)
+      ? `has {{ without }} in line ${openBraces(value)} of the text`
+      : solidText.fault(value),
+};
+
+/** The line, from 1, in which a `{{` stands that is not closed before the next; null: there is none. */
+function openBraces(value: string): number | null {
+  const parts = value.split("{{");
+  const open = parts.findIndex((part, index) => index > 0 && !part.includes("}}"));
+  return open < 0 ? null : parts.slice(0, open).join("").split("\n").length;
+}
+
+/** @param limits `solid`: not blank. None takes a NUL, which neither an environment nor a database holds. */
+function string(
+  fault: string,
+  limits: { pattern?: string; solid?: true; characters?: number; bytes?: number },
+): Kind<string> {
+  const pattern = limits.pattern ?? (limits.solid && "\\S");
+  const expression = new RegExp(pattern ?? "", "u");
+  const maxLength = limits.characters ?? limits.bytes;
+  const schema = {
+    type: "string",
+    ...(maxLength === undefined ? {} : { maxLength }),
+    ...(pattern === undefined ? {} : { pattern }),
+    ...(limits.pattern === undefined ? { not: { pattern: "\\u0000" } } : {}),
+  };
+  return kind(
+    fault,
+    schema,
+    (value): value is string =>
+      isString(value) &&
+      value.length <= (maxLength ?? Infinity) &&
+      (limits.bytes === undefined || new TextEncoder().encode(value).length <= limits.bytes) &&
+      !value.includes("\0") &&
+      expression.test(value),
+  );
+}
+
+function kind<T>(fault: string, schema: Kind<T>["schema"], fits: (value: unknown) => value is T): Kind<T> {
+  return { fits, fault: () => fault, schema };
+}
+
+function isString(value: unknown): value is string {
+  return typeof value === "string";
+}
+
+const isWhole = (value: unknown): value is number => Number.isInteger(value);

@@ -1,0 +1,203 @@
+import { TomlDate } from "smol-toml";
+import { isReservedName, SECRET_NAME } from "../environment.ts";
+import { nearest } from "../nearest.ts";
+import type { Kind } from "./kinds.ts";
+
+/** What may stand under one key of a manifest: a definition, that the check, the JSON Schema and the page of it follow. */
+export type Shape = ValueShape | TableShape | ListShape | NamesShape | VariablesShape;
+
+interface Told {
+  /** What it is for, for a person: one sentence. */
+  about: string;
+  /** Without it the table is not good; `wanted`: only a warning tells. */
+  need?: "required" | "wanted";
+}
+export interface ValueShape extends Told {
+  is: "value";
+  kind: Kind<unknown>;
+  /** What counts where it is not said. */
+  fallback?: string | number | boolean;
+  /** Of one that is needed: what a person may write. */
+  example?: string | number;
+}
+export interface TableShape extends Told {
+  is: "table";
+  fields: Readonly<Record<string, Shape>>;
+}
+/** A list of tables, `[[key]]`, each with a slug of its own. */
+export interface ListShape extends Told {
+  is: "list";
+  item: TableShape;
+  itemsMax: number;
+  /** What the fields alone do not tell of a table, whose fields may be bad. */
+  problemsOf(item: Table, path: Path): Problem[];
+  /** The same as JSON Schema, as far as that can say it. */
+  schema: Readonly<Record<string, unknown>>;
+}
+/** A list of names of secrets. */
+export interface NamesShape extends Told {
+  is: "names";
+  namesMax: number;
+}
+/** A table of environment variables. */
+export interface VariablesShape extends Told {
+  is: "variables";
+  kind: Kind<string>;
+  variablesMax: number;
+}
+
+export type Table = Readonly<Record<string, unknown>>;
+/** Keys, and places in lists from 0. */
+export type Path = readonly (string | number)[];
+export interface Problem {
+  path: Path;
+  /** Where it is told: at the key, at its value, or, of what is missing, at the table that lacks it. */
+  at: "key" | "value" | "parent";
+  message: string;
+  severity: "error" | "warning";
+}
+
+/** Problems of one kind that are looked for in one table: nobody reads more before mending the first. */
+export const PROBLEMS_MAX = 50;
+/** Characters of a key from the file that are repeated. */
+const SHOWN_MAX = 64;
+
+/** What is wrong with a value. Of hostile ones, a bounded number of problems is told. */
+export function problemsOf(shape: Shape, value: unknown, path: Path): Problem[] {
+  switch (shape.is) {
+    case "value":
+      return shape.kind.fits(value) ? [] : [wrong(path, shape.kind.fault(value))];
+    case "table":
+      return isTable(value)
+        ? problemsInTable(shape, value, path)
+        : [wrong(path, path.some(isPlace) ? "has to be a table" : `has to be a table: [${nameOf(path)}]`)];
+    case "list":
+      return Array.isArray(value)
+        ? problemsInList(shape, value, path)
+        : [wrong(path, `has to be a list of tables: each begins with [[${nameOf(path)}]]`)];
+    case "names":
+      return Array.isArray(value)
+        ? problemsInNames(shape, value, path)
+        : [wrong(path, 'has to be a list of names such as ["API_KEY"]')];
+    case "variables":
+      return isTable(value)
+        ? problemsInVariables(shape, value, path)
+        : [wrong(path, "has to be a table of names and strings")];
+  }
+}
+
+const isPlace = (part: string | number): part is number => typeof part === "number";
+
+export const isTable = (value: unknown): value is Table =>
+  typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof TomlDate);
+
+function problemsInTable({ fields }: TableShape, table: Table, path: Path): Problem[] {
+  const known = Object.keys(fields);
+  const missing = known.filter((key) => fields[key]?.need && !Object.hasOwn(table, key));
+  const unknown = Object.keys(table).filter((key) => !Object.hasOwn(fields, key));
+  return [
+    ...missing.map((key) => lacks(fields, path, key)),
+    ...known.flatMap((key) => {
+      const shape = fields[key];
+      return shape && Object.hasOwn(table, key) ? problemsOf(shape, table[key], [...path, key]) : [];
+    }),
+    ...unknown.slice(0, PROBLEMS_MAX).map((key) => notKnown([...path, key], known)),
+  ];
+}
+
+export function lacks(fields: TableShape["fields"], path: Path, key: string): Problem {
+  const shape = fields[key];
+  const example = shape?.is === "value" ? JSON.stringify(shape.example) : undefined;
+  const advice = example === undefined ? "" : `: add ${key} = ${example}`;
+  return {
+    path: [...path, key],
+    at: "parent",
+    message: `${nameOf([...path, key])} is missing${advice}.`,
+    severity: shape?.need === "wanted" ? "warning" : "error",
+  };
+}
+
+function notKnown(path: Path, known: readonly string[]): Problem {
+  const guess = nearest(String(path.at(-1)), known);
+  const advice = guess === undefined ? `Known: ${known.join(", ")}.` : `Did you mean ${guess}?`;
+  const message = `${nameOf(path)} is not known here and is ignored. ${advice}`;
+  return { path, at: "key", message, severity: "warning" };
+}
+
+function problemsInList(shape: ListShape, list: readonly unknown[], path: Path): Problem[] {
+  const seen = new Set<unknown>();
+  const problems = list.slice(0, shape.itemsMax).flatMap((item, index) => {
+    const itemPath = [...path, index];
+    if (!isTable(item)) return problemsOf(shape.item, item, itemPath);
+    const found = [
+      ...problemsInTable(shape.item, item, itemPath),
+      ...problemsOfSlug(item, itemPath, seen),
+      ...shape.problemsOf(item, itemPath),
+    ];
+    if (!found.some(isError)) seen.add(item["slug"]);
+    return found;
+  });
+  const { itemsMax } = shape;
+  return list.length > itemsMax ? [...problems, oneTooMany([...path, itemsMax], itemsMax)] : problems;
+}
+
+/** The first good one has the slug. */
+function problemsOfSlug({ slug }: Table, path: Path, seen: ReadonlySet<unknown>): Problem[] {
+  return seen.has(slug)
+    ? [wrong([...path, "slug"], `is "${slug}" again: each has its own, and the first counts`)]
+    : [];
+}
+
+function oneTooMany(path: Path, most: number): Problem {
+  return wrong(path, `is one too many: the first ${most} count`);
+}
+
+export const isError = ({ severity }: Problem): boolean => severity === "error";
+
+function problemsInNames({ namesMax }: NamesShape, list: readonly unknown[], path: Path): Problem[] {
+  const problems = list.slice(0, namesMax).flatMap((name, index): Problem[] => {
+    const namePath = [...path, index];
+    if (!isSecretName(name)) return [wrong(namePath, "has to be a name of A-Z, 0-9 and _, in quotes")];
+    return isReservedName(name) ? [reserved(namePath, name, "it cannot be a secret")] : [];
+  });
+  return list.length > namesMax ? [...problems, oneTooMany([...path, namesMax], namesMax)] : problems;
+}
+
+export const isSecretName = (value: unknown): value is string =>
+  typeof value === "string" && SECRET_NAME.test(value);
+
+/** Spec 2.8: such a name can never be set. */
+function reserved(path: Path, name: string, so: string): Problem {
+  const message = `${nameOf(path)} names ${name}, which svc or the sandbox itself uses: ${so}.`;
+  return { path, at: "value", message, severity: "warning" };
+}
+
+function problemsInVariables(shape: VariablesShape, table: Table, path: Path): Problem[] {
+  const names = Object.keys(table);
+  const problems = names.slice(0, shape.variablesMax).flatMap((name): Problem[] => {
+    const { kind } = shape;
+    const namePath = [...path, name];
+    if (!isSecretName(name))
+      return [{ ...wrong(namePath, "has to have a name of A-Z, 0-9 and _"), at: "key" }];
+    if (!kind.fits(table[name])) return [wrong(namePath, kind.fault(table[name]))];
+    return isReservedName(name)
+      ? [{ ...reserved(path, name, "it is ignored"), path: namePath, at: "key" }]
+      : [];
+  });
+  return names.length > shape.variablesMax
+    ? [...problems, wrong(path, `has to have at most ${shape.variablesMax} variables`)]
+    : problems;
+}
+
+/** @param fault a sentence's end, after the key's name */
+export function wrong(path: Path, fault: string): Problem {
+  return { path, at: "value", message: `${nameOf(path)} ${fault}.`, severity: "error" };
+}
+
+/** As a person writes it: `triggers[0].cron`. */
+export function nameOf(path: Path): string {
+  return path
+    .map((part, index) => (isPlace(part) ? `[${part}]` : index === 0 ? part : `.${part}`))
+    .join("")
+    .slice(0, SHOWN_MAX);
+}

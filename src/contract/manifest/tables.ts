@@ -1,0 +1,169 @@
+import { appsShape } from "./apps.ts";
+import * as kinds from "./kinds.ts";
+import { isSecretName, isTable, type Table, type TableShape } from "./shape.ts";
+import { triggersShape } from "./triggers.ts";
+import { stringOf, tableOf } from "./values.ts";
+
+/** The tables of which a manifest has one each, with their defaults. */
+export interface Tables {
+  project: { name: string | null };
+  /** Names of the secrets that a sandbox needs, and of those that it can use. */
+  env: { required: string[]; optional: string[] };
+  /** Folder of the agent runtime's configuration, relative to the repository's root. */
+  opencode: { configDir: string };
+  /** How to make a sandbox: paths in the repository, numbers of processors and of GiB; null where it does not say. */
+  sandbox: {
+    dockerfile: string | null;
+    context: string;
+    cpu: number | null;
+    memory: number | null;
+    disk: number | null;
+  };
+  changeRequests: { agentMerge: boolean; directPush: boolean; requiredApprovals: number };
+}
+
+/** Spec 4.3. */
+const CONFIG_DIR = ".svc/agentrt";
+/** Names in one list: as many secrets as a project may have. */
+const NAMES_MAX = 200;
+
+/** All that a manifest may say. The check, the JSON Schema and its page all follow this. */
+export const manifestShape: TableShape = {
+  is: "table",
+  about: "What runs in a project: svc.toml, at the root of its repository.",
+  fields: {
+    svc_version: {
+      is: "value",
+      kind: kinds.version,
+      example: 1,
+      about: "The version of this format.",
+      need: "wanted",
+    },
+    project: {
+      is: "table",
+      about: "The project itself.",
+      fields: {
+        name: { is: "value", kind: kinds.name, about: "Its name, when `svc ship` makes it." },
+        description: { is: "value", kind: kinds.text, about: "What it is, for people." },
+      },
+    },
+    env: {
+      is: "table",
+      about:
+        "The secrets that its sandboxes are given, by name. Their values are set with `svc secrets set`.",
+      fields: {
+        required: { is: "names", namesMax: NAMES_MAX, about: "Those that have to be set." },
+        optional: { is: "names", namesMax: NAMES_MAX, about: "Those that are of use." },
+      },
+    },
+    sandbox: {
+      is: "table",
+      about: "How its sandboxes are made.",
+      fields: {
+        dockerfile: {
+          is: "value",
+          kind: kinds.path,
+          fallback: ".svc/Dockerfile",
+          about: "What their image is built from; it may be missing where this is not said.",
+        },
+        context: { is: "value", kind: kinds.path, fallback: ".", about: "The folder that the build sees." },
+        cpu: { is: "value", kind: kinds.amount, about: "Processors." },
+        memory: { is: "value", kind: kinds.amount, about: "GiB of memory." },
+        disk: { is: "value", kind: kinds.amount, about: "GiB of disk." },
+      },
+    },
+    opencode: {
+      is: "table",
+      about: "The agent runtime.",
+      fields: {
+        config_dir: {
+          is: "value",
+          kind: kinds.path,
+          fallback: CONFIG_DIR,
+          about: "The folder of its configuration: agents, skills, tools.",
+        },
+      },
+    },
+    change_requests: {
+      is: "table",
+      about: "The rules of change requests.",
+      fields: {
+        agent_merge: { is: "value", kind: kinds.flag, fallback: true, about: "Whether agents may merge." },
+        direct_push: {
+          is: "value",
+          kind: kinds.flag,
+          fallback: true,
+          about: "Whether people may push the default branch.",
+        },
+        required_approvals: {
+          is: "value",
+          kind: kinds.approvals,
+          fallback: 0,
+          about: "Approvals that a change request needs before it is merged.",
+        },
+      },
+    },
+    triggers: triggersShape,
+    apps: appsShape,
+  },
+};
+
+/** What of the single tables is good. */
+export function readTables(root: Table): Tables {
+  return {
+    project: readProject(root),
+    env: readEnv(root),
+    opencode: { configDir: pathOf(tableOf(root, "opencode"), "config_dir") ?? CONFIG_DIR },
+    sandbox: readSandbox(root),
+    changeRequests: readChangeRequests(root),
+  };
+}
+
+function readProject(root: Table): Tables["project"] {
+  const name = stringOf(tableOf(root, "project"), "name");
+  return { name: kinds.name.fits(name) ? name : null };
+}
+
+/** The good names of a list that holds a bad one still count. */
+function readEnv(root: Table): Tables["env"] {
+  const env = tableOf(root, "env");
+  const list = (key: string): string[] => {
+    const value = Object.hasOwn(env, key) ? env[key] : [];
+    return Array.isArray(value) ? [...new Set(value.slice(0, NAMES_MAX).filter(isSecretName))] : [];
+  };
+  const required = list("required");
+  return { required, optional: list("optional").filter((name) => !required.includes(name)) };
+}
+
+function readSandbox(root: Table): Tables["sandbox"] {
+  const sandbox = tableOf(root, "sandbox");
+  const number = (key: string) => {
+    const value = Object.hasOwn(sandbox, key) ? sandbox[key] : null;
+    return kinds.amount.fits(value) ? value : null;
+  };
+  return {
+    dockerfile: pathOf(sandbox, "dockerfile"),
+    context: pathOf(sandbox, "context") ?? ".",
+    cpu: number("cpu"),
+    memory: number("memory"),
+    disk: number("disk"),
+  };
+}
+
+function pathOf(table: Table, key: string): string | null {
+  const value = stringOf(table, key);
+  return kinds.path.fits(value) ? value : null;
+}
+
+/** What cannot be read must not allow what it may forbid. */
+function readChangeRequests(root: Table): Tables["changeRequests"] {
+  const most = kinds.APPROVALS_MAX;
+  const table = root["change_requests"] ?? {};
+  if (!isTable(table)) return { agentMerge: false, directPush: false, requiredApprovals: most };
+  const { agent_merge = true, direct_push = true, required_approvals = 0 } = table;
+  return {
+    agentMerge: agent_merge === true,
+    directPush: direct_push === true,
+    requiredApprovals: kinds.approvals.fits(required_approvals) ? required_approvals : most,
+  };
+}
