@@ -339,11 +339,11 @@ describe("svc.toml", () => {
       'svc_version = 1\n[change_requests]\nagent_merge = "no"\ndirect_push = 1\n',
       [
         "svc.toml has 2 errors",
-        "svc.toml:3: change_requests.agent_merge",
-        "svc.toml:4: change_requests.direct_push",
+        "svc.toml:3:15: change_requests.agent_merge",
+        "svc.toml:4:15: change_requests.direct_push",
       ],
     ],
-    ["hostile", "svc_version = 2 # \\u001b\n", ["svc.toml:1: svc_version has to be 1"]],
+    ["hostile", "svc_version = 2 # \\u001b\n", ["svc.toml:1:15: svc_version has to be 1"]],
   ])("with errors stops the run and names the lines: %s", async (_, text, says) => {
     const who = shipper(api);
     who.commit({ "svc.toml": text });
@@ -362,7 +362,7 @@ describe("svc.toml", () => {
     const { code, stderr } = await who.ship(FIRST);
     expect([code, stderr]).toEqual([
       0,
-      expect.stringContaining("warning: svc.toml:2: typo is not known here"),
+      expect.stringContaining("warning: svc.toml:2:2: typo is not known here"),
     ]);
   });
 
