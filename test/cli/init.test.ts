@@ -11,7 +11,7 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { run } from "../../cli/run.ts";
-import { readManifest } from "../../src/contract/manifest.ts";
+import { readManifest } from "../../src/contract/manifest/manifest.ts";
 import { cliEnv, fakeSystem, makeHome, SVC, svc, svcOnTerminal, textOf } from "../helpers/cli-run.ts";
 import { needs } from "../helpers/needs.ts";
 import { git } from "../helpers/remote.ts";

@@ -10,9 +10,9 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { isGroup, namesOf } from "../../cli/spec.ts";
-import { editDistance } from "../../cli/suggest.ts";
 import { TABLE } from "../../cli/table.ts";
-import { readManifest } from "../../src/contract/manifest.ts";
+import { readManifest } from "../../src/contract/manifest/manifest.ts";
+import { editDistance } from "../../src/contract/nearest.ts";
 import { makeHome, type RunOptions, svc, svcOnTerminal } from "../helpers/cli-run.ts";
 import { git } from "../helpers/remote.ts";
 

@@ -1,6 +1,6 @@
 import { dirname, normalize } from "node:path/posix";
 import { NAME_MAX } from "../../../src/contract/limits.ts";
-import { readManifest } from "../../../src/contract/manifest.ts";
+import { readManifest } from "../../../src/contract/manifest/manifest.ts";
 import skill from "../../../src/contract/skill.md" with { type: "text" };
 import agent from "./agent.md" with { type: "text" };
 import preview from "./preview.ts.txt" with { type: "text" };
