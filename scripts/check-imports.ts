@@ -27,7 +27,7 @@ const ORDER: readonly (readonly string[])[] = [
   ["src/device/"],
   ["src/accounts/", "src/projects/"],
   ["src/sign-in/"],
-  ["src/secrets/"],
+  ["src/secrets/", "src/manifest/"],
   ["src/sessions/", "src/gateway/", "src/repository/"],
   ["src/change-requests/"],
   ["src/triggers/", "src/apps/", "src/channels/"],

@@ -12,12 +12,12 @@ export class Changes {
     for (const wake of waiting ?? []) wake();
   }
 
-  /** Resolves at the next change of this name, after `ms`, or when the signal is aborted. */
-  async wait(name: string, ms: number, signal?: AbortSignal): Promise<void> {
+  /** Resolves at the next change of this name, or of one of these, after `ms`, or when the signal is aborted. */
+  async wait(name: string | readonly string[], ms: number, signal?: AbortSignal): Promise<void> {
     if (signal?.aborted) return;
     const { promise, resolve } = Promise.withResolvers<void>();
-    const waiting = this.#waiting.get(name) ?? new Set();
-    this.#waiting.set(name, waiting.add(resolve));
+    const names = typeof name === "string" ? [name] : name;
+    for (const each of names) this.#waiting.set(each, (this.#waiting.get(each) ?? new Set()).add(resolve));
     const timer = setTimeout(resolve, ms);
     const onAbort = () => resolve();
     signal?.addEventListener("abort", onAbort);
@@ -25,7 +25,9 @@ export class Changes {
     clearTimeout(timer);
     // one signal is waited with again and again
     signal?.removeEventListener("abort", onAbort);
-    waiting.delete(resolve);
-    if (waiting.size === 0 && this.#waiting.get(name) === waiting) this.#waiting.delete(name);
+    for (const each of names) {
+      const waiting = this.#waiting.get(each);
+      if (waiting?.delete(resolve) && waiting.size === 0) this.#waiting.delete(each);
+    }
   }
 }

@@ -18,7 +18,7 @@ export interface Deps {
   git: Git;
   jobs: Jobs;
   sandboxes: Sandboxes;
-  /** Tells those who wait in this process: a session's id is the name of its changes. */
+  /** Tells those who wait in this process: a session's id is the name of its changes, an event's type of all of that type. */
   changes: Changes;
   /** Tells those who follow a project's events. */
   events: Events;
@@ -33,6 +33,8 @@ export interface Deps {
   log: Logger;
   metrics: Metrics;
   clock: () => Date;
+  /** The database's time: what is due when, all servers decide by one clock. */
+  databaseTime(db: Db): Promise<Date>;
   /** Merge verdicts, by project, commits and git version. */
   verdicts: Map<string, Comparison>;
   turns: Pick<Turns, "take">;

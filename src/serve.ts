@@ -1,4 +1,5 @@
 import pino, { type Logger } from "pino";
+import { databaseTime } from "../db/time.ts";
 import { runAdminCommand } from "./admin/command.ts";
 import { listenForAdmin } from "./admin/socket.ts";
 import { publicUrl } from "./auth/public-url.ts";
@@ -14,6 +15,8 @@ import { keepHeartbeat } from "./jobs/heartbeat.ts";
 import { queuesOf } from "./jobs/places.ts";
 import { openJobs } from "./jobs/queue.ts";
 import { listen } from "./listen.ts";
+import type { ManifestFeature } from "./manifest/feature.ts";
+import { followDefaultBranches } from "./manifest/follow.ts";
 import { createMetrics } from "./metrics.ts";
 import { open } from "./open.ts";
 import { createSandboxes } from "./sandboxes/create.ts";
@@ -31,6 +34,14 @@ export interface Server {
   stop(): Promise<void>;
 }
 
+/** The parts of svc that manifests drive. */
+const MANIFEST_FEATURES: readonly ManifestFeature[] = [];
+
+interface ServeChanges extends Partial<Deps> {
+  gitLimits?: Partial<GitLimits>;
+  manifestFeatures?: readonly ManifestFeature[];
+}
+
 /**
  * Starts the server.
  * @param changes what a test sets instead: a clock, a checkpoint that ends the process, lower limits.
@@ -38,7 +49,7 @@ export interface Server {
  */
 export async function serve(
   config: Config,
-  { gitLimits = {}, ...changes }: Partial<Deps> & { gitLimits?: Partial<GitLimits> } = {},
+  { gitLimits = {}, manifestFeatures = MANIFEST_FEATURES, ...changes }: ServeChanges = {},
 ): Promise<Server> {
   const checkpoint = changes.checkpoint ?? (() => {});
   const log = createLog(config);
@@ -93,6 +104,7 @@ export async function serve(
       log,
       metrics,
       clock: () => new Date(),
+      databaseTime,
       turns: new Turns(),
       verdicts: new Map(),
       checkpoint,
@@ -102,6 +114,7 @@ export async function serve(
     place.port = http.port;
     opened.push(() => http.stop());
     const endKeeping = await keepSessions(deps);
+    const endFollowing = await followDefaultBranches(deps, manifestFeatures);
     const closeAdmin = listenForAdmin(config.dataDir, (command) =>
       runAdminCommand({ db: deps.db, keys, site: publicUrl(deps) }, command),
     );
@@ -116,6 +129,7 @@ export async function serve(
         closeAdmin();
         http.close();
         await endKeeping();
+        await endFollowing();
         await jobs.stop();
         // they would never end by themselves
         await events.close();

@@ -3,6 +3,7 @@ export * from "./approval.ts";
 export * from "./change-request.ts";
 export * from "./comment.ts";
 export * from "./event.ts";
+export * from "./manifest.ts";
 export * from "./preview.ts";
 export * from "./project.ts";
 export * from "./prompt.ts";

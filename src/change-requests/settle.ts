@@ -4,6 +4,7 @@ import type { ProjectRow } from "../auth/caller.ts";
 import type { Deps } from "../deps.ts";
 import { announce } from "../events/announce.ts";
 import type { Branches } from "../git/git.ts";
+import { lookAgain } from "../projects/look-again.ts";
 import { repositoryOf } from "../projects/repository.ts";
 import { type CrRow, newsOf } from "./row.ts";
 
@@ -72,6 +73,7 @@ export async function markMerged(
       .where(and(eq(changeRequests.crId, intent.crId), eq(changeRequests.status, "open")))
       .returning();
     if (row) {
+      if (row.baseRef === project.defaultBranch) await lookAgain(deps, tx, project.projectId);
       const base = { type: "branch", id: row.baseRef, action: "changed" } as const;
       await announce(tx, project.projectId, newsOf(row), base);
     }

@@ -24,7 +24,7 @@ const TRIM_MS = 10 * 60_000;
 
 /**
  * Hears of what is announced on the database (`announce`), and reads it once for all. Whoever waits in this process for
- * a change of a session is woken as well.
+ * a change of a session, or of anything of a type, is woken as well.
  */
 export function openEvents(
   { db, listen }: Pick<Database, "db" | "listen">,
@@ -60,7 +60,9 @@ export function openEvents(
 
   function hear(payload: string): void {
     const notice = parseJson(payload);
-    if (textField(notice, "type") === "session") changes.notify(textField(notice, "id"));
+    const type = textField(notice, "type");
+    changes.notify(type);
+    if (type === "session") changes.notify(textField(notice, "id"));
     const feed = feeds.get(textField(notice, "project"));
     if (feed) void tried(() => feed.look());
   }

@@ -2,6 +2,7 @@ import type { ProjectRow } from "../auth/caller.ts";
 import type { Deps } from "../deps.ts";
 import { announce, type News } from "../events/announce.ts";
 import type { ReceiveRequest } from "../git/git.ts";
+import { lookAgain } from "../projects/look-again.ts";
 
 type Changed = Parameters<NonNullable<ReceiveRequest["changed"]>>[0];
 
@@ -13,13 +14,17 @@ const HEADS = "refs/heads/";
  * Tells who follows the project of the branches that a push has moved. The push has happened: what cannot be told now is
  * seen by the next who looks.
  */
-export async function tellBranches(deps: Deps, { projectId }: ProjectRow, refs: Changed): Promise<void> {
+export async function tellBranches(deps: Deps, project: ProjectRow, refs: Changed): Promise<void> {
+  const { projectId, defaultBranch } = project;
   const news = refs
     .filter(({ ref }) => ref.startsWith(HEADS))
     .slice(0, TOLD_MAX)
     .map(({ ref, kind }): News => ({ type: "branch", id: ref.slice(HEADS.length), action: kind }));
   try {
-    await deps.db.transaction((tx) => announce(tx, projectId, ...news));
+    await deps.db.transaction(async (tx) => {
+      if (refs.some(({ ref }) => ref === HEADS + defaultBranch)) await lookAgain(deps, tx, projectId);
+      await announce(tx, projectId, ...news);
+    });
   } catch (error) {
     deps.log.warn({ project: projectId, err: error }, "a push could not be told of");
   }

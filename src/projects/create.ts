@@ -13,6 +13,7 @@ import { checkBranchName } from "../git/refs.ts";
 import { storable } from "../http/text.ts";
 import { slugCandidate, slugify } from "../slug.ts";
 import { checkRepository, chooseCredential, FIRST_BRANCH } from "./check-repository.ts";
+import { lookAgain } from "./look-again.ts";
 import { sealCredential } from "./repository.ts";
 import { toWire } from "./wire.ts";
 
@@ -95,6 +96,7 @@ async function insert(deps: Deps, values: Omit<typeof projects.$inferInsert, "sl
           .returning();
         if (inserted) {
           const { projectId } = inserted;
+          await lookAgain(deps, tx, projectId);
           await announce(tx, projectId, { type: "project", id: projectId, action: "created" });
         }
         return inserted;

@@ -9,6 +9,7 @@ import type { Deps } from "../deps.ts";
 import { announce } from "../events/announce.ts";
 import { storable } from "../http/text.ts";
 import { checkRepository, chooseCredential } from "./check-repository.ts";
+import { lookAgain } from "./look-again.ts";
 import { repositoryOf, sealCredential } from "./repository.ts";
 import { toWire } from "./wire.ts";
 
@@ -75,6 +76,7 @@ async function update(
       .where(eq(projects.projectId, projectId))
       .returning();
     if (!row) throw new SvcError("not_found", "The project was deleted in the meantime.");
+    await lookAgain(deps, tx, projectId);
     await announce(tx, projectId, { type: "project", id: projectId, action: "changed" });
     return row;
   });
