@@ -1,6 +1,6 @@
 import { sql } from "drizzle-orm";
 import { index, integer, json, pgTable, text, uuid } from "drizzle-orm/pg-core";
-import type { ManifestError } from "../../src/contract/manifest.ts";
+import type { ManifestError } from "../../src/contract/manifest/manifest.ts";
 import { projects } from "./project.ts";
 import { time } from "./time.ts";
 

@@ -1,6 +1,6 @@
 import type { Db } from "../../db/client.ts";
 import type { ProjectRow } from "../auth/caller.ts";
-import type { Manifest, ManifestError } from "../contract/manifest.ts";
+import type { Manifest, ManifestError } from "../contract/manifest/manifest.ts";
 import type { Deps } from "../deps.ts";
 import type { News } from "../events/announce.ts";
 

@@ -2,7 +2,7 @@ import { and, eq } from "drizzle-orm";
 import { projectManifests, projects } from "../../db/schema/index.ts";
 import type { ProjectRow } from "../auth/caller.ts";
 import { SvcError } from "../contract/errors.ts";
-import { MANIFEST_MAX_BYTES, type ManifestError, readManifest } from "../contract/manifest.ts";
+import { MANIFEST_MAX_BYTES, type ManifestError, readManifest } from "../contract/manifest/manifest.ts";
 import { VERSION } from "../contract/version.ts";
 import type { Deps } from "../deps.ts";
 import { announce, type News } from "../events/announce.ts";
