@@ -73,8 +73,8 @@ async function see(deps: Deps, project: ProjectRow, claim: Claim): Promise<Seen 
 const TOO_LARGE: ManifestError = {
   path: "",
   message: `The file is larger than ${MANIFEST_MAX_BYTES / 1024} KiB, and is not read.`,
-  line: null,
-  column: null,
+  line: 1,
+  column: 1,
   severity: "error",
 };
 
