@@ -1,0 +1,89 @@
+import { afterAll, beforeAll, expect } from "bun:test";
+import { type Api, startApi } from "../helpers/api.ts";
+import { type RunOptions, svc } from "../helpers/cli-run.ts";
+import { type ScriptedModel, startModel } from "../helpers/model.ts";
+import { needs } from "../helpers/needs.ts";
+import { MODEL, RUNTIME, RUNTIME_NAME, RUNTIME_PLUGINS, runtimeEnvironment } from "../helpers/runtime.ts";
+import { type Shipper, shipper } from "../helpers/shipping.ts";
+
+const test = needs(RUNTIME_NAME, RUNTIME !== null && RUNTIME_PLUGINS !== null);
+
+/** What `svc init` writes, unchanged, in a session with the real agent runtime: only the model is scripted. */
+let api: Api;
+let model: ScriptedModel;
+
+beforeAll(async () => {
+  if (RUNTIME === null) return;
+  model = await startModel();
+  const { SVC_OPENCODE_MODEL, ...env } = runtimeEnvironment(model);
+  api = await startApi({ env: { ...env, SVC_SANDBOX_PROVIDER: "local" } });
+}, 60_000);
+afterAll(async () => {
+  await api?.stop();
+  await model?.[Symbol.asyncDispose]();
+}, 60_000);
+
+/** What the session's sandbox answers. */
+const asks = (id: string, method: string, path: string, body?: unknown) =>
+  api.call(method, `/v1/p/${id}/8000${path}`, body === undefined ? {} : { body });
+
+async function says(who: Shipper, args: string[], options: RunOptions = {}): Promise<string> {
+  const ran = await svc(args, { home: who.home, seconds: 90, ...options });
+  expect({ args, code: ran.code, stderr: ran.code === 0 ? "" : ran.stderr }).toEqual({
+    args,
+    code: 0,
+    stderr: "",
+  });
+  return ran.stdout;
+}
+
+/** The session that `svc sessions new` starts in a folder, and waits for. */
+async function start(who: Shipper, cwd: string, ...flags: string[]): Promise<string> {
+  const made = await says(who, ["sessions", "new", "--model", MODEL, "--json", ...flags], { cwd });
+  const session = JSON.parse(made);
+  expect(session).toMatchObject({ status: "running", error: null });
+  return session.session_id;
+}
+
+test("svc init, commit, ship: a session boots, its agent is the scaffold's, which knows the skill and the tool", async () => {
+  const who = shipper(api);
+  await says(who, ["init"]);
+  who.commit({ "README.md": "# Shop\n" });
+  await says(who, ["ship", "--yes", "--json"]);
+  const id = await start(who, who.cwd);
+
+  const { body: agents } = await asks(id, "GET", "/agent");
+  expect(agents[0]).toMatchObject({ name: "developer", mode: "primary", native: false });
+  const { body: skills } = await asks(id, "GET", "/skill");
+  expect(skills.filter(({ name }: { name: string }) => name === "svc")).toHaveLength(1);
+  expect((await asks(id, "GET", "/experimental/tool/ids")).body).toContain("preview");
+
+  const { body: conversation } = await asks(id, "POST", "/session", { title: "svc" });
+  const text = '!tool preview {"port":3000}\n!run git status --porcelain\n!say Done.';
+  const { body: answer } = await asks(id, "POST", `/session/${conversation.id}/message`, {
+    parts: [{ type: "text", text }],
+  });
+  expect(answer.info).toMatchObject({ agent: "developer", finish: "stop" });
+  const { body: messages } = await asks(id, "GET", `/session/${conversation.id}/message`);
+  const outputs = messages
+    .flatMap(({ parts }: { parts: unknown[] }) => parts)
+    .flatMap(({ type, state }: { type: string; state: { output: string } }) =>
+      type === "tool" ? state.output : [],
+    );
+  expect(outputs).toEqual([expect.stringMatching(new RegExp(`^http://p3000-${id}\\.`)), "(no output)"]);
+  const { messages: given } = model.asked.at(-1)?.body ?? {};
+  const system = given.filter(({ role }: { role: string }) => role === "system");
+  expect(JSON.stringify(system)).toContain("How work leaves this svc session");
+}, 180_000);
+
+test("svc <project-name>, ship: the same", async () => {
+  const who = shipper(api, { branch: null });
+  await says(who, ["my-shop", "--yes"]);
+  const cwd = `${who.cwd}/my-shop`;
+  await says(who, ["ship", "--yes", "--json"], { cwd });
+  expect((await svc(["projects", "info", "--json"], { home: who.home, cwd })).stdout).toContain(
+    '"name":"my-shop"',
+  );
+  const id = await start(who, cwd, "--agent", "developer");
+  expect((await asks(id, "GET", "/agent")).body[0].name).toBe("developer");
+}, 180_000);

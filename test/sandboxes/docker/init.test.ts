@@ -1,0 +1,57 @@
+import { afterAll, beforeAll, describe, expect } from "bun:test";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { projectFiles } from "../../../cli/commands/init/scaffold.ts";
+import { type Api, startApi } from "../../helpers/api.ts";
+import { DOCKER } from "../../helpers/docker-engine.ts";
+import { needs } from "../../helpers/needs.ts";
+import { Remote } from "../../helpers/remote.ts";
+import { compile } from "../../helpers/sandbox-bench.ts";
+import { untilStatus } from "../../helpers/sessions.ts";
+
+const isBuilt = existsSync("dist/svc-agent");
+const test = needs(isBuilt ? DOCKER[0] : "dist/svc-agent (npm run build)", DOCKER[1] && isBuilt);
+const TEST_MS = 120_000;
+
+describe("what svc init writes, in Docker", () => {
+  const folder = mkdtempSync(join(tmpdir(), "svc-runtime-"));
+  let api: Api;
+  let remote: Remote;
+
+  beforeAll(async () => {
+    if (!DOCKER[1] || !isBuilt) return;
+    const runtime = join(folder, "opencode");
+    await compile(join(import.meta.dir, "../../helpers/opencode.ts"), runtime);
+    api = await startApi({ env: { SVC_SANDBOX_PROVIDER: "docker", SVC_RUNTIME_BIN: runtime } });
+    remote = new Remote();
+  }, TEST_MS);
+
+  afterAll(async () => {
+    await api?.stop();
+    remote?.remove();
+    rmSync(folder, { recursive: true, force: true });
+  }, TEST_MS);
+
+  test(
+    "its Dockerfile is built, and the session of it runs",
+    async () => {
+      const files = projectFiles("shop", "").map(({ path, text }) => [path, text]);
+      remote.commit("main", Object.fromEntries(files));
+      const { project_id } = await api.project(remote.url);
+      const sessions = `/v1/projects/${project_id}/sessions`;
+      const id: string = (await api.call("POST", sessions, { body: {} })).body.session_id;
+      const look = async () => (await api.call("GET", `${sessions}/${id}`)).body;
+      const session = await untilStatus(look, ["running", "failed"], 90_000);
+      const log = (await api.call("GET", `${sessions}/${id}/logs`)).text;
+      expect([session.status, session.error, session.status === "failed" ? log : ""]).toEqual([
+        "running",
+        null,
+        "",
+      ]);
+      expect(log).toContain("RUN dpkg -s $PACKAGES");
+      expect((await api.call("DELETE", `${sessions}/${id}`)).status).toBe(200);
+    },
+    TEST_MS,
+  );
+});
