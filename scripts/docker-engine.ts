@@ -28,7 +28,7 @@ const NETWORKS = "198.18.0.0/15";
  * Engines share the machine's bridge and its iptables, so there is one of ours at a time: whoever comes later waits. In a
  * network namespace of its own an engine has them to itself.
  */
-const TURN = join(tmpdir(), `svc-test-docker-${readlinkSync("/proc/self/ns/net").replace(/\D/g, "")}`);
+const TURN = join("/tmp", `svc-test-docker-${readlinkSync("/proc/self/ns/net").replace(/\D/g, "")}`);
 const TURN_MS = 10 * 60_000;
 const LOOK_MS = 200;
 

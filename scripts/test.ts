@@ -1,4 +1,5 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { chmodSync, existsSync, mkdtempSync, readFileSync } from "node:fs";
 import { availableParallelism, tmpdir, totalmem } from "node:os";
 import { join } from "node:path";
 import { build } from "./build.ts";
@@ -18,8 +19,10 @@ if (jobs.length === 0) {
   process.stderr.write("no check and no test file has that in its name\n");
   process.exit(1);
 }
+/** All that tests write is in here, and goes with the run. Like /tmp it is open: sandboxes have users of their own. */
 const folder = mkdtempSync(join(tmpdir(), "svc-test-"));
-process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
+chmodSync(folder, 0o1777);
+process.on("exit", () => spawnSync("rm", ["-rf", folder]));
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => process.exit(130));
 
 await build();
@@ -28,6 +31,7 @@ if ("missing" in postgres) process.stdout.write(`no real Postgres here: ${postgr
 const docker = await dockerHost();
 const skips = join(folder, "skips");
 const env = {
+  TMPDIR: folder,
   SVC_TEST_SKIPS: skips,
   TEST_DATABASE_URL: "url" in postgres ? postgres.url : "",
   TEST_DOCKER_HOST: docker.host,
