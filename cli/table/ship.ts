@@ -43,6 +43,31 @@ export const ship = spec({
   ],
 });
 
+export const validate = spec({
+  path: ["validate"],
+  guesses: ["lint", "check"],
+  summary: "Check svc.toml: every problem with its line and column",
+  about: [
+    "Also what only the files around it can tell: that the Dockerfile, the folders and the agents that it names are there. An error makes the exit status 1, a warning does not. No server is asked.",
+    "docs/manifest.md says what svc.toml may hold.",
+  ],
+  args: [
+    {
+      name: "file",
+      summary: "svc.toml at the top of this repository if left out; `-` is standard input",
+      completes: "file",
+    },
+  ],
+  flags: {},
+  fields: ["file", "ok", "errors"],
+  examples: [
+    ["svc validate", "Check the manifest of this repository"],
+    ["git show main:svc.toml | svc validate -", "Another version of it"],
+    ["svc validate --jq '.errors[] | \"\\(.line): \\(.message)\"'", "For a script"],
+  ],
+});
+
 export const shipping: Command[] = [
   bind(ship, () => import("../commands/ship/ship.ts").then((module) => module.ship)),
+  bind(validate, () => import("../commands/validate/validate.ts").then((module) => module.validate)),
 ];

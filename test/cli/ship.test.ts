@@ -343,6 +343,11 @@ describe("svc.toml", () => {
         "svc.toml:4:15: change_requests.direct_push",
       ],
     ],
+    [
+      "a Dockerfile that is not there",
+      'svc_version = 1\n[sandbox]\ndockerfile = "Dockerfile"\n',
+      ['svc.toml:3:14: sandbox.dockerfile names the file "Dockerfile", which the repository does not have.'],
+    ],
     ["hostile", "svc_version = 2 # \\u001b\n", ["svc.toml:1:15: svc_version has to be 1"]],
   ])("with errors stops the run and names the lines: %s", async (_, text, says) => {
     const who = shipper(api);

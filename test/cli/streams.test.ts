@@ -37,6 +37,7 @@ const DATA_LINES: Record<string, string[]> = {
   "secrets unset": ["KEY"],
   "env push": ["--from", "-"],
   ship: ["--dry-run"],
+  validate: ["-"],
   "<project-name>": ["--dry-run"],
   "sessions info": [SESSION_ID],
   "sessions restart": [SESSION_ID],
@@ -51,6 +52,8 @@ const DATA_LINES: Record<string, string[]> = {
   "sessions prompts": [SESSION_ID],
   "sessions abort": [SESSION_ID],
 };
+
+const INPUT: Record<string, string> = { "env push": "KEY=value", validate: "svc_version = 1\n" };
 
 /** Prints an event a line instead, which its own tests hold. */
 const EVENTS = "sessions chat";
@@ -81,7 +84,7 @@ for (const spec of WITH_DATA) {
     const ran = await svc([...line, "--json"], {
       home,
       env,
-      stdin: name === "env push" ? "KEY=value" : "secret",
+      stdin: INPUT[name] ?? "secret",
     });
     expect({ name, code: ran.code, stderr: ran.stderr }).toEqual({ name, code: 0, stderr: "" });
     expect(ran.stdout.endsWith("\n")).toBe(true);

@@ -1,14 +1,16 @@
 import { lstat, readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { readManifestIn } from "../../../src/contract/manifest/claims.ts";
 import {
   MANIFEST_MAX_BYTES,
   type Manifest,
   type ManifestError,
-  readManifest,
 } from "../../../src/contract/manifest/manifest.ts";
 import type { Context } from "../../context.ts";
 import { CliError } from "../../failure.ts";
 import { count } from "../../text.ts";
+import { listed, lookAtCommit, lookAtFiles } from "../validate/look.ts";
+import { describeProblem } from "../validate/show.ts";
 import type { WorkTree } from "./work-tree.ts";
 
 /** Warnings that are shown; the others are counted. */
@@ -27,9 +29,10 @@ export async function checkManifest(
 ): Promise<Manifest | null> {
   const text = ofFiles ? await fromFiles(tree, path) : await fromCommit(tree, path);
   if (text === null) return null;
-  const { manifest, errors } = readManifest(text);
+  const look = ofFiles || tree.commit === null ? lookAtFiles(tree.root) : lookAtCommit(tree.git, tree.commit);
+  const { manifest, errors } = await readManifestIn(text, look);
   const said = (severity: ManifestError["severity"]) =>
-    errors.filter((error) => error.severity === severity).map((error) => describe(path, error));
+    errors.filter((error) => error.severity === severity).map((error) => describeProblem(path, error));
   const warnings = said("warning");
   for (const warning of warnings.slice(0, WARNINGS_MAX)) await out.warn(warning);
   if (warnings.length > WARNINGS_MAX) await out.warn(`${path}: and ${warnings.length - WARNINGS_MAX} more`);
@@ -38,10 +41,6 @@ export async function checkManifest(
   throw invalid(
     `${path} has ${count(wrong.length, "error")}, so nothing was shipped:\n  ${wrong.join("\n  ")}`,
   );
-}
-
-function describe(path: string, { line, column, message }: ManifestError): string {
-  return `${path}:${line}:${column}: ${message}`;
 }
 
 async function fromFiles({ root }: WorkTree, path: string): Promise<string | null> {
@@ -54,20 +53,10 @@ async function fromFiles({ root }: WorkTree, path: string): Promise<string | nul
 
 async function fromCommit({ git, commit }: WorkTree, path: string): Promise<string | null> {
   if (commit === null) return null;
-  const listed = await git.tell(
-    "--literal-pathspecs",
-    "ls-tree",
-    "-z",
-    "-l",
-    "--full-tree",
-    commit,
-    "--",
-    path,
-  );
-  const [, mode, id, size] = /^(\d+) \S+ ([0-9a-f]+) +(\S+)\t/.exec(listed) ?? [];
-  if (mode === undefined || id === undefined) return null;
-  requirePlain(path, mode.startsWith("100"), Number(size));
-  return git.tell("cat-file", "blob", id);
+  const found = await listed(git, commit, path);
+  if (found === null) return null;
+  requirePlain(path, found.mode.startsWith("100"), found.size);
+  return git.tell("cat-file", "blob", found.id);
 }
 
 function requirePlain(path: string, isFile: boolean, size: number): void {

@@ -105,9 +105,9 @@ export const appsShape: ListShape = {
         about: "Environment variables of its commands.",
       },
     },
+    problemsOf: problemsOfApp,
+    schema: { oneOf: [{ required: ["run"] }, { required: ["static"] }] },
   },
-  problemsOf: problemsOfApp,
-  schema: { oneOf: [{ required: ["run"] }, { required: ["static"] }] },
 };
 
 function problemsOfApp(app: Table, path: Path): Problem[] {

@@ -23,16 +23,16 @@ export interface ValueShape extends Told {
 export interface TableShape extends Told {
   is: "table";
   fields: Readonly<Record<string, Shape>>;
+  /** What the fields alone do not tell; they may be bad. */
+  problemsOf?(table: Table, path: Path): Problem[];
+  /** The same as JSON Schema, as far as that can say it. */
+  schema?: Readonly<Record<string, unknown>>;
 }
 /** A list of tables, `[[key]]`, each with a slug of its own. */
 export interface ListShape extends Told {
   is: "list";
   item: TableShape;
   itemsMax: number;
-  /** What the fields alone do not tell of a table, whose fields may be bad. */
-  problemsOf(item: Table, path: Path): Problem[];
-  /** The same as JSON Schema, as far as that can say it. */
-  schema: Readonly<Record<string, unknown>>;
 }
 /** A list of names of secrets. */
 export interface NamesShape extends Told {
@@ -91,7 +91,8 @@ const isPlace = (part: string | number): part is number => typeof part === "numb
 export const isTable = (value: unknown): value is Table =>
   typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof TomlDate);
 
-function problemsInTable({ fields }: TableShape, table: Table, path: Path): Problem[] {
+function problemsInTable(shape: TableShape, table: Table, path: Path): Problem[] {
+  const { fields } = shape;
   const known = Object.keys(fields);
   const missing = known.filter((key) => fields[key]?.need && !Object.hasOwn(table, key));
   const unknown = Object.keys(table).filter((key) => !Object.hasOwn(fields, key));
@@ -102,6 +103,7 @@ function problemsInTable({ fields }: TableShape, table: Table, path: Path): Prob
       return shape && Object.hasOwn(table, key) ? problemsOf(shape, table[key], [...path, key]) : [];
     }),
     ...unknown.slice(0, PROBLEMS_MAX).map((key) => notKnown([...path, key], known)),
+    ...(shape.problemsOf?.(table, path) ?? []),
   ];
 }
 
@@ -129,11 +131,7 @@ function problemsInList(shape: ListShape, list: readonly unknown[], path: Path):
   const problems = list.slice(0, shape.itemsMax).flatMap((item, index) => {
     const itemPath = [...path, index];
     if (!isTable(item)) return problemsOf(shape.item, item, itemPath);
-    const found = [
-      ...problemsInTable(shape.item, item, itemPath),
-      ...problemsOfSlug(item, itemPath, seen),
-      ...shape.problemsOf(item, itemPath),
-    ];
+    const found = [...problemsInTable(shape.item, item, itemPath), ...problemsOfSlug(item, itemPath, seen)];
     if (!found.some(isError)) seen.add(item["slug"]);
     return found;
   });

@@ -1,6 +1,14 @@
 import { appsShape } from "./apps.ts";
 import * as kinds from "./kinds.ts";
-import { isSecretName, isTable, type Table, type TableShape } from "./shape.ts";
+import {
+  isSecretName,
+  isTable,
+  type Path,
+  type Problem,
+  type Table,
+  type TableShape,
+  wrong,
+} from "./shape.ts";
 import { triggersShape } from "./triggers.ts";
 import { stringOf, tableOf } from "./values.ts";
 
@@ -71,6 +79,7 @@ export const manifestShape: TableShape = {
         memory: { is: "value", kind: kinds.amount, about: "GiB of memory." },
         disk: { is: "value", kind: kinds.amount, about: "GiB of disk." },
       },
+      problemsOf: problemsOfSandbox,
     },
     opencode: {
       is: "table",
@@ -107,6 +116,13 @@ export const manifestShape: TableShape = {
     apps: appsShape,
   },
 };
+
+/** A build sees its context alone. */
+function problemsOfSandbox(sandbox: Table, path: Path): Problem[] {
+  const [dockerfile, context] = [pathOf(sandbox, "dockerfile"), pathOf(sandbox, "context") ?? "."];
+  if (dockerfile === null || context === "." || dockerfile.startsWith(`${context}/`)) return [];
+  return [wrong([...path, "dockerfile"], `has to be below its context, ${JSON.stringify(context)}`)];
+}
 
 /** What of the single tables is good. */
 export function readTables(root: Table): Tables {

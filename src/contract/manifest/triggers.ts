@@ -89,13 +89,13 @@ export const triggersShape: ListShape = {
     is: "table",
     about: "A trigger.",
     fields,
-  },
-  problemsOf: problemsOfTrigger,
-  schema: {
-    anyOf: [
-      { properties: { type: { const: "cron" } }, required: ["cron"] },
-      { properties: { type: { const: "webhook" } }, required: ["secret_env"] },
-    ],
+    problemsOf: problemsOfTrigger,
+    schema: {
+      anyOf: [
+        { properties: { type: { const: "cron" } }, required: ["cron"] },
+        { properties: { type: { const: "webhook" } }, required: ["secret_env"] },
+      ],
+    },
   },
 };
 

@@ -1,0 +1,126 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { makeHome, type RunOptions, svc } from "../helpers/cli-run.ts";
+import { git } from "../helpers/remote.ts";
+
+const homes: ReturnType<typeof makeHome>[] = [];
+afterAll(() => {
+  for (const { home } of homes) rmSync(home, { recursive: true, force: true });
+});
+
+/** A repository with these files in it. */
+function repository(files: Record<string, string>): ReturnType<typeof makeHome> {
+  const home = makeHome();
+  homes.push(home);
+  git(["-C", home.cwd, "init", "--quiet", "-b", "main"]);
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(join(home.cwd, path, ".."), { recursive: true });
+    writeFileSync(join(home.cwd, path), text);
+  }
+  return home;
+}
+
+const validate = (home: ReturnType<typeof makeHome>, args: string[] = [], options: RunOptions = {}) =>
+  svc(["validate", ...args], { home, ...options });
+
+const BROKEN = 'svc_version = 1\r\n[[triggers]]\r\n\tslug = "日 \\u001b[31m\u202e"\r\n[typo]\r\n';
+
+describe("svc validate", () => {
+  test("says nothing on stdout of a good manifest, wherever in the repository it is called", async () => {
+    const home = repository({
+      "svc.toml": 'svc_version = 1\n[sandbox]\ndockerfile = "a/Dockerfile"\n',
+      "a/Dockerfile": "FROM scratch",
+    });
+    expect(await validate(home)).toMatchObject({
+      code: 0,
+      stdout: "",
+      stderr: "svc.toml is as it should be.\n",
+    });
+    const below = await validate(home, [], { cwd: join(home.cwd, "a") });
+    expect(below).toMatchObject({ code: 0, stdout: "", stderr: "../svc.toml is as it should be.\n" });
+    expect(await validate(home, ["--json"])).toMatchObject({
+      code: 0,
+      stdout: '{"file":"svc.toml","ok":true,"errors":[]}\n',
+      stderr: "",
+    });
+  });
+
+  test("shows each problem with its place and its line, and what a terminal would act on spelled out", async () => {
+    const { code, stdout, stderr } = await validate(repository({ "svc.toml": BROKEN }));
+    expect(code).toBe(1);
+    expect(stderr).toBe("error: svc.toml has 3 errors and 1 warning.\n");
+    expect(stdout).toBe(`svc.toml:2:3: error: triggers[0].type is missing: add type = "cron".
+2 | [[triggers]]
+  |   ^
+svc.toml:2:3: error: triggers[0].prompt is missing: add prompt = "Update the packages.".
+2 | [[triggers]]
+  |   ^
+svc.toml:3:9: error: triggers[0].slug has to be 1 to 128 characters of a-z, 0-9, - and _, and to begin with a letter or a digit.
+3 |   slug = "日 \\u001b[31m\\u202e"
+  |          ^
+svc.toml:4:2: warning: typo is not known here and is ignored. Known: svc_version, project, env, sandbox, opencode, change_requests, triggers, apps.
+4 | [typo]
+  |  ^
+`);
+  });
+
+  test("marks the place in a long line, and under wide characters", async () => {
+    const long = `x = "${"é".repeat(500)}" # ${"日".repeat(100)}\nenv = { required = ["${"日".repeat(20)}", "a"] }`;
+    const { stdout } = await validate(repository({ "svc.toml": `svc_version = 1\n${long}` }));
+    const [, source = "", mark = ""] = stdout.split("\n").slice(3);
+    expect(source.slice(0, 200)).toEndWith('"a"] }');
+    expect(Bun.stringWidth(source.slice(0, source.indexOf('"a"')))).toBe(mark.indexOf("^"));
+    for (const line of stdout.split("\n").filter((each) => /^\d* *\|/.test(each))) {
+      expect(line.length).toBeLessThan(110);
+    }
+  });
+
+  test("reads a file, or standard input, and holds it against the files around it", async () => {
+    const home = repository({
+      "other.toml": "svc_version = 1\nsandbox.context = 'here'",
+      "here/x": "",
+      "b.toml": "\ufeff[",
+    });
+    expect((await validate(home, ["other.toml"])).code).toBe(0);
+    expect((await validate(home, ["b.toml"])).stdout).toStartWith("b.toml:1:2: error: The file is not TOML");
+    const stdin = "svc_version = 1\nsandbox.context = 'there'";
+    const ran = await validate(home, ["-"], { stdin });
+    expect(ran.stdout).toStartWith("<stdin>:2:19: error: sandbox.context names the folder");
+    symlinkSync("here", join(home.cwd, "there"));
+    expect((await validate(home, ["-"], { stdin })).code).toBe(1);
+  });
+
+  test("with --json tells all of it, and fails as other commands do", async () => {
+    const { code, stdout, stderr } = await validate(repository({ "svc.toml": "svc_version = 2" }), [
+      "--json",
+    ]);
+    expect(code).toBe(1);
+    expect(JSON.parse(stdout)).toEqual({
+      file: "svc.toml",
+      ok: false,
+      errors: [
+        { path: "svc_version", message: "svc_version has to be 1.", line: 1, column: 15, severity: "error" },
+      ],
+    });
+    expect(JSON.parse(stderr)).toMatchObject({ error: { code: "manifest_invalid" } });
+  });
+
+  test.each<[string, string[], Record<string, string>, string]>([
+    ["no manifest", [], {}, "There is no svc.toml in "],
+    ["no such file", ["no.toml"], {}, "no.toml cannot be read (ENOENT)"],
+    ["a folder", ["a"], { "a/b": "" }, "a cannot be read (EISDIR)"],
+  ])("%s: it says so", async (_, args, files, says) => {
+    const ran = await validate(repository(files), args);
+    expect([ran.code, ran.stdout]).toEqual([1, ""]);
+    expect(ran.stderr).toContain(says);
+  });
+
+  test("a file that is no text is a mistake of the command line, and one that is too large is told as a problem", async () => {
+    const home = repository({ "svc.toml": `svc_version = 1\n${"#".repeat(300_000)}` });
+    expect((await validate(home)).stdout).toStartWith(
+      "svc.toml:1:1: error: The file is larger than 262144 bytes.",
+    );
+    expect((await validate(home, ["-"], { stdin: Uint8Array.of(0xff, 0xfe) })).code).toBe(2);
+  });
+});
