@@ -45,6 +45,7 @@ export function createHealth(facts: Facts): () => Promise<DaemonHealth> {
     const error = (facts.clone === "failed" ? facts.error : null) ?? runtime.error ?? facts.error;
     return {
       daemon: "ok",
+      time: new Date().toISOString(),
       runtime: runtime.state,
       uptime_s: Math.floor(process.uptime()),
       runtime_pid: runtime.pid,

@@ -1,4 +1,3 @@
-import { newMessageId } from "../../src/contract/message-id.ts";
 import type { Outcome } from "../../src/conversation/outcome.ts";
 import type { Runtime } from "../../src/conversation/runtime.ts";
 import { type News, Talk } from "../../src/conversation/talk.ts";
@@ -45,11 +44,10 @@ export async function oneShot(context: Context, runtime: Runtime, words: string)
   const listening = talk.listen().then(() => new Promise<never>(() => {}));
   try {
     await Promise.race([ready, listening, late.promise]);
-    const say = () => {
-      messageId = newMessageId(Date.now());
-      return talk.say(words, messageId);
+    const name = (id: string) => {
+      messageId = id;
     };
-    const said = ready.then(say).then(() => new Promise<never>(() => {}));
+    const said = ready.then(() => talk.say(words, name)).then(() => new Promise<never>(() => {}));
     const ended = await Promise.race([over, said, listening, late.promise]);
     await print.end();
     const [asked = ""] = refused.values();

@@ -1,4 +1,3 @@
-import { newMessageId } from "../../src/contract/message-id.ts";
 import type { Runtime } from "../../src/conversation/runtime.ts";
 import { type News, Talk } from "../../src/conversation/talk.ts";
 import { CliError } from "../failure.ts";
@@ -169,12 +168,12 @@ export class Room {
     // a past that cannot be kept is no reason not to talk
     addToHistory(history, words).catch(() => {});
     transcript.prompt(shown);
-    const id = newMessageId(Date.now());
-    this.#own.add(id);
-    const said = this.#talk.say(words, id).catch((error: unknown) => {
-      input.giveBack(words);
-      throw error;
-    });
+    const said = this.#talk
+      .say(words, (id) => this.#own.add(id))
+      .catch((error: unknown) => {
+        input.giveBack(words);
+        throw error;
+      });
     this.#try("It was not sent", said);
   }
 

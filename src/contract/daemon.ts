@@ -17,6 +17,8 @@ export function savedRef(sessionId: string): string {
 /** What `GET /svc/health` answers, always with 200 (contract: Sessions, sandboxes, proxy). */
 export interface DaemonHealth {
   daemon: "ok";
+  /** ISO 8601: the sandbox's own clock, which is that of the runtime. */
+  time: string;
   /** `down`: it ended and is started again; `failed`: starting it again is not expected to help. */
   runtime: RuntimeState;
   uptime_s: number;

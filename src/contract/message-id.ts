@@ -6,7 +6,7 @@ const STEPS_PER_MS = 4096n;
  * An id for a message to the agent runtime, by which it takes a prompt once, however often it is said. The runtime
  * compares ids to know what came after what: one that is not of now, made when the prompt is sent, may leave the run
  * hanging after its first tool call.
- * @param now milliseconds since 1970
+ * @param now milliseconds since 1970 by the runtime's clock: an id of its future leaves the run hanging, too
  * @param end 14 hexadecimal digits, by which it is known again
  */
 export function newMessageId(now: number, end = randomHex(7)): string {

@@ -8,6 +8,8 @@ import { codeOf, passes as mayPass, type Reach } from "./reach.ts";
 /** The agent runtime of a session, through the API's proxy. */
 export interface Runtime {
   readonly session: Session;
+  /** Milliseconds since 1970 by the runtime's clock, never ahead of it; by this machine's where that is not known. */
+  now(): number;
   /** The id of the session's one conversation, which is opened if there is none. */
   conversation(): Promise<string>;
   /** Whether there is still a sandbox to wait for. @throws where not */
@@ -40,6 +42,7 @@ const ROOTS = { roots: "true", limit: SESSIONS };
 /** @param checkAlive see `Runtime` */
 export function runtimeOf(reach: Reach, session: Session, checkAlive: Runtime["checkAlive"]): Runtime {
   const base = `/p/${session.session_id}/${DAEMON}`;
+  let clock: { time: number; at: number } | null = null;
   const get = (route: string, query?: Record<string, string | number>) => reach.get(base + route, query);
   const post = (route: string, body: unknown = {}) => reach.post(base + route, body);
   const asks = async () => {
@@ -49,8 +52,13 @@ export function runtimeOf(reach: Reach, session: Session, checkAlive: Runtime["c
 
   return {
     session,
+    // late by as long as the answer was under way
+    now: () => (clock ? Math.floor(clock.time + performance.now() - clock.at) : Date.now()),
     async conversation() {
-      const named = textField(await get("/svc/health"), "conversation");
+      const health = await get("/svc/health");
+      const time = Date.parse(textField(health, "time"));
+      if (Number.isFinite(time)) clock = { time, at: performance.now() };
+      const named = textField(health, "conversation");
       if (CONVERSATION_ID.test(named)) return named;
       const found = ownConversation(await get("/session", ROOTS));
       if (found) return found;

@@ -99,9 +99,15 @@ export class Talk {
     this.#stop.abort();
   }
 
-  /** Asks something of the agent, once it is reached; the answer is told. @throws when it did not get there. */
-  async say(words: string, messageId = newMessageId(Date.now())): Promise<string> {
+  /**
+   * Asks something of the agent, once it is reached; the answer is told.
+   * @param name hears the message's id before it is said
+   * @throws when it did not get there
+   */
+  async say(words: string, name: (messageId: string) => void = () => {}): Promise<string> {
     const conversation = await this.#ready.promise;
+    const messageId = newMessageId(this.#runtime.now());
+    name(messageId);
     conversation.forgetErrors();
     this.#wasAborted = false;
     this.#open.set(messageId, performance.now());

@@ -71,6 +71,18 @@ describe("asking one thing", () => {
     expect(String(field(posted("prompt_async")[0]?.body, "messageID")) > reached).toBe(true);
   });
 
+  test.each([
+    ["an hour behind", -3_600_000],
+    ["an hour ahead", 3_600_000],
+  ])("is said with an id of the runtime's time, which is %s", async (_, ms) => {
+    runtime.clockMs = ms;
+    runtime.onPrompt((run) => [run.begin(), run.end()]);
+    const before = newMessageId(Date.now() + ms, "0".repeat(14));
+    expect(await ask("x")).toMatchObject({ code: 0 });
+    const said = String(field(posted("prompt_async")[0]?.body, "messageID"));
+    expect([before < said, said < newMessageId(Date.now() + ms)]).toEqual([true, true]);
+  });
+
   const outcomes: [string, (run: Run) => unknown, number, string][] = [
     [
       "failed",

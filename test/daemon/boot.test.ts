@@ -23,6 +23,7 @@ test("a sandbox boots: clone, runtime, requests; and no secret of svc's is left 
   const { out: head } = await runClient(workspace, "rev-parse", "HEAD");
   expect(health).toEqual({
     daemon: "ok",
+    time: expect.any(String),
     runtime: "ok",
     uptime_s: expect.any(Number),
     runtime_pid: expect.any(Number),

@@ -47,6 +47,8 @@ export class ScriptedRuntime {
   tellsTwice = false;
   /** Answers nothing but this status for the time being. */
   down: number | null = null;
+  /** How far the sandbox's clock is ahead of this machine's. */
+  clockMs = 0;
   #messages: StoredMessage[] = [];
   #status: Record<string, unknown> = {};
   #waiting = new Map<
@@ -105,7 +107,10 @@ export class ScriptedRuntime {
 
   #answer({ method, path, body }: Seen): Response | object {
     const route = path.replace(/^\/p\/[^/]+\/8000/, "");
-    if (route === "/svc/health") return { daemon: "ok", runtime: "ok", conversation: null };
+    if (route === "/svc/health") {
+      const time = new Date(Date.now() + this.clockMs).toISOString();
+      return { daemon: "ok", time, runtime: "ok", conversation: null };
+    }
     if (this.down !== null) {
       return Response.json({ error: "It starts.", code: "unavailable" }, { status: this.down });
     }

@@ -74,6 +74,7 @@ export class StandInProvider implements Provider {
         daemon: "ok",
         runtime: "ok",
         uptime_s: 1,
+        time: new Date().toISOString(),
         runtime_pid: 1,
         repo: "x",
         branch: "x",

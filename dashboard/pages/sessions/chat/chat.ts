@@ -1,4 +1,3 @@
-import { newMessageId } from "../../../../src/contract/message-id.ts";
 import type { CreatePromptBody } from "../../../../src/contract/prompt.ts";
 import type { Session } from "../../../../src/contract/session.ts";
 import type { Ask } from "../../../../src/conversation/events.ts";
@@ -14,11 +13,18 @@ import { path } from "../../../api/path.ts";
 import { REACH } from "../../../api/reach.ts";
 import { type Item, Transcript } from "./transcript.ts";
 
+interface Pending {
+  key: string;
+  /** The message's; null before it is said. */
+  id: string | null;
+  text: string;
+}
+
 /** What a page shows of a conversation. */
 export interface ChatState {
   items: readonly Item[];
   /** Own prompts that have not arrived yet, the oldest first. */
-  pending: readonly { id: string; text: string }[];
+  pending: readonly Pending[];
   asks: readonly Ask[];
   isBusy: boolean;
   /** What it does at the moment, or why it waits; empty where nothing is known. */
@@ -95,13 +101,17 @@ export class Chat {
   async say(text: string): Promise<void> {
     const talk = this.#talk;
     if (talk === null) throw new ApiFailure(0, "not_running", "The session does not run.");
-    const id = newMessageId(Date.now());
-    this.#change({ pending: [...this.#state.pending, { id, text }], announced: "" });
+    const key = newId();
+    this.#change({ pending: [...this.#state.pending, { key, id: null, text }], announced: "" });
+    const name = (id: string) =>
+      this.#change({
+        pending: this.#state.pending.map((each) => (each.key === key ? { ...each, id } : each)),
+      });
     try {
-      await talk.say(text, id);
+      await talk.say(text, name);
       this.#refresh();
     } catch (error) {
-      this.#change({ pending: this.#state.pending.filter((each) => each.id !== id) });
+      this.#change({ pending: this.#state.pending.filter((each) => each.key !== key) });
       throw error;
     }
   }
@@ -157,7 +167,7 @@ export class Chat {
   #refresh(): void {
     this.#change({
       items: this.#transcript.items,
-      pending: this.#state.pending.filter(({ id }) => !this.#transcript.has(id)),
+      pending: this.#state.pending.filter(({ id }) => id === null || !this.#transcript.has(id)),
       asks: this.#talk?.asks ?? [],
       isBusy: this.#talk?.isBusy ?? false,
     });

@@ -60,8 +60,8 @@ export function Conversation({ session, chat, state }: Props) {
         {items.map((item) => (
           <OneItem key={item.key} item={item} isGrowing={state.isBusy && item === last} />
         ))}
-        {state.pending.map(({ id, text }) => (
-          <Prompt key={id} text={text} note="Sending" />
+        {state.pending.map(({ key, text }) => (
+          <Prompt key={key} text={text} note="Sending" />
         ))}
         {state.asks.map((ask) => (
           <Asked key={ask.id} ask={ask} chat={chat} />
