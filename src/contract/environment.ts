@@ -2,7 +2,7 @@
 export const RESERVED_PREFIX = "SVC_";
 
 /** Names that would break a sandbox, its daemon or its runtime, or let a secret run code in them. */
-const RESERVED: ReadonlySet<string> = new Set([
+const RESERVED = [
   "PATH",
   "HOME",
   "SHELL",
@@ -24,14 +24,15 @@ const RESERVED: ReadonlySet<string> = new Set([
   "PERL5OPT",
   "RUBYOPT",
   "JAVA_TOOL_OPTIONS",
-]);
+] as const;
 const RESERVED_PREFIXES = [RESERVED_PREFIX, "LD_", "DYLD_", "OPENCODE_", "GIT_", "NPM_CONFIG_"] as const;
 
 /** What a project's secret may be called. */
 export const SECRET_NAME = /^[A-Z_][A-Z0-9_]{0,63}$/;
+/** Those of such names that are svc's or the system's. */
+export const RESERVED_NAME = new RegExp(`^(?:${RESERVED_PREFIXES.join("|")})|^(?:${RESERVED.join("|")})$`);
 
 /** Whether a name is svc's or the system's, so that no secret may have it. */
 export function isReservedName(name: string): boolean {
-  const upper = name.toUpperCase();
-  return RESERVED.has(upper) || RESERVED_PREFIXES.some((prefix) => upper.startsWith(prefix));
+  return RESERVED_NAME.test(name.toUpperCase());
 }

@@ -1,12 +1,14 @@
 import { checkCron, isTimezone } from "../cron.ts";
 import { DAEMON_PORT, RUNTIME_PORT } from "../daemon.ts";
-import { isReservedName, SECRET_NAME } from "../environment.ts";
+import { isReservedName, RESERVED_NAME, SECRET_NAME } from "../environment.ts";
 import { NAME_MAX, PROMPT_MAX_BYTES, SECRET_MAX_BYTES } from "../limits.ts";
 
 /** What a single value may be. */
 export interface Kind<T> {
   fits(value: unknown): value is T;
-  /** What is wrong with a value that does not fit: a sentence's end, after the key's name. */
+  /** What fits, for a person. */
+  says: string;
+  /** What is wrong with a value that does not: a sentence's end, after the key's name. */
   fault(value: unknown): string;
   /** The same as JSON Schema, as far as that can say it. */
   schema: Readonly<Record<string, unknown>>;
@@ -28,62 +30,61 @@ const TRIGGER_SLUG = "^[a-z0-9][a-z0-9_-]{0,127}$";
 const APP_SLUG = "^(?!.*--)[a-z0-9](?:[a-z0-9-]{0,30}[a-z0-9])?$";
 
 export const flag = kind(
-  "has to be true or false",
+  "true or false",
   { type: "boolean" },
   (value): value is boolean => typeof value === "boolean",
 );
-export const text = kind("has to be a string", { type: "string" }, isString);
-export const version = kind("has to be 1", { const: 1 }, (value): value is 1 => value === 1);
+export const text = kind("a string", { type: "string" }, isString);
+export const version = kind("1", { enum: [1] }, (value): value is 1 => value === 1);
 export const approvals = kind(
-  `has to be a whole number from 0 to ${APPROVALS_MAX}`,
+  `a whole number from 0 to ${APPROVALS_MAX}`,
   { type: "integer", minimum: 0, maximum: APPROVALS_MAX },
   (value): value is number => isWhole(value) && value >= 0 && value <= APPROVALS_MAX,
 );
 export const amount = kind(
-  "has to be a number above 0",
+  "a number above 0",
   { type: "number", exclusiveMinimum: 0, maximum: AMOUNT_MAX },
   (value): value is number => typeof value === "number" && value > 0 && value <= AMOUNT_MAX,
 );
 export const port = kind(
-  `has to be a port from 1 to 65535, and not ${DAEMON_PORT} or ${RUNTIME_PORT}, which svc itself has in a sandbox`,
+  `a port from 1 to 65535, and not ${DAEMON_PORT} or ${RUNTIME_PORT}, which svc itself has in a sandbox`,
   { type: "integer", minimum: 1, maximum: 65_535, not: { enum: [DAEMON_PORT, RUNTIME_PORT] } },
   (value): value is number =>
     isWhole(value) && value >= 1 && value <= 65_535 && value !== DAEMON_PORT && value !== RUNTIME_PORT,
 );
-export const name = string(`has to be a name of 1 to ${NAME_MAX} characters`, {
+export const name = string(`a name of 1 to ${NAME_MAX} characters`, {
   solid: true,
   characters: NAME_MAX,
 });
-export const path = string(
-  'has to be a path in the repository, such as ".svc/Dockerfile": without .., and without / at its ends',
-  { pattern: PATH, characters: PATH_MAX },
-);
-export const triggerSlug = string(
-  "has to be 1 to 128 characters of a-z, 0-9, - and _, and to begin with a letter or a digit",
-  { pattern: TRIGGER_SLUG },
-);
+export const path = string("a path in the repository, without .. and without / at its ends", {
+  pattern: PATH,
+  characters: PATH_MAX,
+});
+export const triggerSlug = string("1 to 128 characters of a-z, 0-9, - and _, the first a letter or a digit", {
+  pattern: TRIGGER_SLUG,
+});
 export const appSlug = string(
-  "has to be 1 to 32 characters of a-z, 0-9 and single -, with a letter or a digit at both ends",
+  "1 to 32 characters of a-z, 0-9 and single -, with a letter or a digit at both ends",
   { pattern: APP_SLUG },
 );
-export const command = string(
-  `has to be a command: a string of at most ${COMMAND_MAX_BYTES} bytes that is not blank`,
-  { solid: true, bytes: COMMAND_MAX_BYTES },
-);
-export const variable = string(
-  `has to be a string in quotes, of at most ${SECRET_MAX_BYTES} bytes and without NUL`,
-  { bytes: SECRET_MAX_BYTES },
-);
-export const agent = string(`has to be the name of an agent, of 1 to ${NAME_MAX} characters`, {
+export const command = string(`a command: a string of at most ${COMMAND_MAX_BYTES} bytes that is not blank`, {
+  solid: true,
+  bytes: COMMAND_MAX_BYTES,
+});
+export const variable = string(`a string in quotes, of at most ${SECRET_MAX_BYTES} bytes and without NUL`, {
+  bytes: SECRET_MAX_BYTES,
+});
+export const agent = string(`the name of an agent, of 1 to ${NAME_MAX} characters`, {
   solid: true,
   characters: NAME_MAX,
 });
 
-const legalName = string("has to be the name of a secret, of A-Z, 0-9 and _", {
+const legalName = string("the name of a secret, of A-Z, 0-9 and _", {
   pattern: SECRET_NAME.source,
 });
 export const secretName: Kind<string> = {
   ...legalName,
+  schema: { ...legalName.schema, not: { pattern: RESERVED_NAME.source } },
   fits: (value): value is string => legalName.fits(value) && !isReservedName(value),
   fault: (value) =>
     legalName.fits(value)
@@ -92,22 +93,23 @@ export const secretName: Kind<string> = {
 };
 
 export const triggerType = kind(
-  'has to be "cron" or "webhook"',
+  '"cron" or "webhook"',
   { enum: ["cron", "webhook"] },
   (value): value is "cron" | "webhook" => value === "cron" || value === "webhook",
 );
 export const cron: Kind<string> = {
   fits: (value): value is string => isString(value) && checkCron(value) === null,
+  says: "a schedule",
   fault: (value) => (isString(value) ? checkCron(value) : null) ?? "has to be a string",
   schema: { type: "string" },
 };
 export const timezone = kind(
-  'has to be a time zone by its name, such as "Europe/Berlin"',
+  'a time zone by its name, such as "Europe/Berlin"',
   { type: "string" },
   (value): value is string => isString(value) && isTimezone(value),
 );
 
-const solidText = string(`has to be a text of at most ${PROMPT_MAX_BYTES} bytes that is not blank`, {
+const solidText = string(`a text of at most ${PROMPT_MAX_BYTES} bytes that is not blank`, {
   solid: true,
   bytes: PROMPT_MAX_BYTES,
 });
@@ -129,7 +131,7 @@ function openBraces(value: string): number | null {
 
 /** @param limits `solid`: not blank. None takes a NUL, which neither an environment nor a database holds. */
 function string(
-  fault: string,
+  says: string,
   limits: { pattern?: string; solid?: true; characters?: number; bytes?: number },
 ): Kind<string> {
   const pattern = limits.pattern ?? (limits.solid && "\\S");
@@ -142,7 +144,7 @@ function string(
     ...(limits.pattern === undefined ? { not: { pattern: "\\u0000" } } : {}),
   };
   return kind(
-    fault,
+    says,
     schema,
     (value): value is string =>
       isString(value) &&
@@ -153,8 +155,8 @@ function string(
   );
 }
 
-function kind<T>(fault: string, schema: Kind<T>["schema"], fits: (value: unknown) => value is T): Kind<T> {
-  return { fits, fault: () => fault, schema };
+function kind<T>(says: string, schema: Kind<T>["schema"], fits: (value: unknown) => value is T): Kind<T> {
+  return { fits, says, fault: () => `has to be ${says}`, schema };
 }
 
 function isString(value: unknown): value is string {

@@ -92,8 +92,11 @@ export const triggersShape: ListShape = {
     problemsOf: problemsOfTrigger,
     schema: {
       anyOf: [
-        { properties: { type: { const: "cron" } }, required: ["cron"] },
-        { properties: { type: { const: "webhook" } }, required: ["secret_env"] },
+        { properties: { type: { enum: ["cron"] }, secret_env: false }, required: ["cron"] },
+        {
+          properties: { type: { enum: ["webhook"] }, cron: false, timezone: false },
+          required: ["secret_env"],
+        },
       ],
     },
   },

@@ -1,0 +1,105 @@
+import { join } from "node:path";
+import * as kinds from "../src/contract/manifest/kinds.ts";
+import type { Shape, TableShape, ValueShape } from "../src/contract/manifest/shape.ts";
+import { manifestShape } from "../src/contract/manifest/tables.ts";
+import { ROOT } from "./binaries.ts";
+
+type Schema = Record<string, unknown>;
+
+const SCHEMA = join(ROOT, "docs/svc.schema.json");
+const PAGE = join(ROOT, "docs/manifest.md");
+/** Between the two, the page is made. */
+const MARKS = /(?<=<!-- keys: .* -->\n\n)[\s\S]*(?=<!-- end of the keys -->)/;
+
+if (import.meta.main) {
+  await Bun.write(SCHEMA, renderSchema());
+  await Bun.write(PAGE, withKeys(await Bun.file(PAGE).text()));
+}
+
+/** The JSON Schema (draft 7, which editors of TOML know) of `svc.toml`. */
+export function renderSchema(): string {
+  const schema = {
+    $schema: "http://json-schema.org/draft-07/schema#",
+    title: "svc.toml",
+    ...schemaOf(manifestShape),
+  };
+  return `${JSON.stringify(schema, null, 2)}\n`;
+}
+
+function schemaOf(shape: Shape): Schema {
+  const description = shape.about;
+  switch (shape.is) {
+    case "value":
+      return { description, ...shape.kind.schema, ...suggestions(shape) };
+    case "table":
+      return { description, ...schemaOfTable(shape) };
+    case "list":
+      return { description, type: "array", maxItems: shape.itemsMax, items: schemaOf(shape.item) };
+    case "names":
+      return { description, type: "array", maxItems: shape.namesMax, items: kinds.secretName.schema };
+    case "variables":
+      return {
+        description,
+        type: "object",
+        maxProperties: shape.variablesMax,
+        propertyNames: kinds.secretName.schema,
+        additionalProperties: shape.kind.schema,
+      };
+  }
+}
+
+function suggestions({ fallback, example }: ValueShape): Schema {
+  return {
+    ...(fallback === undefined ? {} : { default: fallback }),
+    ...(example === undefined ? {} : { examples: [example] }),
+  };
+}
+
+function schemaOfTable({ fields, schema }: TableShape): Schema {
+  const entries = Object.entries(fields);
+  const needed = entries.flatMap(([key, shape]) => (shape.need === undefined ? [] : [key]));
+  return {
+    type: "object",
+    properties: Object.fromEntries(entries.map(([key, shape]) => [key, schemaOf(shape)])),
+    additionalProperties: false,
+    ...(needed.length > 0 ? { required: needed } : {}),
+    ...schema,
+  };
+}
+
+/** The page, with what it says of each key made anew. */
+export function withKeys(page: string): string {
+  return page.replace(MARKS, () => `${sections(manifestShape).join("\n")}\n`);
+}
+
+function sections({ fields }: TableShape): string[] {
+  return Object.entries(fields).flatMap(([key, shape]) => {
+    if (shape.is === "list") return [`### \`[[${key}]]\``, "", shape.about, "", ...rows(shape.item), ""];
+    return shape.is === "table" ? [`### \`[${key}]\``, "", shape.about, "", ...rows(shape), ""] : [];
+  });
+}
+
+function rows(table: TableShape): string[] {
+  const keys = flatten(table).map(([key, shape]) => {
+    const needed = shape.need === "required" ? "needed" : "";
+    const fallback = shape.is === "value" && shape.fallback !== undefined ? `\`${shape.fallback}\`` : needed;
+    return `| \`${key}\` | ${kindOf(shape)} | ${fallback} | ${shape.about} |`;
+  });
+  return ["| Key | What it is | Without it | What it is for |", "|---|---|---|---|", ...keys];
+}
+
+/** Keys of tables within a table, as dotted ones. */
+function flatten({ fields }: TableShape): [string, Shape][] {
+  return Object.entries(fields).flatMap(([key, shape]) =>
+    shape.is === "table"
+      ? flatten(shape).map(([inner, each]): [string, Shape] => [`${key}.${inner}`, each])
+      : [[key, shape] satisfies [string, Shape]],
+  );
+}
+
+function kindOf(shape: Shape): string {
+  if (shape.is === "names") return `a list of names, at most ${shape.namesMax}`;
+  if (shape.is === "variables") return `a table of names and strings, at most ${shape.variablesMax}`;
+  if (shape.is !== "value") throw new Error(`a ${shape.is} has no row`);
+  return shape.kind.says;
+}

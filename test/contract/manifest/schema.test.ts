@@ -1,0 +1,86 @@
+import { expect, test } from "bun:test";
+import { join } from "node:path";
+import Ajv from "ajv";
+import { parse } from "smol-toml";
+import { renderSchema, withKeys } from "../../../scripts/manifest-docs.ts";
+import { readManifest } from "../../../src/contract/manifest/manifest.ts";
+import { BROKEN } from "../../helpers/broken-manifests.ts";
+import { LAYOUTS } from "../../helpers/manifest-layouts.ts";
+
+const docs = (name: string) => Bun.file(join(import.meta.dir, "../../../docs", name)).text();
+const fits = new Ajv({ allErrors: true }).compile(JSON.parse(renderSchema()));
+
+/** What no JSON Schema can say: a schedule, a zone, a template, what is there twice, bytes, and one key by another. */
+const BEYOND =
+  /\.cron (?:has to be five fields|is no schedule|names a day)|a time zone|\{\{ without|again: each|of at most \d+ bytes that is not blank|below its context/;
+
+/** As JSON has it: dates are strings, and no number is too large. */
+const plain = (text: string): unknown =>
+  JSON.parse(
+    JSON.stringify(parse(text, { integersAsBigInt: "asNeeded" }), (_, value) =>
+      typeof value === "bigint" ? String(value) : value,
+    ),
+  );
+
+const TEXTS = [
+  ...BROKEN.map(([text]) => `svc_version = 1\n${text}`),
+  ...Object.values(LAYOUTS).flatMap((layout) =>
+    ["$1", "$2"].map((side) => layout.replaceAll(/<<([^|]*)\|([^>]*)>>/g, side)),
+  ),
+  ..."-1|101|1.5|'2'|nan|true|99999999999999999999|0|100"
+    .split("|")
+    .map((value) => `svc_version = 1\n[change_requests]\nrequired_approvals = ${value}`),
+  ...[
+    "/etc",
+    "..",
+    "a/../b",
+    "a\\b",
+    "",
+    "a\n",
+    ".git/x",
+    ".GIT",
+    "a/.git",
+    ".",
+    "a",
+    ".svc/x",
+    ".gitignore",
+    "a b/é",
+    "a//b",
+    "a/",
+    "...",
+  ].map((path) => `svc_version = 1\n[sandbox]\ncontext = ${JSON.stringify(path)}`),
+  ...["A", "a", "SVC_A", "PATH", "PATHS", "_", "LD_X", "1A", "A".repeat(65)].map(
+    (name) => `svc_version = 1\n[env]\noptional = ["${name}"]`,
+  ),
+  ...["cpu = 0", "cpu = 0.1", "cpu = inf", "memory = '1'", "gpu = 1", "disk = 2020-01-01"].map(
+    (line) => `svc_version = 1\n[sandbox]\n${line}`,
+  ),
+  "",
+  "svc_version = 1",
+  "svc_version = 1\nproject = 2020-01-01",
+];
+
+test.each(TEXTS)("the schema and the check are of one opinion: %j", (text) => {
+  const { errors } = readManifest(text);
+  const told = errors.filter(({ message }) => !BEYOND.test(message));
+  const accepted = fits(plain(text));
+  if (told.length > 0) expect({ told, accepted }).toEqual({ told, accepted: false });
+  if (errors.length === 0) expect(fits.errors ?? []).toEqual([]);
+});
+
+test("the schema and the page's list of keys are as the definition of the manifest makes them (bun scripts/manifest-docs.ts)", async () => {
+  expect(await docs("svc.schema.json")).toBe(renderSchema());
+  const page = await docs("manifest.md");
+  expect(page).toBe(withKeys(page));
+  expect(page).toContain("| `secret_env` |");
+});
+
+test("the page's example is one", async () => {
+  const [, example = ""] = /```toml\n([\s\S]*?)```/.exec(await docs("manifest.md")) ?? [];
+  const { manifest, errors } = readManifest(example);
+  expect(errors).toEqual([]);
+  expect(manifest).toMatchObject({
+    triggers: [{ slug: "nightly" }, { slug: "issue" }],
+    apps: [{ slug: "web" }],
+  });
+});
