@@ -30,16 +30,15 @@ const COMMIT_MS = 5_000;
 export function createHealth(facts: Facts): () => Promise<DaemonHealth> {
   const { settings, runtime, saver } = facts;
   const commit = remembered(() => readCommit(facts));
-  const conversation = remembered(async () =>
-    runtime.state === "ok" ? await facts.conversation.find().catch(() => null) : null,
-  );
+  const conversation = remembered(() => facts.conversation.find().catch(() => null));
   const busy = remembered(async () => runtime.state === "ok" && isBusy(await runningSessions(runtime.call)));
 
   return async () => {
     const [checkedOut, isAtWork, conversationId] = await Promise.all([
       facts.clone === "ok" && settings.autoClone ? commit() : null,
       busy(),
-      conversation(),
+      // that there was none to ask is nothing to remember
+      runtime.state === "ok" ? conversation() : null,
     ]);
     if (isAtWork) facts.usedAt = Date.now();
     const error = (facts.clone === "failed" ? facts.error : null) ?? runtime.error ?? facts.error;

@@ -5,6 +5,7 @@ import { listen } from "../src/splice/listen.ts";
 import { createIdentify } from "./caller.ts";
 import { createControl, type Verbs } from "./control.ts";
 import { createDecide, explain } from "./decide.ts";
+import { type AgentConfig, AgentConfigError, fetchAgentConfig, NO_AGENT_CONFIG } from "./git/agent-config.ts";
 import { cloneUntilThere } from "./git/clone.ts";
 import { pullBranch } from "./git/refresh.ts";
 import { createHealth, type Facts } from "./health.ts";
@@ -64,6 +65,7 @@ export function serveDaemon(
     log.say("the C library cannot be called: orphans and the daemon's memory are not guarded");
 
   let secrets: DaemonEnv = settings.secrets;
+  let agentConfig = NO_AGENT_CONFIG;
   /** How many are ending what runs at the moment: what is given meanwhile would be ended with it. */
   let endings = 0;
   /** When somebody has prompted or aborted the runtime itself, and when anybody has prompted it. */
@@ -77,6 +79,7 @@ export function serveDaemon(
     children,
     log,
     secrets: () => secrets,
+    agentConfig: () => agentConfig,
     onReady: () => void begin(),
     beforeEnd: () => saveWork(),
     limits,
@@ -138,7 +141,7 @@ export function serveDaemon(
 
   async function boot(): Promise<void> {
     if (settings.autoClone) {
-      await cloneUntilThere(
+      const config = await cloneUntilThere(
         { settings, children, log },
         ({ message, permanent }) => {
           facts.clone = "failed";
@@ -146,7 +149,8 @@ export function serveDaemon(
         },
         stopping.signal,
       );
-      if (stopping.signal.aborted) return;
+      if (config === null) return;
+      takeAgentConfig(config);
       if (settings.restore !== null)
         await bringBack({ settings, children, log, saver }, settings.restore, stopping.signal);
       if (stopping.signal.aborted) return;
@@ -155,6 +159,11 @@ export function serveDaemon(
       saver.start();
     } else await mkdir(settings.workspace, { recursive: true }).catch(() => {});
     runtime.start();
+  }
+
+  function takeAgentConfig(config: AgentConfig): void {
+    agentConfig = config;
+    if (config.commit !== null) log.say(`the project's agents are those of ${config.commit}`);
   }
 
   /** Once in a sandbox's life, as soon as the runtime takes it. */
@@ -193,7 +202,12 @@ export function serveDaemon(
     if (facts.clone !== "ok" || !settings.autoClone)
       throw new SvcError("unavailable", "The repository is not cloned yet.", {}, { "Retry-After": "1" });
     await saveWork();
+    const config = await fetchAgentConfig(settings).catch((error: unknown) => {
+      if (error instanceof AgentConfigError) throw new SvcError("repo_unreachable", error.message);
+      throw error;
+    });
     const moved = await pullBranch({ settings, children });
+    takeAgentConfig(config);
     log.say(`refreshed from ${moved.before} to ${moved.after}`);
     await restart();
     return moved;

@@ -7,6 +7,7 @@ import type { Children, Command } from "../process/children.ts";
 import { run } from "../process/run.ts";
 import type { Settings } from "../settings.ts";
 import { shellWord, thisProgram } from "../this-program.ts";
+import { type AgentConfig, AgentConfigError, fetchAgentConfig } from "./agent-config.ts";
 import { type Credential, CredentialError, fetchCredential } from "./credential.ts";
 import { gitEnvironment, readFailure } from "./git.ts";
 
@@ -35,26 +36,42 @@ const CLONE_MS = 60 * 60_000;
 const STAGING = ".svc-boot-";
 
 /**
- * Clones the session's branch into the workspace, again and again until it is there. What was in the workspace is gone
- * then, and only then.
+ * Clones the session's branch into the workspace, and gets the project's agents, each again and again until it is there.
+ * What was in the workspace is gone then, and only then.
  * @param onFailure told after each try that failed
+ * @returns null when the signal has ended it
  */
 export async function cloneUntilThere(
   context: CloneContext,
   onFailure: (error: CloneError) => void,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<AgentConfig | null> {
+  const again = <T>(work: () => Promise<T>) => untilDone(context, work, onFailure, signal);
+  const [config] = await Promise.all([
+    again(() => fetchAgentConfig(context.settings, signal)),
+    again(() => clone(context, signal)),
+  ]);
+  return signal.aborted ? null : config;
+}
+
+async function untilDone<T>(
+  context: CloneContext,
+  work: () => Promise<T>,
+  onFailure: (error: CloneError) => void,
+  signal: AbortSignal,
+): Promise<T | null> {
   for (let pause = FIRST_PAUSE_MS; !signal.aborted; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
     try {
-      return await clone(context, signal);
+      return await work();
     } catch (error) {
-      if (signal.aborted) return;
+      if (signal.aborted) return null;
       const failure = asCloneError(error);
       context.log.say(`${failure.message} The next try is in ${pause / 1000} s.`);
       onFailure(failure);
     }
     await sleep(pause, undefined, { signal }).catch(() => {});
   }
+  return null;
 }
 
 async function clone(context: CloneContext, signal: AbortSignal): Promise<void> {
@@ -131,7 +148,8 @@ async function remove(path: string): Promise<void> {
 
 function asCloneError(error: unknown): CloneError {
   if (error instanceof CloneError) return error;
-  if (error instanceof CredentialError) return new CloneError(error.message, error.permanent);
+  if (error instanceof CredentialError || error instanceof AgentConfigError)
+    return new CloneError(error.message, error.permanent);
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
   if (code === "ENOENT")
     return new CloneError("git is not installed in this sandbox: its image needs it.", true);

@@ -7,24 +7,29 @@ import { run } from "../process/run.ts";
 import type { Settings } from "../settings.ts";
 import { shellWord } from "../this-program.ts";
 import instructions from "./instructions.md" with { type: "text" };
+import { configFolder } from "./lay-out.ts";
 
 /** Writing a few small files. */
 const FURNISH_MS = 15_000;
 
+/** Makes the runtime's home: its own user's, who works in it from then on. */
+export async function makeHome({ home, user }: Settings): Promise<void> {
+  await mkdir(home, { recursive: true });
+  if (user) await chown(home, user.uid, user.gid);
+}
+
 /**
- * Makes the runtime's home, and lays out what the runtime is to find: svc's skill and instructions, and the packages that
- * a project's own tools and plugins import, which it would otherwise fetch from the npm registry at its start. The home
- * and the workspace are the agent's, so all of it is done as the agent.
- * @param configFolders of the project, relative to the workspace
+ * Lays out in the home what the runtime is to find: svc's skill and instructions, and the packages that a project's own
+ * tools and plugins import, which it would otherwise fetch from the npm registry at its start. The home and the workspace
+ * are the agent's, so all of it is done as the agent.
+ * @param folders of the workspace that the runtime reads, relative to it
  * @returns whether it could be done
  */
 export async function prepareHome(
   { settings, children }: { settings: Settings; children: Children },
-  configFolders: readonly string[],
+  folders: readonly string[],
 ): Promise<boolean> {
-  const { home, user, workspace, plugins, inherited } = settings;
-  await mkdir(home, { recursive: true });
-  if (user) await chown(home, user.uid, user.gid);
+  const { home, workspace, plugins, inherited } = settings;
   const config = join(home, ".config/opencode");
   const path = inherited["PATH"];
   const command = {
@@ -33,7 +38,8 @@ export async function prepareHome(
       ...[join(plugins, "node_modules"), PACKAGE, LOCK, workspace, config],
       ...[path ? join(home, ".profile") : "", `PATH=${shellWord(path ?? "")}\nexport PATH\n`],
       ...[join(config, "skills/svc/SKILL.md"), skill, instructionsFile(settings), instructions],
-      ...configFolders,
+      configFolder(settings),
+      ...folders,
     ]),
     environment: { PATH: path ?? "/usr/bin:/bin", HOME: home, LC_ALL: "C" },
     directory: "/",
@@ -60,8 +66,8 @@ const LOCK = `${JSON.stringify({ lockfileVersion: 3, packages: { "": DEPENDENCIE
 const SCRIPT = `
 modules=$1 package=$2 lock=$3 workspace=$4 config=$5 profile=$6 path=$7 skill=$8
 shift 8
-text=$1 instructions=$2 said=$3
-shift 3
+text=$1 instructions=$2 said=$3 agents=$4
+shift 4
 put() {
   mkdir -p -- "\${1%/*}" && printf %s "$2" >"$1.new" && mv -f -- "$1.new" "$1"
 }
@@ -76,7 +82,7 @@ ignore() {
 }
 failed=0
 [ -z "$profile" ] || [ -e "$profile" ] || put "$profile" "$path" || failed=1
-put "$skill" "$text" && put "$instructions" "$said" && lay "$config" || failed=1
+put "$skill" "$text" && put "$instructions" "$said" && lay "$config" && lay "$agents" || failed=1
 for folder; do
   if [ -d "$workspace/.git" ] && mkdir -p -- "$workspace/.git/info"; then
     pattern=/$(printf %s "$folder" | sed 's/[][*?\\\\]/\\\\&/g')

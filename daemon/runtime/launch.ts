@@ -4,6 +4,7 @@ import type { DaemonEnv } from "../../src/contract/daemon.ts";
 import { asAgent, type Command } from "../process/children.ts";
 import type { Settings } from "../settings.ts";
 import { instructionsFile } from "./home.ts";
+import { configFolder, LayOutError } from "./lay-out.ts";
 
 /** The user name that the runtime expects beside its password. */
 const RUNTIME_USER_NAME = "opencode";
@@ -22,16 +23,14 @@ export function authorizationOf(password: string): string {
 
 /**
  * The command that starts the runtime.
- * @param folder of its configuration, relative to the workspace
  * @throws NotInstalledError
  */
 export async function launchCommand(
   settings: Settings,
   secrets: DaemonEnv,
   password: string,
-  folder: string,
 ): Promise<Command> {
-  const environment = runtimeEnvironment(settings, secrets, password, folder);
+  const environment = runtimeEnvironment(settings, secrets, password);
   const program = await findProgram(settings, environment["PATH"] ?? "");
   const argv = [program, ...serveWords(settings.runtimePort)];
   return { ...asAgent(settings, argv), environment, directory: settings.workspace, isRuntime: true };
@@ -63,12 +62,18 @@ async function findProgram({ runtimeBin }: Settings, path: string): Promise<stri
   );
 }
 
+/** Why a start failed: the end of a sentence. */
+export function whyNotStarted(thrown: unknown): string {
+  if (thrown instanceof LayOutError) return thrown.message;
+  const code = thrown instanceof Error && "code" in thrown ? String(thrown.code) : "unknown error";
+  return code === "E2BIG" ? "the project's secrets are too large together" : code;
+}
+
 /** What the runtime gets, and with it all that the agent runs: everything but the sandbox service key. */
 function runtimeEnvironment(
   settings: Settings,
   secrets: DaemonEnv,
   password: string,
-  folder: string,
 ): Record<string, string> {
   const { inherited, home, workspace } = settings;
   const key = inherited["SVC_LLM_API_KEY"] || inherited["SVC_YOLO_API_KEY"];
@@ -84,7 +89,7 @@ function runtimeEnvironment(
     SVC_PROJECT_SECRET_NAMES: Object.keys(secrets.env).join(","),
     SVC_PROJECT_SECRETS_REVISION: secrets.revision,
     ...(key && base && { SVC_LLM_API_KEY: key, SVC_LLM_BASE_URL: base }),
-    OPENCODE_CONFIG_DIR: join(workspace, folder),
+    OPENCODE_CONFIG_DIR: configFolder(settings),
     OPENCODE_CONFIG_CONTENT: JSON.stringify(platformConfig(settings, hasGateway)),
     OPENCODE_PERMISSION: JSON.stringify({ "*": "allow" }),
     OPENCODE_SERVER_USERNAME: RUNTIME_USER_NAME,

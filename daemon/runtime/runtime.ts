@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { DaemonEnv, DaemonHealth, RuntimeState } from "../../src/contract/daemon.ts";
 import { RUNTIME_VERSION } from "../../src/contract/runtime.ts";
+import type { AgentConfig } from "../git/agent-config.ts";
 import type { Log } from "../log.ts";
 import { type Children, signalGroup } from "../process/children.ts";
 import { eachLine } from "../process/lines.ts";
@@ -11,7 +12,13 @@ import { abortRuns, runningSessions } from "./abort.ts";
 import { callRuntime, type RuntimeCall } from "./call.ts";
 import { furnish } from "./furnish.ts";
 import { markInterrupted } from "./interrupted.ts";
-import { authorizationOf, clearLocksCommand, launchCommand, NotInstalledError } from "./launch.ts";
+import {
+  authorizationOf,
+  clearLocksCommand,
+  launchCommand,
+  NotInstalledError,
+  whyNotStarted,
+} from "./launch.ts";
 import { type LookLimits, lookAfter } from "./look-after.ts";
 import { LISTENING, untilReady } from "./ready.ts";
 
@@ -37,6 +44,8 @@ export interface RuntimeContext {
   log: Log;
   /** The secrets as they are at the time of a start. */
   secrets(): DaemonEnv;
+  /** The project's agents, skills and tools, as they are at the time of a start. */
+  agentConfig(): AgentConfig;
   /** Told each time it is ready. */
   onReady(): void;
   /** Waited for before a process that runs is ended on purpose, once its runs are over. */
@@ -209,18 +218,14 @@ export function superviseRuntime(context: RuntimeContext): Runtime {
 
   async function begin(): Promise<ReturnType<Children["start"]> | End> {
     try {
-      const furnished = await furnish(context);
-      restore = furnished.restore;
-      const command = await launchCommand(settings, context.secrets(), password, furnished.folder);
+      restore = await furnish(context, context.agentConfig());
+      const command = await launchCommand(settings, context.secrets(), password);
       await run(children, clearLocksCommand(settings), CLEAR_MS);
       return children.start(command);
     } catch (thrown) {
-      const permanent = thrown instanceof NotInstalledError;
-      const code = thrown instanceof Error && "code" in thrown ? String(thrown.code) : "unknown error";
-      const why = code === "E2BIG" ? "the project's secrets are too large together" : code;
-      const message = permanent ? thrown.message : `The agent runtime could not be started: ${why}.`;
-      if (permanent) return { kind: "failed", error: { kind: "runtime", message, permanent } };
-      return { kind: "ended", how: `could not be started: ${why}` };
+      if (!(thrown instanceof NotInstalledError))
+        return { kind: "ended", how: `could not be started: ${whyNotStarted(thrown)}` };
+      return { kind: "failed", error: { kind: "runtime", message: thrown.message, permanent: true } };
     }
   }
 

@@ -15,13 +15,13 @@ const NAMES = ["opencode.json", "opencode.jsonc"];
  * The runtime writes `$schema` into each of its configuration files that has none: the clone would show a change that
  * nobody made, and could not be fast-forwarded. Notes which of those files are as git has them; what it returns puts
  * these back, and is to be called before anybody works in the clone.
- * @param configFolders of the project, relative to the workspace
+ * @param folders of the workspace that the runtime reads, relative to it
  */
 export async function keepUntouched(
   context: Context,
-  configFolders: readonly string[],
+  folders: readonly string[],
 ): Promise<() => Promise<void>> {
-  const files = [...NAMES, ...configFolders.flatMap((folder) => NAMES.map((name) => `${folder}/${name}`))];
+  const files = [...NAMES, ...folders.flatMap((folder) => NAMES.map((name) => `${folder}/${name}`))];
   const tracked = await list(context, ["ls-files", "-z", "--", ...files]);
   if (tracked.length === 0) return async () => {};
   const changed = () => list(context, ["diff", "--name-only", "-z", "HEAD", "--", ...tracked]);

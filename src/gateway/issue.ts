@@ -42,7 +42,11 @@ interface LiveSession {
   issuedFor: string;
 }
 
-async function sessionOf(
+/**
+ * The session that starts or runs whose sandbox asks, by its service key or its project token.
+ * @throws unauthorized, forbidden, not_found
+ */
+export async function sessionOf(
   deps: Deps,
   authorization: string | null,
   projectName: string,

@@ -62,7 +62,7 @@ test("a sandbox boots: clone, runtime, requests; and no secret of svc's is left 
       HOME: home,
       API_KEY: "mine",
       SVC_CLI_TOKEN: CLI_TOKEN,
-      OPENCODE_CONFIG_DIR: join(workspace, "agent/config"),
+      OPENCODE_CONFIG_DIR: join(home, "agentrt"),
       OPENCODE_PERMISSION: '{"*":"allow"}',
     },
   });

@@ -120,8 +120,8 @@ needs("a network namespace (unshare, ip)", RUNTIME !== null && RUNTIME_PLUGINS !
 
 test("a project's own tools find their packages, and the clone shows nothing of it", async () => {
   const { sandbox } = await start({ ".svc/agentrt/tools/none.md": "", ".opencode/agents/x.md": "Text.\n" });
-  for (const folder of [".svc/agentrt", ".opencode"])
-    expect(lstatSync(join(sandbox.workspace, folder, "node_modules")).isSymbolicLink()).toBe(true);
+  for (const folder of [join(sandbox.home, "agentrt"), join(sandbox.workspace, ".opencode")])
+    expect(lstatSync(join(folder, "node_modules")).isSymbolicLink()).toBe(true);
   expect(readdirSync(join(sandbox.home, ".config/opencode"))).toContain("node_modules");
   expect(await statusOf(sandbox)).toBe("");
 }, 120_000);
@@ -132,9 +132,9 @@ test("a folder with packages of the project's own is left as it is", async () =>
     "tools/agent/package.json": own,
     "svc.toml": 'svc_version = 1\n[opencode]\nconfig_dir = "tools/agent"\n',
   });
-  expect(readFileSync(join(sandbox.workspace, "tools/agent/package.json"), "utf8")).toBe(own);
+  expect(readFileSync(join(sandbox.home, "agentrt/package.json"), "utf8")).toBe(own);
   expect(
-    lstatSync(join(sandbox.workspace, "tools/agent/node_modules"), {
+    lstatSync(join(sandbox.home, "agentrt/node_modules"), {
       throwIfNoEntry: false,
     })?.isSymbolicLink() ?? false,
   ).toBe(false);

@@ -2,6 +2,7 @@ import { afterAll, expect } from "bun:test";
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { NO_AGENT_CONFIG } from "../../daemon/git/agent-config.ts";
 import { createChildren } from "../../daemon/process/children.ts";
 import { type Runtime, superviseRuntime } from "../../daemon/runtime/runtime.ts";
 import { readSettings } from "../../daemon/settings.ts";
@@ -47,6 +48,7 @@ needs(RUNTIME_NAME, RUNTIME !== null)(
       settings,
       children: createChildren(),
       log: { say: (text) => said.push(text), runtime: () => {} },
+      agentConfig: () => NO_AGENT_CONFIG,
       secrets: () => settings.secrets,
       onReady: () => {},
       limits: { lookMs: 500, lookAnswerMs: 2_000, looks: 3, firstPauseMs: 100 },

@@ -2,6 +2,7 @@ import { afterEach, expect, test } from "bun:test";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { NO_AGENT_CONFIG } from "../../daemon/git/agent-config.ts";
 import { createChildren } from "../../daemon/process/children.ts";
 import { limitsFor } from "../../daemon/runtime/memory.ts";
 import { type Limits, type Runtime, superviseRuntime } from "../../daemon/runtime/runtime.ts";
@@ -70,6 +71,7 @@ async function supervise(
     settings,
     children: createChildren(),
     log: { say: (text) => said.push(text), runtime: (line) => said.push(line) },
+    agentConfig: () => NO_AGENT_CONFIG,
     secrets: () => settings.secrets,
     onReady: () => {
       ready++;

@@ -55,9 +55,7 @@ test("a session runs, is reached through the API, gets its secrets, stops and go
     allProcesses().filter(({ environment }) => environment.includes(`SVC_SESSION_ID=${id}`));
   const runtimes = () => inside().filter(({ command }) => command.includes("opencode serve"));
   const [first] = runtimes();
-  expect(first?.environment).toContainEqual(
-    expect.stringMatching(/^OPENCODE_CONFIG_DIR=(?:\/.+)?\/workspace\/agents$/),
-  );
+  expect(first?.environment).toContainEqual(expect.stringMatching(/^OPENCODE_CONFIG_DIR=\/.+\/agentrt$/));
   for (const { environment } of runtimes())
     expect(environment.filter((variable) => variable.includes("svc_sb_"))).toEqual([]);
   for (const { command } of inside()) expect(command).not.toMatch(/svc_(sb|pat|git)_/);

@@ -3,6 +3,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import type { DaemonHealth } from "../../src/contract/daemon.ts";
+import { readManifest } from "../../src/contract/manifest/manifest.ts";
 import { signUserContext, type UserContext } from "../../src/contract/user-context.ts";
 import { AGAINST_BINARIES, cleanEnvironment } from "./api.ts";
 import { type GitHttpServer, serveGit } from "./git-http.ts";
@@ -52,7 +53,7 @@ export interface Sandbox extends AsyncDisposable {
   call(method: string, path: string, role?: UserContext["role"], body?: unknown): Promise<Response>;
 }
 
-/** Answers `clone-credential`; `answer` says how. */
+/** Answers `clone-credential` and `agent-config`; `answer` says how. */
 export interface StandInApi extends Disposable {
   origin: string;
   asked: { path: string; authorization: string | null }[];
@@ -85,7 +86,8 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
       ? null
       : new Response("no", { status: 401, headers: { "WWW-Authenticate": "Basic" } }),
   );
-  const api = standInApi(options.api);
+  const main = () => mergedAgents(join(folder, "git/project.git"), sessionId);
+  const api = standInApi(options.api, main);
   const program = options.env?.["SVC_RUNTIME_USER"]
     ? await programForAnybody(folder)
     : runtimeProgram(folder);
@@ -200,15 +202,22 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   };
 }
 
-export function standInApi(answer: StandInApi["answer"] = () => null): StandInApi {
+/** @param agents the tar of the project's agents as they are merged; null: it has none */
+export function standInApi(
+  answer: StandInApi["answer"] = () => null,
+  agents: () => Uint8Array | null = () => null,
+): StandInApi {
   const asked: StandInApi["asked"] = [];
   const server = Bun.serve({
     hostname: "127.0.0.1",
     port: 0,
     fetch(request) {
       const authorization = request.headers.get("authorization");
-      asked.push({ path: new URL(request.url).pathname, authorization });
-      return api.answer(request) ?? grant(authorization);
+      const { pathname } = new URL(request.url);
+      asked.push({ path: pathname, authorization });
+      const granted = grant(authorization);
+      const isForAgents = granted.ok && pathname.endsWith("/git/agent-config");
+      return api.answer(request) ?? (isForAgents ? tarAnswer(agents()) : granted);
     },
   });
   const api: StandInApi = {
@@ -218,6 +227,19 @@ export function standInApi(answer: StandInApi["answer"] = () => null): StandInAp
     [Symbol.dispose]: () => void server.stop(true),
   };
   return api;
+}
+
+function tarAnswer(tar: Uint8Array | null): Response {
+  return new Response(tar && Buffer.from(tar), { status: tar === null ? 204 : 200 });
+}
+
+/** What svc's API sends: the folder that the manifest names, of the branch `main`, or of this one where there is none. */
+function mergedAgents(repository: string, otherwise: string): Uint8Array | null {
+  const git = (...args: string[]) => Bun.spawnSync(["git", "-C", repository, ...args]);
+  const branch = git("rev-parse", "--quiet", "--verify", "refs/heads/main").success ? "main" : otherwise;
+  const { manifest } = readManifest(git("show", `${branch}:svc.toml`).stdout.toString());
+  const { success, stdout } = git("archive", "--format=tar", `${branch}:${manifest?.opencode.configDir}`);
+  return success ? stdout : null;
 }
 
 function grant(authorization: string | null): Response {
