@@ -1,9 +1,9 @@
 import { eq } from "drizzle-orm";
 import { projects } from "../../db/schema/index.ts";
-import { AGENT_CONFIG_COMMIT, AGENT_CONFIG_MAX_BYTES } from "../contract/daemon.ts";
+import { AGENT_CONFIG_COMMIT } from "../contract/daemon.ts";
 import { SvcError } from "../contract/errors.ts";
 import type { Deps } from "../deps.ts";
-import { findAgentConfig } from "../projects/agent-config.ts";
+import { findAgentConfig, packAgentConfig } from "../projects/agent-config.ts";
 import { sessionOf } from "./issue.ts";
 
 /**
@@ -22,26 +22,7 @@ export async function sendAgentConfig(
   if (!project) throw new SvcError("not_found", "There is no such project.");
   const found = await findAgentConfig(deps, project);
   if (!found) return new Response(null, { status: 204 });
-  const { repo, commit, folder, directory } = found;
-  const parts: Uint8Array[] = [];
-  let bytes = 0;
-  await deps.git.archive(repo, {
-    commit,
-    tree: directory.id,
-    onBytes(part) {
-      parts.push(part);
-      bytes += part.length;
-      return bytes <= AGENT_CONFIG_MAX_BYTES;
-    },
-  });
-  if (bytes > AGENT_CONFIG_MAX_BYTES) {
-    const mib = AGENT_CONFIG_MAX_BYTES / 1024 / 1024;
-    throw new SvcError(
-      "payload_too_large",
-      `The folder "${folder}" on the branch ${project.defaultBranch} is larger than ${mib} MiB: it holds more than agents, skills and tools.`,
-    );
-  }
-  return new Response(Buffer.concat(parts), {
-    headers: { "Content-Type": "application/x-tar", [AGENT_CONFIG_COMMIT]: commit },
+  return new Response(await packAgentConfig(deps, project, found), {
+    headers: { "Content-Type": "application/x-tar", [AGENT_CONFIG_COMMIT]: found.commit },
   });
 }

@@ -1,4 +1,6 @@
 import type { ProjectRow } from "../auth/caller.ts";
+import { AGENT_CONFIG_MAX_BYTES } from "../contract/daemon.ts";
+import { SvcError } from "../contract/errors.ts";
 import { readManifest } from "../contract/manifest/manifest.ts";
 import type { Deps } from "../deps.ts";
 import type { Repository, TreeEntry } from "../git/git.ts";
@@ -31,4 +33,29 @@ export async function findAgentConfig(deps: Deps, project: ProjectRow): Promise<
   if (folder === undefined) return null;
   const directory = await deps.git.findEntry(repo, commit, Buffer.from(folder === "." ? "" : folder));
   return directory?.type === "directory" ? { repo, commit, folder, directory } : null;
+}
+
+/** The folder as a tar, whose paths begin in it. @throws payload_too_large */
+export async function packAgentConfig(
+  deps: Deps,
+  { defaultBranch }: ProjectRow,
+  { repo, commit, folder, directory }: AgentConfig,
+): Promise<Buffer<ArrayBuffer>> {
+  const parts: Uint8Array[] = [];
+  let bytes = 0;
+  await deps.git.archive(repo, {
+    commit,
+    tree: directory.id,
+    onBytes(part) {
+      parts.push(part);
+      bytes += part.length;
+      return bytes <= AGENT_CONFIG_MAX_BYTES;
+    },
+  });
+  if (bytes <= AGENT_CONFIG_MAX_BYTES) return Buffer.concat(parts);
+  const mib = AGENT_CONFIG_MAX_BYTES / 1024 / 1024;
+  throw new SvcError(
+    "payload_too_large",
+    `The folder "${folder}" on the branch ${defaultBranch} is larger than ${mib} MiB: it holds more than agents, skills and tools.`,
+  );
 }

@@ -2,6 +2,7 @@ import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import { guard } from "../auth/guard.ts";
 import { mintedProjectToken, mintProjectTokenBody, projectToken } from "../contract/account.ts";
+import { agent } from "../contract/agent.ts";
 import {
   createProjectBody,
   editProjectBody,
@@ -11,6 +12,7 @@ import {
 import type { Deps } from "../deps.ts";
 import { pageQuery, readPage } from "../http/page.ts";
 import { answer, listOf, ok, uuidParam } from "../http/schema.ts";
+import { listAgents } from "./agents.ts";
 import { createProject } from "./create.ts";
 import { deleteProject } from "./delete.ts";
 import { editProject, storeGitCredential } from "./edit.ts";
@@ -62,6 +64,10 @@ export const projectRoutes = (deps: Deps) =>
         detail: { responses: { 200: { description: "Server-sent events" } } },
       },
     )
+    .get("/:projectId/agents", ({ project }) => listAgents(deps, project), {
+      project: "write",
+      ...answer(200, Type.Object({ agents: Type.Array(agent) })),
+    })
     .put("/:projectId/git-credential", ({ project, body }) => storeGitCredential(deps, project, body), {
       project: "user",
       body: gitCredentialBody,

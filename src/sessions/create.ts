@@ -13,6 +13,7 @@ import { placeOf } from "../jobs/places.ts";
 import { takePlace } from "./cap.ts";
 import { ask } from "./goal.ts";
 import { addPrompt } from "./prompts/add.ts";
+import { requireAgent } from "./require-agent.ts";
 import { toWire } from "./wire.ts";
 
 /**
@@ -35,6 +36,8 @@ export async function createSession(
       { details: [{ path: "provider", message: "is not available on this server" }] },
     );
   }
+  const agentName = text("agent_name", wanted.agent_name);
+  if (agentName !== null) await requireAgent(deps, project, agentName);
   const now = deps.clock();
   const values: typeof projectSessions.$inferInsert = {
     sessionId,
@@ -43,7 +46,7 @@ export async function createSession(
     branchName: sessionId,
     baseRef: checkBranchName(wanted.base_ref ?? project.defaultBranch),
     name: text("name", wanted.name),
-    agentName: text("agent_name", wanted.agent_name),
+    agentName,
     model: text("model", wanted.model),
     initialPrompt: text("initial_prompt", wanted.initial_prompt, PROMPT_MAX_BYTES),
     provider,

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect } from "bun:test";
+import type { Agent } from "../../src/contract/agent.ts";
 import { type Api, startApi } from "../helpers/api.ts";
 import { type ScriptedModel, startModel } from "../helpers/model.ts";
 import { needs } from "../helpers/needs.ts";
@@ -49,6 +50,23 @@ async function knownIn(id: string): Promise<Record<string, string>> {
   }
   return known;
 }
+
+test("the agents that are listed are those that the runtime has, and it has no others to choose from", async () => {
+  const { body } = await api.call("GET", `/v1/projects/${projectId}/agents`);
+  const { session_id: id } = await asks("POST", "", { model: MODEL, agent_name: "reviewer" });
+  expect(await running(id)).toMatchObject({ status: "running", error: null });
+  const known = (await api.call("GET", `/v1/p/${id}/8000/agent`)).body
+    .filter(({ hidden }: { hidden?: boolean }) => !hidden)
+    .map(({ name, mode, native }: { name: string; mode: string; native: boolean }) => ({
+      name,
+      mode,
+      source: native ? "runtime" : "project",
+    }));
+  const byName = (a: { name: string }, b: { name: string }) => (a.name < b.name ? -1 : 1);
+  const listed = body.agents.map(({ name, mode, source }: Agent) => ({ name, mode, source }));
+  expect(listed.toSorted(byName)).toEqual(known.toSorted(byName));
+  await asks("DELETE", `/${id}`);
+}, 180_000);
 
 test("a session from a branch that changes agents and skills has the merged ones; after the merge, the new", async () => {
   const changed = {

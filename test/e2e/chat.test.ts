@@ -5,6 +5,7 @@ import { needs } from "../helpers/needs.ts";
 import { allProcesses, type ProcessOf } from "../helpers/processes.ts";
 import { MODEL, RUNTIME, RUNTIME_NAME } from "../helpers/runtime.ts";
 import { svcOnScreen } from "../helpers/screen.ts";
+import { untilStatus } from "../helpers/sessions.ts";
 import { until } from "../helpers/until.ts";
 
 setDefaultTimeout(120_000);
@@ -65,10 +66,17 @@ describe("asking one thing", () => {
     expect(ran).toMatchObject({ code: 0, stdout: "after\n", stderr: "  ✓ bash ls\n✓ task Look around\n" });
   });
 
-  test("an agent that the project has not fails at once", async () => {
+  test("an agent that the project has no more fails at once", async () => {
+    const file = ".svc/agentrt/agents/nobody.md";
+    agent.remote.commit("main", { [file]: "Words.\n" });
     const made = await agent.api.call("POST", agent.sessions, {
       body: { model: MODEL, agent_name: "nobody" },
     });
+    const place = `${agent.sessions}/${made.body.session_id}`;
+    const look = async () => (await agent.api.call("GET", place)).body;
+    await untilStatus(look, ["running"], 60_000);
+    agent.remote.commit("main", { [file]: null });
+    await agent.api.call("POST", `${place}/restart`, { body: {} });
     const ran = await svc(["sessions", "chat", made.body.session_id, "--prompt", "x"], { env, seconds: 60 });
     expect(ran).toMatchObject({ code: 1, stderr: expect.stringContaining('Agent not found: "nobody"') });
     await agent.api.call("DELETE", `${agent.sessions}/${made.body.session_id}`);

@@ -22,7 +22,7 @@ describe("a session", () => {
   test("is created as it was asked for, boots step by step, and runs", async () => {
     const made = await bench.create({
       name: "Fix the login",
-      agent_name: "builder",
+      agent_name: "build",
       model: "provider/model",
       initial_prompt: "Fix it",
       base_ref: "refs/heads/main",
@@ -32,7 +32,7 @@ describe("a session", () => {
       branch_name: made.session_id,
       base_ref: "main",
       name: "Fix the login",
-      agent_name: "builder",
+      agent_name: "build",
       model: "provider/model",
       status: "provisioning",
       error: null,
@@ -61,7 +61,7 @@ describe("a session", () => {
     await bench.api.call("PUT", `/v1/projects/${bench.projectId}/secrets/API_KEY`, {
       body: { value: "s3cret\n" },
     });
-    const { session_id: id } = await bench.create({ model: "a/b", agent_name: "x", initial_prompt: "do" });
+    const { session_id: id } = await bench.create({ model: "a/b", agent_name: "plan", initial_prompt: "do" });
     await bench.becomes(id, "running");
     const { SVC_TOKEN, SVC_CLI_TOKEN, SVC_EXECUTOR_TOKEN, SVC_PROJECT_SECRETS_REVISION, ...rest } =
       bench.provider.sandboxes.get(id)?.environment ?? {};
@@ -75,7 +75,7 @@ describe("a session", () => {
       SVC_BASE_REF: "main",
       SVC_SERVICE_PORT: "8000",
       SVC_API_URL: "http://api.test/v1",
-      SVC_AGENT_NAME: "x",
+      SVC_AGENT_NAME: "plan",
       SVC_OPENCODE_MODEL: "a/b",
       SVC_INITIAL_PROMPT: "do",
       SVC_BOOTSTRAP_OPENCODE_SESSION: "1",

@@ -1,3 +1,4 @@
+import { RUNTIME_AGENTS } from "../runtime.ts";
 import { appsShape, readApp } from "./apps.ts";
 import { goodItems, parseFile } from "./file.ts";
 import { path as pathKind } from "./kinds.ts";
@@ -17,9 +18,6 @@ interface Claim {
   is: "file" | "folder";
   path: string;
 }
-
-/** Agents that every runtime has (opencode, `GET /agent`). */
-const BUILT_IN: ReadonlySet<string> = new Set(["build", "plan", "general", "explore"]);
 
 /**
  * Reads a manifest in its repository. Beside what is wrong in itself it is told what it says of the repository and is not
@@ -89,7 +87,7 @@ function agentsOf(root: Table, problems: readonly Problem[]): { at: Path; agent:
 }
 
 async function problemsOfAgent(at: Path, agent: string, folder: string, look: Look): Promise<Problem[]> {
-  if (BUILT_IN.has(agent)) return [];
+  if (RUNTIME_AGENTS.some(({ name }) => name === agent)) return [];
   for (const kind of ["agents", "agent"]) {
     const file = join(folder, `${kind}/${agent}.md`);
     if (pathKind.fits(file) && (await look(file)) === "file") return [];

@@ -1,0 +1,182 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { renameSync } from "node:fs";
+import type { Agent } from "../../src/contract/agent.ts";
+import type { Change } from "../helpers/remote.ts";
+import { type SessionBench, startSessions } from "../helpers/sessions.ts";
+
+let bench: SessionBench;
+beforeAll(async () => {
+  bench = await startSessions();
+}, 60_000);
+afterAll(() => bench.stop());
+
+const FOLDER = ".svc/agentrt";
+const BUILT_IN = ["build", "explore", "general", "plan"];
+
+/** Gives the default branch exactly these files, below the folder of agents unless they begin with a slash. */
+function merge(files: Record<string, Change>): void {
+  const gone = bench.remote.git("ls-tree", "-r", "--name-only", "main").split("\n").filter(Boolean);
+  bench.remote.commit("main", {
+    ...Object.fromEntries(gone.map((path) => [path, null])),
+    "a.txt": "1\n",
+    ...Object.fromEntries(
+      Object.entries(files).map(([path, text]) => [
+        path.startsWith("/") ? path.slice(1) : `${FOLDER}/${path}`,
+        text,
+      ]),
+    ),
+  });
+}
+
+const list = async (): Promise<Agent[]> => {
+  const { status, body } = await bench.api.call("GET", `/v1/projects/${bench.projectId}/agents`);
+  expect(status).toBe(200);
+  return body.agents;
+};
+const create = (agent_name: string) => bench.call("POST", "", { body: { agent_name } });
+const agentFile = (lines: string) => `---\n${lines}\n---\nWords.\n`;
+
+describe("the agents of a project", () => {
+  const own = (name: string, change: Partial<Agent> = {}): Agent => ({
+    name,
+    description: null,
+    mode: "all",
+    source: "project",
+    ...change,
+  });
+
+  test.each<[string, Record<string, Change>, Agent[]]>([
+    ["none of its own", {}, []],
+    [
+      "a file, with what stands before its text",
+      { "agents/a.md": agentFile("# a remark\ndescription: Reviews.\nmode: primary\nmodel: x/y") },
+      [own("a", { description: "Reviews.", mode: "primary" })],
+    ],
+    ["a file without that", { "agents/a.md": "Words.\n" }, [own("a")]],
+    ["one that cannot be read", { "agents/a.md": agentFile("description: a: b\n- x") }, [own("a")]],
+    ["of other kinds", { "agents/a.md": agentFile("description: [1]\nmode: 7") }, [own("a")]],
+    [
+      "with the ends of lines of Windows",
+      { "agents/a.md": "---\r\nmode: subagent\r\n---\r\n" },
+      [own("a", { mode: "subagent" })],
+    ],
+    [
+      "in all the folders that the runtime reads, and below them",
+      {
+        "agent/a.md": "x",
+        "agents/sub/b.md": "x",
+        "mode/c.md": "x",
+        "modes/d.md": agentFile("mode: subagent"),
+      },
+      [own("a"), own("c", { mode: "primary" }), own("d", { mode: "primary" }), own("sub/b")],
+    ],
+    ["what is no agent is none", { "agents/a.txt": "x", "skills/agents/b.md": "x", "a.md": "x" }, []],
+    [
+      "a link counts, as it does for the runtime",
+      { "agents/a.md": { link: "../b.md" }, "b.md": "x" },
+      [own("a")],
+    ],
+    [
+      "settings",
+      {
+        "opencode.json": '{ "agent": { "a": { "description": "A.", "mode": "primary" }, "b": {} } }',
+        "opencode.jsonc": '{ // a remark\n "agent": { "b": { "description": "B." }, }, }',
+      },
+      [own("a", { description: "A.", mode: "primary" }), own("b", { description: "B." })],
+    ],
+    ["settings that cannot be read", { "opencode.json": "{", "agents/a.md": "x" }, [own("a")]],
+    [
+      "settings of other kinds",
+      { "opencode.json": '{ "agent": [1, null] }', "agents/a.md": "x" },
+      [own("0"), own("1"), own("a")],
+    ],
+    [
+      "hostile keys",
+      { "opencode.json": '{ "agent": { "__proto__": {}, "toString": {} } }' },
+      [own("__proto__"), own("toString")],
+    ],
+    [
+      "another folder by the manifest",
+      {
+        "/svc.toml": 'svc_version = 1\n[opencode]\nconfig_dir = "x"\n',
+        "/x/agents/a.md": "x",
+        "agents/b.md": "x",
+      },
+      [own("a")],
+    ],
+  ])("%s", async (_, files, wanted) => {
+    merge(files);
+    const found = await list();
+    expect(found.slice(0, -BUILT_IN.length)).toEqual(wanted);
+    expect(found.slice(-BUILT_IN.length).map(({ name, source }) => [name, source])).toEqual(
+      BUILT_IN.map((name) => [name, "runtime"]),
+    );
+  });
+
+  test("one of the runtime's can be changed and taken away", async () => {
+    merge({
+      "agents/plan.md": agentFile("description: Ours."),
+      "agents/explore.md": agentFile("disable: true"),
+      "opencode.json": '{ "agent": { "general": { "disable": true } } }',
+    });
+    const found = await list();
+    expect(found.map(({ name, source }) => [name, source])).toEqual([
+      ["plan", "project"],
+      ["build", "runtime"],
+    ]);
+    expect(found[0]).toMatchObject({ description: "Ours.", mode: "primary" });
+  });
+
+  test("long words are cut, many agents too", async () => {
+    const many = Array.from({ length: 300 }, (_, index) => [`agents/a${index}.md`, "x"]);
+    merge({
+      "agents/long.md": agentFile(`description: ${"x".repeat(9000)}`),
+      "agents/big.md": "x".repeat(200_000),
+    });
+    const found = await list();
+    expect(found.find(({ name }) => name === "long")?.description).toHaveLength(500);
+    expect(found.map(({ name }) => name)).toContain("big");
+    merge(Object.fromEntries(many));
+    expect(await list()).toHaveLength(200);
+  });
+
+  test("an empty repository has the runtime's", async () => {
+    const { body } = await bench.api.call("POST", "/v1/projects", { body: { name: "Empty" } });
+    const answer = await bench.api.call("GET", `/v1/projects/${body.project_id}/agents`);
+    expect(answer.body.agents.map(({ name }: Agent) => name)).toEqual(BUILT_IN);
+  });
+});
+
+describe("agent_name", () => {
+  test("has to be an agent of the default branch, or the runtime's: else 400, with those that there are", async () => {
+    merge({ "agents/reviewer.md": "x" });
+    bench.remote.commit("feature", { [`${FOLDER}/agents/planted.md`]: "x" }, { from: "main" });
+    for (const name of ["reviewer", "build"]) {
+      const made = await create(name);
+      expect([made.status, made.body.agent_name]).toEqual([201, name]);
+    }
+    const missing = { agent_name: "planted", base_ref: "feature" };
+    for (const body of [missing, { agent_name: "Reviewer" }, { agent_name: "../reviewer" }]) {
+      const refused = await bench.call("POST", "", { body });
+      expect([refused.status, refused.body.code, refused.body.details[0].path]).toEqual([
+        400,
+        "validation_failed",
+        "agent_name",
+      ]);
+      expect(refused.body.error).toContain("There are: reviewer, build, explore, general, plan.");
+    }
+    expect((await bench.call("GET", "")).body.sessions).toHaveLength(2);
+  });
+
+  test("while the repository does not answer nobody is kept from starting one", async () => {
+    const away = `${bench.remote.path}.away`;
+    renameSync(bench.remote.path, away);
+    try {
+      const made = await create("anybody");
+      expect([made.status, made.body.agent_name]).toEqual([201, "anybody"]);
+      expect((await bench.api.call("GET", `/v1/projects/${bench.projectId}/agents`)).status).toBe(502);
+    } finally {
+      renameSync(away, bench.remote.path);
+    }
+  });
+});
