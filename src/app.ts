@@ -26,6 +26,10 @@ import { secretRoutes } from "./secrets/routes.ts";
 import { promptRoutes } from "./sessions/prompts/routes.ts";
 import { sessionRoutes } from "./sessions/routes.ts";
 import { signInRoutes } from "./sign-in/routes.ts";
+import { triggerRoutes } from "./triggers/routes.ts";
+import { webhookRoutes } from "./triggers/webhook-routes.ts";
+
+const WEBHOOKS = "/v1/webhooks/";
 
 /**
  * The HTTP API. Errors, limits and logging first, since hooks bind only what is registered after them; then the
@@ -54,7 +58,8 @@ export function createApp(deps: Deps) {
       Object.assign(set.headers, answer.headers, { "x-request-id": id });
       return toBody(answer);
     })
-    .onParse(({ request }) => readJson(request))
+    // a webhook is signed as it came, and read by whoever knows its secret
+    .onParse(({ request, path }) => (path.startsWith(WEBHOOKS) ? null : readJson(request)))
     .onAfterResponse(({ request, route, set }) => {
       const { id, started } = seen(request);
       const seconds = (performance.now() - started) / 1000;
@@ -102,7 +107,9 @@ export function createApp(deps: Deps) {
         .use(promptRoutes(deps))
         .use(proxyRoutes(deps))
         .use(changeRequestRoutes(deps))
-        .use(commentRoutes(deps)),
+        .use(commentRoutes(deps))
+        .use(triggerRoutes(deps))
+        .use(webhookRoutes(deps)),
     )
     .use(dashboardRoutes());
   const methods = methodTable(app.routes);

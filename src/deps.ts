@@ -39,7 +39,7 @@ export interface Deps {
   verdicts: Map<string, Comparison>;
   turns: Pick<Turns, "take">;
   /** Called between the steps of a merge and of a push; a test ends the process or the database there. */
-  checkpoint: (step: MergeStep | PushStep | SessionStep | PromptStep) => void | Promise<void>;
+  checkpoint: (step: MergeStep | PushStep | SessionStep | PromptStep | FiringStep) => void | Promise<void>;
 }
 
 /** The steps of a session's start, stop and deletion: what has been done when the checkpoint is called. */
@@ -59,6 +59,9 @@ export type SessionStep = (typeof SESSION_STEPS)[number];
 /** The steps of a prompt: what has been done when the checkpoint is called. */
 export const PROMPT_STEPS = ["prompt-marked", "prompt-given", "prompt-recorded"] as const;
 export type PromptStep = (typeof PROMPT_STEPS)[number];
+
+/** The steps of a firing: what has been done, and not yet committed, when the checkpoint is called. */
+export type FiringStep = "firing-recorded";
 
 /** The steps of a merge, in order: what has been done when the checkpoint is called. */
 export const MERGE_STEPS = ["commit-written", "intent-recorded", "pushed", "kept", "merge-recorded"] as const;

@@ -23,6 +23,8 @@ import { createSandboxes } from "./sandboxes/create.ts";
 import { stopWithServer } from "./sessions/end-with-server.ts";
 import { keepSessions } from "./sessions/keep.ts";
 import { makeFirstUserLink } from "./sign-in/links.ts";
+import { applyTriggers } from "./triggers/apply.ts";
+import { keepTriggers } from "./triggers/keep.ts";
 import { Turns } from "./turns.ts";
 
 export interface Server {
@@ -35,7 +37,7 @@ export interface Server {
 }
 
 /** The parts of svc that manifests drive. */
-const MANIFEST_FEATURES: readonly ManifestFeature[] = [];
+const MANIFEST_FEATURES: readonly ManifestFeature[] = [applyTriggers];
 
 interface ServeChanges extends Partial<Deps> {
   gitLimits?: Partial<GitLimits>;
@@ -114,6 +116,7 @@ export async function serve(
     place.port = http.port;
     opened.push(() => http.stop());
     const endKeeping = await keepSessions(deps);
+    const endTriggers = keepTriggers(deps);
     const endFollowing = await followDefaultBranches(deps, manifestFeatures);
     const closeAdmin = listenForAdmin(config.dataDir, (command) =>
       runAdminCommand({ db: deps.db, keys, site: publicUrl(deps) }, command),
@@ -129,7 +132,7 @@ export async function serve(
         closeAdmin();
         http.close();
         await endKeeping();
-        await endFollowing();
+        await Promise.all([endFollowing(), endTriggers()]);
         await jobs.stop();
         // they would never end by themselves
         await events.close();

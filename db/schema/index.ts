@@ -13,3 +13,4 @@ export * from "./server.ts";
 export * from "./session.ts";
 export * from "./sign-in.ts";
 export * from "./token.ts";
+export * from "./trigger.ts";

@@ -40,6 +40,7 @@ export const ERROR_STATUS = {
   slug_taken: 409,
   email_taken: 409,
   last_owner: 409,
+  secret_missing: 409,
   session_exists: 409,
   session_busy: 409,
   session_failed: 409,

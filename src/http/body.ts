@@ -6,7 +6,7 @@ import { BODY_MAX_BYTES } from "../contract/limits.ts";
  * @throws payload_too_large past 1 MiB, however the length is declared; invalid_json.
  */
 export async function readJson(request: Request): Promise<unknown> {
-  const bytes = await readBounded(request);
+  const bytes = await readBounded(request, BODY_MAX_BYTES);
   if (bytes.byteLength === 0) return undefined;
   try {
     return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes), printable);
@@ -24,19 +24,25 @@ function printable(_: string, value: unknown): unknown {
   return value;
 }
 
-async function readBounded(request: Request): Promise<Uint8Array> {
-  if (Number(request.headers.get("content-length") ?? 0) > BODY_MAX_BYTES) throw tooLarge();
+/** A request's body as it came. @throws payload_too_large past `max` bytes, however the length is declared */
+export async function readBounded(request: Request, max: number): Promise<Uint8Array> {
+  refuseLarger(request, max);
   if (!request.body) return new Uint8Array();
   const parts: Uint8Array[] = [];
   let size = 0;
   for await (const part of request.body) {
     size += part.byteLength;
-    if (size > BODY_MAX_BYTES) throw tooLarge();
+    if (size > max) throw tooLarge(max);
     parts.push(part);
   }
   return Buffer.concat(parts);
 }
 
-function tooLarge(): SvcError {
-  return new SvcError("payload_too_large", `The body is larger than ${BODY_MAX_BYTES} bytes.`);
+/** Refuses a body that says that it is larger than `max` bytes, before any of it is read. @throws payload_too_large */
+export function refuseLarger(request: Request, max: number): void {
+  if (Number(request.headers.get("content-length") ?? 0) > max) throw tooLarge(max);
+}
+
+function tooLarge(max: number): SvcError {
+  return new SvcError("payload_too_large", `The body is larger than ${max} bytes.`);
 }

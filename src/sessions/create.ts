@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import type { Db } from "../../db/client.ts";
 import { isForeignKeyViolation } from "../../db/errors.ts";
 import { projectSessions } from "../../db/schema/index.ts";
 import type { Caller, ProjectRow } from "../auth/caller.ts";
@@ -6,7 +7,7 @@ import { SvcError } from "../contract/errors.ts";
 import { NAME_MAX, PROMPT_MAX_BYTES } from "../contract/limits.ts";
 import type { CreateSessionBody, Session } from "../contract/session.ts";
 import type { Deps } from "../deps.ts";
-import { announce } from "../events/announce.ts";
+import { announce, type News } from "../events/announce.ts";
 import { checkBranchName } from "../git/refs.ts";
 import { storable } from "../http/text.ts";
 import { placeOf } from "../jobs/places.ts";
@@ -14,7 +15,9 @@ import { takePlace } from "./cap.ts";
 import { ask } from "./goal.ts";
 import { addPrompt } from "./prompts/add.ts";
 import { requireAgent } from "./require-agent.ts";
-import { toWire } from "./wire.ts";
+import { type SessionRow, toWire } from "./wire.ts";
+
+type NewSession = typeof projectSessions.$inferInsert;
 
 /**
  * Creates a session and asks for its sandbox: row, place under the account's cap and job are there together, or none is.
@@ -26,6 +29,28 @@ export async function createSession(
   project: ProjectRow,
   wanted: CreateSessionBody,
 ): Promise<Session> {
+  const session = newSession(deps, caller, project, wanted);
+  if (wanted.agent_name !== undefined) await requireAgent(deps, project, wanted.agent_name);
+  try {
+    return await deps.db.transaction(async (tx) => {
+      const row = await addSession(deps, tx, session);
+      await announce(tx, project.projectId, newsOfNew(row));
+      return toWire(deps, row, null);
+    });
+  } catch (error) {
+    if (isForeignKeyViolation(error))
+      throw new SvcError("not_found", "The project was deleted in the meantime.");
+    throw error;
+  }
+}
+
+/** The session that is wanted, as a row; nobody has asked yet for its agent (`requireAgent`). @throws validation_failed, invalid_ref */
+export function newSession(
+  deps: Deps,
+  caller: Pick<Caller, "userId">,
+  project: ProjectRow,
+  wanted: CreateSessionBody,
+): NewSession {
   const sessionId = (wanted.session_id ?? randomUUID()).toLowerCase();
   const provider = wanted.provider ?? deps.sandboxes.defaultName;
   if (!deps.sandboxes.get(provider)) {
@@ -36,17 +61,15 @@ export async function createSession(
       { details: [{ path: "provider", message: "is not available on this server" }] },
     );
   }
-  const agentName = text("agent_name", wanted.agent_name);
-  if (agentName !== null) await requireAgent(deps, project, agentName);
   const now = deps.clock();
-  const values: typeof projectSessions.$inferInsert = {
+  return {
     sessionId,
     projectId: project.projectId,
     accountId: project.accountId,
     branchName: sessionId,
     baseRef: checkBranchName(wanted.base_ref ?? project.defaultBranch),
     name: text("name", wanted.name),
-    agentName,
+    agentName: text("agent_name", wanted.agent_name),
     model: text("model", wanted.model),
     initialPrompt: text("initial_prompt", wanted.initial_prompt, PROMPT_MAX_BYTES),
     provider,
@@ -57,23 +80,28 @@ export async function createSession(
     updatedAt: now,
     lastActiveAt: now,
   };
-  try {
-    return await deps.db.transaction(async (tx) => {
-      await takePlace(deps, tx, project.accountId);
-      const [row] = await tx.insert(projectSessions).values(values).onConflictDoNothing().returning();
-      if (!row) throw new SvcError("session_exists", "There is a session with this id already.");
-      if (row.initialPrompt !== null)
-        await addPrompt(tx, sessionId, { promptId: sessionId, text: row.initialPrompt, by: caller, at: now });
-      await ask(deps, tx, row);
-      await announce(tx, project.projectId, { type: "session", id: sessionId, action: "created" });
-      return toWire(deps, row, null);
-    });
-  } catch (error) {
-    if (isForeignKeyViolation(error))
-      throw new SvcError("not_found", "The project was deleted in the meantime.");
-    throw error;
-  }
 }
+
+/**
+ * Writes a session's row, takes its place and asks for its sandbox, in the transaction of whoever wants it. What is left
+ * is to announce it, last of all: `newsOfNew`.
+ * @throws concurrent_session_limit, session_exists
+ */
+export async function addSession(deps: Deps, tx: Db, session: NewSession): Promise<SessionRow> {
+  await takePlace(deps, tx, session.accountId);
+  const [row] = await tx.insert(projectSessions).values(session).onConflictDoNothing().returning();
+  if (!row) throw new SvcError("session_exists", "There is a session with this id already.");
+  const { sessionId, initialPrompt: text, createdBy: userId, createdAt: at } = row;
+  if (text !== null) await addPrompt(tx, sessionId, { promptId: sessionId, text, by: { userId }, at });
+  await ask(deps, tx, row);
+  return row;
+}
+
+export const newsOfNew = ({ sessionId }: SessionRow): News => ({
+  type: "session",
+  id: sessionId,
+  action: "created",
+});
 
 function text(field: string, value: string | undefined, maxBytes = NAME_MAX * 4): string | null {
   return value === undefined ? null : storable(field, value, maxBytes);

@@ -1,0 +1,93 @@
+import { sql } from "drizzle-orm";
+import {
+  bigserial,
+  boolean,
+  index,
+  integer,
+  pgEnum,
+  pgTable,
+  text,
+  uniqueIndex,
+  uuid,
+} from "drizzle-orm/pg-core";
+import { FIRING_SOURCES, FIRING_STATES, TRIGGER_TYPES } from "../../src/contract/trigger.ts";
+import { accounts, users } from "./account.ts";
+import { projects } from "./project.ts";
+import { time } from "./time.ts";
+
+export const triggerType = pgEnum("trigger_type", TRIGGER_TYPES);
+export const firingSource = pgEnum("firing_source", FIRING_SOURCES);
+export const firingState = pgEnum("firing_state", FIRING_STATES);
+
+/** The triggers of the manifests on the default branches, and when they fire. */
+export const triggers = pgTable(
+  "triggers",
+  {
+    triggerId: uuid("trigger_id").primaryKey().defaultRandom(),
+    projectId: uuid("project_id")
+      .notNull()
+      .references(() => projects.projectId, { onDelete: "cascade" }),
+    slug: text("slug").notNull(),
+    /** Its place in the file. */
+    position: integer("position").notNull(),
+    type: triggerType("type").notNull(),
+    name: text("name"),
+    agent: text("agent"),
+    prompt: text("prompt").notNull(),
+    enabled: boolean("enabled").notNull(),
+    cron: text("cron"),
+    timezone: text("timezone").notNull(),
+    secretEnv: text("secret_env"),
+    /** Null of a webhook, and of one that is not enabled. */
+    nextFireAt: time("next_fire_at"),
+    lastFiredAt: time("last_fired_at"),
+    lastError: text("last_error"),
+    /** Why it cannot fire as the manifest has it, in words for a person. */
+    problem: text("problem"),
+  },
+  (table) => [
+    uniqueIndex("triggers_project_slug").on(table.projectId, table.slug),
+    index("triggers_next_fire_at").on(table.nextFireAt),
+  ],
+);
+
+/** What triggers have fired, lately, what waits to be, and what was not. */
+export const triggerFirings = pgTable(
+  "trigger_firings",
+  {
+    /** In the order in which they came. */
+    seq: bigserial("seq", { mode: "number" }).primaryKey(),
+    firingId: uuid("firing_id").notNull().defaultRandom(),
+    triggerId: uuid("trigger_id")
+      .notNull()
+      .references(() => triggers.triggerId, { onDelete: "cascade" }),
+    projectId: uuid("project_id")
+      .notNull()
+      .references(() => projects.projectId, { onDelete: "cascade" }),
+    accountId: uuid("account_id")
+      .notNull()
+      .references(() => accounts.accountId, { onDelete: "cascade" }),
+    /** What makes it the same firing when it is asked for again: a due time, a delivery. */
+    key: text("key").notNull(),
+    source: firingSource("source").notNull(),
+    state: firingState("state").notNull(),
+    dueAt: time("due_at").notNull(),
+    /** The last due time of those that were missed. */
+    dueUntil: time("due_until"),
+    /** Chosen with the row, so that a session is never made twice for it; null of what was missed. */
+    sessionId: uuid("session_id"),
+    /** Whom the session belongs to; null: whoever owns the account. */
+    createdBy: uuid("created_by").references(() => users.userId, { onDelete: "set null" }),
+    /** What the agent is told; null when it is over. */
+    prompt: text("prompt"),
+    error: text("error"),
+    createdAt: time("created_at").notNull(),
+    endedAt: time("ended_at"),
+  },
+  (table) => [
+    uniqueIndex("trigger_firings_trigger_key").on(table.triggerId, table.key),
+    index("trigger_firings_trigger_seq").on(table.triggerId, table.seq),
+    index("trigger_firings_waiting").on(table.accountId, table.seq).where(sql`${table.state} = 'waiting'`),
+    index("trigger_firings_waiting_project").on(table.projectId).where(sql`${table.state} = 'waiting'`),
+  ],
+);

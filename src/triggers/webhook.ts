@@ -1,0 +1,122 @@
+import { createHash, createHmac, randomUUID, timingSafeEqual } from "node:crypto";
+import { and, eq } from "drizzle-orm";
+import { projectSecrets, projects, triggers } from "../../db/schema/index.ts";
+import { addressOf, countAttempt, type Limit } from "../auth/attempts.ts";
+import type { ProjectRow } from "../auth/caller.ts";
+import { SvcError } from "../contract/errors.ts";
+import { UUID } from "../contract/id.ts";
+import { type Accepted, WEBHOOK_MAX_BYTES } from "../contract/trigger.ts";
+import type { Deps } from "../deps.ts";
+import { readBounded, refuseLarger } from "../http/body.ts";
+import { purposeOf } from "../secrets/row.ts";
+import { addFiring } from "./firing.ts";
+import type { TriggerRow } from "./row.ts";
+import { outsidePrompt } from "./webhook-prompt.ts";
+
+/** The same delivery without an id of its own counts as one that comes again for this long: twice that at most. */
+const REPLAY_MS = 10 * 60_000;
+/** Wrong signatures from one address: whoever sets up a webhook tries a few times. */
+const WRONG: Limit = { name: "webhook signature", max: 30, windowS: 60 };
+/** An id of a delivery, in characters: UUIDs, and whatever else a sender counts by. */
+const DELIVERY_MAX = 200;
+const SIGNATURE = /^sha256=([0-9a-f]{64})$/i;
+
+/**
+ * Takes a webhook (contract: Manifest). The firing is written down before it is answered; its session is made by whoever
+ * is first. A stranger learns only what the address holds, and costs one look at it; the body is read, to a bound, of
+ * those who bring a signature.
+ * @throws not_found (also for a trigger that is disabled or no webhook), conflict (no secret), payload_too_large,
+ *   unauthorized, rate_limited
+ */
+export async function takeWebhook(
+  deps: Deps,
+  request: Request,
+  { project: projectId, slug }: { project: string; slug: string },
+): Promise<Accepted> {
+  const { trigger, project, sealed } = await find(deps, projectId, slug);
+  refuseLarger(request, WEBHOOK_MAX_BYTES);
+  if (sealed === null) {
+    throw new SvcError(
+      "secret_missing",
+      "The project does not have the secret that signs this webhook: whoever looks after it sets the one that secret_env of the trigger names.",
+    );
+  }
+  const secret = deps.keys.open(project.projectId, purposeOf(trigger.secretEnv ?? ""), sealed);
+  const signature = signatureOf(request.headers);
+  const body = signature && (await readBounded(request, WEBHOOK_MAX_BYTES));
+  if (!body || !signature || !isSigned(secret, body, signature)) {
+    await countAttempt(deps, WRONG, addressOf(request));
+    throw unsigned();
+  }
+  const now = await deps.databaseTime(deps.db);
+  const sessionId = randomUUID();
+  const key = keyOf(request.headers, body, now);
+  const prompt = outsidePrompt(project, trigger, { headers: request.headers, body, now });
+  const firing = await addFiring(deps.db, trigger, project, {
+    key: key.now,
+    earlierKey: key.before,
+    source: "webhook",
+    sessionId,
+    prompt,
+    now,
+  });
+  deps.changes.notify("trigger");
+  return { status: "accepted", session_id: firing.sessionId ?? sessionId };
+}
+
+async function find(
+  deps: Deps,
+  id: string,
+  slug: string,
+): Promise<{ trigger: TriggerRow; project: ProjectRow; sealed: string | null }> {
+  const isIt = and(eq(triggers.projectId, id), eq(triggers.slug, slug));
+  const ofTrigger = and(
+    eq(projectSecrets.projectId, triggers.projectId),
+    eq(projectSecrets.name, triggers.secretEnv),
+  );
+  const [found] =
+    UUID.test(id) && !slug.includes("\0")
+      ? await deps.db
+          .select({ trigger: triggers, project: projects, sealed: projectSecrets.value })
+          .from(triggers)
+          .innerJoin(projects, eq(projects.projectId, triggers.projectId))
+          .leftJoin(projectSecrets, ofTrigger)
+          .where(isIt)
+      : [];
+  if (found?.trigger.enabled && found.trigger.type === "webhook") return found;
+  throw new SvcError("not_found", "There is no such webhook.");
+}
+
+/** Null: there is none of a form that could be right. */
+function signatureOf(headers: Headers): Buffer | null {
+  const text = headers.get("x-svc-signature") ?? headers.get("x-hub-signature-256") ?? "";
+  const [, hex] = SIGNATURE.exec(text) ?? [];
+  return hex === undefined ? null : Buffer.from(hex, "hex");
+}
+
+function isSigned(secret: string, body: Uint8Array, signature: Buffer): boolean {
+  return timingSafeEqual(createHmac("sha256", secret).update(body).digest(), signature);
+}
+
+/**
+ * What makes it the same delivery when it comes again: its body and the id that its sender gave it. Without an id the
+ * body alone does, in this stretch of time or the one before.
+ */
+function keyOf(headers: Headers, body: Uint8Array, now: Date): { now: string; before: string | null } {
+  const id = headers.get("x-svc-delivery") ?? headers.get("x-github-delivery");
+  const hash = createHash("sha256").update(body);
+  if (id !== null) {
+    const key = `delivery ${hash.update("\0").update(id.slice(0, DELIVERY_MAX)).digest("base64url")}`;
+    return { now: key, before: null };
+  }
+  const digest = hash.digest("base64url");
+  const stretch = Math.floor(now.getTime() / REPLAY_MS);
+  return { now: `body ${digest} ${stretch}`, before: `body ${digest} ${stretch - 1}` };
+}
+
+function unsigned(): SvcError {
+  return new SvcError(
+    "unauthorized",
+    "The signature is missing or wrong. Send X-Svc-Signature: sha256=<hex>, the HMAC-SHA256 of the body under the secret.",
+  );
+}
