@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect } from "bun:test";
 import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { buffer } from "node:stream/consumers";
+import { pack } from "tar-stream";
 import { ROOT } from "../../scripts/binaries.ts";
 import { signUserContext } from "../../src/contract/user-context.ts";
 import { createLocalProvider, type LocalOptions } from "../../src/sandboxes/local/local.ts";
@@ -329,9 +331,16 @@ describe("local sandboxes", () => {
       const repository = await createRepository(join(options.dataDir, "git", `${spec.projectId}.git`));
       await repository.write([{ name: "first", branch: spec.sessionId, files: { "a.txt": "1\n" } }]);
       const auth = { type: "basic", username: "x-access-token", token: "svc_git_of_the_tests" };
-      using git = serveGit(join(options.dataDir, "git"), ({ url }) =>
-        url.endsWith("/clone-credential") ? Response.json({ repo_url: url, auth, expires_at: null }) : null,
-      );
+      const agents = pack();
+      agents.entry({ name: "agents/a.md" }, "Words.\n");
+      agents.finalize();
+      const tar = await buffer(agents);
+      using git = serveGit(join(options.dataDir, "git"), ({ url }) => {
+        if (url.endsWith("/agent-config")) return new Response(tar);
+        return url.endsWith("/clone-credential")
+          ? Response.json({ repo_url: url, auth, expires_at: null })
+          : null;
+      });
       const environment = (apiUrl: string) => ({
         ...spec.environment(apiUrl),
         SVC_REPO_URL: `${git.origin}/${spec.projectId}.git`,
@@ -363,6 +372,9 @@ describe("local sandboxes", () => {
       expect(shown).toMatchObject({ uid: 1000, pid: 2, cwd: "/workspace" });
       expect(JSON.stringify(shown.env)).not.toContain(SERVICE_KEY);
       expect(shown.env).toMatchObject({ HOME: "/opt/svc/home", SVC_SESSION_ID: spec.sessionId });
+      const home = join(options.dataDir, "sandboxes", spec.sessionId);
+      const files = readdirSync(home, { recursive: true, encoding: "utf8" });
+      expect(files).toContainEqual(expect.stringMatching(/(?:^|\/)agentrt\/agents\/a\.md$/));
       expect(await real.find(spec.sessionId)).toEqual(sandbox);
       const begun = performance.now();
       await real.stop(spec.sessionId, 30_000);
