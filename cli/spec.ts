@@ -1,7 +1,16 @@
 import type { Context } from "./context.ts";
 
 /** What may be completed for a value by asking the configuration or the server. */
-export type Completes = "cr" | "session" | "host" | "project" | "branch" | "file" | "command" | "topic";
+export type Completes =
+  | "agent"
+  | "cr"
+  | "session"
+  | "host"
+  | "project"
+  | "branch"
+  | "file"
+  | "command"
+  | "topic";
 
 interface Named {
   readonly summary: string;

@@ -1,3 +1,4 @@
+import type { Agent } from "../../src/contract/agent.ts";
 import type { ChangeRequest } from "../../src/contract/change-request.ts";
 import type { Project } from "../../src/contract/project.ts";
 import type { Branch } from "../../src/contract/repository.ts";
@@ -211,6 +212,12 @@ async function values(scope: Context, what: Completes): Promise<Candidate[]> {
     return found.map(({ slug, name }) => ({ value: slug, text: name }));
   }
   const { id } = await scope.project();
+  if (what === "agent") {
+    const { agents } = await api.call<{ agents: Agent[] }>({ path: path`/projects/${id}/agents` });
+    return agents
+      .filter(({ mode }) => mode !== "subagent")
+      .map(({ name, description }) => ({ value: name, text: description ?? "" }));
+  }
   if (what === "session") {
     const found = await api.list<Session>({ path: path`/projects/${id}/sessions` }, "sessions", 200);
     return found.map(({ session_id, name, status }) => ({

@@ -156,7 +156,12 @@ export const create = spec({
       aliases: ["from"],
       completes: "branch",
     },
-    agent: { kind: "string", value: "name", summary: "The agent; the project's own if left out" },
+    agent: {
+      kind: "string",
+      value: "name",
+      completes: "agent",
+      summary: "The agent; the project's own if left out",
+    },
     model: { kind: "string", value: "name", summary: "The model; the agent's own if left out" },
     provider: {
       kind: "string",

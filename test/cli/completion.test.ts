@@ -77,6 +77,20 @@ test("sessions are offered by their ids, told apart by name and status", async (
   expect(await complete(["sessions", "new", "--base", "m"], api.env)).toEqual(["main"]);
 });
 
+test("agents are offered by their names, but those that only others call", async () => {
+  const agent = (name: string, mode: string) => ({
+    name,
+    mode,
+    description: `${name}\u202e`,
+    source: "project",
+  });
+  api.on("GET /projects/:p/agents", () => ({
+    agents: [agent("developer", "primary"), agent("docs/writer", "all"), agent("finder", "subagent")],
+  }));
+  const { stdout } = await svc(["__complete", "--", "sessions", "new", "--agent", "d"], { env: api.env });
+  expect(stdout).toBe("developer\tdeveloper\\u202e\ndocs/writer\tdocs/writer\\u202e\n");
+});
+
 test("a server that is slow, gone or angry costs no time and no word", async () => {
   const begun = Date.now();
   expect(await complete(["cr", "show", ""], { ...api.env, SVC_API_URL: "http://127.0.0.1:9" })).toEqual([]);

@@ -163,6 +163,7 @@ describe("svc init", () => {
     const skills = files.filter((file) => file.for.length > 0);
     expect(Object.fromEntries(skills.map((file) => [file.path.split("/")[0], file.for]))).toEqual(wanted);
     const skill = readFileSync(join(home.cwd, ".svc/agentrt/skills/svc/SKILL.md"), "utf8");
+    expect(skill.match(/^\d\. /gm)).toHaveLength(8);
     for (const { path } of skills) {
       expect(path).toEndWith("/skills/svc/SKILL.md");
       expect(readFileSync(join(home.cwd, path), "utf8")).toBe(skill);

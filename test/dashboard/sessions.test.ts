@@ -67,6 +67,35 @@ test("a session is started, watched step by step, named, stopped, started again 
   await close();
 });
 
+test("the agents of the project are offered, and another one is refused with their names", async () => {
+  pages.remote.commit("main", {
+    ".svc/agentrt/agents/developer.md": "---\ndescription: Does it.\n---\n",
+    ".svc/agentrt/agents/dev\u202eeloper.md": "x",
+    ".svc/agentrt/agents/finder.md": "---\nmode: subagent\n---\n",
+  });
+  const { page, faults, close } = await pages.open("/sessions/new");
+  const field = page.getByLabel("Agent", { exact: true });
+  const list = page.locator(`datalist[id="${await field.getAttribute("list")}"] option`);
+  await until("they are offered", async () => (await list.count()) > 0);
+  expect(
+    await list.evaluateAll((all) => all.map((each) => [each.getAttribute("value"), each.textContent])),
+  ).toEqual([
+    ["developer", "Does it."],
+    ["build", "Works on the code, with every tool."],
+    ["plan", "Looks into the code and makes plans, without editing."],
+  ]);
+  await field.fill("nobody");
+  await page.getByRole("button", { name: "Start the session" }).click();
+  await page.getByText('There is no agent "nobody" on the branch main').waitFor();
+  await field.fill("developer");
+  await page.getByRole("button", { name: "Start the session" }).click();
+  await page.getByText("Running", { exact: true }).waitFor();
+  const id = page.url().split("/").at(-1) ?? "";
+  expect((await pages.get(id)).agent_name).toBe("developer");
+  expect(faults()).toEqual([]);
+  await close();
+});
+
 test("a failed start names its step and shows the end of the log; a list is kept fresh", async () => {
   pages.provider.onStart = () => Promise.reject(new Error("no room"));
   const list = await pages.open("/sessions");

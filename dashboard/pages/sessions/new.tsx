@@ -14,6 +14,7 @@ import { Select, TextArea, TextField } from "../../parts/field.tsx";
 import { Failure } from "../../parts/notice.tsx";
 import { Page } from "../../parts/page.tsx";
 import { visibleText } from "../../parts/visible.tsx";
+import { AgentField } from "./agent-field.tsx";
 import { bytesOf } from "./bytes.ts";
 
 /** Branches that are offered: a longer list is searched for nothing in a select. */
@@ -65,13 +66,7 @@ export function NewSession() {
             value={fields.name}
             onChange={set("name")}
           />
-          <TextField
-            label="Agent"
-            hint="The project's own if left empty."
-            maxLength={NAME_MAX}
-            value={fields.agent}
-            onChange={set("agent")}
-          />
+          <AgentField projectId={project.project_id} value={fields.agent} onChange={set("agent")} />
           <TextField
             label="Model"
             hint="As provider/model; the agent's own if left empty."
