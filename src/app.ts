@@ -19,6 +19,7 @@ import { errorPage } from "./http/error-page.ts";
 import { toBody, toSvcError } from "./http/errors.ts";
 import { setFormats } from "./http/formats.ts";
 import { methodTable } from "./http/methods.ts";
+import { manifestRoutes } from "./manifest/routes.ts";
 import { projectRoutes } from "./projects/routes.ts";
 import { proxyRoutes } from "./proxy/routes.ts";
 import { repositoryRoutes } from "./repository/routes.ts";
@@ -101,6 +102,7 @@ export function createApp(deps: Deps) {
         .use(oneAccountRoutes(deps))
         .use(projectRoutes(deps))
         .use(gatewayRoutes(deps))
+        .use(manifestRoutes(deps))
         .use(secretRoutes(deps))
         .use(repositoryRoutes(deps))
         .use(sessionRoutes(deps))

@@ -33,7 +33,7 @@ export async function previewMerge(deps: Deps, project: ProjectRow, name: string
 const REMEMBERED_MAX = 2_000;
 
 /** The verdict on two commits: a stored one, else git's, which is stored. It never changes, so it never expires. */
-async function compareTips(
+export async function compareTips(
   deps: Deps,
   project: ProjectRow,
   { base, head }: { base: string; head: string },

@@ -14,6 +14,7 @@ import {
 } from "../contract/change-request.ts";
 import { sendToSessionBody, sentToSession } from "../contract/comment.ts";
 import { TITLE_MAX } from "../contract/limits.ts";
+import { changeRequestManifest } from "../contract/manifest/wire.ts";
 import { commit } from "../contract/repository.ts";
 import type { Deps } from "../deps.ts";
 import { pageQuery, readPage } from "../http/page.ts";
@@ -23,6 +24,7 @@ import { closeChangeRequest, reopenChangeRequest } from "./close.ts";
 import { listCrCommits } from "./commits.ts";
 import { diffChangeRequest, streamDiff } from "./diff.ts";
 import { editChangeRequest } from "./edit.ts";
+import { checkManifest } from "./manifest.ts";
 import { mergeChangeRequest } from "./merge.ts";
 import { openChangeRequest } from "./open.ts";
 import { previewMerge } from "./preview.ts";
@@ -96,6 +98,10 @@ export const changeRequestRoutes = (deps: Deps) =>
     .get("/:crId/merge-preview", ({ project, params }) => previewMerge(deps, project, params.crId), {
       project: "write",
       ...answer(200, mergePreview),
+    })
+    .get("/:crId/manifest", ({ project, params }) => checkManifest(deps, project, params.crId), {
+      project: "write",
+      ...answer(200, changeRequestManifest),
     })
     .post(
       "/:crId/merge",

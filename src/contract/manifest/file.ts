@@ -10,7 +10,7 @@ type Parsed = { root: Table; error?: never } | { root: null; error: ManifestErro
 
 /** The tables of a manifest's text, or why there are none. */
 export function parseFile(text: string): Parsed {
-  if (text.length > MANIFEST_MAX_BYTES) {
+  if (text.length > MANIFEST_MAX_BYTES || new TextEncoder().encode(text).length > MANIFEST_MAX_BYTES) {
     return notRead(`The file is larger than ${MANIFEST_MAX_BYTES} bytes.`, 1, 1);
   }
   try {
