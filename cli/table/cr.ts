@@ -134,7 +134,7 @@ export const show = spec({
   summary: "Show a change request, what its review says and whether it can be merged",
   args: [CR],
   flags: {},
-  fields: [...CR_FIELDS, "merge_preview", "open_comments"],
+  fields: [...CR_FIELDS, "merge_preview", "manifest", "open_comments"],
   examples: [
     ["svc cr show 3", "One change request with its merge preview"],
     ["svc cr show 3 --jq .merge_preview.conflicts", "Paths that conflict"],

@@ -14,6 +14,7 @@ import {
   mergedChangeRequest,
   mergePreview,
 } from "../../src/contract/change-request.ts";
+import { changeRequestManifest, projectManifest } from "../../src/contract/manifest/wire.ts";
 import { project as projectSchema } from "../../src/contract/project.ts";
 import { setFormats } from "../../src/http/formats.ts";
 import { type Api, startApi } from "../helpers/api.ts";
@@ -53,6 +54,8 @@ test("the API document names every route of the specification", async () => {
       `PATCH ${crs}/{crId}`,
       `GET ${crs}/{crId}/diff`,
       `GET ${crs}/{crId}/merge-preview`,
+      `GET ${crs}/{crId}/manifest`,
+      "GET /v1/projects/{projectId}/manifest",
       `POST ${crs}/{crId}/merge`,
       `POST ${crs}/{crId}/close`,
       `POST ${crs}/{crId}/reopen`,
@@ -134,7 +137,7 @@ test("every answer is what the contract's schema says, and no more", async () =>
   setFormats();
   const remote = new Remote();
   remote.commit("main", { a: "1\n" });
-  remote.commit("work", { a: "2\n" }, { from: "main" });
+  remote.commit("work", { a: "2\n", "svc.toml": "typo = 1\n" }, { from: "main" });
   const made = await api.project(remote.url);
   const one = `/v1/projects/${made.project_id}`;
   const cr = `${one}/change-requests`;
@@ -159,6 +162,8 @@ test("every answer is what the contract's schema says, and no more", async () =>
     [changeRequest, await ask("PATCH", `${cr}/1`, { title: "u" })],
     [changeRequestDiff, await ask("GET", `${cr}/1/diff`)],
     [mergePreview, await ask("GET", `${cr}/1/merge-preview`)],
+    [changeRequestManifest, await ask("GET", `${cr}/1/manifest`)],
+    [projectManifest, await ask("GET", `${one}/manifest`)],
     [changeRequest, await ask("POST", `${cr}/1/close`)],
     [changeRequest, await ask("POST", `${cr}/1/reopen`)],
     [mergedChangeRequest, await ask("POST", `${cr}/1/merge`)],

@@ -97,9 +97,26 @@ describe("cr", () => {
     expect(stdout).toContain("svc cr show 3\n");
   });
 
+  test("show tells what a merge would break of the manifest, and nothing where it cannot be told", async () => {
+    const problem = { path: "x", line: 3, column: 7, severity: "error", message: "x \x1b[31m is wrong." };
+    const errors = [problem, { ...problem, line: 4, severity: "warning" }];
+    api.on("GET /projects/:p/change-requests/:n/manifest", () => ({
+      path: "svc.toml",
+      changed: true,
+      errors,
+    }));
+    expect((await run(["cr", "show", "3"])).stdout).toEndWith(
+      "\nManifest: svc.toml would have 1 error and 1 warning\n  error  svc.toml:3:7: x \\x1b[31m is wrong.\n  warning  svc.toml:4:7: x \\x1b[31m is wrong.\n",
+    );
+    api.on("GET /projects/:p/change-requests/:n/manifest", () => failure("not_found", "No such route.", 404));
+    const older = await run(["cr", "show", "3"]);
+    expect([older.code, older.stdout.includes("Manifest:")]).toEqual([0, false]);
+  });
+
   test("show --json holds the preview, and null where there is none", async () => {
     const open = JSON.parse((await run(["cr", "show", "3", "--json"])).stdout);
-    expect(open).toEqual({ ...changeRequest(), merge_preview: CLEAN, open_comments: 1 });
+    const manifest = { path: "svc.toml", changed: false, errors: [] };
+    expect(open).toEqual({ ...changeRequest(), merge_preview: CLEAN, manifest, open_comments: 1 });
     api.on("GET /projects/:p/change-requests/:n/merge-preview", () =>
       failure("branch_missing", "The branch fix-login is gone.", 409),
     );

@@ -76,6 +76,12 @@ test("no word of the server makes a terminal act, in any command", async () => {
         "/change-requests": () => Response.json({ change_requests: [cr, { ...cr, number: 4 }] }),
         "/3": () => Response.json({ change_request: cr }),
         "/merge-preview": () => Response.json(conflict),
+        "/manifest": () =>
+          Response.json({
+            path: ref,
+            changed: true,
+            errors: [{ path: title, message: text, line: 1, column: 1, severity: "error" }],
+          }),
         "/close": () => Response.json({ ...cr, status: "closed" }),
         "/diff": () => new Response(`diff --git a/${ref} b/${ref}\n@@ -1 +1 @@\n-${title}\n+${text}`),
         "/merge": () => failure("merge_conflict", title, 409, { conflicts: [ref] }),

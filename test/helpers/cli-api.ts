@@ -267,6 +267,7 @@ const DEFAULTS: Record<string, Route> = {
   [`GET ${CR}`]: () => ({ change_request: changeRequest() }),
   [`PATCH ${CR}`]: ({ body }) => changeRequest(body as Partial<ChangeRequest>),
   [`GET ${CR}/merge-preview`]: () => CLEAN,
+  [`GET ${CR}/manifest`]: () => ({ path: "svc.toml", changed: false, errors: [] }),
   [`GET ${CR}/comments`]: () => ({ comments: [comment()] }),
   [`POST ${CR}/comments`]: ({ body }) => Response.json(comment(body as Partial<Comment>), { status: 201 }),
   [`POST ${CR}/approve`]: () => changeRequest({ approvals: [approval()], required_approvals: 2 }),

@@ -12,6 +12,7 @@ import { previewText } from "./preview.ts";
 import { type Found, findCr } from "./reference.ts";
 import { approvalsText } from "./show-comments.ts";
 import { statusPaint } from "./show-cr.ts";
+import { manifestOf, manifestText } from "./show-manifest.ts";
 
 export const show: Handler<typeof table.show> = async (context, { args }) => {
   const found = await findCr(context, args.cr);
@@ -19,13 +20,15 @@ export const show: Handler<typeof table.show> = async (context, { args }) => {
     path: found.path,
     slow: true,
   });
-  const [preview, open_comments] = await Promise.all([
+  const [preview, manifest, open_comments] = await Promise.all([
     cr.status === "open" ? previewOf(found) : null,
+    cr.status === "open" ? manifestOf(found) : null,
     countOpen(found),
   ]);
   const merge_preview = preview && "failed" in preview ? null : preview;
-  await context.out.result({ ...cr, merge_preview, open_comments }, (view) =>
-    page(cr, preview, open_comments, view),
+  await context.out.result(
+    { ...cr, merge_preview, manifest, open_comments },
+    (view) => page(cr, preview, open_comments, view) + manifestText(manifest, view.paint),
   );
   if (open_comments > 0) await context.out.note(`Open comments: svc cr comments ${cr.number} --open`);
   if (cr.status === "open" && merge_preview?.can_merge && !merge_preview.is_up_to_date) {

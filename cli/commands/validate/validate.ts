@@ -1,16 +1,15 @@
 import { existsSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { readManifestIn } from "../../../src/contract/manifest/claims.ts";
-import type { ManifestError } from "../../../src/contract/manifest/manifest.ts";
 import type { Context } from "../../context.ts";
 import { CliError } from "../../failure.ts";
 import { findRepository } from "../../git-branch.ts";
 import { readText } from "../../input.ts";
 import type { Handler } from "../../spec.ts";
 import type * as table from "../../table/ship.ts";
-import { count, oneLine } from "../../text.ts";
+import { oneLine } from "../../text.ts";
 import { lookAtFiles } from "./look.ts";
-import { showProblem } from "./show.ts";
+import { showProblem, tally } from "./show.ts";
 
 const MANIFEST = "svc.toml";
 
@@ -39,11 +38,4 @@ async function whichFile({ system }: Context, given?: string): Promise<{ file: s
   throw new CliError("file", `There is no ${MANIFEST} in ${oneLine(root)}.`, {
     hint: "`svc init` writes one.",
   });
-}
-
-function tally(errors: readonly ManifestError[]): string {
-  const wrong = errors.filter(({ severity }) => severity === "error").length;
-  const warnings = errors.length - wrong;
-  const said = [wrong > 0 ? count(wrong, "error") : "", warnings > 0 ? count(warnings, "warning") : ""];
-  return said.filter((part) => part !== "").join(" and ");
 }

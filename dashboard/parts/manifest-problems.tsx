@@ -1,0 +1,37 @@
+import type { ManifestError } from "../../src/contract/manifest/manifest.ts";
+import { Visible } from "./visible.tsx";
+
+/** What is wrong with a manifest, each with its place in the file. The words are the file's own, in part. */
+export function ManifestProblems({
+  label,
+  errors,
+}: {
+  label: string;
+  errors: readonly Pick<ManifestError, "line" | "column" | "severity" | "message">[];
+}) {
+  const counted = errors.map((error, at) => ({ ...error, at }));
+  return (
+    <ul aria-label={label} className="mt-2 flex max-h-80 flex-col gap-1 overflow-y-auto text-sm">
+      {counted.map(({ at, line, column, severity, message }) => (
+        <li key={at} className="flex flex-wrap gap-x-2">
+          <span className={`font-medium ${severity === "error" ? "text-danger" : "text-warn"}`}>
+            {severity === "error" ? "Error" : "Warning"}
+          </span>
+          <span className="text-muted tabular-nums">
+            line {line}, column {column}
+          </span>
+          <Visible>{message}</Visible>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** `2 errors and 1 warning`. */
+export function tally(errors: readonly Pick<ManifestError, "severity">[]): string {
+  const wrong = errors.filter(({ severity }) => severity === "error").length;
+  const said = [counted(wrong, "error"), counted(errors.length - wrong, "warning")];
+  return said.filter((part) => part !== "").join(" and ");
+}
+
+const counted = (n: number, noun: string): string => (n === 0 ? "" : `${n} ${noun}${n === 1 ? "" : "s"}`);
