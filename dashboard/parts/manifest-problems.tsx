@@ -26,12 +26,3 @@ export function ManifestProblems({
     </ul>
   );
 }
-
-/** `2 errors and 1 warning`. */
-export function tally(errors: readonly Pick<ManifestError, "severity">[]): string {
-  const wrong = errors.filter(({ severity }) => severity === "error").length;
-  const said = [counted(wrong, "error"), counted(errors.length - wrong, "warning")];
-  return said.filter((part) => part !== "").join(" and ");
-}
-
-const counted = (n: number, noun: string): string => (n === 0 ? "" : `${n} ${noun}${n === 1 ? "" : "s"}`);

@@ -1,8 +1,9 @@
+import { tally } from "../../../src/contract/manifest/tally.ts";
 import type { ChangeRequestManifest } from "../../../src/contract/manifest/wire.ts";
 import { CliError } from "../../failure.ts";
 import type { Paint } from "../../output.ts";
 import { oneLine } from "../../text.ts";
-import { describeProblem, tally } from "../validate/show.ts";
+import { describeProblem } from "../validate/show.ts";
 import type { Found } from "./reference.ts";
 
 /** What a merge would make of the manifest. What cannot be told is null: the merge preview says why. */

@@ -1,6 +1,6 @@
 import type { ManifestError } from "../../../src/contract/manifest/manifest.ts";
 import type { Paint } from "../../output.ts";
-import { count, oneLine } from "../../text.ts";
+import { oneLine } from "../../text.ts";
 
 /** Columns of a source line that are shown, and how many of them stand before what is meant. */
 const SHOWN_MAX = 100;
@@ -32,12 +32,4 @@ function sourceOf(text: string, line: number, column: number): [source: string, 
   const shown = (part: string) => oneLine(part.replaceAll("\t", "  "));
   const before = shown(source.slice(from, column - 1));
   return [before + shown(source.slice(column - 1, from + SHOWN_MAX)), " ".repeat(Bun.stringWidth(before))];
-}
-
-/** `2 errors and 1 warning`. */
-export function tally(errors: readonly Pick<ManifestError, "severity">[]): string {
-  const wrong = errors.filter(({ severity }) => severity === "error").length;
-  const warnings = errors.length - wrong;
-  const said = [wrong > 0 ? count(wrong, "error") : "", warnings > 0 ? count(warnings, "warning") : ""];
-  return said.filter((part) => part !== "").join(" and ");
 }

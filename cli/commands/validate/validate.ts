@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { readManifestIn } from "../../../src/contract/manifest/claims.ts";
+import { tally } from "../../../src/contract/manifest/tally.ts";
 import type { Context } from "../../context.ts";
 import { CliError } from "../../failure.ts";
 import { findRepository } from "../../git-branch.ts";
@@ -9,7 +10,7 @@ import type { Handler } from "../../spec.ts";
 import type * as table from "../../table/ship.ts";
 import { oneLine } from "../../text.ts";
 import { lookAtFiles } from "./look.ts";
-import { showProblem, tally } from "./show.ts";
+import { showProblem } from "./show.ts";
 
 const MANIFEST = "svc.toml";
 

@@ -7,6 +7,7 @@ import { Visible } from "../../parts/visible.tsx";
 import { Approvals } from "./approvals.tsx";
 import { Composer } from "./composer.tsx";
 import { Description } from "./description.tsx";
+import { ManifestCheck } from "./manifest-check.tsx";
 import { MergeBox } from "./merge-box.tsx";
 import { useAct, type Where } from "./queries.ts";
 import type { Thread } from "./review.ts";
@@ -36,6 +37,7 @@ export function Conversation({ where, cr, threads, error }: Props) {
             </div>
           ))}
         </section>
+        {cr.status === "open" && <ManifestCheck where={where} />}
         <MergeBox where={where} cr={cr} />
         <NewComment where={where} />
       </div>

@@ -1,6 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import type { ChangeRequest, CrStatusFilter, MergePreview } from "../../../src/contract/change-request.ts";
 import type { Comment } from "../../../src/contract/comment.ts";
+import type { ChangeRequestManifest } from "../../../src/contract/manifest/wire.ts";
 import type { Commit } from "../../../src/contract/repository.ts";
 import { call } from "../../api/call.ts";
 import { useList } from "../../api/list.ts";
@@ -46,6 +47,14 @@ export function usePreview(where: Where, enabled: boolean) {
     queryKey: [...keyOf(where), "preview"],
     queryFn: ({ signal }) => call<MergePreview>("GET", `${under(where)}/merge-preview`, { signal }),
     enabled,
+  });
+}
+
+/** What a merge would make of the project's manifest. */
+export function useManifestCheck(where: Where) {
+  return useQuery({
+    queryKey: [...keyOf(where), "manifest"],
+    queryFn: ({ signal }) => call<ChangeRequestManifest>("GET", `${under(where)}/manifest`, { signal }),
   });
 }
 

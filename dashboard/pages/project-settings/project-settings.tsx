@@ -7,6 +7,7 @@ import { NextSteps } from "../projects/next-steps.tsx";
 import { Tokens } from "../tokens/tokens.tsx";
 import { DeleteProject } from "./delete-project.tsx";
 import { General } from "./general.tsx";
+import { Manifest } from "./manifest.tsx";
 import { RepositoryAddress } from "./repository.tsx";
 
 /** What a project is called, where its repository is, who gets in by token, and its end. */
@@ -15,6 +16,7 @@ export function ProjectSettings() {
   return (
     <Page title="Settings">
       <div className="max-w-5xl">
+        <Manifest project={project} />
         <General key={project.updated_at} project={project} />
         {!project.managed && <RepositoryAddress project={project} />}
         <Section

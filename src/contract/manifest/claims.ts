@@ -88,7 +88,7 @@ function agentsOf(root: Table, problems: readonly Problem[]): { at: Path; agent:
 
 async function problemsOfAgent(at: Path, agent: string, folder: string, look: Look): Promise<Problem[]> {
   if (RUNTIME_AGENTS.some(({ name }) => name === agent)) return [];
-  for (const kind of ["agents", "agent"]) {
+  for (const kind of ["agents", "agent", "modes", "mode"]) {
     const file = join(folder, `${kind}/${agent}.md`);
     if (pathKind.fits(file) && (await look(file)) === "file") return [];
   }
