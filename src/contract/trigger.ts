@@ -1,4 +1,5 @@
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
+import { changeRequest } from "./change-request.ts";
 import { PROMPT_MAX_BYTES } from "./limits.ts";
 
 /** Contract: Manifest. */
@@ -102,3 +103,19 @@ export type Fired = Static<typeof fired>;
 /** Answer to a webhook. */
 export const accepted = Type.Object({ status: Type.Literal("accepted"), session_id: uuid });
 export type Accepted = Static<typeof accepted>;
+
+/** Body of `PATCH /v1/projects/:id/triggers/:slug`. */
+export const switchBody = Type.Object({ enabled: Type.Boolean() });
+
+/**
+ * Answer to it. `unchanged`: the default branch says so already. `merged`: it does now. `open`: it will when the change
+ * request is merged; `reason` says why it is not.
+ */
+export const switched = Type.Object({
+  slug: text,
+  enabled: Type.Boolean({ description: "What was asked for" }),
+  status: oneOf(["unchanged", "merged", "open"] as const),
+  reason: nullable(text),
+  change_request: nullable(changeRequest),
+});
+export type Switched = Static<typeof switched>;

@@ -22,6 +22,7 @@ import { createMirrors } from "./mirrors.ts";
 import type { GitOptions } from "./options.ts";
 import { pushBranch } from "./push.ts";
 import { checkRemote } from "./remote.ts";
+import { replaceFile } from "./replace-file.ts";
 import { createServing } from "./serve/serving.ts";
 import { commitOfTag } from "./tags.ts";
 import { findEntry, listDirectory } from "./tree.ts";
@@ -114,6 +115,12 @@ export async function createGit(options: GitOptions): Promise<Git> {
           mirrors.use(repo, [request.base, request.head], (mirror) =>
             writeMergeCommit(engine, mirror, request),
           ),
+        ),
+      ),
+    replaceFile: (repo, request) =>
+      observed("replace_file", () =>
+        engine.merges(repo.id, () =>
+          mirrors.use(repo, [request.commit], (mirror) => replaceFile(engine, mirror, request)),
         ),
       ),
     push: (repo, request) => observed("push", () => push(repo, request)),

@@ -84,6 +84,13 @@ export interface Git {
   writeMerge(repo: Repository, request: MergeRequest): Promise<{ commit: string } | { conflicts: string[] }>;
 
   /**
+   * Writes the commit into the mirror that gives one file of a commit of the mirror other bytes. The same request always
+   * gives the same commit. No branch moves.
+   * @throws SvcError `not_found` when the commit has no such file
+   */
+  replaceFile(repo: Repository, request: ReplaceRequest): Promise<string>;
+
+  /**
    * Moves a branch of the remote from `from` to `to` as one compare-and-swap.
    * `moved`: the branch is at `to` now. `stale`: it was not at `from`; nothing changed. `rejected`: the host refused,
    * `reason` in its own words without control characters and credentials. `unknown`: the answer was lost; it may or may not have happened.
@@ -345,13 +352,25 @@ export interface DiffEntry {
   binary: boolean;
 }
 
-export interface MergeRequest {
-  base: string;
-  head: string;
+/** What a commit that svc writes says of itself. */
+export interface Authored {
   message: string;
   /** Author and committer, and the date of both in whole seconds. */
   identity: { name: string; email: string };
   date: Date;
+}
+
+export interface MergeRequest extends Authored {
+  base: string;
+  head: string;
+}
+
+export interface ReplaceRequest extends Authored {
+  /** The commit whose file it is, and the parent of the new one. */
+  commit: string;
+  /** Of a regular file that is there. */
+  path: string;
+  bytes: Uint8Array;
 }
 
 export interface PushRequest {

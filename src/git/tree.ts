@@ -26,9 +26,9 @@ export async function findEntry(
   };
   for (const name of path.length === 0 ? [] : partsOf(path)) {
     if (found.type !== "directory") return null;
-    const entry = find(await readTree(engine, mirror, found.id), found.id.length / 2, name);
-    if (!entry) return null;
-    found = entry;
+    const next = findName(await readTree(engine, mirror, found.id), found.id.length / 2, name);
+    if (!next) return null;
+    found = next.entry;
   }
   return await withSize(mirror, found);
 }
@@ -74,7 +74,8 @@ function partsOf(path: Uint8Array): Uint8Array[] {
   return [...parts, path.subarray(from)];
 }
 
-async function readTree(engine: Engine, mirror: Mirror, id: string): Promise<Buffer> {
+/** The bytes of a tree. @throws SvcError `payload_too_large`; MirrorDamaged */
+export async function readTree(engine: Engine, mirror: Mirror, id: string): Promise<Buffer> {
   const info = await mirror.objects.info(id);
   if (info?.type !== "tree") throw objectMissing();
   if (info.size > engine.limits.treeBytes) {
@@ -107,9 +108,15 @@ function* placesIn(tree: Buffer, idLength: number): Generator<Place> {
   }
 }
 
-function find(tree: Buffer, idLength: number, name: Uint8Array): TreeEntry | null {
+/** The entry of a name in a tree's bytes, and where in them its id stands. */
+export function findName(
+  tree: Buffer,
+  idLength: number,
+  name: Uint8Array,
+): { entry: TreeEntry; idAt: number } | null {
   for (const place of placesIn(tree, idLength)) {
-    if (tree.subarray(place.space + 1, place.nul).equals(name)) return entryAt(tree, place);
+    if (tree.subarray(place.space + 1, place.nul).equals(name))
+      return { entry: entryAt(tree, place), idAt: place.nul + 1 };
   }
   return null;
 }

@@ -1,11 +1,12 @@
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import { guard } from "../auth/guard.ts";
-import { fireBody, fired, triggerDetail, triggerList } from "../contract/trigger.ts";
+import { fireBody, fired, switchBody, switched, triggerDetail, triggerList } from "../contract/trigger.ts";
 import type { Deps } from "../deps.ts";
 import { answer } from "../http/schema.ts";
 import { fireByHand } from "./fire-by-hand.ts";
 import { getTrigger, listTriggers } from "./list.ts";
+import { switchTrigger } from "./switch.ts";
 
 /** Contract: Manifest. */
 export const triggerRoutes = (deps: Deps) =>
@@ -16,6 +17,11 @@ export const triggerRoutes = (deps: Deps) =>
       project: "write",
       ...answer(200, triggerDetail),
     })
+    .patch(
+      "/:slug",
+      ({ caller, project, params, body }) => switchTrigger(deps, caller, project, params.slug, body.enabled),
+      { project: "write", body: switchBody, ...answer(200, switched) },
+    )
     .post(
       "/:slug/fire",
       ({ caller, project, params, body, set }) => {
