@@ -1,3 +1,4 @@
+import type { AppLogLine } from "../src/contract/app.ts";
 import type { ErrorCode } from "../src/contract/errors.ts";
 import type { LogLine } from "../src/contract/session.ts";
 
@@ -23,6 +24,7 @@ export type LocalCode =
   | "session_failed"
   | "session_stopped"
   | "session_deleted"
+  | "deployment_failed"
   | "run_failed"
   | "run_aborted"
   | "run_rejected"
@@ -39,7 +41,7 @@ interface Extra {
   active_sessions?: number | undefined;
   session_id?: string | undefined;
   /** The end of a log that says more. */
-  log?: LogLine[] | undefined;
+  log?: readonly (LogLine | AppLogLine)[] | undefined;
 }
 
 /** The one error that the CLI throws on purpose: a sentence, what to do about it, and the exit code it means. */

@@ -1,5 +1,6 @@
 import type { Command, Group } from "./spec.ts";
 import { account } from "./table/account.ts";
+import { apps } from "./table/apps.ts";
 import { cr } from "./table/cr.ts";
 import { hosts } from "./table/hosts.ts";
 import { initializing } from "./table/init.ts";
@@ -14,6 +15,7 @@ import { tools } from "./table/tools.ts";
 export const TABLE: readonly (Group | Command)[] = [
   sessions,
   cr,
+  apps,
   repo,
   secrets,
   env,

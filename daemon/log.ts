@@ -6,22 +6,30 @@ export interface Log {
   runtime(line: string): void;
 }
 
+/** The log of a deployment: also with lines of the app's build, and of the app itself. */
+export interface AppLog extends Log {
+  build(line: string): void;
+  app(line: string): void;
+}
+
 /** Lines that wait to be written when nobody reads; past it they are dropped, so that memory has a bound. */
 const WAITING_MAX_BYTES = 1024 * 1024;
 /** A line's end is cut off past this: nobody reads it, and someone keeps it. */
 const LINE_MAX = 4096;
 
-/** Each line is `<ISO time> <agent|runtime> <text>`. */
-export function createLog(write: (text: string, done: () => void) => void = toStandardOutput): Log {
+/** Each line is `<ISO time> <agent|runtime|build|app> <text>`. */
+export function createLog(write: (text: string, done: () => void) => void = toStandardOutput): AppLog {
   let waiting = 0;
   let dropped = 0;
 
   return {
     say: (text) => put("agent", text),
     runtime: (line) => put("runtime", line),
+    build: (line) => put("build", line),
+    app: (line) => put("app", line),
   };
 
-  function put(source: "agent" | "runtime", text: string): void {
+  function put(source: "agent" | "runtime" | "build" | "app", text: string): void {
     if (waiting > WAITING_MAX_BYTES) {
       dropped++;
       return;

@@ -1,5 +1,6 @@
 import { basename } from "node:path";
 import { VERSION } from "../src/contract/version.ts";
+import { serveApp } from "./app/serve.ts";
 import { runEntrypoint } from "./entrypoint.ts";
 import { answerGit } from "./git/git-credential.ts";
 import { serveDaemon } from "./serve.ts";
@@ -41,7 +42,7 @@ function serve(): void {
     process.on("uncaughtException", (error) => process.stderr.write(`svc-agent: ${error.stack}\n`));
     process.on("unhandledRejection", (reason) => process.stderr.write(`svc-agent: ${reason}\n`));
     for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
-    const daemon = serveDaemon(settings);
+    const daemon = settings.app ? serveApp(settings, settings.app) : serveDaemon(settings);
     let isStopping = false;
     for (const signal of ["SIGTERM", "SIGINT"] as const) {
       process.on(signal, () => {

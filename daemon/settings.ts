@@ -1,8 +1,9 @@
 import { isAbsolute } from "node:path";
-import { DAEMON_PORT, type DaemonEnv, RUNTIME_PORT } from "../src/contract/daemon.ts";
+import { DAEMON_PORT, type DaemonApp, type DaemonEnv, RUNTIME_PORT } from "../src/contract/daemon.ts";
 import { isReservedName, SECRET_NAME } from "../src/contract/environment.ts";
 import { UUID } from "../src/contract/id.ts";
 import { parseJson } from "../src/contract/json.ts";
+import { readApp } from "./app/settings.ts";
 
 /** What the daemon is told by its environment (spec 2.8), read once. */
 export interface Settings {
@@ -39,6 +40,10 @@ export interface Settings {
   autoClone: boolean;
   /** Saved work to be brought back at boot. */
   restore: string | null;
+  /** What is deployed in this sandbox; null: it is an agent's. */
+  app: DaemonApp | null;
+  /** Where the app is to listen, if not on its own port. */
+  appPort: number | null;
   secrets: DaemonEnv;
   /** What the runtime inherits beside the secrets. */
   inherited: Readonly<Record<string, string>>;
@@ -59,6 +64,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 /** The daemon's own, or what would change how its runtime's programs start. */
 const NOT_INHERITED: ReadonlySet<string> = new Set([
   "SVC_TOKEN",
+  "SVC_APP",
   "SVC_RESTORE_COMMIT",
   "SVC_SERVICE_HOST",
   "SVC_RUNTIME_HOME",
@@ -104,6 +110,8 @@ export function readSettings(env: Environment, self: User | null): Settings {
     restore: env["SVC_RESTORE_COMMIT"]
       ? matching(env, "SVC_RESTORE_COMMIT", OBJECT_ID, "a commit's id")
       : null,
+    app: app(env),
+    appPort: env["SVC_RUNTIME_PORT"] ? port(env, "SVC_RUNTIME_PORT", 1, RUNTIME_PORT) : null,
     secrets: {
       revision: env["SVC_PROJECT_SECRETS_REVISION"] ?? "",
       env: Object.fromEntries(names.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]]))),
@@ -195,6 +203,14 @@ function wrap(env: Environment): string[] {
   if (!Array.isArray(words) || !words.every((word) => typeof word === "string" && !word.includes("\0")))
     throw new SettingsError("SVC_RUNTIME_WRAP must be a JSON list of strings: a command and its arguments.");
   return words;
+}
+
+function app(env: Environment): DaemonApp | null {
+  const text = env["SVC_APP"];
+  if (!text) return null;
+  const found = readApp(text);
+  if (!found) throw new SettingsError("SVC_APP must be what svc writes about a deployment, as JSON.");
+  return found;
 }
 
 function secretNames(env: Environment): string[] {

@@ -12,7 +12,8 @@ export const SNAPSHOT_FOLDER = join(import.meta.dir, "../node_modules/.cache/svc
  */
 export function snapshotFile(): string {
   const hash = new Bun.CryptoHasher("sha256");
-  for (const { tag } of readJournal()) hash.update(readFileSync(join(MIGRATIONS, `${tag}.sql`)));
+  for (const { tag, when } of readJournal())
+    hash.update(`${when}`).update(readFileSync(join(MIGRATIONS, `${tag}.sql`)));
   return `pglite-${version}-${hash.digest("hex").slice(0, 16)}.tar.gz`;
 }
 

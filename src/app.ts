@@ -3,6 +3,7 @@ import { openapi } from "@elysia/openapi";
 import { Elysia } from "elysia";
 import { oneAccountRoutes } from "./accounts/account-routes.ts";
 import { accountRoutes } from "./accounts/routes.ts";
+import { appRoutes } from "./apps/routes.ts";
 import { authRoutes } from "./auth/routes.ts";
 import { commentRoutes } from "./change-requests/comments/routes.ts";
 import { changeRequestRoutes } from "./change-requests/routes.ts";
@@ -108,6 +109,7 @@ export function createApp(deps: Deps) {
         .use(sessionRoutes(deps))
         .use(promptRoutes(deps))
         .use(proxyRoutes(deps))
+        .use(appRoutes(deps))
         .use(changeRequestRoutes(deps))
         .use(commentRoutes(deps))
         .use(triggerRoutes(deps))

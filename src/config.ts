@@ -55,6 +55,8 @@ export interface Config {
   previewHost: string | null;
   /** Sessions that an account may have at once, by its tier; `*` is for every tier that is not named. */
   sessionCaps: ReadonlyMap<string, number>;
+  /** Apps that an account may have in sandboxes at once. */
+  appCap: number;
   /** The model gateway that sandboxes get, when the operator has one; a project may bring its own keys as secrets. */
   modelGateway: ModelGateway | null;
   /** Who may make a user by themselves. */
@@ -78,6 +80,8 @@ const FOLDER_MAX_BYTES = 90;
 const PROGRAM_MAX_BYTES = 4096;
 /** Sessions of an account whose tier nothing is said about (contract: Sessions, sandboxes, proxy). */
 const SESSION_CAP = 20;
+/** As many as sessions: each has a sandbox. */
+const APP_CAP = 20;
 
 /** `[registry/]path[:tag][@digest]` (OCI distribution: Pulling manifests). */
 const IMAGE = /^[a-z0-9][\w.:/@-]{0,511}$/;
@@ -124,6 +128,7 @@ export function readConfig(env: Environment): Config {
     kubernetesNamespace: matching(env, "SVC_KUBERNETES_NAMESPACE", NAMESPACE, "the name of a namespace"),
     previewHost: previewHost(env),
     sessionCaps: sessionCaps(env),
+    appCap: integer(env, "SVC_APP_CAP", APP_CAP, 0, 100_000),
     modelGateway: modelGateway(env),
     signUp: oneOf(env, "SVC_SIGN_UP", SIGN_UP, "invited"),
     github: githubApp(env),

@@ -39,8 +39,10 @@ export interface Deps {
   verdicts: Map<string, Comparison>;
   turns: Pick<Turns, "take">;
   /** Called between the steps of a merge and of a push; a test ends the process or the database there. */
-  checkpoint: (step: MergeStep | PushStep | SessionStep | PromptStep | FiringStep) => void | Promise<void>;
+  checkpoint: (step: Step) => void | Promise<void>;
 }
+
+type Step = MergeStep | PushStep | SessionStep | PromptStep | FiringStep | DeployStep;
 
 /** The steps of a session's start, stop and deletion: what has been done when the checkpoint is called. */
 export const SESSION_STEPS = [
@@ -55,6 +57,10 @@ export const SESSION_STEPS = [
   "end-recorded",
 ] as const;
 export type SessionStep = (typeof SESSION_STEPS)[number];
+
+/** The steps of a deployment, beside those of its session: what has been done when the checkpoint is called. */
+export const DEPLOY_STEPS = ["deploy-begun", "deploy-settled"] as const;
+export type DeployStep = (typeof DEPLOY_STEPS)[number];
 
 /** The steps of a prompt: what has been done when the checkpoint is called. */
 export const PROMPT_STEPS = ["prompt-marked", "prompt-given", "prompt-recorded"] as const;

@@ -1,9 +1,11 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { createApp } from "./app.ts";
+import { createSiteServer } from "./apps/static/serve.ts";
 import { listenPrivately } from "./data-folder.ts";
 import type { Deps } from "./deps.ts";
 import { createGateway, isGitPath } from "./gateway/gateway.ts";
+import { SITE_HEADER } from "./proxy/apps.ts";
 import { createFront } from "./proxy/front.ts";
 import { type Listener, listen as listenSplicing } from "./splice/listen.ts";
 
@@ -56,6 +58,7 @@ export async function listen(deps: Deps): Promise<Listening> {
 function serveInside(deps: Deps, path: string): Bun.Server<undefined> {
   const app = createApp(deps);
   const gateway = createGateway(deps);
+  const serveSite = createSiteServer(deps);
   // Bun keeps `idleTimeout` on unix sockets too, but its types do not know it
   const place: object = { unix: path };
   return Bun.serve({
@@ -65,6 +68,9 @@ function serveInside(deps: Deps, path: string): Bun.Server<undefined> {
     // JSON bodies have a bound of their own, far below; pushes too.
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
     fetch(request, server) {
+      // the front alone says this: a client's own does not pass it
+      const site = request.headers.get(SITE_HEADER);
+      if (site !== null) return serveSite(request, site);
       if (!isGitPath(request.url)) return app.fetch(request);
       // a transfer has limits of its own, and is quiet while git works
       server.timeout(request, 0);

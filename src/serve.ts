@@ -2,6 +2,8 @@ import pino, { type Logger } from "pino";
 import { databaseTime } from "../db/time.ts";
 import { runAdminCommand } from "./admin/command.ts";
 import { listenForAdmin } from "./admin/socket.ts";
+import { applyApps } from "./apps/apply.ts";
+import { keepApps } from "./apps/keep.ts";
 import { publicUrl } from "./auth/public-url.ts";
 import { settleAll } from "./change-requests/settle.ts";
 import { Changes } from "./changes.ts";
@@ -37,7 +39,7 @@ export interface Server {
 }
 
 /** The parts of svc that manifests drive. */
-const MANIFEST_FEATURES: readonly ManifestFeature[] = [applyTriggers];
+const MANIFEST_FEATURES: readonly ManifestFeature[] = [applyTriggers, applyApps];
 
 interface ServeChanges extends Partial<Deps> {
   gitLimits?: Partial<GitLimits>;
@@ -115,7 +117,9 @@ export async function serve(
     const http = await listen(deps);
     place.port = http.port;
     opened.push(() => http.stop());
-    const endKeeping = await keepSessions(deps);
+    const endSessions = await keepSessions(deps);
+    const endApps = await keepApps(deps);
+    const endKeeping = () => Promise.all([endSessions(), endApps()]);
     const endTriggers = keepTriggers(deps);
     const endFollowing = await followDefaultBranches(deps, manifestFeatures);
     const closeAdmin = listenForAdmin(config.dataDir, (command) =>

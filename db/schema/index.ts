@@ -1,4 +1,5 @@
 export * from "./account.ts";
+export * from "./app.ts";
 export * from "./approval.ts";
 export * from "./change-request.ts";
 export * from "./comment.ts";

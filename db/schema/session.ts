@@ -3,6 +3,7 @@ import {
   BOOT_STEPS,
   LOG_SOURCES,
   PROVIDERS,
+  SESSION_PURPOSES,
   SESSION_STATUSES,
   STOP_REASONS,
 } from "../../src/contract/session.ts";
@@ -16,6 +17,7 @@ export const sandboxProvider = pgEnum("sandbox_provider", PROVIDERS);
 export const stopReason = pgEnum("stop_reason", STOP_REASONS);
 /** What the session is to be; what it is, its status says. */
 export const sessionGoal = pgEnum("session_goal", ["running", "stopped", "deleted"]);
+export const sessionPurpose = pgEnum("session_purpose", SESSION_PURPOSES);
 export const logSource = pgEnum("log_source", LOG_SOURCES);
 
 export const projectSessions = pgTable(
@@ -28,6 +30,8 @@ export const projectSessions = pgTable(
     accountId: uuid("account_id")
       .notNull()
       .references(() => accounts.accountId, { onDelete: "cascade" }),
+    /** What its sandbox is for; one of an app is a deployment's, and shown to nobody as a session. */
+    purpose: sessionPurpose("purpose").notNull().default("agent"),
     branchName: text("branch_name").notNull(),
     baseRef: text("base_ref").notNull(),
     name: text("name"),

@@ -19,6 +19,24 @@ export function savedRef(sessionId: string): string {
   return `refs/svc/saved/${sessionId}`;
 }
 
+/** What the daemon of a deployed app is to build and run: `SVC_APP`, as JSON. */
+export interface DaemonApp {
+  slug: string;
+  /** The full id of the commit to deploy. */
+  commit: string;
+  /** Relative to the repository's root; `.` is that. */
+  rootPath: string;
+  /** Commands, for a shell, in `rootPath`. */
+  build: string | null;
+  run: { command: string; port: number } | null;
+  /** The folder below `rootPath` that the build leaves a site in. */
+  output: string | null;
+  env: Readonly<Record<string, string>>;
+}
+
+/** How far the daemon of a deployed app has come; `built`: the site is there to be taken out. */
+export const APP_STAGES = ["building", "starting", "running", "built"] as const;
+
 /** What `GET /svc/health` answers, always with 200 (contract: Sessions, sandboxes, proxy). */
 export interface DaemonHealth {
   daemon: "ok";
@@ -46,9 +64,11 @@ export interface DaemonHealth {
   restored?: string;
   /** Why work is not saved, or was not brought back: a sentence for a person. */
   save_problem?: string;
+  /** Of a deployed app alone. */
+  app?: { stage: (typeof APP_STAGES)[number] };
   error?: {
-    /** What went wrong, of three kinds that want different remedies. */
-    kind: "clone" | "runtime" | "config";
+    /** What went wrong, of kinds that want different remedies. */
+    kind: "clone" | "runtime" | "config" | "build" | "app";
     /** A sentence for a person, without credentials. */
     message: string;
     /** Whether trying again may help: a refused credential or a missing branch does not mend itself. */

@@ -52,6 +52,7 @@ export const ERROR_STATUS = {
   prompt_exists: 409,
   prompt_not_queued: 409,
   too_many_comments: 409,
+  app_disabled: 409,
   refresh_in_progress: 409,
   not_fast_forward: 409,
   request_timeout: 408,

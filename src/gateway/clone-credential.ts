@@ -1,5 +1,5 @@
 import { timingSafeEqual } from "node:crypto";
-import { and, eq, sql } from "drizzle-orm";
+import { and, eq, or, sql } from "drizzle-orm";
 import type { Db } from "../../db/client.ts";
 import { prepared } from "../../db/prepared.ts";
 import {
@@ -10,7 +10,7 @@ import {
   tokens,
 } from "../../db/schema/index.ts";
 import { type ProjectRow, unauthorized } from "../auth/caller.ts";
-import { isAlive } from "../contract/session.ts";
+import { isAlive, type SESSION_PURPOSES } from "../contract/session.ts";
 import { CLONE_CREDENTIAL_PREFIX } from "../contract/token.ts";
 import type { Deps } from "../deps.ts";
 
@@ -57,7 +57,13 @@ export function writeCloneCredential(deps: Pick<Deps, "keys">, claims: CloneClai
 export async function resolveCloneCredential(
   deps: Deps,
   credential: string,
-): Promise<{ project: ProjectRow; sessionId: string; branch: string; saves: boolean }> {
+): Promise<{
+  project: ProjectRow;
+  sessionId: string;
+  branch: string;
+  purpose: (typeof SESSION_PURPOSES)[number];
+  saves: boolean;
+}> {
   const claims = readClaims(deps, credential);
   const { sessionId, projectId, branch, expiresAt, issuedFor, saves = false } = claims;
   if (expiresAt * 1000 <= deps.clock().getTime())
@@ -67,7 +73,7 @@ export async function resolveCloneCredential(
   if (!row || !isIssued || row.branch !== branch || !isAlive(row)) {
     throw unauthorized("The session of this clone credential has ended.");
   }
-  return { project: row.project, sessionId, branch, saves };
+  return { project: row.project, sessionId, branch, purpose: row.purpose, saves };
 }
 
 const liveSession = prepared((db: Db) =>
@@ -75,6 +81,7 @@ const liveSession = prepared((db: Db) =>
     .select({
       project: projects,
       branch: projectSessions.branchName,
+      purpose: projectSessions.purpose,
       status: projectSessions.status,
       serviceKeyHash: sessionSandboxes.serviceKeyHash,
       tokenId: tokens.tokenId,
@@ -85,7 +92,8 @@ const liveSession = prepared((db: Db) =>
       accountMembers,
       and(
         eq(accountMembers.accountId, projects.accountId),
-        eq(accountMembers.userId, projectSessions.createdBy),
+        // an app is the project's, and outlives the membership of whoever it was begun for
+        or(eq(accountMembers.userId, projectSessions.createdBy), eq(projectSessions.purpose, "app")),
       ),
     )
     .leftJoin(sessionSandboxes, eq(sessionSandboxes.sessionId, projectSessions.sessionId))

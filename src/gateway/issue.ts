@@ -4,7 +4,7 @@ import { resolveProject, unauthorized } from "../auth/caller.ts";
 import { SvcError } from "../contract/errors.ts";
 import { UUID } from "../contract/id.ts";
 import type { CloneCredential, CredentialScope } from "../contract/project.ts";
-import { isAlive } from "../contract/session.ts";
+import { isAlive, type SESSION_PURPOSES } from "../contract/session.ts";
 import { SERVICE_KEY_PREFIX, TOKEN_USER } from "../contract/token.ts";
 import type { Deps } from "../deps.ts";
 import { gitUrlOf } from "../projects/wire.ts";
@@ -25,6 +25,8 @@ export async function issueCloneCredential(
   scope?: CredentialScope,
 ): Promise<CloneCredential> {
   const session = await sessionOf(deps, authorization, projectName, scope === "saved");
+  if (scope === "saved" && session.purpose === "app")
+    throw new SvcError("forbidden", "A deployed app has no work to save.");
   const expiresAt = Math.floor(deps.clock().getTime() / 1000) + CLONE_CREDENTIAL_LIFE_S;
   const token = writeCloneCredential(deps, { ...session, expiresAt, saves: scope === "saved" });
   const base = deps.config.sandboxApiUrl ?? deps.config.publicUrl;
@@ -40,6 +42,7 @@ interface LiveSession {
   projectId: string;
   branch: string;
   issuedFor: string;
+  purpose: (typeof SESSION_PURPOSES)[number];
 }
 
 /**
@@ -64,7 +67,7 @@ export async function sessionOf(
   const branch = caller.sessionId && (await liveBranch(deps, projectId, caller.sessionId));
   if (!caller.sessionId || !branch)
     throw new SvcError("forbidden", "This token belongs to no session that runs.");
-  return { sessionId: caller.sessionId, projectId, branch, issuedFor: caller.tokenId };
+  return { sessionId: caller.sessionId, projectId, branch, issuedFor: caller.tokenId, purpose: "agent" };
 }
 
 async function sessionOfKey(deps: Deps, key: string, projectName: string): Promise<LiveSession> {
@@ -75,6 +78,7 @@ async function sessionOfKey(deps: Deps, key: string, projectName: string): Promi
       projectId: projectSessions.projectId,
       branch: projectSessions.branchName,
       status: projectSessions.status,
+      purpose: projectSessions.purpose,
     })
     .from(sessionSandboxes)
     .innerJoin(projectSessions, eq(projectSessions.sessionId, sessionSandboxes.sessionId))
@@ -86,6 +90,6 @@ async function sessionOfKey(deps: Deps, key: string, projectName: string): Promi
     throw new SvcError("forbidden", "This sandbox belongs to another project.");
   }
   if (!isAlive(row)) throw new SvcError("forbidden", "The session of this sandbox has ended.");
-  const { sessionId, projectId, branch } = row;
-  return { sessionId, projectId, branch, issuedFor: serviceKeyHash };
+  const { sessionId, projectId, branch, purpose } = row;
+  return { sessionId, projectId, branch, purpose, issuedFor: serviceKeyHash };
 }

@@ -13,6 +13,8 @@ export type Pusher =
   | { kind: "user"; id: string }
   | { kind: "project"; id: string }
   | { kind: "session"; id: string; branch: string }
+  /** The daemon of a deployed app, which only reads. */
+  | { kind: "app"; id: string }
   /** The daemon of a session's sandbox, as it saves work. */
   | { kind: "saver"; id: string; branch: string; ref: string };
 
@@ -28,10 +30,11 @@ export async function resolvePusher(
 ): Promise<{ pusher: Pusher; project: ProjectRow }> {
   const credential = readCredential(authorization);
   if (credential.startsWith(CLONE_CREDENTIAL_PREFIX)) {
-    const { project, sessionId, branch, saves } = await resolveCloneCredential(deps, credential);
+    const { project, sessionId, branch, purpose, saves } = await resolveCloneCredential(deps, credential);
     if (projectName.toLowerCase() !== project.projectId && projectName !== project.slug) {
       throw new SvcError("forbidden", "This clone credential belongs to another project.");
     }
+    if (purpose === "app") return { pusher: { kind: "app", id: sessionId }, project };
     if (saves) return { pusher: { kind: "saver", id: sessionId, branch, ref: savedRef(sessionId) }, project };
     return { pusher: { kind: "session", id: sessionId, branch }, project };
   }

@@ -24,6 +24,7 @@ export async function judgePush(
   ground: Ground,
   { ref, kind }: { ref: string; kind: UpdateKind },
 ): Promise<Refusal> {
+  if (pusher.kind === "app") return onlyReads;
   if (pusher.kind === "saver") return ref === pusher.ref ? null : onlySaves;
   if (!ref.startsWith(HEADS) && !ref.startsWith(TAGS)) return notOurs(ref);
   const branch = ref.startsWith(HEADS) ? ref.slice(HEADS.length) : null;
@@ -55,6 +56,11 @@ export async function judgePush(
   }
   return null;
 }
+
+const onlyReads = {
+  reason: "a deployed app only reads the repository",
+  advice: "Change it from a session, or from a clone of your own.",
+};
 
 const onlySaves = {
   reason: "this credential only saves the work of its session",

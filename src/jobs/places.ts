@@ -29,8 +29,11 @@ export function queueOf(work: (typeof WORK)[number], place: string): string {
 
 /** Every queue that this server does the work of. */
 export function queuesOf(server: { serverId: string }): string[] {
-  return placesOf(server).flatMap(queuesOfPlace);
+  return [...placesOf(server).flatMap(queuesOfPlace), APPS_QUEUE];
 }
+
+/** The queue that settles apps, by any server: keys are ids of apps, and of deployments' sessions. */
+export const APPS_QUEUE = "apps";
 
 /** Every queue of a place. */
 export function queuesOfPlace(place: string): string[] {

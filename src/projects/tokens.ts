@@ -63,7 +63,13 @@ async function requireSession(deps: Deps, project: ProjectRow, sessionId: string
   const [session] = await deps.db
     .select({ sessionId: projectSessions.sessionId })
     .from(projectSessions)
-    .where(and(eq(projectSessions.sessionId, sessionId), eq(projectSessions.projectId, project.projectId)));
+    .where(
+      and(
+        eq(projectSessions.sessionId, sessionId),
+        eq(projectSessions.projectId, project.projectId),
+        eq(projectSessions.purpose, "agent"),
+      ),
+    );
   if (!session) throw new SvcError("not_found", "The project has no such session.");
 }
 

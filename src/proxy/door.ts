@@ -58,7 +58,7 @@ export function createDoor(deps: Deps): Door {
 async function admitHolder(deps: Deps, credentials: Credentials, sessionId: string): Promise<Admitted> {
   const isAnybody = credentials.authorization === null && !credentials.browser;
   const reached = isAnybody ? null : await reachSession(deps, sessionId);
-  if (!reached) {
+  if (reached?.session.purpose !== "agent") {
     await resolveCaller(deps, credentials);
     throw new SvcError("not_found", "There is no such session.");
   }
@@ -70,7 +70,7 @@ async function admitVisitor(deps: Deps, cookies: readonly string[], place: Previ
   const visitor = cookies.map((cookie) => readPreviewCookie(deps, cookie, place)).find((found) => found);
   if (!visitor) throw signInFirst(place);
   const reached = await reachSession(deps, place.sessionId);
-  if (!reached) throw new SvcError("not_found", "There is no such session.");
+  if (reached?.session.purpose !== "agent") throw new SvcError("not_found", "There is no such session.");
   const [member] = await deps.db
     .select({ role: accountMembers.role })
     .from(accountMembers)

@@ -1,3 +1,4 @@
+import { previewSite } from "../apps/site.ts";
 import type { Credentials } from "../auth/caller.ts";
 import { cookieSecret } from "../auth/cookie.ts";
 import { DAEMON_PORT } from "../contract/daemon.ts";
@@ -8,9 +9,10 @@ import { type Field, fieldOf } from "../splice/fields.ts";
 import type { RequestHead } from "../splice/head.ts";
 import { rewriteRequestHead } from "../splice/rewrite.ts";
 import type { Address } from "../splice/upstream.ts";
+import { createApps, refuseForApp } from "./apps.ts";
 import { createDoor } from "./door.ts";
 import { createPassage } from "./passage.ts";
-import { previewSite, readPreviewHost } from "./preview-host.ts";
+import { readAppHost, readPreviewHost } from "./preview-host.ts";
 import { createPreviews } from "./previews.ts";
 import { ofHttp, refuse } from "./refuse.ts";
 import { isSandboxTarget, readSandboxTarget } from "./target.ts";
@@ -33,7 +35,9 @@ export function createFront(deps: Deps, api: Address): Front {
   const door = createDoor(deps);
   const pass = createPassage(deps);
   const previews = createPreviews(deps, door, pass);
+  const apps = createApps(deps, api);
   const previewOf = (head: RequestHead) => readPreviewHost(head.host, previewSite(deps).host);
+  const appOf = (head: RequestHead) => readAppHost(head.host, previewSite(deps).host);
 
   let isClosing = false;
 
@@ -45,10 +49,13 @@ export function createFront(deps: Deps, api: Address): Front {
       if (isClosing && !SAVES.test(head.target)) return { answer: refuse(deps, stopping(), head) };
       const place = previewOf(head);
       if (place) return orRefuse(head, () => previews(head, address, place));
+      const label = appOf(head);
+      if (label) return orRefuse(head, () => apps(head, address, label));
       if (isSandboxTarget(head.target)) return orRefuse(head, () => toSandbox(head, address));
       return { to: api, head: forApi(head, address) };
     },
     explain(status, message, head) {
+      if (head !== null && appOf(head) !== null) return refuseForApp(deps, status, message, head);
       const isForSandbox = head !== null && (previewOf(head) !== null || isSandboxTarget(head.target));
       return refuse(deps, explain(status, message, isForSandbox), head);
     },

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { SvcError } from "../contract/errors.ts";
 import type { Deps } from "../deps.ts";
 import { isWithinReach } from "../jobs/places.ts";
+import type { Daemon } from "../sandboxes/daemon.ts";
 import { noteActivity } from "../sessions/activity.ts";
 import type { Decision } from "../splice/connection.ts";
 import { type Field, isGivenTwice } from "../splice/fields.ts";
@@ -25,6 +26,8 @@ interface Seen {
   host: string;
   /** Takes the place of the request's own `Origin`; null: that stays. */
   origin: string | null;
+  /** How the client has come, where the sandbox is told. */
+  scheme?: string;
   /** Whether an `Authorization` is the app's, and passes; else it was meant for svc. */
   authorization: boolean;
 }
@@ -52,15 +55,30 @@ export function createPassage(deps: Deps): Passage {
       throw new SvcError("sandbox_unreachable", sentence);
     }
     noteActivity(deps, session.sessionId);
-    const add = [
-      ["Host", seen.host],
-      ["X-Svc-User-Context", sign(admitted, daemon.serviceKey)],
-      ["X-Request-Id", randomUUID()],
-      ["X-Forwarded-For", client],
-    ] as const;
-    const value = (field: Field) => forSandbox(field, seen);
-    return { to: daemon, head: rewriteRequestHead(head, { target, value, add }) };
+    return toDaemon(daemon, sign(admitted, daemon.serviceKey), { head, client, target, seen });
   };
+}
+
+/** Passes a request on to a sandbox's daemon, with nothing of svc's that the client has sent. */
+export function toDaemon(
+  daemon: Daemon,
+  context: string,
+  { head, client, target, seen }: { head: RequestHead; client: string; target: string; seen: Seen },
+): Decision {
+  const add = [
+    ["Host", seen.host],
+    ["X-Svc-User-Context", context],
+    ["X-Request-Id", randomUUID()],
+    ["X-Forwarded-For", client],
+    ...(seen.scheme === undefined
+      ? []
+      : ([
+          ["X-Forwarded-Host", seen.host],
+          ["X-Forwarded-Proto", seen.scheme],
+        ] as const)),
+  ] as const;
+  const value = (field: Field) => forSandbox(field, seen);
+  return { to: daemon, head: rewriteRequestHead(head, { target, value, add }) };
 }
 
 /** What is svc's business, and what only a proxy may say. */

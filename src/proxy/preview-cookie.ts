@@ -1,8 +1,9 @@
 import { timingSafeEqual } from "node:crypto";
+import { previewSite } from "../apps/site.ts";
 import { PREVIEW_COOKIE_LIFE_S } from "../contract/preview.ts";
 import type { Deps } from "../deps.ts";
 import type { RequestHead } from "../splice/head.ts";
-import { type PreviewPlace, previewSite } from "./preview-host.ts";
+import type { PreviewPlace } from "./preview-host.ts";
 import type { Visitor } from "./preview-link.ts";
 
 const PURPOSE = "preview cookie";

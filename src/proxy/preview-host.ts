@@ -1,3 +1,4 @@
+import { previewSite } from "../apps/site.ts";
 import { UUID } from "../contract/id.ts";
 import type { Deps } from "../deps.ts";
 
@@ -7,16 +8,18 @@ export interface PreviewPlace {
   port: number;
 }
 
-/** Where previews are: `host[:port]`, and whether the browser's way there is TLS (contract: Preview). */
-export function previewSite({ config, api }: Pick<Deps, "config" | "api">): { host: string; scheme: string } {
-  if (config.previewHost === null) return { host: `localhost:${api().port}`, scheme: "http" };
-  return { host: config.previewHost, scheme: new URL(config.publicUrl).protocol.replace(":", "") };
-}
-
 export function previewOrigin(deps: Pick<Deps, "config" | "api">, { sessionId, port }: PreviewPlace): string {
   const { host, scheme } = previewSite(deps);
   return `${scheme}://p${port}-${sessionId}.${host}`;
 }
+
+/** The same of an app's name, of which the first label is told: it has two hyphens, which no preview's has. */
+export function readAppHost(host: string, site: string): string | null {
+  const [, label = "", rest = ""] = APP_NAME.exec(host.toLowerCase()) ?? [];
+  return rest !== "" && rest === site.replace(/:\d+$/, "") ? label : null;
+}
+
+const APP_NAME = /^([a-z0-9-]{1,63}--[a-z0-9-]{1,63})\.([a-z0-9.-]+)(?::\d{1,5})?$/;
 
 const NAME = /^p([1-9]\d{0,4})-([0-9a-f-]{36})\.([a-z0-9.-]+)(?::\d{1,5})?$/;
 

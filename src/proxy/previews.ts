@@ -1,3 +1,4 @@
+import { previewSite } from "../apps/site.ts";
 import { SvcError } from "../contract/errors.ts";
 import { NO_PREVIEW } from "../contract/preview.ts";
 import { PREVIEW_LINK_PREFIX } from "../contract/token.ts";
@@ -9,7 +10,7 @@ import type { Admitted, Door } from "./door.ts";
 import { isOwnOrigin, refuseForeign } from "./foreign.ts";
 import type { Passage, Visit } from "./passage.ts";
 import { previewCookies, writePreviewCookie } from "./preview-cookie.ts";
-import { type PreviewPlace, previewSite } from "./preview-host.ts";
+import type { PreviewPlace } from "./preview-host.ts";
 import { spendPreviewLink, svcsOwn } from "./preview-link.ts";
 import { readPath } from "./target.ts";
 
@@ -43,7 +44,7 @@ export function createPreviews(deps: Deps, door: Door, pass: Passage): Previews 
 const OUR_TOKEN = new RegExp(`^token=${PREVIEW_LINK_PREFIX}[A-Za-z0-9_-]{43}$`);
 
 /** Takes a link's token out of a path's query; a parameter of the app's own with that name stays. */
-function takeToken(path: string): { path: string; token: string | null } {
+export function takeToken(path: string): { path: string; token: string | null } {
   const at = path.indexOf("?");
   const pairs = at < 0 ? [] : path.slice(at + 1).split("&");
   const token = pairs.find((pair) => OUR_TOKEN.test(pair));

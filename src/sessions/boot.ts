@@ -8,6 +8,9 @@ import type { SessionRow } from "./wire.ts";
 const CLONE_MS = 10 * 60_000;
 /** The runtime answers within seconds; three restarts of it fit in. */
 const RUNTIME_MS = 60_000;
+/** What a deployed app has to be built in, and to answer in; its daemon says before that what is late. */
+const BUILD_MS = 35 * 60_000;
+const APP_MS = 5 * 60_000;
 /** A daemon that does not answer at all by then will not. */
 const SILENT_MS = 30_000;
 /** Between two looks: short at first, then longer by a share of the time that it has taken, which it may add to it. */
@@ -18,7 +21,7 @@ const POLL_LONGEST_MS = 500;
 const LOOK_MS = 1_000;
 
 /**
- * Waits until the daemon has cloned the repository and its runtime answers.
+ * Waits until the daemon has cloned the repository and its runtime answers; or the app that it is to build and run.
  * @returns what the daemon says of itself then
  * @throws SandboxError with the daemon's own words, or what became of the sandbox
  */
@@ -33,7 +36,8 @@ export async function awaitBoot(
   const begun = performance.now();
   let heard = performance.now();
   let looked = performance.now();
-  let deadline = performance.now() + CLONE_MS;
+  const isApp = session.purpose === "app";
+  let deadline = performance.now() + CLONE_MS + (isApp ? BUILD_MS : 0);
   let last: DaemonHealth | null = null;
   for (;;) {
     signal.throwIfAborted();
@@ -42,15 +46,15 @@ export async function awaitBoot(
     if (health) {
       last = health;
       heard = now;
-      if (health.clone === "ok" && !isCloned) {
+      if (health.clone === "ok" && health.app?.stage !== "building" && !isCloned) {
         isCloned = true;
-        deadline = now + RUNTIME_MS;
+        deadline = now + (isApp ? APP_MS : RUNTIME_MS);
         await onCloned();
       }
       if (isCloned && health.runtime === "ok") return health;
       if (health.error?.permanent) throw new SandboxError(health.error.message);
     }
-    if (now > deadline) throw new SandboxError(tooLate(isCloned, last));
+    if (now > deadline) throw new SandboxError(isApp ? appTooLate(last) : tooLate(isCloned, last));
     if (now - looked > LOOK_MS || now - heard > SILENT_MS) {
       looked = now;
       await requireAlive(deps, session);
@@ -78,6 +82,11 @@ export function howItEnded(sandbox: { exitCode: number | null; outOfMemory: bool
   if (exitCode === null) return "The sandbox has ended by itself.";
   if (exitCode > 128) return `The sandbox was killed by signal ${exitCode - 128}.`;
   return `The sandbox has ended by itself, with exit code ${exitCode}.`;
+}
+
+function appTooLate(last: DaemonHealth | null): string {
+  const words = last?.error ? ` Its last words: ${last.error.message}` : "";
+  return `The app was not built and did not answer in time.${words}`;
 }
 
 function tooLate(isCloned: boolean, last: DaemonHealth | null): string {

@@ -18,7 +18,8 @@ export async function takePlace({ config }: Pick<Deps, "config">, tx: Db, accoun
     .for("update");
   if (!account) throw new SvcError("not_found", "The account was deleted in the meantime.");
   const limit = config.sessionCaps.get(account.tier) ?? config.sessionCaps.get("*") ?? 0;
-  const counted = and(eq(projectSessions.accountId, accountId), isUp);
+  const isAgents = eq(projectSessions.purpose, "agent");
+  const counted = and(eq(projectSessions.accountId, accountId), isAgents, isUp);
   const active = await tx.$count(projectSessions, counted);
   if (active < limit) return;
   throw new SvcError(

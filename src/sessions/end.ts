@@ -1,11 +1,11 @@
 import { and, eq } from "drizzle-orm";
 import { projectSessions } from "../../db/schema/index.ts";
 import type { Deps } from "../deps.ts";
-import { announce } from "../events/announce.ts";
 import { isUp } from "./alive.ts";
 import { endKeys } from "./keys.ts";
 import { openLog } from "./log.ts";
 import { keepSandboxLog } from "./logs.ts";
+import { tell } from "./tell.ts";
 import type { SessionRow } from "./wire.ts";
 
 /**
@@ -27,10 +27,10 @@ export async function endSession(deps: Deps, session: SessionRow): Promise<void>
       .returning({ sessionId: projectSessions.sessionId });
     if (!row) return;
     await endKeys(tx, session.sessionId, { state: "stopped", updatedAt: now });
-    await announce(tx, session.projectId, { type: "session", id: session.sessionId, action: "changed" });
+    await tell(deps, tx, session, "changed");
   });
   const log = openLog(deps, session.sessionId);
-  log.write("svc", "The session has stopped.");
+  log.write("svc", session.purpose === "app" ? "The app has stopped." : "The session has stopped.");
   await log.flush();
   deps.changes.notify(session.sessionId);
   await deps.checkpoint("end-recorded");
@@ -45,7 +45,7 @@ export async function removeSession(deps: Deps, session: SessionRow): Promise<vo
       .delete(projectSessions)
       .where(and(eq(projectSessions.sessionId, session.sessionId), eq(projectSessions.goal, "deleted")))
       .returning({ id: projectSessions.sessionId });
-    if (row) await announce(tx, session.projectId, { type: "session", id: row.id, action: "deleted" });
+    if (row) await tell(deps, tx, session, "deleted");
   });
   deps.changes.notify(session.sessionId);
   await deps.checkpoint("end-recorded");

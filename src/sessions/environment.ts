@@ -9,8 +9,8 @@ import type { SessionRow } from "./wire.ts";
 export interface SandboxKeys {
   /** `SVC_TOKEN`: the daemon's alone. */
   serviceKey: string;
-  /** The project token of the session. */
-  token: string;
+  /** The project token of the session; null for an app, which gets none. */
+  token: string | null;
 }
 
 /**
@@ -41,8 +41,7 @@ export function environmentOf(
     SVC_PROJECT_SECRET_NAMES: Object.keys(secrets.values).join(","),
     SVC_PROJECT_SECRETS_REVISION: secrets.revision,
     SVC_TOKEN: keys.serviceKey,
-    SVC_CLI_TOKEN: keys.token,
-    SVC_EXECUTOR_TOKEN: keys.token,
+    ...(keys.token !== null && { SVC_CLI_TOKEN: keys.token, SVC_EXECUTOR_TOKEN: keys.token }),
     ...(restore !== null && { SVC_RESTORE_COMMIT: restore }),
     ...(session.agentName !== null && { SVC_AGENT_NAME: session.agentName }),
     ...(session.model !== null && { SVC_OPENCODE_MODEL: session.model }),

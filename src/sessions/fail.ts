@@ -3,11 +3,11 @@ import { projectSessions } from "../../db/schema/index.ts";
 import { SvcError } from "../contract/errors.ts";
 import type { BootStep } from "../contract/session.ts";
 import type { Deps } from "../deps.ts";
-import { announce } from "../events/announce.ts";
 import { SandboxError } from "../sandboxes/provider.ts";
 import { endSandbox } from "./end.ts";
 import { endKeys } from "./keys.ts";
 import { openLog } from "./log.ts";
+import { tell } from "./tell.ts";
 import { stillRunning, thisStart } from "./this-start.ts";
 import type { SessionRow } from "./wire.ts";
 
@@ -20,7 +20,7 @@ export async function fail(deps: Deps, session: SessionRow, error: unknown): Pro
   const [row] = await deps.db.select().from(projectSessions).where(thisStart(session));
   if (!row) return;
   const step = row.step ?? "branch";
-  const message = `${AT[step]}: ${wordsOf(error)}`;
+  const message = isOwnWords(row) ? wordsOf(error) : `${AT[step]}: ${wordsOf(error)}`;
   if (!isTold(error))
     deps.log.error({ session: session.sessionId, step, err: error }, "a session could not be started");
   // what cannot be ended now, the next look at the sandboxes ends
@@ -47,9 +47,14 @@ export async function recordFailure(deps: Deps, session: SessionRow, message: st
       .returning({ sessionId: projectSessions.sessionId });
     if (!row) return;
     await endKeys(tx, session.sessionId, { state: "error", updatedAt: now });
-    await announce(tx, session.projectId, { type: "session", id: session.sessionId, action: "changed" });
+    await tell(deps, tx, session, "changed");
   });
   deps.changes.notify(session.sessionId);
+}
+
+/** What a deployed app's daemon says of its build and its app needs no words before it. */
+function isOwnWords({ purpose, step }: SessionRow): boolean {
+  return purpose === "app" && step !== "image" && step !== "sandbox";
 }
 
 const AT: Readonly<Record<BootStep, string>> = {

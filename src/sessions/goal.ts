@@ -2,10 +2,10 @@ import { and, eq, ne } from "drizzle-orm";
 import type { Db } from "../../db/client.ts";
 import { projectSessions } from "../../db/schema/index.ts";
 import type { Deps } from "../deps.ts";
-import { announce } from "../events/announce.ts";
 import { goneSince } from "../jobs/gone.ts";
 import { queueOf } from "../jobs/places.ts";
 import { settleGone } from "./take-over.ts";
+import { tell } from "./tell.ts";
 import type { SessionRow } from "./wire.ts";
 
 /** What a session is to be, and what follows from it at once. */
@@ -19,7 +19,7 @@ type Change = Partial<
 /**
  * Changes what a session is to be, and asks for it to be done: both or neither. Where its status goes from there is the
  * job's to say (`converge`); where the server is gone that would do it, it is done here. A session that is to be deleted
- * stays so. It announces the change, so that it has to be what a transaction does last.
+ * stays so. It tells of the change, so that it has to be what a transaction does last.
  * @returns the row as it is now; null when it is to be deleted, or gone
  */
 export async function aim(deps: Deps, tx: Db, sessionId: string, change: Change): Promise<SessionRow | null> {
@@ -32,7 +32,7 @@ export async function aim(deps: Deps, tx: Db, sessionId: string, change: Change)
   const since = await goneSince(deps, tx, row.place);
   if (since) return await settleGone(deps, tx, row, since);
   await ask(deps, tx, row);
-  await announce(tx, row.projectId, { type: "session", id: sessionId, action: "changed" });
+  await tell(deps, tx, row, "changed");
   return row;
 }
 

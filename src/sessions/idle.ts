@@ -26,6 +26,8 @@ export async function stopIdle(deps: Deps): Promise<void> {
       and(
         eq(projectSessions.status, "running"),
         eq(projectSessions.goal, "running"),
+        // nobody uses an app for days, and it is there when somebody does
+        eq(projectSessions.purpose, "agent"),
         inArray(projectSessions.place, placesOf(deps)),
         lt(projectSessions.lastActiveAt, limit),
       ),

@@ -50,16 +50,18 @@ export async function makeKeys(deps: Deps, session: SessionRow): Promise<Sandbox
     const [row] = await tx.select().from(projectSessions).where(thisStart(session)).for("update");
     if (!row) throw new Error("the session is to be something else by now");
     await tx.delete(tokens).where(eq(tokens.sessionId, sessionId));
-    const { secret } = await mintToken(tx, deps.keys, {
-      userId: session.createdBy,
-      projectId,
-      sessionId,
-      name: `session ${sessionId}`,
-    });
+    const minted =
+      session.purpose === "agent" &&
+      (await mintToken(tx, deps.keys, {
+        userId: session.createdBy,
+        projectId,
+        sessionId,
+        name: `session ${sessionId}`,
+      }));
     await tx
       .insert(sessionSandboxes)
       .values({ sessionId, createdAt: now, ...sandbox })
       .onConflictDoUpdate({ target: sessionSandboxes.sessionId, set: sandbox });
-    return { serviceKey, token: secret };
+    return { serviceKey, token: minted ? minted.secret : null };
   });
 }

@@ -19,6 +19,8 @@ export async function pushSecrets(deps: Deps, projectId: string): Promise<void> 
       and(
         eq(projectSessions.projectId, projectId),
         eq(projectSessions.status, "running"),
+        // an app gets them with its next deployment: it would not answer while it is started again
+        eq(projectSessions.purpose, "agent"),
         inArray(projectSessions.place, placesOf(deps)),
       ),
     );

@@ -26,6 +26,7 @@ export async function listSessions(
     .where(
       and(
         eq(projectSessions.projectId, project.projectId),
+        eq(projectSessions.purpose, "agent"),
         status && eq(projectSessions.status, status),
         after(wanted.cursor),
       ),
@@ -67,7 +68,11 @@ export async function findSession(
 ): Promise<{ session: SessionRow; sandbox: SandboxRow | null }> {
   const id = readSessionId(sessionId);
   const [row] = await sessionsWithSandbox(deps).where(
-    and(eq(projectSessions.sessionId, id), eq(projectSessions.projectId, project.projectId)),
+    and(
+      eq(projectSessions.sessionId, id),
+      eq(projectSessions.projectId, project.projectId),
+      eq(projectSessions.purpose, "agent"),
+    ),
   );
   if (!row) throw unknownSession();
   return row;

@@ -71,7 +71,7 @@ export async function startAgain(
   session: SessionRow,
   restore = session.stopReason !== "user",
 ): Promise<SessionRow | null> {
-  if (!isAlive(session)) await takePlace(deps, tx, session.accountId);
+  if (!isAlive(session) && session.purpose === "agent") await takePlace(deps, tx, session.accountId);
   return await aim(deps, tx, session.sessionId, {
     place: await nextPlaceOf(deps, tx, session),
     goal: "running",

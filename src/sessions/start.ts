@@ -3,18 +3,19 @@ import { projectSessions, sessionSandboxes } from "../../db/schema/index.ts";
 import type { ProjectRow } from "../auth/caller.ts";
 import type { BootStep } from "../contract/session.ts";
 import type { Deps } from "../deps.ts";
-import { announce } from "../events/announce.ts";
 import { queueOf } from "../jobs/places.ts";
 import { type Sandbox, SandboxError } from "../sandboxes/provider.ts";
 import { openSecrets } from "../secrets/open.ts";
 import { awaitBoot } from "./boot.ts";
 import { makeBranch } from "./branch.ts";
 import { buildOf } from "./build.ts";
+import { deploymentEnvironment, readDeployment } from "./deployment.ts";
 import { endSandbox } from "./end.ts";
 import { environmentOf } from "./environment.ts";
 import { makeKeys } from "./keys.ts";
 import { openLog, type SessionLog } from "./log.ts";
 import { commitToRestore } from "./saved.ts";
+import { tell } from "./tell.ts";
 import { thisStart } from "./this-start.ts";
 import type { SessionRow } from "./wire.ts";
 
@@ -26,7 +27,8 @@ export interface Start {
 
 /**
  * Starts a session's sandbox, step by step: branch, image, sandbox, clone, runtime. A session is `running` when its
- * runtime answers, and not before.
+ * runtime answers, and not before; a deployment has no branch, is built where others are cloned, and runs when its app
+ * answers.
  * @throws whatever a step fails with; `fail` says which step it was
  */
 export async function startSandbox(deps: Deps, start: Start, signal: AbortSignal): Promise<void> {
@@ -41,9 +43,12 @@ export async function startSandbox(deps: Deps, start: Start, signal: AbortSignal
     return entering;
   };
   try {
-    await step("branch", `Making the branch ${session.branchName} from ${session.baseRef} …`);
-    await makeBranch(deps, start);
-    await deps.checkpoint("branch-made");
+    const app = session.purpose === "app" ? await readDeployment(deps, session.sessionId) : null;
+    if (!app) {
+      await step("branch", `Making the branch ${session.branchName} from ${session.baseRef} …`);
+      await makeBranch(deps, start);
+      await deps.checkpoint("branch-made");
+    }
 
     // an earlier start of this session, also one that was cut off: its work is saved, and its keys die
     await endSandbox(deps, session);
@@ -61,7 +66,10 @@ export async function startSandbox(deps: Deps, start: Start, signal: AbortSignal
         sessionId: session.sessionId,
         projectId: project.projectId,
         generation: session.generation,
-        environment: (apiUrl) => environmentOf(deps, start, keys, secrets, apiUrl, restore),
+        environment: (apiUrl) =>
+          app
+            ? deploymentEnvironment({ ...start, app }, keys.serviceKey, secrets, apiUrl)
+            : environmentOf(deps, start, keys, secrets, apiUrl, restore),
         limits,
         build,
       },
@@ -81,7 +89,7 @@ export async function startSandbox(deps: Deps, start: Start, signal: AbortSignal
     await record(deps, session, restored, log);
     // what was set while it started
     const { revision } = await openSecrets(deps, project.projectId);
-    if (revision !== secrets.revision)
+    if (revision !== secrets.revision && !app)
       await deps.jobs.enqueue(deps.db, queueOf("secrets", session.place), project.projectId);
   } finally {
     // the step that failed is the last one that was entered
@@ -100,8 +108,7 @@ async function enter(deps: Deps, session: SessionRow, step: BootStep): Promise<v
       .set({ step, updatedAt: deps.clock() })
       .where(thisStart(session))
       .returning({ id: projectSessions.sessionId });
-    if (entered)
-      await announce(tx, session.projectId, { type: "session", id: entered.id, action: "changed" });
+    if (entered) await tell(deps, tx, session, "changed");
     return entered;
   });
   deps.changes.notify(session.sessionId);
@@ -130,7 +137,7 @@ async function boot(
   const daemon = { ...sandbox.address, serviceKey, sessionId: session.sessionId };
   const { restored } = await awaitBoot(deps, session, daemon, signal, async () => {
     await deps.checkpoint("cloned");
-    await step("runtime", "Starting the agent runtime …");
+    await step("runtime", session.purpose === "app" ? "Starting the app …" : "Starting the agent runtime …");
   });
   await deps.checkpoint("runtime-ready");
   return restored ?? null;
@@ -166,11 +173,11 @@ async function record(
       .set({ state: "active", updatedAt: now })
       .where(eq(sessionSandboxes.sessionId, session.sessionId));
     await deps.jobs.enqueue(tx, queueOf("prompts", session.place), session.sessionId);
-    await announce(tx, session.projectId, { type: "session", id: session.sessionId, action: "changed" });
+    await tell(deps, tx, session, "changed");
     return true;
   });
   if (!isRecorded) throw new Error("the session is to be something else by now");
-  log.write("svc", "The session is running.");
+  log.write("svc", session.purpose === "app" ? "The app answers." : "The session is running.");
   deps.changes.notify(session.sessionId);
   await deps.checkpoint("running-recorded");
 }

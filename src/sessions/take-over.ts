@@ -2,11 +2,11 @@ import { and, eq, isNotNull, isNull, lt, ne, or, sql } from "drizzle-orm";
 import type { Db } from "../../db/client.ts";
 import { projectSessions, servers } from "../../db/schema/index.ts";
 import type { Deps } from "../deps.ts";
-import { announce } from "../events/announce.ts";
 import { declareGone, forgetServers, goneSince } from "../jobs/gone.ts";
 import { isUp } from "./alive.ts";
 import { endKeys } from "./keys.ts";
 import { openLog } from "./log.ts";
+import { tell } from "./tell.ts";
 import type { SessionRow } from "./wire.ts";
 
 /** Sessions that are taken over in one round; the rest has its turn in the next. */
@@ -66,7 +66,7 @@ export async function settleGone(
   const ofSession = eq(projectSessions.sessionId, sessionId);
   if (goal === "deleted") {
     await tx.delete(projectSessions).where(ofSession);
-    await announce(tx, session.projectId, { type: "session", id: sessionId, action: "deleted" });
+    await tell(deps, tx, session, "deleted");
     return null;
   }
   const now = deps.clock();
@@ -84,7 +84,7 @@ export async function settleGone(
   const log = openLog({ ...deps, db: tx }, sessionId);
   log.write("svc", isStopped ? `The session has stopped: ${silence}` : error);
   await log.flush();
-  await announce(tx, session.projectId, { type: "session", id: sessionId, action: "changed" });
+  await tell(deps, tx, session, "changed");
   return row;
 }
 

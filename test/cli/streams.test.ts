@@ -51,6 +51,11 @@ const DATA_LINES: Record<string, string[]> = {
   "sessions prompt": [SESSION_ID, "Go on"],
   "sessions prompts": [SESSION_ID],
   "sessions abort": [SESSION_ID],
+  "apps info": ["web"],
+  "apps deploy": ["web"],
+  "apps stop": ["web"],
+  "apps logs": ["web"],
+  "apps open": ["web"],
 };
 
 const INPUT: Record<string, string> = { "env push": "KEY=value", validate: "svc_version = 1\n" };

@@ -3,6 +3,7 @@ import type { ChangeRequest, ChangeRequestDiff, MergePreview } from "../../src/c
 import type { Comment } from "../../src/contract/comment.ts";
 import type { ErrorBody } from "../../src/contract/errors.ts";
 import type { Project } from "../../src/contract/project.ts";
+import { APP_ROUTES } from "./cli-apps.ts";
 import { REPOSITORY_ROUTES } from "./cli-repository.ts";
 import { SESSION_ROUTES } from "./cli-sessions.ts";
 
@@ -235,6 +236,7 @@ const CR = "/projects/:p/change-requests/:n";
 const DEFAULTS: Record<string, Route> = {
   ...REPOSITORY_ROUTES,
   ...SESSION_ROUTES,
+  ...APP_ROUTES,
   "GET /health": () => ({ status: "ok", service: "svc-api", version: "0.1.0", database: "embedded" }),
   "GET /auth/whoami": () => IDENTITY,
   "GET /accounts/me": () => ME,

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { MergeStep, PromptStep, SessionStep } from "../../src/deps.ts";
+import type { DeployStep, MergeStep, PromptStep, SessionStep } from "../../src/deps.ts";
 import type { PushStep } from "../../src/git/options.ts";
 import { spawnServer } from "./api.ts";
 
@@ -8,7 +8,7 @@ export interface HaltingServer {
   url(): string;
   pid(): number;
   /** Resolves when the server has come to this step, where it stays until `go`. */
-  haltAt(step: MergeStep | PushStep | SessionStep | PromptStep): Promise<void>;
+  haltAt(step: MergeStep | PushStep | SessionStep | PromptStep | DeployStep): Promise<void>;
   go(): void;
   kill(): Promise<void>;
   /** Starts another one when this has ended. */

@@ -21,6 +21,8 @@ export interface SessionServer extends Omit<HaltingServer, "pid"> {
   /** A user token of the first user, and the path of the project's sessions: for a second server on the database. */
   token: string;
   path: string;
+  projectId: string;
+  remote: Remote;
   call(method: string, path: string, body?: unknown): Promise<Answer>;
   create(body?: Record<string, unknown>): Promise<Session>;
   get(sessionId: string): Promise<Session | null>;
@@ -72,6 +74,8 @@ export async function startSessionServer(env: Record<string, string> = {}): Prom
     databaseUrl: database.url,
     token,
     path: sessions,
+    projectId: made.body.project_id,
+    remote,
     call: ofSession,
     get,
     async create(body = {}) {

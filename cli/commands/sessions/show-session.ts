@@ -1,3 +1,4 @@
+import type { AppLogLine } from "../../../src/contract/app.ts";
 import type { LogLine, Session } from "../../../src/contract/session.ts";
 import type { Paint, View } from "../../output.ts";
 import { ago, type Column, table } from "../../table-print.ts";
@@ -71,10 +72,11 @@ const SOURCE_PAINT: Readonly<Record<string, keyof Paint>> = {
   svc: "cyan",
   build: "yellow",
   sandbox: "green",
+  run: "green",
 };
 
 /** A line of a log with its source; scripts get time, source and text, separated by tabs. */
-export function logRow({ at, source, text }: LogLine, { tty, paint }: View): string {
+export function logRow({ at, source, text }: LogLine | AppLogLine, { tty, paint }: View): string {
   const words = logText(text);
   if (!tty) return `${oneLine(at ?? "")}\t${oneLine(source)}\t${words}\n`;
   const colour = paint[SOURCE_PAINT[source] ?? "dim"];

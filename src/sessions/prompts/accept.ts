@@ -35,7 +35,13 @@ export async function acceptPrompt(
     const [session] = await tx
       .select()
       .from(projectSessions)
-      .where(and(eq(projectSessions.sessionId, sessionId), eq(projectSessions.projectId, project.projectId)))
+      .where(
+        and(
+          eq(projectSessions.sessionId, sessionId),
+          eq(projectSessions.projectId, project.projectId),
+          eq(projectSessions.purpose, "agent"),
+        ),
+      )
       .for("update");
     if (!session || session.goal === "deleted") throw unknownSession();
     const [known] = await tx

@@ -1,0 +1,69 @@
+import type { App, Deployment } from "../../../src/contract/app.ts";
+import type { Paint, View } from "../../output.ts";
+import { ago, type Column, table } from "../../table-print.ts";
+import { oneLine } from "../../text.ts";
+import { shortSha } from "../repo/lists.ts";
+
+/** A list of apps, for a person or as rows for a script. */
+export const listOf = (apps: readonly App[], view: View): string =>
+  apps.length === 0 ? "" : table(apps, APPS, view);
+
+const APPS: readonly Column<App>[] = [
+  { title: "APP", value: ({ slug }) => slug, paint: (_, view) => view.paint.cyan },
+  {
+    title: "STATE",
+    value: ({ state }) => state,
+    shown: (app) => stateText(app),
+    paint: ({ state }, view) => statePaint(view.paint, state),
+  },
+  {
+    title: "COMMIT",
+    value: ({ live }) => live?.commit ?? "",
+    shown: ({ live }) => (live ? shortSha(live.commit) : ""),
+  },
+  {
+    title: "LIVE",
+    value: ({ live }) => live?.live_at ?? "",
+    shown: ({ live }, view) => (live?.live_at ? ago(live.live_at, view.now) : ""),
+    paint: (_, view) => view.paint.dim,
+  },
+  { title: "ADDRESS", value: ({ url }) => url, flexible: true },
+];
+
+/** The deployments of an app, the newest first. */
+export const deploymentsOf = (deployments: readonly Deployment[], view: View): string =>
+  deployments.length === 0 ? "" : table(deployments, DEPLOYMENTS, view);
+
+const DEPLOYMENTS: readonly Column<Deployment>[] = [
+  { title: "#", value: ({ number }) => String(number) },
+  {
+    title: "STATE",
+    value: ({ state }) => state,
+    paint: ({ state }, view) => statePaint(view.paint, state),
+  },
+  { title: "COMMIT", value: ({ commit }) => commit, shown: ({ commit }) => shortSha(commit) },
+  { title: "WHY", value: ({ reason }) => reason },
+  {
+    title: "BEGUN",
+    value: ({ created_at }) => created_at,
+    shown: ({ created_at }, view) => ago(created_at, view.now),
+    paint: (_, view) => view.paint.dim,
+  },
+  { title: "ERROR", value: ({ error }) => error ?? "", flexible: true },
+];
+
+/** `live`, or `live, building 4` while the next one is on its way. */
+export function stateText({ state, next }: App): string {
+  return oneLine(next === null ? state : `${state}, ${next.state} ${next.number}`);
+}
+
+export function statePaint(paint: Paint, state: string): (text: string) => string {
+  if (state === "live") return paint.green;
+  if (state === "failed" || state === "down") return paint.red;
+  return state === "deploying" || state === "building" || state === "starting" ? paint.yellow : paint.dim;
+}
+
+/** One line on an app that was just asked something. */
+export function outcome(app: App, sentence: string, view: View): string {
+  return `${statePaint(view.paint, app.state)(oneLine(app.slug))}: ${sentence}\n`;
+}

@@ -1,0 +1,22 @@
+/** An app that is busy starting may take this long for its first page. */
+const ASK_MS = 5_000;
+
+/** Why an app does not count as there yet, in the words that end "The app …". */
+export type Answering = { ok: true } | { ok: false; why: string };
+
+/** Whether an app answers: any HTTP answer below 500 on `/`. */
+export async function isAnswering(port: number, askMs = ASK_MS): Promise<Answering> {
+  try {
+    const response = await fetch(`http://127.0.0.1:${port}/`, {
+      redirect: "manual",
+      signal: AbortSignal.timeout(askMs),
+      keepalive: false,
+      headers: { "User-Agent": "svc" },
+    });
+    await response.body?.cancel();
+    return response.status < 500 ? { ok: true } : { ok: false, why: `answers / with ${response.status}` };
+  } catch (error) {
+    const isRefused = error instanceof Error && "code" in error && error.code === "ConnectionRefused";
+    return { ok: false, why: isRefused ? `does not listen on port ${port}` : "does not answer by HTTP" };
+  }
+}

@@ -1,0 +1,62 @@
+import { join } from "node:path";
+import type { DaemonApp } from "../../src/contract/daemon.ts";
+import type { AppLog } from "../log.ts";
+import type { Children } from "../process/children.ts";
+import type { Settings } from "../settings.ts";
+
+/** What the parts of a deployment's daemon work with. */
+export interface AppContext {
+  settings: Settings;
+  app: DaemonApp;
+  children: Children;
+  log: AppLog;
+}
+
+/** The app cannot be built, or does not run. The message is a sentence for a person. */
+export class AppError extends Error {
+  override readonly name = "AppError";
+  readonly kind: "build" | "app";
+
+  constructor(kind: AppError["kind"], message: string) {
+    super(message);
+    this.kind = kind;
+  }
+}
+
+/** The folder in which the app is built and runs. */
+export function rootOf({ settings, app }: Pick<AppContext, "settings" | "app">): string {
+  return join(settings.workspace, app.rootPath);
+}
+
+/**
+ * The port on which the app is to listen: its own, or one that is free where sandboxes have no network of their own, and
+ * the deployment before this one still listens on that.
+ */
+export function portOf({ settings, app }: Pick<AppContext, "settings" | "app">): number {
+  return settings.appPort ?? app.run?.port ?? 0;
+}
+
+/**
+ * What the app's programs get: the project's secrets, the entry's own variables, and where to listen. Of svc's names only
+ * those that say what is deployed: nothing that opens svc.
+ */
+export function appEnvironment(context: Pick<AppContext, "settings" | "app">): Record<string, string> {
+  const { settings, app } = context;
+  const inherited = Object.entries(settings.inherited).filter(
+    ([name]) => !name.startsWith("SVC_") || name === PROCESS_MARK,
+  );
+  return {
+    ...Object.fromEntries(inherited),
+    ...settings.secrets.env,
+    ...app.env,
+    PATH: settings.inherited["PATH"] ?? "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+    HOME: settings.home,
+    PWD: rootOf(context),
+    SVC_APP_SLUG: app.slug,
+    SVC_APP_COMMIT: app.commit,
+    ...(app.run && { PORT: String(portOf(context)), HOST: "127.0.0.1" }),
+  };
+}
+
+/** By this a sandbox without walls knows its processes. */
+const PROCESS_MARK = "SVC_SANDBOX";

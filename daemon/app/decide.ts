@@ -1,0 +1,39 @@
+import type { DaemonApp, DaemonHealth } from "../../src/contract/daemon.ts";
+import type { Decide } from "../../src/splice/connection.ts";
+import { json, tell } from "../answers.ts";
+import type { Identify } from "../caller.ts";
+import { forwardHead, isOurToken } from "../forward.ts";
+import { readTarget, targetOf } from "../target.ts";
+
+export interface AppGate {
+  identify: Identify;
+  health(): Promise<DaemonHealth>;
+  app: DaemonApp;
+  /** Where the app listens; null while it does not answer. */
+  port(): number | null;
+  /** Told of each request for the app. */
+  onUse(): void;
+}
+
+const LOOPBACK = "127.0.0.1";
+
+/** Says what becomes of each request to a deployment: the app's own port, and nothing else. */
+export function createAppDecide(gate: AppGate): Decide {
+  return async (head) => {
+    const target = readTarget(head.target);
+    if (target.kind === "invalid") return { answer: tell(head, "validation_failed", target.message) };
+    if (target.kind === "svc" && target.path === "/svc/health")
+      return { answer: json(200, await gate.health()) };
+    const caller = gate.identify(head);
+    if ("answer" in caller) return caller;
+    if (target.kind !== "port" || target.port !== gate.app.run?.port)
+      return { answer: tell(head, "forbidden", "Only the app itself is reached in this sandbox.") };
+    const port = gate.port();
+    if (port === null) {
+      const message = "The app has just ended; it is started again.";
+      return { answer: tell(head, "unavailable", message, { soon: true }) };
+    }
+    gate.onUse();
+    return { to: { hostname: LOOPBACK, port }, head: forwardHead(head, targetOf(target, isOurToken), null) };
+  };
+}

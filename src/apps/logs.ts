@@ -1,0 +1,65 @@
+import { and, desc, eq } from "drizzle-orm";
+import { appDeployments, projectSessions } from "../../db/schema/index.ts";
+import type { ProjectRow } from "../auth/caller.ts";
+import type { AppLogLine, AppLogs } from "../contract/app.ts";
+import { SvcError } from "../contract/errors.ts";
+import { isAlive, LOG_MAX_BYTES, type LogLine } from "../contract/session.ts";
+import type { Deps } from "../deps.ts";
+import { readLog } from "../sessions/log.ts";
+import { sandboxLines } from "../sessions/logs.ts";
+import { findAppBySlug } from "./rows.ts";
+import { deploymentToWire } from "./wire.ts";
+
+/** Lines that are answered when nobody says how many. */
+export const LINES_DEFAULT = 1_000;
+export const LINES_MAX = 10_000;
+
+/**
+ * The end of the log of one deployment, by default the newest: what svc did, what its build said, and what the app says.
+ * @throws not_found
+ */
+export async function readAppLogs(
+  deps: Deps,
+  project: ProjectRow,
+  slug: string,
+  { number, tail }: { number: number | null; tail: number },
+): Promise<AppLogs> {
+  const app = await findAppBySlug(deps.db, project, slug);
+  const [found] = await deps.db
+    .select({ deployment: appDeployments, session: projectSessions })
+    .from(appDeployments)
+    .leftJoin(projectSessions, eq(projectSessions.sessionId, appDeployments.deploymentId))
+    .where(
+      and(
+        eq(appDeployments.appId, app.appId),
+        number === null ? undefined : eq(appDeployments.number, number),
+      ),
+    )
+    .orderBy(desc(appDeployments.number))
+    .limit(1);
+  if (!found && number !== null)
+    throw new SvcError("not_found", `The app ${slug} has no deployment ${number}, or it is no more kept.`);
+  if (!found) return { deployment: null, lines: [], truncated: false };
+  const { deployment, session } = found;
+  const kept = (await readLog(deps, deployment.deploymentId, tail + 1)).map(({ line }) => line);
+  const said = session && isAlive(session) ? await sandboxLines(deps, session) : [];
+  return { deployment: deploymentToWire(deployment), ...endOf([...kept, ...said].map(toAppLine), tail) };
+}
+
+function endOf(all: readonly AppLogLine[], tail: number): Pick<AppLogs, "lines" | "truncated"> {
+  const lines: AppLogLine[] = [];
+  let bytes = 0;
+  for (const line of all.toReversed()) {
+    bytes += Buffer.byteLength(line.text);
+    if (lines.length === tail || bytes > LOG_MAX_BYTES) return { lines: lines.reverse(), truncated: true };
+    lines.push(line);
+  }
+  return { lines: lines.reverse(), truncated: false };
+}
+
+/** The daemon says of each line whose it is. */
+function toAppLine({ at, source, text }: LogLine): AppLogLine {
+  if (source !== "sandbox") return { at, source, text };
+  const [, whose, rest = text] = /^(agent|build|app) (.*)$/.exec(text) ?? [];
+  return { at, source: whose === "build" ? "build" : whose === "app" ? "run" : "svc", text: rest };
+}

@@ -1,0 +1,76 @@
+import { type Static, Type } from "@sinclair/typebox";
+
+/** Whether the manifest has the app: one that is `gone` is shown no more. */
+export const APP_PRESENCE = ["enabled", "disabled", "gone"] as const;
+
+/** A deployment is on its way (`building`, `starting`), is served (`live`), or is over. */
+export const DEPLOYMENT_STATES = ["building", "starting", "live", "retired", "failed", "stopped"] as const;
+
+/** Why a deployment was begun: the app is new or has changed, or somebody asked for it. */
+export const DEPLOY_REASONS = ["created", "changed", "asked"] as const;
+
+/**
+ * What an app is, as a whole: `deploying` while nothing is served yet, `live` also while a newer deployment is on its
+ * way, `down` while what was live is started again, `failed` when nothing is served since the last deployment failed.
+ */
+export const APP_STATES = ["waiting", "deploying", "live", "down", "failed", "stopped", "disabled"] as const;
+export type AppState = (typeof APP_STATES)[number];
+
+const uuid = Type.String({ format: "uuid" });
+const time = Type.String({ format: "date-time" });
+const oneOf = <T extends string>(values: readonly T[]) => Type.Unsafe<T>(Type.String({ enum: [...values] }));
+const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =>
+  Type.Union([schema, Type.Null()]);
+
+export const deployment = Type.Object({
+  deployment_id: uuid,
+  number: Type.Integer(),
+  state: oneOf(DEPLOYMENT_STATES),
+  reason: oneOf(DEPLOY_REASONS),
+  commit: Type.String(),
+  error: nullable(Type.String({ description: "Why it failed or was stopped, for a person" })),
+  created_by: nullable(uuid),
+  created_at: time,
+  live_at: nullable(time),
+  ended_at: nullable(time),
+});
+export type Deployment = Static<typeof deployment>;
+
+/** An app as it crosses the wire. */
+export const app = Type.Object({
+  app_id: uuid,
+  slug: Type.String(),
+  name: nullable(Type.String()),
+  type: oneOf(["run", "static"]),
+  root_path: Type.String(),
+  enabled: Type.Boolean(),
+  state: oneOf(APP_STATES),
+  error: nullable(Type.String({ description: "Why it is not served, or why the last deployment failed" })),
+  url: Type.String(),
+  live: nullable(deployment),
+  next: nullable(deployment),
+  updated_at: time,
+});
+export type App = Static<typeof app>;
+
+/** The answer to `GET …/apps/:slug`: with its last deployments, the newest first. */
+export const appWithDeployments = Type.Object({ app, deployments: Type.Array(deployment) });
+export type AppWithDeployments = Static<typeof appWithDeployments>;
+
+/** Where a line of a deployment's log comes from: svc itself, the build, or the app. */
+export const APP_LOG_SOURCES = ["svc", "build", "run"] as const;
+
+export const appLogLine = Type.Object({
+  at: nullable(time),
+  source: oneOf(APP_LOG_SOURCES),
+  text: Type.String(),
+});
+export type AppLogLine = Static<typeof appLogLine>;
+
+/** The answer to `GET …/apps/:slug/logs`. */
+export const appLogs = Type.Object({
+  deployment: nullable(deployment),
+  lines: Type.Array(appLogLine),
+  truncated: Type.Boolean(),
+});
+export type AppLogs = Static<typeof appLogs>;

@@ -1,0 +1,142 @@
+import { spendAppLink } from "../apps/link.ts";
+import { readApp } from "../apps/read.ts";
+import { previewSite } from "../apps/site.ts";
+import type { App, AppState } from "../contract/app.ts";
+import { SvcError } from "../contract/errors.ts";
+import type { Deps } from "../deps.ts";
+import { isWithinReach } from "../jobs/places.ts";
+import type { Answer } from "../splice/answer.ts";
+import type { Decision } from "../splice/connection.ts";
+import type { Field } from "../splice/fields.ts";
+import type { RequestHead } from "../splice/head.ts";
+import { rewriteRequestHead } from "../splice/rewrite.ts";
+import type { Address } from "../splice/upstream.ts";
+import { type AppVisit, createAppDoor, findAppAt, placeOfApp } from "./app-door.ts";
+import { refuseForeign } from "./foreign.ts";
+import { toDaemon } from "./passage.ts";
+import { previewCookies, writePreviewCookie } from "./preview-cookie.ts";
+import { takeToken } from "./previews.ts";
+import { ofHttp, type Page, refuse } from "./refuse.ts";
+import { createSigner } from "./signer.ts";
+import { readPath } from "./target.ts";
+
+type Apps = (head: RequestHead, client: string, label: string) => Decision | Promise<Decision>;
+
+/** By this the API itself is asked for a file of a site; what a client sends by that name does not pass. */
+export const SITE_HEADER = "X-Forwarded-Site";
+
+/** Starting an app takes a few seconds. */
+const RETRY_S = 3;
+
+/**
+ * Requests to the name of an app (contract: Manifest): a browser signs in by a link, and is known by its cookie from then
+ * on. Each request goes to what is live at that moment, whatever the ones before it on the same connection went to.
+ * @param api where the API listens, which has the files of sites
+ * @returns what becomes of one; it throws SvcError, or rejects with it, for one that may not pass
+ */
+export function createApps(deps: Deps, api: Address): Apps {
+  const door = createAppDoor(deps);
+  const sign = createSigner(deps);
+
+  return (head, client, label) => {
+    const asked = readPath(head.target);
+    if (asked.startsWith("//")) throw new SvcError("validation_failed", "The path begins with two slashes.");
+    const { path, token } = takeToken(asked);
+    const cookies = previewCookies(deps, head);
+    if (token !== null && head.method === "GET" && head.upgrade === null)
+      return signIn({ label, path, token, cookies });
+    const enter = (visit: AppVisit) => {
+      refuseForeign(head);
+      return pass(head, client, path, visit);
+    };
+    const admitted = door(cookies, label);
+    return admitted instanceof Promise ? admitted.then(enter) : enter(admitted);
+  };
+
+  /** The token never stays in the address: the browser goes on without it, also when it is signed in already. */
+  async function signIn(asked: {
+    label: string;
+    path: string;
+    token: string;
+    cookies: string[];
+  }): Promise<{ answer: Answer }> {
+    const app = await findAppAt(deps, asked.label);
+    const visitor = app && (await spendAppLink(deps, asked.token, app.appId));
+    if (!visitor) await door(asked.cookies, asked.label);
+    const headers = { Location: asked.path, "Cache-Control": "no-store", "Referrer-Policy": "no-referrer" };
+    const cookie = visitor && { "Set-Cookie": writePreviewCookie(deps, placeOfApp(app), visitor) };
+    return { answer: { status: 303, headers: { ...headers, ...cookie } } };
+  }
+
+  function pass(
+    head: RequestHead,
+    client: string,
+    path: string,
+    visit: AppVisit,
+  ): Decision | Promise<Decision> {
+    const { live, reached } = visit;
+    if (live?.entry.static) return { to: api, head: forSite(head, path, live.deploymentId) };
+    if (!live?.entry.run || !reached?.daemon || reached.session.status !== "running")
+      return notServed(deps, head, visit);
+    const { daemon, session } = reached;
+    if (!isWithinReach(deps, session)) {
+      const sentence =
+        "The app runs on the machine of another server; deployed again here it runs on this one.";
+      throw new SvcError("sandbox_unreachable", sentence);
+    }
+    const { scheme } = previewSite(deps);
+    const seen = { host: head.host, origin: null, authorization: true, scheme };
+    const target = `/proxy/${live.entry.run.port}${path}`;
+    const context = sign({ ...visit, ...reached }, daemon.serviceKey);
+    return toDaemon(daemon, context, { head, client, target, seen });
+  }
+}
+
+/** Of what a client says a site needs to know only what it wants, and what it has. */
+const FOR_SITES = /^(?:accept|accept-encoding|range|if-range|if-none-match|if-modified-since|user-agent)$/;
+
+function forSite(head: RequestHead, path: string, deploymentId: string): string {
+  const value = (field: Field) => (FOR_SITES.test(field.key) ? field.value : null);
+  const add = [
+    ["Host", "localhost"],
+    [SITE_HEADER, deploymentId],
+  ] as const;
+  return rewriteRequestHead(head, { target: path, value, add });
+}
+
+/** Answers for an app that nothing answers for. */
+async function notServed(deps: Deps, head: RequestHead, { app }: AppVisit): Promise<Decision> {
+  const view = await readApp(deps, app);
+  const page = pageOf(view);
+  const again = page.refreshS === undefined ? {} : { "Retry-After": String(page.refreshS) };
+  const error = new SvcError("not_running", `${page.title}.`, { status: view.state }, again);
+  return { answer: refuse(deps, error, head, page) };
+}
+
+const TITLES: Readonly<Record<AppState, string>> = {
+  waiting: "The app waits for its first deployment",
+  deploying: "The app is being deployed",
+  live: "The app is being started",
+  down: "The app is being started again",
+  failed: "The app's deployment has failed",
+  stopped: "The app is stopped",
+  disabled: "The app is disabled",
+};
+
+function pageOf({ slug, state, error, next }: App): Page {
+  const sentences = [
+    `App ${slug}.`,
+    ...(next ? [next.state === "starting" ? "It is starting." : "It is being built."] : []),
+    ...(error ? [error] : []),
+  ];
+  const isComing = state !== "stopped" && state !== "disabled";
+  if (isComing) sentences.push("This page asks again by itself.");
+  if (state === "failed") sentences.push(`Its log says more: svc apps logs ${slug}`);
+  return { title: TITLES[state], sentences, ...(isComing && { refreshS: RETRY_S }) };
+}
+
+/** An error of HTTP, or of an app that did not answer. */
+export function refuseForApp(deps: Deps, status: number, message: string, head: RequestHead): Answer {
+  if (status !== 502) return refuse(deps, ofHttp(status, message), head);
+  return refuse(deps, new SvcError("sandbox_unreachable", "The app does not answer."), head);
+}

@@ -1,0 +1,45 @@
+import { eq } from "drizzle-orm";
+import { appDeployments } from "../../db/schema/index.ts";
+import type { ProjectRow } from "../auth/caller.ts";
+import { DAEMON_PORT, type DaemonApp } from "../contract/daemon.ts";
+import type { Deps } from "../deps.ts";
+import { gitUrlOf } from "../projects/wire.ts";
+import type { OpenSecrets } from "../secrets/open.ts";
+import type { SessionRow } from "./wire.ts";
+
+/** What the sandbox of a deployment is to build and run. @throws when the deployment is gone */
+export async function readDeployment(deps: Pick<Deps, "db">, sessionId: string): Promise<DaemonApp> {
+  const [row] = await deps.db
+    .select({ commit: appDeployments.commit, entry: appDeployments.entry })
+    .from(appDeployments)
+    .where(eq(appDeployments.deploymentId, sessionId));
+  if (!row) throw new Error("the deployment is gone");
+  const { slug, rootPath, build, run, env } = row.entry;
+  return { slug, commit: row.commit, rootPath, build, run, output: row.entry.static?.dir ?? null, env };
+}
+
+/**
+ * The environment of a deployment's sandbox: what its daemon needs, and the project's secrets for the app. Nothing in it
+ * opens svc but the daemon's own key.
+ * @param apiUrl where the sandbox reaches the API, without `/v1`
+ */
+export function deploymentEnvironment(
+  { session, project, app }: { session: SessionRow; project: ProjectRow; app: DaemonApp },
+  serviceKey: string,
+  secrets: OpenSecrets,
+  apiUrl: string,
+): Record<string, string> {
+  return {
+    ...secrets.values,
+    SVC_PROJECT_ID: project.projectId,
+    SVC_SESSION_ID: session.sessionId,
+    SVC_BRANCH_NAME: project.defaultBranch,
+    SVC_REPO_URL: gitUrlOf(apiUrl, project.projectId),
+    SVC_SERVICE_PORT: String(DAEMON_PORT),
+    SVC_API_URL: `${apiUrl}/v1`,
+    SVC_PROJECT_SECRET_NAMES: Object.keys(secrets.values).join(","),
+    SVC_PROJECT_SECRETS_REVISION: secrets.revision,
+    SVC_TOKEN: serviceKey,
+    SVC_APP: JSON.stringify(app),
+  };
+}

@@ -1,0 +1,281 @@
+import { afterAll, beforeAll, expect } from "bun:test";
+import type { App } from "../../src/contract/app.ts";
+import { caller } from "../helpers/api.ts";
+import { APP_PROGRAM, type AppBench, benchApps, entryOf, isLive, NODE_INSIDE } from "../helpers/apps.ts";
+import { needs } from "../helpers/needs.ts";
+import { POSTGRES } from "../helpers/postgres.ts";
+import { sendRaw } from "../helpers/raw-http.ts";
+import { type SessionServer, startSessionServer } from "../helpers/session-server.ts";
+import { until } from "../helpers/until.ts";
+
+const test = needs("a real Postgres, and node below /usr", POSTGRES && NODE_INSIDE);
+
+/** Apps that an account may run here at once. */
+const CAP = 3;
+
+let server: SessionServer;
+let bench: AppBench;
+
+beforeAll(async () => {
+  if (!POSTGRES) return;
+  server = await startSessionServer({ SVC_APP_CAP: String(CAP) });
+  bench = benchApps({ ...server, call: ask });
+  await bench.merge({ "server.js": APP_PROGRAM, "says.txt": "one", "docs/a.md": "a" }, [entryOf()]);
+}, 60_000);
+afterAll(() => server?.stop(), 60_000);
+
+const ask = (method: string, path: string, body?: unknown) =>
+  caller(server.url(), server.token)(method, path, body === undefined ? {} : { body });
+
+let round = 0;
+
+/** Has the app deployed as it usually is. @returns the number of the deployment that is live then */
+async function settled(): Promise<number> {
+  const entry = entryOf({ env: { ROUND: String(++round) } });
+  const commit = await bench.merge({ "says.txt": round % 2 === 0 ? "one" : "two" }, [entry]);
+  const { app } = await bench.becomes("it is live", ({ live, next }) => live?.commit === commit && !next);
+  return app.live?.number ?? 0;
+}
+
+test("an app is deployed, served to who is signed in, and replaced by its next version", async () => {
+  const { app, deployments } = await bench.becomes("the first is live", isLive(1));
+  expect(app).toMatchObject({ slug: "web", type: "run", error: null, next: null });
+  expect(deployments).toMatchObject([{ number: 1, state: "live", reason: "created", error: null }]);
+  expect(app.url).toMatch(/^http:\/\/web--p\.localhost:\d+\/$/);
+
+  const signedIn = await bench.signIn();
+  expect((await bench.visit("/", signedIn)).text).toEndWith("one");
+
+  await bench.merge({ "says.txt": "two" }, [entryOf()]);
+  const next = await bench.becomes("the second is live", isLive(2));
+  expect(next.deployments).toMatchObject([
+    { number: 2, state: "live", reason: "changed" },
+    { number: 1, state: "retired" },
+  ]);
+  await until("the second answers", async () => (await bench.visit("/", signedIn)).text.endsWith("two"));
+}, 90_000);
+
+test("an app gets its variables and the project's secrets, and nothing that opens svc", async () => {
+  await ask("PUT", `/v1/projects/${server.projectId}/secrets/DATABASE_PASSWORD`, { value: "hush" });
+  const number = await settled();
+  await bench.merge({}, [entryOf({ env: { GREETING: "hello", DATABASE_USER: "me" } })]);
+  const { app } = await bench.becomes("the next is live", isLive(number + 1));
+  const env = JSON.parse((await bench.visit("/env", await bench.signIn())).text.split("\r\n\r\n")[1] ?? "");
+  expect(env).toMatchObject({
+    GREETING: "hello",
+    DATABASE_USER: "me",
+    DATABASE_PASSWORD: "hush",
+    HOST: "127.0.0.1",
+    SVC_APP_SLUG: "web",
+    SVC_APP_COMMIT: app.live?.commit,
+  });
+  expect(env.PORT).toMatch(/^\d+$/);
+  const ours = Object.keys(env).filter((name) => name.startsWith("SVC_"));
+  expect(ours.sort()).toEqual(["SVC_APP_COMMIT", "SVC_APP_SLUG", "SVC_SANDBOX"]);
+  expect(JSON.stringify(env)).not.toMatch(/svc_(?:sb|pat|git)_/);
+  // a sandbox has no token of the project either
+  const { body } = await ask("GET", `/v1/projects/${server.projectId}/cli-token`);
+  expect(body.tokens).toEqual([]);
+}, 90_000);
+
+test("an app sees who asks as a server behind a proxy does, and no cookie of svc's", async () => {
+  await settled();
+  const signedIn = await bench.signIn();
+  const answer = await bench.visit("/head", signedIn, [
+    "X-Forwarded-Proto: gopher",
+    "X-Svc-User-Context: x",
+    "Authorization: Bearer svc_pat_secret",
+    "X-Mine: yes",
+  ]);
+  const headers = JSON.parse(answer.text.split("\r\n\r\n")[1] ?? "");
+  expect(headers).toMatchObject({
+    host: signedIn.host,
+    "x-forwarded-host": signedIn.host,
+    "x-forwarded-proto": "http",
+    "x-mine": "yes",
+  });
+  for (const name of ["cookie", "authorization", "x-svc-user-context"])
+    expect(headers).not.toHaveProperty(name);
+}, 60_000);
+
+test("WebSockets and event streams pass", async () => {
+  await settled();
+  const { host, cookie } = await bench.signIn();
+  const head = [
+    "GET /socket HTTP/1.1",
+    `Host: ${host}`,
+    `Cookie: ${cookie}`,
+    `Origin: http://${host}`,
+    "Connection: Upgrade",
+    "Upgrade: websocket",
+    "Sec-WebSocket-Version: 13",
+    "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
+  ];
+  const socket = await sendRaw(server.url(), `${head.join("\r\n")}\r\n\r\n`);
+  expect(socket.status).toBe(101);
+  expect(socket.text).toMatch(/\x81\x03(?:one|two)$/);
+  const stream = await bench.visit("/events", { host, cookie });
+  expect(stream.text).toMatch(/text\/event-stream[\s\S]*data: (?:one|two)/);
+}, 60_000);
+
+test("who is not signed in, or no member any more, is not let in; names of no app look the same", async () => {
+  await settled();
+  const { host, cookie } = await bench.signIn();
+  const refused = await bench.visit("/", { host, cookie: "a=b" });
+  expect(refused.status).toBe(401);
+  const unknown = await bench.visit("/", { host: host.replace("web--", "other--"), cookie: "a=b" });
+  expect(unknown.status).toBe(401);
+  // a cookie of another app's, or of another name, opens nothing
+  const other = await bench.visit("/", { host: host.replace("web--", "other--"), cookie });
+  expect(other.status).toBe(401);
+  const foreign = await bench.visit("/", { host, cookie }, ["Origin: https://evil.example"], "POST");
+  expect(foreign.status).toBe(403);
+}, 60_000);
+
+const BROKEN = [
+  ["its build fails", { build: "echo on-the-way; exit 7" }, /build failed with exit status 7/, "on-the-way"],
+  [
+    "it ends at once",
+    { run: { command: "echo oh-no; exit 4", port: 3000 } },
+    /ended with exit status 4/,
+    "oh-no",
+  ],
+  ["it has no folder", { rootPath: "nowhere" }, /no folder nowhere/, null],
+] as const;
+
+test.each(BROKEN.map((row) => [row[0], row] as const))(
+  "a version that cannot be served takes no traffic, and the one before goes on: %s",
+  async (_, [, change, error, said]) => {
+    const number = await settled();
+    const commit = await bench.merge({ "says.txt": "broken" }, [entryOf(change)]);
+    const { app, deployments } = await bench.becomes(
+      "it has failed",
+      (_app, [last]) => last?.state === "failed" && last.commit === commit,
+    );
+    expect(app).toMatchObject({ state: "live", live: { number } });
+    expect(app.error).toMatch(error);
+    expect(deployments[0]?.error).toMatch(error);
+    const signedIn = await bench.signIn();
+    expect((await bench.visit("/", signedIn)).text).toMatch(/(?:one|two)$/);
+    if (said !== null) {
+      const { body } = await bench.call("GET", "/web/logs");
+      expect(body.lines.map(({ text }: { text: string }) => text)).toContain(said);
+    }
+  },
+  90_000,
+);
+
+test("only a change of the entry, or below its root, deploys an app again", async () => {
+  const entry = entryOf({ rootPath: "docs" });
+  const live = (commit: string) => (app: App) => app.live?.commit === commit && app.next === null;
+  const files = { "docs/server.js": APP_PROGRAM, "docs/says.txt": "docs" };
+  const first = await bench.merge(files, [entry]);
+  await bench.becomes("the docs are live", live(first));
+  await bench.merge({ "elsewhere.txt": "x" }, [entry], "# more\n");
+  await Bun.sleep(1_500);
+  expect((await bench.get()).app).toMatchObject({ live: { commit: first }, next: null });
+  const second = await bench.merge({ "docs/says.txt": "more" }, [entry]);
+  await bench.becomes("the change is live", live(second));
+  const third = await bench.merge({}, [entryOf({ rootPath: "docs", env: { A: "b" } })]);
+  await bench.becomes("the other entry is live", live(third));
+}, 90_000);
+
+test("a newer deployment replaces one that is on its way", async () => {
+  const number = await settled();
+  await bench.merge({}, [entryOf({ build: "sleep 60" })]);
+  await bench.becomes("it is being built", ({ next }) => next?.number === number + 1);
+  await bench.merge({ "says.txt": "one" }, [entryOf()]);
+  const { deployments } = await bench.becomes("the newer is live", isLive(number + 2));
+  expect(deployments[1]).toMatchObject({ number: number + 1, state: "stopped" });
+  expect(deployments[1]?.error).toContain(`Deployment ${number + 2} replaced it`);
+}, 90_000);
+
+test("a stopped app stays so until it is deployed; a disabled or wrong entry says what becomes of it", async () => {
+  const number = await settled();
+  const signedIn = await bench.signIn();
+  const page = () => bench.visit("/", signedIn, ["Accept: text/html"]);
+  expect((await bench.call("POST", "/web/stop")).status).toBe(202);
+  await until("nothing answers", async () => (await page()).status === 503);
+  expect((await page()).text).toContain("The app is stopped");
+  await bench.merge({ "says.txt": "two" }, [entryOf()]);
+  await Bun.sleep(1_000);
+  expect((await bench.get()).app.state).toBe("stopped");
+  expect((await bench.call("POST", "/web/deploy")).status).toBe(202);
+  const again = await bench.becomes("it is live again", isLive(number + 1));
+  expect(again.deployments[0]).toMatchObject({ reason: "asked" });
+  expect(again.deployments[0]?.created_by).not.toBeNull();
+
+  await bench.merge({}, [entryOf({ enabled: false })]);
+  await bench.becomes("it is disabled", ({ state }) => state === "disabled");
+  expect((await bench.call("POST", "/web/deploy")).body.code).toBe("app_disabled");
+  await until("nothing answers", async () => (await page()).status === 503);
+  await bench.merge({}, [entryOf()]);
+  await bench.becomes("it is live once more", isLive(number + 2));
+
+  // a slip does not take an app down
+  await bench.merge({}, [], "[[apps]]\nslug = 7\n");
+  await Bun.sleep(1_000);
+  expect((await bench.get()).app.state).toBe("live");
+  await bench.merge({}, []);
+  await until("it is gone", async () => (await bench.call("GET", "/web")).status === 404);
+  await until("nothing answers", async () => (await page()).status === 503);
+  await bench.merge({}, [entryOf()]);
+  await bench.becomes("it is there again", isLive(number + 3));
+}, 120_000);
+
+test("deployments are no sessions, and have a cap of their own", async () => {
+  await settled();
+  const { app } = await bench.get();
+  expect((await server.call("GET", "")).body.sessions).toEqual([]);
+  const id = app.live?.deployment_id ?? "";
+  for (const [method, path] of [
+    ["GET", ""],
+    ["PATCH", ""],
+    ["DELETE", ""],
+    ["POST", "/stop"],
+    ["POST", "/restart"],
+    ["POST", "/preview"],
+    ["GET", "/logs"],
+  ] as const) {
+    const body = method === "PATCH" ? { name: "x" } : undefined;
+    expect((await server.call(method, `/${id}${path}`, body)).status).toBe(404);
+  }
+  expect((await ask("GET", `/v1/p/${id}/8000/svc/health`)).status).toBe(404);
+  const slugs = ["web", "b", "c", "d"];
+  await bench.merge(
+    { "says.txt": "one" },
+    slugs.map((slug) => entryOf({ slug })),
+  );
+  const states = async () =>
+    (await bench.call("GET", "")).body.apps.map(({ state }: { state: string }) => state);
+  await until(
+    "as many are live as may be",
+    async () => (await states()).filter((s: string) => s === "live").length === CAP,
+    40_000,
+  );
+  await until("the other has failed", async () => (await states()).includes("failed"));
+  const { body } = await bench.call("GET", "");
+  const failed = body.apps.find(({ state }: { state: string }) => state === "failed");
+  expect(failed.error).toContain(`may run ${CAP} at once`);
+  await bench.merge({}, [entryOf()]);
+}, 120_000);
+
+test("an app whose sandbox dies is started again by itself", async () => {
+  await settled();
+  const { app } = await bench.get();
+  const signedIn = await bench.signIn();
+  for (const { pid } of server.processes(app.live?.deployment_id ?? "")) process.kill(pid, "SIGKILL");
+  await bench.becomes("it is noticed", ({ state }) => state === "down");
+  expect((await bench.visit("/", signedIn, ["Accept: text/html"])).text).toContain(
+    "This page asks again by itself",
+  );
+  await bench.becomes("it is live again", ({ state }) => state === "live");
+  await until("it answers", async () => (await bench.visit("/", signedIn)).status === 200);
+}, 90_000);
+
+test("a program that ends is started again in its sandbox", async () => {
+  await settled();
+  const signedIn = await bench.signIn();
+  await bench.visit("/die", signedIn).catch(() => {});
+  await until("it answers again", async () => (await bench.visit("/", signedIn)).status === 200, 20_000);
+}, 60_000);

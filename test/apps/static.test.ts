@@ -1,0 +1,132 @@
+import { afterAll, beforeAll, expect } from "bun:test";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { caller } from "../helpers/api.ts";
+import { type AppBench, benchApps, entryOf, isLive } from "../helpers/apps.ts";
+import { needs } from "../helpers/needs.ts";
+import { POSTGRES } from "../helpers/postgres.ts";
+import type { RawAnswer } from "../helpers/raw-http.ts";
+import { type SessionServer, startSessionServer } from "../helpers/session-server.ts";
+import { until } from "../helpers/until.ts";
+
+const test = needs("a real Postgres", POSTGRES && process.platform === "linux");
+
+let server: SessionServer;
+let bench: AppBench;
+let signedIn: Awaited<ReturnType<AppBench["signIn"]>>;
+
+const SITE = entryOf({ slug: "site", run: null, static: { dir: "public" } });
+const FILES = {
+  "public/index.html": "<h1>home</h1>",
+  "public/style.css": "body {}",
+  "public/data.json": "{}",
+  "public/deep/index.html": "deep",
+  "public/digits.txt": "0123456789",
+  "public/spaced name.txt": "spaced",
+  "public/404.html": "not here",
+  "public/empty/.gitkeep": "",
+  "public/out": { link: "/etc/passwd" },
+  "public/up": { link: "../secret.txt" },
+  "secret.txt": "secret",
+};
+
+beforeAll(async () => {
+  if (!POSTGRES) return;
+  server = await startSessionServer();
+  bench = benchApps({
+    ...server,
+    call: (method, path, body) =>
+      caller(server.url(), server.token)(method, path, body === undefined ? {} : { body }),
+  });
+  await bench.merge(FILES, [SITE]);
+  await bench.becomes("the site is live", isLive(1), { slug: "site" });
+  signedIn = await bench.signIn("site");
+}, 90_000);
+afterAll(() => server?.stop(), 60_000);
+
+const get = (path: string, lines: string[] = [], method = "GET") =>
+  bench.visit(path, signedIn, lines, method);
+const header = ({ text }: RawAnswer, name: string) =>
+  new RegExp(`^${name}: (.*)\\r$`, "im").exec(text)?.[1] ?? null;
+const body = ({ text }: RawAnswer) => text.slice(text.indexOf("\r\n\r\n") + 4);
+
+test.each([
+  ["/", 200, "text/html", "<h1>home</h1>"],
+  ["/index.html", 200, "text/html", "<h1>home</h1>"],
+  ["/?a=b", 200, "text/html", "<h1>home</h1>"],
+  ["/style.css", 200, "text/css", "body {}"],
+  ["/data.json", 200, "application/json", "{}"],
+  ["/deep/", 200, "text/html", "deep"],
+  ["/spaced%20name.txt", 200, "text/plain", "spaced"],
+  ["/missing", 404, "text/html", "not here"],
+  ["/empty/", 404, "text/html", "not here"],
+  ["/empty", 404, "text/html", "not here"],
+  // nothing of a link is served, wherever it leads
+  ["/out", 404, "text/html", "not here"],
+  ["/up", 404, "text/html", "not here"],
+  ["/%2e%2e%2fsecret.txt", 404, "text/html", "not here"],
+  ["/..%2fsecret.txt", 404, "text/html", "not here"],
+  ["/a%00b", 404, "text/html", "not here"],
+  ["/%ff", 404, "text/html", "not here"],
+] as const)("a site answers %s with %d", async (path, status, type, text) => {
+  const answer = await get(path);
+  expect([answer.status, body(answer)]).toEqual([status, text]);
+  expect(header(answer, "content-type")).toStartWith(type);
+  expect(header(answer, "x-content-type-options")).toBe("nosniff");
+});
+
+test.each(["/../secret.txt", "/%2e%2e/secret.txt", "//evil.example/"])("%s is no path", async (path) => {
+  expect((await get(path)).status).toBe(400);
+});
+
+test("a folder without its slash leads to the one with it", async () => {
+  const answer = await get("/deep?x=1");
+  expect([answer.status, header(answer, "location")]).toEqual([308, "/deep/?x=1"]);
+});
+
+test("a browser that has a file is told so, and gets parts of it", async () => {
+  const etag = header(await get("/digits.txt"), "etag") ?? "";
+  expect((await get("/digits.txt", [`If-None-Match: ${etag}`])).status).toBe(304);
+  expect((await get("/digits.txt", ['If-None-Match: "other"'])).status).toBe(200);
+  for (const [range, status, text, content] of [
+    ["bytes=2-4", 206, "234", "bytes 2-4/10"],
+    ["bytes=7-", 206, "789", "bytes 7-9/10"],
+    ["bytes=-3", 206, "789", "bytes 7-9/10"],
+    ["bytes=0-100", 206, "0123456789", "bytes 0-9/10"],
+    ["bytes=10-", 416, "", "bytes */10"],
+    ["bytes=4-2", 200, "0123456789", null],
+    ["lines=1-2", 200, "0123456789", null],
+  ] as const) {
+    const answer = await get("/digits.txt", [`Range: ${range}`]);
+    expect([answer.status, body(answer), header(answer, "content-range")]).toEqual([status, text, content]);
+  }
+  const changed = await get("/digits.txt", ["Range: bytes=2-4", 'If-Range: "other"']);
+  expect(changed.status).toBe(200);
+  const head = await get("/digits.txt", [], "HEAD");
+  expect([head.status, body(head), header(head, "content-length")]).toEqual([200, "", "10"]);
+  expect((await get("/", [], "POST")).status).toBe(405);
+});
+
+test("what a client says of its own origin does not choose a site", async () => {
+  const { body: app } = await bench.call("GET", "/site");
+  const id = app.app.live.deployment_id;
+  const answer = await fetch(`${server.url()}/index.html`, { headers: { "X-Forwarded-Site": id } });
+  expect(await answer.text()).not.toContain("home");
+});
+
+test("a site follows its branch without a sandbox, and a folder that is gone leaves it as it was", async () => {
+  const { app } = await bench.get("site");
+  const number = app.live?.number ?? 0;
+  await bench.merge({ "public/index.html": "<h1>new</h1>" }, [SITE]);
+  await bench.becomes("the next is live", isLive(number + 1), { slug: "site" });
+  await until("it answers", async () => body(await get("/")) === "<h1>new</h1>");
+  await bench.merge({}, [{ ...SITE, static: { dir: "nowhere" } }]);
+  const { app: after } = await bench.becomes("it has failed", ({ error }) => error !== null, {
+    slug: "site",
+  });
+  expect(after).toMatchObject({ state: "live", live: { number: number + 1 } });
+  expect(after.error).toContain("no folder nowhere");
+  expect(body(await get("/"))).toBe("<h1>new</h1>");
+  expect(existsSync(join(server.dataDir, "sites"))).toBe(true);
+  expect(existsSync(join(server.dataDir, "sandboxes"))).toBe(false);
+}, 90_000);

@@ -1,0 +1,160 @@
+import { existsSync, realpathSync } from "node:fs";
+import type { App, Deployment } from "../../src/contract/app.ts";
+import type { ManifestApp } from "../../src/contract/manifest/manifest.ts";
+import type { Answer } from "./api.ts";
+import { type RawAnswer, rawRequest, sendRaw } from "./raw-http.ts";
+import type { Change, Remote } from "./remote.ts";
+import { until } from "./until.ts";
+
+/** Whether a sandbox's walls have node inside: it runs the apps of the tests. */
+export const NODE_INSIDE = process.platform === "linux" && isInside(Bun.which("node"));
+
+function isInside(path: string | null): boolean {
+  return path !== null && existsSync(path) && realpathSync(path).startsWith("/usr/");
+}
+
+/** A server that answers with what it was given, and does what its path says. */
+export const APP_PROGRAM = `
+const http = require("node:http");
+const said = process.env.SAYS ?? require("node:fs").readFileSync("says.txt", "utf8").trim();
+const server = http.createServer((request, response) => {
+  if (request.url === "/env") return response.end(JSON.stringify(process.env));
+  if (request.url === "/head") return response.end(JSON.stringify(request.headers));
+  if (request.url === "/cwd") return response.end(process.cwd());
+  if (request.url === "/die") process.exit(3);
+  if (request.url === "/slow") return void setTimeout(() => response.end(said), 1500);
+  if (request.url === "/events") {
+    response.writeHead(200, { "Content-Type": "text/event-stream" });
+    response.write("data: " + said + "\\n\\n");
+    return void setTimeout(() => response.end(), 100);
+  }
+  response.end(said);
+});
+server.on("upgrade", (request, socket) => {
+  socket.on("error", () => {});
+  const hash = require("node:crypto").createHash("sha1");
+  const key = hash.update(request.headers["sec-websocket-key"] + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").digest("base64");
+  socket.write("HTTP/1.1 101 Switching Protocols\\r\\nUpgrade: websocket\\r\\nConnection: Upgrade\\r\\nSec-WebSocket-Accept: " + key + "\\r\\n\\r\\n");
+  socket.end(Buffer.concat([Buffer.from([0x81, said.length]), Buffer.from(said)]));
+});
+server.keepAliveTimeout = 60000;
+console.log("listening for " + said);
+server.listen(process.env.PORT, process.env.HOST);
+`;
+
+/** An entry as the manifest's reader gives it. */
+export function entryOf(change: Partial<ManifestApp> = {}): ManifestApp {
+  return {
+    slug: "web",
+    name: null,
+    enabled: true,
+    rootPath: ".",
+    build: null,
+    run: { command: "exec node server.js", port: 3000 },
+    static: null,
+    env: {},
+    ...change,
+  };
+}
+
+/** What the tests of apps do with a server, wherever it runs. */
+export interface AppBench {
+  remote: Remote;
+  call(method: string, path: string, body?: unknown): Promise<Answer>;
+  /** Commits files to the default branch, with a manifest of these apps and what more is given. */
+  merge(files: Record<string, Change>, entries: ManifestApp[], more?: string): Promise<string>;
+  get(slug?: string): Promise<{ app: App; deployments: Deployment[] }>;
+  /** Waits until this is so of an app. */
+  becomes(
+    what: string,
+    isSo: (app: App, deployments: Deployment[]) => boolean,
+    options?: { slug?: string; withinMs?: number },
+  ): Promise<{ app: App; deployments: Deployment[] }>;
+  /** Signs in to an app. @returns the line of the head that does, and its host */
+  signIn(slug?: string): Promise<{ host: string; cookie: string }>;
+  /** Asks an app something as somebody who is signed in. */
+  visit(
+    path: string,
+    signedIn: { host: string; cookie: string },
+    lines?: string[],
+    method?: string,
+  ): Promise<RawAnswer>;
+}
+
+/** @param server of this process or another, on the database, with a project on the remote */
+export function benchApps(server: {
+  url(): string;
+  projectId: string;
+  remote: Remote;
+  call(method: string, path: string, body?: unknown): Promise<Answer>;
+}): AppBench {
+  const { remote, projectId } = server;
+  const path = `/v1/projects/${projectId}/apps`;
+  const call: AppBench["call"] = (method, rest, body) => server.call(method, path + rest, body);
+  const get: AppBench["get"] = async (slug = "web") => {
+    const answer = await call("GET", `/${slug}`);
+    if (answer.status !== 200) throw new Error(`no app: ${answer.status} ${answer.text}`);
+    return answer.body;
+  };
+
+  return {
+    remote,
+    call,
+    get,
+    async merge(files, entries, more = "") {
+      const toml = `svc_version = 1\n${entries.map(tomlOf).join("")}${more}`;
+      const commit = remote.commit("main", { ...files, "svc.toml": toml });
+      // nobody tells svc of what is pushed to a git host: an edit has it look
+      const edited = await server.call("PATCH", `/v1/projects/${projectId}`, { default_branch: "main" });
+      if (edited.status !== 200) throw new Error(`not edited: ${edited.text}`);
+      return commit;
+    },
+    async becomes(what, isSo, { slug = "web", withinMs = 40_000 } = {}) {
+      let last: Awaited<ReturnType<typeof get>> | null = null;
+      let said = "";
+      await until(
+        () => `${what}, and not ${JSON.stringify(last, null, 1)}\n${said}`,
+        async () => {
+          last = await get(slug).catch(() => null);
+          said = (await call("GET", `/${slug}/logs`)).text;
+          return last !== null && isSo(last.app, last.deployments);
+        },
+        withinMs,
+      );
+      if (!last) throw new Error("the app is gone");
+      return last;
+    },
+    async signIn(slug = "web") {
+      const made = await call("POST", `/${slug}/preview`);
+      const url = new URL(made.body.url);
+      const host = url.host;
+      const answer = await sendRaw(server.url(), rawRequest(url.pathname + url.search, [`Host: ${host}`]));
+      const cookie = /^set-cookie: ([^;]+)/im.exec(answer.text)?.[1] ?? "";
+      if (answer.status !== 303 || cookie === "") throw new Error(`not signed in: ${answer.text}`);
+      return { host, cookie };
+    },
+    visit: (target, { host, cookie }, lines = [], method = "GET") =>
+      sendRaw(server.url(), rawRequest(target, [`Host: ${host}`, `Cookie: ${cookie}`, ...lines], method)),
+  };
+}
+
+function tomlOf({ slug, enabled, rootPath, build, run, static: site, env }: ManifestApp): string {
+  const lines = [
+    "[[apps]]",
+    `slug = ${JSON.stringify(slug)}`,
+    `enabled = ${enabled}`,
+    `source = { root_path = ${JSON.stringify(rootPath)} }`,
+    ...(build === null ? [] : [`build = { command = ${JSON.stringify(build)} }`]),
+    ...(run === null ? [] : [`run = { command = ${JSON.stringify(run.command)}, port = ${run.port} }`]),
+    ...(site === null ? [] : [`static = { dir = ${JSON.stringify(site.dir)} }`]),
+    `env = { ${Object.entries(env)
+      .map(([name, value]) => `${name} = ${JSON.stringify(value)}`)
+      .join(", ")} }`,
+  ];
+  return `${lines.join("\n")}\n`;
+}
+
+/** Whether this deployment of an app is live. */
+export function isLive(number: number): (app: App) => boolean {
+  return ({ state, live }) => state === "live" && live?.number === number;
+}

@@ -1,0 +1,57 @@
+import type { App, AppLogs, Deployment } from "../../src/contract/app.ts";
+import type { Preview } from "../../src/contract/preview.ts";
+
+const TIME = "2026-11-20T10:00:00.000Z";
+
+export function deployment(change: Partial<Deployment> = {}): Deployment {
+  return {
+    deployment_id: "66666666-6666-4666-8666-000000000001",
+    number: 1,
+    state: "live",
+    reason: "changed",
+    commit: "c".repeat(40),
+    error: null,
+    created_by: null,
+    created_at: TIME,
+    live_at: TIME,
+    ended_at: null,
+    ...change,
+  };
+}
+
+export function app(change: Partial<App> = {}): App {
+  return {
+    app_id: "77777777-7777-4777-8777-777777777777",
+    slug: "web",
+    name: null,
+    type: "run",
+    root_path: ".",
+    enabled: true,
+    state: "live",
+    error: null,
+    url: "http://web--shop.localhost:8008/",
+    live: deployment(),
+    next: null,
+    updated_at: TIME,
+    ...change,
+  };
+}
+
+const LOGS: AppLogs = {
+  deployment: deployment(),
+  lines: [{ at: TIME, source: "run", text: "listens" }],
+  truncated: false,
+};
+const LINK: Preview = { url: "http://web--shop.localhost:8008/?token=x", expires_at: TIME };
+
+const ONE = "/projects/:p/apps/web";
+
+/** The routes of a project with one app. */
+export const APP_ROUTES = {
+  "GET /projects/:p/apps": () => ({ apps: [app()] }),
+  [`GET ${ONE}`]: () => ({ app: app(), deployments: [deployment()] }),
+  [`POST ${ONE}/deploy`]: () => Response.json(app(), { status: 202 }),
+  [`POST ${ONE}/stop`]: () => Response.json(app({ state: "stopped", live: null }), { status: 202 }),
+  [`GET ${ONE}/logs`]: () => LOGS,
+  [`POST ${ONE}/preview`]: () => Response.json(LINK, { status: 201 }),
+};
