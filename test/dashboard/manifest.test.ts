@@ -73,7 +73,8 @@ test("what a manifest says of itself is shown as it is, and nothing of it runs",
   const problems = page.getByRole("list", { name: "Problems of the manifest" }).locator("bdi");
   await problems.first().waitFor();
   const told = await problems.allTextContents();
-  const says = (key: string) => told.some((text) => text.startsWith(`${named(key)} is not known here`));
+  const says = (key: string) =>
+    told.some((text) => text.startsWith(`${named(shown(key))} is not known here`));
   expect(KEYS.filter((key) => !says(key))).toEqual([]);
   await holdsNothing(page);
   expect(faults()).toEqual([]);
@@ -97,6 +98,8 @@ test("the settings of a project tell what is wrong on its default branch, and no
   expect(faults()).toEqual([]);
   await close();
 });
+
+const shown = (key: string): string => (/^[\w-]+$/.test(key) ? key : JSON.stringify(key));
 
 /** Whether a file can hold it. */
 function isKey(text: string): boolean {

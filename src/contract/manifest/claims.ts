@@ -92,6 +92,6 @@ async function problemsOfAgent(at: Path, agent: string, folder: string, look: Lo
     const file = join(folder, `${kind}/${agent}.md`);
     if (pathKind.fits(file) && (await look(file)) === "file") return [];
   }
-  const message = `${nameOf(at)} names ${JSON.stringify(agent)}, and the repository has no ${folder}/agents/${agent}.md.`;
+  const message = `${nameOf(at)} names ${JSON.stringify(agent)}, and the repository has no ${JSON.stringify(`${folder}/agents/${agent}.md`)}.`;
   return [{ path: at, at: "value", message, severity: "warning" }];
 }

@@ -59,7 +59,7 @@ export interface Problem {
 
 /** Problems of one kind that are looked for in one table: nobody reads more before mending the first. */
 export const PROBLEMS_MAX = 50;
-/** Characters of a key from the file that are repeated. */
+/** Characters of one key from the file that are repeated. */
 const SHOWN_MAX = 64;
 
 /** What is wrong with a value. Of hostile ones, a bounded number of problems is told. */
@@ -192,10 +192,14 @@ export function wrong(path: Path, fault: string): Problem {
   return { path, at: "value", message: `${nameOf(path)} ${fault}.`, severity: "error" };
 }
 
-/** As a person writes it: `triggers[0].cron`. */
+/** As a person writes it: `triggers[0].cron`. A key that needs quotes has them, so that it is one line whatever it holds. */
 export function nameOf(path: Path): string {
   return path
-    .map((part, index) => (isPlace(part) ? `[${part}]` : index === 0 ? part : `.${part}`))
-    .join("")
-    .slice(0, SHOWN_MAX);
+    .map((part, index) => (isPlace(part) ? `[${part}]` : `${index === 0 ? "" : "."}${keyOf(part)}`))
+    .join("");
+}
+
+function keyOf(key: string): string {
+  const shown = key.slice(0, SHOWN_MAX);
+  return /^[\w-]+$/.test(shown) ? shown : JSON.stringify(shown);
 }

@@ -54,11 +54,11 @@ test.each<[string, ...string[]]>([
   ],
   [
     `${cron("a", "triage")}\n${cron("b", "triage")}`,
-    '7:9 warning: triggers[0].agent names "triage", and the repository has no .svc/agentrt/agents/triage.md.',
+    '7:9 warning: triggers[0].agent names "triage", and the repository has no ".svc/agentrt/agents/triage.md".',
   ],
   [
     `${cron("a", "../../etc/passwd")}`,
-    '7:9 warning: triggers[0].agent names "../../etc/passwd", and the repository has no .svc/agentrt/agents/../../etc/passwd.md.',
+    '7:9 warning: triggers[0].agent names "../../etc/passwd", and the repository has no ".svc/agentrt/agents/../../etc/passwd.md".',
   ],
   ["[[triggers", "2:3 error: The file is not TOML: incomplete key-value: cannot find end of key."],
 ])("%j", async (text, ...problems) => {

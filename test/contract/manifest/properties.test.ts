@@ -25,6 +25,7 @@ const TOKENS = [
   "true",
   "2020-01-01 10:00:00",
   "\\u0041",
+  "\\n\\u0000",
   "__proto__",
   "constructor",
   "env",
@@ -41,7 +42,7 @@ test("no text makes it throw, and every problem stands inside the file", () => {
       for (const { line, column, message } of readManifest(text).errors) {
         expect(line).toBeWithin(1, lines.length + 1);
         expect(column).toBeWithin(1, (lines[line - 1] ?? "").length + 2);
-        expect(message).not.toMatch(/[\0-\x09\x0b-\x1f]/);
+        expect(message).not.toMatch(/[\0-\x1f]/);
       }
     }),
     { numRuns: 3000 },
