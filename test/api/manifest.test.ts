@@ -195,7 +195,7 @@ describe("GET /v1/projects/:id/manifest", () => {
       errors: [
         '9:3 error: triggers[1].slug is missing: add slug = "nightly".',
         '9:3 error: triggers[1].type is missing: add type = "cron".',
-        '9:3 error: triggers[1].prompt is missing: add prompt = "Update the packages.".',
+        '9:3 error: triggers[1].prompt is missing: add prompt = "Update the packages".',
         '8:9 warning: triggers[0].agent names "who", and the repository has no ".svc/agentrt/agents/who.md".',
       ],
       project: { name: "Shop" },

@@ -53,7 +53,7 @@ describe("svc validate", () => {
     expect(stdout).toBe(`svc.toml:2:3: error: triggers[0].type is missing: add type = "cron".
 2 | [[triggers]]
   |   ^
-svc.toml:2:3: error: triggers[0].prompt is missing: add prompt = "Update the packages.".
+svc.toml:2:3: error: triggers[0].prompt is missing: add prompt = "Update the packages".
 2 | [[triggers]]
   |   ^
 svc.toml:3:9: error: triggers[0].slug has to be 1 to 128 characters of a-z, 0-9, - and _, the first a letter or a digit.

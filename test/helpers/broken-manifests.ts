@@ -30,7 +30,7 @@ export const BROKEN: readonly (readonly [
   [
     'triggers = [{ slug = "a", type = "cron", cron = "* * * * *" }, 1]',
     "apps",
-    '2:13 error: triggers[0].prompt is missing: add prompt = "Update the packages.".',
+    '2:13 error: triggers[0].prompt is missing: add prompt = "Update the packages".',
     "2:64 error: triggers[1] has to be a table.",
   ],
   ["apps = [[]]", "triggers", "2:9 error: apps[0] has to be a table."],
@@ -61,14 +61,14 @@ export const BROKEN: readonly (readonly [
     "both",
     '2:3 error: triggers[0].slug is missing: add slug = "nightly".',
     '2:3 error: triggers[0].type is missing: add type = "cron".',
-    '2:3 error: triggers[0].prompt is missing: add prompt = "Update the packages.".',
+    '2:3 error: triggers[0].prompt is missing: add prompt = "Update the packages".',
   ],
   [
     "  [[ triggers ]] # none",
     "both",
     '2:6 error: triggers[0].slug is missing: add slug = "nightly".',
     '2:6 error: triggers[0].type is missing: add type = "cron".',
-    '2:6 error: triggers[0].prompt is missing: add prompt = "Update the packages.".',
+    '2:6 error: triggers[0].prompt is missing: add prompt = "Update the packages".',
   ],
   [
     '[[triggers]]\nslug = "A"\ntype = "cron"\nprompt = "x"\ncron = "0 9 * * *"',

@@ -50,7 +50,7 @@ const fields: TableShape["fields"] = {
     is: "value",
     kind: kinds.prompt,
     need: "required",
-    example: "Update the packages.",
+    example: "Update the packages",
     about: "What the agent is told. `{{ dotted.path }}` stands for what the firing knows.",
   },
   name: { is: "value", kind: kinds.name, about: "A name for people." },
