@@ -90,7 +90,20 @@ export function fit(text: string, width: number, last: boolean): string {
 export function ago(time: string, now: number): string {
   const at = Date.parse(time);
   if (Number.isNaN(at)) return time;
-  const seconds = Math.max(0, Math.round((now - at) / 1000));
+  const text = span(now - at);
+  return text === null ? "just now" : `${text} ago`;
+}
+
+/** `in 3 hours`: what has not come yet. */
+export function ahead(time: string, now: number): string {
+  const at = Date.parse(time);
+  if (Number.isNaN(at)) return time;
+  const text = span(at - now);
+  return text === null ? "now" : `in ${text}`;
+}
+
+/** Null: less than a second, or the other way. */
+function span(milliseconds: number): string | null {
   const units = [
     [60, "second"],
     [60, "minute"],
@@ -98,10 +111,11 @@ export function ago(time: string, now: number): string {
     [30, "day"],
     [12, "month"],
   ] as const;
-  let amount = seconds;
+  let amount = Math.max(0, Math.round(milliseconds / 1000));
+  if (amount === 0) return null;
   for (const [size, name] of units) {
-    if (amount < size) return amount === 0 ? "just now" : `${amount} ${name}${amount === 1 ? "" : "s"} ago`;
+    if (amount < size) return `${amount} ${name}${amount === 1 ? "" : "s"}`;
     amount = Math.floor(amount / size);
   }
-  return `${amount} year${amount === 1 ? "" : "s"} ago`;
+  return `${amount} year${amount === 1 ? "" : "s"}`;
 }

@@ -10,6 +10,7 @@ import { env, secrets } from "./table/secrets.ts";
 import { sessions } from "./table/sessions.ts";
 import { shipping } from "./table/ship.ts";
 import { tools } from "./table/tools.ts";
+import { triggers } from "./table/triggers.ts";
 
 /** Every command of `svc`: what the parser, help, completion and docs/cli.md are made of. */
 export const TABLE: readonly (Group | Command)[] = [
@@ -19,6 +20,7 @@ export const TABLE: readonly (Group | Command)[] = [
   repo,
   secrets,
   env,
+  triggers,
   projects,
   hosts,
   ...initializing,
