@@ -12,18 +12,34 @@ export interface ManifestError {
   severity: "error" | "warning";
 }
 
-/** Problems of a file as they are told: errors first, each kind in the file's order, a bounded number. */
+/**
+ * Problems of a file as they are told: errors first, each kind in the file's order, a bounded number. Of each key of each
+ * table at least one error is among them, so that nothing that has one looks as if it had none.
+ */
 export function tell(text: string, problems: readonly Problem[]): ManifestError[] {
   if (problems.length === 0) return [];
   const root = placesOf(text);
-  return problems
+  const sorted = problems
     .map((problem) => ({ problem, offset: offsetOf(root, problem) }))
-    .sort((a, b) => Number(isError(b.problem)) - Number(isError(a.problem)) || a.offset - b.offset)
-    .slice(0, PROBLEMS_MAX)
-    .map(({ problem: { path, message, severity }, offset }) => {
-      return { path: nameOf(path), message, ...lineAndColumn(text, offset), severity };
-    });
+    .sort((a, b) => Number(isError(b.problem)) - Number(isError(a.problem)) || a.offset - b.offset);
+  return bounded(sorted).map(({ problem: { path, message, severity }, offset }) => {
+    return { path: nameOf(path), message, ...lineAndColumn(text, offset), severity };
+  });
 }
+
+/** Errors stand at keys that svc knows, of which there are fewer than problems are told. */
+function bounded<One extends { problem: Problem }>(sorted: readonly One[]): One[] {
+  const firsts = new Map<string, One>();
+  for (const one of sorted) {
+    const key = one.problem.path.slice(0, 2).filter(isKey).join(".");
+    if (isError(one.problem) && !firsts.has(key)) firsts.set(key, one);
+  }
+  const needed = new Set(firsts.values());
+  const others = new Set(sorted.filter((one) => !needed.has(one)).slice(0, PROBLEMS_MAX - needed.size));
+  return sorted.filter((one) => needed.has(one) || others.has(one));
+}
+
+const isKey = (part: string | number): part is string => typeof part === "string";
 
 /** What is not in the file itself is told at the nearest thing around it. */
 function offsetOf(root: Place, { path, at }: Problem): number {

@@ -224,6 +224,17 @@ describe("a line is right", () => {
   });
 });
 
+test("however many problems are told, everything that has an error is among them", () => {
+  const many = "[[triggers]]\n".repeat(100);
+  const text = `${V}${many}[[apps]]\n[change_requests]\nagent_merge = 1\nrequired_approvals = -1\n`;
+  const { errors } = readManifest(text);
+  expect(errors).toHaveLength(50);
+  const paths = errors.map(({ path }) => path);
+  for (const path of ["apps[0].slug", "change_requests.agent_merge", "change_requests.required_approvals"])
+    expect(paths).toContain(path);
+  expect(errors.map(({ line }) => line)).toEqual(errors.map(({ line }) => line).toSorted((a, b) => a - b));
+});
+
 test("the largest file, full of problems, is read in less than a second and reports a bounded number", () => {
   const texts = [
     Array.from({ length: MANIFEST_MAX_BYTES / 8 }, (_, n) => `[t${n}]`)
