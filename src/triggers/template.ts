@@ -1,6 +1,6 @@
 import { PROMPT_MAX_BYTES } from "../contract/limits.ts";
+import { PLACE } from "../contract/template.ts";
 
-const PLACE = /\{\{\s*([A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*)\s*\}\}/g;
 const CUT = "\n[… cut by svc: longer than a prompt may be]";
 
 /** What a template's places may name. */

@@ -149,6 +149,17 @@ export const BROKEN: readonly (readonly [
     "6:10 error: triggers[0].prompt has {{ without }} in line 2 of the text.",
   ],
   [
+    '[[triggers]]\nslug = "a"\ntype = "cron"\ncron = "0 9 * * *"\nprompt = """\n{{ body.x }}{{a}}\n{{ body[0] }}{{}}"""',
+    "both",
+    '6:10 warning: triggers[0].prompt has "{{ body[0] }}" in line 2 of the text, which is no {{ dotted.path }} and stays as it is.',
+  ],
+  [
+    '[[triggers]]\nslug = "a"\ntype = "timer"\nprompt = "{{ a b\\u0007 }}"',
+    "both",
+    '4:8 error: triggers[0].type has to be "cron" or "webhook".',
+    '5:10 warning: triggers[0].prompt has "{{ a b\\u0007 }}" in line 1 of the text, which is no {{ dotted.path }} and stays as it is.',
+  ],
+  [
     '[[triggers]]\nslug = "a"\ntype = "cron"\ncron = "0 9 * * *"\nprompt = "  "',
     "both",
     "6:10 error: triggers[0].prompt has to be a text of at most 65536 bytes that is not blank.",

@@ -2,6 +2,7 @@ import { checkCron, isTimezone } from "../cron.ts";
 import { DAEMON_PORT, RUNTIME_PORT } from "../daemon.ts";
 import { isReservedName, RESERVED_NAME, SECRET_NAME } from "../environment.ts";
 import { NAME_MAX, PROMPT_MAX_BYTES, SECRET_MAX_BYTES } from "../limits.ts";
+import { openBraces } from "../template.ts";
 
 /** What a single value may be. */
 export interface Kind<T> {
@@ -121,13 +122,6 @@ export const prompt: Kind<string> = {
       ? `has {{ without }} in line ${openBraces(value)} of the text`
       : solidText.fault(value),
 };
-
-/** The line, from 1, in which a `{{` stands that is not closed before the next; null: there is none. */
-function openBraces(value: string): number | null {
-  const parts = value.split("{{");
-  const open = parts.findIndex((part, index) => index > 0 && !part.includes("}}"));
-  return open < 0 ? null : parts.slice(0, open).join("").split("\n").length;
-}
 
 /** @param limits `solid`: not blank. None takes a NUL, which neither an environment nor a database holds. */
 function string(

@@ -1,3 +1,4 @@
+import { strayBraces } from "../template.ts";
 import * as kinds from "./kinds.ts";
 import {
   type ListShape,
@@ -30,6 +31,8 @@ export interface ManifestTrigger {
 /** Triggers of one project: each is looked at whenever anything is due. */
 const TRIGGERS_MAX = 100;
 const TIMEZONE = "UTC";
+/** Characters of what is wrong in a prompt that are repeated. */
+const SHOWN_MAX = 64;
 
 const fields: TableShape["fields"] = {
   slug: {
@@ -107,8 +110,23 @@ const NEEDED = { cron: "cron", webhook: "secret_env" } as const;
 const IDLE = { cron: ["secret_env"], webhook: ["cron", "timezone"] } as const;
 
 function problemsOfTrigger(trigger: Table, path: Path): Problem[] {
-  const { type } = trigger;
-  if (!kinds.triggerType.fits(type)) return [];
+  const { type, prompt } = trigger;
+  return [
+    ...problemsOfPlaces(prompt, path),
+    ...(kinds.triggerType.fits(type) ? problemsOfType(type, trigger, path) : []),
+  ];
+}
+
+/** Somebody meant a place, and its braces would reach the agent. */
+function problemsOfPlaces(prompt: unknown, path: Path): Problem[] {
+  const stray = kinds.prompt.fits(prompt) ? strayBraces(prompt) : null;
+  if (stray === null) return [];
+  const where = nameOf([...path, "prompt"]);
+  const message = `${where} has ${JSON.stringify(stray.text.slice(0, SHOWN_MAX))} in line ${stray.line} of the text, which is no {{ dotted.path }} and stays as it is.`;
+  return [{ path: [...path, "prompt"], at: "value", message, severity: "warning" }];
+}
+
+function problemsOfType(type: keyof typeof NEEDED, trigger: Table, path: Path): Problem[] {
   const idle = IDLE[type].filter((key) => Object.hasOwn(trigger, key));
   return [
     ...(Object.hasOwn(trigger, NEEDED[type]) ? [] : [lacks(fields, path, NEEDED[type])]),
