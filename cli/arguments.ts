@@ -121,7 +121,7 @@ function find(
 function newProject(table: Table, [word = "", ...rest]: readonly string[], options: readonly Option[]) {
   const names = table.flatMap((each) => {
     if (isGroup(each)) return [each.name];
-    return each.spec.hidden || each.spec.anyName ? [] : [lastWord(each.spec), ...(each.spec.aliases ?? [])];
+    return each.spec.hidden || each.spec.anyName ? [] : namesOf(each.spec);
   });
   const guess = nearest(word, names) ?? HABITS[word];
   const command = table.find((each): each is Command => !isGroup(each) && each.spec.anyName === true);

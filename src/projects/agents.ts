@@ -70,28 +70,33 @@ async function beginningOf(pieces: AsyncIterable<Uint8Array>): Promise<string> {
 
 function addFrom(known: Map<string, Agent>, { configs, agents }: Files): void {
   for (const text of configs) {
-    const settings = field(
-      parsed(() => Bun.JSONC.parse(text)),
-      "agent",
-    );
+    const settings = parsed(() => Bun.JSONC.parse(text), "agent");
     for (const [name, of] of Object.entries(Object(settings)).slice(0, AGENTS_MAX))
       add(known, name, of, null);
   }
-  for (const { name, text, mode } of agents) {
-    const before = /^---\r?\n([\s\S]*?)\r?\n---/.exec(text)?.[1] ?? "";
-    add(
-      known,
-      name,
-      parsed(() => Bun.YAML.parse(before)),
-      mode,
-    );
+  for (const { name, text, mode } of agents.slice(0, AGENTS_MAX)) {
+    const head = /^---\n([\s\S]*?)\n---/.exec(text.replaceAll("\r\n", "\n"))?.[1] ?? "";
+    add(known, name, readHead(head), mode);
   }
 }
 
+/**
+ * What stands before an agent's text, as far as it is looked at. The lines are YAML, whose aliases let a few of them cost
+ * seconds: so only scalars are read, and each by itself.
+ */
+function readHead(lines: string): Record<string, unknown> {
+  const scalar = (key: string): unknown => {
+    const form = new RegExp(`^${key}:[ \\t]+([^\\s[{&*!?#].*(?:\\n(?:[ \\t].*)?)*)`, "m");
+    const value = form.exec(lines)?.[1];
+    return value === undefined ? null : parsed(() => Bun.YAML.parse(`value: ${value}`), "value");
+  };
+  return { description: scalar("description"), mode: scalar("mode"), disable: scalar("disable") };
+}
+
 /** What cannot be read says nothing of the agent; it is one all the same. */
-function parsed(parse: () => unknown): unknown {
+function parsed(parse: () => unknown, key: string): unknown {
   try {
-    return parse();
+    return field(parse(), key);
   } catch {
     return null;
   }

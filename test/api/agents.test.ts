@@ -36,6 +36,8 @@ const list = async (): Promise<Agent[]> => {
 const create = (agent_name: string) => bench.call("POST", "", { body: { agent_name } });
 const agentFile = (lines: string) => `---\n${lines}\n---\nWords.\n`;
 
+const BOMB = `  x0: &x0 [y, y, y, y]\n${Array.from({ length: 200 }, (_, i) => `  x${i + 1}: &x${i + 1} [*x${i}, *x${i}, *x${i}]\n`).join("")}`;
+
 describe("the agents of a project", () => {
   const own = (name: string, change: Partial<Agent> = {}): Agent => ({
     name,
@@ -54,6 +56,29 @@ describe("the agents of a project", () => {
     ],
     ["a file without that", { "agents/a.md": "Words.\n" }, [own("a")]],
     ["one that cannot be read", { "agents/a.md": agentFile("description: a: b\n- x") }, [own("a")]],
+    [
+      "in every form that a string has",
+      {
+        "agents/a.md": agentFile("model: x\ndescription: >-\n  Two\n  lines.\n\nmode: 'all' # a remark"),
+        "agents/b.md": agentFile(
+          'mode: "subagent"\ndescription: "A *bold* \\u0041 & more"\ntools:\n  description: x',
+        ),
+        "agents/c.md": agentFile("description: R&D for *all*, *really*\n  on two lines # a remark"),
+      },
+      [
+        own("a", { description: "Two lines." }),
+        own("b", { description: "A *bold* A & more", mode: "subagent" }),
+        own("c", { description: "R&D for *all*, *really* on two lines" }),
+      ],
+    ],
+    [
+      "aliases, which let a few lines cost seconds",
+      {
+        "agents/a.md": agentFile(`mode: primary\nx:\n${BOMB}`),
+        "agents/b.md": agentFile(`description:\n${BOMB}`),
+      },
+      [own("a", { mode: "primary" }), own("b")],
+    ],
     ["of other kinds", { "agents/a.md": agentFile("description: [1]\nmode: 7") }, [own("a")]],
     [
       "with the ends of lines of Windows",

@@ -9,11 +9,12 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import { run } from "../../cli/run.ts";
 import { isGroup, namesOf } from "../../cli/spec.ts";
 import { TABLE } from "../../cli/table.ts";
 import { readManifest } from "../../src/contract/manifest/manifest.ts";
 import { editDistance } from "../../src/contract/nearest.ts";
-import { makeHome, type RunOptions, svc, svcOnTerminal } from "../helpers/cli-run.ts";
+import { fakeSystem, makeHome, type RunOptions, svc, svcOnTerminal } from "../helpers/cli-run.ts";
 import { git } from "../helpers/remote.ts";
 
 const homes: ReturnType<typeof makeHome>[] = [];
@@ -142,11 +143,10 @@ describe("svc <project-name>", () => {
 
   test("no slip of a command's name is taken for a project's", async () => {
     const home = somebody();
-    const system = (await import("../helpers/cli-run.ts")).fakeSystem({
+    const system = fakeSystem({
       env: { HOME: home.home },
       cwd: home.cwd,
     });
-    const { run } = await import("../../cli/run.ts");
     for (const slip of slips.filter((slip) => !names.includes(slip))) {
       expect(names.some((name) => editDistance(name, slip) <= 2)).toBe(true);
       expect([slip, await run(system, [slip, "--dry-run"])]).toEqual([slip, 2]);

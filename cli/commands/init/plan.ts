@@ -38,7 +38,7 @@ export async function plan(
   for (const [index, found] of looks.entries()) {
     const file = files[index];
     if (file === undefined) continue;
-    const { path: _, text } = file;
+    const { text } = file;
     const add = (action: Action, why: string | null = null, write: Write | null = null) =>
       planned.push({ file, action, why, write });
     if (found.state === "blocked") {
