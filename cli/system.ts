@@ -64,6 +64,8 @@ function sink(fd: 1 | 2, file: () => typeof Bun.stdout): Sink {
       return stream.columns > 0 ? stream.columns : 80;
     },
     async write(chunk) {
+      // Bun would empty the file that the output goes to
+      if (chunk.length === 0) return;
       try {
         await Bun.write(file(), chunk);
       } catch (error) {

@@ -197,6 +197,15 @@ test("a full disk is an error", async () => {
   expect(ran.err).not.toContain("    at ");
 });
 
+test("nothing to print leaves what is in the output's file", async () => {
+  api.on("GET /projects", () => ({ projects: [] }));
+  const ran = await sh('{ echo before; "$@"; echo after; } > out; echo more >> out; cat out', [
+    "projects",
+    "ls",
+  ]);
+  expect(ran).toMatchObject({ code: 0, out: "before\nafter\nmore\n" });
+});
+
 test("a directory that is gone is said", async () => {
   const ran = await sh('mkdir gone && cd gone && rmdir ../gone && "$@"', ["projects", "unlink"]);
   expect(ran).toMatchObject({ code: 1, out: "" });
