@@ -90,10 +90,9 @@ describe("svc init", () => {
     const text = readFileSync(join(folder, "svc.toml"), "utf8");
     const { manifest, errors } = readManifest(text);
     expect([manifest?.project.name, errors]).toEqual(['A "fine" shop\\1', []]);
-    const { manifest: whole, errors: more } = readManifest(
-      text.replace(/^# (\[|[a-z_]+ = )/gm, "$1").replace(/\[\[triggers\]\][\s\S]*/, ""),
-    );
+    const { manifest: whole, errors: more } = readManifest(text.replace(/^# (\[|[a-z_]+ = )/gm, "$1"));
     expect([whole?.sandbox.cpu, whole?.changeRequests.requiredApprovals, more]).toEqual([2, 1, []]);
+    expect(whole?.triggers).toMatchObject([{ slug: "update-dependencies", agent: "developer" }]);
   });
 
   test("the Dockerfile is that of sandboxes without one, but for what is the fence's", () => {
