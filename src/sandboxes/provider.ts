@@ -39,6 +39,8 @@ export interface SandboxSpec {
    */
   environment(apiUrl: string): Readonly<Record<string, string>>;
   limits: SandboxLimits;
+  /** Whether the agent runtime is to run in it: an app needs none. */
+  hasRuntime: boolean;
   /** How to build the image; null where the project says nothing: the default image. Ignored without images. */
   build: ImageBuild | null;
 }

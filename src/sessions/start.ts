@@ -66,6 +66,7 @@ export async function startSandbox(deps: Deps, start: Start, signal: AbortSignal
         sessionId: session.sessionId,
         projectId: project.projectId,
         generation: session.generation,
+        hasRuntime: app === null,
         environment: (apiUrl) =>
           app
             ? deploymentEnvironment({ ...start, app }, keys.serviceKey, secrets, apiUrl)

@@ -244,6 +244,17 @@ describe("local sandboxes", () => {
     },
   );
 
+  walled.each([true, false])(
+    "a sandbox without the agent runtime starts where none is installed (plain: %s)",
+    async (plain) => {
+      const { provider } = make({ plain, runtime: "/nowhere" });
+      expect(startSandbox(provider, specOf())).rejects.toThrow("SVC_RUNTIME_BIN");
+      const spec = specOf({}, { hasRuntime: false });
+      expect(await health(await startSandbox(provider, spec))).toBe(200);
+      await provider.stop(spec.sessionId, 0);
+    },
+  );
+
   test("a sandbox has ended only once its last words are in the log", async () => {
     const { provider } = make({ plain: true });
     const spec = specOf();

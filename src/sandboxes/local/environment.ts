@@ -8,7 +8,7 @@ import { MARK } from "./processes.ts";
 export function environmentOf(
   options: Pick<ProviderOptions, "api" | "apiUrl">,
   spec: SandboxSpec,
-  place: { folder: Folder; isWalled: boolean; runtime: string; plugins: string | null; mark: string },
+  place: { folder: Folder; isWalled: boolean; runtime: string | null; plugins: string | null; mark: string },
   ports: Ports,
 ): Record<string, string> {
   const { folder, isWalled } = place;
@@ -18,7 +18,7 @@ export function environmentOf(
     SVC_SERVICE_HOST: "127.0.0.1",
     SVC_SERVICE_PORT: String(ports.daemon),
     SVC_RUNTIME_PORT: String(ports.runtime),
-    SVC_RUNTIME_BIN: place.runtime,
+    ...(place.runtime !== null && { SVC_RUNTIME_BIN: place.runtime }),
     ...(place.plugins !== null && { SVC_RUNTIME_PLUGINS: place.plugins }),
     ...(isWalled ? WALLED : plain(folder)),
     SHELL,

@@ -21,10 +21,10 @@ export async function launch(
   signal: AbortSignal,
 ): Promise<void> {
   const programs = findPrograms(options, watch);
-  const found = findRuntime(options);
-  const plugins = findPlugins(options);
+  const found = spec.hasRuntime ? findRuntime(options) : null;
+  const plugins = spec.hasRuntime ? findPlugins(options) : null;
   const isWalled = "tools" in walls;
-  const runtime = isWalled ? `${INSIDE.runtime}/${basename(found)}` : found;
+  const runtime = isWalled && found !== null ? `${INSIDE.runtime}/${basename(found)}` : found;
   const where = {
     folder,
     isWalled,
@@ -37,7 +37,8 @@ export async function launch(
   let command = [programs.agent];
   if (isWalled) {
     await furnish(folder);
-    const inside = { [`${INSIDE.bin}/svc-agent`]: programs.agent, [runtime]: found };
+    const inside = { [`${INSIDE.bin}/svc-agent`]: programs.agent };
+    if (runtime !== null && found !== null) inside[runtime] = found;
     if (plugins !== null) inside[INSIDE.plugins] = plugins;
     if (programs.svc) inside[`${INSIDE.bin}/svc`] = programs.svc;
     const agent = [`${INSIDE.bin}/svc-agent`];
