@@ -1,0 +1,23 @@
+import { sql } from "drizzle-orm";
+import { readConfig } from "../../src/config.ts";
+import { serve } from "../../src/serve.ts";
+
+/**
+ * The server as a process whose database has the clock of the table `test_clock`. It kills itself (SIGKILL) in one of
+ * TEST_DIES_OF firings: when all of it is written, and nothing is committed.
+ */
+const diesOf = Number(process.env["TEST_DIES_OF"]);
+
+const server = await serve(readConfig(process.env), {
+  async databaseTime(db) {
+    const [row] = await db.select({ at: sql`at::text`.mapWith(String) }).from(sql`test_clock`);
+    return new Date(row?.at ?? Number.NaN);
+  },
+  checkpoint(step) {
+    if (step !== "firing-recorded" || Math.random() * diesOf > 1) return;
+    process.kill(process.pid, "SIGKILL");
+    return new Promise<void>(() => {});
+  },
+});
+process.stderr.write(`the trigger server listens on ${server.url}\n`);
+process.once("SIGTERM", () => void server.stop().then(() => process.exit(0)));
