@@ -2,7 +2,7 @@ import { and, eq } from "drizzle-orm";
 import { projectManifests, projects } from "../../db/schema/index.ts";
 import type { ProjectRow } from "../auth/caller.ts";
 import { SvcError } from "../contract/errors.ts";
-import { MANIFEST_MAX_BYTES, type ManifestError, readManifest } from "../contract/manifest/manifest.ts";
+import { type ManifestError, readManifest } from "../contract/manifest/manifest.ts";
 import { VERSION } from "../contract/version.ts";
 import type { Deps } from "../deps.ts";
 import { announce, type News } from "../events/announce.ts";
@@ -10,6 +10,7 @@ import { fetchCommits, LISTING_MS } from "../projects/fetch.ts";
 import { repositoryOf } from "../projects/repository.ts";
 import type { Claim } from "./claim.ts";
 import type { ManifestFeature } from "./feature.ts";
+import { finderOf, readText } from "./tree.ts";
 
 /** A repository on a git host is asked this often: nobody tells svc of a push that does not come by its gateway. */
 const POLL_S = 60;
@@ -62,21 +63,10 @@ async function see(deps: Deps, project: ProjectRow, claim: Claim): Promise<Seen 
   if (commit === claim.commit && claim.reader === VERSION) return null;
   if (!(await fetchCommits(deps, repo, [commit])))
     throw new SvcError("branch_missing", "The default branch moved while svc looked at it.");
-  const path = new TextEncoder().encode(project.manifestPath);
-  const entry = await deps.git.findEntry(repo, commit, path);
-  if ((entry?.size ?? 0) > MANIFEST_MAX_BYTES) return { commit, manifest: null, errors: [TOO_LARGE] };
-  const file = await deps.git.readFile(repo, commit, project.manifestPath, MANIFEST_MAX_BYTES);
-  if (file === null) return { commit, manifest: readManifest("").manifest, errors: [] };
-  return { commit, ...readManifest(new TextDecoder().decode(file)) };
+  const entry = await finderOf(deps, repo, commit)(project.manifestPath);
+  if (entry?.type !== "file") return { commit, manifest: readManifest("").manifest, errors: [] };
+  return { commit, ...readManifest(await readText(deps, repo, commit, entry)) };
 }
-
-const TOO_LARGE: ManifestError = {
-  path: "",
-  message: `The file is larger than ${MANIFEST_MAX_BYTES / 1024} KiB, and is not read.`,
-  line: 1,
-  column: 1,
-  severity: "error",
-};
 
 interface Outcome {
   commit?: string;

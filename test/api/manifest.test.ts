@@ -141,7 +141,7 @@ describe("GET …/change-requests/:crId/manifest", () => {
       {
         head: { "svc.toml": "é".repeat(140_000) },
         changed: true,
-        errors: ["1:1 error: The file is larger than 262144 bytes."],
+        errors: ["1:1 error: The file is larger than 256 KiB, and is not read."],
       },
     ],
   ])("%s", async (_, { was = TREE, head, base = {}, changed, errors }) => {

@@ -119,7 +119,7 @@ svc.toml:4:2: warning: typo is not known here and is ignored. Known: svc_version
   test("a file that is no text is a mistake of the command line, and one that is too large is told as a problem", async () => {
     const home = repository({ "svc.toml": `svc_version = 1\n${"#".repeat(300_000)}` });
     expect((await validate(home)).stdout).toStartWith(
-      "svc.toml:1:1: error: The file is larger than 262144 bytes.",
+      "svc.toml:1:1: error: The file is larger than 256 KiB, and is not read.",
     );
     expect((await validate(home, ["-"], { stdin: Uint8Array.of(0xff, 0xfe) })).code).toBe(2);
   });

@@ -11,7 +11,7 @@ type Parsed = { root: Table; error?: never } | { root: null; error: ManifestErro
 /** The tables of a manifest's text, or why there are none. */
 export function parseFile(text: string): Parsed {
   if (text.length > MANIFEST_MAX_BYTES || new TextEncoder().encode(text).length > MANIFEST_MAX_BYTES) {
-    return notRead(`The file is larger than ${MANIFEST_MAX_BYTES} bytes.`, 1, 1);
+    return notRead(`The file is larger than ${MANIFEST_MAX_BYTES / 1024} KiB, and is not read.`, 1, 1);
   }
   try {
     return { root: parse(text, { integersAsBigInt: "asNeeded" }) };
