@@ -35,6 +35,11 @@ export function takeDataFolder(path: string): () => void {
   return () => lock.close();
 }
 
+/** Where the files of a deployment's site are. */
+export function siteFolder(dataDir: string, deploymentId: string): string {
+  return join(dataDir, "sites", deploymentId);
+}
+
 /** The id of the server that this data folder belongs to, made on the first start. For whoever holds the folder. */
 export function readServerId(path: string): string {
   const file = join(path, "server-id");

@@ -4,6 +4,7 @@ import { json, tell } from "../answers.ts";
 import type { Identify } from "../caller.ts";
 import { forwardHead, isOurToken } from "../forward.ts";
 import { readTarget, targetOf } from "../target.ts";
+import type { Output } from "./output.ts";
 
 export interface AppGate {
   identify: Identify;
@@ -11,6 +12,8 @@ export interface AppGate {
   app: DaemonApp;
   /** Where the app listens; null while it does not answer. */
   port(): number | null;
+  /** What was built, for svc to take out; null while there is nothing. */
+  output(): Pick<Output, "port" | "path"> | null;
   /** Told of each request for the app. */
   onUse(): void;
 }
@@ -26,6 +29,10 @@ export function createAppDecide(gate: AppGate): Decide {
       return { answer: json(200, await gate.health()) };
     const caller = gate.identify(head);
     if ("answer" in caller) return caller;
+    const output = gate.output();
+    const isPlatforms = caller.context.role === "platform" && head.method === "GET";
+    if (target.kind === "svc" && target.path === "/svc/output" && isPlatforms && output)
+      return { to: { hostname: LOOPBACK, port: output.port }, head: forwardHead(head, output.path, null) };
     if (target.kind !== "port" || target.port !== gate.app.run?.port)
       return { answer: tell(head, "forbidden", "Only the app itself is reached in this sandbox.") };
     const port = gate.port();

@@ -14,6 +14,7 @@ import { build } from "./build.ts";
 import { checkOut } from "./checkout.ts";
 import { type AppContext, AppError } from "./context.ts";
 import { createAppDecide } from "./decide.ts";
+import { type Output, offerOutput } from "./output.ts";
 import { type AppLimits, superviseApp } from "./process.ts";
 
 /** For the answers that are under way when the daemon stops, beside the app's own time to end. */
@@ -41,12 +42,14 @@ export function serveApp(settings: Settings, app: DaemonApp, limits: Partial<App
   let commit: string | null = null;
   let error: DaemonHealth["error"] | null = null;
   let usedAt = Date.now();
+  let output: Output | null = null;
 
   const gate = {
     identify: createIdentify(settings),
     health,
     app,
     port: () => (running?.state === "ok" ? (settings.appPort ?? app.run?.port ?? null) : null),
+    output: () => output,
     onUse() {
       usedAt = Date.now();
     },
@@ -67,6 +70,7 @@ export function serveApp(settings: Settings, app: DaemonApp, limits: Partial<App
       stopping.abort();
       await running?.stop();
       await listener.stop(DRAIN_MS);
+      output?.stop();
       children.kill();
     },
     kill: children.kill,
@@ -88,6 +92,7 @@ export function serveApp(settings: Settings, app: DaemonApp, limits: Partial<App
     commit = await readCommit(context);
     await build(context, stopping.signal);
     if (stopping.signal.aborted) return;
+    if (app.output !== null) output = await offerOutput(context);
     stage = running ? "starting" : "built";
     await running?.keepRunning();
   }

@@ -41,6 +41,18 @@ export async function askHealth(daemon: Daemon): Promise<DaemonHealth | null> {
   }
 }
 
+/** What a deployment's build has left, as a tar. @throws when the daemon does not hand it out */
+export async function readOutput(daemon: Daemon, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>> {
+  const response = await fetch(urlOf(daemon, "/svc/output"), {
+    headers: { "X-Svc-User-Context": contextOf(daemon) },
+    signal,
+    redirect: "manual",
+    keepalive: false,
+  });
+  if (response.status !== 200 || !response.body) throw new Error(`a daemon's output: ${response.status}`);
+  return response.body;
+}
+
 /** Gives the sandbox another set of secrets. @returns whether the daemon took it */
 export async function sendEnv(daemon: Daemon, env: DaemonEnv): Promise<boolean> {
   const { status } = await post(daemon, "/svc/env", env, AbortSignal.timeout(ENV_MS));

@@ -4,6 +4,7 @@ import type { ProjectRow } from "../auth/caller.ts";
 import type { BootStep } from "../contract/session.ts";
 import type { Deps } from "../deps.ts";
 import { queueOf } from "../jobs/places.ts";
+import type { Daemon } from "../sandboxes/daemon.ts";
 import { type Sandbox, SandboxError } from "../sandboxes/provider.ts";
 import { openSecrets } from "../secrets/open.ts";
 import { awaitBoot } from "./boot.ts";
@@ -15,6 +16,7 @@ import { environmentOf } from "./environment.ts";
 import { makeKeys } from "./keys.ts";
 import { openLog, type SessionLog } from "./log.ts";
 import { commitToRestore } from "./saved.ts";
+import { takeSite } from "./take-site.ts";
 import { tell } from "./tell.ts";
 import { thisStart } from "./this-start.ts";
 import type { SessionRow } from "./wire.ts";
@@ -87,6 +89,8 @@ export async function startSandbox(deps: Deps, start: Start, signal: AbortSignal
 
     await step("clone", "Cloning the repository …");
     const restored = await boot(deps, session, sandbox, keys.serviceKey, step, signal);
+    if (app?.output && sandbox.address)
+      await takeSite(deps, daemonOf(session, sandbox.address, keys.serviceKey), signal);
     await record(deps, session, restored, log);
     // what was set while it started
     const { revision } = await openSecrets(deps, project.projectId);
@@ -135,13 +139,21 @@ async function boot(
   signal: AbortSignal,
 ): Promise<string | null> {
   if (!sandbox.address) return null;
-  const daemon = { ...sandbox.address, serviceKey, sessionId: session.sessionId };
+  const daemon = daemonOf(session, sandbox.address, serviceKey);
   const { restored } = await awaitBoot(deps, session, daemon, signal, async () => {
     await deps.checkpoint("cloned");
     await step("runtime", session.purpose === "app" ? "Starting the app …" : "Starting the agent runtime …");
   });
   await deps.checkpoint("runtime-ready");
   return restored ?? null;
+}
+
+function daemonOf(
+  { sessionId }: SessionRow,
+  address: NonNullable<Sandbox["address"]>,
+  serviceKey: string,
+): Daemon {
+  return { ...address, serviceKey, sessionId };
 }
 
 /** The sandbox answers: the session runs. */

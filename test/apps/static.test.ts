@@ -130,3 +130,31 @@ test("a site follows its branch without a sandbox, and a folder that is gone lea
   expect(existsSync(join(server.dataDir, "sites"))).toBe(true);
   expect(existsSync(join(server.dataDir, "sandboxes"))).toBe(false);
 }, 90_000);
+
+test("a site that is built is taken out of its sandbox, which ends, without what leads out of it", async () => {
+  const entry = entryOf({
+    slug: "built",
+    run: null,
+    static: { dir: "dist" },
+    build:
+      'mkdir -p dist/deep && echo "$WORD" > dist/index.html && echo deep > dist/deep/a.txt && ln -s /etc/passwd dist/link && ln -s ../secret.txt dist/up',
+    env: { WORD: "built" },
+  });
+  await bench.merge({}, [SITE, entry]);
+  const { app } = await bench.becomes("it is live", isLive(1), { slug: "built" });
+  const visitor = await bench.signIn("built");
+  expect(body(await bench.visit("/", visitor))).toBe("built\n");
+  expect(body(await bench.visit("/deep/a.txt", visitor))).toBe("deep\n");
+  for (const path of ["/link", "/up"]) expect((await bench.visit(path, visitor)).status).toBe(404);
+  const id = app.live?.deployment_id ?? "";
+  await until("its sandbox has ended", () => server.processes(id).length === 0, 40_000);
+  expect((await bench.get("built")).app.state).toBe("live");
+  expect(body(await bench.visit("/", visitor))).toBe("built\n");
+
+  await bench.merge({}, [SITE, { ...entry, build: "true" }]);
+  const { app: after } = await bench.becomes("the next has failed", ({ error }) => error !== null, {
+    slug: "built",
+  });
+  expect(after.error).toContain("has left no folder dist");
+  expect(body(await bench.visit("/", visitor))).toBe("built\n");
+}, 120_000);

@@ -4,13 +4,14 @@ import { join } from "node:path";
 import { eq, inArray } from "drizzle-orm";
 import { appDeployments, apps, projects } from "../../../db/schema/index.ts";
 import { SvcError } from "../../contract/errors.ts";
+import { siteFolder } from "../../data-folder.ts";
 import type { Deps } from "../../deps.ts";
 import { streamOf } from "../../http/stream.ts";
 import { fetchCommits } from "../../projects/fetch.ts";
 import { repositoryOf } from "../../projects/repository.ts";
+import { unpack } from "../../sandboxes/unpack.ts";
 import { hasSandbox } from "../rows.ts";
 import { sitePath } from "./look.ts";
-import { unpack } from "./unpack.ts";
 
 /** Opens the files of sites, which are kept in the data folder as they were at their deployment. */
 export interface Sites {
@@ -26,7 +27,7 @@ export function openSites(deps: Deps): Sites {
   const making = new Map<string, Promise<void>>();
   return {
     async folderOf(deploymentId) {
-      const folder = siteFolder(deps, deploymentId);
+      const folder = siteFolder(deps.config.dataDir, deploymentId);
       if (existsSync(folder)) return folder;
       const made = making.get(deploymentId) ?? make(deps, deploymentId, folder);
       making.set(deploymentId, made);
@@ -40,11 +41,6 @@ export function openSites(deps: Deps): Sites {
   };
 }
 
-/** Where the files of a deployment's site are on this server's disk. */
-export function siteFolder({ config }: Pick<Deps, "config">, deploymentId: string): string {
-  return join(config.dataDir, "sites", deploymentId);
-}
-
 async function make(deps: Deps, deploymentId: string, folder: string): Promise<void> {
   const [row] = await deps.db
     .select({ deployment: appDeployments, project: projects })
@@ -55,7 +51,11 @@ async function make(deps: Deps, deploymentId: string, folder: string): Promise<v
   if (!row?.deployment.entry.static) throw new SvcError("not_found", "There is no such site.");
   const { entry, commit } = row.deployment;
   if (hasSandbox(entry)) {
-    const sentence = "Another server has the files of this site. Deployed again here they are on this one.";
+    const isHere = row.deployment.sitePlace === deps.serverId;
+    const where = isHere
+      ? "This server has lost the files of this site"
+      : "Another server has the files of this site";
+    const sentence = `${where}. Deployed again here they are on this one: svc apps deploy ${entry.slug}`;
     throw new SvcError("sandbox_unreachable", sentence);
   }
   const repo = repositoryOf(deps, row.project);
@@ -91,5 +91,5 @@ export async function clearSites(deps: Deps): Promise<void> {
       .map(({ id }) => id),
   );
   for (const id of ids)
-    if (!isNeeded.has(id)) await rm(siteFolder(deps, id), { recursive: true, force: true });
+    if (!isNeeded.has(id)) await rm(siteFolder(deps.config.dataDir, id), { recursive: true, force: true });
 }

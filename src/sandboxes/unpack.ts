@@ -2,10 +2,10 @@ import { createWriteStream } from "node:fs";
 import { mkdir, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
-import { entriesOf } from "../../sandboxes/tar.ts";
+import { entriesOf } from "./tar.ts";
 
 /** What a site may have: many times a large one. */
-export const SITE_LIMITS = { bytes: 512 * 1024 * 1024, files: 20_000 } as const;
+const SITE_LIMITS = { bytes: 512 * 1024 * 1024, files: 20_000 } as const;
 
 /** A site cannot be taken as it is. The message is a sentence for a person. */
 export class SiteError extends Error {

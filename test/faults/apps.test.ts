@@ -1,0 +1,102 @@
+import { afterAll, beforeAll, expect } from "bun:test";
+import { DEPLOY_STEPS, type DeployStep, SESSION_STEPS, type SessionStep } from "../../src/deps.ts";
+import { caller } from "../helpers/api.ts";
+import { APP_PROGRAM, type AppBench, benchApps, entryOf, NODE_INSIDE } from "../helpers/apps.ts";
+import { needs } from "../helpers/needs.ts";
+import { POSTGRES } from "../helpers/postgres.ts";
+import { type SessionServer, startSessionServer } from "../helpers/session-server.ts";
+import { until } from "../helpers/until.ts";
+
+const test = needs("a real Postgres, and node below /usr", POSTGRES && NODE_INSIDE);
+
+let server: SessionServer;
+let bench: AppBench;
+let version = 0;
+
+beforeAll(async () => {
+  if (!POSTGRES) return;
+  server = await startSessionServer();
+  bench = benchApps({
+    ...server,
+    call: (method, path, body) =>
+      caller(server.url(), server.token)(method, path, body === undefined ? {} : { body }),
+  });
+  await bench.merge({ "server.js": APP_PROGRAM, "says.txt": "v0" }, [entryOf()]);
+  await bench.becomes("the first is live", ({ state }) => state === "live");
+}, 90_000);
+afterAll(() => server?.stop(), 60_000);
+
+/** An app has no branch of its own; the last two belong to the end of a sandbox. */
+const START_STEPS = SESSION_STEPS.filter(
+  (step) => !["branch-made", "sandbox-ended", "end-recorded"].includes(step),
+);
+const STEPS: readonly (SessionStep | DeployStep)[] = [
+  "deploy-begun",
+  ...START_STEPS,
+  ...DEPLOY_STEPS.slice(1),
+];
+/** From then on there is a sandbox whose processes can be killed, and until then the deployment is on its way. */
+const ALIVE = START_STEPS.slice(START_STEPS.indexOf("sandbox-started"), -1);
+
+/** Merges a next version, and waits until its deployment has come to a step. */
+async function haltedAt(step: SessionStep | DeployStep): Promise<string> {
+  const reached = server.haltAt(step);
+  const commit = await bench.merge({ "says.txt": `v${++version}` }, [entryOf()]);
+  await reached;
+  return commit;
+}
+
+/** What is served is this version, by one sandbox: what was before is gone with its processes. */
+async function settles(commit: string, says: string): Promise<void> {
+  const { app, deployments } = await bench.becomes(
+    "it is live",
+    ({ state, live, next }) => state === "live" && live?.commit === commit && next === null,
+    { withinMs: 60_000 },
+  );
+  const signedIn = await bench.signIn();
+  await until("it answers", async () => (await bench.visit("/", signedIn)).text.endsWith(says), 20_000);
+  expect(deployments.filter(({ state }) => ["building", "starting", "live"].includes(state))).toHaveLength(1);
+  const others = deployments.filter(({ deployment_id }) => deployment_id !== app.live?.deployment_id);
+  const left = () => others.filter(({ deployment_id }) => server.processes(deployment_id).length > 0);
+  await until(
+    () => `nothing is left of ${JSON.stringify(left())}`,
+    () => left().length === 0,
+    60_000,
+  );
+}
+
+test.each(STEPS.map((step) => [step] as const))(
+  "the server is killed at %s of a deployment: it is live all the same, once",
+  async (step) => {
+    const commit = await haltedAt(step);
+    await server.kill();
+    await server.start();
+    await settles(commit, `v${version}`);
+  },
+  150_000,
+);
+
+test.each(ALIVE.map((step) => [step] as const))(
+  "the sandbox of a deployment is killed at %s: it has failed and says how, and the one before serves on",
+  async (step) => {
+    const { app: before } = await bench.get();
+    const commit = await haltedAt(step);
+    const id = (await bench.get()).app.next?.deployment_id ?? "";
+    for (const { pid } of server.processes(id)) process.kill(pid, "SIGKILL");
+    server.go();
+    const { app, deployments } = await bench.becomes(
+      "it is over",
+      ({ next }, [last]) => next === null && last?.commit === commit,
+    );
+    const last = deployments[0];
+    if (last?.state === "failed") {
+      expect(last.error).toMatch(/killed by signal 9|gone|ended/);
+      expect(app).toMatchObject({ state: "live", live: { deployment_id: before.live?.deployment_id } });
+      expect((await bench.visit("/", await bench.signIn())).status).toBe(200);
+      // what failed can be deployed again
+      expect((await bench.call("POST", "/web/deploy")).status).toBe(202);
+    }
+    await settles(commit, `v${version}`);
+  },
+  150_000,
+);
