@@ -23,6 +23,8 @@ const Secrets = lazy(async () => ({ default: (await import("./pages/secrets/secr
 const ProjectSettings = lazy(async () => ({
   default: (await import("./pages/project-settings/project-settings.tsx")).ProjectSettings,
 }));
+const Apps = lazy(async () => ({ default: (await import("./pages/apps/list.tsx")).Apps }));
+const AppPage = lazy(async () => ({ default: (await import("./pages/apps/app.tsx")).AppPage }));
 const Sessions = lazy(async () => ({ default: (await import("./pages/sessions/list.tsx")).Sessions }));
 const NewSession = lazy(async () => ({ default: (await import("./pages/sessions/new.tsx")).NewSession }));
 const SessionPage = lazy(async () => ({
@@ -90,6 +92,8 @@ function ProjectPages({ projectId }: { projectId: string }) {
       <Switch>
         <Route path="/projects/:projectId/secrets" component={Secrets} />
         <Route path="/projects/:projectId/settings" component={ProjectSettings} />
+        <Route path="/projects/:projectId/apps" component={Apps} />
+        <Route path="/projects/:projectId/apps/:slug" component={AppPage} />
         <Route path="/projects/:projectId/sessions" component={Sessions} />
         <Route path="/projects/:projectId/sessions/new" component={NewSession} />
         <Route path="/projects/:projectId/sessions/:sessionId" component={SessionPage} />

@@ -11,6 +11,7 @@ import { Visible } from "../parts/visible.tsx";
 const PARTS = [
   ["change-requests", "Change requests"],
   ["sessions", "Sessions"],
+  ["apps", "Apps"],
   ["secrets", "Secrets"],
   ["settings", "Settings"],
 ] as const;

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect } from "bun:test";
+import http from "node:http";
 import type { App } from "../../src/contract/app.ts";
 import { caller } from "../helpers/api.ts";
 import { APP_PROGRAM, type AppBench, benchApps, entryOf, isLive, NODE_INSIDE } from "../helpers/apps.ts";
@@ -12,6 +13,8 @@ const test = needs("a real Postgres, and node below /usr", POSTGRES && NODE_INSI
 
 /** Apps that an account may run here at once. */
 const CAP = 3;
+/** Clients that ask all the time. */
+const CLIENTS = 8;
 
 let server: SessionServer;
 let bench: AppBench;
@@ -259,6 +262,44 @@ test("deployments are no sessions, and have a cap of their own", async () => {
   expect(failed.error).toContain(`may run ${CAP} at once`);
   await bench.merge({}, [entryOf()]);
 }, 120_000);
+
+test("no request fails while the next version takes over, on connections that stay open", async () => {
+  const number = await settled();
+  const { host, cookie } = await bench.signIn();
+  const slow = bench.visit("/slow", { host, cookie });
+  const agent = new http.Agent({ keepAlive: true, maxSockets: CLIENTS });
+  const { hostname, port } = new URL(server.url());
+  const answers = new Map<string, number>();
+  let isOver = false;
+  const ask = async () => {
+    const { promise, resolve } = Promise.withResolvers<string>();
+    const options = { agent, hostname, port, path: "/", headers: { Host: host, Cookie: cookie } };
+    const request = http.get(options, (answer) => {
+      let text = "";
+      answer.on("data", (piece) => {
+        text += piece;
+      });
+      answer.on("end", () => resolve(answer.statusCode === 200 ? text : `status ${answer.statusCode}`));
+      answer.on("error", (error) => resolve(error.message));
+    });
+    request.on("error", (error) => resolve(error.message));
+    const said = await promise;
+    answers.set(said, (answers.get(said) ?? 0) + 1);
+  };
+  const clients = Array.from({ length: CLIENTS }, async () => {
+    while (!isOver) await ask();
+  });
+  await bench.merge({ "says.txt": "next" }, [entryOf()]);
+  await bench.becomes("the next is live", isLive(number + 1));
+  await until("the next answers", () => (answers.get("next") ?? 0) > 100);
+  isOver = true;
+  await Promise.all(clients);
+  agent.destroy();
+  const before = [...answers.keys()].filter((said) => said !== "next");
+  expect(before).toHaveLength(1);
+  expect(before[0]).toMatch(/^(?:one|two)$/);
+  expect((await slow).status).toBe(200);
+}, 90_000);
 
 test("an app whose sandbox dies is started again by itself", async () => {
   await settled();

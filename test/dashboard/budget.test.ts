@@ -36,6 +36,7 @@ test.each([
   ["/projects/shop/secrets", "Secrets"],
   ["/projects/shop/settings", "Settings"],
   ["/projects/shop/sessions", "Sessions"],
+  ["/projects/shop/apps", "Apps"],
   ["/projects/shop/sessions/new", "New session"],
   ["/cli/authorize", "Sign in a terminal"],
 ])("a first visit to %s loads little script", async (path, heading) => {

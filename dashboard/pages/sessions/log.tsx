@@ -7,7 +7,7 @@ import { useStuck } from "../../parts/stick.ts";
 import { Visible } from "../../parts/visible.tsx";
 import type { LogStore, ShownLine } from "./log-store.ts";
 
-const LOOKS = { svc: "text-info", build: "text-warn", sandbox: "text-ok" } as const;
+const LOOKS = { svc: "text-info", build: "text-warn", sandbox: "text-ok", run: "text-ok" } as const;
 /** Characters of a line that are shown. */
 const LINE_MAX = 4_000;
 
@@ -48,7 +48,13 @@ export function Log({ log, sessionId }: { log: LogStore; sessionId: string }) {
   );
 }
 
-export function Line({ line: { at, source, text } }: { line: Pick<ShownLine, "at" | "source" | "text"> }) {
+interface LogRow {
+  at: string | null;
+  source: keyof typeof LOOKS;
+  text: string;
+}
+
+export function Line({ line: { at, source, text } }: { line: LogRow }) {
   return (
     <li className="flex gap-2">
       <span className="shrink-0 text-muted">{timeOf(at)}</span>

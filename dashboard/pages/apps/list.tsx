@@ -1,0 +1,76 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "wouter";
+import type { App } from "../../../src/contract/app.ts";
+import { call } from "../../api/call.ts";
+import { path } from "../../api/path.ts";
+import { useProject } from "../../api/project.ts";
+import { Ago } from "../../parts/ago.tsx";
+import { Empty } from "../../parts/empty.tsx";
+import { Loading } from "../../parts/loading.tsx";
+import { Failure } from "../../parts/notice.tsx";
+import { Page } from "../../parts/page.tsx";
+import { Visible } from "../../parts/visible.tsx";
+import { AppState, shortCommit } from "./state.tsx";
+
+/** The apps of a project, as its default branch has them. */
+export function Apps() {
+  const project = useProject();
+  const { data, error, isPending, refetch } = useQuery({
+    queryKey: [project.project_id, "app", "list"],
+    queryFn: ({ signal }) =>
+      call<{ apps: App[] }>("GET", path`/projects/${project.project_id}/apps`, { signal }),
+  });
+  return (
+    <Page title="Apps">
+      <p className="mb-4 max-w-prose text-muted">
+        What svc.toml on {project.default_branch} names in [[apps]] is built and served to the members of this
+        project. A merge that changes an app deploys it.
+      </p>
+      <Failure error={error} retry={() => void refetch()} />
+      {isPending && <Loading what="Loading the apps" />}
+      {data?.apps.length === 0 && (
+        <Empty title="There is no app yet" command="svc validate">
+          Add [[apps]] to svc.toml, check it, and merge it:
+        </Empty>
+      )}
+      {data && data.apps.length > 0 && (
+        <ul className="divide-y divide-line overflow-hidden rounded-lg border border-line bg-surface">
+          {data.apps.map((app) => (
+            <Row key={app.app_id} app={app} slug={project.slug} />
+          ))}
+        </ul>
+      )}
+    </Page>
+  );
+}
+
+function Row({ app, slug }: { app: App; slug: string }) {
+  const { live } = app;
+  return (
+    <li className="flex flex-col gap-1 px-4 py-3">
+      <p className="flex min-w-0 flex-wrap items-center gap-2">
+        <Link href={path`/projects/${slug}/apps/${app.slug}`} className="min-w-0 font-medium">
+          <Visible>{app.name ?? app.slug}</Visible>
+        </Link>
+        <AppState app={app} />
+      </p>
+      <p className="break-all text-muted text-sm">{app.url}</p>
+      {live && (
+        <p className="text-muted text-sm">
+          <span className="font-mono">{shortCommit(live.commit)}</span>
+          {live.live_at && (
+            <>
+              {" "}
+              live since <Ago at={live.live_at} />
+            </>
+          )}
+        </p>
+      )}
+      {app.error && (
+        <p className="text-danger text-sm">
+          <Visible>{app.error}</Visible>
+        </p>
+      )}
+    </li>
+  );
+}

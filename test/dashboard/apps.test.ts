@@ -1,0 +1,92 @@
+import { afterAll, beforeAll, expect } from "bun:test";
+import { barriers, CHROMIUM, DESKTOP, overflow, PHONE } from "../helpers/browser.ts";
+import { FIRST, startDashboard } from "../helpers/dashboard.ts";
+import { needs } from "../helpers/needs.ts";
+import { Remote } from "../helpers/remote.ts";
+import { until } from "../helpers/until.ts";
+
+const test = needs(...CHROMIUM);
+const svc = startDashboard();
+const remote = new Remote();
+const HOSTILE = "<img src=x onerror=alert(1)>\u202emoc.elgoog";
+
+const manifest = (dir: string) =>
+  `svc_version = 1\n[[apps]]\nslug = "site"\nname = ${JSON.stringify(HOSTILE)}\nstatic = { dir = "${dir}" }\n`;
+
+beforeAll(async () => {
+  if (!CHROMIUM[1]) return;
+  remote.commit("main", { "svc.toml": manifest("public"), "public/index.html": "<h1>Served</h1>" });
+  await svc.api.call("POST", "/v1/projects", { body: { name: "Empty" } });
+  await svc.api.project(remote.url, { name: "Shop" });
+  await until("the site is live", async () => (await state()) === "live");
+}, 60_000);
+afterAll(() => remote.remove());
+
+const app = async () => (await svc.api.call("GET", "/v1/projects/shop/apps/site")).body;
+const state = async () => (await app())?.app?.state;
+
+test("a project without apps says what to do", async () => {
+  const { page, faults, close } = await svc.openAs(FIRST, "/projects/empty/apps");
+  await page.getByText("There is no app yet").waitFor();
+  await page.getByText("svc validate").waitFor();
+  expect(faults()).toEqual([]);
+  await close();
+}, 60_000);
+
+test("apps are listed and shown as they are, deployed, stopped and opened", async () => {
+  const { page, faults, close } = await svc.openAs(FIRST, "/projects/shop/apps");
+  await page.getByRole("link", { name: "onerror" }).click();
+  await page.getByRole("heading", { name: "onerror" }).waitFor();
+  await page.getByText("Deployment 1", { exact: true }).waitFor();
+  await page.getByText("Live", { exact: true }).first().waitFor();
+
+  await page.getByRole("button", { name: "Deploy", exact: true }).click();
+  await page.getByText("Deployment 2", { exact: true }).waitFor();
+  await page.getByText("Replaced", { exact: true }).waitFor();
+
+  const opened = page.context().waitForEvent("page");
+  await page.getByRole("button", { name: "Open the app" }).click();
+  const tab = await opened;
+  await tab.getByRole("heading", { name: "Served" }).waitFor();
+  expect(new URL(tab.url()).host).toStartWith("site--shop.localhost");
+  expect(tab.url()).not.toContain("token");
+  await tab.close();
+
+  await page.getByRole("button", { name: "Stop", exact: true }).click();
+  await page.getByRole("button", { name: "Stop the app" }).click();
+  await page.getByText("Stopped", { exact: true }).first().waitFor();
+  expect(await state()).toBe("stopped");
+  await page.getByRole("button", { name: "Deploy", exact: true }).click();
+  await page.getByText("Deployment 3", { exact: true }).waitFor();
+  await until("it is live again", async () => (await state()) === "live");
+  expect(faults()).toEqual([]);
+  await close();
+}, 90_000);
+
+test("what has failed says why, on both pages, without a new visit", async () => {
+  const { page, faults, close } = await svc.openAs(FIRST, "/projects/shop/apps/site");
+  await page.getByRole("heading", { name: "onerror" }).waitFor();
+  remote.commit("main", { "svc.toml": manifest("nowhere") });
+  await svc.api.call("PATCH", "/v1/projects/shop", { body: { default_branch: "main" } });
+  await page.getByText("has no folder nowhere").first().waitFor();
+  await page.getByText("Failed", { exact: true }).waitFor();
+  expect(faults()).toEqual([]);
+  await close();
+}, 90_000);
+
+test.each([
+  ["/projects/shop/apps", "a desk", { size: DESKTOP }],
+  ["/projects/shop/apps", "a phone in the dark", { size: PHONE, dark: true }],
+  ["/projects/shop/apps/site", "a desk in the dark", { size: DESKTOP, dark: true }],
+  ["/projects/shop/apps/site", "a phone", { size: PHONE }],
+] as const)(
+  "%s has no barriers on %s",
+  async (path, _, options) => {
+    const { page, close } = await svc.openAs(FIRST, path, options);
+    await page.getByRole("main").getByText("onerror").first().waitFor();
+    expect(await barriers(page)).toEqual([]);
+    expect(await overflow(page)).toBe(0);
+    await close();
+  },
+  60_000,
+);
