@@ -30,6 +30,10 @@ const NewSession = lazy(async () => ({ default: (await import("./pages/sessions/
 const SessionPage = lazy(async () => ({
   default: (await import("./pages/sessions/session.tsx")).SessionPage,
 }));
+const Triggers = lazy(async () => ({ default: (await import("./pages/triggers/triggers.tsx")).Triggers }));
+const TriggerPage = lazy(async () => ({
+  default: (await import("./pages/triggers/trigger.tsx")).TriggerPage,
+}));
 const ChangeRequests = lazy(async () => ({
   default: (await import("./pages/change-requests/change-requests.tsx")).ChangeRequests,
 }));
@@ -94,6 +98,8 @@ function ProjectPages({ projectId }: { projectId: string }) {
         <Route path="/projects/:projectId/settings" component={ProjectSettings} />
         <Route path="/projects/:projectId/apps" component={Apps} />
         <Route path="/projects/:projectId/apps/:slug" component={AppPage} />
+        <Route path="/projects/:projectId/triggers" component={Triggers} />
+        <Route path="/projects/:projectId/triggers/:trigger" component={TriggerPage} />
         <Route path="/projects/:projectId/sessions" component={Sessions} />
         <Route path="/projects/:projectId/sessions/new" component={NewSession} />
         <Route path="/projects/:projectId/sessions/:sessionId" component={SessionPage} />

@@ -12,6 +12,7 @@ const PARTS = [
   ["change-requests", "Change requests"],
   ["sessions", "Sessions"],
   ["apps", "Apps"],
+  ["triggers", "Triggers"],
   ["secrets", "Secrets"],
   ["settings", "Settings"],
 ] as const;
