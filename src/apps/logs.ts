@@ -6,7 +6,7 @@ import { SvcError } from "../contract/errors.ts";
 import { isAlive, LOG_MAX_BYTES, type LogLine } from "../contract/session.ts";
 import type { Deps } from "../deps.ts";
 import { readLog } from "../sessions/log.ts";
-import { sandboxLines } from "../sessions/logs.ts";
+import { isOfBuild, sandboxLines } from "../sessions/logs.ts";
 import { findAppBySlug } from "./rows.ts";
 import { deploymentToWire } from "./wire.ts";
 
@@ -42,7 +42,8 @@ export async function readAppLogs(
   if (!found) return { deployment: null, lines: [], truncated: false };
   const { deployment, session } = found;
   const kept = (await readLog(deps, deployment.deploymentId, tail + 1)).map(({ line }) => line);
-  const said = session && isAlive(session) ? await sandboxLines(deps, session) : [];
+  const all = session && isAlive(session) ? await sandboxLines(deps, session) : [];
+  const said = session?.status === "running" ? all.filter((line) => !isOfBuild(line)) : all;
   return { deployment: deploymentToWire(deployment), ...endOf([...kept, ...said].map(toAppLine), tail) };
 }
 

@@ -60,14 +60,38 @@ export async function sandboxLines(
 /** Writes the end of what a sandbox has said into the session's log, before it is gone. */
 export async function keepSandboxLog(
   deps: Deps,
-  session: Pick<SessionRow, "sessionId" | "provider">,
+  session: Pick<SessionRow, "sessionId" | "provider" | "status">,
 ): Promise<void> {
   const log = openLog(deps, session.sessionId);
-  for (const { text, at } of (await sandboxLines(deps, session)).slice(-KEPT_LINES)) {
+  const said = await sandboxLines(deps, session);
+  // what has been built was kept when it was
+  const lines = session.status === "running" ? said.filter((line) => !isOfBuild(line)) : said;
+  for (const { text, at } of lines.slice(-KEPT_LINES)) {
     log.write("sandbox", text, at === null ? undefined : new Date(at));
   }
   await log.flush();
 }
+
+/** Writes what the build of a deployment has said into its log, before what the app says takes its place. */
+export async function keepBuildLog(
+  deps: Deps,
+  session: Pick<SessionRow, "sessionId" | "provider">,
+): Promise<void> {
+  const log = openLog(deps, session.sessionId);
+  for (const { text, at } of (await sandboxLines(deps, session)).filter(isOfBuild).slice(-KEPT_BUILD_LINES))
+    log.write("build", text.slice(BUILD.length), at === null ? undefined : new Date(at));
+  await log.flush();
+}
+
+/** So the daemon of a deployment begins what the build says (`daemon/log.ts`). */
+const BUILD = "build ";
+
+export function isOfBuild({ source, text }: LogLine): boolean {
+  return source === "sandbox" && text.startsWith(BUILD);
+}
+
+/** Of a build that has worked: enough to see what it did. */
+const KEPT_BUILD_LINES = 1_000;
 
 /** Of a sandbox that has ended: enough to see why. */
 const KEPT_LINES = 500;

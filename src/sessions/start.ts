@@ -15,6 +15,7 @@ import { endSandbox } from "./end.ts";
 import { environmentOf } from "./environment.ts";
 import { makeKeys } from "./keys.ts";
 import { openLog, type SessionLog } from "./log.ts";
+import { keepBuildLog } from "./logs.ts";
 import { commitToRestore } from "./saved.ts";
 import { takeSite } from "./take-site.ts";
 import { tell } from "./tell.ts";
@@ -89,6 +90,7 @@ export async function startSandbox(deps: Deps, start: Start, signal: AbortSignal
 
     await step("clone", "Cloning the repository …");
     const restored = await boot(deps, session, sandbox, keys.serviceKey, step, signal);
+    if (app?.build) await keepBuildLog(deps, session);
     if (app?.output && sandbox.address)
       await takeSite(deps, daemonOf(session, sandbox.address, keys.serviceKey), signal);
     await record(deps, session, restored, log);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect } from "bun:test";
 import http from "node:http";
-import type { App } from "../../src/contract/app.ts";
+import type { App, AppLogLine } from "../../src/contract/app.ts";
 import { caller } from "../helpers/api.ts";
 import { APP_PROGRAM, type AppBench, benchApps, entryOf, isLive, NODE_INSIDE } from "../helpers/apps.ts";
 import { needs } from "../helpers/needs.ts";
@@ -181,6 +181,26 @@ test("only a change of the entry, or below its root, deploys an app again", asyn
   await bench.becomes("the change is live", live(second));
   const third = await bench.merge({}, [entryOf({ rootPath: "docs", env: { A: "b" } })]);
   await bench.becomes("the other entry is live", live(third));
+}, 90_000);
+
+test("what a build has said is kept, once, while the app runs and when it has ended", async () => {
+  const commit = await bench.merge({}, [entryOf({ build: "echo made-with-care" })]);
+  const { app } = await bench.becomes("it is live", ({ live }) => live?.commit === commit);
+  const number = app.live?.number ?? 0;
+  const lines = async (): Promise<[string, string][]> => {
+    const { body } = await bench.call("GET", `/web/logs?deployment=${number}`);
+    return body.lines.map(({ source, text }: AppLogLine) => [source, text]);
+  };
+  const built = async () => (await lines()).filter(([, text]) => text === "made-with-care");
+  expect(await built()).toEqual([["build", "made-with-care"]]);
+  expect(await lines()).toContainEqual(["run", expect.stringMatching(/^listening for /)]);
+  await bench.call("POST", "/web/stop");
+  await until("it has ended", async () =>
+    (await lines()).some(([, text]) => text === "The app has stopped."),
+  );
+  expect(await built()).toEqual([["build", "made-with-care"]]);
+  expect(await lines()).toContainEqual(["run", expect.stringMatching(/^listening for /)]);
+  await bench.call("POST", "/web/deploy");
 }, 90_000);
 
 test("a newer deployment replaces one that is on its way", async () => {
