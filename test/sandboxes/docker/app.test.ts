@@ -1,0 +1,75 @@
+import { afterAll, beforeAll, expect } from "bun:test";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Api, startApi } from "../../helpers/api.ts";
+import { type AppBench, benchApps, entryOf, isLive } from "../../helpers/apps.ts";
+import { DOCKER, docker } from "../../helpers/docker-engine.ts";
+import { needs } from "../../helpers/needs.ts";
+import { Remote } from "../../helpers/remote.ts";
+import { compile } from "../../helpers/sandbox-bench.ts";
+import { until } from "../../helpers/until.ts";
+
+const isBuilt = existsSync("dist/svc-agent");
+const test = needs(isBuilt ? DOCKER[0] : "dist/svc-agent (npm run build)", DOCKER[1] && isBuilt);
+const TEST_MS = 180_000;
+
+/** A server of what every Debian has: it says its version, and where it listens. */
+const PROGRAM = `
+use IO::Socket::INET;
+my $server = IO::Socket::INET->new(LocalAddr => $ENV{HOST}, LocalPort => $ENV{PORT}, Listen => 50, ReuseAddr => 1);
+while (my $client = $server->accept) {
+  while (my $line = <$client>) { last if $line eq "\\r\\n" }
+  my $said = "$ENV{VERSION} at $ENV{PORT} for $<";
+  print $client "HTTP/1.1 200 OK\\r\\nConnection: close\\r\\nContent-Length: " . length($said) . "\\r\\n\\r\\n$said";
+  close $client;
+}
+`;
+
+const folder = mkdtempSync(join(tmpdir(), "svc-runtime-"));
+const remote = new Remote();
+let api: Api;
+let bench: AppBench;
+
+beforeAll(async () => {
+  if (!DOCKER[1] || !isBuilt) return;
+  const runtime = join(folder, "opencode");
+  await compile(join(import.meta.dir, "../../helpers/opencode.ts"), runtime);
+  api = await startApi({ env: { SVC_SANDBOX_PROVIDER: "docker", SVC_RUNTIME_BIN: runtime } });
+  remote.commit("main", { "a.txt": "a" });
+  const { project_id: projectId } = await api.project(remote.url);
+  const call = (method: string, path: string, body?: unknown) =>
+    api.call(method, path, body === undefined ? {} : { body });
+  bench = benchApps({ url: () => api.url, projectId, remote, call });
+}, TEST_MS);
+afterAll(async () => {
+  await api?.stop();
+  remote.remove();
+  rmSync(folder, { recursive: true, force: true });
+}, TEST_MS);
+
+const entry = (VERSION: string) =>
+  entryOf({
+    build: "touch built",
+    run: { command: "test -e built && exec perl app.pl", port: 3000 },
+    env: { VERSION },
+  });
+
+test(
+  "an app in Docker listens at its own port, as an ordinary user, also while the next takes over",
+  async () => {
+    await bench.merge({ "app.pl": PROGRAM }, [entry("one")]);
+    await bench.becomes("the first is live", isLive(1), { withinMs: 120_000 });
+    const signedIn = await bench.signIn();
+    expect((await bench.visit("/", signedIn)).text).toEndWith("one at 3000 for 1000");
+    await bench.merge({}, [entry("two")]);
+    await bench.becomes("the second is live", isLive(2), { withinMs: 60_000 });
+    await until("it answers", async () =>
+      (await bench.visit("/", signedIn)).text.endsWith("two at 3000 for 1000"),
+    );
+    await bench.call("POST", "/web/stop");
+    const containers = async () => await docker("GET", "/containers/json?all=1");
+    await until("no container is left", async () => (await containers()).length === 0, 100_000);
+  },
+  TEST_MS,
+);
