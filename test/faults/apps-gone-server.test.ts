@@ -1,0 +1,47 @@
+import { expect } from "bun:test";
+import { openPostgres } from "../../db/client.ts";
+import { caller } from "../helpers/api.ts";
+import { APP_PROGRAM, benchApps, entryOf, isLive, NODE_INSIDE } from "../helpers/apps.ts";
+import { needs } from "../helpers/needs.ts";
+import { startOther } from "../helpers/other-server.ts";
+import { POSTGRES } from "../helpers/postgres.ts";
+import { silence } from "../helpers/servers.ts";
+import { startSessionServer } from "../helpers/session-server.ts";
+import { until } from "../helpers/until.ts";
+
+const test = needs("a real Postgres, and node below /usr", POSTGRES && NODE_INSIDE);
+const KEY = "cd".repeat(32);
+
+test("an app of a server that is gone runs on another, and nothing of it is left on the first once that is back", async () => {
+  const lost = await startSessionServer({ SVC_MASTER_KEY: KEY });
+  const through = (url: () => string) =>
+    benchApps({
+      ...lost,
+      url,
+      call: (method, path, body) =>
+        caller(url(), lost.token)(method, path, body === undefined ? {} : { body }),
+    });
+  const first = through(lost.url);
+  await first.merge({ "server.js": APP_PROGRAM, "says.txt": "one" }, [entryOf()]);
+  const { app } = await first.becomes("it is live", isLive(1));
+  const id = app.live?.deployment_id ?? "";
+  const database = await openPostgres(lost.databaseUrl);
+  const other = await startOther(lost, { SVC_MASTER_KEY: KEY });
+  const bench = through(() => other.api.url);
+  try {
+    await lost.kill();
+    await silence(database.db, { of: lost.dataDir, watchedFrom: other.api.dataDir });
+    other.look();
+    await bench.becomes("it is lost", ({ state }) => state === "down");
+    const { deployments } = await bench.becomes("it runs on the other", ({ state }) => state === "live");
+    expect(deployments).toHaveLength(1);
+    expect(lost.processes(id)).not.toHaveLength(0);
+    await lost.start();
+    await until("nothing is left of it", () => lost.processes(id).length === 0, 60_000);
+    expect((await bench.get()).app.state).toBe("live");
+  } finally {
+    await other.stop();
+    await database.close();
+    await lost.stop();
+  }
+}, 150_000);
