@@ -15,6 +15,7 @@ const ORDER: readonly (readonly string[])[] = [
     "db/",
     "src/slug.ts",
     "src/turns.ts",
+    "src/memory.ts",
     "src/changes.ts",
     "src/metrics.ts",
     "src/data-folder.ts",

@@ -1,4 +1,4 @@
-type Unit = "ms" | "s" | "MB" | "MB/s" | "requests/s" | "commands/s" | "listings";
+type Unit = "ms" | "s" | "MB" | "MB/s" | "requests/s" | "commands/s" | "listings" | "requests";
 
 /** What a ratio or a figure has to be. */
 export type Bar = { atMost: number } | { atLeast: number };

@@ -13,6 +13,7 @@ import { readers } from "./readers.ts";
 import { Report } from "./report.ts";
 import { sessions } from "./sessions.ts";
 import { start } from "./start.ts";
+import { webhooks } from "./webhooks.ts";
 import { openWorkbench, type Workbench } from "./workbench.ts";
 
 /** Name → bench, in the order in which they run. */
@@ -30,6 +31,7 @@ const BENCHES: Record<string, (bench: Workbench) => Promise<void>> = {
   cli,
   memory,
   start,
+  webhooks,
 };
 
 /** Measures the programs in dist/ as they are. */

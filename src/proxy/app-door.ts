@@ -4,8 +4,8 @@ import type { AppRow, DeploymentRow } from "../apps/rows.ts";
 import { SvcError } from "../contract/errors.ts";
 import type { Deps } from "../deps.ts";
 import { isWithinReach } from "../jobs/places.ts";
+import { createMemory } from "../memory.ts";
 import { type Reached, reachSession } from "../sessions/reach.ts";
-import { createMemory } from "./memory.ts";
 import { readPreviewCookie } from "./preview-cookie.ts";
 import type { Visitor } from "./preview-link.ts";
 

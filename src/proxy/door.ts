@@ -5,8 +5,8 @@ import { SvcError } from "../contract/errors.ts";
 import type { UserRole } from "../contract/user-context.ts";
 import type { Deps } from "../deps.ts";
 import { isWithinReach } from "../jobs/places.ts";
+import { createMemory } from "../memory.ts";
 import { type Reached, reachSession } from "../sessions/reach.ts";
-import { createMemory } from "./memory.ts";
 import { readPreviewCookie } from "./preview-cookie.ts";
 import type { PreviewPlace } from "./preview-host.ts";
 

@@ -57,7 +57,8 @@ export async function addFiring(
   return row;
 }
 
-function tooMany(): SvcError {
+/** The answer to who fires more than can wait. */
+export function tooMany(): SvcError {
   return new SvcError(
     "rate_limited",
     `${WAITING_MAX} firings of this project wait for a place among the account's sessions already. Stop sessions that nobody needs, or try again later.`,

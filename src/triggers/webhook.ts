@@ -7,9 +7,11 @@ import { SvcError } from "../contract/errors.ts";
 import { UUID } from "../contract/id.ts";
 import { type Accepted, WEBHOOK_MAX_BYTES } from "../contract/trigger.ts";
 import type { Deps } from "../deps.ts";
+import { createGate } from "../git/gate.ts";
 import { readBounded, refuseLarger } from "../http/body.ts";
+import { createMemory } from "../memory.ts";
 import { purposeOf } from "../secrets/row.ts";
-import { addFiring } from "./firing.ts";
+import { addFiring, tooMany } from "./firing.ts";
 import type { TriggerRow } from "./row.ts";
 import { outsidePrompt } from "./webhook-prompt.ts";
 
@@ -21,19 +23,58 @@ const WRONG: Limit = { name: "webhook signature", max: 30, windowS: 60 };
 const DELIVERY_MAX = 200;
 const SIGNATURE = /^sha256=([0-9a-f]{64})$/i;
 
+/** What an address holds is known for so long, in milliseconds: a storm of webhooks asks once for all. */
+const KNOWN_MS = 1_000;
+const KNOWN_MAX = 1_000;
+/** A project in which too many wait is not looked at again for so long. */
+const FULL_MS = 500;
+/** Webhooks that are written down at a time, and that wait to be: connections of the database are left for all others. */
+const WRITING = { total: 4, perKey: 3, queue: 500, queuePerKey: 250, waitMs: 5_000 };
+
+interface Found {
+  trigger: TriggerRow;
+  project: ProjectRow;
+  sealed: string | null;
+}
+
+type Take = (request: Request, address: { project: string; slug: string }) => Promise<Accepted>;
+
 /**
- * Takes a webhook (contract: Manifest). The firing is written down before it is answered; its session is made by whoever
+ * Takes webhooks (contract: Manifest). The firing is written down before it is answered; its session is made by whoever
  * is first. A stranger learns only what the address holds, and costs one look at it; the body is read, to a bound, of
  * those who bring a signature.
- * @throws not_found (also for a trigger that is disabled or no webhook), conflict (no secret), payload_too_large,
- *   unauthorized, rate_limited
+ * @returns what throws not_found (also for a trigger that is disabled or no webhook), secret_missing,
+ *   payload_too_large, unauthorized, rate_limited
  */
-export async function takeWebhook(
+export function createWebhooks(deps: Deps): Take {
+  const know = createMemory<Found>({ keepMs: KNOWN_MS, max: KNOWN_MAX }, ({ sealed }) => sealed !== null);
+  const write = createGate(WRITING);
+  /** Project → until when it counts as full (`Date.now()`). */
+  const full = new Map<string, number>();
+
+  return async (request, { project: id, slug }) => {
+    const found = await know(`${id} ${slug}`, () => find(deps, id, slug));
+    const body = await readSigned(deps, request, found);
+    if ((full.get(id) ?? 0) > Date.now()) throw tooMany();
+    try {
+      return await write(id, () => writeDown(deps, request.headers, body, found));
+    } catch (error) {
+      if (!(error instanceof SvcError)) throw error;
+      if (error.code !== "rate_limited" && error.code !== "unavailable") throw error;
+      if (full.size >= KNOWN_MAX) full.clear();
+      // of those that wait to be written down the next may be, of those that wait for a place not
+      if (error.code === "rate_limited") full.set(id, Date.now() + FULL_MS);
+      throw tooMany();
+    }
+  };
+}
+
+/** The body, which the secret has signed. */
+async function readSigned(
   deps: Deps,
   request: Request,
-  { project: projectId, slug }: { project: string; slug: string },
-): Promise<Accepted> {
-  const { trigger, project, sealed } = await find(deps, projectId, slug);
+  { trigger, project, sealed }: Found,
+): Promise<Uint8Array> {
   refuseLarger(request, WEBHOOK_MAX_BYTES);
   if (sealed === null) {
     throw new SvcError(
@@ -48,10 +89,19 @@ export async function takeWebhook(
     await countAttempt(deps, WRONG, addressOf(request));
     throw unsigned();
   }
+  return body;
+}
+
+async function writeDown(
+  deps: Deps,
+  headers: Headers,
+  body: Uint8Array,
+  { trigger, project }: Found,
+): Promise<Accepted> {
   const now = await deps.databaseTime(deps.db);
   const sessionId = randomUUID();
-  const key = keyOf(request.headers, body, now);
-  const prompt = outsidePrompt(project, trigger, { headers: request.headers, body, now });
+  const key = keyOf(headers, body, now);
+  const prompt = outsidePrompt(project, trigger, { headers, body, now });
   const firing = await addFiring(deps.db, trigger, project, {
     key: key.now,
     earlierKey: key.before,
@@ -64,11 +114,7 @@ export async function takeWebhook(
   return { status: "accepted", session_id: firing.sessionId ?? sessionId };
 }
 
-async function find(
-  deps: Deps,
-  id: string,
-  slug: string,
-): Promise<{ trigger: TriggerRow; project: ProjectRow; sealed: string | null }> {
+async function find(deps: Deps, id: string, slug: string): Promise<Found> {
   const isIt = and(eq(triggers.projectId, id), eq(triggers.slug, slug));
   const ofTrigger = and(
     eq(projectSecrets.projectId, triggers.projectId),
