@@ -24,10 +24,9 @@ export async function findApp(db: Db, id: string): Promise<{ app: AppRow; projec
 
 /** One app of a project. @throws not_found, also for one that is gone from the manifest */
 export async function findAppBySlug(db: Db, { projectId }: ProjectRow, slug: string): Promise<AppRow> {
-  const [app] = await db
-    .select()
-    .from(apps)
-    .where(and(eq(apps.projectId, projectId), eq(apps.slug, slug), ne(apps.presence, "gone")));
+  const isIt = and(eq(apps.projectId, projectId), eq(apps.slug, slug), ne(apps.presence, "gone"));
+  // the database takes no NUL
+  const [app] = slug.includes("\0") ? [] : await db.select().from(apps).where(isIt);
   if (app) return app;
   throw new SvcError("not_found", "The project has no such app. List them with: svc apps ls");
 }
