@@ -15,12 +15,10 @@ import { addFiring, tooMany } from "./firing.ts";
 import type { TriggerRow } from "./row.ts";
 import { outsidePrompt } from "./webhook-prompt.ts";
 
-/** The same delivery without an id of its own counts as one that comes again for this long: twice that at most. */
+/** The same body counts as a delivery that comes again for this long: twice that at most. */
 const REPLAY_MS = 10 * 60_000;
 /** Wrong signatures from one address: whoever sets up a webhook tries a few times. */
 const WRONG: Limit = { name: "webhook signature", max: 30, windowS: 60 };
-/** An id of a delivery, in characters: UUIDs, and whatever else a sender counts by. */
-const DELIVERY_MAX = 200;
 const SIGNATURE = /^sha256=([0-9a-f]{64})$/i;
 
 /** What an address holds is known for so long, in milliseconds: a storm of webhooks asks once for all. */
@@ -100,7 +98,7 @@ async function writeDown(
 ): Promise<Accepted> {
   const now = await deps.databaseTime(deps.db);
   const sessionId = randomUUID();
-  const key = keyOf(headers, body, now);
+  const key = keyOf(body, now);
   const prompt = outsidePrompt(project, trigger, { headers, body, now });
   const firing = await addFiring(deps.db, trigger, project, {
     key: key.now,
@@ -145,17 +143,11 @@ function isSigned(secret: string, body: Uint8Array, signature: Buffer): boolean 
 }
 
 /**
- * What makes it the same delivery when it comes again: its body and the id that its sender gave it. Without an id the
- * body alone does, in this stretch of time or the one before.
+ * What makes it the same delivery when it comes again: its body, in this stretch of time or the one before. Ids in headers
+ * do not count, since nobody has signed them.
  */
-function keyOf(headers: Headers, body: Uint8Array, now: Date): { now: string; before: string | null } {
-  const id = headers.get("x-svc-delivery") ?? headers.get("x-github-delivery");
-  const hash = createHash("sha256").update(body);
-  if (id !== null) {
-    const key = `delivery ${hash.update("\0").update(id.slice(0, DELIVERY_MAX)).digest("base64url")}`;
-    return { now: key, before: null };
-  }
-  const digest = hash.digest("base64url");
+function keyOf(body: Uint8Array, now: Date): { now: string; before: string } {
+  const digest = createHash("sha256").update(body).digest("base64url");
   const stretch = Math.floor(now.getTime() / REPLAY_MS);
   return { now: `body ${digest} ${stretch}`, before: `body ${digest} ${stretch - 1}` };
 }

@@ -37,7 +37,7 @@ const LINES: [line: string[], code: 0 | 1 | 2, says: string | RegExp][] = [
   [["pr"], 2, "Did you mean `svc cr`?"],
   [["auth"], 2, "Did you mean `svc login`?"],
   [["shop"], 2, "Unknown command: svc shop"],
-  [["triggers", "ls"], 2, "Unknown command: svc triggers"],
+  [["channels", "ls"], 2, "Unknown command: svc channels"],
   [["my-new-project"], 2, "Unknown command"],
   [["__complet"], 2, "Unknown command"],
   [["cr", "shw", "3"], 2, "Did you mean `svc cr show`?"],

@@ -139,7 +139,7 @@ describe("a webhook that comes again", () => {
   const ids = (answers: { body: { session_id: string } }[]) =>
     new Set(answers.map(({ body }) => body.session_id)).size;
 
-  test("without an id starts nothing twice within ten minutes, and is answered as the first was", async () => {
+  test("starts nothing twice within ten minutes, and is answered as the first was", async () => {
     const body = '{"n":1}';
     const answers = await times(10, () => send("plain", { body }));
     expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 202));
@@ -152,17 +152,14 @@ describe("a webhook that comes again", () => {
   });
 
   test.each(["X-Svc-Delivery", "X-GitHub-Delivery"])(
-    "with %s it is the same for good, and another is another",
+    "is known again by its body, which is signed, and not by %s, which is not",
     async (name) => {
       const before = await count("plain");
       const body = `{"by":"${name}"}`;
       const of = (id: string) => () =>
         send("plain", { body, headers: { "X-Svc-Signature": signatureOf(SECRET, body), [name]: id } });
-      const answers = await times(5, of("one"));
-      await svc.goTo(new Date(svc.now().getTime() + 30 * 60_000));
-      expect(ids([...answers, await of("one")()])).toBe(1);
-      expect(ids([...answers, await of("two")()])).toBe(2);
-      expect(await count("plain")).toBe(before + 2);
+      const answers = [...(await times(5, of("one"))), await of("two")()];
+      expect([ids(answers), await count("plain")]).toEqual([1, before + 1]);
     },
   );
 });
