@@ -81,6 +81,8 @@ const LIMITS: Limits = {
 /** Removing a few lock folders. */
 const CLEAR_MS = 10_000;
 
+type Child = ReturnType<Children["start"]>;
+
 /** Why one process's life was over. */
 type End =
   | { kind: "wanted" }
@@ -95,11 +97,12 @@ export function superviseRuntime(context: RuntimeContext): Runtime {
   const call = callRuntime(settings.runtimePort, authorization);
   let state: RuntimeState = "starting";
   let error: DaemonHealth["error"] | null = null;
-  let child: ReturnType<Children["start"]> | null = null;
+  let child: Child | null = null;
   /** The loop that keeps it running. */
   let loop: Promise<void> | null = null;
   let stopping = false;
-  let ending = false;
+  /** The process that is ended on purpose: whoever wants the same meanwhile waits for the same. */
+  let ending: { child: Child; over: Promise<void> } | null = null;
   /** Counts what is wanted: a process that was begun for less is not let live. */
   let wanted = 0;
   /** Puts back what the runtime's start changes in the clone. */
@@ -197,17 +200,19 @@ export function superviseRuntime(context: RuntimeContext): Runtime {
     eachLine(started.stderr, log.runtime);
     const { pid, exited } = started;
     let isGone = false;
+    const isEnding = () => ending?.child === started;
     const gone = exited.then((): End => {
       isGone = true;
-      if (ending) return { kind: "wanted" };
+      if (isEnding()) return { kind: "wanted" };
       const { signalCode, exitCode } = started;
       return {
         kind: "ended",
         how: signalCode ? `was ended by ${signalCode}` : `ended with exit status ${exitCode}`,
       };
     });
-    const end = await Promise.race([gone, watch(pid, previous, listening, () => isGone)]);
-    state = ending || end.kind === "wanted" ? "starting" : "down";
+    const isOver = () => isGone || isEnding();
+    const end = await Promise.race([gone, watch(pid, previous, listening, isOver)]);
+    state = isEnding() || end.kind === "wanted" ? "starting" : "down";
     if (end.kind === "ended")
       error = { kind: "runtime", message: `The agent runtime ${end.how}.`, permanent: false };
     if (!isGone) await endProcess(pid, exited);
@@ -216,7 +221,7 @@ export function superviseRuntime(context: RuntimeContext): Runtime {
     return end;
   }
 
-  async function begin(): Promise<ReturnType<Children["start"]> | End> {
+  async function begin(): Promise<Child | End> {
     try {
       restore = await furnish(context, context.agentConfig());
       const command = await launchCommand(settings, context.secrets(), password);
@@ -237,13 +242,12 @@ export function superviseRuntime(context: RuntimeContext): Runtime {
     pid: number,
     previous: number | null,
     listening: Promise<void>,
-    isGone: () => boolean,
+    isOver: () => boolean,
   ): Promise<End> {
     const deadline = performance.now() + limits.readyMs;
-    const isOver = () => isGone() || performance.now() > deadline;
     await Promise.race([listening, Bun.sleep(limits.readyMs)]);
-    const readiness = await untilReady(call, isOver);
-    if (isGone()) return await forever();
+    const readiness = await untilReady(call, () => isOver() || performance.now() > deadline);
+    if (isOver()) return await forever();
     if (readiness.kind === "late")
       return { kind: "ended", how: `did not get ready within ${limits.readyMs / 1000} s, and was ended` };
     if (readiness.kind === "config") {
@@ -252,7 +256,7 @@ export function superviseRuntime(context: RuntimeContext): Runtime {
     }
     await restore();
     if (previous !== null) await tellInterrupted(previous);
-    if (ending || isGone()) return await forever();
+    if (isOver()) return await forever();
     state = "ok";
     error = null;
     log.say("the runtime is ready");
@@ -262,7 +266,7 @@ export function superviseRuntime(context: RuntimeContext): Runtime {
       );
     context.onReady();
     const port = settings.runtimePort;
-    const verdict = await lookAfter({ call, log, limits, port }, pid, () => isGone() || ending);
+    const verdict = await lookAfter({ call, log, limits, port }, pid, isOver);
     return verdict ?? (await forever());
   }
 
@@ -274,9 +278,12 @@ export function superviseRuntime(context: RuntimeContext): Runtime {
   }
 
   async function endChild(): Promise<void> {
-    const target = child;
-    if (!target) return;
-    ending = true;
+    if (!child) return;
+    if (ending?.child !== child) ending = { child, over: end(child) };
+    await ending.over;
+  }
+
+  async function end(target: Child): Promise<void> {
     if (state === "ok") {
       for (const id of (await runningSessions(call)) ?? []) aborted.add(id);
       await abortRuns(call, limits.abortMs);
@@ -285,7 +292,6 @@ export function superviseRuntime(context: RuntimeContext): Runtime {
     state = "starting";
     await endProcess(target.pid, target.exited);
     while (child === target) await Bun.sleep(10);
-    ending = false;
   }
 
   async function endProcess(pid: number, exited: Promise<number>): Promise<void> {
