@@ -9,7 +9,7 @@ interface Ratio {
   ours: number;
   /** What ours is divided by, and its name. */
   peer: readonly [name: string, value: number];
-  bar: Bar;
+  bar?: Bar;
 }
 
 interface Figure {
@@ -33,7 +33,7 @@ export class Report {
       `ours ${number(ours)} ${unit}`,
       `${name} ${number(value)} ${unit}`,
       `${ratio.toFixed(2)}×`,
-      ...this.judge(what, ratio, bar, "×"),
+      ...(bar ? this.judge(what, ratio, bar, "×") : []),
     ]);
   }
 

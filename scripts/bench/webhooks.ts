@@ -59,7 +59,6 @@ export async function webhooks(bench: Workbench): Promise<void> {
     unit: "requests/s",
     ours: perSecond,
     peer: ["health, as fast as it goes", raw.perSecond],
-    bar: { atLeast: 0 },
   });
   bench.report.figure({
     what: `${WHAT}, neither taken (${taken}) nor refused (${refused})`,
