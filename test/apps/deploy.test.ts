@@ -5,6 +5,7 @@ import { caller } from "../helpers/api.ts";
 import { APP_PROGRAM, type AppBench, benchApps, entryOf, isLive, NODE_INSIDE } from "../helpers/apps.ts";
 import { needs } from "../helpers/needs.ts";
 import { POSTGRES } from "../helpers/postgres.ts";
+import { killAll } from "../helpers/processes.ts";
 import { sendRaw } from "../helpers/raw-http.ts";
 import { type SessionServer, startSessionServer } from "../helpers/session-server.ts";
 import { until } from "../helpers/until.ts";
@@ -325,7 +326,7 @@ test("an app whose sandbox dies is started again by itself", async () => {
   await settled();
   const { app } = await bench.get();
   const signedIn = await bench.signIn();
-  for (const { pid } of server.processes(app.live?.deployment_id ?? "")) process.kill(pid, "SIGKILL");
+  killAll(server.processes(app.live?.deployment_id ?? ""));
   await bench.becomes("it is noticed", ({ state }) => state === "down");
   expect((await bench.visit("/", signedIn, ["Accept: text/html"])).text).toContain(
     "This page asks again by itself",

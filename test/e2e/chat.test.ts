@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout } from "bun:te
 import { type AgentSession, startAgentSession } from "../helpers/agent-session.ts";
 import { svc } from "../helpers/cli-run.ts";
 import { needs } from "../helpers/needs.ts";
-import { allProcesses, type ProcessOf } from "../helpers/processes.ts";
+import { allProcesses, killAll, type ProcessOf } from "../helpers/processes.ts";
 import { MODEL, RUNTIME, RUNTIME_NAME } from "../helpers/runtime.ts";
 import { svcOnScreen } from "../helpers/screen.ts";
 import { untilStatus } from "../helpers/sessions.ts";
@@ -89,7 +89,7 @@ describe("asking one thing", () => {
     // its own pid is one of the sandbox's
     const isRuntime = ({ command, environment }: ProcessOf) =>
       /^\S*opencode\S* serve /.test(command) && environment.some((each) => each.includes(agent.id));
-    for (const { pid } of allProcesses().filter(isRuntime)) process.kill(pid, "SIGKILL");
+    killAll(allProcesses().filter(isRuntime));
     const ran = await asked;
     expect(ran).toMatchObject({ code: 1, stderr: expect.stringContaining("The answer was cut off") });
     expect(ran.stdout).toStartWith("word word");

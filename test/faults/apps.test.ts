@@ -4,6 +4,7 @@ import { caller } from "../helpers/api.ts";
 import { APP_PROGRAM, type AppBench, benchApps, entryOf, NODE_INSIDE } from "../helpers/apps.ts";
 import { needs } from "../helpers/needs.ts";
 import { POSTGRES } from "../helpers/postgres.ts";
+import { killAll } from "../helpers/processes.ts";
 import { type SessionServer, startSessionServer } from "../helpers/session-server.ts";
 import { until } from "../helpers/until.ts";
 
@@ -75,7 +76,7 @@ test.each(ALIVE.map((step) => [step] as const))(
     const { app: before } = await bench.get();
     const commit = await haltedAt(step);
     const id = (await bench.get()).app.next?.deployment_id ?? "";
-    for (const { pid } of server.processes(id)) process.kill(pid, "SIGKILL");
+    killAll(server.processes(id));
     server.go();
     const { app, deployments } = await bench.becomes(
       "it is over",

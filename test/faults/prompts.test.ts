@@ -5,6 +5,7 @@ import type { Prompt } from "../../src/contract/prompt.ts";
 import { PROMPT_STEPS, type PromptStep } from "../../src/deps.ts";
 import { needs } from "../helpers/needs.ts";
 import { POSTGRES } from "../helpers/postgres.ts";
+import { killAll } from "../helpers/processes.ts";
 import { type SessionServer, startSessionServer } from "../helpers/session-server.ts";
 import { until } from "../helpers/until.ts";
 
@@ -56,7 +57,7 @@ test.each([
   async (_, isFoundFirst) => {
     const id = await haltedAt("prompt-marked", "one");
     await say(id, "two");
-    killAll(id);
+    killAll(server.processes(id));
     await until("it is gone", () => server.processes(id).length === 0);
     if (!isFoundFirst) await server.becomes(id, "failed");
     server.go();
@@ -73,7 +74,7 @@ test.each([
 test("the sandbox is killed when it was given a prompt: that says so, and the next goes on after a restart", async () => {
   const id = await haltedAt("prompt-given", "!slow 60000");
   await say(id, "two");
-  killAll(id);
+  killAll(server.processes(id));
   server.go();
   await server.becomes(id, "failed");
   const [cut] = await become(id, "interrupted", "queued");
@@ -91,8 +92,7 @@ test("the runtime is killed in the middle of an answer: the prompt says so, and 
   await say(id, "two");
   await become(id, "running", "queued");
   await until("it was given", () => givenTo(id) === 1);
-  for (const { pid, command } of server.processes(id))
-    if (/opencode serve/.test(command)) process.kill(pid, "SIGKILL");
+  killAll(server.processes(id).filter(({ command }) => /opencode serve/.test(command)));
   const [cut] = await become(id, "interrupted", "answered");
   expect(cut?.error).toBe("The agent runtime was started again in the middle of the answer.");
   await removes(id);
@@ -197,18 +197,6 @@ function homeFile(id: string, name: string): string {
   const folder = join(server.dataDir, "sandboxes", id);
   const found = readdirSync(folder, { recursive: true }).find((path) => String(path).endsWith(`/${name}`));
   return found === undefined ? "" : readFileSync(join(folder, String(found)), "utf8");
-}
-
-function killAll(id: string): void {
-  const found = server.processes(id);
-  expect(found.length).toBeGreaterThan(0);
-  for (const { pid } of found) {
-    try {
-      process.kill(pid, "SIGKILL");
-    } catch {
-      // it has just ended
-    }
-  }
 }
 
 async function removes(id: string): Promise<void> {

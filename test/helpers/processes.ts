@@ -60,6 +60,18 @@ function read(path: string): string {
   }
 }
 
+/** Kills processes that a test has found, of which some may end with others. @throws when there is none */
+export function killAll(found: readonly { pid: number }[]): void {
+  if (found.length === 0) throw new Error("there is no process to kill");
+  for (const { pid } of found) {
+    try {
+      process.kill(pid, "SIGKILL");
+    } catch {
+      // it has just ended
+    }
+  }
+}
+
 /** Kills a process that a test has found. @throws when there is none: 0 would be everybody of this process's group */
 export function killFound(pid: number | null | undefined, signal: NodeJS.Signals): void {
   if (!pid) throw new Error("there is no process to kill");
