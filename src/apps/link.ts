@@ -1,16 +1,11 @@
-import { randomBytes } from "node:crypto";
 import { and, eq, gt, lt } from "drizzle-orm";
 import { appLinks } from "../../db/schema/index.ts";
+import { newBrowserLink, refuseMoreLinks, type Visitor } from "../auth/browser-link.ts";
 import type { Caller, ProjectRow } from "../auth/caller.ts";
-import { SvcError } from "../contract/errors.ts";
-import { PREVIEW_LINK_LIFE_S, type Preview } from "../contract/preview.ts";
-import { PREVIEW_LINK_PREFIX } from "../contract/token.ts";
+import type { Preview } from "../contract/preview.ts";
 import type { Deps } from "../deps.ts";
 import { findAppBySlug } from "./rows.ts";
 import { originOf } from "./site.ts";
-
-/** Links of one app that nobody has used yet: a page of them, and no more to keep. */
-const LINKS_MAX = 100;
 
 /** Makes a link that signs one browser in to an app. @throws not_found, rate_limited */
 export async function makeAppLink(
@@ -20,22 +15,11 @@ export async function makeAppLink(
   slug: string,
 ): Promise<Preview> {
   const { appId, label } = await findAppBySlug(deps.db, project, slug);
-  const now = deps.clock();
-  await deps.db.delete(appLinks).where(lt(appLinks.expiresAt, now));
-  if ((await deps.db.$count(appLinks, eq(appLinks.appId, appId))) >= LINKS_MAX) {
-    const sentence = `The app has ${LINKS_MAX} links that nobody has opened. Open one, or wait until they expire.`;
-    throw new SvcError("rate_limited", sentence, {}, { "Retry-After": String(PREVIEW_LINK_LIFE_S) });
-  }
-  const token = PREVIEW_LINK_PREFIX + randomBytes(32).toString("base64url");
-  const expiresAt = new Date(now.getTime() + PREVIEW_LINK_LIFE_S * 1000);
-  await deps.db.insert(appLinks).values({
-    hash: deps.keys.hashToken(token),
-    appId,
-    userId: caller.userId,
-    role: caller.kind === "user" ? "user" : "agent",
-    expiresAt,
-  });
-  return { url: `${originOf(deps, label)}/?token=${token}`, expires_at: expiresAt.toISOString() };
+  await deps.db.delete(appLinks).where(lt(appLinks.expiresAt, deps.clock()));
+  refuseMoreLinks(await deps.db.$count(appLinks, eq(appLinks.appId, appId)), "The app");
+  const { token, kept } = newBrowserLink(deps, caller);
+  await deps.db.insert(appLinks).values({ ...kept, appId });
+  return { url: `${originOf(deps, label)}/?token=${token}`, expires_at: kept.expiresAt.toISOString() };
 }
 
 /**
@@ -46,7 +30,7 @@ export async function spendAppLink(
   deps: Pick<Deps, "db" | "keys" | "clock">,
   token: string,
   appId: string,
-): Promise<{ userId: string; role: "user" | "agent" } | null> {
+): Promise<Visitor | null> {
   const [used] = await deps.db
     .delete(appLinks)
     .where(

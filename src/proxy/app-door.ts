@@ -1,13 +1,14 @@
-import { and, eq } from "drizzle-orm";
-import { accountMembers, appDeployments, apps, projects } from "../../db/schema/index.ts";
+import { eq, getTableColumns } from "drizzle-orm";
+import { appDeployments, apps, projects } from "../../db/schema/index.ts";
 import type { AppRow, DeploymentRow } from "../apps/rows.ts";
+import type { Visitor } from "../auth/browser-link.ts";
 import { SvcError } from "../contract/errors.ts";
 import type { Deps } from "../deps.ts";
 import { isWithinReach } from "../jobs/places.ts";
 import { createMemory } from "../memory.ts";
 import { type Reached, reachSession } from "../sessions/reach.ts";
-import { readPreviewCookie } from "./preview-cookie.ts";
-import type { Visitor } from "./preview-link.ts";
+import { requireMember } from "./door.ts";
+import { visitorOf } from "./preview-cookie.ts";
 
 /** Somebody who may use an app, and what answers for it. */
 export interface AppVisit extends Visitor {
@@ -50,23 +51,24 @@ export function placeOfApp({ appId }: Pick<AppRow, "appId">): { sessionId: strin
 }
 
 /** The app that is served at a name; null when none is. */
-export async function findAppAt(deps: Pick<Deps, "db">, label: string): Promise<AppRow | null> {
-  const [app] = await deps.db.select().from(apps).where(eq(apps.label, label));
+export async function findAppAt(
+  { db }: Pick<Deps, "db">,
+  label: string,
+): Promise<(AppRow & { accountId: string }) | null> {
+  const [app] = await db
+    .select({ ...getTableColumns(apps), accountId: projects.accountId })
+    .from(apps)
+    .innerJoin(projects, eq(projects.projectId, apps.projectId))
+    .where(eq(apps.label, label));
   return app ?? null;
 }
 
 async function admit(deps: Deps, cookies: readonly string[], label: string): Promise<AppVisit> {
   const app = await findAppAt(deps, label);
   const place = app && placeOfApp(app);
-  const visitor =
-    place && cookies.map((cookie) => readPreviewCookie(deps, cookie, place)).find((found) => found);
+  const visitor = place && visitorOf(deps, cookies, place);
   if (!visitor) throw signInFirst();
-  const [member] = await deps.db
-    .select({ role: accountMembers.role })
-    .from(accountMembers)
-    .innerJoin(projects, eq(projects.accountId, accountMembers.accountId))
-    .where(and(eq(projects.projectId, app.projectId), eq(accountMembers.userId, visitor.userId)));
-  if (!member) throw new SvcError("forbidden", "You are not a member of this project's account.");
+  await requireMember(deps, app.accountId, visitor);
   const [live] =
     app.liveId === null
       ? []

@@ -12,13 +12,11 @@ import type { RequestHead } from "../splice/head.ts";
 import { rewriteRequestHead } from "../splice/rewrite.ts";
 import type { Address } from "../splice/upstream.ts";
 import { type AppVisit, createAppDoor, findAppAt, placeOfApp } from "./app-door.ts";
-import { refuseForeign } from "./foreign.ts";
+import { enterByLink } from "./by-link.ts";
 import { toDaemon } from "./passage.ts";
-import { previewCookies, writePreviewCookie } from "./preview-cookie.ts";
-import { takeToken } from "./previews.ts";
+import { writePreviewCookie } from "./preview-cookie.ts";
 import { ofHttp, type Page, refuse } from "./refuse.ts";
 import { createSigner } from "./signer.ts";
-import { readPath } from "./target.ts";
 
 type Apps = (head: RequestHead, client: string, label: string) => Decision | Promise<Decision>;
 
@@ -38,35 +36,16 @@ export function createApps(deps: Deps, api: Address): Apps {
   const door = createAppDoor(deps);
   const sign = createSigner(deps);
 
-  return (head, client, label) => {
-    const asked = readPath(head.target);
-    if (asked.startsWith("//")) throw new SvcError("validation_failed", "The path begins with two slashes.");
-    const { path, token } = takeToken(asked);
-    const cookies = previewCookies(deps, head);
-    if (token !== null && head.method === "GET" && head.upgrade === null)
-      return signIn({ label, path, token, cookies });
-    const enter = (visit: AppVisit) => {
-      refuseForeign(head);
-      return pass(head, client, path, visit);
-    };
-    const admitted = door(cookies, label);
-    return admitted instanceof Promise ? admitted.then(enter) : enter(admitted);
-  };
-
-  /** The token never stays in the address: the browser goes on without it, also when it is signed in already. */
-  async function signIn(asked: {
-    label: string;
-    path: string;
-    token: string;
-    cookies: string[];
-  }): Promise<{ answer: Answer }> {
-    const app = await findAppAt(deps, asked.label);
-    const visitor = app && (await spendAppLink(deps, asked.token, app.appId));
-    if (!visitor) await door(asked.cookies, asked.label);
-    const headers = { Location: asked.path, "Cache-Control": "no-store", "Referrer-Policy": "no-referrer" };
-    const cookie = visitor && { "Set-Cookie": writePreviewCookie(deps, placeOfApp(app), visitor) };
-    return { answer: { status: 303, headers: { ...headers, ...cookie } } };
-  }
+  return (head, client, label) =>
+    enterByLink<AppVisit>(deps, head, {
+      async signIn(token) {
+        const app = await findAppAt(deps, label);
+        const visitor = app && (await spendAppLink(deps, token, app.appId));
+        return visitor && writePreviewCookie(deps, placeOfApp(app), visitor);
+      },
+      admit: (cookies) => door(cookies, label),
+      pass: (visit, path) => pass(head, client, path, visit),
+    });
 
   function pass(
     head: RequestHead,

@@ -1,5 +1,6 @@
 import { and, eq } from "drizzle-orm";
 import { accountMembers } from "../../db/schema/index.ts";
+import type { Visitor } from "../auth/browser-link.ts";
 import { type Credentials, resolveCaller, resolveProject } from "../auth/caller.ts";
 import { SvcError } from "../contract/errors.ts";
 import type { UserRole } from "../contract/user-context.ts";
@@ -7,7 +8,7 @@ import type { Deps } from "../deps.ts";
 import { isWithinReach } from "../jobs/places.ts";
 import { createMemory } from "../memory.ts";
 import { type Reached, reachSession } from "../sessions/reach.ts";
-import { readPreviewCookie } from "./preview-cookie.ts";
+import { visitorOf } from "./preview-cookie.ts";
 import type { PreviewPlace } from "./preview-host.ts";
 
 /** Somebody who may use a session's sandbox. */
@@ -67,18 +68,23 @@ async function admitHolder(deps: Deps, credentials: Credentials, sessionId: stri
 }
 
 async function admitVisitor(deps: Deps, cookies: readonly string[], place: PreviewPlace): Promise<Admitted> {
-  const visitor = cookies.map((cookie) => readPreviewCookie(deps, cookie, place)).find((found) => found);
+  const visitor = visitorOf(deps, cookies, place);
   if (!visitor) throw signInFirst(place);
   const reached = await reachSession(deps, place.sessionId);
   if (reached?.session.purpose !== "agent") throw new SvcError("not_found", "There is no such session.");
-  const [member] = await deps.db
-    .select({ role: accountMembers.role })
-    .from(accountMembers)
-    .where(
-      and(eq(accountMembers.accountId, reached.session.accountId), eq(accountMembers.userId, visitor.userId)),
-    );
-  if (!member) throw new SvcError("forbidden", "You are not a member of this project's account.");
+  await requireMember(deps, reached.session.accountId, visitor);
   return { ...reached, ...visitor };
+}
+
+/** Whoever was signed in by a cookie may have left since. @throws forbidden */
+export async function requireMember(
+  { db }: Pick<Deps, "db">,
+  accountId: string,
+  { userId }: Visitor,
+): Promise<void> {
+  const isIt = and(eq(accountMembers.accountId, accountId), eq(accountMembers.userId, userId));
+  if ((await db.$count(accountMembers, isIt)) > 0) return;
+  throw new SvcError("forbidden", "You are not a member of this project's account.");
 }
 
 /** The answer to a browser that nobody signed in, or whose link was used before. */

@@ -1,10 +1,10 @@
 import { timingSafeEqual } from "node:crypto";
 import { previewSite } from "../apps/site.ts";
+import type { Visitor } from "../auth/browser-link.ts";
 import { PREVIEW_COOKIE_LIFE_S } from "../contract/preview.ts";
 import type { Deps } from "../deps.ts";
 import type { RequestHead } from "../splice/head.ts";
 import type { PreviewPlace } from "./preview-host.ts";
-import type { Visitor } from "./preview-link.ts";
 
 const PURPOSE = "preview cookie";
 
@@ -36,8 +36,16 @@ export function previewCookies(deps: Deps, head: RequestHead): string[] {
 /** Far more than browsers send; each costs a signature. */
 const TRIED_MAX = 8;
 
-/** @returns who was signed in by it; null when it is not ours, another preview's, or has expired */
-export function readPreviewCookie(
+/** @returns who was signed in by one of the cookies; null when none is ours, of this place, and has not expired */
+export function visitorOf(
+  deps: Pick<Deps, "keys" | "clock">,
+  cookies: readonly string[],
+  place: PreviewPlace,
+): Visitor | null {
+  return cookies.map((cookie) => readPreviewCookie(deps, cookie, place)).find((found) => found) ?? null;
+}
+
+function readPreviewCookie(
   deps: Pick<Deps, "keys" | "clock">,
   value: string,
   place: PreviewPlace,

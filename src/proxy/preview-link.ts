@@ -1,22 +1,12 @@
-import { randomBytes } from "node:crypto";
 import { and, eq, gt, lt } from "drizzle-orm";
 import { previewLinks } from "../../db/schema/index.ts";
+import { newBrowserLink, refuseMoreLinks, type Visitor } from "../auth/browser-link.ts";
 import type { Caller, ProjectRow } from "../auth/caller.ts";
 import { SvcError } from "../contract/errors.ts";
-import { NO_PREVIEW, PREVIEW_LINK_LIFE_S, PREVIEW_PORT, type Preview } from "../contract/preview.ts";
-import { PREVIEW_LINK_PREFIX } from "../contract/token.ts";
+import { NO_PREVIEW, PREVIEW_PORT, type Preview } from "../contract/preview.ts";
 import type { Deps } from "../deps.ts";
 import { findSession } from "../sessions/read.ts";
 import { type PreviewPlace, previewOrigin } from "./preview-host.ts";
-
-/** Who looks at a preview. */
-export interface Visitor {
-  userId: string;
-  role: "user" | "agent";
-}
-
-/** Links of one session that nobody has used yet: a page of them, and no more to keep. */
-const LINKS_MAX = 100;
 
 /**
  * Makes a link that signs one browser in to a port of a session's sandbox.
@@ -32,24 +22,12 @@ export async function makePreviewLink(
   const { session } = await findSession(deps, project, sessionName);
   if (NO_PREVIEW.includes(port)) throw svcsOwn(port);
   const { sessionId } = session;
-  const now = deps.clock();
-  await deps.db.delete(previewLinks).where(lt(previewLinks.expiresAt, now));
-  if ((await deps.db.$count(previewLinks, eq(previewLinks.sessionId, sessionId))) >= LINKS_MAX) {
-    const sentence = `The session has ${LINKS_MAX} links that nobody has opened. Open one, or wait until they expire.`;
-    throw new SvcError("rate_limited", sentence, {}, { "Retry-After": String(PREVIEW_LINK_LIFE_S) });
-  }
-  const token = PREVIEW_LINK_PREFIX + randomBytes(32).toString("base64url");
-  const expiresAt = new Date(now.getTime() + PREVIEW_LINK_LIFE_S * 1000);
-  await deps.db.insert(previewLinks).values({
-    hash: deps.keys.hashToken(token),
-    sessionId,
-    port,
-    userId: caller.userId,
-    role: caller.kind === "user" ? "user" : "agent",
-    expiresAt,
-  });
+  await deps.db.delete(previewLinks).where(lt(previewLinks.expiresAt, deps.clock()));
+  refuseMoreLinks(await deps.db.$count(previewLinks, eq(previewLinks.sessionId, sessionId)), "The session");
+  const { token, kept } = newBrowserLink(deps, caller);
+  await deps.db.insert(previewLinks).values({ ...kept, sessionId, port });
   const url = `${previewOrigin(deps, { sessionId, port })}/?token=${token}`;
-  return { url, expires_at: expiresAt.toISOString() };
+  return { url, expires_at: kept.expiresAt.toISOString() };
 }
 
 /** The answer to who wants to look at a port of svc's own. */
