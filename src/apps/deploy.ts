@@ -34,7 +34,7 @@ export async function deployApp(deps: Deps, caller: Caller, project: ProjectRow,
     await deps.jobs.enqueue(tx, APPS_QUEUE, row.appId);
     await announce(tx, project.projectId, { type: "app", id: slug, action: "changed" });
   });
-  return await readApp(deps, await findAppBySlug(deps.db, project, slug));
+  return await readApp(deps, app.appId);
 }
 
 /** Stops an app: it is served no more until somebody deploys it. @throws not_found */
@@ -46,5 +46,5 @@ export async function stopApp(deps: Deps, project: ProjectRow, slug: string): Pr
     return await settle(deps, tx, appId);
   });
   for (const sessionId of touched) deps.changes.notify(sessionId);
-  return await readApp(deps, await findAppBySlug(deps.db, project, slug));
+  return await readApp(deps, appId);
 }

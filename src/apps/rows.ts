@@ -23,7 +23,11 @@ export async function findApp(db: Db, id: string): Promise<{ app: AppRow; projec
 }
 
 /** One app of a project. @throws not_found, also for one that is gone from the manifest */
-export async function findAppBySlug(db: Db, { projectId }: ProjectRow, slug: string): Promise<AppRow> {
+export async function findAppBySlug(
+  db: Db,
+  { projectId }: Pick<ProjectRow, "projectId">,
+  slug: string,
+): Promise<AppRow> {
   const isIt = and(eq(apps.projectId, projectId), eq(apps.slug, slug), ne(apps.presence, "gone"));
   // the database takes no NUL
   const [app] = slug.includes("\0") ? [] : await db.select().from(apps).where(isIt);

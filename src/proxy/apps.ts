@@ -85,7 +85,7 @@ function forSite(head: RequestHead, path: string, deploymentId: string): string 
 
 /** Answers for an app that nothing answers for. */
 async function notServed(deps: Deps, head: RequestHead, { app }: AppVisit): Promise<Decision> {
-  const view = await readApp(deps, app);
+  const view = await readApp(deps, app.appId);
   const page = pageOf(view);
   const again = page.refreshS === undefined ? {} : { "Retry-After": String(page.refreshS) };
   const error = new SvcError("not_running", `${page.title}.`, { status: view.state }, again);

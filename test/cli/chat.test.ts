@@ -283,7 +283,7 @@ describe("asking one thing", () => {
     runtime.onPrompt(async (run) => {
       run.begin();
       const part = run.part();
-      for (let n = 0; n < 400; n++) {
+      for (let n = 0; n < 4_000; n++) {
         part.more(`line ${n}\n`);
         await Bun.sleep(20);
       }
@@ -296,7 +296,7 @@ describe("asking one thing", () => {
       stdout: "pipe",
     });
     expect(await textOf(child.stdout)).toBe("line 0\n0\n");
-    expect(Date.now() - begun).toBeLessThan(4000);
+    expect(Date.now() - begun).toBeLessThan(30_000);
   });
 
   test("the prompt comes from standard input, and must say something", async () => {

@@ -48,10 +48,10 @@ const CUT_OFF =
 test("a run whose runtime is killed is marked as cut off, and the conversation goes on", async () => {
   const quiet = await open();
   await prompt(quiet, "Before");
-  await until("it is said back", async () => (await texts(quiet)).at(-1) === "Before", 30_000);
+  await until("it is said back", async () => (await texts(quiet)).at(-1) === "Before", 60_000);
   const id = await open();
   await prompt(id, "First");
-  await until("it is said back", async () => (await texts(id)).at(-1) === "First", 30_000);
+  await until("it is said back", async () => (await texts(id)).at(-1) === "First", 60_000);
   await prompt(id, `!run echo one\n!slow 300 ${"word ".repeat(200)}`);
   await until(
     "it speaks",
@@ -61,13 +61,13 @@ test("a run whose runtime is killed is marked as cut off, and the conversation g
   const before = await sandbox.health();
   killFound(before.runtime_pid, "SIGKILL");
   await backAfter(before.runtime_pid);
-  await until("it is marked", async () => (await texts(id)).at(-1) === CUT_OFF, 30_000);
+  await until("it is marked", async () => (await texts(id)).at(-1) === CUT_OFF, 60_000);
   expect((await texts(id)).slice(0, 2)).toEqual(["First", "First"]);
   expect(await texts(quiet)).toEqual(["Before", "Before"]);
   expect(sandbox.log()).toContain("1 answer was cut off by the restart");
 
   await prompt(id, "!say I go on.");
-  await until("it goes on", async () => (await texts(id)).at(-1) === "I go on.", 30_000);
+  await until("it goes on", async () => (await texts(id)).at(-1) === "I go on.", 60_000);
   expect(JSON.stringify(agent.model.asked.at(-1)?.body.messages)).toContain("the answer above is cut off");
   // a restart without a run marks nothing
   const after = await sandbox.health();
@@ -79,16 +79,16 @@ test("a run whose runtime is killed is marked as cut off, and the conversation g
 test("a run that a change of secrets cuts off is marked, too; what the model never answered is aborted", async () => {
   const id = await open();
   await prompt(id, "!hang");
-  await until("it waits", () => agent.model.counts.open > 0, 30_000);
+  await until("it waits", () => agent.model.counts.open > 0, 60_000);
   expect((await sandbox.call("POST", "/svc/abort", "platform")).status).toBe(200);
-  await until("the model is let go", () => agent.model.counts.open === 0, 30_000);
+  await until("the model is let go", () => agent.model.counts.open === 0, 60_000);
   await prompt(id, "!hang");
-  await until("it waits", () => agent.model.counts.open > 0, 30_000);
+  await until("it waits", () => agent.model.counts.open > 0, 60_000);
   const { runtime_pid } = await sandbox.health();
   const env = { OWN_KEY: "own-model-key", ANTHROPIC_API_KEY: "sk-ant-scripted", ANOTHER: "1" };
   await sandbox.call("POST", "/svc/env", "platform", { revision: "2", env });
   await backAfter(runtime_pid);
-  await until("it is marked", async () => (await texts(id)).at(-1) === CUT_OFF, 30_000);
+  await until("it is marked", async () => (await texts(id)).at(-1) === CUT_OFF, 60_000);
 }, 120_000);
 
 test("a project's own key reaches its own provider", async () => {

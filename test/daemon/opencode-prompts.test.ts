@@ -43,7 +43,7 @@ test("answers, failures and aborts are told as they are, each prompt once", asyn
 test("a runtime that is killed in the middle of an answer has interrupted it, and the next is answered", async () => {
   const text = "!run echo once >> once.txt\n!slow 300 a b c d e f g h i j k l m n o p\n!say Over.";
   const id = await begin(text);
-  await until("it works", () => readText("once.txt") === "once\n", 30_000);
+  await until("it works", () => readText("once.txt") === "once\n", 60_000);
   killFound((await sandbox.health()).runtime_pid, "SIGKILL");
   expect(await outcome(text, id)).toMatchObject({
     state: "interrupted",
@@ -55,7 +55,7 @@ test("a runtime that is killed in the middle of an answer has interrupted it, an
 
 async function begin(text: string): Promise<string> {
   const id = crypto.randomUUID();
-  await until("it is taken", async () => (await give(id, text, false)) !== null, 30_000);
+  await until("it is taken", async () => (await give(id, text, false)) !== null, 60_000);
   return id;
 }
 

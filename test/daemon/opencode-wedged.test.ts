@@ -63,7 +63,7 @@ needs(RUNTIME_NAME, RUNTIME !== null)(
       typeof session === "object" && session !== null ? String(Reflect.get(session, "id")) : "";
     const parts = [{ type: "text", text: `!slow 200 ${"word ".repeat(500)}` }];
     await works.call("POST", `/session/${sessionId}/prompt_async`, 10_000, { parts });
-    await until("it speaks", () => model.counts.open > 0, 30_000);
+    await until("it speaks", () => model.counts.open > 0, 60_000);
     process.kill(pid, "SIGSTOP");
     await until(
       "it was given up",
@@ -76,8 +76,8 @@ needs(RUNTIME_NAME, RUNTIME !== null)(
       const { body } = await works.call("GET", `/session/${sessionId}/message`, 10_000);
       return JSON.stringify(Array.isArray(body) ? body.at(-1) : null).includes("the answer above is cut off");
     };
-    await until("it is marked", isMarked, 30_000);
-    await until("the model is let go", () => model.counts.open === 0, 30_000);
+    await until("it is marked", isMarked, 60_000);
+    await until("the model is let go", () => model.counts.open === 0, 60_000);
   },
   180_000,
 );

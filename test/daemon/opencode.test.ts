@@ -40,7 +40,7 @@ test("the first prompt is carried out to its end, also after its first tool call
 
 test("tool calls are carried out one after the other, and then it is said what was to be said", async () => {
   const id = await prompt("!run echo from-a-tool > made.txt\n!write note.md one\\ntwo\n!say All done.");
-  await until("it is idle", async () => (await lastMessage(id))?.finish === "stop", 30_000);
+  await until("it is idle", async () => (await lastMessage(id))?.finish === "stop", 60_000);
   expect(readFileSync(join(sandbox.workspace, "made.txt"), "utf8")).toBe("from-a-tool\n");
   expect(readFileSync(join(sandbox.workspace, "note.md"), "utf8")).toBe("one\ntwo");
   expect((await lastMessage(id))?.text).toBe("All done.");
@@ -48,7 +48,7 @@ test("tool calls are carried out one after the other, and then it is said what w
 
 test("a message without directives is said back", async () => {
   const id = await prompt("Hello there");
-  await until("it is idle", async () => (await lastMessage(id))?.finish === "stop", 30_000);
+  await until("it is idle", async () => (await lastMessage(id))?.finish === "stop", 60_000);
   expect((await lastMessage(id))?.text).toBe("Hello there");
 }, 120_000);
 
@@ -61,7 +61,7 @@ test("a question waits for its answer", async () => {
   });
   expect(asked).toMatchObject({ sessionID: id, questions: [{ question: "Which colour?" }] });
   await sandbox.call("POST", `/question/${asked?.id}/reply`, "user", { answers: [["Blue"]] });
-  await until("it goes on", async () => (await lastMessage(id))?.text === "As you wish.", 30_000);
+  await until("it goes on", async () => (await lastMessage(id))?.text === "As you wish.", 60_000);
 }, 120_000);
 
 test("it refuses, fails for a while, and is cut off, as it is told to", async () => {
@@ -72,7 +72,7 @@ test("it refuses, fails for a while, and is cut off, as it is told to", async ()
     120_000,
   );
   const failed = await prompt("!fail 401");
-  await until("it has failed", async () => (await lastMessage(failed))?.error === "APIError", 30_000);
+  await until("it has failed", async () => (await lastMessage(failed))?.error === "APIError", 60_000);
   const busy = await prompt("!fail 503 1\n!say It works again.");
   await until(
     "it was tried again",
@@ -80,7 +80,7 @@ test("it refuses, fails for a while, and is cut off, as it is told to", async ()
     120_000,
   );
   const cut = await prompt("!drop 1\n!say Whole again.");
-  await until("it was tried again", async () => (await lastMessage(cut))?.text === "Whole again.", 30_000);
+  await until("it was tried again", async () => (await lastMessage(cut))?.text === "Whole again.", 60_000);
   expect(existsSync(join(sandbox.workspace, ".git"))).toBe(true);
 }, 90_000);
 

@@ -125,7 +125,7 @@ test.each<[string, Behaviour]>([
 
 test("one that listens before it answers is asked again until it does", async () => {
   const { runtime } = await supervise({ deafMs: 700 }, { readyMs: 20_000 });
-  await until("it is ready", () => runtime.state === "ok", 20_000);
+  await until("it is ready", () => runtime.state === "ok", 60_000);
 });
 
 test("one that is wedged is started again", async () => {

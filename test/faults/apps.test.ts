@@ -55,7 +55,7 @@ async function settles(commit: string, says: string): Promise<void> {
     { withinMs: 60_000 },
   );
   const signedIn = await bench.signIn();
-  await until("it answers", async () => (await bench.visit("/", signedIn)).text.endsWith(says), 20_000);
+  await until("it answers", async () => (await bench.visit("/", signedIn)).text.endsWith(says), 60_000);
   expect(deployments.filter(({ state }) => ["building", "starting", "live"].includes(state))).toHaveLength(1);
 }
 

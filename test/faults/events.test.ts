@@ -56,7 +56,7 @@ describe("events of two servers on one Postgres", () => {
   test(`${STREAMS} streams of one server hear what another changes, each change within a second`, async () => {
     const streams = openStreams(reading.url, token, writing.projectId, STREAMS);
     try {
-      await until("all have begun", () => streams.begun() === STREAMS, 30_000);
+      await until("all have begun", () => streams.begun() === STREAMS, 60_000);
       const took: number[] = [];
       for (let turn = 0; turn < 8; turn++) {
         const begun = performance.now();
@@ -205,7 +205,7 @@ test("whatever changes of sessions, change requests, secrets and projects is tol
     api.call(method, `/v1/projects/${project.project_id}${path}`, body === undefined ? {} : { body });
   const becomes = async (id: string, ...statuses: Session["status"][]) => {
     const get = async () => (await call("GET", `/sessions/${id}`)).body.status;
-    await until(`${id} is ${statuses}`, async () => statuses.includes(await get()), 20_000);
+    await until(`${id} is ${statuses}`, async () => statuses.includes(await get()), 60_000);
   };
   const create = async (body = {}) => (await call("POST", "/sessions", body)).body.session_id;
   try {

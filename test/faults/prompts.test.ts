@@ -145,7 +145,7 @@ test("an abort ends what runs, and not what is begun next", async () => {
   await server.becomes(id, "running");
   await say(id, "!slow 60000");
   await say(id, "!slow 2000");
-  await until("it runs", async () => (await server.call("POST", `/${id}/abort`)).status === 200, 30_000);
+  await until("it runs", async () => (await server.call("POST", `/${id}/abort`)).status === 200, 60_000);
   await become(id, "aborted", "answered");
   await removes(id);
 }, 120_000);

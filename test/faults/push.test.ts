@@ -238,7 +238,7 @@ async function isWhole(directory: string): Promise<void> {
     said = ran.out + ran.err;
     return ran.code === 0 && !/error|missing|broken/.test(said);
   };
-  await until("git fsck finds nothing", fsck, 5_000).catch(() => expect(said).toBe(""));
+  await until("git fsck finds nothing", fsck, 60_000).catch(() => expect(said).toBe(""));
 }
 
 /** What a client of the gateway sees. */

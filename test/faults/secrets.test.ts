@@ -230,7 +230,7 @@ async function start(credential: string[], others: string[] = []): Promise<Place
       },
     });
     const url = () => / listens on (\S+)/.exec(readFileSync(log, "utf8"))?.[1];
-    await until("the server listens", () => url() !== undefined, 20_000);
+    await until("the server listens", () => url() !== undefined, 60_000);
     return { child, url: url() ?? "" };
   }
 

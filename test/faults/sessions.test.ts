@@ -55,7 +55,7 @@ test.each(
     await server.start();
     if (verb === "restart") await server.becomes(id, "running");
     if (verb === "stop") expect(await server.becomes(id, "stopped")).toMatchObject({ stop_reason: "user" });
-    if (verb === "delete") await until("it is gone", async () => (await server.get(id)) === null, 30_000);
+    if (verb === "delete") await until("it is gone", async () => (await server.get(id)) === null, 60_000);
     if (verb !== "restart") await isGone(id);
     else await isAlone(id);
     if (verb !== "delete") await removes(id);
@@ -88,7 +88,7 @@ test("the runtime is killed: the daemon starts it again, and the session runs on
   const before = runtime().map(({ pid }) => pid);
   expect(before.length).toBeGreaterThan(0);
   for (const pid of before) kill(pid);
-  await until("another runtime", () => runtime().some(({ pid }) => !before.includes(pid)), 30_000);
+  await until("another runtime", () => runtime().some(({ pid }) => !before.includes(pid)), 60_000);
   expect((await server.get(id))?.status).toBe("running");
   await removes(id);
 }, 120_000);

@@ -96,7 +96,7 @@ test(
       const made = await call("POST", "/v1/projects", { body: { name: "p", repo_url: remote.url } });
       expect(made.status).toBe(201);
       const known = async () => (await db`select from triggers`).length === entries.length;
-      await until("the triggers are known", known, 30_000);
+      await until("the triggers are known", known, 60_000);
       // sessions end at once, and nobody looks at the manifest again
       renameSync(remote.path, `${remote.path}.away`);
       await db`update project_manifests set next_look_at = '2100-01-01'`;

@@ -55,7 +55,7 @@ test("10^9 files in a few objects end at a limit", async () => {
       if (error instanceof Error) expect(error).toMatchObject({ code: "merge_engine_failed" });
     }
   });
-  expect(performance.now() - started).toBeLessThan(6_000);
+  expect(performance.now() - started).toBeLessThan(20_000);
   expect(worst).toBeLessThan(NEIGHBOUR_MS);
 }, 120_000);
 
@@ -69,7 +69,7 @@ test("a storm of renames and a huge text end at a limit, and never as a verdict"
       const started = performance.now();
       const verdict = await place.git.compare(place.repo, base, head).catch((thrown: SvcError) => thrown);
       if (verdict instanceof Error) expect(verdict).toMatchObject({ code: "merge_engine_failed" });
-      expect(performance.now() - started).toBeLessThan(5_000);
+      expect(performance.now() - started).toBeLessThan(20_000);
     }
   });
   expect(worst).toBeLessThan(NEIGHBOUR_MS);

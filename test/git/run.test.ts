@@ -72,9 +72,9 @@ test("a signal is no exit status", async () => {
 
 test("past its deadline it is stopped with all its children", async () => {
   const started = performance.now();
-  const result = await run(`sleep 60 & echo $! > ${directory.path}/child; sleep 60`, { deadlineMs: 200 });
+  const result = await run(`sleep 60 & echo $! > ${directory.path}/child; sleep 60`, { deadlineMs: 2_000 });
   expect(result).toMatchObject({ code: null, signal: "SIGKILL", stopped: "deadline" });
-  expect(performance.now() - started).toBeLessThan(3000);
+  expect(performance.now() - started).toBeLessThan(30_000);
   expect(await isGone(Number(await Bun.file(`${directory.path}/child`).text()))).toBe(true);
 });
 
@@ -107,8 +107,8 @@ test("the caller can stop it, before and while it runs", async () => {
 });
 
 test("a slow reader does not use up the deadline, but the wall clock", async () => {
-  const slow = { onStdout: () => Bun.sleep(400).then(() => true) };
-  expect(await run("echo 1", { deadlineMs: 300, ...slow })).toMatchObject({ code: 0, stopped: null });
+  const slow = { onStdout: () => Bun.sleep(4_000).then(() => true) };
+  expect(await run("echo 1", { deadlineMs: 3_000, ...slow })).toMatchObject({ code: 0, stopped: null });
   expect(await run("yes", { deadlineMs: 60_000, wallMs: 600, ...slow })).toMatchObject({
     stopped: "deadline",
   });

@@ -109,7 +109,7 @@ export function benchApps(server: {
       if (edited.status !== 200) throw new Error(`not edited: ${edited.text}`);
       return commit;
     },
-    async becomes(what, isSo, { slug = "web", withinMs = 40_000 } = {}) {
+    async becomes(what, isSo, { slug = "web", withinMs = 60_000 } = {}) {
       let last: Awaited<ReturnType<typeof get>> | null = null;
       let said = "";
       await until(

@@ -56,7 +56,7 @@ export async function startSessions(
       if (made.status !== 201) throw new Error(`no session: ${made.status} ${made.text}`);
       return made.body;
     },
-    becomes: (id, ...statuses) => untilStatus(() => get(id), statuses, 20_000),
+    becomes: (id, ...statuses) => untilStatus(() => get(id), statuses, 60_000),
     async stop() {
       await api.stop();
       await provider.close();

@@ -62,7 +62,7 @@ const seen = async (projectId: string) => {
   return (await rows)[0] ?? expect.unreachable();
 };
 const sees = (projectId: string, commit: string) =>
-  until(`the project is seen at ${commit}`, async () => (await seen(projectId)).commit === commit, 3_000);
+  until(`the project is seen at ${commit}`, async () => (await seen(projectId)).commit === commit, 30_000);
 /** Puts the database's clock forward, and waits until the look that is due then is over. */
 const after = async (projectId: string, seconds: number) => {
   const { look } = await seen(projectId);

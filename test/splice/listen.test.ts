@@ -73,7 +73,7 @@ function raw(text: string, until?: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = net.connect(splice.port, "127.0.0.1", () => socket.write(text, "latin1"));
     let seen = "";
-    const timer = setTimeout(() => socket.destroy(new Error(`never came: ${until}; but ${seen}`)), 4_000);
+    const timer = setTimeout(() => socket.destroy(new Error(`never came: ${until}; but ${seen}`)), 30_000);
     const done = () => {
       clearTimeout(timer);
       resolve(seen);
@@ -130,7 +130,7 @@ test("an answer passes as it came: HEAD, 204, redirects, repeated fields, traile
 
 test("an event stream's head comes at once, and the origin learns that its reader left", async () => {
   await raw(get("/sse"), "text/event-stream");
-  await until("the origin learns of it", () => gone.includes("/sse"), 4_000);
+  await until("the origin learns of it", () => gone.includes("/sse"), 30_000);
 });
 
 test("an upgrade makes a pipe of the connection; a refused one does not", async () => {
@@ -147,10 +147,10 @@ test("after an upgrade the client is heard, whenever it speaks", async () => {
   socket.on("data", (bytes) => {
     seen += bytes.toString("latin1");
   });
-  await until("it is upgraded", () => seen.endsWith("first"), 4_000);
+  await until("it is upgraded", () => seen.endsWith("first"), 30_000);
   for (const word of ["one", "two"]) {
     socket.write(word);
-    await until("it is echoed", () => seen.endsWith(word), 4_000);
+    await until("it is echoed", () => seen.endsWith(word), 30_000);
   }
   socket.destroy();
 });
@@ -160,7 +160,7 @@ test("a connection whose upgrade was refused is read on", async () => {
     const socket = net.connect(splice.port, "127.0.0.1");
     socket.write(get("/no", "Connection: Upgrade\r\nUpgrade: raw\r\n"));
     let text = "";
-    socket.setTimeout(4_000, () => socket.destroy(new Error(`nothing more came: ${text}`)));
+    socket.setTimeout(30_000, () => socket.destroy(new Error(`nothing more came: ${text}`)));
     socket.on("data", (bytes) => {
       const isFirst = text === "";
       text += bytes;
@@ -236,15 +236,15 @@ test("a listener that stops answers what was asked, and ends what never ends by 
         const end = new Promise<string>((resolve) => socket.on("close", () => resolve(seen)));
         await new Promise<void>((resolve) => socket.on("connect", resolve));
         socket.write(text);
-        if (text !== "" && !text.includes("/slow")) await until("it is answered", () => seen !== "", 4_000);
+        if (text !== "" && !text.includes("/slow")) await until("it is answered", () => seen !== "", 30_000);
         return { end };
       },
     ),
   );
   await Bun.sleep(50);
   const begun = performance.now();
-  await stopping.stop(10_000);
-  expect(performance.now() - begun).toBeLessThan(8_000);
+  await stopping.stop(60_000);
+  expect(performance.now() - begun).toBeLessThan(40_000);
   const [events, slow, raw, silent] = await Promise.all(ends.map(({ end }) => end));
   expect(events).toContain("text/event-stream");
   expect(slow).toEndWith("GET /slow undefined");

@@ -238,8 +238,8 @@ describe("hostile files of the largest size are read in bounded time", () => {
   ])("%s", (_, text) => {
     const start = performance.now();
     const { errors } = readManifest(text);
-    // a hundred times what a fast machine takes for most of them
-    expect(performance.now() - start).toBeLessThan(3000);
+    // hundreds of times what a fast machine takes for most of them
+    expect(performance.now() - start).toBeLessThan(10_000);
     expect(errors.length).toBeLessThanOrEqual(50);
   });
 });
