@@ -11,8 +11,7 @@ import { pullBranch } from "./git/refresh.ts";
 import { createHealth, type Facts } from "./health.ts";
 import { createLog } from "./log.ts";
 import { createChildren } from "./process/children.ts";
-import { loadLibc } from "./process/libc.ts";
-import { reapOrphans } from "./process/reaper.ts";
+import { guardProcess } from "./process/guard.ts";
 import { createConversation } from "./prompts/conversation.ts";
 import { createPrompts } from "./prompts/prompts.ts";
 import { abortRuns } from "./runtime/abort.ts";
@@ -57,12 +56,7 @@ export function serveDaemon(
 ): Daemon {
   const log = createLog();
   const children = createChildren();
-  const libc = loadLibc();
-  const isHidden = libc?.hide() ?? false;
-  const adopts = libc?.adoptOrphans() ?? false;
-  if (libc && adopts) reapOrphans(libc, children.isOurs);
-  if (!isHidden || !adopts)
-    log.say("the C library cannot be called: orphans and the daemon's memory are not guarded");
+  guardProcess(children, log);
 
   let secrets: DaemonEnv = settings.secrets;
   let agentConfig = NO_AGENT_CONFIG;

@@ -6,8 +6,7 @@ import { cloneUntilThere } from "../git/clone.ts";
 import { readCommit } from "../health.ts";
 import { createLog } from "../log.ts";
 import { createChildren } from "../process/children.ts";
-import { loadLibc } from "../process/libc.ts";
-import { reapOrphans } from "../process/reaper.ts";
+import { guardProcess } from "../process/guard.ts";
 import type { Daemon } from "../serve.ts";
 import type { Settings } from "../settings.ts";
 import { build } from "./build.ts";
@@ -27,12 +26,7 @@ const DRAIN_MS = 500;
 export function serveApp(settings: Settings, app: DaemonApp, limits: Partial<AppLimits> = {}): Daemon {
   const log = createLog();
   const children = createChildren();
-  const libc = loadLibc();
-  const isHidden = libc?.hide() ?? false;
-  const adopts = libc?.adoptOrphans() ?? false;
-  if (libc && adopts) reapOrphans(libc, children.isOurs);
-  if (!isHidden || !adopts)
-    log.say("the C library cannot be called: orphans and the daemon's memory are not guarded");
+  guardProcess(children, log);
 
   const context: AppContext = { settings, app, children, log };
   const running = app.run && superviseApp(context, limits);

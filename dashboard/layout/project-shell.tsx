@@ -1,10 +1,11 @@
 import { type ReactNode, Suspense } from "react";
-import { Link, useLocation } from "wouter";
+import { useLocation } from "wouter";
 import { useProjectEvents } from "../api/events.ts";
 import { path } from "../api/path.ts";
 import { ProjectContext, useProjectQuery } from "../api/project.ts";
 import { Loading } from "../parts/loading.tsx";
 import { Failure } from "../parts/notice.tsx";
+import { Tab } from "../parts/tab.tsx";
 import { Visible } from "../parts/visible.tsx";
 
 /** A project's parts: address → what they are called. */
@@ -40,9 +41,9 @@ export function ProjectShell({ projectId, children }: { projectId: string; child
         </span>
         <ul className="flex gap-1 overflow-x-auto">
           {PARTS.map(([part, name]) => (
-            <Tab key={part} to={path`/projects/${projectId}/${part}`}>
+            <PartTab key={part} to={path`/projects/${projectId}/${part}`}>
               {name}
-            </Tab>
+            </PartTab>
           ))}
         </ul>
       </nav>
@@ -56,18 +57,11 @@ function Listening({ projectId }: { projectId: string }) {
   return null;
 }
 
-function Tab({ to, children }: { to: string; children: string }) {
+function PartTab({ to, children }: { to: string; children: string }) {
   const [address] = useLocation();
-  const isHere = address === to || address.startsWith(`${to}/`);
   return (
-    <li>
-      <Link
-        href={to}
-        aria-current={isHere ? "page" : undefined}
-        className="block whitespace-nowrap border-transparent border-b-2 px-3 py-2 text-muted no-underline hover:text-ink aria-[current=page]:border-accent aria-[current=page]:text-ink"
-      >
-        {children}
-      </Link>
-    </li>
+    <Tab to={to} isHere={address === to || address.startsWith(`${to}/`)}>
+      {children}
+    </Tab>
   );
 }

@@ -1,4 +1,4 @@
-import { and, eq } from "drizzle-orm";
+import { and, asc, eq } from "drizzle-orm";
 import type { Db } from "../../db/client.ts";
 import { accountMembers, accounts } from "../../db/schema/index.ts";
 import type { Caller } from "../auth/caller.ts";
@@ -36,6 +36,17 @@ export async function resolveManaged(db: Db, caller: Caller, accountId: string) 
     throw new SvcError("forbidden", "Only an owner or admin of the account may do this.");
   }
   return found;
+}
+
+/** The account's owner of the longest standing, whose is what nobody has asked for; null where it has none. */
+export async function oldestOwner(db: Db, accountId: string): Promise<string | null> {
+  const [owner] = await db
+    .select({ userId: accountMembers.userId })
+    .from(accountMembers)
+    .where(and(eq(accountMembers.accountId, accountId), eq(accountMembers.role, "owner")))
+    .orderBy(asc(accountMembers.createdAt), asc(accountMembers.userId))
+    .limit(1);
+  return owner?.userId ?? null;
 }
 
 /** Nobody makes others more than they are themselves, or less who is more. @throws forbidden */

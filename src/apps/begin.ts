@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
-import { and, asc, desc, eq, inArray, ne } from "drizzle-orm";
+import { and, desc, eq, inArray, ne } from "drizzle-orm";
 import type { Db } from "../../db/client.ts";
-import { accountMembers, accounts, appDeployments, apps, projectSessions } from "../../db/schema/index.ts";
+import { accounts, appDeployments, apps, projectSessions } from "../../db/schema/index.ts";
+import { oldestOwner } from "../accounts/membership.ts";
 import type { ProjectRow } from "../auth/caller.ts";
 import type { DEPLOY_REASONS } from "../contract/app.ts";
 import { LIVE_STATUSES } from "../contract/session.ts";
@@ -30,7 +31,8 @@ export async function beginDeployment(
   if (app.wantedId)
     await endDeployment(deps, tx, app.wantedId, "stopped", `Deployment ${number} replaced it.`);
   const deploymentId = randomUUID();
-  const owner = await anOwner(tx, project);
+  // whose the sandbox is; it gets no token of theirs
+  const owner = await oldestOwner(tx, project.accountId);
   const error = await obstacle(deps, tx, app, project, tree, owner);
   const now = deps.clock();
   const [deployment] = await tx
@@ -60,17 +62,6 @@ export async function beginDeployment(
     .where(eq(apps.appId, appId));
   await forgetOld(deps, tx, appId);
   return deployment;
-}
-
-/** Somebody whose the sandbox is; it gets no token of theirs. */
-async function anOwner(tx: Db, { accountId }: ProjectRow): Promise<string | null> {
-  const [member] = await tx
-    .select({ userId: accountMembers.userId })
-    .from(accountMembers)
-    .where(and(eq(accountMembers.accountId, accountId), eq(accountMembers.role, "owner")))
-    .orderBy(asc(accountMembers.userId))
-    .limit(1);
-  return member?.userId ?? null;
 }
 
 /** Why nothing can be deployed; null: it can. */

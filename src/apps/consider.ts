@@ -3,9 +3,8 @@ import { appDeployments, apps } from "../../db/schema/index.ts";
 import type { ProjectRow } from "../auth/caller.ts";
 import type { Deps } from "../deps.ts";
 import { announce } from "../events/announce.ts";
-import { fetchCommits } from "../projects/fetch.ts";
-import { repositoryOf } from "../projects/repository.ts";
 import { beginDeployment } from "./begin.ts";
+import { findFolder } from "./folder.ts";
 import { type AppRow, lockApp } from "./rows.ts";
 
 /**
@@ -42,10 +41,6 @@ export async function considerApp(deps: Deps, app: AppRow, project: ProjectRow):
  * @throws repo_unreachable and others of git's
  */
 export async function treeOf(deps: Deps, project: ProjectRow, app: AppRow): Promise<string | null> {
-  const { commit } = app;
-  const repo = repositoryOf(deps, project);
-  if (!(await fetchCommits(deps, repo, [commit]))) return null;
-  if (app.entry.rootPath === ".") return commit;
-  const entry = await deps.git.findEntry(repo, commit, Buffer.from(app.entry.rootPath));
-  return entry?.type === "directory" ? entry.id : null;
+  const found = await findFolder(deps, project, app.commit, app.entry.rootPath);
+  return typeof found === "string" ? null : found.id;
 }

@@ -3,16 +3,12 @@ import { appDeployments, projectSessions } from "../../db/schema/index.ts";
 import type { ProjectRow } from "../auth/caller.ts";
 import type { AppLogLine, AppLogs } from "../contract/app.ts";
 import { SvcError } from "../contract/errors.ts";
-import { isAlive, LOG_MAX_BYTES, type LogLine } from "../contract/session.ts";
+import { isAlive, type LogLine } from "../contract/session.ts";
 import type { Deps } from "../deps.ts";
 import { readLog } from "../sessions/log.ts";
-import { isOfBuild, sandboxLines } from "../sessions/logs.ts";
+import { endOf, unkeptLines } from "../sessions/logs.ts";
 import { findAppBySlug } from "./rows.ts";
 import { deploymentToWire } from "./wire.ts";
-
-/** Lines that are answered when nobody says how many. */
-export const LINES_DEFAULT = 1_000;
-export const LINES_MAX = 10_000;
 
 /**
  * The end of the log of one deployment, by default the newest: what svc did, what its build said, and what the app says.
@@ -42,20 +38,8 @@ export async function readAppLogs(
   if (!found) return { deployment: null, lines: [], truncated: false };
   const { deployment, session } = found;
   const kept = (await readLog(deps, deployment.deploymentId, tail + 1)).map(({ line }) => line);
-  const all = session && isAlive(session) ? await sandboxLines(deps, session) : [];
-  const said = session?.status === "running" ? all.filter((line) => !isOfBuild(line)) : all;
+  const said = session && isAlive(session) ? await unkeptLines(deps, session) : [];
   return { deployment: deploymentToWire(deployment), ...endOf([...kept, ...said].map(toAppLine), tail) };
-}
-
-function endOf(all: readonly AppLogLine[], tail: number): Pick<AppLogs, "lines" | "truncated"> {
-  const lines: AppLogLine[] = [];
-  let bytes = 0;
-  for (const line of all.toReversed()) {
-    bytes += Buffer.byteLength(line.text);
-    if (lines.length === tail || bytes > LOG_MAX_BYTES) return { lines: lines.reverse(), truncated: true };
-    lines.push(line);
-  }
-  return { lines: lines.reverse(), truncated: false };
 }
 
 /** The daemon says of each line whose it is. */

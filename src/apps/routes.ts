@@ -5,9 +5,10 @@ import { app, appLogs, appWithDeployments } from "../contract/app.ts";
 import { preview } from "../contract/preview.ts";
 import type { Deps } from "../deps.ts";
 import { answer } from "../http/schema.ts";
+import { LINES_DEFAULT, LINES_MAX } from "../sessions/logs.ts";
 import { deployApp, stopApp } from "./deploy.ts";
 import { makeAppLink } from "./link.ts";
-import { LINES_DEFAULT, LINES_MAX, readAppLogs } from "./logs.ts";
+import { readAppLogs } from "./logs.ts";
 import { getApp, listApps } from "./read.ts";
 
 const number = Type.String({ pattern: "^[1-9][0-9]{0,5}$" });

@@ -25,8 +25,15 @@ export async function readLogs(
   const { session } = await findSession(deps, project, sessionId);
   const kept = (await readLog(deps, session.sessionId, tail + 1)).map(({ line }) => line);
   const said = isAlive(session) ? await sandboxLines(deps, session) : [];
-  const all = [...kept, ...said];
-  const lines: LogLine[] = [];
+  return endOf([...kept, ...said], tail);
+}
+
+/** The last of some lines, as many as are asked for and as a log may have bytes. */
+export function endOf<Line extends { text: string }>(
+  all: readonly Line[],
+  tail: number,
+): { lines: Line[]; truncated: boolean } {
+  const lines: Line[] = [];
   let bytes = 0;
   for (const line of all.toReversed()) {
     bytes += Buffer.byteLength(line.text);
@@ -57,16 +64,22 @@ export async function sandboxLines(
   }
 }
 
+/** The same without what its build has said, where the log has that already (`keepBuildLog`). */
+export async function unkeptLines(
+  deps: Deps,
+  session: Pick<SessionRow, "sessionId" | "provider" | "status">,
+): Promise<LogLine[]> {
+  const said = await sandboxLines(deps, session);
+  return session.status === "running" ? said.filter((line) => !isOfBuild(line)) : said;
+}
+
 /** Writes the end of what a sandbox has said into the session's log, before it is gone. */
 export async function keepSandboxLog(
   deps: Deps,
   session: Pick<SessionRow, "sessionId" | "provider" | "status">,
 ): Promise<void> {
   const log = openLog(deps, session.sessionId);
-  const said = await sandboxLines(deps, session);
-  // what has been built was kept when it was
-  const lines = session.status === "running" ? said.filter((line) => !isOfBuild(line)) : said;
-  for (const { text, at } of lines.slice(-KEPT_LINES)) {
+  for (const { text, at } of (await unkeptLines(deps, session)).slice(-KEPT_LINES)) {
     log.write("sandbox", text, at === null ? undefined : new Date(at));
   }
   await log.flush();
@@ -86,7 +99,7 @@ export async function keepBuildLog(
 /** So the daemon of a deployment begins what the build says (`daemon/log.ts`). */
 const BUILD = "build ";
 
-export function isOfBuild({ source, text }: LogLine): boolean {
+function isOfBuild({ source, text }: LogLine): boolean {
   return source === "sandbox" && text.startsWith(BUILD);
 }
 

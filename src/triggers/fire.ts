@@ -1,7 +1,8 @@
 import { and, asc, eq } from "drizzle-orm";
 import type { Db } from "../../db/client.ts";
 import { isForeignKeyViolation } from "../../db/errors.ts";
-import { accountMembers, projects, triggerFirings, triggers } from "../../db/schema/index.ts";
+import { projects, triggerFirings, triggers } from "../../db/schema/index.ts";
+import { oldestOwner } from "../accounts/membership.ts";
 import { SvcError } from "../contract/errors.ts";
 import type { Deps } from "../deps.ts";
 import { announce } from "../events/announce.ts";
@@ -98,16 +99,12 @@ async function take(tx: Db, { seq, triggerId }: Waiting) {
   return found && firing ? { ...found, firing } : null;
 }
 
-/** A session belongs to somebody: one that nobody has asked for, to the account's owner of the longest standing. */
+/** A session belongs to somebody. */
 async function ownerOf(tx: Db, accountId: string): Promise<string> {
-  const [owner] = await tx
-    .select({ userId: accountMembers.userId })
-    .from(accountMembers)
-    .where(and(eq(accountMembers.accountId, accountId), eq(accountMembers.role, "owner")))
-    .orderBy(asc(accountMembers.createdAt), asc(accountMembers.userId))
-    .limit(1);
-  if (!owner) throw new SvcError("forbidden", "The account has no owner, whose the session could be.");
-  return owner.userId;
+  const owner = await oldestOwner(tx, accountId);
+  if (owner === null)
+    throw new SvcError("forbidden", "The account has no owner, whose the session could be.");
+  return owner;
 }
 
 async function fail(deps: Deps, waiting: Waiting, reason: string): Promise<void> {

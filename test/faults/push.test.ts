@@ -6,7 +6,7 @@ import { PUSH_STEPS } from "../../src/git/options.ts";
 import { type Ran, refsOf, runClient, setRefs } from "../helpers/gateway.ts";
 import { needs } from "../helpers/needs.ts";
 import { POSTGRES } from "../helpers/postgres.ts";
-import { descendantsOf } from "../helpers/processes.ts";
+import { descendantsOf, killIfThere } from "../helpers/processes.ts";
 import {
   commitBytes,
   files,
@@ -128,7 +128,7 @@ test("a push to a host that hangs ends when its git is killed, also when git's o
   const push = await prepare(place, false);
   const pushing = await pushUntil(place, HOST_TOOK, push.args);
   for (const { pid, command } of descendantsOf(bench.pid()))
-    if (command.includes("git push --porcelain")) kill(pid);
+    if (command.includes("git push --porcelain")) killIfThere(pid);
   const told = await pushing.ended;
   expect(told).toMatchObject({ code: 0 });
   expect(existsSync(join(place.directory, "halt"))).toBe(true);
@@ -164,7 +164,7 @@ test(
 async function killVictim(victim: (typeof VICTIMS)[number], pushing: Pushing): Promise<void> {
   if (victim === "server") await bench.kill();
   if (victim === "client") pushing.kill();
-  if (victim === "git") for (const { pid } of descendantsOf(bench.pid())) kill(pid);
+  if (victim === "git") for (const { pid } of descendantsOf(bench.pid())) killIfThere(pid);
 }
 
 type Refs = Record<string, string>;
@@ -247,12 +247,4 @@ async function served(place: PushPlace): Promise<Refs> {
   if (code !== 0) throw new Error(err);
   const lines = out.split("\n").filter(Boolean);
   return Object.fromEntries(lines.map((line) => line.split("\t").reverse()));
-}
-
-function kill(pid: number): void {
-  try {
-    process.kill(pid, "SIGKILL");
-  } catch {
-    // it has just ended
-  }
 }

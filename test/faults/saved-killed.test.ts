@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { renameSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { runGit } from "../helpers/git-repo.ts";
-import { descendantsOf } from "../helpers/processes.ts";
+import { descendantsOf, killIfThere } from "../helpers/processes.ts";
 import { type Sandbox, startSandbox } from "../helpers/sandbox.ts";
 import { until } from "../helpers/until.ts";
 
@@ -78,11 +78,5 @@ function write({ workspace }: Sandbox, written: number[]): void {
 function kill({ child }: Sandbox): void {
   const others = descendantsOf(child.pid);
   child.kill("SIGKILL");
-  for (const { pid } of others) {
-    try {
-      process.kill(pid, "SIGKILL");
-    } catch {
-      // it has ended
-    }
-  }
+  for (const { pid } of others) killIfThere(pid);
 }

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect } from "bun:test";
 import { SESSION_STEPS, type SessionStep } from "../../src/deps.ts";
 import { needs } from "../helpers/needs.ts";
 import { POSTGRES } from "../helpers/postgres.ts";
+import { killAll, killIfThere } from "../helpers/processes.ts";
 import { type SessionServer, startSessionServer } from "../helpers/session-server.ts";
 import { until } from "../helpers/until.ts";
 
@@ -67,7 +68,7 @@ test.each(ALIVE.map((step) => [step] as const))(
   "the sandbox is killed at %s: the session has failed, and says how",
   async (step) => {
     const { id } = await haltedAt(step);
-    killAll(id);
+    killAll(server.processes(id));
     server.go();
     const failed = await server.becomes(id, "failed");
     expect(failed.error).toMatch(/killed by signal 9|gone|ended/);
@@ -87,7 +88,7 @@ test("the runtime is killed: the daemon starts it again, and the session runs on
   const runtime = () => server.processes(id).filter(({ command }) => /opencode serve/.test(command));
   const before = runtime().map(({ pid }) => pid);
   expect(before.length).toBeGreaterThan(0);
-  for (const pid of before) kill(pid);
+  for (const pid of before) killIfThere(pid);
   await until("another runtime", () => runtime().some(({ pid }) => !before.includes(pid)), 60_000);
   expect((await server.get(id))?.status).toBe("running");
   await removes(id);
@@ -110,7 +111,7 @@ test("the sandbox ends while no server lives: the next one says so", async () =>
   const { session_id: id } = await server.create();
   await server.becomes(id, "running");
   await server.kill();
-  killAll(id);
+  killAll(server.processes(id));
   await server.start();
   await server.becomes(id, "failed");
   await isGone(id);
@@ -152,12 +153,6 @@ async function haltedAt(step: SessionStep): Promise<{ id: string }> {
   return { id };
 }
 
-function killAll(id: string): void {
-  const found = server.processes(id);
-  expect(found.length).toBeGreaterThan(0);
-  for (const { pid } of found) kill(pid);
-}
-
 /** There is one daemon of this session, and not two. */
 async function isAlone(id: string): Promise<void> {
   const daemons = () =>
@@ -180,12 +175,4 @@ async function isGone(id: string): Promise<void> {
 async function removes(id: string): Promise<void> {
   expect((await server.call("DELETE", `/${id}`)).status).toBe(200);
   await isGone(id);
-}
-
-function kill(pid: number): void {
-  try {
-    process.kill(pid, "SIGKILL");
-  } catch {
-    // it has just ended
-  }
 }

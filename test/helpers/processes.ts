@@ -63,12 +63,15 @@ function read(path: string): string {
 /** Kills processes that a test has found, of which some may end with others. @throws when there is none */
 export function killAll(found: readonly { pid: number }[]): void {
   if (found.length === 0) throw new Error("there is no process to kill");
-  for (const { pid } of found) {
-    try {
-      process.kill(pid, "SIGKILL");
-    } catch {
-      // it has just ended
-    }
+  for (const { pid } of found) killIfThere(pid);
+}
+
+/** Kills a process that a test has found, which may have ended since. */
+export function killIfThere(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch {
+    // it has just ended
   }
 }
 

@@ -9,6 +9,7 @@ import { Button } from "../../parts/button.tsx";
 import { Loading } from "../../parts/loading.tsx";
 import { Failure } from "../../parts/notice.tsx";
 import { Page } from "../../parts/page.tsx";
+import { Tab } from "../../parts/tab.tsx";
 import { Visible } from "../../parts/visible.tsx";
 import { BranchName } from "./branch-name.tsx";
 import { Commits } from "./commits.tsx";
@@ -57,15 +58,15 @@ function Shown({ where, cr, slug }: { where: Where; cr: ChangeRequest; slug: str
       <Summary cr={cr} slug={slug} />
       <nav aria-label="Change request" className="mt-4 mb-4 border-line border-b">
         <ul className="flex gap-1 overflow-x-auto">
-          <ViewLink to={here} isHere={view === "conversation"} count={threads.length}>
+          <Tab to={here} isHere={view === "conversation"} count={threads.length}>
             Conversation
-          </ViewLink>
-          <ViewLink to={`${here}?view=commits`} isHere={view === "commits"}>
+          </Tab>
+          <Tab to={`${here}?view=commits`} isHere={view === "commits"}>
             Commits
-          </ViewLink>
-          <ViewLink to={`${here}?view=changes`} isHere={view === "changes"}>
+          </Tab>
+          <Tab to={`${here}?view=changes`} isHere={view === "changes"}>
             Changes
-          </ViewLink>
+          </Tab>
         </ul>
       </nav>
       <Body view={view} where={where} cr={cr} threads={threads} commentsError={comments.error} />
@@ -134,32 +135,5 @@ function Summary({ cr, slug }: { cr: ChangeRequest; slug: string }) {
         </span>
       )}
     </p>
-  );
-}
-
-function ViewLink({
-  to,
-  isHere,
-  count,
-  children,
-}: {
-  to: string;
-  isHere: boolean;
-  count?: number;
-  children: string;
-}) {
-  return (
-    <li>
-      <Link
-        href={to}
-        aria-current={isHere ? "page" : undefined}
-        className="flex items-center gap-2 whitespace-nowrap border-transparent border-b-2 px-3 py-2 text-muted no-underline hover:text-ink aria-[current=page]:border-accent aria-[current=page]:text-ink"
-      >
-        {children}
-        {count !== undefined && count > 0 && (
-          <span className="rounded-full bg-raised px-2 text-muted text-xs tabular-nums">{count}</span>
-        )}
-      </Link>
-    </li>
   );
 }

@@ -7,9 +7,9 @@ import { SvcError } from "../../contract/errors.ts";
 import { siteFolder } from "../../data-folder.ts";
 import type { Deps } from "../../deps.ts";
 import { streamOf } from "../../http/stream.ts";
-import { fetchCommits } from "../../projects/fetch.ts";
 import { repositoryOf } from "../../projects/repository.ts";
 import { unpack } from "../../sandboxes/unpack.ts";
+import { findFolder } from "../folder.ts";
 import { hasSandbox } from "../rows.ts";
 import { sitePath } from "./look.ts";
 
@@ -48,7 +48,8 @@ async function make(deps: Deps, deploymentId: string, folder: string): Promise<v
     .innerJoin(apps, eq(apps.appId, appDeployments.appId))
     .innerJoin(projects, eq(projects.projectId, apps.projectId))
     .where(eq(appDeployments.deploymentId, deploymentId));
-  if (!row?.deployment.entry.static) throw new SvcError("not_found", "There is no such site.");
+  const site = row?.deployment.entry.static;
+  if (!row || !site) throw new SvcError("not_found", "There is no such site.");
   const { entry, commit } = row.deployment;
   if (hasSandbox(entry)) {
     const isHere = row.deployment.sitePlace === deps.serverId;
@@ -58,13 +59,12 @@ async function make(deps: Deps, deploymentId: string, folder: string): Promise<v
     const sentence = `${where}. Deployed again here they are on this one: svc apps deploy ${entry.slug}`;
     throw new SvcError("sandbox_unreachable", sentence);
   }
-  const repo = repositoryOf(deps, row.project);
-  if (!(await fetchCommits(deps, repo, [commit])))
+  const found = await findFolder(deps, row.project, commit, sitePath(entry.rootPath, site.dir));
+  if (found === "no-commit")
     throw new SvcError("repo_unreachable", "The commit of this site is not in the repository any more.");
-  const path = sitePath(entry.rootPath, entry.static?.dir ?? ".");
-  const found = path === "." ? { id: commit } : await deps.git.findEntry(repo, commit, Buffer.from(path));
-  if (!found) throw new SvcError("not_found", "The site's folder is not in its commit.");
-  const tree = found.id;
+  if (found === "no-folder") throw new SvcError("not_found", "The site's folder is not in its commit.");
+  const repo = repositoryOf(deps, row.project);
+  const { id: tree } = found;
   await unpack(
     streamOf((onBytes, signal) => deps.git.archive(repo, { commit, tree, onBytes, signal })),
     folder,

@@ -2,8 +2,7 @@ import { eq } from "drizzle-orm";
 import { appDeployments } from "../../../db/schema/index.ts";
 import type { ProjectRow } from "../../auth/caller.ts";
 import type { Deps } from "../../deps.ts";
-import { fetchCommits } from "../../projects/fetch.ts";
-import { repositoryOf } from "../../projects/repository.ts";
+import { findFolder } from "../folder.ts";
 import { type AppRow, hasSandbox } from "../rows.ts";
 
 /** What was found of the folder of a site that is only files of the repository. */
@@ -30,14 +29,13 @@ export async function lookAtSite(
     .where(eq(appDeployments.deploymentId, wantedId));
   if (!deployment?.entry.static || hasSandbox(deployment.entry)) return null;
   const path = sitePath(deployment.entry.rootPath, deployment.entry.static.dir);
-  const repo = repositoryOf(deps, project);
   const { commit } = deployment;
-  if (!(await fetchCommits(deps, repo, [commit])))
-    return { deploymentId: wantedId, error: "Its commit is not in the repository any more." };
-  const entry = path === "." ? null : await deps.git.findEntry(repo, commit, Buffer.from(path));
-  const isThere = path === "." || entry?.type === "directory";
-  const error = `The commit ${commit.slice(0, 12)} has no folder ${path}, where the site is to be.`;
-  return { deploymentId: wantedId, error: isThere ? null : error };
+  const found = await findFolder(deps, project, commit, path);
+  const errors = {
+    "no-commit": "Its commit is not in the repository any more.",
+    "no-folder": `The commit ${commit.slice(0, 12)} has no folder ${path}, where the site is to be.`,
+  };
+  return { deploymentId: wantedId, error: typeof found === "string" ? errors[found] : null };
 }
 
 /** Where a site is in the repository, relative to its root. */

@@ -1,0 +1,29 @@
+import { Link } from "wouter";
+
+/** A link in a row of tabs: one of several views of the same thing. @param count shown beside it where there are any */
+export function Tab({
+  to,
+  isHere,
+  count = 0,
+  children,
+}: {
+  to: string;
+  isHere: boolean;
+  count?: number;
+  children: string;
+}) {
+  return (
+    <li>
+      <Link
+        href={to}
+        aria-current={isHere ? "page" : undefined}
+        className="flex items-center gap-2 whitespace-nowrap border-transparent border-b-2 px-3 py-2 text-muted no-underline hover:text-ink aria-[current=page]:border-accent aria-[current=page]:text-ink"
+      >
+        {children}
+        {count > 0 && (
+          <span className="rounded-full bg-raised px-2 text-muted text-xs tabular-nums">{count}</span>
+        )}
+      </Link>
+    </li>
+  );
+}
