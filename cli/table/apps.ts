@@ -77,15 +77,20 @@ export const logs = spec({
   path: ["apps", "logs"],
   guesses: ["log"],
   summary: "Show what a deployment's build and program have said",
-  about: ["Of the newest deployment, unless --deployment names another by its number."],
+  about: [
+    "Of the newest deployment, unless --deployment names another by its number.",
+    "--follow goes on with the next deployment when there is one; with --deployment it ends with that one.",
+  ],
   args: [SLUG],
   flags: {
+    follow: { kind: "boolean", short: "f", summary: "Show what is added, as it comes" },
     deployment: { kind: "integer", value: "n", min: 1, max: 999_999, summary: "The number of a deployment" },
-    tail: { kind: "integer", value: "n", min: 1, max: 10_000, summary: "Only the last lines" },
+    tail: { kind: "integer", value: "n", short: "n", min: 1, max: 10_000, summary: "Only the last lines" },
   },
   fields: ["deployment", "lines", "truncated"],
   examples: [
     ["svc apps logs web", "The newest deployment's"],
+    ["svc apps logs web -f --tail 20", "The last 20 lines, and what comes"],
     ["svc apps logs web --deployment 3 --tail 50", "The end of another's"],
   ],
 });

@@ -83,3 +83,49 @@ test("logs and links are asked for as they were said", async () => {
   expect((await run(["apps", "open", "web"])).stdout).toBe("http://web--shop.localhost:8008/?token=x\n");
   expect((await run(["apps", "deploy"])).code).toBe(2);
 });
+
+describe("logs --follow", () => {
+  const say = (text: string, at = LINE.at) => ({ at, source: "run", text });
+  /** The server answers one after the other with these; the last one answers for ever. */
+  const says = (...answers: (object | { status: number })[]) => {
+    let looks = 0;
+    api.on(`GET ${ONE}/logs`, () => {
+      const answer = answers[Math.min(looks++, answers.length - 1)] ?? {};
+      return "status" in answer ? Response.json({}, { status: Number(answer.status) }) : answer;
+    });
+  };
+  const log = (number: number, state: "live" | "retired", ...lines: object[]) => ({
+    deployment: deployment({ number, deployment_id: `d${number}`, state }),
+    lines,
+    truncated: false,
+  });
+
+  test("shows each line once, wherever it comes, and ends with the deployment that was asked for", async () => {
+    says(
+      log(1, "live", LINE, say("one"), say("one")),
+      { status: 503 },
+      log(1, "live", LINE, { ...LINE, source: "svc", text: "between" }, say("one"), say("one"), say("one")),
+      log(1, "retired", { ...LINE, source: "svc", text: "between" }, say("one"), say("two")),
+    );
+    const { code, stdout, stderr } = await run(["apps", "logs", "web", "-f", "--deployment", "1"]);
+    expect(code).toBe(0);
+    const texts = stdout
+      .trim()
+      .split("\n")
+      .map((line) => line.split("\t").at(-1));
+    expect(texts).toEqual([expect.stringContaining("no such"), "one", "one", "between", "one", "two"]);
+    expect(stderr).toContain("Deployment 1 is over: retired.");
+  });
+
+  test("goes on with the next deployment, until it is refused", async () => {
+    says(log(1, "live", say("oldest"), say("old")), log(2, "live", say("old"), say("new")), { status: 403 });
+    const { code, stdout, stderr } = await run(["apps", "logs", "web", "--follow", "--tail", "1"]);
+    expect(code).not.toBe(0);
+    expect(stdout.match(/old(?:est)?|new/g)).toEqual(["old", "old", "new"]);
+    expect(stderr).toContain("Deployment 2 is live…");
+  });
+
+  test("prints no JSON value", async () => {
+    expect(await run(["apps", "logs", "web", "-f", "--json"])).toMatchObject({ code: 2, stdout: "" });
+  });
+});
