@@ -8,7 +8,7 @@ import { CHECKS } from "./checks.ts";
 const ALSO_BINARIES = ["test/api/", "test/cli/", "test/daemon/", "test/sandboxes/docker/session"];
 /** Among them, those that call the source itself. */
 const ONLY_SOURCE = [
-  ...["test/daemon/saved", "test/daemon/prompt-outcome"],
+  ...["test/daemon/app.", "test/daemon/saved", "test/daemon/prompt-outcome"],
   ...["test/cli/chat-conversation", "test/cli/chat-screen", "test/cli/table"],
 ];
 /** Suites about the binaries themselves, or that take too long to run twice. */

@@ -1,11 +1,8 @@
-/** An app that is busy starting may take this long for its first page. */
-const ASK_MS = 5_000;
-
 /** Why an app does not count as there yet, in the words that end "The app …". */
-export type Answering = { ok: true } | { ok: false; why: string };
+export type Answering = { ok: true } | { ok: false; isSilent: boolean; why: string };
 
-/** Whether an app answers: any HTTP answer below 500 on `/`. */
-export async function isAnswering(port: number, askMs = ASK_MS): Promise<Answering> {
+/** Whether an app answers: any HTTP answer below 500 on `/`. One that gives none at all is silent. */
+export async function isAnswering(port: number, askMs: number): Promise<Answering> {
   try {
     const response = await fetch(`http://127.0.0.1:${port}/`, {
       redirect: "manual",
@@ -14,9 +11,12 @@ export async function isAnswering(port: number, askMs = ASK_MS): Promise<Answeri
       headers: { "User-Agent": "svc" },
     });
     await response.body?.cancel();
-    return response.status < 500 ? { ok: true } : { ok: false, why: `answers / with ${response.status}` };
+    return response.status < 500
+      ? { ok: true }
+      : { ok: false, isSilent: false, why: `answers / with ${response.status}` };
   } catch (error) {
-    const isRefused = error instanceof Error && "code" in error && error.code === "ConnectionRefused";
-    return { ok: false, why: isRefused ? `does not listen on port ${port}` : "does not answer by HTTP" };
+    const isRefused = error instanceof Error && "code" in error && error.code === "ECONNREFUSED";
+    const why = isRefused ? `does not listen on port ${port}` : "does not answer by HTTP";
+    return { ok: false, isSilent: true, why };
   }
 }

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from "node:timers/promises";
 import type { RuntimeState } from "../../src/contract/daemon.ts";
 import { asAgent, signalGroup } from "../process/children.ts";
 import { eachLine } from "../process/lines.ts";
@@ -28,6 +29,12 @@ export interface AppLimits {
   soundMs: number;
   /** Between two looks whether it answers yet. */
   lookMs: number;
+  /** Between two looks whether it still answers. */
+  watchMs: number;
+  /** Looks in a row without any answer, after which it counts as hung. */
+  silences: number;
+  /** For an answer of its first page. */
+  askMs: number;
   /** For requests under way to end after SIGTERM. */
   termMs: number;
 }
@@ -39,6 +46,9 @@ const LIMITS: AppLimits = {
   longestPauseMs: 30_000,
   soundMs: 60_000,
   lookMs: 100,
+  watchMs: 15_000,
+  silences: 3,
+  askMs: 5_000,
   termMs: 10_000,
 };
 
@@ -77,7 +87,7 @@ export function superviseApp(context: AppContext, changed: Partial<AppLimits> = 
 
   async function run(): Promise<void> {
     const deadline = performance.now() + limits.startMs;
-    let pause = limits.firstPauseMs;
+    let wait = limits.firstPauseMs;
     for (let ends = 1; !stopping.signal.aborted; ends++) {
       const begun = performance.now();
       const how = await live(deadline);
@@ -89,10 +99,10 @@ export function superviseApp(context: AppContext, changed: Partial<AppLimits> = 
         state = "failed";
         throw new AppError("app", problem);
       }
-      if (performance.now() - begun > limits.soundMs) pause = limits.firstPauseMs;
-      log.say(`it is started again in ${pause / 1000} s`);
-      await sleep(pause, stopping.signal);
-      pause = Math.min(pause * 2, limits.longestPauseMs);
+      if (performance.now() - begun > limits.soundMs) wait = limits.firstPauseMs;
+      log.say(`it is started again in ${wait / 1000} s`);
+      await sleep(wait, stopping.signal);
+      wait = Math.min(wait * 2, limits.longestPauseMs);
     }
   }
 
@@ -112,35 +122,48 @@ export function superviseApp(context: AppContext, changed: Partial<AppLimits> = 
       const { signalCode, exitCode } = started;
       return signalCode ? `was ended by ${signalCode}` : `ended with exit status ${exitCode}`;
     });
-    let isGone = false;
-    void gone.then(() => {
-      isGone = true;
-    });
-    const late = await untilItAnswers(deadline, () => isGone || stopping.signal.aborted);
-    if (late !== null) await end(started);
-    else if (!isGone && !stopping.signal.aborted) {
+    const over = new AbortController();
+    const isOver = AbortSignal.any([over.signal, stopping.signal]);
+    void gone.then(() => over.abort());
+    let fault = await untilItAnswers(deadline, isOver);
+    if (fault === null && !isOver.aborted) {
       hasAnswered = true;
       state = "ok";
       problem = null;
       log.say("the app answers");
+      fault = await untilItHangs(isOver);
+      if (fault !== null) state = "down";
     }
+    if (fault !== null) await end(started);
     const how = await gone;
     await endDescendants(process.pid, children.helpers);
     child = null;
-    return late ?? how;
+    return fault ?? how;
   }
 
   /** @returns null when it answers or is over; else what it did instead, when its time is over */
-  async function untilItAnswers(deadline: number, isOver: () => boolean): Promise<string | null> {
+  async function untilItAnswers(deadline: number, isOver: AbortSignal): Promise<string | null> {
     for (;;) {
-      if (isOver()) return null;
-      const answering = await isAnswering(port);
-      if (isOver() || answering.ok) return null;
+      if (isOver.aborted) return null;
+      const answering = await isAnswering(port, limits.askMs);
+      if (isOver.aborted || answering.ok) return null;
       problem = `The app ${answering.why}.`;
       // one that has answered before is given the time that it needs
       if (!hasAnswered && performance.now() > deadline)
         return `${answering.why}, ${Math.round(limits.startMs / 1000)} seconds after its start: it has to listen on $PORT`;
-      await sleep(limits.lookMs, stopping.signal);
+      await sleep(limits.lookMs, isOver);
+    }
+  }
+
+  /** An answer of any status will do: what serves errors would serve them after a new start, too. @returns as above */
+  async function untilItHangs(isOver: AbortSignal): Promise<string | null> {
+    for (let silences = 0; ; ) {
+      await sleep(limits.watchMs, isOver);
+      if (isOver.aborted) return null;
+      const answering = await isAnswering(port, limits.askMs);
+      silences = !answering.ok && answering.isSilent ? silences + 1 : 0;
+      if (isOver.aborted) return null;
+      if (silences >= limits.silences && !answering.ok) return `${answering.why} any more: it hangs`;
     }
   }
 
@@ -155,10 +178,5 @@ export function superviseApp(context: AppContext, changed: Partial<AppLimits> = 
 }
 
 async function sleep(ms: number, signal: AbortSignal): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, ms);
-  signal.addEventListener("abort", () => resolve(), { once: true });
-  if (signal.aborted) resolve();
-  await promise;
-  clearTimeout(timer);
+  await pause(ms, undefined, { signal }).catch(() => {});
 }

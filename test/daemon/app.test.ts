@@ -1,0 +1,128 @@
+import { afterEach, expect, test } from "bun:test";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { AppError } from "../../daemon/app/context.ts";
+import { type AppLimits, type AppProcess, superviseApp } from "../../daemon/app/process.ts";
+import { createChildren } from "../../daemon/process/children.ts";
+import { readSettings } from "../../daemon/settings.ts";
+import { cleanEnvironment } from "../helpers/api.ts";
+import { allProcesses, killFound } from "../helpers/processes.ts";
+import { freePort } from "../helpers/sandbox.ts";
+import { until } from "../helpers/until.ts";
+
+/** The supervision alone, with the patience of a test. */
+const LIMITS: Partial<AppLimits> = {
+  startMs: 60_000,
+  firstPauseMs: 20,
+  longestPauseMs: 80,
+  lookMs: 20,
+  watchMs: 50,
+  askMs: 5_000,
+  termMs: 300,
+};
+/** Answers with the status that stands in the file `status`. */
+const PROGRAM = `Bun.serve({
+  hostname: "127.0.0.1",
+  port: process.env.PORT,
+  fetch: async () => new Response("", { status: Number(await Bun.file("status").text()) }),
+});`;
+
+const running: { process: AppProcess; folder: string }[] = [];
+afterEach(async () => {
+  for (const { process, folder } of running.splice(0)) {
+    await process.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
+
+async function supervise(command: string, limits: Partial<AppLimits> = {}) {
+  const folder = mkdtempSync(join(tmpdir(), "svc-app-"));
+  for (const name of ["workspace", "home"]) mkdirSync(join(folder, name));
+  const answer = (status: number) => writeFileSync(join(folder, "workspace/status"), String(status));
+  writeFileSync(join(folder, "workspace/program.js"), PROGRAM);
+  answer(200);
+  const id = crypto.randomUUID();
+  const port = await freePort();
+  const settings = readSettings(
+    {
+      ...cleanEnvironment(),
+      SVC_PROJECT_ID: id,
+      SVC_SESSION_ID: id,
+      SVC_BRANCH_NAME: id,
+      SVC_REPO_URL: "http://127.0.0.1:1/x.git",
+      SVC_API_URL: "http://127.0.0.1:1/v1",
+      SVC_TOKEN: "svc_sb_test",
+      SVC_WORKSPACE: join(folder, "workspace"),
+      SVC_RUNTIME_HOME: join(folder, "home"),
+    },
+    null,
+  );
+  const said: string[] = [];
+  const tell = (text: string) => void said.push(text);
+  const run = { command, port };
+  const process = superviseApp(
+    {
+      settings,
+      app: { slug: "web", commit: "0".repeat(40), rootPath: ".", build: null, run, output: null, env: {} },
+      children: createChildren(),
+      log: { say: tell, app: tell, build: tell, runtime: tell },
+    },
+    { ...LIMITS, ...limits },
+  );
+  running.push({ process, folder });
+  const ended = process.keepRunning().catch((error: unknown) => error);
+  return { process, answer, said, port, ended };
+}
+
+const SERVER = `exec ${process.execPath} program.js`;
+
+test("one that hangs is ended and started again, also when it heeds no signal", async () => {
+  const { process, said } = await supervise(SERVER, { askMs: 1_000 });
+  await until("it answers", () => process.state === "ok");
+  const { pid } = process;
+  killFound(pid, "SIGSTOP");
+  await until("another answers", () => process.state === "ok" && process.pid !== pid);
+  expect(said).toContain("The app does not answer by HTTP any more: it hangs.");
+  expect(allProcesses().filter((found) => found.pid === pid)).toEqual([]);
+}, 120_000);
+
+test("one that answers with errors is there all the same, once it has answered without", async () => {
+  const { process, answer, said, port } = await supervise(SERVER);
+  answer(503);
+  await until("it is known why", () => process.problem === "The app answers / with 503.");
+  expect(process.state).toBe("starting");
+  answer(404);
+  await until("it answers", () => process.state === "ok");
+  const { pid } = process;
+  answer(500);
+  const asked = async () => (await fetch(`http://127.0.0.1:${port}/`)).status;
+  for (let turn = 0; turn < 20; turn++) {
+    expect(await asked()).toBe(500);
+    await Bun.sleep(20);
+  }
+  expect(process).toMatchObject({ pid, state: "ok", problem: null });
+  expect(said).toEqual(["the app answers"]);
+}, 120_000);
+
+test.each([
+  ["ends each time", "exit 3", {}, "The app ended with exit status 3."],
+  ["is killed each time", "kill -9 $$", {}, "The app was ended by SIGKILL."],
+  [
+    "never listens",
+    "exec sleep 600",
+    { startMs: 500 },
+    /^The app does not listen on port \d+, 1 seconds? after/,
+  ],
+] as const)(
+  "one that %s before it has answered is given up, with the reason",
+  async (_, command, limits, reason) => {
+    const { process, said, ended } = await supervise(command, limits);
+    const error = await ended;
+    const { kind, message } = error instanceof AppError ? error : expect.unreachable();
+    expect([kind, message]).toEqual(["app", expect.stringMatching(reason)]);
+    expect(process).toMatchObject({ state: "failed", pid: null });
+    expect(said.at(-1)).toBe(message);
+  },
+  120_000,
+);
