@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { createBody } from "../../src/splice/body.ts";
 import { HEAD_MAX_BYTES, headLength, readRequestHead } from "../../src/splice/head.ts";
 import { HeadError } from "../../src/splice/head-error.ts";
+import { generator, type Random, SEED } from "../helpers/random.ts";
 
 /** CI runs a part of the million; `SVC_PROPERTY_HEADS=1000000` runs it all. */
 const HEADS = Number(process.env["SVC_PROPERTY_HEADS"] ?? 60_000);
@@ -117,8 +118,8 @@ test("a body's end is found however its bytes are cut", () => {
   }
 });
 
-test(`nobody disagrees with us about where a message ends (${HEADS} heads, against llhttp)`, async () => {
-  const random = generator(Number(process.env["SVC_PROPERTY_SEED"] ?? Date.now()));
+test(`nobody disagrees with us about where a message ends (${HEADS} heads, against llhttp, seed ${SEED})`, async () => {
+  const random = generator(SEED);
   const reference = Bun.spawn(["node", "--no-warnings", join(import.meta.dir, "../helpers/llhttp.mjs")], {
     stdin: "pipe",
     stdout: "pipe",
@@ -157,19 +158,6 @@ test(`nobody disagrees with us about where a message ends (${HEADS} heads, again
 
 function chunkedPost(rest: string): string {
   return `POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n${rest}`;
-}
-
-type Random = (below: number) => number;
-
-/** mulberry32 */
-function generator(seed: number): Random {
-  let state = seed | 0;
-  return (below) => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) % below;
-  };
 }
 
 function pick<T>(random: Random, items: readonly [T, ...T[]]): T {
