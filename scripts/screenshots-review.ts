@@ -1,5 +1,6 @@
 import type { Page } from "playwright-core";
 import type { SessionPages } from "../test/helpers/session-pages.ts";
+import { AUTOMATED } from "./screenshots-automation.ts";
 
 /** Opens a page of the project, and takes its picture once it is there. */
 export type Take = (name: string, path: string, isThere: (page: Page) => Promise<unknown>) => Promise<void>;
@@ -14,7 +15,7 @@ export async function makeReview(pages: SessionPages): Promise<(take: Take, size
     "src/login/login.css": ".login form {\n  margin: 0 auto;\n}\n",
     "bun.lock": "1\n",
   };
-  remote.commit("main", { ...before, "svc.toml": "[change_requests]\nrequired_approvals = 1\n" });
+  remote.commit("main", { ...before, ...AUTOMATED });
   remote.branch(session, "main");
   const after = {
     "src/login/form.ts": FORM_AFTER,

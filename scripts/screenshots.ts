@@ -6,6 +6,7 @@ import { type SessionPages, startSessionPages } from "../test/helpers/session-pa
 import { until } from "../test/helpers/until.ts";
 import { ROOT } from "./binaries.ts";
 import { buildDashboard } from "./dashboard.ts";
+import { makeAutomation } from "./screenshots-automation.ts";
 import { makeReview, type Take } from "./screenshots-review.ts";
 
 /** Where the pictures are that docs/ shows. */
@@ -19,10 +20,11 @@ const SIZES = [
   ["dark", { size: DESKTOP, dark: true }],
 ] as const;
 
-/** Takes the pictures of the pages of sessions and change requests anew. */
+/** Takes the pictures of the pages of sessions, change requests, triggers and apps anew. */
 async function takePictures(pages: SessionPages): Promise<void> {
   mkdirSync(FOLDER, { recursive: true });
   const takeReview = await makeReview(pages);
+  const takeAutomation = await makeAutomation(pages);
   const chat = await pages.running({ name: "Login page jumps on phones", agent_name: "build" });
   await converse(pages.runtimeOf(chat.session_id));
   const stopped = await pages.running({ name: "Sign-up form" });
@@ -51,6 +53,7 @@ async function takePictures(pages: SessionPages): Promise<void> {
       page.getByRole("button", { name: "Allow once" }).waitFor(),
     );
     await takeReview(take, size);
+    if (size !== "dark") await takeAutomation(take);
   }
 }
 
@@ -97,4 +100,9 @@ if (import.meta.main) {
   } finally {
     await pages.stop();
   }
+  // a test that makes such projects and members anyway
+  const test = [process.execPath, "scripts/test.ts", "test/dashboard/settings-barriers"];
+  const env = { ...process.env, SVC_SCREENSHOTS: FOLDER };
+  process.exitCode = await Bun.spawn(test, { cwd: ROOT, env, stdio: ["ignore", "inherit", "inherit"] })
+    .exited;
 }

@@ -2,9 +2,8 @@ import { join } from "node:path";
 import type { Settings } from "../settings.ts";
 import type { LeftOut } from "./left-out.ts";
 import type { Change } from "./look.ts";
-import { SaveError } from "./save-error.ts";
 import { holdsCredentials } from "./secrets.ts";
-import { isDiskFull, reasonOf, type WorkspaceGit } from "./workspace-git.ts";
+import { gitFailed, isDiskFull, type WorkspaceGit } from "./workspace-git.ts";
 
 /** One new file, and all that changed files are together: a build's output that nobody has told git to ignore. */
 const FILE_MAX_BYTES = 50 * 1024 * 1024;
@@ -36,7 +35,7 @@ export async function openFolder(
   const [index = "", objects = ""] = found.toString().split("\n");
   const folder = folderOf(settings);
   const { code, errors } = await script(OPEN, [folder, index, isKept ? "kept" : "", isSame ? "same" : ""]);
-  if (code !== 0) throw new SaveError(`The work could not be prepared to be saved: ${reasonOf(errors)}.`);
+  if (code !== 0) throw gitFailed("The work could not be prepared to be saved", errors);
   return {
     GIT_INDEX_FILE: join(folder, "index"),
     GIT_OBJECT_DIRECTORY: join(folder, "objects"),
@@ -88,7 +87,7 @@ export async function fillIndex(
     const at = isDiskFull(errors) ? -1 : paths.findLastIndex(isIt);
     const [path] = at < 0 ? [] : paths.splice(at, 1);
     if (path === undefined || unreadable === UNREADABLE_MAX)
-      throw new SaveError(`git could not read the work: ${reasonOf(errors)}.`);
+      throw gitFailed("git could not read the work", errors);
     leftOut.add(path, "unreadable");
   }
   return (await must("git could not write the work", ["write-tree"], { environment }))

@@ -1,8 +1,7 @@
 import { createHash, type Hash } from "node:crypto";
 import { lstat } from "node:fs/promises";
 import type { Settings } from "../settings.ts";
-import { SaveError } from "./save-error.ts";
-import { reasonOf, type WorkspaceGit } from "./workspace-git.ts";
+import { gitFailed, type WorkspaceGit } from "./workspace-git.ts";
 
 /** What of the work tree is another than what is checked out. */
 export interface Change {
@@ -51,7 +50,7 @@ const STATUS = [
 export async function lookAt({ git }: WorkspaceGit, { workspace, branch }: Settings): Promise<Look> {
   const pushed = await git(["rev-parse", "--verify", "--quiet", `refs/remotes/origin/${branch}`]);
   const { code, output, errors } = await git(STATUS);
-  if (code !== 0) throw new SaveError(`git could not look at the workspace: ${reasonOf(errors)}.`);
+  if (code !== 0) throw gitFailed("git could not look at the workspace", errors);
   const { head, changes } = readStatus(output.toString("latin1"));
   const hash = createHash("sha256").update(pushed.output).update(output);
   const newest = await measure(workspace, changes, hash);

@@ -9,7 +9,7 @@ import { SaveError } from "./save-error.ts";
 import { createNeedles } from "./secrets.ts";
 import { type Snapshot, type Taken, takeSnapshot } from "./snapshot.ts";
 import { askRefs, pushSaved, StaleError } from "./upload.ts";
-import { createWorkspaceGit, reasonOf, type WorkspaceGit } from "./workspace-git.ts";
+import { createWorkspaceGit, DISK_FULL, gitFailed, type WorkspaceGit } from "./workspace-git.ts";
 
 /** Keeps work that was not pushed on a ref of its session (contract: Sessions, sandboxes, proxy). */
 export interface Saver {
@@ -230,12 +230,13 @@ async function* packOf(
   const errors = new Response(child.stderr).text();
   yield* child.stdout;
   await child.exited;
-  if (child.exitCode !== 0) throw new SaveError(`git could not pack the work: ${reasonOf(await errors)}.`);
+  if (child.exitCode !== 0) throw gitFailed("git could not pack the work", await errors);
 }
 
 function wordsOf(error: unknown): string {
   if (error instanceof SaveError || error instanceof CredentialError) return error.message;
   if (error instanceof StaleError) return "something else has changed what is saved meanwhile.";
   const code = error instanceof Error && "code" in error ? String(error.code) : "unknown error";
+  if (code === "ENOSPC") return DISK_FULL;
   return code === "ENOENT" ? "git or the workspace is gone." : `${code}.`;
 }

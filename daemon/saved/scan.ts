@@ -1,6 +1,5 @@
-import { SaveError } from "./save-error.ts";
 import type { Needles } from "./secrets.ts";
-import { reasonOf, type WorkspaceGit } from "./workspace-git.ts";
+import { gitFailed, type WorkspaceGit } from "./workspace-git.ts";
 
 /**
  * Looks for secrets in objects, whatever their kind: a file's content, the names in a folder, a commit's message.
@@ -22,7 +21,7 @@ export async function scanObjects(
     onOutput: reader.take,
   });
   if (code !== 0 || reader.count() !== ids.length)
-    throw new SaveError(`git could not read what is to be saved: ${reasonOf(errors)}.`);
+    throw gitFailed("git could not read what is to be saved", errors);
   return found;
 }
 

@@ -66,7 +66,7 @@ export function createWorkspaceGit(
     git: (args, asked = {}) => run([...words, ...args], asked),
     async must(what, args, asked = {}) {
       const { code, output, errors } = await run([...words, ...args], asked);
-      if (code !== 0) throw new SaveError(`${what}: ${reasonOf(errors)}.`);
+      if (code !== 0) throw gitFailed(what, errors);
       return output;
     },
     script: (text, args) => run(["sh", "-c", text, "sh", ...args], {}),
@@ -127,10 +127,14 @@ export function isDiskFull(errors: string): boolean {
   return /No space left on device|Disk quota exceeded/.test(errors);
 }
 
-/** Git's own first word on what is wrong. */
-export function reasonOf(errors: string): string {
-  if (isDiskFull(errors)) return "the sandbox's disk is full";
+/** Of a full disk the same is said wherever it showed. */
+export const DISK_FULL = "the sandbox's disk is full.";
+
+/** @param what could not be done: it stands before git's own first word on what is wrong */
+export function gitFailed(what: string, errors: string): SaveError {
+  if (isDiskFull(errors)) return new SaveError(DISK_FULL);
   const line = errors.split("\n").find((text) => /^(?:fatal|error): /.test(text)) ?? errors.split("\n")[0];
   const words = Buffer.from(line ?? "", "latin1").toString();
-  return words.replace(/^\w+: /, "").slice(0, REASON_MAX) || "git ended without a reason";
+  const reason = words.replace(/^\w+: /, "").slice(0, REASON_MAX) || "git ended without a reason";
+  return new SaveError(`${what}: ${reason}.`);
 }

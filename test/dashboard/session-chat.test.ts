@@ -22,7 +22,9 @@ async function talk(options?: Parameters<SessionPages["open"]>[1], before?: (r: 
   const runtime = pages.runtimeOf(session_id);
   before?.(runtime);
   const visited = await pages.open(`/sessions/${session_id}`, options);
-  await until("the page listens", () => runtime.listeners > 0, 90_000);
+  await until("the page listens", () => runtime.listeners > 0).catch(async (error: Error) => {
+    throw new Error(`${error.message}; it shows:\n${await visited.tell()}`);
+  });
   const chat = visited.page.getByRole("region", { name: "Conversation" });
   return { ...visited, id: session_id, runtime, chat, say: (words: string) => say(visited.page, words) };
 }

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { type Browser, chromium, type Page } from "playwright-core";
+import { type Browser, chromium, type Page, type Request } from "playwright-core";
 import type { Api } from "./api.ts";
 import { openBrowser, signedIn } from "./cookie-browser.ts";
 
@@ -28,6 +28,8 @@ export interface Visit {
   page: Page;
   /** What went wrong in the page so far: failing scripts, what its policy stopped, what it asked of anybody else. */
   faults(): string[];
+  /** For the message of a test that fails: what the page shows, what went wrong, and which requests are under way. */
+  tell(): Promise<string>;
   close(): Promise<void>;
 }
 
@@ -50,7 +52,11 @@ export async function visit(
     found.push(`dialog: ${dialog.message()}`);
     void dialog.dismiss();
   });
+  const underWay = new Set<string>();
+  const isOver = (request: Request) => void underWay.delete(request.url());
+  page.on("requestfinished", isOver).on("requestfailed", isOver);
   page.on("request", (request) => {
+    underWay.add(request.url());
     const { origin, protocol } = new URL(request.url());
     if (protocol !== "data:" && origin !== new URL(url).origin) found.push(`asked: ${request.url()}`);
   });
@@ -62,7 +68,11 @@ export async function visit(
     });
   });
   await page.goto(url);
-  return { page, faults: () => found, close: () => context.close() };
+  const tell = async () => {
+    const text = await page.locator("body").textContent({ timeout: 5_000 }).catch(String);
+    return [text, ...found, ...[...underWay].map((url) => `under way: ${url}`)].join("\n");
+  };
+  return { page, faults: () => found, tell, close: () => context.close() };
 }
 
 /** Cookies by server and user: comparing a password is slow on purpose. */

@@ -26,6 +26,15 @@ test("pieces are the line, each hidden character a piece of its own", () => {
   );
 });
 
+test("a cut within a hidden character of two units does not halve it", () => {
+  const pieces = piecesOf("a\u{e0041}b", [[0, 2, "keyword"]], [[2, 4]]);
+  expect(pieces.map(({ text, hidden }) => [text, hidden])).toEqual([
+    ["a", false],
+    ["\u{e0041}", true],
+    ["b", false],
+  ]);
+});
+
 test("what is not set off in two lines is the same in both", () => {
   const words = fc
     .array(fc.constantFrom("a", "b", "foo", " ", "(", "1"), { maxLength: 15 })

@@ -27,6 +27,8 @@ export function piecesOf(line: string, tokens: readonly Token[], strong: readonl
   for (const { at, character } of hidden) {
     cuts.add(at);
     cuts.add(at + character.length);
+    // whoever cut there did not see it
+    for (let inside = at + 1; inside < at + character.length; inside++) cuts.delete(inside);
   }
   const places = new Set(hidden.map(({ at }) => at));
   const ordered = [...cuts].sort((a, b) => a - b);
