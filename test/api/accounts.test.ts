@@ -189,15 +189,17 @@ describe("an invitation", () => {
     }
   });
 
-  test.skipIf(AGAINST_BINARIES)("is over after seven days", async () => {
-    const made = await invite({ role: "member" });
-    const look = () => openBrowser(api).call("GET", `/v1/auth/link?token=${tokenOf(made)}`);
-    now += 6.9 * 86_400_000;
-    expect((await look()).status).toBe(200);
-    now += 0.2 * 86_400_000;
-    expect((await look()).status).toBe(404);
-    expect((await api.call("GET", `${team}/invitations`)).text).not.toContain(made.body.invitation_id);
-  });
+  // a program's clock is the machine's
+  if (!AGAINST_BINARIES)
+    test("is over after seven days", async () => {
+      const made = await invite({ role: "member" });
+      const look = () => openBrowser(api).call("GET", `/v1/auth/link?token=${tokenOf(made)}`);
+      now += 6.9 * 86_400_000;
+      expect((await look()).status).toBe(200);
+      now += 0.2 * 86_400_000;
+      expect((await look()).status).toBe(404);
+      expect((await api.call("GET", `${team}/invitations`)).text).not.toContain(made.body.invitation_id);
+    });
 });
 
 test("whoever is removed has lost the account's projects at once, with every token", async () => {

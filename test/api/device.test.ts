@@ -157,7 +157,9 @@ describe("a request is", () => {
   ];
   for (const [name, steps] of rows) {
     const waits = steps.some(([step]) => typeof step === "number");
-    test.skipIf(AGAINST_BINARIES && waits)(name, async () => {
+    // a program's clock is the machine's
+    if (AGAINST_BINARIES && waits) continue;
+    test(name, async () => {
       const { device_code, user_code } = await ask();
       const path = `/v1/auth/device/${user_code}`;
       const became: unknown[] = [];
