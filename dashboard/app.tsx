@@ -1,45 +1,40 @@
-import { lazy, Suspense } from "react";
+import { Suspense } from "react";
 import { Redirect, Route, Switch, useLocation } from "wouter";
 import { path } from "./api/path.ts";
 import { useSignedIn } from "./api/signed-in.ts";
 import { Crashed } from "./layout/crashed.tsx";
+import { lazyPage } from "./layout/lazy-page.ts";
 import { NotFound } from "./layout/not-found.tsx";
 import { ProjectShell } from "./layout/project-shell.tsx";
 import { Shell } from "./layout/shell.tsx";
 import { Loading } from "./parts/loading.tsx";
 import { Failure } from "./parts/notice.tsx";
 
-const SignIn = lazy(async () => ({ default: (await import("./pages/sign-in/sign-in.tsx")).SignIn }));
-const SignUp = lazy(async () => ({ default: (await import("./pages/sign-in/sign-up.tsx")).SignUp }));
-const Welcome = lazy(async () => ({ default: (await import("./pages/sign-in/welcome.tsx")).Welcome }));
-const Authorize = lazy(async () => ({ default: (await import("./pages/sign-in/authorize.tsx")).Authorize }));
-const Projects = lazy(async () => ({ default: (await import("./pages/projects/projects.tsx")).Projects }));
-const NewProject = lazy(async () => ({
-  default: (await import("./pages/projects/new-project.tsx")).NewProject,
-}));
-const Account = lazy(async () => ({ default: (await import("./pages/accounts/account.tsx")).Account }));
-const Settings = lazy(async () => ({ default: (await import("./pages/settings/settings.tsx")).Settings }));
-const Secrets = lazy(async () => ({ default: (await import("./pages/secrets/secrets.tsx")).Secrets }));
-const ProjectSettings = lazy(async () => ({
-  default: (await import("./pages/project-settings/project-settings.tsx")).ProjectSettings,
-}));
-const Apps = lazy(async () => ({ default: (await import("./pages/apps/list.tsx")).Apps }));
-const AppPage = lazy(async () => ({ default: (await import("./pages/apps/app.tsx")).AppPage }));
-const Sessions = lazy(async () => ({ default: (await import("./pages/sessions/list.tsx")).Sessions }));
-const NewSession = lazy(async () => ({ default: (await import("./pages/sessions/new.tsx")).NewSession }));
-const SessionPage = lazy(async () => ({
-  default: (await import("./pages/sessions/session.tsx")).SessionPage,
-}));
-const Triggers = lazy(async () => ({ default: (await import("./pages/triggers/triggers.tsx")).Triggers }));
-const TriggerPage = lazy(async () => ({
-  default: (await import("./pages/triggers/trigger.tsx")).TriggerPage,
-}));
-const ChangeRequests = lazy(async () => ({
-  default: (await import("./pages/change-requests/change-requests.tsx")).ChangeRequests,
-}));
-const ChangeRequestPage = lazy(async () => ({
-  default: (await import("./pages/change-requests/change-request.tsx")).ChangeRequestPage,
-}));
+const SignIn = lazyPage(async () => (await import("./pages/sign-in/sign-in.tsx")).SignIn);
+const SignUp = lazyPage(async () => (await import("./pages/sign-in/sign-up.tsx")).SignUp);
+const Welcome = lazyPage(async () => (await import("./pages/sign-in/welcome.tsx")).Welcome);
+const Authorize = lazyPage(async () => (await import("./pages/sign-in/authorize.tsx")).Authorize);
+const Projects = lazyPage(async () => (await import("./pages/projects/projects.tsx")).Projects);
+const NewProject = lazyPage(async () => (await import("./pages/projects/new-project.tsx")).NewProject);
+const Account = lazyPage(async () => (await import("./pages/accounts/account.tsx")).Account);
+const Settings = lazyPage(async () => (await import("./pages/settings/settings.tsx")).Settings);
+const Secrets = lazyPage(async () => (await import("./pages/secrets/secrets.tsx")).Secrets);
+const ProjectSettings = lazyPage(
+  async () => (await import("./pages/project-settings/project-settings.tsx")).ProjectSettings,
+);
+const Apps = lazyPage(async () => (await import("./pages/apps/list.tsx")).Apps);
+const AppPage = lazyPage(async () => (await import("./pages/apps/app.tsx")).AppPage);
+const Sessions = lazyPage(async () => (await import("./pages/sessions/list.tsx")).Sessions);
+const NewSession = lazyPage(async () => (await import("./pages/sessions/new.tsx")).NewSession);
+const SessionPage = lazyPage(async () => (await import("./pages/sessions/session.tsx")).SessionPage);
+const Triggers = lazyPage(async () => (await import("./pages/triggers/triggers.tsx")).Triggers);
+const TriggerPage = lazyPage(async () => (await import("./pages/triggers/trigger.tsx")).TriggerPage);
+const ChangeRequests = lazyPage(
+  async () => (await import("./pages/change-requests/change-requests.tsx")).ChangeRequests,
+);
+const ChangeRequestPage = lazyPage(
+  async () => (await import("./pages/change-requests/change-request.tsx")).ChangeRequestPage,
+);
 
 /** Pages for whoever comes: all others ask to sign in first. */
 const OPEN = /^\/(?:login|sign-up|welcome)$/;

@@ -27,6 +27,18 @@ export function usesDocker(job: Job): boolean {
   return job.name.includes("docker");
 }
 
+/**
+ * Whether two jobs may run at once. An engine gives the machine networks and takes them away, and at each change of these
+ * a browser drops what it is loading (`ERR_NETWORK_CHANGED`).
+ */
+export function goTogether(one: Job, other: Job): boolean {
+  return !(usesDocker(one) && usesBrowser(other)) && !(usesBrowser(one) && usesDocker(other));
+}
+
+function usesBrowser(job: Job): boolean {
+  return job.name.includes("dashboard");
+}
+
 /** One process of the test run: a check, which counts as one test, or a file of tests. */
 export type Job = { kind: "check"; name: string; command: string[] } | TestFile;
 export interface TestFile {

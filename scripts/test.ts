@@ -6,7 +6,7 @@ import { build } from "./build.ts";
 import { startDockerEngine } from "./docker-engine.ts";
 import { startPostgres } from "./postgres-server.ts";
 import { type JobResult, runJob } from "./test-job.ts";
-import { type Job, planTests, runsAlone, usesDocker } from "./test-plan.ts";
+import { goTogether, type Job, planTests, runsAlone, usesDocker } from "./test-plan.ts";
 
 /** An embedded database takes up to 1.1 GB while it is made, and a file may have two. */
 const MEMORY_PER_JOB = 3 * 1024 ** 3;
@@ -38,9 +38,11 @@ const env = {
 };
 
 const results: JobResult[] = [];
-const together = jobs.filter((job) => !runsAlone(job));
-await Promise.all(Array.from({ length: atOnce() }, () => work(together)));
-await work(jobs.filter(runsAlone));
+await work(
+  jobs.filter((job) => !runsAlone(job)),
+  atOnce(),
+);
+await work(jobs.filter(runsAlone), 1);
 if ("url" in postgres) postgres.stop();
 await docker.stop();
 report();
@@ -57,17 +59,28 @@ async function dockerHost(): Promise<{ host: string; stop(): Promise<void> }> {
   return given;
 }
 
-async function work(waiting: Job[]): Promise<void> {
-  for (let job = waiting.shift(); job; job = waiting.shift()) {
-    const result = await runJob(job, folder, env);
-    results.push(result);
-    const { passed, failed, skipped, seconds, output } = result;
-    const counts = [`${passed} passed`, ...(failed ? [`${failed} FAILED`] : []), ...countOf(skipped)].join(
-      ", ",
-    );
-    process.stdout.write(`${failed ? "FAIL" : "ok  "}  ${job.name}: ${counts} (${seconds.toFixed(1)} s)\n`);
-    if (failed > 0) process.stdout.write(`${withoutPassed(output).replace(/^/gm, "      ")}\n`);
+/** Runs jobs, so many at once: each as soon as there is room for it beside those that run. */
+async function work(waiting: Job[], atOnce: number): Promise<void> {
+  const running = new Map<Job, Promise<void>>();
+  while (waiting.length + running.size > 0) {
+    const next = waiting.findIndex((job) => [...running.keys()].every((other) => goTogether(job, other)));
+    const [job] = running.size < atOnce && next >= 0 ? waiting.splice(next, 1) : [];
+    if (job) {
+      const end = run(job).finally(() => running.delete(job));
+      running.set(job, end);
+    } else await Promise.race(running.values());
   }
+}
+
+async function run(job: Job): Promise<void> {
+  const result = await runJob(job, folder, env);
+  results.push(result);
+  const { passed, failed, skipped, seconds, output } = result;
+  const counts = [`${passed} passed`, ...(failed ? [`${failed} FAILED`] : []), ...countOf(skipped)].join(
+    ", ",
+  );
+  process.stdout.write(`${failed ? "FAIL" : "ok  "}  ${job.name}: ${counts} (${seconds.toFixed(1)} s)\n`);
+  if (failed > 0) process.stdout.write(`${withoutPassed(output).replace(/^/gm, "      ")}\n`);
 }
 
 /** What a reader of a failure looks for: a log of CI may be cut, and the tests that passed say nothing. */

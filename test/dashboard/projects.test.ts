@@ -24,6 +24,22 @@ test("who has no project yet is told how to make one, there and on the command l
   await close();
 });
 
+test("a page whose code does not come at first is shown all the same, when the network changes", async () => {
+  const { page, close } = await svc.openAs(FIRST, "/");
+  await page.getByRole("heading", { level: 1 }).waitFor();
+  const refused: string[] = [];
+  await page.route("**/assets/*.js", (route, request) => {
+    // until one was asked for twice
+    if (new Set(refused).size < refused.length) return route.continue();
+    refused.push(request.url());
+    return route.abort("internetdisconnected");
+  });
+  await page.getByRole("link", { name: "New project" }).click();
+  await page.getByLabel("Address of the repository").waitFor({ timeout: 20_000 });
+  expect(refused.length).toBeGreaterThan(1);
+  await close();
+});
+
 test("a project is made from a repository's address, is called like it, and says what to type next", async () => {
   const { page, faults, close } = await svc.openAs(FIRST, "/new");
   await page.getByLabel("Address of the repository").fill(remote.url);

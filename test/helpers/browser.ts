@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { type Browser, chromium, type Page, type Request } from "playwright-core";
+import { type Browser, chromium, type Page } from "playwright-core";
 import type { Api } from "./api.ts";
 import { openBrowser, signedIn } from "./cookie-browser.ts";
 
@@ -28,7 +28,7 @@ export interface Visit {
   page: Page;
   /** What went wrong in the page so far: failing scripts, what its policy stopped, what it asked of anybody else. */
   faults(): string[];
-  /** For the message of a test that fails: what the page shows, what went wrong, and which requests are under way. */
+  /** For the message of a test that fails: what the page shows, what went wrong, which requests failed and which are under way. */
   tell(): Promise<string>;
   close(): Promise<void>;
 }
@@ -53,8 +53,15 @@ export async function visit(
     void dialog.dismiss();
   });
   const underWay = new Set<string>();
-  const isOver = (request: Request) => void underWay.delete(request.url());
-  page.on("requestfinished", isOver).on("requestfailed", isOver);
+  const unanswered: string[] = [];
+  page.on("requestfinished", (request) => void underWay.delete(request.url()));
+  page.on("requestfailed", (request) => {
+    underWay.delete(request.url());
+    unanswered.push(`${request.failure()?.errorText}: ${request.url()}`);
+  });
+  page.on("response", (response) => {
+    if (response.status() >= 400) unanswered.push(`${response.status()}: ${response.url()}`);
+  });
   page.on("request", (request) => {
     underWay.add(request.url());
     const { origin, protocol } = new URL(request.url());
@@ -70,7 +77,7 @@ export async function visit(
   await page.goto(url);
   const tell = async () => {
     const text = await page.locator("body").textContent({ timeout: 5_000 }).catch(String);
-    return [text, ...found, ...[...underWay].map((url) => `under way: ${url}`)].join("\n");
+    return [text, ...found, ...unanswered, ...[...underWay].map((url) => `under way: ${url}`)].join("\n");
   };
   return { page, faults: () => found, tell, close: () => context.close() };
 }

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { runJob } from "../../scripts/test-job.ts";
-import { planTests, runsAlone } from "../../scripts/test-plan.ts";
+import { goTogether, planTests, runsAlone } from "../../scripts/test-plan.ts";
 
 const HELPER = join(import.meta.dir, "../helpers/needs.ts");
 
@@ -68,6 +68,23 @@ test("the suites that hold a bound in seconds have the machine to themselves", (
     "test/e2e/load.test.ts (binaries)",
     "test/git/hostile.test.ts",
   ]);
+});
+
+test("nothing runs beside a browser that has it drop what it is loading", () => {
+  const jobs = planTests(["test/"]);
+  const job = (name: string) => jobs.find((job) => job.name.startsWith(name)) ?? expect.unreachable();
+  const [engine, page, other] = [job("test/sandboxes/docker/"), job("test/dashboard/"), job("test/git/")];
+  const chat = job("test/e2e/dashboard-chat");
+  const pairs = [
+    [engine, page, false],
+    [chat, engine, false],
+    [engine, engine, true],
+    [page, chat, true],
+    [engine, other, true],
+    [other, page, true],
+  ] as const;
+  for (const [one, two, may] of pairs)
+    expect([one.name, two.name, goTogether(one, two)]).toEqual([one.name, two.name, may]);
 });
 
 test("the suites of the API and the CLI run twice, those about one kind of program once", () => {
