@@ -10,6 +10,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
+import { freePort } from "./free-port.ts";
 
 export interface PostgresServer {
   /** Of the server's own database, for its superuser. */
@@ -140,13 +141,6 @@ function asNobody(folder: string, data: string): string[] {
 /** The words that make a command end with this process even when this one is killed. Linux has them. */
 function withItsParent(): string[] {
   return Bun.which("setpriv") === null ? [] : ["setpriv", "--pdeathsig=QUIT"];
-}
-
-function freePort(): number {
-  const listener = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
-  const { port } = listener;
-  listener.stop(true);
-  return port;
 }
 
 /** Reads on afterwards, so that the server never waits for its log to be taken. */

@@ -12,7 +12,10 @@ const ONLY_SOURCE = [
   ...["test/cli/chat-conversation", "test/cli/chat-screen", "test/cli/table"],
 ];
 /** Suites about the binaries themselves, or that take too long to run twice. */
-const ONLY_BINARIES = ["test/e2e/", "test/daemon/opencode"];
+const ONLY_BINARIES = [
+  ...["test/e2e/", "test/daemon/opencode"],
+  ...["test/api/git-clients", "test/api/hostile-input"],
+];
 
 /** Suites that hold a bound in seconds or bytes: another file's load would be in what they measure. */
 const ALONE = ["test/api/hostile-repository", "test/dashboard/budget", "test/e2e/load", "test/git/hostile"];

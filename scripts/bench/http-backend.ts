@@ -1,7 +1,8 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { freePort } from "../free-port.ts";
 import { git } from "./git.ts";
-import { findProgram, freePort, start, untilListening } from "./programs.ts";
+import { findProgram, start, untilListening } from "./programs.ts";
 import type { Workbench } from "./workbench.ts";
 
 /** What serves git elsewhere: nginx, which has fcgiwrap start `git http-backend`. */

@@ -29,13 +29,6 @@ export function start(
   });
 }
 
-export function freePort(): number {
-  const listener = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
-  const { port } = listener;
-  listener.stop(true);
-  return port;
-}
-
 /** Waits until a server answers, whatever it says. */
 export async function untilListening(url: string): Promise<void> {
   const end = performance.now() + START_MS;

@@ -1,6 +1,7 @@
 import { chmodSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT } from "../binaries.ts";
+import { freePort } from "../free-port.ts";
 import { run } from "../run.ts";
 import { git } from "./git.ts";
 import { median, timed } from "./measure.ts";
@@ -116,11 +117,4 @@ async function untilOk(url: string): Promise<void> {
     if (response?.ok) return;
   }
   throw new Error("the agent runtime does not answer");
-}
-
-function freePort(): number {
-  const server = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
-  const { port } = server;
-  server.stop(true);
-  return port;
 }

@@ -1,12 +1,13 @@
 import { afterAll, beforeAll, describe, expect } from "bun:test";
 import { eq } from "drizzle-orm";
 import { accountMembers, projectSessions, sessionSandboxes } from "../../db/schema/index.ts";
+import { freePort } from "../../scripts/free-port.ts";
 import type { GatewayBench, SessionOf } from "../helpers/gateway.ts";
 import { needs } from "../helpers/needs.ts";
 import { POSTGRES } from "../helpers/postgres.ts";
 import { type Proxied, startProxied } from "../helpers/proxied.ts";
 import { rawRequest, sendRaw } from "../helpers/raw-http.ts";
-import { freePort, type Sandbox, SERVICE_KEY } from "../helpers/sandbox.ts";
+import { type Sandbox, SERVICE_KEY } from "../helpers/sandbox.ts";
 import { until } from "../helpers/until.ts";
 
 const test = needs("a real Postgres", POSTGRES);
@@ -214,7 +215,7 @@ describe("a sandbox that does not answer", () => {
       host,
       port: daemonPort,
       serviceKey,
-    } = { host: "127.0.0.1", port: await freePort(), serviceKey: "svc_sb_gone" };
+    } = { host: "127.0.0.1", port: freePort(), serviceKey: "svc_sb_gone" };
     const gone = await bench.session(bench.hosted, "running", {
       sessionId: crypto.randomUUID(),
       host,
@@ -237,7 +238,7 @@ describe("a sandbox that does not answer", () => {
     const move = (at: number) =>
       bench.db.update(sessionSandboxes).set({ port: at }).where(eq(sessionSandboxes.sessionId, session.id));
     const { port: here } = new URL(sandbox.url);
-    await move(await freePort());
+    await move(freePort());
     await until("it is away", async () => (await ask("/")).status === 502, 30_000);
     await move(Number(here));
     await until("it is back", async () => (await ask("/")).status === 200, 30_000);

@@ -6,9 +6,9 @@ import { AppError } from "../../daemon/app/context.ts";
 import { type AppLimits, type AppProcess, superviseApp } from "../../daemon/app/process.ts";
 import { createChildren } from "../../daemon/process/children.ts";
 import { readSettings } from "../../daemon/settings.ts";
+import { freePort } from "../../scripts/free-port.ts";
 import { cleanEnvironment } from "../helpers/api.ts";
 import { allProcesses, killFound } from "../helpers/processes.ts";
-import { freePort } from "../helpers/sandbox.ts";
 import { until } from "../helpers/until.ts";
 
 /** The supervision alone, with the patience of a test. */
@@ -43,7 +43,7 @@ async function supervise(command: string, limits: Partial<AppLimits> = {}) {
   writeFileSync(join(folder, "workspace/program.js"), PROGRAM);
   answer(200);
   const id = crypto.randomUUID();
-  const port = await freePort();
+  const port = freePort();
   const settings = readSettings(
     {
       ...cleanEnvironment(),

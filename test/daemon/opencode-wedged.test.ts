@@ -6,11 +6,11 @@ import { NO_AGENT_CONFIG } from "../../daemon/git/agent-config.ts";
 import { createChildren } from "../../daemon/process/children.ts";
 import { type Runtime, superviseRuntime } from "../../daemon/runtime/runtime.ts";
 import { readSettings } from "../../daemon/settings.ts";
+import { freePort } from "../../scripts/free-port.ts";
 import { cleanEnvironment } from "../helpers/api.ts";
 import { startModel } from "../helpers/model.ts";
 import { needs } from "../helpers/needs.ts";
 import { RUNTIME, RUNTIME_NAME, runtimeEnvironment } from "../helpers/runtime.ts";
-import { freePort } from "../helpers/sandbox.ts";
 import { until } from "../helpers/until.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "svc-wedged-"));
@@ -37,7 +37,7 @@ needs(RUNTIME_NAME, RUNTIME !== null)(
         SVC_REPO_URL: "http://127.0.0.1:1/x.git",
         SVC_API_URL: "http://127.0.0.1:1/v1",
         SVC_TOKEN: "svc_sb_test",
-        SVC_RUNTIME_PORT: String(await freePort()),
+        SVC_RUNTIME_PORT: String(freePort()),
         SVC_WORKSPACE: workspace,
         SVC_RUNTIME_HOME: home,
       },

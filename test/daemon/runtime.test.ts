@@ -7,11 +7,12 @@ import { createChildren } from "../../daemon/process/children.ts";
 import { limitsFor } from "../../daemon/runtime/memory.ts";
 import { type Limits, type Runtime, superviseRuntime } from "../../daemon/runtime/runtime.ts";
 import { readSettings } from "../../daemon/settings.ts";
+import { freePort } from "../../scripts/free-port.ts";
 import { RUNTIME_VERSION } from "../../src/contract/runtime.ts";
 import { cleanEnvironment } from "../helpers/api.ts";
 import type { Behaviour } from "../helpers/opencode.ts";
 import { allProcesses, killFound, processIds } from "../helpers/processes.ts";
-import { freePort, runtimeProgram, startSandbox } from "../helpers/sandbox.ts";
+import { runtimeProgram, startSandbox } from "../helpers/sandbox.ts";
 import { until } from "../helpers/until.ts";
 
 /** The supervision alone, with the patience of a test. */
@@ -57,7 +58,7 @@ async function supervise(
       SVC_REPO_URL: "http://127.0.0.1:1/x.git",
       SVC_API_URL: "http://127.0.0.1:1/v1",
       SVC_TOKEN: "svc_sb_test",
-      SVC_RUNTIME_PORT: String(await freePort()),
+      SVC_RUNTIME_PORT: String(freePort()),
       SVC_RUNTIME_BIN: runtimeProgram(folder),
       SVC_WORKSPACE: workspace,
       SVC_RUNTIME_HOME: home,

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test as plain } from "bun:test";
 import { existsSync } from "node:fs";
 import { text } from "node:stream/consumers";
+import { freePort } from "../../scripts/free-port.ts";
 import { changeThroughAgent, type Workplace, workplace } from "../helpers/agent-at-work.ts";
 import { type Api, startApi } from "../helpers/api.ts";
 import { cliEnv, makeHome, SVC } from "../helpers/cli-run.ts";
@@ -10,7 +11,6 @@ import { needs } from "../helpers/needs.ts";
 import { allProcesses, killFound } from "../helpers/processes.ts";
 import { Remote } from "../helpers/remote.ts";
 import { RUNTIME, RUNTIME_NAME, runtimeEnvironment } from "../helpers/runtime.ts";
-import { freePort } from "../helpers/sandbox.ts";
 import { until } from "../helpers/until.ts";
 
 /** Set in the network namespace: where the sandboxes are. */
@@ -56,7 +56,7 @@ if (INSIDE === undefined) {
     beforeAll(async () => {
       if (!isHere) return;
       model = await startModelFor(INSIDE, "25.77.77.79");
-      const SVC_PORT = String(await freePort());
+      const SVC_PORT = String(freePort());
       env = { ...LEFT_ALONE, ...runtimeEnvironment(model), SVC_SANDBOX_PROVIDER: INSIDE, SVC_PORT };
       api = await startApi({ env });
       remote = new Remote();

@@ -2,6 +2,7 @@ import { afterEach, expect, test } from "bun:test";
 import { existsSync, mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { freePort } from "../../scripts/free-port.ts";
 import { GIT_ENVIRONMENT } from "../../scripts/git-environment.ts";
 import { cleanEnvironment } from "../helpers/api.ts";
 import { Remote } from "../helpers/remote.ts";
@@ -99,11 +100,3 @@ test("from npm start to a merged change request, by the README alone", async () 
   expect(second.said).not.toContain("signed in as");
   await second.stop();
 }, 120_000);
-
-/** A port that was free a moment ago; the same for both starts, as it is for a person. */
-function freePort(): number {
-  const server = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response() });
-  const { port = 0 } = server;
-  void server.stop(true);
-  return port;
-}

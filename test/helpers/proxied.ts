@@ -1,7 +1,8 @@
 import type http from "node:http";
+import { freePort } from "../../scripts/free-port.ts";
 import { createOrigin } from "./behaviour-origin.ts";
 import { type GatewayBench, type SessionOf, startGateway } from "./gateway.ts";
-import { freePort, type Sandbox, SERVICE_KEY, startSandbox } from "./sandbox.ts";
+import { type Sandbox, SERVICE_KEY, startSandbox } from "./sandbox.ts";
 
 /** A server with a session whose sandbox has a real daemon, and an app that listens in it. */
 export interface Proxied {

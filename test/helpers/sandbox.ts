@@ -1,7 +1,7 @@
 import { chmodSync, chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { freePort } from "../../scripts/free-port.ts";
 import type { DaemonHealth } from "../../src/contract/daemon.ts";
 import { readManifest } from "../../src/contract/manifest/manifest.ts";
 import { signUserContext, type UserContext } from "../../src/contract/user-context.ts";
@@ -101,7 +101,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     mkdirSync(workspace);
     for (const path of [workspace, home]) chownSync(path, options.owner.uid, options.owner.gid);
   }
-  const runtimePort = await freePort();
+  const runtimePort = freePort();
   const environment = {
     ...cleanEnvironment(),
     STANDIN: standin,
@@ -266,12 +266,4 @@ async function programForAnybody(folder: string): Promise<string> {
   const program = join(folder, "opencode");
   await compile(resolve("test/helpers/opencode.ts"), program);
   return program;
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
-  const address = server.address();
-  await new Promise((done) => server.close(done));
-  return typeof address === "object" && address ? address.port : 0;
 }

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { chmod, mkdir } from "node:fs/promises";
 import { join } from "node:path";
+import { freePort } from "../../scripts/free-port.ts";
 
 const SSHD = "/usr/sbin/sshd";
 const USER = Bun.spawnSync(["id", "-un"]).stdout.toString().trim();
@@ -72,11 +73,4 @@ export async function startSshServer(root: string) {
 async function makeKey(path: string): Promise<void> {
   const made = Bun.spawnSync(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", path]);
   if (made.exitCode !== 0) throw new Error(made.stderr.toString());
-}
-
-function freePort(): number {
-  const server = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
-  const { port } = server;
-  server.stop(true);
-  return port;
 }
