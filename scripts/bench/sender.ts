@@ -13,13 +13,14 @@ const LOST_MS = 30_000;
  * Sends requests at a rate, whether the answers come or not, over kept connections: bytes that were made before, so that
  * the sender takes little of the machine that it shares with the server.
  * @param requests whole ones, of HTTP/1.1, one after the other
- * @returns how often each status came (0: the connection ended before), and over which time
+ * @returns how often each status came (0: the connection ended before), and when the last request was sent and the last
+ *   answer came, in seconds
  */
 export async function sendAtRate(
   url: URL,
   requests: readonly Uint8Array[],
   perSecond: number,
-): Promise<{ statuses: Map<number, number>; seconds: number }> {
+): Promise<{ statuses: Map<number, number>; sent: number; seconds: number }> {
   const statuses = new Map<number, number>();
   const idle: Line[] = [];
   let [open, answered] = [0, 0];
@@ -71,6 +72,7 @@ export async function sendAtRate(
     }
     await Bun.sleep(1);
   }
+  const sent = (performance.now() - begun) / 1000;
   while (answered < requests.length && performance.now() - last < LOST_MS) await Bun.sleep(1);
-  return { statuses, seconds: (last - begun) / 1000 };
+  return { statuses, sent, seconds: (last - begun) / 1000 };
 }
