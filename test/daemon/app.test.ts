@@ -7,8 +7,8 @@ import { type AppLimits, type AppProcess, superviseApp } from "../../daemon/app/
 import { createChildren } from "../../daemon/process/children.ts";
 import { readSettings } from "../../daemon/settings.ts";
 import { freePort } from "../../scripts/free-port.ts";
-import { cleanEnvironment } from "../helpers/api.ts";
 import { allProcesses, killFound } from "../helpers/processes.ts";
+import { leastEnvironment } from "../helpers/sandbox.ts";
 import { until } from "../helpers/until.ts";
 
 /** The supervision alone, with the patience of a test. */
@@ -42,17 +42,10 @@ async function supervise(command: string, limits: Partial<AppLimits> = {}) {
   const answer = (status: number) => writeFileSync(join(folder, "workspace/status"), String(status));
   writeFileSync(join(folder, "workspace/program.js"), PROGRAM);
   answer(200);
-  const id = crypto.randomUUID();
   const port = freePort();
   const settings = readSettings(
     {
-      ...cleanEnvironment(),
-      SVC_PROJECT_ID: id,
-      SVC_SESSION_ID: id,
-      SVC_BRANCH_NAME: id,
-      SVC_REPO_URL: "http://127.0.0.1:1/x.git",
-      SVC_API_URL: "http://127.0.0.1:1/v1",
-      SVC_TOKEN: "svc_sb_test",
+      ...leastEnvironment(),
       SVC_WORKSPACE: join(folder, "workspace"),
       SVC_RUNTIME_HOME: join(folder, "home"),
     },

@@ -3,7 +3,14 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from "node:path";
 import { cleanEnvironment } from "../helpers/api.ts";
 import { runClient } from "../helpers/gateway.ts";
-import { AGENT, CLI_TOKEN, CLONE_TOKEN, SERVICE_KEY, startSandbox } from "../helpers/sandbox.ts";
+import {
+  AGENT,
+  CLI_TOKEN,
+  CLONE_TOKEN,
+  leastEnvironment,
+  SERVICE_KEY,
+  startSandbox,
+} from "../helpers/sandbox.ts";
 
 const MANIFEST = 'svc_version = 1\n[opencode]\nconfig_dir = "agent/config"\n';
 
@@ -218,16 +225,9 @@ test.each<[string, string]>([
   ["SVC_PROJECT_SECRET_NAMES", "A,SVC_TOKEN"],
   ["SVC_PROJECT_SECRET_NAMES", "LD_PRELOAD"],
 ])("a setting that cannot be used is one line, and status 2: %s=%s", async (name, value) => {
-  const id = crypto.randomUUID();
   const child = Bun.spawn(AGENT, {
     env: {
-      ...cleanEnvironment(),
-      SVC_PROJECT_ID: id,
-      SVC_SESSION_ID: id,
-      SVC_BRANCH_NAME: id,
-      SVC_REPO_URL: "http://127.0.0.1:1/x.git",
-      SVC_API_URL: "http://127.0.0.1:1/v1",
-      SVC_TOKEN: SERVICE_KEY,
+      ...leastEnvironment(),
       SVC_SERVICE_PORT: "0",
       [name]: value,
     },

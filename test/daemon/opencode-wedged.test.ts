@@ -7,10 +7,10 @@ import { createChildren } from "../../daemon/process/children.ts";
 import { type Runtime, superviseRuntime } from "../../daemon/runtime/runtime.ts";
 import { readSettings } from "../../daemon/settings.ts";
 import { freePort } from "../../scripts/free-port.ts";
-import { cleanEnvironment } from "../helpers/api.ts";
 import { startModel } from "../helpers/model.ts";
 import { needs } from "../helpers/needs.ts";
 import { RUNTIME, RUNTIME_NAME, runtimeEnvironment } from "../helpers/runtime.ts";
+import { leastEnvironment } from "../helpers/sandbox.ts";
 import { until } from "../helpers/until.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "svc-wedged-"));
@@ -26,17 +26,10 @@ needs(RUNTIME_NAME, RUNTIME !== null)(
     await using model = await startModel();
     const [workspace, home] = [join(folder, "workspace"), join(folder, "home")];
     for (const path of [workspace, home]) mkdirSync(path);
-    const id = crypto.randomUUID();
     const settings = readSettings(
       {
-        ...cleanEnvironment(),
+        ...leastEnvironment(),
         ...runtimeEnvironment(model),
-        SVC_PROJECT_ID: id,
-        SVC_SESSION_ID: id,
-        SVC_BRANCH_NAME: id,
-        SVC_REPO_URL: "http://127.0.0.1:1/x.git",
-        SVC_API_URL: "http://127.0.0.1:1/v1",
-        SVC_TOKEN: "svc_sb_test",
         SVC_RUNTIME_PORT: String(freePort()),
         SVC_WORKSPACE: workspace,
         SVC_RUNTIME_HOME: home,

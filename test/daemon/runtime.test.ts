@@ -9,10 +9,9 @@ import { type Limits, type Runtime, superviseRuntime } from "../../daemon/runtim
 import { readSettings } from "../../daemon/settings.ts";
 import { freePort } from "../../scripts/free-port.ts";
 import { RUNTIME_VERSION } from "../../src/contract/runtime.ts";
-import { cleanEnvironment } from "../helpers/api.ts";
 import type { Behaviour } from "../helpers/opencode.ts";
 import { allProcesses, killFound, processIds } from "../helpers/processes.ts";
-import { runtimeProgram, startSandbox } from "../helpers/sandbox.ts";
+import { leastEnvironment, runtimeProgram, startSandbox } from "../helpers/sandbox.ts";
 import { until } from "../helpers/until.ts";
 
 /** The supervision alone, with the patience of a test. */
@@ -47,17 +46,10 @@ async function supervise(
   const standin = join(home, "standin.json");
   const behave = (how: Behaviour) => writeFileSync(standin, JSON.stringify(how));
   behave(behaviour);
-  const id = crypto.randomUUID();
   const settings = readSettings(
     {
-      ...cleanEnvironment(),
+      ...leastEnvironment(),
       STANDIN: standin,
-      SVC_PROJECT_ID: id,
-      SVC_SESSION_ID: id,
-      SVC_BRANCH_NAME: id,
-      SVC_REPO_URL: "http://127.0.0.1:1/x.git",
-      SVC_API_URL: "http://127.0.0.1:1/v1",
-      SVC_TOKEN: "svc_sb_test",
       SVC_RUNTIME_PORT: String(freePort()),
       SVC_RUNTIME_BIN: runtimeProgram(folder),
       SVC_WORKSPACE: workspace,

@@ -5,7 +5,7 @@ import type { Prompt } from "../../src/contract/prompt.ts";
 import { PROMPT_STEPS, type PromptStep } from "../../src/deps.ts";
 import { needs } from "../helpers/needs.ts";
 import { POSTGRES } from "../helpers/postgres.ts";
-import { killAll } from "../helpers/processes.ts";
+import { killAll, killIfThere } from "../helpers/processes.ts";
 import { type SessionServer, startSessionServer } from "../helpers/session-server.ts";
 import { until } from "../helpers/until.ts";
 
@@ -105,7 +105,7 @@ test("the runtime is killed again and again: each prompt ends, none is answered 
   for (let round = 0; round < 3; round++) {
     await Bun.sleep(Math.random() * 1_500);
     const runtime = server.processes(id).find(({ command }) => /opencode serve/.test(command));
-    if (runtime) process.kill(runtime.pid, "SIGKILL");
+    if (runtime) killIfThere(runtime.pid);
   }
   let prompts: Prompt[] = [];
   await until(

@@ -13,7 +13,7 @@ import { serveGit } from "../helpers/git-http.ts";
 import { createRepository, createTestGit } from "../helpers/git-repo.ts";
 import { needs } from "../helpers/needs.ts";
 import { createDatabase, POSTGRES, type TestDatabase } from "../helpers/postgres.ts";
-import { descendantsOf } from "../helpers/processes.ts";
+import { descendantsOf, killIfThere } from "../helpers/processes.ts";
 import { Remote } from "../helpers/remote.ts";
 import { type SecretWatch, watchForSecrets } from "../helpers/secret-watch.ts";
 import { filesWith } from "../helpers/secrets.ts";
@@ -272,7 +272,7 @@ async function start(credential: string[], others: string[] = []): Promise<Place
 
   async function killGit(verb: string): Promise<void> {
     for (const { pid, command } of descendantsOf(server.child.pid))
-      if (command.startsWith(`git ${verb} `)) process.kill(pid, "SIGKILL");
+      if (command.startsWith(`git ${verb} `)) killIfThere(pid);
   }
 }
 

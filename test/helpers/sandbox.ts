@@ -103,14 +103,10 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   }
   const runtimePort = freePort();
   const environment = {
-    ...cleanEnvironment(),
+    ...leastEnvironment(sessionId),
     STANDIN: standin,
-    SVC_PROJECT_ID: crypto.randomUUID(),
-    SVC_SESSION_ID: sessionId,
-    SVC_BRANCH_NAME: sessionId,
     SVC_REPO_URL: `${git.origin}/project.git`,
     SVC_API_URL: `${api.origin}/v1`,
-    SVC_TOKEN: SERVICE_KEY,
     SVC_CLI_TOKEN: CLI_TOKEN,
     SVC_PROJECT_AUTO_CLONE: "1",
     SVC_SERVICE_HOST: "127.0.0.1",
@@ -266,4 +262,17 @@ async function programForAnybody(folder: string): Promise<string> {
   const program = join(folder, "opencode");
   await compile(resolve("test/helpers/opencode.ts"), program);
   return program;
+}
+
+/** The least that a daemon is to be told: a session of which no server knows, and addresses at which nobody answers. */
+export function leastEnvironment(sessionId: string = crypto.randomUUID()): Record<string, string> {
+  return {
+    ...cleanEnvironment(),
+    SVC_PROJECT_ID: crypto.randomUUID(),
+    SVC_SESSION_ID: sessionId,
+    SVC_BRANCH_NAME: sessionId,
+    SVC_REPO_URL: "http://127.0.0.1:1/x.git",
+    SVC_API_URL: "http://127.0.0.1:1/v1",
+    SVC_TOKEN: SERVICE_KEY,
+  };
 }

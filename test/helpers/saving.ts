@@ -6,10 +6,9 @@ import { type Children, createChildren } from "../../daemon/process/children.ts"
 import { restoreSaved } from "../../daemon/saved/restore.ts";
 import { createSaver, type Saver } from "../../daemon/saved/saver.ts";
 import { readSettings } from "../../daemon/settings.ts";
-import { cleanEnvironment } from "./api.ts";
 import { type GitHttpServer, serveGit } from "./git-http.ts";
 import { createRepository, type Files, runGit, type TestRepository } from "./git-repo.ts";
-import { CLI_TOKEN, SERVICE_KEY, type StandInApi, standInApi } from "./sandbox.ts";
+import { CLI_TOKEN, leastEnvironment, type StandInApi, standInApi } from "./sandbox.ts";
 
 /** One life of a sandbox, as far as work is saved: a clone, and what saves it. */
 export interface Life {
@@ -75,13 +74,9 @@ export async function startSaving(files: Files = { "a.txt": "1\n" }): Promise<Sa
       mkdirSync(home, { recursive: true });
       const settings = readSettings(
         {
-          ...cleanEnvironment(),
-          SVC_PROJECT_ID: crypto.randomUUID(),
-          SVC_SESSION_ID: sessionId,
-          SVC_BRANCH_NAME: sessionId,
+          ...leastEnvironment(sessionId),
           SVC_REPO_URL: `${server.origin}/project.git`,
           SVC_API_URL: `${api.origin}/v1`,
-          SVC_TOKEN: SERVICE_KEY,
           SVC_CLI_TOKEN: CLI_TOKEN,
           SVC_PROJECT_AUTO_CLONE: "1",
           SVC_WORKSPACE: workspace,
