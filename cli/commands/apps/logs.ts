@@ -2,9 +2,10 @@ import type { AppLogLine, AppLogs } from "../../../src/contract/app.ts";
 import { passes } from "../../../src/conversation/reach.ts";
 import { path } from "../../api.ts";
 import type { Context } from "../../context.ts";
-import { CliError, usage } from "../../failure.ts";
+import { CliError } from "../../failure.ts";
 import type { Handler } from "../../spec.ts";
 import type * as table from "../../table/apps.ts";
+import { refuseToFollowAsJson, strikeOff } from "../sessions/log-lines.ts";
 import { logRow } from "../sessions/show-session.ts";
 
 /** Between two looks at a log that is followed. */
@@ -19,8 +20,7 @@ type Read = (tail: number | undefined) => Promise<AppLogs>;
 
 export const logs: Handler<typeof table.logs> = async (context, { args, flags }) => {
   const { out } = context;
-  if (flags.follow && out.data.json)
-    throw usage("--follow prints lines as they come and no JSON value.", "Leave --json and --jq out.");
+  if (flags.follow) refuseToFollowAsJson(out.data.json);
   const { id } = await context.project();
   const api = await context.api();
   const { deployment, tail } = flags;
@@ -62,7 +62,12 @@ async function followLog(
       const isSame = log.deployment?.deployment_id === shown.deployment?.deployment_id;
       if (!isSame && log.deployment)
         await out.note(`Deployment ${log.deployment.number} is ${log.deployment.state}…`);
-      await print(context, isSame ? added(shown.lines, log.lines) : log.lines);
+      // what is added may stand in between: what svc does is above what the app says
+      const wasShown = strikeOff(isSame ? shown.lines : []);
+      await print(
+        context,
+        log.lines.filter((line) => !wasShown(line)),
+      );
       shown = log;
       answeredAt = performance.now();
       isLost = false;
@@ -79,16 +84,3 @@ const isOver = (state: string): boolean => ["retired", "failed", "stopped"].incl
 function print({ out }: Context, lines: readonly AppLogLine[], data: AppLogs | null = null): Promise<void> {
   return out.result(data, (view) => lines.map((line) => logRow(line, view)).join(""));
 }
-
-/** The lines that were not there before. One may come in between: what svc does stands above what the app says. */
-function added(before: readonly AppLogLine[], now: readonly AppLogLine[]): AppLogLine[] {
-  const counts = new Map<string, number>();
-  for (const line of before) counts.set(keyOf(line), (counts.get(keyOf(line)) ?? 0) + 1);
-  return now.filter((line) => {
-    const left = counts.get(keyOf(line)) ?? 0;
-    counts.set(keyOf(line), left - 1);
-    return left <= 0;
-  });
-}
-
-const keyOf = ({ at, source, text }: AppLogLine): string => JSON.stringify([at, source, text]);

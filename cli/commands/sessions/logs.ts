@@ -1,12 +1,13 @@
 import type { LogLine } from "../../../src/contract/session.ts";
 import { follow } from "../../../src/conversation/follow.ts";
 import type { Context } from "../../context.ts";
-import { CliError, usage } from "../../failure.ts";
+import { CliError } from "../../failure.ts";
 import type { View } from "../../output.ts";
 import { reachOf } from "../../reach.ts";
 import type { Handler } from "../../spec.ts";
 import type * as table from "../../table/sessions.ts";
 import { oneLine } from "../../text.ts";
+import { refuseToFollowAsJson, strikeOff } from "./log-lines.ts";
 import { type Found, findOwnSession } from "./reference.ts";
 import { logRow, shortId, statusText } from "./show-session.ts";
 
@@ -19,9 +20,7 @@ interface Log {
 
 export const logs: Handler<typeof table.logs> = async (context, { args, flags }) => {
   const { out } = context;
-  if (flags.follow && out.data.json) {
-    throw usage("--follow prints lines as they come and no JSON value.", "Leave --json and --jq out.");
-  }
+  if (flags.follow) refuseToFollowAsJson(out.data.json);
   const found = await findOwnSession(context, args.id);
   if (flags.follow) return followLog(context, found, flags.tail);
   const log = await read(found, flags.tail);
@@ -79,13 +78,7 @@ async function tellCut({ out }: Context, { truncated }: Log, tail: number | unde
  */
 function after(lines: readonly LogLine[]): (line: LogLine) => boolean {
   const newest = lines.reduce((last, { at }) => (at !== null && at > last ? at : last), "");
-  const counts = new Map<string, number>();
-  for (const line of lines) counts.set(keyOf(line), (counts.get(keyOf(line)) ?? 0) + 1);
-  return (line) => {
-    const key = [keyOf(line), keyOf({ ...line, at: null })].find((each) => counts.get(each));
-    if (key !== undefined) counts.set(key, (counts.get(key) ?? 0) - 1);
-    return key === undefined && (line.at === null || line.at >= newest);
-  };
+  const isKnown = strikeOff(lines);
+  return (line) =>
+    !isKnown(line) && !isKnown({ ...line, at: null }) && (line.at === null || line.at >= newest);
 }
-
-const keyOf = ({ at, source, text }: LogLine): string => JSON.stringify([at, source, text]);
