@@ -33,7 +33,7 @@ export interface AppLimits {
   watchMs: number;
   /** Looks in a row without any answer, after which it counts as hung. */
   silences: number;
-  /** For an answer of its first page. */
+  /** For an answer to each look: a page may take its time. */
   askMs: number;
   /** For requests under way to end after SIGTERM. */
   termMs: number;
@@ -157,13 +157,14 @@ export function superviseApp(context: AppContext, changed: Partial<AppLimits> = 
 
   /** An answer of any status will do: what serves errors would serve them after a new start, too. @returns as above */
   async function untilItHangs(isOver: AbortSignal): Promise<string | null> {
-    for (let silences = 0; ; ) {
+    let silences = 0;
+    for (;;) {
       await sleep(limits.watchMs, isOver);
       if (isOver.aborted) return null;
       const answering = await isAnswering(port, limits.askMs);
-      silences = !answering.ok && answering.isSilent ? silences + 1 : 0;
       if (isOver.aborted) return null;
-      if (silences >= limits.silences && !answering.ok) return `${answering.why} any more: it hangs`;
+      if (answering.ok || !answering.isSilent) silences = 0;
+      else if (++silences >= limits.silences) return `${answering.why} any more: it hangs`;
     }
   }
 
