@@ -125,6 +125,12 @@ describe("logs --follow", () => {
     expect(stderr).toContain("Deployment 2 is live…");
   });
 
+  test("asks for as many lines as it is to show first", async () => {
+    says(log(1, "retired", say("one")));
+    await run(["apps", "logs", "web", "-f", "--deployment", "1", "--tail", "5000"]);
+    expect(api.seen.at(-1)?.query).toEqual({ deployment: "1", tail: "5000" });
+  });
+
   test("prints no JSON value", async () => {
     expect(await run(["apps", "logs", "web", "-f", "--json"])).toMatchObject({ code: 2, stdout: "" });
   });

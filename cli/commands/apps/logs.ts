@@ -48,7 +48,7 @@ async function followLog(
   { tail, isOfOne }: { tail: number | undefined; isOfOne: boolean },
 ): Promise<void> {
   const { out } = context;
-  let shown = await read(WINDOW);
+  let shown = await read(Math.max(WINDOW, tail ?? 0));
   await print(context, shown.lines.slice(-(tail ?? WINDOW)));
   if (shown.deployment === null) await out.note("The app has no deployment yet: waiting for one…");
   let answeredAt = performance.now();
