@@ -40,30 +40,29 @@ export async function watch(
   args: readonly string[],
   { hidden, seconds, env, takes = () => false }: Watch,
 ): Promise<Watched> {
-  const child = startGit(() =>
+  const start = () =>
     Bun.spawn(["git", ...args], {
       cwd: folder,
       env: { ...withoutRuntime(system.env), ...env },
       stdin: hidden ? "ignore" : "inherit",
       stdout: "pipe",
       stderr: hidden ? "pipe" : "inherit",
-    }),
-  );
+    });
   let words = "";
   const pass = async (line: string) => {
     // Whether git succeeds does not hang on somebody reading along.
     if (!hidden) await system.stderr.write(lines(line)).catch(() => {});
     else words = (words + line).slice(-TAIL_MAX);
   };
-  const signal = await passingSignals(child, seconds, () =>
+  const { child, ended } = await passingSignals(start, seconds, (child) =>
     untilEnded(child, async (stream, line) => {
       if (stream === child.stderr || !takes(line.trimEnd())) await pass(line);
     }),
   );
-  if (signal === "late") {
+  if (ended === "late") {
     throw new CliError("timeout", `git ${commandOf(args)} was ended after ${seconds} seconds.`);
   }
-  if (signal !== null) await endBy(signal);
+  if (ended !== null) await endBy(ended);
   return { code: child.exitCode ?? 1, words };
 }
 
@@ -105,34 +104,40 @@ async function eachLine(
   }
 }
 
-/** What ended svc while git ran, once git has ended too; `late` when the time was up. */
+/**
+ * Runs git while signals that end svc are passed on to it: from before it is started, so that none leaves it behind.
+ * `ended` is what ended svc, once git has ended too; `late` when the time was up.
+ */
 async function passingSignals(
-  child: Child,
+  start: () => Child,
   seconds: number,
-  run: () => Promise<void>,
-): Promise<NodeJS.Signals | "late" | null> {
+  run: (child: Child) => Promise<void>,
+): Promise<{ child: Child; ended: NodeJS.Signals | "late" | null }> {
+  let child: Child | null = null;
   let ended: NodeJS.Signals | "late" | null = null;
   const timers: Timer[] = [];
-  const after = (ms: number, act: () => void) => timers.push(setTimeout(act, ms));
+  const after = (ms: number, signal: NodeJS.Signals) =>
+    timers.push(setTimeout(() => child && signalTree(child.pid, signal), ms));
   const pass = (signal: NodeJS.Signals) => {
     ended ??= signal;
     // A terminal's Ctrl-C has reached everybody already.
-    after(signal === "SIGINT" ? GRACE_MS : 0, () => signalTree(child.pid, signal));
-    after(KILL_MS, () => signalTree(child.pid, "SIGKILL"));
+    after(signal === "SIGINT" ? GRACE_MS : 0, signal);
+    after(KILL_MS, "SIGKILL");
   };
-  after(seconds * 1000, () => {
+  const late = setTimeout(() => {
     ended = "late";
     pass("SIGTERM");
-  });
+  }, seconds * 1000);
   for (const each of ENDINGS) process.on(each, pass);
   try {
-    await run();
+    child = startGit(start);
+    await run(child);
+    // Git may be gone before svc has been told.
+    return { child, ended: ended ?? (child.signalCode === "SIGINT" ? "SIGINT" : null) };
   } finally {
-    for (const timer of timers) clearTimeout(timer);
+    for (const timer of [late, ...timers]) clearTimeout(timer);
     for (const each of ENDINGS) process.off(each, pass);
   }
-  // Git may be gone before svc has been told.
-  return ended ?? (child.signalCode === "SIGINT" ? "SIGINT" : null);
 }
 
 /** Ends as if nobody had caught the signal: the caller's shell has to see it. */

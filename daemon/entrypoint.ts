@@ -2,9 +2,8 @@ import { constants } from "node:os";
 import { dirname, join } from "node:path";
 import { loadLibc } from "./process/libc.ts";
 import { reapOrphans } from "./process/reaper.ts";
+import type { Signals } from "./process/signals.ts";
 
-/** Those that ask a program to do something; the others are about the process that gets them. */
-const FORWARDED = ["SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2"] as const;
 /** As shells answer for a program that is not there, or cannot be started. */
 const NOT_FOUND = 127;
 
@@ -12,7 +11,7 @@ const NOT_FOUND = 127;
  * The first process of a sandbox: starts the daemon from beside itself, passes signals on to it, takes note of orphans'
  * deaths, and ends as the daemon ends.
  */
-export async function runEntrypoint(): Promise<void> {
+export async function runEntrypoint(signals: Signals): Promise<void> {
   const libc = loadLibc();
   libc?.hide();
   const program = join(dirname(process.execPath), "svc-agent");
@@ -25,7 +24,7 @@ export async function runEntrypoint(): Promise<void> {
     );
     process.exit(NOT_FOUND);
   }
-  for (const signal of FORWARDED) process.on(signal, () => daemon.kill(signal));
+  signals.passTo((signal) => daemon.kill(signal));
   if (libc) reapOrphans(libc, (pid) => pid === daemon.pid);
   await daemon.exited;
   const { exitCode, signalCode } = daemon;

@@ -21,6 +21,7 @@ const ORDER: readonly (readonly string[])[] = [
     "src/data-folder.ts",
     "src/keys.ts",
     "src/config.ts",
+    "src/signals.ts",
   ],
   ["src/git/", "src/jobs/", "src/events/", "src/sandboxes/", "src/http/"],
   ["src/deps.ts", "src/open.ts"],

@@ -20,23 +20,10 @@ export interface ServerProcess {
  * end the server the orderly way; a second one, a while later, ends it at once.
  */
 export function startServer(): ServerProcess {
-  const child = Bun.spawn([join(DIST, "svc-api")], {
-    env: { SVC_LOG_LEVEL: "warn", ...process.env },
-    stdin: "ignore",
-    stdout: "inherit",
-    stderr: "pipe",
-  });
-  const { promise: listening, resolve } = Promise.withResolvers<string | null>();
-  let url: string | null = null;
-  const errorsRead = eachLine(child.stderr, (line) => {
-    const found = / listens on (\S+)$/.exec(line)?.[1];
-    // `npm start` makes the first user itself, and prints a link of its own
-    if (FIRST_USER.test(line)) return;
-    if (found === undefined || url !== null) return void process.stderr.write(`${line}\n`);
-    url = found;
-    resolve(url);
-  });
   let wishedAt: number | null = null;
+  let url: string | null = null;
+  let child: Bun.Subprocess<"ignore", "inherit", "pipe">;
+  // before it is started: a signal in between would leave it behind
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
     process.on(signal, async () => {
       if (wishedAt === null) {
@@ -47,6 +34,21 @@ export function startServer(): ServerProcess {
       child.kill("SIGTERM");
     });
   }
+  child = Bun.spawn([join(DIST, "svc-api")], {
+    env: { SVC_LOG_LEVEL: "warn", ...process.env },
+    stdin: "ignore",
+    stdout: "inherit",
+    stderr: "pipe",
+  });
+  const { promise: listening, resolve } = Promise.withResolvers<string | null>();
+  const errorsRead = eachLine(child.stderr, (line) => {
+    const found = / listens on (\S+)$/.exec(line)?.[1];
+    // `npm start` makes the first user itself, and prints a link of its own
+    if (FIRST_USER.test(line)) return;
+    if (found === undefined || url !== null) return void process.stderr.write(`${line}\n`);
+    url = found;
+    resolve(url);
+  });
   const exited = Promise.all([child.exited, errorsRead]).then(([code]) => {
     resolve(null);
     return wishedAt === null ? code : 0;

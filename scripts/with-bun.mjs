@@ -130,10 +130,12 @@ function packagesDigest() {
 
 /** Ends as Bun ends: with its exit code, or by the signal that ended it. */
 function run(bun, words) {
-  const child = spawn(bun, words, { stdio: "inherit" });
+  let child;
   const signals = WINDOWS ? [] : ["SIGINT", "SIGTERM", "SIGHUP"];
   const forward = (signal) => child.kill(signal);
+  // before it is started: a signal in between would leave it behind
   for (const signal of signals) process.on(signal, forward);
+  child = spawn(bun, words, { stdio: "inherit" });
   // npm that is killed cannot pass that on: what it started ends with it.
   const parent = process.ppid;
   const watch = setInterval(() => process.ppid !== parent && forward("SIGTERM"), PARENT_CHECK_MS);

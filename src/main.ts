@@ -1,3 +1,5 @@
+// First: signals are caught before everything else is loaded.
+
 import { SchemaTooNewError } from "../db/migrate.ts";
 import { type AdminCommand, runAdminCommand } from "./admin/command.ts";
 import { runtimeInstall, runtimeStatus } from "./admin/runtime.ts";
@@ -11,6 +13,7 @@ import { open, WrongMasterKeyError } from "./open.ts";
 import { SandboxError } from "./sandboxes/provider.ts";
 import { InstallError } from "./sandboxes/runtime/install.ts";
 import { serve } from "./serve.ts";
+import { onFirstSignal } from "./signals.ts";
 
 /** A password on standard input may end with the newline that `echo` adds. */
 const FINAL_NEWLINE = /\r?\n$/;
@@ -29,9 +32,16 @@ async function main(argv: string[]): Promise<void> {
   const config = readConfig(process.env);
   if (wanted.verb === "serve") return run(config);
   if (wanted.verb === "runtime install")
-    return void process.stdout.write(`${await runtimeInstall(config)}\n`);
+    return void process.stdout.write(`${await runtimeInstall(config, untilSignal())}\n`);
   if (wanted.verb === "runtime status") return void process.stdout.write(`${await runtimeStatus(config)}\n`);
   process.stdout.write(`${await administer(config, await commandOf(wanted))}\n`);
+}
+
+/** Aborted by a signal, instead of ending at once. */
+function untilSignal(): AbortSignal {
+  const stop = new AbortController();
+  onFirstSignal(() => stop.abort());
+  return stop.signal;
 }
 
 async function commandOf(wanted: Extract<Wanted, { email: string }>): Promise<AdminCommand> {
@@ -49,10 +59,7 @@ async function run(config: Config): Promise<void> {
       `svc-api: nobody uses this server yet; for a day this link makes the first user: ${server.firstUserLink}\n`,
     );
   }
-  process.stderr.write(`svc-api ${VERSION} listens on ${server.url}\n`);
-  const stop = () => {
-    process.once("SIGINT", () => process.exit(130));
-    process.once("SIGTERM", () => process.exit(143));
+  onFirstSignal(() => {
     server.stop().then(
       () => process.exit(0),
       (error: unknown) => {
@@ -60,14 +67,8 @@ async function run(config: Config): Promise<void> {
         process.exit(1);
       },
     );
-  };
-  let stopping = false;
-  for (const signal of ["SIGINT", "SIGTERM"] as const) {
-    process.once(signal, () => {
-      if (!stopping) stop();
-      stopping = true;
-    });
-  }
+  });
+  process.stderr.write(`svc-api ${VERSION} listens on ${server.url}\n`);
 }
 
 /** By the running server if there is one, else on the database itself. */

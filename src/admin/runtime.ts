@@ -14,11 +14,14 @@ const STEPS = 10;
  * `svc-api runtime install`: fetches the agent runtime into the data folder, and tells on stderr how far it is.
  * @throws InstallError
  */
-export async function runtimeInstall({ dataDir, npmRegistry }: Settings): Promise<string> {
+export async function runtimeInstall(
+  { dataDir, npmRegistry }: Settings,
+  signal: AbortSignal,
+): Promise<string> {
   const say = progressTo(process.stderr);
   const stop = new AbortController();
   const reason = new InstallError("The installation was broken off; nothing of it is left.");
-  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stop.abort(reason));
+  signal.addEventListener("abort", () => stop.abort(reason), { once: true });
   const options = { dataDir, registry: npmRegistry, onProgress: say.progress };
   const folder = await installRuntime(options, stop.signal).finally(say.end);
   return `opencode ${RUNTIME_VERSION} is in ${folder}.`;

@@ -1,14 +1,18 @@
 import { afterAll, beforeAll, describe, expect } from "bun:test";
 import { chmodSync, cpSync, linkSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { constants, tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { AGAINST_BINARIES, cleanEnvironment } from "../helpers/api.ts";
 import { needs } from "../helpers/needs.ts";
-import { commandOf, killFound, processIds } from "../helpers/processes.ts";
+import { commandOf, killFound, processIds, statusOf } from "../helpers/processes.ts";
+import { generator, SEED } from "../helpers/random.ts";
 import { until } from "../helpers/until.ts";
 
 const SPACES = Bun.spawnSync(["unshare", "--pid", "--fork", "--mount-proc", "true"]).exitCode === 0;
 const test = needs("root and unshare(1), to be the first process", SPACES);
+
+/** How many first processes are sent a signal at a random moment, and how many of them at once. */
+const [RUNS, AT_ONCE] = [Number(process.env["SVC_PROPERTY_RUNS"] ?? 40), 8];
 
 let folder: string;
 beforeAll(async () => {
@@ -53,6 +57,15 @@ function first(script: string) {
   return { child, said: () => said, pid };
 }
 
+const TERM = constants.signals.SIGTERM;
+
+/** Whether a process has a handler for a signal (proc_pid_status(5)). */
+function catches(pid: number | undefined, signal: number): boolean {
+  if (pid === undefined) return false;
+  const mask = /^SigCgt:\t([0-9a-f]+)$/m.exec(statusOf(pid))?.[1] ?? "0";
+  return ((BigInt(`0x${mask}`) >> BigInt(signal - 1)) & 1n) === 1n;
+}
+
 describe("the first process of a sandbox", () => {
   test.each([
     ["exit 0", 0],
@@ -76,6 +89,30 @@ describe("the first process of a sandbox", () => {
       await until("it runs", () => run.said().includes("ready"));
       killFound(run.pid(), signal);
       expect(await run.child.exited).toBe(code);
+    }
+  });
+
+  test(`loses no signal, at whatever moment it comes, from seed ${SEED}`, async () => {
+    const random = generator(SEED);
+    const moments = Array.from({ length: RUNS }, () => random(4) * random(15));
+    const work = async () => {
+      for (let ms = moments.pop(); ms !== undefined; ms = moments.pop()) {
+        const run = first(`echo begun; trap 'exit 11' TERM; while :; do sleep 0.01; done`);
+        const isThere = ms % 2 ? () => catches(run.pid(), TERM) : () => run.said() === "begun\n";
+        await until("it can be sent a signal", isThere);
+        await Bun.sleep(ms);
+        killFound(run.pid(), "SIGTERM");
+        // a daemon that has not come to its trap dies of the signal itself
+        expect([11, 128 + TERM]).toContain(await run.child.exited);
+      }
+    };
+    await Promise.all(Array.from({ length: AT_ONCE }, work));
+  });
+
+  test("has a handler for signals before there is a daemon to pass them to", async () => {
+    for (let runs = 0; runs < RUNS; runs += AT_ONCE) {
+      const all = Array.from({ length: AT_ONCE }, () => first("kill -TERM $PPID; sleep 60").child.exited);
+      expect(await Promise.all(all)).toEqual(all.map(() => 128 + TERM));
     }
   });
 

@@ -43,6 +43,11 @@ export function environmentOf(pid: number): string[] {
   return read(`/proc/${pid}/environ`).split("\0");
 }
 
+/** What proc_pid_status(5) describes; empty when the process has ended. */
+export function statusOf(pid: number): string {
+  return read(`/proc/${pid}/status`);
+}
+
 /** Everything that a process has started, directly or not. */
 export function descendantsOf(pid: number): ProcessOf[] {
   const all = allProcesses();

@@ -1,0 +1,67 @@
+import { VERSION } from "../src/contract/version.ts";
+import { serveApp } from "./app/serve.ts";
+import { answerGit } from "./git/git-credential.ts";
+import { catchSignals } from "./process/signals.ts";
+import { serveDaemon } from "./serve.ts";
+import { readSettings, SettingsError } from "./settings.ts";
+
+const USAGE = `svc-agent: the daemon of a sandbox.
+
+  svc-agent                  run: clone the repository, start the agent runtime, serve
+  svc-agent git-credential   git's credential helper, for the agent's git
+  svc-agent version
+
+Its settings are in its environment: docs/sandbox.md.
+`;
+
+/** A usage or a setting that cannot be followed. */
+const WRONG_USAGE = 2;
+
+/** `svc-agent`: what its first word says, or the daemon itself. */
+export async function runAgent([verb, ...rest]: readonly string[]): Promise<void> {
+  if (verb === undefined || verb === "serve") return serve();
+  if (verb === "git-credential") process.exitCode = await answerGit(rest[0] ?? "", process.env);
+  else if (verb === "version") process.stdout.write(`svc-agent ${VERSION}\n`);
+  else {
+    process.stderr.write(USAGE);
+    process.exitCode = verb === "help" || verb === "--help" ? 0 : WRONG_USAGE;
+  }
+}
+
+/** Runs until it is asked to end; asked again, it ends at once. */
+function serve(): void {
+  // before anything is started that would have to be stopped
+  const signals = catchSignals(["SIGTERM", "SIGINT"]);
+  try {
+    const self = process.getuid && process.getgid ? { uid: process.getuid(), gid: process.getgid() } : null;
+    const settings = readSettings(process.env, self);
+    // what is inherited by mistake, or read by what is loaded later, does not hold it
+    delete process.env["SVC_TOKEN"];
+    for (const name of Object.keys(settings.secrets.env)) delete process.env[name];
+    process.chdir("/");
+    // whatever happens, whoever is in the sandbox is not left without its daemon
+    process.on("uncaughtException", (error) => process.stderr.write(`svc-agent: ${error.stack}\n`));
+    process.on("unhandledRejection", (reason) => process.stderr.write(`svc-agent: ${reason}\n`));
+    for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
+    const daemon = settings.app ? serveApp(settings, settings.app) : serveDaemon(settings);
+    let isStopping = false;
+    signals.passTo(() => {
+      if (isStopping) {
+        daemon.kill();
+        process.exit(0);
+      }
+      isStopping = true;
+      void daemon.stop().finally(() => process.exit(0));
+    });
+  } catch (error) {
+    process.stderr.write(`svc-agent: ${explain(error)}\n`);
+    process.exitCode = error instanceof SettingsError ? WRONG_USAGE : 1;
+  }
+}
+
+function explain(error: unknown): string {
+  if (error instanceof SettingsError) return error.message;
+  if (error instanceof Error && "code" in error && error.code === "EADDRINUSE")
+    return "The port is in use: set SVC_SERVICE_PORT to another, or stop the program that has it.";
+  return error instanceof Error ? error.message : String(error);
+}
