@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { randomBytes } from "node:crypto";
-import fc from "fast-check";
 import { createKeys } from "../src/keys.ts";
+import { fc } from "./helpers/property.ts";
 
 const master = randomBytes(32);
 const keys = createKeys(master);

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import fc from "fast-check";
 import { slugCandidate, slugify } from "../src/slug.ts";
+import { fc } from "./helpers/property.ts";
 
 const SLUG = /^[a-z0-9]+(-[a-z0-9]+)*$/;
 

@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import fc from "fast-check";
 import { type Api, startApi } from "../helpers/api.ts";
+import { fc } from "../helpers/property.ts";
+import { share } from "../helpers/random.ts";
 import { Remote } from "../helpers/remote.ts";
 
 /** Requests in all; a quick run may take fewer. */
-const REQUESTS = Number(process.env["SVC_FUZZ_REQUESTS"] ?? 20_000);
+const REQUESTS = share(2_000, 20_000);
 /** Ends the token that it is called with: all that come after would be refused before anybody reads them. */
 const REVOKES = "/v1/auth/revoke";
 

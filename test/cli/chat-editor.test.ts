@@ -3,7 +3,6 @@ import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { emitKeypressEvents } from "node:readline";
 import { PassThrough } from "node:stream";
-import fc from "fast-check";
 import { Asking } from "../../cli/chat/asking.ts";
 import { change, type Draft, draftOf, EMPTY, shownOf, textOf } from "../../cli/chat/editor.ts";
 import { addToHistory, historyPath, readHistory } from "../../cli/chat/history.ts";
@@ -11,6 +10,7 @@ import { Input } from "../../cli/chat/input.ts";
 import { Keyboard } from "../../cli/chat/keys.ts";
 import type { Ask } from "../../src/conversation/events.ts";
 import { makeHome } from "../helpers/cli-run.ts";
+import { fc } from "../helpers/property.ts";
 
 /** What a person's keys make of a draft; Enter ends it. `|` is the cursor. */
 function typing(...keys: string[]): string {

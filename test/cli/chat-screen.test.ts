@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import fc from "fast-check";
 import { draftOf, EMPTY } from "../../cli/chat/editor.ts";
 import { Screen } from "../../cli/chat/screen.ts";
+import { fc } from "../helpers/property.ts";
 import { openScreen } from "../helpers/screen.ts";
 
 /** A chat's screen on a terminal that can be looked at, and changes its size. */

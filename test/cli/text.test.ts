@@ -1,5 +1,4 @@
 import { expect, test } from "bun:test";
-import fc from "fast-check";
 import { paintDiff } from "../../cli/commands/paint-diff.ts";
 import { painter, runJq } from "../../cli/output.ts";
 import { run } from "../../cli/run.ts";
@@ -7,6 +6,7 @@ import { lines, oneLine, safeJson, shellWord } from "../../cli/text.ts";
 import { CLEAN, changeRequest, failure, project, TOKEN } from "../helpers/cli-api.ts";
 import { fakeSystem } from "../helpers/cli-run.ts";
 import { changed, eventStream, logLine, SESSION_ID, session } from "../helpers/cli-sessions.ts";
+import { fc } from "../helpers/property.ts";
 
 /** What makes a terminal do something: C0 but line feed and tab, DEL, C1, direction marks, separators, tags. */
 const ACTIVE =

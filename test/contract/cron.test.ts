@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import fc from "fast-check";
 import { checkCron, isTimezone, lastDue, nextDue } from "../../src/contract/cron.ts";
+import { fc } from "../helpers/property.ts";
 
 const MINUTE = 60_000;
 /** Clocks change at these: an offset holds for a quarter of an hour. */

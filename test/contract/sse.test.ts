@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import fc from "fast-check";
 import { readEvents, type ServerEvent } from "../../src/contract/sse.ts";
+import { fc } from "../helpers/property.ts";
 
 const encode = (text: string) => new TextEncoder().encode(text);
 

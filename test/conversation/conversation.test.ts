@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
-import fc from "fast-check";
 import { Conversation } from "../../src/conversation/conversation.ts";
 import type { Message, Part, RuntimeEvent } from "../../src/conversation/events.ts";
 import { readRuntimeEvent } from "../../src/conversation/events.ts";
 import type { Happening, Snapshot } from "../../src/conversation/happening.ts";
 import type { ToolUse } from "../../src/conversation/tools.ts";
+import { fc } from "../helpers/property.ts";
 
 const ID = "ses_ours";
 const message = (id: string, change: Partial<Message> = {}): Message => ({

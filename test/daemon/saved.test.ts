@@ -12,8 +12,8 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import fc from "fast-check";
 import { killFound } from "../helpers/processes.ts";
+import { fc } from "../helpers/property.ts";
 import { CLI_TOKEN, CLONE_TOKEN, SERVICE_KEY } from "../helpers/sandbox.ts";
 import { type Life, type SavingBench, startSaving } from "../helpers/saving.ts";
 import { until } from "../helpers/until.ts";

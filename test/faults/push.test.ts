@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect } from "bun:test";
 import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import fc from "fast-check";
 import { PUSH_STEPS } from "../../src/git/options.ts";
 import { type Ran, refsOf, runClient, setRefs } from "../helpers/gateway.ts";
 import { needs } from "../helpers/needs.ts";
 import { POSTGRES } from "../helpers/postgres.ts";
 import { descendantsOf, killIfThere } from "../helpers/processes.ts";
+import { fc } from "../helpers/property.ts";
 import {
   commitBytes,
   files,
@@ -16,6 +16,7 @@ import {
   type PushPlace,
   startPushBench,
 } from "../helpers/push-bench.ts";
+import { share } from "../helpers/random.ts";
 import { until } from "../helpers/until.ts";
 
 const test = needs("a real Postgres", POSTGRES && process.platform === "linux");
@@ -27,7 +28,7 @@ type Step = (typeof STEPS)[number];
 const VICTIMS = ["server", "git", "client"] as const;
 
 /** Pushes that are killed at a random time. */
-const RUNS = Number(process.env["SVC_PROPERTY_RUNS"] ?? 20);
+const RUNS = share(20, 2000);
 
 const MAIN = "refs/heads/main";
 const NEW = "refs/heads/new";

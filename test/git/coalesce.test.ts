@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import fc from "fast-check";
 import { createShare } from "../../src/git/coalesce.ts";
+import { fc } from "../helpers/property.ts";
 
 test("nobody gets the result of a run that began before they asked, and one runs at a time", async () => {
   await fc.assert(

@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
-import fc from "fast-check";
 import { COMMIT_MESSAGE_MAX_BYTES } from "../../src/contract/limits.ts";
 import type { LoggedCommit } from "../../src/git/git.ts";
 import { BYTES, type Commit, runGit } from "../helpers/git-repo.ts";
 import { bytesOf, type Mirrored, mirrored } from "../helpers/mirrored.ts";
+import { fc } from "../helpers/property.ts";
 
 const NONE = new Uint8Array();
 const TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";

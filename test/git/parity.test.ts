@@ -1,5 +1,4 @@
 import { expect, test } from "bun:test";
-import fc from "fast-check";
 import { SvcError } from "../../src/contract/errors.ts";
 import type { Git, Repository } from "../../src/git/git.ts";
 import {
@@ -12,9 +11,11 @@ import {
   type TestRepository,
   temporary,
 } from "../helpers/git-repo.ts";
+import { fc } from "../helpers/property.ts";
+import { share } from "../helpers/random.ts";
 
 /** How many random histories are held against git; more on demand. */
-const RUNS = Number(process.env["SVC_PROPERTY_RUNS"] ?? 100);
+const RUNS = share(40, 2000);
 
 const PATHS = ["a", "b", "d", "d/x", "d/y", "d/e/z", "new/x", "l"] as const;
 

@@ -1,5 +1,15 @@
-/** From where this run draws; `SVC_PROPERTY_SEED` has the same drawn again. Tests that draw have it in their names. */
-export const SEED = Number(process.env["SVC_PROPERTY_SEED"] ?? Date.now() % 1_000_000_000);
+/**
+ * From where this run draws. The test command gives every run of a commit the same; `npm test -- --seed N` has what another
+ * run drew drawn again.
+ */
+export const SEED = Number(process.env["SVC_TEST_SEED"] ?? 1);
+
+/** How often a property or a fault is tried: some of it in every run, all of it in `npm test -- --full`. */
+export function share(usual: number, full: number): number {
+  const given = process.env["SVC_TEST_RUNS"];
+  if (given) return Number(given);
+  return process.env["SVC_TEST_FULL"] === "1" ? full : usual;
+}
 
 /** Draws a whole number from 0 up to, and without, `below`. */
 export type Random = (below: number) => number;

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import fc from "fast-check";
 import { createTail } from "../../src/sessions/events.ts";
+import { fc } from "../helpers/property.ts";
 
 const line = (text: string) => ({ at: null, source: "sandbox" as const, text });
 

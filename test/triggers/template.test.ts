@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import fc from "fast-check";
 import { names, render } from "../../src/triggers/template.ts";
+import { fc } from "../helpers/property.ts";
 
 const MAX = 64 * 1024;
 const context = {

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
-import fc from "fast-check";
 import { parse } from "smol-toml";
 import { MANIFEST_MAX_BYTES, readManifest } from "../../../src/contract/manifest/manifest.ts";
 import { type Place, placesOf } from "../../../src/contract/manifest/places.ts";
 import { isTable } from "../../../src/contract/manifest/shape.ts";
+import { fc } from "../../helpers/property.ts";
 
 /** Whatever a line of TOML may hold, and much that it may not. */
 const TOKENS = [

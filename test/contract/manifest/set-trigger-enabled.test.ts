@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import fc from "fast-check";
 import { type Manifest, readManifest } from "../../../src/contract/manifest/manifest.ts";
 import { setTriggerEnabled } from "../../../src/contract/manifest/set-trigger-enabled.ts";
 import { LAYOUTS } from "../../helpers/manifest-layouts.ts";
+import { fc } from "../../helpers/property.ts";
 
 const DIFFERENCE = /<<([^|]*)\|([^>]*)>>/g;
 

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
-import fc from "fast-check";
 import { cellsOf, pairsOf, textOf } from "../../../dashboard/pages/change-requests/diff/cells.ts";
 import { createPatchParser, type PatchFile } from "../../../dashboard/pages/change-requests/diff/patch.ts";
 import { BYTES, createRepository, type Files, runGit, temporary } from "../../helpers/git-repo.ts";
+import { fc } from "../../helpers/property.ts";
 
 /** What the server asks git for (`src/git/diff.ts`). */
 const DIFF = ["diff-tree", "-r", "--patch", "--binary", "--full-index", "--no-renames", "--no-color"];

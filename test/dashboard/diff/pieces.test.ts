@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
-import fc from "fast-check";
 import { emphasize } from "../../../dashboard/pages/change-requests/diff/emphasis.ts";
 import { countHidden, hiddenIn } from "../../../dashboard/pages/change-requests/diff/hidden.ts";
 import { languageOf, tokenize } from "../../../dashboard/pages/change-requests/diff/highlighter.ts";
 import { piecesOf } from "../../../dashboard/pages/change-requests/diff/pieces.ts";
+import { fc } from "../../helpers/property.ts";
 
 const line = fc.oneof(
   fc.string({ unit: "binary", maxLength: 40 }),

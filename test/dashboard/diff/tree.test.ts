@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
-import fc from "fast-check";
 import { type DiffFile, describe } from "../../../dashboard/pages/change-requests/diff/files.ts";
 import { createPatchParser } from "../../../dashboard/pages/change-requests/diff/patch.ts";
 import { rowsOf, type Shown } from "../../../dashboard/pages/change-requests/diff/rows.ts";
 import { treeRows } from "../../../dashboard/pages/change-requests/diff/tree.ts";
+import { fc } from "../../helpers/property.ts";
 
 function fileOf(path: string, index = 0, body = ["@@ -1 +1 @@", "-a", "+b"]): DiffFile {
   const parser = createPatchParser();
