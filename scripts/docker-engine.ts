@@ -43,6 +43,7 @@ export async function startDockerEngine(): Promise<DockerEngine | { missing: str
   if (!existsSync(ROOTFS)) return { missing: `there is no ${ROOTFS}, which .ci/run makes` };
   const giveUpTurn = await takeTurn();
   if (giveUpTurn === null) return { missing: "another test run has had its engine for too long" };
+  removeBridges();
   Bun.spawnSync(["ip", "route", "replace", "unreachable", NETWORKS]);
   const folder = mkdtempSync(join(tmpdir(), "svc-docker-"));
   const socket = join(folder, "docker.sock");
@@ -81,6 +82,16 @@ export async function startDockerEngine(): Promise<DockerEngine | { missing: str
     await stop();
     return { missing: `${error instanceof Error ? error.message : error}: ${log.trim().split("\n").at(-1)}` };
   }
+}
+
+/** An engine that was killed leaves the bridges of its networks; whoever has the turn knows that no engine of ours runs. */
+function removeBridges(): void {
+  const [first = ""] = NETWORKS.split(".");
+  const links = Bun.spawnSync(["ip", "-oneline", "-4", "address", "show"]).stdout.toString();
+  for (const [, name = ""] of links.matchAll(
+    new RegExp(`^\\d+: (br-[0-9a-f]+) +inet ${first}\\.1[89]\\.`, "gm"),
+  ))
+    Bun.spawnSync(["ip", "link", "delete", name]);
 }
 
 async function takeTurn(): Promise<(() => void) | null> {

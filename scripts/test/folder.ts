@@ -1,0 +1,132 @@
+import {
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+const PREFIX = "svc-test-run-";
+const OWNER = "owner";
+/** A process that was killed goes when what it waits for answers. */
+const KILL_MS = 10_000;
+const POLL_MS = 50;
+
+export interface RunFolder {
+  path: string;
+  /** Ends what still runs out of it, and removes it. */
+  remove(): Promise<void>;
+}
+
+/**
+ * Makes a folder for all that a run of the tests writes, and ends and removes what runs have left that were killed. Like
+ * /tmp it is open: sandboxes have users of their own.
+ * @param onLeft is called with the number of processes for each folder that was left
+ */
+export async function makeRunFolder(onLeft: (processes: number) => void): Promise<RunFolder> {
+  for (const name of readdirSync(tmpdir()).filter((name) => name.startsWith(PREFIX))) {
+    const path = join(tmpdir(), name);
+    if (!hasOwner(path)) onLeft(await clear(path));
+  }
+  const path = mkdtempSync(join(tmpdir(), PREFIX));
+  chmodSync(path, 0o1777);
+  writeFileSync(join(path, OWNER), identityOf(process.pid));
+  return {
+    path,
+    remove: async () => void (await clear(path)),
+  };
+}
+
+/** A run whose process is alive; one that has just made its folder has not written its name yet. */
+function hasOwner(path: string): boolean {
+  const owner = existsSync(join(path, OWNER)) ? readFileSync(join(path, OWNER), "utf8") : "";
+  const pid = Number(owner.split(" ")[0]);
+  return owner === "" || (pid > 0 && identityOf(pid) === owner);
+}
+
+/** The pid and when that process began, which together are never given twice; empty when there is none. */
+function identityOf(pid: number): string {
+  if (process.platform !== "linux") return isAlive(pid) ? `${pid}` : "";
+  const stat = read(`/proc/${pid}/stat`);
+  const began = stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19];
+  return began === undefined ? "" : `${pid} ${began} ${read("/proc/sys/kernel/random/boot_id").trim()}`;
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** @returns how many processes were at work in it */
+async function clear(path: string): Promise<number> {
+  const found = new Set<number>();
+  for (const end = performance.now() + KILL_MS; performance.now() < end; await Bun.sleep(POLL_MS)) {
+    const left = processesIn(path);
+    if (left.length === 0) break;
+    for (const pid of left) {
+      found.add(pid);
+      kill(pid);
+    }
+  }
+  for (const mount of mountsBelow(path).reverse()) Bun.spawnSync(["umount", "--lazy", mount]);
+  Bun.spawnSync(["chmod", "-R", "u+rwX", path], { stderr: "ignore" });
+  Bun.spawnSync(["rm", "-rf", "--one-file-system", path], { stderr: "ignore" });
+  return found.size;
+}
+
+/** Those that name the folder in their command or environment, or stand in it; and never this one. */
+function processesIn(path: string): number[] {
+  if (process.platform !== "linux") return [];
+  const names = (text: string) => text.includes(`${path}/`) || text.includes(`=${path}\0`);
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
+    .filter((pid) => {
+      const where = link(`/proc/${pid}/cwd`);
+      return (
+        where === path ||
+        where.startsWith(`${path}/`) ||
+        names(read(`/proc/${pid}/cmdline`)) ||
+        names(read(`/proc/${pid}/environ`))
+      );
+    })
+    .map(Number);
+}
+
+function kill(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch {
+    // it has just ended
+  }
+}
+
+function mountsBelow(path: string): string[] {
+  return read("/proc/self/mounts")
+    .split("\n")
+    .map((line) => line.split(" ")[1] ?? "")
+    .filter((mount) => mount.startsWith(`${path}/`));
+}
+
+function read(path: string): string {
+  try {
+    return readFileSync(path, "latin1");
+  } catch {
+    return "";
+  }
+}
+
+function link(path: string): string {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return "";
+  }
+}

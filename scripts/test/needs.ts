@@ -1,0 +1,54 @@
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, join, normalize } from "node:path";
+import { ROOT } from "../binaries.ts";
+
+/** What has to be there before a file of tests runs, and whom it cannot run beside. */
+export interface Needs {
+  /** The programs in `dist/`. */
+  binaries: boolean;
+  postgres: boolean;
+  docker: boolean;
+  browser: boolean;
+}
+
+const IMPORT = /(?:\bfrom|\bimport)\s*\(?\s*"(\.[^"\n]+)"/g;
+/** How tests name the compiled programs. */
+const DIST = /\bdist\/|\bDIST\b|\bbinariesFolder\b/;
+/** They do so only in a run against the binaries. */
+const BY_CHOICE = ["test/helpers/api.ts", "test/helpers/cli-run.ts", "test/helpers/sandbox.ts"];
+
+/** Reads a test and the helpers that it imports, directly or not: the files of tests and scripts alone. */
+export function needsOf(path: string): Needs {
+  const files = new Map<string, string>();
+  const waiting = [path];
+  for (let file = waiting.pop(); file !== undefined; file = waiting.pop()) {
+    if (files.has(file) || !/^(?:test|scripts)\/.*\.ts$/.test(file)) continue;
+    const text = read(file);
+    files.set(file, text);
+    for (const [, name = ""] of text.matchAll(IMPORT)) waiting.push(normalize(join(dirname(file), name)));
+  }
+  const [docker, browser] = [
+    files.has("test/helpers/docker-engine.ts"),
+    files.has("test/helpers/browser.ts"),
+  ];
+  const starts = ([file, text]: [string, string]) =>
+    file.startsWith("test/") && !BY_CHOICE.includes(file) && DIST.test(text);
+  return {
+    // sandboxes are made of binaries, and pages are built with them
+    binaries: docker || browser || [...files].some(starts),
+    postgres: files.has("test/helpers/postgres.ts"),
+    docker,
+    browser,
+  };
+}
+
+const texts = new Map<string, string>();
+
+function read(file: string): string {
+  const known = texts.get(file);
+  if (known !== undefined) return known;
+  // a test of imports may name files that are not there
+  const text = existsSync(join(ROOT, file)) ? readFileSync(join(ROOT, file), "utf8") : "";
+  texts.set(file, text);
+  return text;
+}

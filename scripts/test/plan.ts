@@ -1,0 +1,103 @@
+import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { Glob } from "bun";
+import { ROOT } from "../binaries.ts";
+import { CHECKS } from "../checks.ts";
+import { type Needs, needsOf } from "./needs.ts";
+
+/** Suites that run a second time, as they are, against `dist/`: a compiled binary is not the same program. */
+const ALSO_BINARIES = [
+  ...["auth", "git-http", "listener", "manifest", "server"].map((name) => `test/api/${name}.`),
+  ...["commands", "ship", "streams", "terminal"].map((name) => `test/cli/${name}.`),
+  ...["behaviour", "boot", "entrypoint", "gate"].map((name) => `test/daemon/${name}.`),
+  "test/sandboxes/docker/session.",
+];
+/** Suites about the binaries themselves, or about what only they can do. */
+const ONLY_BINARIES = [
+  ...["test/e2e/", "test/daemon/opencode"],
+  ...["test/api/git-clients.", "test/api/hostile-input."],
+];
+
+/** Suites that hold a bound in bytes of the whole process: another file's load would be in what they measure. */
+const ALONE = ["test/api/hostile-repository", "test/dashboard/budget", "test/e2e/load", "test/git/hostile"];
+
+/** One process of the test run: a check, which counts as one test, or a file of tests. */
+export type Job = { kind: "check"; name: string; command: string[]; seconds: number } | TestFile;
+export interface TestFile {
+  kind: "file";
+  name: string;
+  path: string;
+  /** Whether it runs against `dist/`. */
+  binaries: boolean;
+  needs: Needs;
+  /** How long it took when that was last written down; a guess for one that is new. */
+  seconds: number;
+}
+
+/** Whether a job runs after the others, with the machine to itself. */
+export function runsAlone(job: Job): boolean {
+  return ALONE.some((name) => job.name.startsWith(name));
+}
+
+/**
+ * Whether two jobs may run at once. An engine gives the machine networks and takes them away, and at each change of these
+ * a browser drops what it is loading (`ERR_NETWORK_CHANGED`).
+ */
+export function goTogether(one: Job, other: Job): boolean {
+  return (
+    !(needs(one, "docker") && needs(other, "browser")) && !(needs(one, "browser") && needs(other, "docker"))
+  );
+}
+
+/** Whether a job needs something. */
+export function needs(job: Job, what: keyof Needs): boolean {
+  return job.kind === "file" && (job.needs[what] || (what === "binaries" && job.binaries));
+}
+
+/**
+ * What to run, the longest first, so that the run does not end with one long file on one processor.
+ * @param patterns parts of names; none: everything.
+ */
+export function planTests(patterns: readonly string[]): Job[] {
+  const durations = readDurations();
+  const jobs = [...CHECKS.map((check): Job => ({ kind: "check", seconds: 0, ...check })), ...testFiles()];
+  return jobs
+    .filter(({ name }) => patterns.length === 0 || patterns.some((part) => name.includes(part)))
+    .map((job) => ({ ...job, seconds: durations[job.name] ?? job.seconds }))
+    .sort((a, b) => b.seconds - a.seconds);
+}
+
+function testFiles(): TestFile[] {
+  const paths = [...new Glob("test/**/*.test.ts").scanSync({ cwd: ROOT })].sort();
+  const under = (parts: string[]) => (path: string) => parts.some((part) => path.startsWith(part));
+  const [also, only] = [under(ALSO_BINARIES), under(ONLY_BINARIES)];
+  const file = (path: string, binaries: boolean): TestFile => ({
+    kind: "file",
+    name: binaries ? `${path} (binaries)` : path,
+    path,
+    binaries,
+    needs: needsOf(path),
+    seconds: statSync(join(ROOT, path)).size / BYTES_A_SECOND,
+  });
+  return paths.flatMap((path) => [
+    ...(only(path) ? [] : [file(path, false)]),
+    ...(only(path) || also(path) ? [file(path, true)] : []),
+  ]);
+}
+
+/** For a file of which nothing is known: the larger, the longer. */
+const BYTES_A_SECOND = 1_000;
+const DURATIONS = join(ROOT, "test/durations.json");
+
+function readDurations(): Readonly<Record<string, number>> {
+  return existsSync(DURATIONS) ? JSON.parse(readFileSync(DURATIONS, "utf8")) : {};
+}
+
+/** Writes down how long jobs took, in whole seconds: those of a second and more, so that the file changes seldom. */
+export function recordDurations(took: readonly { name: string; seconds: number }[]): void {
+  const longer = took
+    .filter(({ seconds }) => seconds >= 1)
+    .map(({ name, seconds }) => [name, Math.round(seconds)]);
+  const sorted = Object.fromEntries(longer.sort());
+  writeFileSync(DURATIONS, `${JSON.stringify(sorted, null, 2)}\n`);
+}

@@ -1,0 +1,88 @@
+import { existsSync, readFileSync } from "node:fs";
+import type { JobResult } from "./job.ts";
+
+/** How many of the slowest files are named. */
+const SLOWEST = 10;
+
+/** What a failure looks like as it happens: what was said, and the commands that repeat it. */
+export function failureText(result: JobResult): string {
+  const output = withoutPassed(result.output).replace(/^/gm, "      ");
+  return [`FAIL  ${result.job.name} (seed ${result.seed})`, output, ...commandsOf(result)].join("\n");
+}
+
+/**
+ * The end of a run: what this machine lacks, by name; the slowest files; one command for each failure; and in the last
+ * line the totals.
+ * @param skipsFile what `test/helpers/needs.ts` wrote: one line of JSON for each skipped test
+ */
+export function reportText(results: readonly JobResult[], skipsFile: string): string {
+  const failures = results.filter(hasFailed);
+  return [
+    ...skipLines(results, skipsFile),
+    ...slowestLines(results),
+    ...(failures.length > 0 ? ["to repeat what failed:", ...failures.flatMap(commandsOf)] : []),
+    totals(results),
+  ]
+    .map((line) => `${line}\n`)
+    .join("");
+}
+
+export function hasFailed({ failed, broken }: JobResult): boolean {
+  return broken || failed.length > 0;
+}
+
+function skipLines(results: readonly JobResult[], skipsFile: string): string[] {
+  const lines = existsSync(skipsFile) ? readFileSync(skipsFile, "utf8").trim().split("\n") : [];
+  const named = lines.filter(Boolean).map((line): { name: string; title: string } => JSON.parse(line));
+  const known = new Set(named.map(({ title }) => title));
+  const others = results.flatMap(({ skipped }) => skipped).filter((title) => !known.has(title));
+  return [
+    ...[...Map.groupBy(named, ({ name }) => name)].flatMap(([name, tests]) =>
+      group(
+        `skipped, for want of ${name}`,
+        tests.map(({ title }) => title),
+      ),
+    ),
+    ...(others.length > 0 ? group("skipped for other reasons", others) : []),
+  ];
+}
+
+function group(heading: string, titles: readonly string[]): string[] {
+  return [`${heading}: ${titles.length}`, ...titles.map((title) => `  ${title}`)];
+}
+
+function slowestLines(results: readonly JobResult[]): string[] {
+  if (results.length <= SLOWEST) return [];
+  const slowest = results.toSorted((a, b) => b.seconds - a.seconds).slice(0, SLOWEST);
+  return [
+    "the slowest:",
+    ...slowest.map(({ job, seconds }) => `  ${seconds.toFixed(1).padStart(6)} s  ${job.name}`),
+  ];
+}
+
+/** For what broke without a test, the command that runs the file. */
+function commandsOf({ job, seed, failed }: JobResult): string[] {
+  const words = ["  npm test --", "--seed", seed];
+  const name = quote(job.name);
+  if (failed.length === 0) return [[...words, name].join(" ")];
+  return failed.map((title) => [...words, "--only", quote(title), name].join(" "));
+}
+
+/** A word for a POSIX shell. */
+function quote(text: string): string {
+  return /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+}
+
+function totals(results: readonly JobResult[]): string {
+  const sum = (count: (result: JobResult) => number) =>
+    results.reduce((total, result) => total + count(result), 0);
+  const skipped = sum(({ skipped }) => skipped.length);
+  const failed = sum(({ failed, broken }) => failed.length + Number(broken));
+  const parts = [`${sum(({ passed }) => passed)} passed`, `${failed} failed`];
+  return [...parts, ...(skipped > 0 ? [`${skipped} skipped`] : [])].join(", ");
+}
+
+/** What a reader of a failure looks for: a log of CI may be cut, and the tests that passed say nothing. */
+function withoutPassed(output: string): string {
+  return output.replace(/^\(pass\) .*\n/gm, "").trim();
+}

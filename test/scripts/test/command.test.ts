@@ -1,0 +1,129 @@
+import { afterAll, expect, test } from "bun:test";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { makeRunFolder } from "../../../scripts/test/folder.ts";
+import { showProgress } from "../../../scripts/test/progress.ts";
+import { LEFT_ALONE } from "../../helpers/halting.ts";
+import { needs } from "../../helpers/needs.ts";
+import { allProcesses } from "../../helpers/processes.ts";
+
+const temporary = mkdtempSync(join(tmpdir(), "svc-command-"));
+const children: Bun.Subprocess[] = [];
+afterAll(() => {
+  for (const child of children) child.kill("SIGKILL");
+  rmSync(temporary, { recursive: true, force: true });
+});
+
+function npmTest(...argv: string[]) {
+  return Bun.spawn([process.execPath, resolve("scripts/test.ts"), ...argv], {
+    env: { ...process.env, TMPDIR: temporary, SVC_TEST_SEED: undefined },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+}
+
+test("the command runs what is asked for, as often, tells its seed first and its totals last, and leaves nothing", async () => {
+  const child = npmTest("--repeat", "3", "--load", "1", "--seed", "5", "test/slug.test");
+  const said = await new Response(child.stdout).text();
+  expect([said, await child.exited]).toEqual([expect.stringMatching(/^seed 5\n15 passed, 0 failed\n$/), 0]);
+  expect(readdirSync(temporary)).toEqual([]);
+});
+
+test("what nobody has named is said, and so is an option that there is not", async () => {
+  for (const argv of [["nothing-of-this-name"], ["--nope"]]) {
+    const child = npmTest(...argv);
+    expect([await child.exited, await new Response(child.stderr).text()]).toEqual([
+      2,
+      expect.stringContaining("npm test: "),
+    ]);
+  }
+});
+
+needs("Linux, whose /proc tells where processes are", process.platform === "linux")(
+  "what a run that was killed has left is ended and removed by the next, and a living run's is not",
+  async () => {
+    const run = join(import.meta.dir, "../../../scripts/test/folder.ts");
+    const script = `
+      process.env.TMPDIR = ${JSON.stringify(temporary)};
+      const { path } = await (await import(${JSON.stringify(run)})).makeRunFolder(() => {});
+      Bun.spawn(["sleep", "1000"], { cwd: path, detached: true, stdio: ["ignore", "ignore", "ignore"] }).unref();
+      Bun.spawn(["sh", "-c", "sleep 1001; :", path + "/x"], { detached: true, env: { TMPDIR: path }, stdio: ["ignore", "ignore", "ignore"] }).unref();
+      console.log(path);
+      setInterval(() => {}, 1000);`;
+    const begin = async () => {
+      const child = Bun.spawn([process.execPath, "-e", script], {
+        env: { ...process.env, ...LEFT_ALONE },
+        stdio: ["ignore", "pipe", "ignore"],
+      });
+      children.push(child);
+      const path = await firstLine(child.stdout);
+      mkdirSync(join(path, "closed", "inner"), { recursive: true });
+      writeFileSync(join(path, "closed", "inner", "file"), "", { mode: 0o000 });
+      return { child, path };
+    };
+    const [killed, living] = [await begin(), await begin()];
+    killed.child.kill("SIGKILL");
+    await killed.child.exited;
+
+    const left: number[] = [];
+    const next = await inTemporary(() => makeRunFolder((processes) => left.push(processes)));
+    expect(left).toEqual([3]);
+    expect([killed.path, living.path, next.path].map((path) => existsSync(path))).toEqual([
+      false,
+      true,
+      true,
+    ]);
+    expect([processesOf(killed.path), processesOf(living.path)]).toEqual([0, 2]);
+    await next.remove();
+
+    living.child.kill("SIGKILL");
+    await living.child.exited;
+    const last = await inTemporary(() => makeRunFolder((processes) => left.push(processes)));
+    expect(left).toEqual([3, 3]);
+    await last.remove();
+    expect(readdirSync(temporary)).toEqual([]);
+  },
+);
+
+test("progress is one line on a terminal, a line now and then elsewhere", () => {
+  for (const isTTY of [true, false]) {
+    const written: string[] = [];
+    let now = 0;
+    const stream = Object.assign(Object.create(process.stdout), {
+      write: (text: string) => written.push(text) > 0,
+    });
+    Object.defineProperties(stream, { isTTY: { value: isTTY }, columns: { value: 30 } });
+    const progress = showProgress(stream, 9, () => now);
+    progress.show(["a", "b"], 1, 0);
+    progress.say("FAIL x");
+    now = 60_000;
+    progress.show(["c"], 2, 1);
+    progress.end();
+    const clear = "\r\x1b[K";
+    const lines = ["1 of 9 done, 0 failed, 0.0 mi", "2 of 9 done, 1 failed, 1.0 mi"];
+    expect(written).toEqual(
+      isTTY
+        ? [`${clear}${lines[0]}`, `${clear}FAIL x\n${lines[0]}`, `${clear}${lines[1]}`, clear]
+        : ["FAIL x\n", "2 of 9 done, 1 failed, 1.0 min\n"],
+    );
+  }
+});
+
+/** Does something as a process does whose temporary files go elsewhere. */
+async function inTemporary<T>(work: () => Promise<T>): Promise<T> {
+  const before = process.env["TMPDIR"];
+  process.env["TMPDIR"] = temporary;
+  return work().finally(() => {
+    if (before === undefined) delete process.env["TMPDIR"];
+    else process.env["TMPDIR"] = before;
+  });
+}
+
+function processesOf(path: string): number {
+  return allProcesses().filter(({ environment }) => environment.includes(`TMPDIR=${path}`)).length;
+}
+
+async function firstLine(stream: ReadableStream<Uint8Array>): Promise<string> {
+  for await (const chunk of stream) return Buffer.from(chunk).toString().trim();
+  throw new Error("it said nothing");
+}

@@ -1,0 +1,93 @@
+import { expect, test } from "bun:test";
+import { readArguments } from "../../../scripts/test/arguments.ts";
+import { goTogether, needs, planTests, runsAlone } from "../../../scripts/test/plan.ts";
+
+const jobs = planTests([]);
+const job = (name: string) => jobs.find((job) => job.name.startsWith(name)) ?? expect.unreachable();
+
+test("the suites that hold a bound of the whole process have the machine to themselves", () => {
+  const alone = jobs.filter(runsAlone).map(({ name }) => name);
+  expect(alone.toSorted()).toEqual([
+    "test/api/hostile-repository.test.ts",
+    "test/dashboard/budget-diff.test.ts",
+    "test/dashboard/budget.test.ts",
+    "test/e2e/load.test.ts (binaries)",
+    "test/git/hostile.test.ts",
+  ]);
+});
+
+test("nothing runs beside a browser that has it drop what it is loading", () => {
+  const [engine, page, other] = [job("test/sandboxes/docker/"), job("test/dashboard/bud"), job("test/git/")];
+  const [chat, offline] = [job("test/e2e/dashboard-chat"), job("test/e2e/agent-offline")];
+  const pairs = [
+    [engine, page, false],
+    [chat, engine, false],
+    [offline, chat, false],
+    [engine, offline, true],
+    [page, chat, true],
+    [engine, other, true],
+    [other, page, true],
+  ] as const;
+  for (const [one, two, may] of pairs)
+    expect([one.name, two.name, goTogether(one, two)]).toEqual([one.name, two.name, may]);
+});
+
+test("what a file needs is known from what it imports", () => {
+  const needed = (name: string) =>
+    (["binaries", "postgres", "docker", "browser"] as const).filter((what) => needs(job(name), what));
+  expect(needed("test/slug")).toEqual([]);
+  expect(needed("test/jobs/gone")).toEqual(["postgres"]);
+  expect(needed("test/dashboard/budget")).toContain("browser");
+  expect(needed("test/sandboxes/docker/session")).toEqual(expect.arrayContaining(["binaries", "docker"]));
+  expect(needed("test/e2e/readme")).toContain("binaries");
+  expect(needs(job("types (tsc)"), "binaries")).toBe(false);
+});
+
+test("a few suites run twice, those about one kind of program once", () => {
+  const runs = (name: string) => jobs.filter((job) => job.name.startsWith(name)).map(({ name }) => name);
+  expect(runs("test/api/auth.").toSorted()).toEqual([
+    "test/api/auth.test.ts",
+    "test/api/auth.test.ts (binaries)",
+  ]);
+  expect(runs("test/cli/table.")).toEqual(["test/cli/table.test.ts"]);
+  expect(runs("test/e2e/start.")).toEqual(["test/e2e/start.test.ts (binaries)"]);
+  const names = jobs.map(({ name }) => name);
+  expect(new Set(names).size).toBe(names.length);
+  const twice = names.filter((name) => names.includes(`${name} (binaries)`));
+  expect(twice.length).toBeGreaterThanOrEqual(12);
+});
+
+test("the longest comes first", () => {
+  expect(jobs.map(({ seconds }) => seconds)).toEqual(
+    jobs.map(({ seconds }) => seconds).sort((a, b) => b - a),
+  );
+});
+
+const NONE = {
+  patterns: [],
+  only: null,
+  seed: null,
+  repeat: 1,
+  load: 0,
+  full: false,
+  runs: null,
+  record: false,
+};
+test.each([
+  [[], {}],
+  [["merge", "biome"], { patterns: ["merge", "biome"] }],
+  [["--seed", "0", "--only", "a b", "x"], { seed: 0, only: "a b", patterns: ["x"] }],
+  [
+    ["--repeat=50", "--load=2", "--full", "--runs", "9", "--record"],
+    { repeat: 50, load: 2, full: true, runs: 9, record: true },
+  ],
+])("arguments %p are %p", (argv, wanted) => {
+  expect(readArguments(argv)).toEqual({ ...NONE, ...wanted });
+});
+
+test.each(["--repeat 0", "--seed x", "--seed", "--only=", "--load -1", "--runs 1.5", "--nope"])(
+  "arguments %p are refused",
+  (line) => {
+    expect(() => readArguments(line.split(" "))).toThrow(/--[a-z]+/.exec(line)?.[0]);
+  },
+);
