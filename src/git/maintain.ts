@@ -77,7 +77,8 @@ async function run(engine: Engine, mirror: Mirror, args: string[], deadlineMs: n
       outputBytes: engine.limits.outputBytes,
     }),
   );
-  if (code === null) mirror.unclean = true;
+  // git says so itself when only what it had started was killed, or found a fault
+  if (code !== 0) mirror.unclean = true;
   if (code !== 0 && stopped !== "closing") {
     const words = scrub(stderr, [], Object.values(engine.directories));
     engine.log.warn({ repo: mirror.id, git: args[0], stopped, words }, "looking after a repository failed");

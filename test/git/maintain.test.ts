@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
-import { readdir, stat, utimes } from "node:fs/promises";
+import { mkdir, readdir, stat, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { cleanUp } from "../../src/git/clean-up.ts";
 import { createEngine, type Engine } from "../../src/git/engine.ts";
 import { maintain, PACKS_MAX } from "../../src/git/maintain.ts";
 import { createHosted, type Mirror, markComplete, openHosted } from "../../src/git/mirror.ts";
@@ -42,6 +43,25 @@ test("many pushes leave few packs, and nothing is lost", async () => {
   expect((await git("rev-list", "--all", "--count")).trim()).toBe("60");
   await fsck();
 }, 120_000);
+
+test("a repack that finds the disk full leaves nothing of its packs", async () => {
+  for (let push = 0; push <= PACKS_MAX; push++) await commit("refs/heads/main", push);
+  const programs = join(place.path, "programs");
+  await mkdir(programs);
+  await writeFile(
+    join(programs, "git"),
+    `#!/bin/sh\ntrap '' XFSZ\nulimit -f 0\nexec '${Bun.which("git")}' "$@"\n`,
+    { mode: 0o755 },
+  );
+  const halves = async () =>
+    (await readdir(join(mirror.directory, "objects/pack"))).filter((name) => name.includes("tmp"));
+  mirror.environment["PATH"] = `${programs}:${mirror.environment["PATH"]}`;
+  await maintain(engine, mirror);
+  expect(await halves()).not.toEqual([]);
+  await cleanUp(mirror);
+  expect(await halves()).toEqual([]);
+  await fsck();
+});
 
 test("a day later everything is put together: what refs reach stays, whoever's they are; the old rest goes", async () => {
   const kept = ["refs/heads/main", "refs/tags/v1", "refs/cr/1/head", "refs/svc/saved/x"];

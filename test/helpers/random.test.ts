@@ -1,0 +1,12 @@
+import { expect, test } from "bun:test";
+import { generator } from "./random.ts";
+
+test("the same seed draws the same numbers, another others, all of them below the bound", () => {
+  const drawn = (seed: number) => {
+    const random = generator(seed);
+    return Array.from({ length: 200 }, () => random(10));
+  };
+  expect(drawn(1)).toEqual(drawn(1));
+  expect(drawn(1)).not.toEqual(drawn(2));
+  expect(new Set(drawn(1))).toEqual(new Set([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]));
+});
