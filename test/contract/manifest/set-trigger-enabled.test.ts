@@ -3,6 +3,7 @@ import { type Manifest, readManifest } from "../../../src/contract/manifest/mani
 import { setTriggerEnabled } from "../../../src/contract/manifest/set-trigger-enabled.ts";
 import { LAYOUTS } from "../../helpers/manifest-layouts.ts";
 import { fc } from "../../helpers/property.ts";
+import { share } from "../../helpers/random.ts";
 
 const DIFFERENCE = /<<([^|]*)\|([^>]*)>>/g;
 
@@ -124,7 +125,7 @@ test("after any edit of any layout the manifest is the same but for the one flag
       expect(edited.length - start - end).toBeLessThan(30);
       return undefined;
     }),
-    { numRuns: 1500 },
+    { numRuns: share(300, 3000) },
   );
 });
 
