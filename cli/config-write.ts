@@ -1,4 +1,4 @@
-import { chmod, link, mkdir, open, readFile, realpath, rename, rm, stat, unlink } from "node:fs/promises";
+import { chmod, mkdir, open, readFile, realpath, rename, rm, stat, unlink } from "node:fs/promises";
 import { dirname } from "node:path";
 import { type Config, readConfig } from "./config.ts";
 import { CliError, systemCode } from "./failure.ts";
@@ -106,14 +106,18 @@ async function release(path: string, mark: string): Promise<void> {
   if (held === mark) await rm(path, { force: true });
 }
 
-/** A rename has one winner, so of several waiters one takes the dead lock away; a live one it caught is put back. */
+/** One waiter at a time takes a dead lock away: of two that have both found it dead, the second would take a live one. */
 async function takeAwayStale(path: string): Promise<void> {
-  const isStale = async (file: string) => Date.now() - (await stat(file)).mtimeMs > LOCK_STALE_MS;
   try {
-    if (!(await isStale(path))) return;
-    const taken = `${path}.${crypto.randomUUID().slice(0, 8)}`;
-    await rename(path, taken);
-    if (!(await isStale(taken))) await link(taken, path);
-    await unlink(taken);
+    const { mtimeMs } = await stat(path);
+    if (Date.now() - mtimeMs <= LOCK_STALE_MS) return;
+    // Of this very lock: left behind by a waiter that was killed, it is in nobody's way later.
+    const taking = `${path}.${Math.trunc(mtimeMs)}`;
+    await (await open(taking, "wx", 0o600)).close();
+    try {
+      if ((await stat(path)).mtimeMs === mtimeMs) await unlink(path);
+    } finally {
+      await unlink(taking);
+    }
   } catch {}
 }
