@@ -7,7 +7,7 @@ export async function openBrowser({ env }: System, url: string): Promise<boolean
   const chosen = env["SVC_BROWSER"] || env["BROWSER"];
   const commands = chosen ? [chosen.split(" ").filter(Boolean)] : ofThisSystem();
   for (const command of commands) {
-    if (!command[0] || !Bun.which(command[0])) continue;
+    if (!command[0] || !Bun.which(command[0], { PATH: env["PATH"] ?? "" })) continue;
     try {
       Bun.spawn([...command, url], {
         stdin: "ignore",

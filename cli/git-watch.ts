@@ -44,9 +44,9 @@ export async function watch(
     Bun.spawn(["git", ...args], {
       cwd: folder,
       env: { ...withoutRuntime(system.env), ...env },
-      stdin: hidden ? "ignore" : "inherit",
+      stdin: hidden ? "ignore" : system.stdin.fd,
       stdout: "pipe",
-      stderr: hidden ? "pipe" : "inherit",
+      stderr: hidden ? "pipe" : system.stderr.fd,
     });
   let words = "";
   const pass = async (line: string) => {
@@ -66,14 +66,14 @@ export async function watch(
   return { code: child.exitCode ?? 1, words };
 }
 
-type Child = Bun.Subprocess<"ignore" | "inherit", "pipe", "pipe" | "inherit">;
+type Child = Bun.Subprocess<"ignore" | number, "pipe", "pipe" | number>;
 type Stream = ReadableStream<Uint8Array>;
 
 async function untilEnded(
   child: Child,
   onLine: (stream: Stream, line: string) => Promise<void>,
 ): Promise<void> {
-  const streams = [child.stdout, child.stderr].filter((each) => each !== undefined);
+  const streams = [child.stdout, child.stderr].filter((each) => each instanceof ReadableStream);
   const readers = streams.map((stream) => ({ stream, reader: stream.getReader() }));
   const read = readers.map(({ stream, reader }) => eachLine(reader, (line) => onLine(stream, line)));
   await child.exited;

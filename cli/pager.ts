@@ -10,7 +10,7 @@ export async function withPager(system: System, text: AsyncIterable<string>): Pr
   const { env } = system;
   const command = (env["SVC_PAGER"] ?? env["PAGER"] ?? "less").split(" ").filter(Boolean);
   const [program] = command;
-  if (!program || program === "cat" || !Bun.which(program)) {
+  if (!program || program === "cat" || !Bun.which(program, { PATH: env["PATH"] ?? "" })) {
     for await (const part of text) await system.stdout.write(part);
     return;
   }

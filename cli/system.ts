@@ -5,6 +5,8 @@ export interface Sink {
   readonly isTTY: boolean;
   /** Width in characters; 80 where nobody knows. */
   readonly columns: number;
+  /** The descriptor that a program is given which svc starts and which writes to it by itself. */
+  readonly fd: number;
   /** @throws ReaderGone once the reader has gone. */
   write(chunk: string | Uint8Array): Promise<void>;
 }
@@ -13,8 +15,12 @@ export interface Sink {
 export interface System {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
+  /** How this very program is started again: the binary, or the runtime with the source. */
+  readonly self: readonly string[];
   readonly stdin: {
     readonly isTTY: boolean;
+    /** The descriptor that a program is given which reads from it by itself. */
+    readonly fd: number;
     /** Everything up to the end, or until `enough` says so of what came so far. */
     bytes(limit: number, enough?: (soFar: Uint8Array) => boolean): Promise<Uint8Array>;
   };
@@ -31,10 +37,14 @@ export function thisSystem(): System {
     get cwd() {
       return workingDirectory();
     },
+    get self() {
+      return selfCommand();
+    },
     stdin: {
       get isTTY() {
         return isTerminal(0);
       },
+      fd: 0,
       bytes: readStdin,
     },
     stdout: sink(1, () => Bun.stdout),
@@ -54,8 +64,14 @@ function workingDirectory(): string {
   }
 }
 
+function selfCommand(): string[] {
+  const isBinary = /^(\/\$bunfs\/|[A-Z]:[\\/]~BUN[\\/])/.test(Bun.main);
+  return isBinary ? [process.execPath] : [process.execPath, Bun.main];
+}
+
 function sink(fd: 1 | 2, file: () => typeof Bun.stdout): Sink {
   return {
+    fd,
     get isTTY() {
       return isTerminal(fd);
     },

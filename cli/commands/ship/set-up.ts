@@ -29,8 +29,10 @@ export async function setUp(
       await context.out.note(`${added} ${says}.`);
     });
   }
-  if (!(await hasHelper(tree.git, target.url))) {
-    await steps.take(`let svc sign git in to ${target.name}`, () => setHelper(tree.git, target.url));
+  if (!(await hasHelper(context.system, tree.git, target.url))) {
+    await steps.take(`let svc sign git in to ${target.name}`, () =>
+      setHelper(context.system, tree.git, target.url),
+    );
   }
   return remote;
 }
