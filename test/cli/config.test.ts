@@ -15,7 +15,8 @@ import { configPath, readConfig } from "../../cli/config.ts";
 import { updateConfig } from "../../cli/config-write.ts";
 import { normalizeUrl } from "../../cli/hosts.ts";
 import { ACCOUNT_ID, failure, fakeApi, PROJECT_ID, PROJECT_IDENTITY, TOKEN } from "../helpers/cli-api.ts";
-import { makeHome, type RunOptions, svc } from "../helpers/cli-run.ts";
+import { makeHome, type RunOptions, svc, svcProcess } from "../helpers/cli-run.ts";
+import { share } from "../helpers/random.ts";
 
 const api = fakeApi();
 const other = fakeApi();
@@ -104,25 +105,26 @@ describe("the file", () => {
     const home = makeHome();
     await Promise.all(
       Array.from({ length: 12 }, (_, n) =>
-        svc(["hosts", "add", `h${n}`, "--url", `https://h${n}.example`], { home }),
+        svcProcess(["hosts", "add", `h${n}`, "--url", `https://h${n}.example`], { home }),
       ),
     );
     expect(Object.keys(stored(home.config).hosts)).toHaveLength(12);
   });
 
   test("writers in one process take turns; a lock left by the dead is taken away", async () => {
-    const { config } = makeHome();
-    mkdirSync(dirname(config), { recursive: true });
-    writeFileSync(`${config}.lock`, "1 gone");
-    const past = new Date(Date.now() - 60_000);
-    utimesSync(`${config}.lock`, past, past);
-    await Promise.all(
-      Array.from({ length: 25 }, (_, n) =>
-        updateConfig(config, (c) => ({ ...c, hosts: { ...c.hosts, [`h${n}`]: { url: "http://x/v1" } } })),
-      ),
-    );
-    expect(Object.keys((await readConfig(config)).hosts)).toHaveLength(25);
-    expect(readdirSync(dirname(config))).toEqual(["config.json"]);
+    for (let round = share(2, 200); round > 0; round--) {
+      const { config } = makeHome();
+      const past = new Date(Date.now() - 60_000);
+      write(`${config}.lock`, "1 gone");
+      utimesSync(`${config}.lock`, past, past);
+      await Promise.all(
+        Array.from({ length: 25 }, (_, n) =>
+          updateConfig(config, (c) => ({ ...c, hosts: { ...c.hosts, [`h${n}`]: { url: "http://x/v1" } } })),
+        ),
+      );
+      expect(Object.keys((await readConfig(config)).hosts)).toHaveLength(25);
+      expect(readdirSync(dirname(config))).toEqual(["config.json"]);
+    }
   });
 
   test("is where the environment says", () => {

@@ -1,11 +1,10 @@
-import { afterAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import {
   existsSync,
   lstatSync,
   mkdirSync,
   readdirSync,
   readFileSync,
-  rmSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
@@ -25,19 +24,8 @@ const PROJECT = [
   ".svc/agentrt/skills/svc/SKILL.md",
   ".svc/agentrt/tools/preview.ts",
 ];
-const homes: ReturnType<typeof makeHome>[] = [];
-afterAll(() => {
-  for (const { home } of homes) rmSync(home, { recursive: true, force: true });
-});
-
 /** Programs without any coding agent among them. */
 const PATH = dirname(Bun.which("git") ?? "/usr/bin/git");
-
-function somebody(): ReturnType<typeof makeHome> {
-  const home = makeHome();
-  homes.push(home);
-  return home;
-}
 
 const init = (home: ReturnType<typeof makeHome>, ...args: string[]) =>
   svc(["init", ...args], { home, env: { PATH } });
@@ -66,7 +54,7 @@ function write(folder: string, files: Record<string, string>): void {
 
 describe("svc init", () => {
   test("writes what a project needs, says so file by file, and a second run changes nothing", async () => {
-    const home = somebody();
+    const home = makeHome();
     const first = await init(home);
     expect(first).toMatchObject({ code: 0, stdout: PROJECT.map((path) => `wrote\t${path}\t\n`).join("") });
     expect(filesOf(home.cwd).toSorted()).toEqual(PROJECT.toSorted());
@@ -83,7 +71,7 @@ describe("svc init", () => {
   });
 
   test("the manifest is valid, by the folder's name, and so are the lines that it has as comments", async () => {
-    const home = somebody();
+    const home = makeHome();
     const folder = join(home.cwd, 'A "fine" shop\\1');
     mkdirSync(folder);
     await svc(["init"], { home, cwd: folder, env: { PATH } });
@@ -111,7 +99,7 @@ describe("svc init", () => {
   });
 
   test("what it prints as next steps makes a commit of all that it wrote, from a folder below the top too", async () => {
-    const home = somebody();
+    const home = makeHome();
     mkdirSync(join(home.home, ".claude"));
     mkdirSync(join(home.cwd, "sub/deep"), { recursive: true });
     writeFileSync(join(home.home, ".gitconfig"), "[user]\nname = A\nemail = a@example.com\n");
@@ -153,7 +141,7 @@ describe("svc init", () => {
       { ".claude": ["Claude Code"], ".agents": ["Codex", "Cursor", "opencode"] },
     ],
   ])("finds %s, and gives each the one skill where it reads skills", async (_, folders, programs, wanted) => {
-    const home = somebody();
+    const home = makeHome();
     const bin = join(home.home, "bin");
     for (const folder of [...folders, "bin"]) mkdirSync(join(home.home, folder), { recursive: true });
     for (const program of programs) writeFileSync(join(bin, program), "#!/bin/sh\n", { mode: 0o755 });
@@ -170,7 +158,7 @@ describe("svc init", () => {
   });
 
   test("a file that is there and differs stays without a terminal, and gives way to --force alone", async () => {
-    const home = somebody();
+    const home = makeHome();
     const theirs = { "svc.toml": "svc_version = 1\n", ".svc/Dockerfile": "FROM scratch\n" };
     write(home.cwd, theirs);
     for (const flags of [[], ["--yes"], ["--dry-run"], ["--dry-run", "--force"]]) {
@@ -186,7 +174,7 @@ describe("svc init", () => {
   });
 
   test("line endings that git has changed are no difference", async () => {
-    const home = somebody();
+    const home = makeHome();
     await init(home);
     const file = join(home.cwd, "svc.toml");
     writeFileSync(file, readFileSync(file, "utf8").replaceAll("\n", "\r\n"));
@@ -194,7 +182,7 @@ describe("svc init", () => {
   });
 
   test("the folders that a manifest names are used, also when it is written anew", async () => {
-    const home = somebody();
+    const home = makeHome();
     write(home.cwd, {
       "svc.toml":
         'svc_version = 1\n[opencode]\nconfig_dir = "tools/agent"\n[sandbox]\ndockerfile = "ci/Dockerfile"\n',
@@ -217,7 +205,7 @@ describe("svc init", () => {
     ["y", "replaced"],
     ["n", "kept"],
   ])("on a terminal it shows what would change and asks: %s", async (key, action) => {
-    const home = somebody();
+    const home = makeHome();
     write(home.cwd, { "svc.toml": 'svc_version = 1\nhostile = "\u001b]0;x\u0007"\n' });
     const ran = svcOnTerminal(["init"], { home, env: { PATH } });
     await ran.shows("Replace it?");
@@ -230,7 +218,7 @@ describe("svc init", () => {
   });
 
   test("Escape at a question leaves everything as it was", async () => {
-    const home = somebody();
+    const home = makeHome();
     write(home.cwd, { "svc.toml": "svc_version = 1\n" });
     const ran = svcOnTerminal(["init"], { home, env: { PATH } });
     await ran.shows("Replace it?");
@@ -256,7 +244,7 @@ describe("svc init", () => {
     ],
     ["a pipe in a file's place", (cwd) => Bun.spawnSync(["mkfifo", join(cwd, "svc.toml")]), "no plain file"],
   ])("%s: nothing is written, there or here, and the error says what to move", async (_, prepare, words) => {
-    const home = somebody();
+    const home = makeHome();
     const outside = join(home.home, "outside");
     mkdirSync(outside);
     writeFileSync(join(outside, "x"), "theirs");
@@ -274,7 +262,7 @@ describe("svc init", () => {
   });
 
   test("what stands in the way of a coding agent's skill is told, and the rest is written", async () => {
-    const home = somebody();
+    const home = makeHome();
     const outside = join(home.home, ".claude");
     mkdirSync(outside);
     symlinkSync(outside, join(home.cwd, ".claude"));
@@ -288,7 +276,7 @@ describe("svc init", () => {
   });
 
   test("a link within the repository is followed, and a file that two ways lead to is written once", async () => {
-    const home = somebody();
+    const home = makeHome();
     for (const folder of [".claude", ".codex"]) mkdirSync(join(home.home, folder));
     mkdirSync(join(home.cwd, ".agents"));
     symlinkSync(".agents", join(home.cwd, ".claude"));
@@ -329,7 +317,7 @@ describe("svc init", () => {
       "read-only",
     ],
   ])("%s", async (_, script, code, words) => {
-    const home = somebody();
+    const home = makeHome();
     const command = `${script}; shift; code=0; "$@" || code=$?; ls -A "$PWD" >&2; exit $code`;
     const child = Bun.spawn(inNamespace(command, home.cwd, ...SVC, "init", "--json"), {
       env: { ...cliEnv(home.home), PATH: `${PATH}:/bin:/usr/sbin:/sbin` },
@@ -349,7 +337,7 @@ describe("svc init", () => {
   });
 
   test("no server is asked", async () => {
-    const home = somebody();
+    const home = makeHome();
     const system = fakeSystem({
       env: { HOME: home.home, PATH, SVC_API_URL: "http://127.0.0.1:9/v1", SVC_CLI_TOKEN: "svc_pat_x" },
       cwd: home.cwd,

@@ -1,13 +1,5 @@
-import { afterAll, describe, expect, test } from "bun:test";
-import {
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
+import { describe, expect, test } from "bun:test";
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { run } from "../../cli/run.ts";
 import { isGroup, namesOf } from "../../cli/spec.ts";
@@ -17,15 +9,9 @@ import { editDistance } from "../../src/contract/nearest.ts";
 import { fakeSystem, makeHome, type RunOptions, svc, svcOnTerminal } from "../helpers/cli-run.ts";
 import { git } from "../helpers/remote.ts";
 
-const homes: ReturnType<typeof makeHome>[] = [];
-afterAll(() => {
-  for (const { home } of homes) rmSync(home, { recursive: true, force: true });
-});
-
 /** Somebody who has told git who they are, unless `gitConfig` says otherwise. */
 function somebody(gitConfig = "[user]\nname = A\nemail = a@example.com\n"): ReturnType<typeof makeHome> {
   const home = makeHome();
-  homes.push(home);
   writeFileSync(join(home.home, ".gitconfig"), gitConfig);
   return home;
 }

@@ -27,7 +27,6 @@ async function revoke(page: Page, name: string): Promise<void> {
 const whoami = (token: string) =>
   runSvc(["whoami", "--json"], {
     env: { SVC_API_URL: `${svc.api.url}/v1`, SVC_CLI_TOKEN: token },
-    seconds: 30,
   });
 
 test("a token that is made here signs the command line in, is shown once, and opens nothing once revoked", async () => {

@@ -25,7 +25,7 @@ beforeAll(async () => {
 afterAll(() => agent?.[Symbol.asyncDispose](), 60_000);
 
 const ask = (prompt: string, ...more: string[]) =>
-  svc(["sessions", "chat", agent.id, "--prompt", prompt, ...more], { env, seconds: 60 });
+  svc(["sessions", "chat", agent.id, "--prompt", prompt, ...more], { env });
 
 describe("asking one thing", () => {
   test("gives the answer, what was done and the outcome", async () => {
@@ -77,7 +77,7 @@ describe("asking one thing", () => {
     await untilStatus(look, ["running"], 60_000);
     agent.remote.commit("main", { [file]: null });
     await agent.api.call("POST", `${place}/restart`, { body: {} });
-    const ran = await svc(["sessions", "chat", made.body.session_id, "--prompt", "x"], { env, seconds: 60 });
+    const ran = await svc(["sessions", "chat", made.body.session_id, "--prompt", "x"], { env });
     expect(ran).toMatchObject({ code: 1, stderr: expect.stringContaining('Agent not found: "nobody"') });
     await agent.api.call("DELETE", `${agent.sessions}/${made.body.session_id}`);
   });

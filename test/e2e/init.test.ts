@@ -28,7 +28,7 @@ const asks = (id: string, method: string, path: string, body?: unknown) =>
   api.call(method, `/v1/p/${id}/8000${path}`, body === undefined ? {} : { body });
 
 async function says(who: Shipper, args: string[], options: RunOptions = {}): Promise<string> {
-  const ran = await svc(args, { home: who.home, seconds: 90, ...options });
+  const ran = await svc(args, { home: who.home, ...options });
   expect({ args, code: ran.code, stderr: ran.code === 0 ? "" : ran.stderr }).toEqual({
     args,
     code: 0,

@@ -1,15 +1,31 @@
-import { mkdirSync, mkdtempSync } from "node:fs";
+import { afterAll } from "bun:test";
+import {
+  closeSync,
+  fstatSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readSync,
+  realpathSync,
+  rmSync,
+  writeSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { run } from "../../cli/run.ts";
 import type { Sink, System } from "../../cli/system.ts";
+import { AGAINST_BINARIES } from "./api.ts";
+import { until } from "./until.ts";
 
 const ROOT = join(import.meta.dir, "../..");
 
-/** The client under test: the source, or `dist/svc` when the suite runs against the binaries. */
-export const SVC: readonly string[] =
-  process.env["SVC_TEST_DIST"] === "1"
-    ? [join(ROOT, "dist/svc")]
-    : [process.execPath, join(ROOT, "cli/main.ts")];
+/** The client as a program: the source, or `dist/svc` when the suite runs against the binaries. */
+export const SVC: readonly string[] = AGAINST_BINARIES
+  ? [join(ROOT, "dist/svc")]
+  : [process.execPath, join(ROOT, "cli/main.ts")];
+
+/** Ends what hangs, so that it does not outlive the test. */
+const HANGS_MS = 150_000;
 
 export interface Ran {
   code: number | null;
@@ -18,9 +34,15 @@ export interface Ran {
   stderr: string;
 }
 
-/** A home of its own with nothing in it, and a working directory beside it. */
+const homes: string[] = [];
+afterAll(() => {
+  for (const home of homes) rmSync(home, { recursive: true, force: true });
+});
+
+/** A home of its own with nothing in it, and a working directory beside it, until the file's tests are over. */
 export function makeHome(): { home: string; cwd: string; config: string } {
   const home = mkdtempSync(join(tmpdir(), "svc-cli-"));
+  homes.push(home);
   const cwd = join(home, "work");
   mkdirSync(cwd);
   return { home, cwd, config: join(home, ".config/svc/config.json") };
@@ -31,8 +53,6 @@ export interface RunOptions {
   env?: Record<string, string>;
   cwd?: string;
   stdin?: string | Uint8Array;
-  /** How long it may take; 15 if left out. */
-  seconds?: number;
 }
 
 /** Nothing of this machine's environment reaches the client but where programs are. */
@@ -40,19 +60,77 @@ export function cliEnv(home: string, env: Record<string, string> = {}): Record<s
   return { PATH: process.env["PATH"] ?? "", HOME: home, TERM: "xterm-256color", ...env };
 }
 
-/** Runs `svc` as a process with pipes for streams. */
+/** Runs a line of `svc`, away from a terminal: in this process, where the suite does not run against the binaries. */
 export async function svc(args: readonly string[], options: RunOptions = {}): Promise<Ran> {
+  if (AGAINST_BINARIES) return svcProcess(args, options);
   const home = options.home ?? makeHome();
-  const child = Bun.spawn([...SVC, ...args], {
+  const [out, err] = [openStream(), openStream()];
+  const nothing = openSync("/dev/null", "r");
+  try {
+    const system: System = {
+      env: cliEnv(home.home, options.env),
+      cwd: realpathSync(options.cwd ?? home.cwd),
+      self: SVC,
+      stdin: { isTTY: false, fd: nothing, bytes: stdinOf(options.stdin) },
+      stdout: out.sink,
+      stderr: err.sink,
+      now: Date.now,
+      fetch: (url, init) => fetch(url, init),
+    };
+    return { code: await run(system, args), signal: null, stdout: out.text(), stderr: err.text() };
+  } finally {
+    for (const fd of [out.sink.fd, err.sink.fd, nothing]) closeSync(fd);
+  }
+}
+
+/** A stream away from a terminal, for svc and for the programs that it starts. */
+function openStream(): { sink: Sink; text(): string } {
+  const folder = mkdtempSync(join(tmpdir(), "svc-stream-"));
+  const fd = openSync(join(folder, "written"), "ax+");
+  rmSync(folder, { recursive: true });
+  return {
+    sink: {
+      isTTY: false,
+      columns: 80,
+      fd,
+      async write(chunk) {
+        writeSync(fd, Buffer.from(chunk as string));
+      },
+    },
+    text() {
+      const bytes = Buffer.alloc(fstatSync(fd).size);
+      readSync(fd, bytes, 0, bytes.byteLength, 0);
+      return bytes.toString();
+    },
+  };
+}
+
+function stdinOf(given: RunOptions["stdin"] = ""): System["stdin"]["bytes"] {
+  const bytes = Buffer.from(given as string);
+  return async (limit) => {
+    if (bytes.byteLength > limit) throw new RangeError("standard input is too large");
+    return bytes;
+  };
+}
+
+/** Runs `svc` as a process with pipes for streams: for what is about the process, and what needs one. */
+export async function svcProcess(args: readonly string[], options: RunOptions = {}): Promise<Ran> {
+  const child = spawnSvc(args, options);
+  const [stdout, stderr] = await Promise.all([textOf(child.stdout), textOf(child.stderr), child.exited]);
+  return { code: child.exitCode, signal: child.signalCode, stdout, stderr };
+}
+
+/** The process alone, for a test that does something to it while it runs. */
+export function spawnSvc(args: readonly string[], options: RunOptions = {}) {
+  const home = options.home ?? makeHome();
+  return Bun.spawn([...SVC, ...args], {
     cwd: options.cwd ?? home.cwd,
     env: cliEnv(home.home, options.env),
     stdin: options.stdin === undefined ? "ignore" : new Blob([options.stdin as Uint8Array<ArrayBuffer>]),
     stdout: "pipe",
     stderr: "pipe",
-    timeout: (options.seconds ?? 15) * 1000,
+    timeout: HANGS_MS,
   });
-  const [stdout, stderr] = await Promise.all([textOf(child.stdout), textOf(child.stderr), child.exited]);
-  return { code: child.exitCode, signal: child.signalCode, stdout, stderr };
 }
 
 /** Runs git as a person whose home this is: with their settings and credential helpers, and nobody to ask. */
@@ -78,45 +156,53 @@ export interface TerminalRun {
   /** Waits until the terminal shows this. */
   shows(text: string | RegExp): Promise<void>;
   type(keys: string): void;
-  exited: Promise<{ code: number | null; signal: NodeJS.Signals | number | null }>;
+  /** Once it has ended, and all that it drew has come. */
+  exited: Promise<Ended>;
 }
+
+type Ended = Pick<Ran, "code" | "signal">;
 
 /** Runs `svc` on a pseudo-terminal, which is all three of its streams. */
 export function svcOnTerminal(args: readonly string[], options: RunOptions = {}): TerminalRun {
-  const home = options.home ?? makeHome();
   let drawn = "";
   const decoder = new TextDecoder();
-  const child = Bun.spawn([...SVC, ...args], {
-    cwd: options.cwd ?? home.cwd,
-    env: cliEnv(home.home, options.env),
-    terminal: {
-      cols: 100,
-      rows: 30,
-      data(_, bytes) {
-        drawn += decoder.decode(bytes, { stream: true });
-      },
-    },
-    timeout: 15_000,
-  });
-  const exited = child.exited.then(async () => {
-    await Bun.sleep(20);
-    child.terminal?.close();
-    return { code: child.exitCode, signal: child.signalCode };
+  const { child, exited } = spawnOnTerminal([...SVC, ...args], options, [100, 30], (bytes) => {
+    drawn += decoder.decode(bytes, { stream: true });
   });
   return {
     screen: () => drawn,
-    async shows(text) {
-      const deadline = Date.now() + 8000;
-      while (typeof text === "string" ? !drawn.includes(text) : !text.test(drawn)) {
-        if (Date.now() > deadline) throw new Error(`the terminal never showed ${text}; it shows:\n${drawn}`);
-        await Bun.sleep(10);
-      }
-    },
+    shows: (text) =>
+      until(
+        () => `the terminal shows ${text}; it shows:\n${drawn}`,
+        () => (typeof text === "string" ? drawn.includes(text) : text.test(drawn)),
+      ),
     type: (keys) => {
       child.terminal?.write(keys);
     },
     exited,
   };
+}
+
+/** Starts a command on a pseudo-terminal. */
+export function spawnOnTerminal(
+  command: readonly string[],
+  options: RunOptions,
+  [cols, rows]: [number, number],
+  data: (bytes: Uint8Array) => void,
+): { child: Bun.Subprocess; exited: Promise<Ended> } {
+  const home = options.home ?? makeHome();
+  const drained = Promise.withResolvers<void>();
+  const child = Bun.spawn([...command], {
+    cwd: options.cwd ?? home.cwd,
+    env: cliEnv(home.home, options.env),
+    terminal: { cols, rows, data: (_, bytes) => data(bytes), exit: () => drained.resolve() },
+    timeout: HANGS_MS,
+  });
+  const exited = Promise.all([child.exited, drained.promise]).then(() => {
+    child.terminal?.close();
+    return { code: child.exitCode, signal: child.signalCode };
+  });
+  return { child, exited };
 }
 
 export interface FakeSystem extends System {
@@ -136,6 +222,7 @@ export function fakeSystem(
   const sink = (into: Uint8Array[], isTTY: boolean): Sink => ({
     isTTY,
     columns: options.columns ?? 80,
+    fd: 2,
     async write(chunk) {
       into.push(Buffer.from(chunk as string));
     },
@@ -143,7 +230,9 @@ export function fakeSystem(
   return {
     env: options.env ?? {},
     cwd: options.cwd ?? tmpdir(),
+    self: SVC,
     stdin: {
+      fd: 0,
       isTTY: options.tty?.stdin ?? false,
       bytes: async () => Buffer.from(options.stdin ?? ""),
     },

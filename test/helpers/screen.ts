@@ -1,6 +1,7 @@
 import { UnicodeGraphemesAddon } from "@xterm/addon-unicode-graphemes";
 import { Terminal } from "@xterm/headless";
-import { cliEnv, makeHome, type RunOptions, SVC } from "./cli-run.ts";
+import { type RunOptions, SVC, spawnOnTerminal, type TerminalRun } from "./cli-run.ts";
+import { until } from "./until.ts";
 
 /** A terminal without a window: what was written to it, and what it shows. */
 export interface ShownScreen {
@@ -65,39 +66,22 @@ export function openScreen(columns = 80, rows = 24): ShownScreen {
 }
 
 export interface ScreenRun
-  extends Pick<ShownScreen, "lines" | "beforeCursor" | "titles" | "bells" | "marksPastes"> {
+  extends Pick<ShownScreen, "lines" | "beforeCursor" | "titles" | "bells" | "marksPastes">,
+    Pick<TerminalRun, "type" | "exited"> {
   /** Waits until a line that is shown holds this. */
   shows(text: string | RegExp): Promise<void>;
-  type(keys: string): void;
   resize(columns: number, rows: number): void;
   kill(signal: NodeJS.Signals): void;
-  exited: Promise<{ code: number | null; signal: NodeJS.Signals | number | null }>;
 }
-
-/** How long a chat may take on a machine that has other things to do. */
-const SHOWN_WITHIN_MS = 20_000;
-const RUN_MS = 60_000;
 
 /** Runs `svc` on a pseudo-terminal whose screen can be looked at. */
 export const svcOnScreen = (args: readonly string[], options: RunOptions = {}): ScreenRun =>
   onScreen([...SVC, ...args], options);
 
 /** The same with any command. */
-export function onScreen(command: string[], options: RunOptions = {}): ScreenRun {
-  const home = options.home ?? makeHome();
-  const [cols, rows] = [80, 24];
-  const screen = openScreen(cols, rows);
-  const child = Bun.spawn(command, {
-    cwd: options.cwd ?? home.cwd,
-    env: cliEnv(home.home, options.env),
-    terminal: { cols, rows, data: (_, bytes) => screen.write(bytes) },
-    timeout: RUN_MS,
-  });
-  const exited = child.exited.then(async () => {
-    await Bun.sleep(20);
-    child.terminal?.close();
-    return { code: child.exitCode, signal: child.signalCode };
-  });
+export function onScreen(command: readonly string[], options: RunOptions = {}): ScreenRun {
+  const screen = openScreen();
+  const { child, exited } = spawnOnTerminal(command, options, [80, 24], screen.write);
   return {
     lines: screen.lines,
     beforeCursor: screen.beforeCursor,
@@ -109,13 +93,14 @@ export function onScreen(command: string[], options: RunOptions = {}): ScreenRun
       return screen.marksPastes;
     },
     async shows(text) {
-      const deadline = Date.now() + SHOWN_WITHIN_MS;
-      for (;;) {
-        const shown = (await screen.lines()).join("\n");
-        if (typeof text === "string" ? shown.includes(text) : text.test(shown)) return;
-        if (Date.now() > deadline) throw new Error(`the terminal never showed ${text}; it shows:\n${shown}`);
-        await Bun.sleep(15);
-      }
+      let shown = "";
+      await until(
+        () => `the terminal shows ${text}; it shows:\n${shown}`,
+        async () => {
+          shown = (await screen.lines()).join("\n");
+          return typeof text === "string" ? shown.includes(text) : text.test(shown);
+        },
+      );
     },
     type: (keys) => {
       child.terminal?.write(keys);
