@@ -3,9 +3,10 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node
 import { dirname, join } from "node:path";
 import { type Api, startApi } from "../helpers/api.ts";
 import { fakeApi, ME, TOKEN } from "../helpers/cli-api.ts";
-import { cliEnv, makeHome, SVC, svc, textOf } from "../helpers/cli-run.ts";
+import { makeHome, spawnSvc, svc, textOf } from "../helpers/cli-run.ts";
 import { git, Remote } from "../helpers/remote.ts";
 import { type Shipper, shipper } from "../helpers/shipping.ts";
+import { until } from "../helpers/until.ts";
 
 let api: Api;
 beforeAll(async () => {
@@ -17,6 +18,21 @@ const FIRST = ["--yes"];
 const projects = async (): Promise<{ name: string; project_id: string }[]> =>
   (await api.call("GET", "/v1/projects?limit=200")).body.projects;
 const gateway = (id: unknown) => `${api.url}/v1/git/${id}.git`;
+
+let settled: Shipper | undefined;
+/** Somebody who has shipped main before, with nothing but `a` in it at first: for what begins there and may go on there. */
+async function begun(): Promise<Shipper> {
+  if (settled === undefined) {
+    settled = shipper(api);
+    settled.commit({ a: "1\n" });
+    await settled.shipped(...FIRST, "--name", "Begun");
+  }
+  rmSync(join(settled.cwd, ".git/hooks"), { recursive: true, force: true });
+  settled.git("switch", "--quiet", "--discard-changes", "main");
+  settled.git("clean", "--quiet", "--force", "-d", "--exclude=.svc");
+  return settled;
+}
+
 /** The branches that the server has, asked as a client asks. */
 async function branchesOf(who: Shipper, remote = "origin"): Promise<Record<string, string>> {
   const { code, out, err } = await who.asks("ls-remote", "--heads", remote);
@@ -33,9 +49,11 @@ async function branchesOf(who: Shipper, remote = "origin"): Promise<Record<strin
 }
 
 describe("the first run", () => {
-  test("makes the project, the link, the remote and the helper, and pushes; later runs push", async () => {
-    const who = shipper(api);
-    const first = who.commit({ a: "1\n" });
+  test("makes the project, the link, the remote and the helper, and pushes; later runs push, and plain git too", async () => {
+    const log = join(makeHome().home, "helper.log");
+    const gitConfig = `[credential]\nhelper = "!f() { cat >> ${log}; }; f"\n`;
+    const who = shipper(api, { gitConfig });
+    const first = who.commit({ a: "1\n", "svc.toml": 'svc_version = 1\n[project]\nname = "x"\n' });
     const ran = await who.shipped(...FIRST, "--name", "The Shop");
     const { project_id } = ran;
     expect(ran).toEqual({
@@ -78,37 +96,14 @@ describe("the first run", () => {
     expect((await projects()).filter(({ name }) => name === "The Shop")).toHaveLength(1);
     const { body } = await api.call("GET", `/v1/projects/${project_id}`);
     expect(body).toMatchObject({ managed: true, default_branch: "main", name: "The Shop" });
-  }, 120_000);
 
-  test("plain git goes on from there: pull, push, and no other helper is given the token", async () => {
-    const who = shipper(api);
-    const log = join(who.home.home, "helper.log");
-    who.commit({ a: "1\n" });
-    writeFileSync(
-      join(who.home.home, ".gitconfig"),
-      `[user]\nname = A\nemail = a@example.com\n[credential]\nhelper = "!f() { cat >> ${log}; }; f"\n`,
-    );
-    await who.shipped(...FIRST);
-    who.commit({ b: "2\n" });
+    who.commit({ c: "3\n" });
     for (const command of ["push", "pull", "fetch"]) {
       expect(await who.asks(command)).toMatchObject({ code: 0, err: expect.not.stringContaining("fatal") });
     }
+    // No other helper is given the token.
     expect(existsSync(log)).toBe(false);
-  }, 120_000);
-
-  test("takes its name from --name, else svc.toml, else the folder", async () => {
-    const rows: [string[], Record<string, string>, string][] = [
-      [[], {}, "work"],
-      [[], { "svc.toml": 'svc_version = 1\n[project]\nname = "From the manifest"\n' }, "From the manifest"],
-      [["--name", "Given"], { "svc.toml": 'svc_version = 1\n[project]\nname = "x"\n' }, "Given"],
-    ];
-    for (const [args, files, name] of rows) {
-      const who = shipper(api);
-      who.commit({ a: "1\n", ...files });
-      const { project_id } = await who.shipped(...FIRST, ...args);
-      expect((await projects()).find((each) => each.project_id === project_id)?.name).toBe(name);
-    }
-  }, 120_000);
+  });
 
   test("without a terminal and without --yes it makes nothing and says so", async () => {
     const who = shipper(api);
@@ -121,11 +116,16 @@ describe("the first run", () => {
     expect(existsSync(join(who.cwd, ".svc"))).toBe(false);
   });
 
-  test("leaves another origin alone and adds the remote svc", async () => {
+  test("leaves another origin alone and adds the remote svc; stops before it makes anything where that is taken", async () => {
     const who = shipper(api);
     const tip = who.commit({ a: "1\n" });
     who.git("remote", "add", "origin", "https://me:secret@git.example.com/shop.git");
-    const { code, stderr, stdout } = await who.ship(FIRST);
+    who.git("remote", "add", "svc", "https://git.example.com/other.git");
+    const taken = await who.ship([...FIRST, "--name", "Both taken"]);
+    expect([taken.code, taken.stderr]).toEqual([1, expect.stringContaining("git remote rename svc")]);
+    expect((await projects()).filter(({ name }) => name === "Both taken")).toHaveLength(0);
+    who.git("remote", "rename", "svc", "other");
+    const { code, stderr, stdout } = await who.ship([...FIRST, "--name", "Both taken"]);
     expect(code).toBe(0);
     expect(stderr).toContain("origin stays as it is: https://git.example.com/shop.git");
     expect(stderr + stdout).not.toContain("secret");
@@ -133,23 +133,7 @@ describe("the first run", () => {
     expect(await branchesOf(who, "svc")).toEqual({ main: tip });
     who.commit({ b: "2\n" });
     expect(await who.shipped()).toMatchObject({ remote: "svc", pushed: true });
-  }, 120_000);
-
-  test("stops where origin and svc are both taken, and the next run goes on with the same project", async () => {
-    const who = shipper(api);
-    who.commit({ a: "1\n" });
-    who.git("remote", "add", "origin", "https://git.example.com/shop.git");
-    who.git("remote", "add", "svc", "https://git.example.com/other.git");
-    const ran = await who.ship([...FIRST, "--name", "Both taken"]);
-    expect(ran.code).toBe(1);
-    expect(ran.stderr).toContain("git remote rename svc");
-    expect((await projects()).filter(({ name }) => name === "Both taken")).toHaveLength(0);
-    who.git("remote", "rename", "svc", "other");
-    expect(await who.shipped(...FIRST, "--name", "Both taken")).toMatchObject({
-      remote: "svc",
-      pushed: true,
-    });
-  }, 120_000);
+  });
 
   test("goes on where it stopped when the push failed, with the same project", async () => {
     const who = shipper(api);
@@ -163,7 +147,7 @@ describe("the first run", () => {
     rmSync(join(who.cwd, ".git/hooks/pre-push"));
     expect(await who.shipped()).toMatchObject({ created: false, pushed: true, commit_sha: tip });
     expect((await projects()).filter(({ name }) => name === "Twice")).toHaveLength(1);
-  }, 120_000);
+  });
 
   test("makes no project where it could not be linked", async () => {
     const who = shipper(api);
@@ -188,29 +172,25 @@ describe("the first run", () => {
     expect(ran).toMatchObject({ created: true, pushed: true, branch: "trunk" });
     expect(who.git("log", "--format=%s")).toBe("Begin");
     expect(who.git("ls-tree", "-r", "--name-only", "HEAD")).toBe("a\nb/c");
-  }, 120_000);
-
-  test("works from a folder below: link and manifest are those of the top", async () => {
-    const who = shipper(api);
-    who.commit({ "deep/a": "1\n", "svc.toml": 'svc_version = 1\n[project]\nname = "Deep"\n' });
-    const { stdout } = await who.ship([...FIRST, "--json"], { cwd: join(who.cwd, "deep") });
-    expect(JSON.parse(stdout)).toMatchObject({ project_slug: "deep", created: true });
-    expect(existsSync(join(who.cwd, ".svc/link.json"))).toBe(true);
   });
 
-  test("a link above the repository is that of another one", async () => {
+  test("works from a folder below: link, manifest and name are those of the top; a repository within has its own", async () => {
     const who = shipper(api);
-    who.commit({ a: "1\n" });
-    const outer = await who.shipped(...FIRST, "--name", "Outer");
-    const inner = join(who.cwd, "inner");
-    mkdirSync(inner);
-    git(["-C", inner, "init", "--quiet", "-b", "main"]);
-    git(["-C", inner, "commit", "--quiet", "--allow-empty", "-m", "x"]);
-    const { stdout } = await who.ship([...FIRST, "--json"], { cwd: inner });
-    const made = JSON.parse(stdout);
-    expect(made).toMatchObject({ created: true, project_slug: "inner" });
-    expect(made.project_id).not.toBe(outer["project_id"]);
-  }, 120_000);
+    who.commit({ "deep/a": "1\n", "svc.toml": 'svc_version = 1\n[project]\nname = "From the manifest"\n' });
+    const outer = JSON.parse((await who.ship([...FIRST, "--json"], { cwd: join(who.cwd, "deep") })).stdout);
+    expect(outer).toMatchObject({ project_slug: "from-the-manifest", created: true });
+    expect(existsSync(join(who.cwd, ".svc/link.json"))).toBe(true);
+    const within = join(who.cwd, "Inner one");
+    mkdirSync(within);
+    git(["-C", within, "init", "--quiet", "-b", "main"]);
+    git(["-C", within, "commit", "--quiet", "--allow-empty", "-m", "x"]);
+    const inner = JSON.parse((await who.ship([...FIRST, "--json"], { cwd: within })).stdout);
+    expect(inner).toMatchObject({ created: true, project_slug: "inner-one" });
+    const names = (await projects()).filter(({ project_id }) =>
+      [outer.project_id, inner.project_id].includes(project_id),
+    );
+    expect(names.map(({ name }) => name).toSorted()).toEqual(["From the manifest", "Inner one"]);
+  });
 });
 
 describe("--dry-run says everything and does nothing", () => {
@@ -221,7 +201,7 @@ describe("--dry-run says everything and does nothing", () => {
     who.git("--no-optional-locks", "status", "--porcelain"),
   ];
 
-  test("before the first run, and after it", async () => {
+  test("before the first run, and after it, and a refusal as a real run has it", async () => {
     const who = shipper(api);
     who.commit({ a: "1\n" });
     who.write({ b: "2\n" });
@@ -249,7 +229,11 @@ describe("--dry-run says everything and does nothing", () => {
     await who.shipped();
     expect((await who.ship(["--dry-run"])).stdout).toStartWith("Would push nothing: main (");
     expect(await who.shipped("--dry-run")).toMatchObject({ pushed: false, dry_run: true });
-  }, 120_000);
+
+    who.git("commit", "--quiet", "--amend", "-m", "rewritten");
+    const { code, stderr } = await who.ship(["--dry-run"]);
+    expect([code, stderr.includes("git pull --rebase origin main")]).toEqual([1, true]);
+  });
 
   test("in a folder that is no repository", async () => {
     const who = shipper(api, { branch: null });
@@ -259,22 +243,12 @@ describe("--dry-run says everything and does nothing", () => {
     expect(stdout).toStartWith(`Would make ${who.cwd} a git repository\nWould commit `);
     expect(existsSync(join(who.cwd, ".git"))).toBe(false);
   });
-
-  test("a refusal is told as that of a real run", async () => {
-    const who = shipper(api);
-    who.commit({ a: "1\n" });
-    await who.shipped(...FIRST);
-    who.git("commit", "--quiet", "--amend", "-m", "rewritten");
-    const { code, stderr } = await who.ship(["--dry-run"]);
-    expect([code, stderr.includes("git pull --rebase origin main")]).toEqual([1, true]);
-  }, 120_000);
 });
 
 describe("what is not committed", () => {
   test("is listed, bounded and without control characters, and stays behind", async () => {
-    const who = shipper(api);
-    const tip = who.commit({ a: "1\n" });
-    await who.shipped(...FIRST);
+    const who = await begun();
+    const tip = who.git("rev-parse", "HEAD");
     rmSync(join(who.cwd, ".svc"), { recursive: true });
     who.git("config", "remote.origin.fetch", "+refs/heads/*:refs/remotes/origin/*");
     who.write({
@@ -290,14 +264,13 @@ describe("what is not committed", () => {
     );
     expect(stderr).toContain("  and 12 more\n");
     expect(stderr).not.toMatch(/\x1b|\x07/);
-    expect(await branchesOf(who)).toEqual({ main: tip });
+    expect(await branchesOf(who)).toMatchObject({ main: tip });
     expect(who.git("status", "--porcelain", "f0")).toBe("A  f0");
-  }, 120_000);
+  });
 
   test("is committed as a whole with --commit, from wherever it is said, with the user's hooks", async () => {
-    const who = shipper(api);
-    who.commit({ a: "1\n", gone: "x\n", ".gitignore": "ignored\n" });
-    await who.shipped(...FIRST);
+    const who = await begun();
+    who.commit({ gone: "x\n", ".gitignore": "ignored\n" });
     rmSync(join(who.cwd, "gone"));
     who.write({ a: "2\n", "new/b": "3\n", ignored: "4\n" });
     who.hook("pre-commit", "echo from the hook");
@@ -310,9 +283,9 @@ describe("what is not committed", () => {
       "a",
       "new/b",
     ]);
-    expect(await branchesOf(who)).toEqual({ main: who.git("rev-parse", "HEAD") });
+    expect(await branchesOf(who)).toMatchObject({ main: who.git("rev-parse", "HEAD") });
     expect(await who.shipped("--commit")).toMatchObject({ pushed: false });
-  }, 120_000);
+  });
 
   test("stays uncommitted when a hook refuses, and nothing is pushed or made", async () => {
     const who = shipper(api);
@@ -328,7 +301,7 @@ describe("what is not committed", () => {
       message: expect.stringContaining("the linter says no"),
     });
     expect((await projects()).filter(({ name }) => name === "Hooked")).toHaveLength(0);
-  }, 120_000);
+  });
 });
 
 describe("svc.toml", () => {
@@ -361,20 +334,14 @@ describe("svc.toml", () => {
     expect(json.error.code).toBe("manifest_invalid");
   });
 
-  test("with warnings is shipped, and they are shown", async () => {
-    const who = shipper(api);
+  test("with warnings is shipped, and read as it is shipped: of the commit, or of the files that --commit takes", async () => {
+    const who = await begun();
     who.commit({ "svc.toml": "svc_version = 1\n[typo]\n" });
-    const { code, stderr } = await who.ship(FIRST);
+    const { code, stderr } = await who.ship();
     expect([code, stderr]).toEqual([
       0,
       expect.stringContaining("warning: svc.toml:2:2: typo is not known here"),
     ]);
-  });
-
-  test("is read as it is shipped: of the commit, or of the files that --commit takes", async () => {
-    const who = shipper(api);
-    who.commit({ "svc.toml": "svc_version = 1\n" });
-    await who.shipped(...FIRST);
     who.write({ "svc.toml": "broken" });
     expect((await who.ship()).code).toBe(0);
     expect((await who.ship(["--commit"])).stderr).toContain("svc.toml:1:1");
@@ -383,7 +350,7 @@ describe("svc.toml", () => {
     expect((await who.ship()).stderr).toContain("svc.toml:1:1");
     who.write({ "svc.toml": "svc_version = 1\n" });
     expect(await who.shipped("--commit")).toMatchObject({ pushed: true });
-  }, 120_000);
+  });
 
   test("that is no plain file, or too large, stops the run", async () => {
     const who = shipper(api);
@@ -479,23 +446,23 @@ describe("where nothing can be shipped from, it says what to do", () => {
 
 describe("branches", () => {
   test("another than the default one is pushed to its own name, with the way on", async () => {
-    const who = shipper(api);
-    const main = who.commit({ a: "1\n" });
-    await who.shipped(...FIRST);
+    const who = await begun();
+    const main = who.git("rev-parse", "HEAD");
     who.git("switch", "--quiet", "-c", "fix/it");
     const tip = who.commit({ b: "2\n" });
     const ran = await who.ship();
     expect(ran.code).toBe(0);
     expect(ran.stderr).toContain('svc cr open --title "…" --head fix/it');
-    expect(await branchesOf(who)).toEqual({ main, "fix/it": tip });
+    expect(await branchesOf(who)).toMatchObject({ main, "fix/it": tip });
     const cr = await svc(["cr", "open", "--title", "T", "--json=head_ref,base_ref"], { home: who.home });
     expect(JSON.parse(cr.stdout)).toEqual({ head_ref: "fix/it", base_ref: "main" });
-  }, 120_000);
+  });
 
   test("are names to git and to the terminal, whatever they are", async () => {
-    const who = shipper(api);
-    const main = who.commit({ a: "1\n" });
-    await who.shipped(...FIRST);
+    const who = await begun();
+    const main = who.git("rev-parse", "HEAD");
+    const before = Object.keys(await branchesOf(who));
+    const taken: string[] = [];
     const names = [
       "$(touch${IFS}pwned)",
       "a;touch${IFS}pwned",
@@ -509,14 +476,12 @@ describe("branches", () => {
       who.git("symbolic-ref", "HEAD", `refs/heads/${name}`);
       const { code, stdout, stderr } = await who.ship();
       expect(stdout + stderr).not.toContain("\u202e");
-      if (code === 0) expect(Object.keys(await branchesOf(who))).toContain(name);
+      if (code === 0) taken.push(name);
       else expect([name, stderr]).toEqual([name, expect.stringContaining("refused it")]);
     }
-    expect(Object.keys(await branchesOf(who)).every((name) => name === "main" || names.includes(name))).toBe(
-      true,
-    );
+    expect(Object.keys(await branchesOf(who)).toSorted()).toEqual([...before, ...taken].toSorted());
     expect(existsSync(join(who.cwd, "pwned"))).toBe(false);
-  }, 120_000);
+  });
 
   test("wait for a default branch that is empty yet", async () => {
     const who = shipper(api, { branch: "master" });
@@ -527,7 +492,7 @@ describe("branches", () => {
     expect([code, stderr]).toEqual([1, expect.stringContaining("git branch -m main")]);
     who.git("branch", "-m", "main");
     expect(await who.shipped()).toMatchObject({ pushed: true, branch: "main" });
-  }, 120_000);
+  });
 });
 
 describe("refusals", () => {
@@ -550,18 +515,23 @@ describe("refusals", () => {
     });
     who.git("switch", "--quiet", "-c", "fix");
     expect(await who.shipped()).toMatchObject({ branch: "fix", pushed: true });
-  }, 120_000);
+  });
 
-  test("commits that only the other side has: pull, then ship", async () => {
-    const who = shipper(api);
-    who.commit({ a: "1\n" });
-    const { project_id } = await who.shipped(...FIRST);
+  test("commits that only a clone has, which is known by the gateway's address and linked: pull, then ship", async () => {
+    const who = await begun();
+    const { project_id } = await who.shipped();
     const other = shipper(api);
-    other.git("remote", "add", "origin", gateway(project_id));
+    other.git("remote", "add", "upstream", gateway(project_id));
     other.git("config", "credential.helper", `!f() { echo username=x; echo password=${api.token}; }; f`);
-    await other.asks("pull", "origin", "main");
+    await other.asks("pull", "upstream", "main");
     other.commit({ theirs: "1\n" });
-    expect(await other.asks("push", "origin", "main")).toMatchObject({ code: 0 });
+    expect(await other.shipped()).toMatchObject({
+      project_id,
+      created: false,
+      pushed: true,
+      remote: "upstream",
+    });
+    expect(JSON.parse(readFileSync(join(other.cwd, ".svc/link.json"), "utf8")).project_id).toBe(project_id);
     who.commit({ ours: "1\n" });
     const { code, stderr } = await who.ship();
     expect([code, stderr.match(/hint:/g)?.length]).toEqual([1, 1]);
@@ -569,16 +539,14 @@ describe("refusals", () => {
     expect(JSON.parse((await who.ship(["--json"])).stderr).error.code).toBe("not_fast_forward");
     expect(await who.asks("pull", "--quiet", "--rebase", "origin", "main")).toMatchObject({ code: 0 });
     expect(await who.shipped()).toMatchObject({ pushed: true });
-  }, 120_000);
+  });
 
   test("a token that the server no longer takes", async () => {
-    const who = shipper(api);
-    who.commit({ a: "1\n" });
-    await who.shipped(...FIRST);
-    const config = JSON.parse(readFileSync(who.home.config, "utf8"));
-    config.hosts.team.token = `${"svc_pat_"}${"x".repeat(43)}`;
-    writeFileSync(who.home.config, JSON.stringify(config));
+    const who = await begun();
+    const config = readFileSync(who.home.config, "utf8");
+    writeFileSync(who.home.config, config.replace(api.token, `${"svc_pat_"}${"x".repeat(43)}`));
     const { code, stderr } = await who.ship();
+    writeFileSync(who.home.config, config);
     expect([code, stderr]).toEqual([1, expect.stringContaining("svc login")]);
   });
 });
@@ -606,27 +574,9 @@ describe("projects that are there already", () => {
     who.git("remote", "remove", "origin");
     expect((await who.ship()).stderr).toContain(`git remote add origin ${remote.url}`);
     remote.remove();
-  }, 120_000);
+  });
 
-  test("a clone by the gateway's address is known by it, and is linked", async () => {
-    const who = shipper(api);
-    who.commit({ a: "1\n" });
-    const { project_id } = await who.shipped(...FIRST);
-    const other = shipper(api);
-    other.git("remote", "add", "upstream", gateway(project_id));
-    other.git("config", "credential.helper", `!f() { echo username=x; echo password=${api.token}; }; f`);
-    await other.asks("pull", "upstream", "main");
-    other.commit({ b: "2\n" });
-    expect(await other.shipped()).toMatchObject({
-      project_id,
-      created: false,
-      pushed: true,
-      remote: "upstream",
-    });
-    expect(JSON.parse(readFileSync(join(other.cwd, ".svc/link.json"), "utf8")).project_id).toBe(project_id);
-  }, 120_000);
-
-  test("the remote follows a host whose address is another now", async () => {
+  test("the remote follows a host whose address is another now; a link to a project that is gone says how to go on", async () => {
     const who = shipper(api);
     who.commit({ a: "1\n" });
     const { project_id } = await who.shipped(...FIRST);
@@ -641,18 +591,13 @@ describe("projects that are there already", () => {
     const { code, stderr } = await who.ship();
     expect([code, stderr]).toEqual([0, expect.stringContaining("Changed the remote origin")]);
     expect(who.git("remote", "get-url", "--all", "origin")).toBe(`${url}/v1/git/${project_id}.git`);
-  }, 120_000);
 
-  test("a link to a project that is gone says how to go on", async () => {
-    const who = shipper(api);
-    who.commit({ a: "1\n" });
-    const { project_id } = await who.shipped(...FIRST);
     await api.call("DELETE", `/v1/projects/${project_id}`);
     expect((await who.ship()).stderr).toContain("svc projects unlink");
     await svc(["projects", "unlink"], { home: who.home });
     who.git("remote", "remove", "origin");
     expect(await who.shipped(...FIRST)).toMatchObject({ created: true, pushed: true });
-  }, 120_000);
+  });
 
   test("by the environment alone: an address, a token, and no configuration", async () => {
     const who = shipper(api);
@@ -692,52 +637,44 @@ describe("projects that are there already", () => {
 });
 
 describe("ends with the push", () => {
-  // A hook that outlives git holds its standard output.
-  const waiting = (who: Shipper) =>
-    who.hook("pre-push", `echo $$ > ${who.home.home}/hook.pid; exec sleep 60 2>/dev/null`);
+  const pidOf = (who: Shipper) => join(who.home.home, "hook.pid");
+  /** Somebody whose push waits in a hook, which outlives git and holds its standard output. */
+  const waiting = async () => {
+    const who = await begun();
+    rmSync(pidOf(who), { force: true });
+    who.commit({ waits: crypto.randomUUID() });
+    who.hook("pre-push", `echo $$ > ${pidOf(who)}; exec sleep 600 2>/dev/null`);
+    return who;
+  };
   const untilWaiting = async (who: Shipper) => {
-    const file = join(who.home.home, "hook.pid");
-    while (!existsSync(file) || readFileSync(file, "utf8") === "") await Bun.sleep(10);
-    return Number(readFileSync(file, "utf8"));
+    const pid = () => (existsSync(pidOf(who)) ? readFileSync(pidOf(who), "utf8") : "");
+    await until("the hook waits", () => pid().endsWith("\n"));
+    return Number(pid());
   };
-  const untilGone = async (pid: number) => {
-    while (existsSync(`/proc/${pid}`)) await Bun.sleep(10);
-  };
+  const untilGone = (pid: number) => until("the hook is gone", () => !existsSync(`/proc/${pid}`));
 
   test("Ctrl-C on a terminal ends git and svc, by the signal", async () => {
-    const who = shipper(api);
-    who.commit({ a: "1\n" });
-    waiting(who);
-    const terminal = who.onTerminal("--yes");
+    const who = await waiting();
+    const terminal = who.onTerminal();
     await untilWaiting(who);
     terminal.type("\x03");
     expect(await terminal.exited).toEqual({ code: null, signal: "SIGINT" });
-    rmSync(join(who.cwd, ".git/hooks/pre-push"));
-    expect(await who.shipped()).toMatchObject({ created: false, pushed: true });
-  }, 120_000);
+    expect(await (await begun()).shipped()).toMatchObject({ created: false, pushed: true });
+  });
 
   test("--timeout ends it, and whoever works for git", async () => {
-    const who = shipper(api);
-    who.commit({ a: "1\n" });
-    await who.shipped(...FIRST);
-    waiting(who);
+    const who = await waiting();
     // Long enough for the server's answers, which it holds for too, on a busy machine.
     const { code, stderr } = await who.ship(["--timeout", "5"]);
     expect([code, stderr]).toEqual([1, expect.stringContaining("git push was ended after 5 seconds")]);
     await untilGone(await untilWaiting(who));
-  }, 120_000);
+  });
 
   test.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)(
     "%s to svc alone ends them all, by the signal",
     async (signal) => {
-      const who = shipper(api);
-      who.commit({ a: "1\n" });
-      waiting(who);
-      const child = Bun.spawn([...SVC, "ship", "--yes"], {
-        cwd: who.cwd,
-        env: cliEnv(who.home.home),
-        stdio: ["ignore", "ignore", "pipe"],
-      });
+      const who = await waiting();
+      const child = spawnSvc(["ship"], { home: who.home });
       const hook = await untilWaiting(who);
       child.kill(signal);
       // Until the last of them has closed it.
@@ -746,7 +683,6 @@ describe("ends with the push", () => {
       expect(child.signalCode).toBe(signal);
       await untilGone(hook);
     },
-    120_000,
   );
 });
 
@@ -767,7 +703,7 @@ describe("on a terminal", () => {
     expect(screen).toContain("Made the project Asked (asked).");
     expect(screen).toMatch(/Writing objects: 100% \(5\d\/5\d\)/);
     expect(screen).toContain("Pushed main (");
-  }, 120_000);
+  });
 
   test("it asks for the account where there are several; --account says it", async () => {
     const fake = fakeApi();
@@ -790,7 +726,7 @@ describe("on a terminal", () => {
     await terminal.exited;
     expect(made()).toEqual({ name: "B", default_branch: "main", account_id: other });
     fake.stop();
-  }, 120_000);
+  });
 
   test("no makes nothing", async () => {
     const who = shipper(api);
@@ -801,12 +737,10 @@ describe("on a terminal", () => {
     expect(await terminal.exited).toEqual({ code: 1, signal: null });
     expect((await projects()).filter(({ name }) => name === "Declined")).toHaveLength(0);
     expect(existsSync(join(who.cwd, ".svc"))).toBe(false);
-  }, 120_000);
+  });
 });
 
 test("deploy is the same command", async () => {
-  const who = shipper(api);
-  who.commit({ a: "1\n" });
-  const ran = await svc(["deploy", "--yes", "--json=created"], { home: who.home });
-  expect([ran.code, ran.stdout]).toEqual([0, '{"created":true}\n']);
+  const ran = await svc(["deploy", "--json=created"], { home: (await begun()).home });
+  expect([ran.code, ran.stdout]).toEqual([0, '{"created":false}\n']);
 });
