@@ -44,8 +44,9 @@ const MARKS = [
  * @throws CliError `git` where nothing can be shipped from: a bare repository, a detached HEAD, the midst of a rebase.
  */
 export async function readWorkTree(system: System): Promise<WorkTree | null> {
-  const root = await topFolder(gitIn(system, system.cwd));
-  if (root === null) return null;
+  const found = await topFolder(gitIn(system, system.cwd));
+  if (found === null) return null;
+  const { root, isShallow } = found;
   const git = gitIn(system, root);
   const gitDir = lineOf(await git.tell("rev-parse", "--absolute-git-dir"));
   requireNoRebase(gitDir);
@@ -56,17 +57,20 @@ export async function readWorkTree(system: System): Promise<WorkTree | null> {
     root,
     branch,
     ...readStatus(status),
-    isShallow: lineOf(await git.tell("rev-parse", "--is-shallow-repository")) === "true",
+    isShallow,
     remotes: await readRemotes(git),
     unfinished: MARKS.find(([mark]) => existsSync(join(gitDir, mark)))?.[1] ?? null,
   };
 }
 
-async function topFolder(git: Git): Promise<string | null> {
-  const { code, stdout, stderr } = await git.ask("rev-parse", "--is-inside-work-tree");
+async function topFolder(git: Git): Promise<Pick<WorkTree, "root" | "isShallow"> | null> {
+  // The path comes last: it may hold a line feed.
+  const questions = ["--is-inside-work-tree", "--is-shallow-repository", "--show-toplevel"];
+  const { code, stdout, stderr } = await git.ask("rev-parse", ...questions);
   if (code !== 0 && stderr.includes("not a git repository")) return null;
-  if (code !== 0) throw gitFailed("rev-parse", code, stderr);
-  if (lineOf(stdout) === "true") return lineOf(await git.tell("rev-parse", "--show-toplevel"));
+  const [isInside, isShallow, ...path] = lineOf(stdout).split("\n");
+  if (code === 0 && isInside === "true") return { root: path.join("\n"), isShallow: isShallow === "true" };
+  if (isInside !== "false") throw gitFailed("rev-parse", code, stderr);
   throw new CliError("git", "This is the inside of a repository, or one without files (bare).", {
     hint: "Run `svc ship` where the files are.",
   });
