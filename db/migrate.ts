@@ -60,9 +60,17 @@ function newestMigration(): number {
 }
 
 /** The migrations that this binary carries, in their order. */
-export function readJournal(): { tag: string; when: number }[] {
+function readJournal(): { tag: string; when: number }[] {
   const journal: { entries: { tag: string; when: number }[] } = JSON.parse(
     readFileSync(join(MIGRATIONS, "meta", "_journal.json"), "utf8"),
   );
   return journal.entries;
+}
+
+/** Names the state of the migrations, for what was made by them and kept. */
+export function migrationsDigest(): string {
+  const hash = new Bun.CryptoHasher("sha256");
+  for (const { tag, when } of readJournal())
+    hash.update(`${when}`).update(readFileSync(join(MIGRATIONS, `${tag}.sql`)));
+  return hash.digest("hex").slice(0, 16);
 }

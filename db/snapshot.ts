@@ -1,7 +1,7 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { version } from "../node_modules/@electric-sql/pglite/package.json";
-import { MIGRATIONS, readJournal } from "./migrate.ts";
+import { migrationsDigest } from "./migrate.ts";
 
 /** A folder, so that the build can embed it in a binary, where it stands under this last name beside the code. */
 export const SNAPSHOT_FOLDER = join(import.meta.dir, "../node_modules/.cache/svc/pglite-snapshot");
@@ -11,10 +11,7 @@ export const SNAPSHOT_FOLDER = join(import.meta.dir, "../node_modules/.cache/svc
  * to the migrations that did.
  */
 export function snapshotFile(): string {
-  const hash = new Bun.CryptoHasher("sha256");
-  for (const { tag, when } of readJournal())
-    hash.update(`${when}`).update(readFileSync(join(MIGRATIONS, `${tag}.sql`)));
-  return `pglite-${version}-${hash.digest("hex").slice(0, 16)}.tar.gz`;
+  return `pglite-${version}-${migrationsDigest()}.tar.gz`;
 }
 
 /**

@@ -44,6 +44,7 @@ const MANIFEST_FEATURES: readonly ManifestFeature[] = [applyTriggers, applyApps]
 interface ServeChanges extends Partial<Deps> {
   gitLimits?: Partial<GitLimits>;
   manifestFeatures?: readonly ManifestFeature[];
+  eventsLookMs?: number;
 }
 
 /**
@@ -53,7 +54,7 @@ interface ServeChanges extends Partial<Deps> {
  */
 export async function serve(
   config: Config,
-  { gitLimits = {}, manifestFeatures = MANIFEST_FEATURES, ...changes }: ServeChanges = {},
+  { gitLimits = {}, manifestFeatures = MANIFEST_FEATURES, eventsLookMs, ...changes }: ServeChanges = {},
 ): Promise<Server> {
   const checkpoint = changes.checkpoint ?? (() => {});
   const log = createLog(config);
@@ -83,7 +84,7 @@ export async function serve(
     const jobs = await openJobs(database, queuesOf({ serverId }), log);
     opened.push(() => jobs.stop());
     const waiting = changes.changes ?? new Changes();
-    const events = openEvents(database, { changes: waiting, log });
+    const events = openEvents(database, { changes: waiting, log, lookMs: eventsLookMs });
     opened.push(() => events.close());
     const place = { hostname: config.host, port: config.port };
     const api = () => place;

@@ -28,11 +28,11 @@ const TRIM_MS = 10 * 60_000;
  */
 export function openEvents(
   { db, listen }: Pick<Database, "db" | "listen">,
-  { changes, log }: { changes: Changes; log: Logger },
+  { changes, log, lookMs = LOOK_MS }: { changes: Changes; log: Logger; lookMs?: number | undefined },
 ): Events {
   const feeds = new Map<string, Feed>();
   const listening = listen({ channel: EVENTS_CHANNEL, onNotice: hear, onListening: () => void lookAtAll() });
-  const looks = setInterval(() => void lookAtAll(), LOOK_MS);
+  const looks = setInterval(() => void lookAtAll(), lookMs);
   const trims = setInterval(() => void tried(() => trimEvents(db)), TRIM_MS);
 
   return {

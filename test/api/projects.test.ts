@@ -1,9 +1,10 @@
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
-import { readdirSync, readFileSync, statSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { type Api, startApi } from "../helpers/api.ts";
 import { serveGit } from "../helpers/git-http.ts";
 import { Remote } from "../helpers/remote.ts";
+import { stored } from "../helpers/stored.ts";
 
 let api: Api;
 const undo: (() => unknown)[] = [];
@@ -39,15 +40,6 @@ function makeHost(remote: Remote, { credential, redirect }: HostOptions = {}) {
   });
   undo.push(() => server[Symbol.dispose]());
   return { url: `${server.origin}/repo.git`, origin: server.origin, seen: server.requests };
-}
-
-/** Every file of the data folder, as one text. */
-function dataFolder(dataDir: string): string {
-  return readdirSync(dataDir, { recursive: true, encoding: "utf8" })
-    .map((name) => join(dataDir, name))
-    .filter((path) => statSync(path).isFile())
-    .map((path) => readFileSync(path, "latin1"))
-    .join("\n");
 }
 
 test("takes the default branch from the repository, whatever its name", async () => {
@@ -129,7 +121,8 @@ test("over http with a credential: reads, merges, and the credential is nowhere 
   ];
   expect(answers.map((answer) => answer.status)).toEqual([201, 200, 200, 200, 200]);
   expect(remote.git("show", "main:a")).toBe("2\n");
-  const everything = answers.map((answer) => answer.text).join() + dataFolder(api.dataDir);
+  const everything = answers.map((answer) => answer.text).join() + (await stored(api));
+  expect(everything).toContain(host.url);
   expect(everything).not.toContain(credential.token);
   expect(everything).not.toContain(btoa(`${credential.username}:${credential.token}`));
 });

@@ -3,15 +3,16 @@ import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { eq, sql } from "drizzle-orm";
-import { type Database, openEmbedded } from "../../db/client.ts";
+import type { Database } from "../../db/client.ts";
 import { databaseErrorCode } from "../../db/errors.ts";
 import { accounts, changeRequests, projectSessions, projects, tokens, users } from "../../db/schema/index.ts";
+import { openDatabase } from "../helpers/postgres.ts";
 
 let database: Database;
 
 beforeAll(async () => {
-  database = await openEmbedded();
-}, 120_000);
+  database = await openDatabase();
+});
 afterAll(() => database.close());
 
 /** A project with a user, a session and a change request that the session opened. */
@@ -185,4 +186,4 @@ test("the committed migrations are those that the schema gives, in increasing or
   } finally {
     rmSync(copy, { recursive: true, force: true });
   }
-}, 120_000);
+});

@@ -3,7 +3,15 @@ import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { askServer } from "../../src/admin/socket.ts";
 import { MERGE_STEPS } from "../../src/deps.ts";
-import { type Answer, type Api, caller, makeFolder, spawnServer, startApi } from "../helpers/api.ts";
+import {
+  type Answer,
+  type Api,
+  caller,
+  databaseFor,
+  makeFolder,
+  spawnServer,
+  startApi,
+} from "../helpers/api.ts";
 import { Remote } from "../helpers/remote.ts";
 
 /** Undone after each test, the newest first. */
@@ -29,76 +37,76 @@ async function start(options: Parameters<typeof startApi>[0] = {}): Promise<Api>
 
 const rows = MERGE_STEPS.flatMap((step) => [[step, false] as const, [step, true] as const]);
 
-test.each(rows)(
-  "killed after %s (diverged: %p): rows and repository agree",
-  async (step, diverged) => {
-    const remote = makeRemote(diverged);
-    const [base, head] = [remote.sha("main"), remote.sha("work")];
-    const dataDir = makeFolder();
-    const settings = {
-      SVC_PORT: "0",
-      SVC_DATA_DIR: dataDir,
-      SVC_ALLOW_PRIVATE_REPOS: "1",
-      SVC_LOG_LEVEL: "silent",
-    };
-    const dying = await spawnServer([process.execPath, "test/helpers/dying-server.ts"], {
-      ...settings,
-      TEST_DIE_AT: step,
-    });
-    undo.push(() => dying.child.kill("SIGKILL"));
-    const token = await askServer(dataDir, { verb: "token", email: "first@example.com", name: "t" });
-    const call = caller(dying.url, token ?? "");
-    const project = (await call("POST", "/v1/projects", { body: { name: "p", repo_url: remote.url } })).body;
-    const path = `/v1/projects/${project.project_id}/change-requests`;
-    const opened = await call("POST", path, { body: { title: "t", head_ref: "work" } });
-    expect(opened.status).toBe(201);
-    await expect(call("POST", `${path}/1/merge`)).rejects.toThrow();
-    await dying.child.exited;
-    expect(dying.child.signalCode).toBe("SIGKILL");
+test.each(rows)("killed after %s (diverged: %p): rows and repository agree", async (step, diverged) => {
+  const remote = makeRemote(diverged);
+  const [base, head] = [remote.sha("main"), remote.sha("work")];
+  const dataDir = makeFolder();
+  const databaseUrl = await databaseFor(dataDir);
+  const dying = await spawnServer([process.execPath, "test/helpers/dying-server.ts"], {
+    SVC_PORT: "0",
+    SVC_DATA_DIR: dataDir,
+    SVC_ALLOW_PRIVATE_REPOS: "1",
+    SVC_LOG_LEVEL: "silent",
+    TEST_DIE_AT: step,
+    ...(databaseUrl && { DATABASE_URL: databaseUrl }),
+  });
+  undo.push(() => dying.child.kill("SIGKILL"));
+  const token = await askServer(dataDir, { verb: "token", email: "first@example.com", name: "t" });
+  const call = caller(dying.url, token ?? "");
+  const project = (await call("POST", "/v1/projects", { body: { name: "p", repo_url: remote.url } })).body;
+  const path = `/v1/projects/${project.project_id}/change-requests`;
+  const opened = await call("POST", path, { body: { title: "t", head_ref: "work" } });
+  expect(opened.status).toBe(201);
+  await expect(call("POST", `${path}/1/merge`)).rejects.toThrow();
+  await dying.child.exited;
+  expect(dying.child.signalCode).toBe("SIGKILL");
 
-    const pushed = MERGE_STEPS.indexOf(step) >= MERGE_STEPS.indexOf("pushed");
-    expect(remote.sha("main") !== base).toBe(pushed);
-    const landed = remote.sha("main");
+  const pushed = MERGE_STEPS.indexOf(step) >= MERGE_STEPS.indexOf("pushed");
+  expect(remote.sha("main") !== base).toBe(pushed);
+  const landed = remote.sha("main");
 
-    const api = await start({ dataDir });
-    const read = (await api.call("GET", `${path}/1`)).body.change_request;
-    expect(read.status).toBe(pushed ? "merged" : "open");
-    if (!pushed) expect((await api.call("POST", `${path}/1/merge`)).status).toBe(200);
-    expect(await api.call("POST", `${path}/1/merge`)).toMatchObject({
-      status: 409,
-      body: { code: "not_open" },
-    });
+  const api = await start({ dataDir });
+  const read = (await api.call("GET", `${path}/1`)).body.change_request;
+  expect(read.status).toBe(pushed ? "merged" : "open");
+  if (!pushed) expect((await api.call("POST", `${path}/1/merge`)).status).toBe(200);
+  expect(await api.call("POST", `${path}/1/merge`)).toMatchObject({
+    status: 409,
+    body: { code: "not_open" },
+  });
 
-    const after = (await api.call("GET", `${path}/1`)).body.change_request;
-    expect(after).toMatchObject({
-      status: "merged",
-      base_commit_sha: base,
-      head_commit_sha: head,
-      merge_commit_sha: remote.sha("main"),
-    });
-    if (pushed) expect(remote.sha("main")).toBe(landed);
-    expect(remote.git("rev-list", "--count", `${base}..main`).trim()).toBe(diverged ? "2" : "1");
-    expect(remote.git("rev-list", "--count", "--merges", "main").trim()).toBe(diverged ? "1" : "0");
-    remote.git("fsck", "--strict");
-    expect((await api.call("GET", `${path}/1/diff`)).body.files).toHaveLength(1);
-    // Nothing that a read would stumble over is left behind.
-    expect(
-      readdirSync(dataDir, { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".lock")),
-    ).toEqual([]);
-  },
-  120_000,
-);
+  const after = (await api.call("GET", `${path}/1`)).body.change_request;
+  expect(after).toMatchObject({
+    status: "merged",
+    base_commit_sha: base,
+    head_commit_sha: head,
+    merge_commit_sha: remote.sha("main"),
+  });
+  if (pushed) expect(remote.sha("main")).toBe(landed);
+  expect(remote.git("rev-list", "--count", `${base}..main`).trim()).toBe(diverged ? "2" : "1");
+  expect(remote.git("rev-list", "--count", "--merges", "main").trim()).toBe(diverged ? "1" : "0");
+  remote.git("fsck", "--strict");
+  expect((await api.call("GET", `${path}/1/diff`)).body.files).toHaveLength(1);
+  // Nothing that a read would stumble over is left behind.
+  expect(
+    readdirSync(dataDir, { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".lock")),
+  ).toEqual([]);
+});
 
 /** A project with one open change request on a server in this process, and a way to act between the steps. */
 async function setUp(diverged: boolean, at: (step: string, remote: Remote) => void = () => {}) {
   const remote = makeRemote(diverged);
-  const api = await start({ deps: { checkpoint: (step) => at(step, remote) } });
+  let ahead = 0;
+  const clock = () => new Date(Date.now() + ahead * 1000);
+  const api = await start({ deps: { clock, checkpoint: (step) => at(step, remote) } });
   const project = await api.project(remote.url);
   const path = `/v1/projects/${project.project_id}/change-requests`;
   await api.call("POST", path, { body: { title: "t", head_ref: "work" } });
   const merge = () => api.call("POST", `${path}/1/merge`);
   const get = async (): Promise<Answer["body"]> => (await api.call("GET", `${path}/1`)).body.change_request;
-  return { remote, api, path, merge, get };
+  const advance = (seconds: number) => {
+    ahead += seconds;
+  };
+  return { remote, api, path, merge, get, advance };
 }
 
 test("a push whose answer is lost is found in the repository", async () => {
@@ -124,14 +132,14 @@ test("a push whose answer is lost while the host then is away is settled by a la
 
 test("a push that never arrived is pushed again as the same commit", async () => {
   const commits = new Set<string>();
-  const { remote, merge } = await setUp(true);
+  const { remote, merge, advance } = await setUp(true);
   // The host dies before it does anything, the first time.
   remote.hook(
     "pre-receive",
     `read old new ref; echo $new >> pushed; [ $(wc -l < pushed) -gt 1 ] || kill -9 $PPID`,
   );
   expect(await merge()).toMatchObject({ status: 502 });
-  await Bun.sleep(1100); // a new commit would have another date
+  advance(5); // a new commit would have another date
   expect(await merge()).toMatchObject({ status: 200 });
   for (const line of (await Bun.file(join(remote.path, "pushed")).text()).trim().split("\n"))
     commits.add(line);
@@ -213,7 +221,7 @@ test("two requests that make the very same merge commit: one has merged, the oth
       async checkpoint(step) {
         if (step !== "intent-recorded" || ++calls > 1) return;
         second = begin();
-        await Bun.sleep(1_000);
+        await second;
       },
     },
   });
@@ -231,11 +239,12 @@ test("two requests that make the very same merge commit: one has merged, the oth
 test("lock files that a killed git left in the mirror are no obstacle to the next server", async () => {
   const remote = makeRemote(true);
   const dataDir = makeFolder();
-  const first = await startApi({ dataDir, env: {} });
+  const first = await startApi({ dataDir });
   const project = await first.project(remote.url);
   const path = `/v1/projects/${project.project_id}/change-requests`;
   await first.call("POST", path, { body: { title: "t", head_ref: "work" } });
   await first.call("GET", `${path}/1/merge-preview`);
+  await first.stop({ keepData: true });
   const mirror = readdirSync(join(dataDir, "mirrors")).find((name) => name.endsWith(".git"));
   if (!mirror) throw new Error("no mirror");
   for (const lock of [
@@ -247,10 +256,6 @@ test("lock files that a killed git left in the mirror are no obstacle to the nex
   ]) {
     await Bun.write(join(dataDir, "mirrors", mirror, lock), "");
   }
-  const copy = `${dataDir}-copy`;
-  Bun.spawnSync(["cp", "-a", dataDir, copy]);
-  await first.stop();
-  Bun.spawnSync(["mv", copy, dataDir]);
   const api = await start({ dataDir });
   remote.commit("main", { c: "1\n" });
   expect((await api.call("POST", `${path}/1/merge`)).status).toBe(200);
@@ -262,4 +267,4 @@ test("a lock that another git holds in the host's repository is base_moved, not 
   const answer = await merge();
   expect([answer.status, answer.body.code]).toEqual([409, "base_moved"]);
   expect((await get()).status).toBe("open");
-}, 120_000);
+});

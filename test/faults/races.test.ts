@@ -13,7 +13,7 @@ import {
   startApi,
 } from "../helpers/api.ts";
 import { needs } from "../helpers/needs.ts";
-import { createDatabase, POSTGRES, type TestDatabase } from "../helpers/postgres.ts";
+import { createDatabase, createEmptyDatabase, POSTGRES, type TestDatabase } from "../helpers/postgres.ts";
 import { Remote } from "../helpers/remote.ts";
 
 const test = needs("a real Postgres", POSTGRES);
@@ -93,7 +93,7 @@ describe("two API processes on one Postgres", () => {
     expect(new Set(made.map((answer) => answer.status))).toEqual(new Set([201]));
     const numbers = made.map((answer) => answer.body.number).sort((a, b) => a - b);
     expect(numbers).toEqual(Array.from({ length: 200 }, (_, n) => n + 1));
-  }, 120_000);
+  });
 
   test("50 merges into one base at once are all merged or cleanly refused, and none is lost", async () => {
     const { call } = await twoServers();
@@ -123,7 +123,7 @@ describe("two API processes on one Postgres", () => {
     }
     const open = await call("GET", `${path}?status=open&limit=200`);
     expect(open.body.change_requests).toHaveLength(50 - merged.length);
-  }, 120_000);
+  });
 
   test("20 merges of one change request: one is done, the others are 409", async () => {
     const { call } = await twoServers();
@@ -136,7 +136,7 @@ describe("two API processes on one Postgres", () => {
     expect(answers.filter((answer) => answer.status === 200)).toHaveLength(1);
     for (const answer of answers) expect([200, 409]).toContain(answer.status);
     expect(remote.git("rev-list", "--merges", "--count", "main").trim()).toBe("1");
-  }, 120_000);
+  });
 
   test("merge against close: one of them wins, and the repository agrees", async () => {
     const { call } = await twoServers();
@@ -157,15 +157,15 @@ describe("two API processes on one Postgres", () => {
       ]);
       expect(remote.sha("main") !== base).toBe(status === "merged");
     }
-  }, 120_000);
+  });
 });
 
 test("processes that start together on an empty database all start", async () => {
-  const empty = await createDatabase();
+  const empty = await createEmptyDatabase();
   undo.push(() => empty.drop());
   const opened = await Promise.all(Array.from({ length: 6 }, () => openPostgres(empty.url)));
   await Promise.all(opened.map((database) => database.close()));
-}, 120_000);
+});
 
 const rows = MERGE_STEPS.flatMap((step) => [[step, false] as const, [step, true] as const]);
 
@@ -211,7 +211,6 @@ test.each(rows)(
     });
     expect(remote.git("rev-list", "--merges", "--count", "main").trim()).toBe(diverged ? "1" : "0");
   },
-  120_000,
 );
 
 /** The first answers after the database came back may still be 503: each says when to try again. */

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { askServer } from "../../src/admin/socket.ts";
 import { readConfig } from "../../src/config.ts";
 import { serve } from "../../src/serve.ts";
+import { createDatabase, POSTGRES, type TestDatabase } from "./postgres.ts";
 
 /** Whether the suite is to run against the compiled binaries in `dist/`. */
 export const AGAINST_BINARIES = process.env["SVC_TEST_DIST"] === "1";
@@ -23,6 +24,8 @@ export type Answer = { status: number; headers: Headers; body: any; text: string
 export interface Api {
   url: string;
   dataDir: string;
+  /** Null: the embedded one, in the data folder. */
+  databaseUrl: string | null;
   /** What the server prints when it starts without users. */
   firstUserLink: string | null;
   /** A user token of the first user. */
@@ -40,11 +43,19 @@ interface StartOptions {
   env?: Record<string, string>;
   /** Only in the source tree: what a test sets instead of the real part. */
   deps?: Parameters<typeof serve>[1];
+  /** One whose server was stopped with `keepData` has its database too. */
   dataDir?: string;
 }
 
-/** Starts the API on a data folder of its own: in this process, or `dist/svc-api` when the suite runs against it. */
+/** The Postgres databases that stand for the embedded ones of data folders. */
+const databases = new Map<string, TestDatabase>();
+
+/**
+ * Starts the API on a data folder and a database of its own: in this process on a real Postgres where there is one, or
+ * `dist/svc-api` on its embedded database when the suite runs against it.
+ */
 export async function startApi({ env = {}, deps, dataDir = makeFolder() }: StartOptions = {}): Promise<Api> {
+  const databaseUrl = env["DATABASE_URL"] ?? (await databaseFor(dataDir));
   const settings = {
     SVC_PORT: "0",
     SVC_DATA_DIR: dataDir,
@@ -53,6 +64,7 @@ export async function startApi({ env = {}, deps, dataDir = makeFolder() }: Start
     // wherever an engine answers
     SVC_SANDBOX_PROVIDER: "local",
     ...env,
+    ...(databaseUrl && { DATABASE_URL: databaseUrl }),
   };
   const server = AGAINST_BINARIES
     ? await spawnServer(["dist/svc-api"], settings)
@@ -67,6 +79,7 @@ export async function startApi({ env = {}, deps, dataDir = makeFolder() }: Start
   return {
     url: server.url,
     dataDir,
+    databaseUrl,
     firstUserLink: server.firstUserLink,
     token,
     call,
@@ -80,9 +93,20 @@ export async function startApi({ env = {}, deps, dataDir = makeFolder() }: Start
     },
     async stop({ keepData = false } = {}) {
       await server.stop();
-      if (!keepData) rmSync(dataDir, { recursive: true, force: true });
+      if (keepData) return;
+      rmSync(dataDir, { recursive: true, force: true });
+      await databases.get(dataDir)?.drop();
+      databases.delete(dataDir);
     },
   };
+}
+
+/** The database that a server from source has with this data folder, in this process or another; null: the embedded one. */
+export async function databaseFor(dataDir: string): Promise<string | null> {
+  if (!POSTGRES || AGAINST_BINARIES) return null;
+  const database = databases.get(dataDir) ?? (await createDatabase());
+  databases.set(dataDir, database);
+  return database.url;
 }
 
 export function makeFolder(): string {

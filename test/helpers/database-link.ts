@@ -7,6 +7,8 @@ export interface DatabaseLink {
   /** From now on every connection is gone, and a new one is refused. */
   cut(): void;
   mend(): void;
+  /** How many connections were refused so far. */
+  refused(): number;
   close(): void;
 }
 
@@ -14,8 +16,12 @@ export async function linkTo(databaseUrl: string): Promise<DatabaseLink> {
   const target = new URL(databaseUrl);
   const open = new Set<Socket>();
   let isCut = false;
+  let refused = 0;
   const server = createServer((client) => {
-    if (isCut) return void client.destroy();
+    if (isCut) {
+      refused++;
+      return void client.destroy();
+    }
     const upstream = dial(Number(target.port || 5432), target.hostname);
     tie(client, upstream, open);
     client.pipe(upstream).pipe(client);
@@ -34,6 +40,7 @@ export async function linkTo(databaseUrl: string): Promise<DatabaseLink> {
   return {
     url: url.href,
     cut,
+    refused: () => refused,
     mend() {
       isCut = false;
     },

@@ -17,7 +17,7 @@ export interface EventStream {
   /** Resolves when the stream has ended, by itself or by an error. */
   ended: Promise<void>;
   /** Waits until something was told. */
-  hears(what: string, isIt: (event: ProjectEvent) => boolean, withinMs?: number): Promise<void>;
+  hears(what: string, isIt: (event: ProjectEvent) => boolean): Promise<void>;
   lastId(): string;
   close(): Promise<void>;
 }
@@ -50,11 +50,10 @@ export function readStream(body: ReadableStream<Uint8Array>): EventStream {
     events,
     comments: () => comments,
     ended,
-    hears: (what, isIt, withinMs = 10_000) =>
+    hears: (what, isIt) =>
       until(
         () => `${what}; told: ${JSON.stringify(told.slice(-20))}`,
         () => events().some(isIt),
-        withinMs,
       ),
     lastId: () => told.findLast(({ id }) => id !== "")?.id ?? "",
     async close() {

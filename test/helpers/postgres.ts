@@ -1,13 +1,22 @@
 import { afterAll } from "bun:test";
 import { randomUUID } from "node:crypto";
+import { sql } from "drizzle-orm";
+import pino from "pino";
 import postgres from "postgres";
+import { type Database, type Db, openEmbedded, openPostgres } from "../../db/client.ts";
+import { migrationsDigest } from "../../db/migrate.ts";
 import { startPostgres } from "../../scripts/postgres-server.ts";
+import { openJobs } from "../../src/jobs/queue.ts";
+import { until } from "./until.ts";
 
 export interface TestDatabase {
   url: string;
   /** Ends whoever is connected and removes the database. */
   drop(): Promise<void>;
 }
+
+/** Any constant will do: test processes that share a server make the template one after another. */
+const TEMPLATE_LOCK = 0x74657374;
 
 let stopped = false;
 
@@ -17,28 +26,98 @@ const SERVER = await serverUrl();
 /** For `needs("a real Postgres", POSTGRES)`: locks, races and dying connections cannot be had from the embedded one. */
 export const POSTGRES = SERVER !== null;
 
-/** Makes an empty database. It takes about 50 ms. */
+/** A database as a server has it that has just been started for the first time: a copy of the template. */
 export async function createDatabase(): Promise<TestDatabase> {
-  if (SERVER === null) throw new Error("there is no Postgres here: make the test with `needs`");
+  template ??= makeTemplate();
+  return await create(`template ${await template}`);
+}
+
+/** A database without any tables, for what makes them. */
+export async function createEmptyDatabase(): Promise<TestDatabase> {
+  return await create("");
+}
+
+/** An open database for what is asked of the tables alone: a real Postgres, or the embedded one where there is none. */
+export async function openDatabase(): Promise<Database> {
+  if (!POSTGRES) return await openEmbedded();
+  const { url, drop } = await createDatabase();
+  const database = await openPostgres(url);
+  return { ...database, close: () => database.close().then(drop) };
+}
+
+/** Waits until a statement in the database waits for a lock that another transaction has. */
+export async function untilBlocked(db: Db): Promise<void> {
+  const waiting = sql`pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+  const count = () => db.select({ pid: sql<number>`pid` }).from(waiting);
+  await until("a statement waits for a lock", async () => (await count()).length > 0);
+}
+
+/** Where the server keeps a database's files, with all that was committed in them. */
+export async function databaseFolder(url: string): Promise<string> {
+  const client = connect(url);
+  try {
+    await client`checkpoint`;
+    const [row] = await client<{ folder: string }[]>`
+      select current_setting('data_directory') || '/base/' || oid as folder
+      from pg_database where datname = current_database()`;
+    if (!row) throw new Error("the database is gone");
+    return row.folder;
+  } finally {
+    await client.end({ timeout: 1 });
+  }
+}
+
+let template: Promise<string> | undefined;
+
+/** The template of these migrations, made by the first process that needs it. One that is half made has another name. */
+async function makeTemplate(): Promise<string> {
+  const name = `template_${migrationsDigest()}`;
+  const client = connect(serverOrFail());
+  try {
+    await client`select pg_advisory_lock(${TEMPLATE_LOCK})`;
+    if ((await client`select from pg_database where datname = ${name}`).length > 0) return name;
+    const unfinished = await createEmptyDatabase();
+    const database = await openPostgres(unfinished.url);
+    const jobs = await openJobs(database, [], pino({ level: "silent" }));
+    await jobs.stop();
+    await database.close();
+    await client.unsafe(`alter database ${new URL(unfinished.url).pathname.slice(1)} rename to ${name}`);
+    return name;
+  } finally {
+    await client.end({ timeout: 1 });
+  }
+}
+
+async function create(how: string): Promise<TestDatabase> {
+  const server = serverOrFail();
   const name = `test_${randomUUID().replaceAll("-", "")}`;
-  await execute(SERVER, `create database ${name}`);
-  const url = new URL(SERVER);
+  await execute(server, `create database ${name} ${how}`);
+  const url = new URL(server);
   url.pathname = name;
   return {
     url: url.href,
     async drop() {
-      if (!stopped) await execute(SERVER, `drop database if exists ${name} with (force)`);
+      if (!stopped) await execute(server, `drop database if exists ${name} with (force)`);
     },
   };
 }
 
+function serverOrFail(): string {
+  if (SERVER === null) throw new Error("there is no Postgres here: make the test with `needs`");
+  return SERVER;
+}
+
 async function execute(url: string, statement: string): Promise<void> {
-  const client = postgres(url, { max: 1, onnotice() {} });
+  const client = connect(url);
   try {
     await client.unsafe(statement);
   } finally {
     await client.end({ timeout: 1 });
   }
+}
+
+function connect(url: string) {
+  return postgres(url, { max: 1, onnotice() {} });
 }
 
 /** TEST_DATABASE_URL names a server whose superuser it is; empty, the test command found that none can run here. */

@@ -1,9 +1,10 @@
-import { type Database, openEmbedded } from "../../db/client.ts";
+import type { Database } from "../../db/client.ts";
 import { accounts, projectSessions, projects, users } from "../../db/schema/index.ts";
+import { openDatabase } from "./postgres.ts";
 
-/** A database in memory with a session that is being provisioned, and its user: for what is asked of the rows alone. */
+/** A database of its own with a session that is being provisioned, and its user: for what is asked of the rows alone. */
 export async function openSessionRow(): Promise<{ database: Database; sessionId: string; userId: string }> {
-  const database = await openEmbedded();
+  const database = await openDatabase();
   const { db } = database;
   const sessionId = crypto.randomUUID();
   const [user] = await db.insert(users).values({ email: "a@b.c", name: "a" }).returning();

@@ -1,6 +1,5 @@
 import { Changes } from "../../src/changes.ts";
 import type { Session, SessionEvent } from "../../src/contract/session.ts";
-import type { Deps } from "../../src/deps.ts";
 import { type Api, startApi } from "./api.ts";
 import { Remote } from "./remote.ts";
 import { StandInProvider } from "./stand-in-provider.ts";
@@ -25,9 +24,7 @@ export interface SessionBench {
   stop(): Promise<void>;
 }
 
-export async function startSessions(
-  options: { env?: Record<string, string>; deps?: Partial<Deps>; dataDir?: string } = {},
-): Promise<SessionBench> {
+export async function startSessions(options: Parameters<typeof startApi>[0] = {}): Promise<SessionBench> {
   const provider = new StandInProvider();
   const { deps = {}, ...rest } = options;
   const changes = new Changes();
@@ -56,7 +53,7 @@ export async function startSessions(
       if (made.status !== 201) throw new Error(`no session: ${made.status} ${made.text}`);
       return made.body;
     },
-    becomes: (id, ...statuses) => untilStatus(() => get(id), statuses, 60_000),
+    becomes: (id, ...statuses) => untilStatus(() => get(id), statuses),
     async stop() {
       await api.stop();
       await provider.close();
@@ -69,7 +66,7 @@ export async function startSessions(
 export async function untilStatus(
   look: () => Promise<Session | null>,
   statuses: readonly Session["status"][],
-  withinMs: number,
+  withinMs?: number,
 ): Promise<Session> {
   let last: Session | null = null;
   await until(
@@ -93,7 +90,7 @@ export async function readEvents(
 ): Promise<{ events: SessionEvent[]; lastId: string }> {
   const response = await fetch(api.url + path, {
     headers: { Authorization: `Bearer ${api.token}`, ...headers },
-    signal: AbortSignal.timeout(20_000),
+    signal: AbortSignal.timeout(120_000),
   });
   if (response.status !== 200) throw new Error(`no events: ${response.status} ${await response.text()}`);
   const events: SessionEvent[] = [];

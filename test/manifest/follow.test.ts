@@ -62,7 +62,7 @@ const seen = async (projectId: string) => {
   return (await rows)[0] ?? expect.unreachable();
 };
 const sees = (projectId: string, commit: string) =>
-  until(`the project is seen at ${commit}`, async () => (await seen(projectId)).commit === commit, 30_000);
+  until(`the project is seen at ${commit}`, async () => (await seen(projectId)).commit === commit);
 /** Puts the database's clock forward, and waits until the look that is due then is over. */
 const after = async (projectId: string, seconds: number) => {
   const { look } = await seen(projectId);
@@ -126,12 +126,10 @@ test("a repository on a git host is listed once a minute, however many servers t
       await after(projectId, 61);
       wake();
     }
-    // a server that looked too often would be seen here
-    await Bun.sleep(200);
-    expect((await listings()) - before).toBe(10);
     expect(handed).toHaveLength(1);
     const commit = remote.commit("main", { "svc.toml": `${GOOD}[project]\nname = "Other"\n` });
     await after(projectId, 61);
+    expect((await listings()) - before).toBe(11);
     expect(await seen(projectId)).toMatchObject({ commit, failure: null, errors: [] });
     expect(handed.at(-1)).toMatchObject({ commit, manifest: { project: { name: "Other" } } });
   }));
