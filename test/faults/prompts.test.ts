@@ -6,6 +6,7 @@ import { PROMPT_STEPS, type PromptStep } from "../../src/deps.ts";
 import { needs } from "../helpers/needs.ts";
 import { POSTGRES } from "../helpers/postgres.ts";
 import { killAll, killIfThere } from "../helpers/processes.ts";
+import { generator, SEED } from "../helpers/random.ts";
 import { type SessionServer, startSessionServer } from "../helpers/session-server.ts";
 import { until } from "../helpers/until.ts";
 
@@ -15,8 +16,8 @@ let server: SessionServer;
 
 beforeAll(async () => {
   if (POSTGRES) server = await startSessionServer({ SVC_SESSION_CAP: "3" });
-}, 120_000);
-afterAll(() => server?.stop(), 60_000);
+});
+afterAll(() => server?.stop());
 
 test.each(PROMPT_STEPS.map((step) => [step] as const))(
   "the server is killed at %s: every prompt is answered all the same, and given once",
@@ -29,25 +30,25 @@ test.each(PROMPT_STEPS.map((step) => [step] as const))(
     expect(givenTo(id)).toBe(2);
     await removes(id);
   },
-  120_000,
 );
 
-test("the server is killed again and again while the agent works: nothing is lost or given twice", async () => {
+test(`the server is killed again and again while the agent works: nothing is lost or given twice (seed ${SEED})`, async () => {
+  const draw = generator(SEED);
   const { session_id: id } = await server.create({ initial_prompt: "!slow 700 0" });
   await server.becomes(id, "running");
   const texts = Array.from({ length: 8 }, (_, index) => `!slow 700 ${index + 1}`);
   for (const text of texts) await say(id, text);
   for (let kill = 0; kill < 4; kill++) {
-    await Bun.sleep(Math.random() * 1_500);
+    await Bun.sleep(draw(1_500));
     await server.kill();
-    await Bun.sleep(Math.random() * 500);
+    await Bun.sleep(draw(500));
     await server.start();
   }
   await become(id, ...["", ...texts].map(() => "answered" as const));
   expect(givenTo(id)).toBe(9);
   expect(answersOf(id)).toEqual(["!slow 700 0", ...texts].map((text) => `answer to ${text}`));
   await removes(id);
-}, 120_000);
+});
 
 test.each([
   ["first", true],
@@ -68,7 +69,6 @@ test.each([
     expect(givenTo(id)).toBe(2);
     await removes(id);
   },
-  120_000,
 );
 
 test("the sandbox is killed when it was given a prompt: that says so, and the next goes on after a restart", async () => {
@@ -83,7 +83,7 @@ test("the sandbox is killed when it was given a prompt: that says so, and the ne
   await become(id, "interrupted", "answered");
   expect(givenTo(id)).toBe(1);
   await removes(id);
-}, 120_000);
+});
 
 test("the runtime is killed in the middle of an answer: the prompt says so, and the next is answered", async () => {
   const { session_id: id } = await server.create();
@@ -96,14 +96,15 @@ test("the runtime is killed in the middle of an answer: the prompt says so, and 
   const [cut] = await become(id, "interrupted", "answered");
   expect(cut?.error).toBe("The agent runtime was started again in the middle of the answer.");
   await removes(id);
-}, 120_000);
+});
 
-test("the runtime is killed again and again: each prompt ends, none is answered twice", async () => {
+test(`the runtime is killed again and again: each prompt ends, none is answered twice (seed ${SEED})`, async () => {
+  const draw = generator(SEED);
   const { session_id: id } = await server.create();
   await server.becomes(id, "running");
   for (let index = 0; index < 6; index++) await say(id, `!slow 600 ${index}`);
   for (let round = 0; round < 3; round++) {
-    await Bun.sleep(Math.random() * 1_500);
+    await Bun.sleep(draw(1_500));
     const runtime = server.processes(id).find(({ command }) => /opencode serve/.test(command));
     if (runtime) killIfThere(runtime.pid);
   }
@@ -114,7 +115,6 @@ test("the runtime is killed again and again: each prompt ends, none is answered 
       prompts = (await server.call("GET", `/${id}/prompts`)).body.prompts.toReversed();
       return prompts.every(({ ended_at }) => ended_at !== null);
     },
-    120_000,
   );
   const answers = answersOf(id);
   expect(new Set(answers).size).toBe(answers.length);
@@ -124,7 +124,7 @@ test("the runtime is killed again and again: each prompt ends, none is answered 
   }
   expect(prompts.filter(({ state }) => state === "answered").length).toBeGreaterThanOrEqual(3);
   await removes(id);
-}, 120_000);
+});
 
 test("a server that is stopped in good order goes on with what waits when it is started again", async () => {
   const { session_id: id } = await server.create();
@@ -138,17 +138,17 @@ test("a server that is stopped in good order goes on with what waits when it is 
   expect(cut?.error).toMatch(/was stopped in the middle of the answer\.$/);
   expect((await server.get(id))?.status).toBe("running");
   await removes(id);
-}, 120_000);
+});
 
 test("an abort ends what runs, and not what is begun next", async () => {
   const { session_id: id } = await server.create();
   await server.becomes(id, "running");
   await say(id, "!slow 60000");
   await say(id, "!slow 2000");
-  await until("it runs", async () => (await server.call("POST", `/${id}/abort`)).status === 200, 60_000);
+  await until("it runs", async () => (await server.call("POST", `/${id}/abort`)).status === 200);
   await become(id, "aborted", "answered");
   await removes(id);
-}, 120_000);
+});
 
 /** A new session whose first prompt has come to this step, with the server standing still there. */
 async function haltedAt(step: PromptStep, text: string): Promise<string> {
@@ -171,7 +171,6 @@ async function become(id: string, ...states: Prompt["state"][]): Promise<Prompt[
       last = ((await server.call("GET", `/${id}/prompts`)).body?.prompts ?? []).toReversed();
       return last.map(({ state }) => state).join() === states.join();
     },
-    120_000,
   );
   return last;
 }

@@ -38,7 +38,7 @@ export async function startOther(
     api,
     provider,
     call,
-    becomes: (id, status) => untilStatus(async () => (await call("GET", `/${id}`)).body, [status], 60_000),
+    becomes: (id, status) => untilStatus(async () => (await call("GET", `/${id}`)).body, [status]),
     look: () => changes.notify("sessions"),
     async stop() {
       await api.stop();

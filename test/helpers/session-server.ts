@@ -26,7 +26,7 @@ export interface SessionServer extends Omit<HaltingServer, "pid"> {
   call(method: string, path: string, body?: unknown): Promise<Answer>;
   create(body?: Record<string, unknown>): Promise<Session>;
   get(sessionId: string): Promise<Session | null>;
-  /** Waits until the session is in one of these states, as long as the bar allows. */
+  /** Waits until the session is in one of these states. */
   becomes(sessionId: string, ...statuses: Session["status"][]): Promise<Session>;
   /** The processes of a session's sandbox. */
   processes(sessionId: string): ProcessOf[];
@@ -34,9 +34,6 @@ export interface SessionServer extends Omit<HaltingServer, "pid"> {
   folders(): string[];
   stop(): Promise<void>;
 }
-
-/** Within this long every session is in a true state again, whatever was killed. */
-const TRUE_WITHIN_MS = 30_000;
 
 export async function startSessionServer(env: Record<string, string> = {}): Promise<SessionServer> {
   const database = await createDatabase();
@@ -84,7 +81,7 @@ export async function startSessionServer(env: Record<string, string> = {}): Prom
       return answer.body;
     },
     ...server,
-    becomes: (id, ...statuses) => untilStatus(() => get(id), statuses, TRUE_WITHIN_MS),
+    becomes: (id, ...statuses) => untilStatus(() => get(id), statuses),
     processes: (id) =>
       allProcesses().filter(
         ({ pid, environment }) =>
