@@ -1,9 +1,6 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { AGAINST_BINARIES, type Answer, type Api, startApi } from "../helpers/api.ts";
 import { type Browser, openBrowser, PASSWORD, signedIn } from "../helpers/cookie-browser.ts";
-
-// comparing a password is slow on purpose, and slower on a busy machine
-setDefaultTimeout(120_000);
 
 let api: Api;
 /** `/v1/accounts/<id>` of the first user's account. */

@@ -16,7 +16,7 @@ beforeAll(async () => {
   if (!POSTGRES) return;
   bench = await startGateway();
   session = await bench.session(bench.external);
-}, 120_000);
+});
 afterAll(async () => {
   await bench?.stop();
   work[Symbol.dispose]();

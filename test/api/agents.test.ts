@@ -7,7 +7,7 @@ import { type SessionBench, startSessions } from "../helpers/sessions.ts";
 let bench: SessionBench;
 beforeAll(async () => {
   bench = await startSessions();
-}, 60_000);
+});
 afterAll(() => bench.stop());
 
 const FOLDER = ".svc/agentrt";

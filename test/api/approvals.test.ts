@@ -15,7 +15,7 @@ beforeAll(async () => {
   bob = await bench.member("bob@example.com");
   cleo = await bench.member("cleo@example.com");
   agent = await bench.agent();
-}, 120_000);
+});
 afterAll(() => bench?.stop());
 
 const act = (cr: { number: number }, verb: string, token = bench.api.token, body?: unknown) =>

@@ -380,7 +380,7 @@ describe("merge", () => {
     const preview = (await api.call("GET", `${path}/1/merge-preview`)).body;
     expect([preview.can_merge, preview.conflicts.length]).toEqual([false, 10_000]);
     expect((await act(cr, "merge")).body.conflicts).toEqual(preview.conflicts);
-  }, 120_000);
+  });
 
   test("has nothing to merge when the base has every commit", async () => {
     const { remote, path, open, act } = await setUp();
@@ -441,7 +441,7 @@ describe("merge", () => {
       expect(answer.body.code).toBe("agent_merge_forbidden");
       expect([name, (await act(cr, "merge")).status]).toEqual([name, 200]);
     }
-  }, 120_000);
+  });
 
   test("passes on the host's refusal in its own words, without escapes", async () => {
     const { remote, open, act, get } = await setUp();

@@ -10,7 +10,7 @@ const work = scratch();
 
 beforeAll(async () => {
   if (POSTGRES) bench = await startGateway({ SVC_SANDBOX_API_URL: "http://svc.internal:9000/v1" });
-}, 120_000);
+});
 afterAll(async () => {
   await bench?.stop();
   work[Symbol.dispose]();

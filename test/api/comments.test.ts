@@ -35,7 +35,7 @@ beforeAll(async () => {
   project = `/v1/projects/${(await api.project(remote.url)).project_id}`;
   agent = (await api.call("POST", `${project}/cli-token`, { body: { name: "agent" } })).body.token;
   member = await api.mint("second@example.com");
-}, 120_000);
+});
 afterAll(async () => {
   await api.stop();
   remote.remove();

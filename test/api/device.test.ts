@@ -1,10 +1,7 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { DEVICE_GRANT } from "../../src/contract/device.ts";
 import { AGAINST_BINARIES, type Answer, type Api, startApi } from "../helpers/api.ts";
 import { type Browser, signedIn } from "../helpers/cookie-browser.ts";
-
-// comparing a password is slow on purpose, and slower on a busy machine
-setDefaultTimeout(120_000);
 
 let api: Api;
 let browser: Browser;

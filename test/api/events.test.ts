@@ -17,7 +17,7 @@ beforeAll(async () => {
   remote.commit("work", { b: "2\n" }, { from: "main" });
   project = await api.project(remote.url);
   stream = await followEvents(api.url, api.token, project.project_id);
-}, 120_000);
+});
 afterAll(async () => {
   await stream.close();
   await api.stop();

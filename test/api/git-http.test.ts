@@ -30,7 +30,7 @@ beforeAll(async () => {
   await runClient(work.path, "commit", "--quiet", "--allow-empty", "-m", "first");
   tip = (await runClient(work.path, "rev-parse", "HEAD")).out.trim();
   await runClient(work.path, "push", bench.url(bench.hosted, bench.api.token), "main");
-}, 120_000);
+});
 
 afterAll(async () => {
   await bench?.stop();

@@ -166,7 +166,7 @@ beforeAll(async () => {
   bench = await startGateway();
   commits = await makeCommits();
   for (const kind of ["hosted", "external"] as const) credentials[kind] = await makeCredentials(kind);
-}, 120_000);
+});
 
 afterAll(async () => {
   await bench?.stop();
@@ -176,46 +176,42 @@ afterAll(async () => {
 for (const kind of ["hosted", "external"] as const) {
   test.each(
     ROWS.map((row) => [`${row.who}: ${[...(row.flags ?? []), ...row.push].join(" ")}`, row] as const),
-  )(
-    `${kind} repository, %s`,
-    async (_, row) => {
-      const place = bench[kind];
-      const before = Object.fromEntries(
-        Object.entries({ [MAIN]: row.closed ? "P" : "M2", [FEATURE]: "F", [OWN]: "S1", [TAG]: "M1" }).map(
-          ([ref, name]) => [refName(place, ref), id(name)],
-        ),
-      );
-      await setRefs(place.directory, before);
-      const args = row.push.map((spec) => {
-        const [from = "", to = ""] = spec.replace(/^\+/, "").split(":");
-        return `${spec.startsWith("+") ? "+" : ""}${from && id(from)}:${refName(place, to)}`;
-      });
-      const flags = (row.flags ?? []).map((flag) => flag.replace(/:M1$/, `:${id("M1")}`));
-      const url = bench.url(place, credentials[kind][row.who]);
-      const ran = await runClient(work.path, "push", ...flags, url, ...args);
+  )(`${kind} repository, %s`, async (_, row) => {
+    const place = bench[kind];
+    const before = Object.fromEntries(
+      Object.entries({ [MAIN]: row.closed ? "P" : "M2", [FEATURE]: "F", [OWN]: "S1", [TAG]: "M1" }).map(
+        ([ref, name]) => [refName(place, ref), id(name)],
+      ),
+    );
+    await setRefs(place.directory, before);
+    const args = row.push.map((spec) => {
+      const [from = "", to = ""] = spec.replace(/^\+/, "").split(":");
+      return `${spec.startsWith("+") ? "+" : ""}${from && id(from)}:${refName(place, to)}`;
+    });
+    const flags = (row.flags ?? []).map((flag) => flag.replace(/:M1$/, `:${id("M1")}`));
+    const url = bench.url(place, credentials[kind][row.who]);
+    const ran = await runClient(work.path, "push", ...flags, url, ...args);
 
-      if (row.says === undefined) expect(ran).toMatchObject({ code: 0 });
-      else {
-        expect(ran.code).not.toBe(0);
-        expect(ran.err).toContain(row.says);
-      }
-      const expected = { ...before };
-      for (const [ref, name] of Object.entries(row.after ?? {})) {
-        if (name === null) delete expected[refName(place, ref)];
-        else expected[refName(place, ref)] = id(name);
-      }
-      const after = await refsOf(place.directory);
-      expect(after).toEqual(expected);
-      // what is served is what the repository holds
-      const listed = await runClient(work.path, "ls-remote", "--refs", bench.url(place, bench.api.token));
-      const served = listed.out
-        .split("\n")
-        .filter(Boolean)
-        .map((line) => line.split("\t").reverse());
-      expect(Object.fromEntries(served)).toEqual(after);
-    },
-    120_000,
-  );
+    if (row.says === undefined) expect(ran).toMatchObject({ code: 0 });
+    else {
+      expect(ran.code).not.toBe(0);
+      expect(ran.err).toContain(row.says);
+    }
+    const expected = { ...before };
+    for (const [ref, name] of Object.entries(row.after ?? {})) {
+      if (name === null) delete expected[refName(place, ref)];
+      else expected[refName(place, ref)] = id(name);
+    }
+    const after = await refsOf(place.directory);
+    expect(after).toEqual(expected);
+    // what is served is what the repository holds
+    const listed = await runClient(work.path, "ls-remote", "--refs", bench.url(place, bench.api.token));
+    const served = listed.out
+      .split("\n")
+      .filter(Boolean)
+      .map((line) => line.split("\t").reverse());
+    expect(Object.fromEntries(served)).toEqual(after);
+  });
 }
 
 test("the table has at least 60 pushes on each kind of repository", () => {

@@ -1,10 +1,7 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { type Api, startApi } from "../helpers/api.ts";
 import { openBrowser, PASSWORD } from "../helpers/cookie-browser.ts";
 import { type GithubPerson, startGithub } from "../helpers/github-oauth.ts";
-
-// comparing a password is slow on purpose, and slower on a busy machine
-setDefaultTimeout(120_000);
 
 const APP = { id: "Iv1.0123456789abcdef", secret: "stand-in-secret" };
 const github = startGithub(APP);

@@ -49,5 +49,4 @@ test.each([6, 9])(
       neighbour.remove();
     }
   },
-  120_000,
 );

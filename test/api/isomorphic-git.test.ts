@@ -23,7 +23,7 @@ beforeAll(async () => {
   if (!POSTGRES) return;
   bench = await startGateway();
   beginning = await makeHistory(bench, join(work.path, "history"));
-}, 120_000);
+});
 
 afterAll(async () => {
   await bench?.stop();
@@ -34,35 +34,31 @@ const CASES = (["hosted", "external"] as const).flatMap((kind) =>
   Object.entries(WAYS).map(([name, http]) => [kind, name, http] as const),
 );
 
-test.each(CASES)(
-  "%s, over %s: clone, commit, push, fetch",
-  async (kind, _, http) => {
-    const { place, url, onAuth, dir } = await begin(kind);
-    const repo = { fs, dir };
-    const remote = { ...repo, http, onAuth };
-    await iso.clone({ ...remote, url });
-    expect(await iso.resolveRef({ ...repo, ref: "HEAD" })).toBe(beginning["refs/heads/main"] ?? "");
-    expect(await iso.currentBranch(repo)).toBe("main");
-    expect(await iso.listBranches({ ...repo, remote: "origin" })).toContain("feature");
-    expect(readFileSync(join(dir, "f"), "utf8")).toBe("29\n");
-    expect(await runClient(dir, "fsck", "--full")).toMatchObject({ code: 0 });
+test.each(CASES)("%s, over %s: clone, commit, push, fetch", async (kind, _, http) => {
+  const { place, url, onAuth, dir } = await begin(kind);
+  const repo = { fs, dir };
+  const remote = { ...repo, http, onAuth };
+  await iso.clone({ ...remote, url });
+  expect(await iso.resolveRef({ ...repo, ref: "HEAD" })).toBe(beginning["refs/heads/main"] ?? "");
+  expect(await iso.currentBranch(repo)).toBe("main");
+  expect(await iso.listBranches({ ...repo, remote: "origin" })).toContain("feature");
+  expect(readFileSync(join(dir, "f"), "utf8")).toBe("29\n");
+  expect(await runClient(dir, "fsck", "--full")).toMatchObject({ code: 0 });
 
-    writeFileSync(join(dir, "f"), "mine\n");
-    await iso.add({ ...repo, filepath: "f" });
-    const mine = await iso.commit({ ...repo, message: "mine", author: AUTHOR });
-    const pushed = await iso.push({ ...remote, ref: "main", remoteRef: "refs/heads/mine" });
-    expect(pushed).toMatchObject({ ok: true, refs: { "refs/heads/mine": { ok: true } } });
-    expect((await refsOf(place.directory))["refs/heads/mine"]).toBe(mine);
+  writeFileSync(join(dir, "f"), "mine\n");
+  await iso.add({ ...repo, filepath: "f" });
+  const mine = await iso.commit({ ...repo, message: "mine", author: AUTHOR });
+  const pushed = await iso.push({ ...remote, ref: "main", remoteRef: "refs/heads/mine" });
+  expect(pushed).toMatchObject({ ok: true, refs: { "refs/heads/mine": { ok: true } } });
+  expect((await refsOf(place.directory))["refs/heads/mine"]).toBe(mine);
 
-    await setRefs(place.directory, { ...beginning, "refs/heads/theirs": mine });
-    await iso.fetch({ ...remote, prune: true });
-    expect(await iso.resolveRef({ ...repo, ref: "refs/remotes/origin/theirs" })).toBe(mine);
-    expect(await iso.listBranches({ ...repo, remote: "origin" })).not.toContain("mine");
-    await iso.push({ ...remote, ref: "main", remoteRef: "refs/heads/theirs", delete: true });
-    expect(await refsOf(place.directory)).toEqual(beginning);
-  },
-  120_000,
-);
+  await setRefs(place.directory, { ...beginning, "refs/heads/theirs": mine });
+  await iso.fetch({ ...remote, prune: true });
+  expect(await iso.resolveRef({ ...repo, ref: "refs/remotes/origin/theirs" })).toBe(mine);
+  expect(await iso.listBranches({ ...repo, remote: "origin" })).not.toContain("mine");
+  await iso.push({ ...remote, ref: "main", remoteRef: "refs/heads/theirs", delete: true });
+  expect(await refsOf(place.directory)).toEqual(beginning);
+});
 
 test.each(CASES)("%s, over %s: one branch and one commit", async (kind, _, http) => {
   const { url, onAuth, dir } = await begin(kind);

@@ -12,7 +12,7 @@ beforeAll(async () => {
   // what a server leaves that was killed
   writeFileSync(join(dataDir, "api.sock"), "");
   api = await startApi({ dataDir });
-}, 120_000);
+});
 afterAll(() => api.stop());
 
 const HOST = "Host: localhost";

@@ -9,7 +9,7 @@ let api: Api;
 const work = scratch();
 beforeAll(async () => {
   api = await startApi();
-}, 120_000);
+});
 afterAll(async () => {
   await api.stop();
   work[Symbol.dispose]();

@@ -65,4 +65,4 @@ test("a change request names the session that opened it, for as long as the sess
     await drop();
     remote.remove();
   }
-}, 120_000);
+});

@@ -21,9 +21,9 @@ beforeAll(async () => {
   if (!POSTGRES) return;
   proxied = await startProxied();
   ({ bench, session, port } = proxied);
-}, 120_000);
+});
 
-afterAll(() => proxied?.stop(), 30_000);
+afterAll(() => proxied?.stop());
 
 const PAGE = "Accept: text/html,*/*;q=0.8";
 const hostOf = (of = port, id = session.id) => `p${of}-${id}.localhost:${new URL(bench.api.url).port}`;
@@ -339,7 +339,7 @@ describe("a session that does not run", () => {
     }
     expect((await ask([PAGE, "Sec-Fetch-Mode: navigate"])).text).toMatch(/503[\s\S]*The session is starting/);
     expect(await status()).not.toBe("stopped");
-  }, 120_000);
+  });
 
   test("is started again by a POST through the API's proxy too", async () => {
     const { id, status } = await of({ status: "stopped", goal: "stopped" });
@@ -348,7 +348,7 @@ describe("a session that does not run", () => {
     const answer = await bench.api.call("POST", `/v1/p/${id}/8000/session`);
     expect([answer.status, answer.body.code]).toEqual([503, "not_running"]);
     expect(await status()).not.toBe("stopped");
-  }, 120_000);
+  });
 });
 
 test("where previews have a domain of their own, cookies are for TLS, and apps are asked as localhost", async () => {
@@ -376,4 +376,4 @@ test("where previews have a domain of their own, cookies are for TLS, and apps a
   } finally {
     await other.stop();
   }
-}, 120_000);
+});

@@ -383,7 +383,7 @@ describe("contents", () => {
       expect(text.length).toBeGreaterThan(size - 4);
       expect(text.length).toBeLessThanOrEqual(size);
     }
-  }, 120_000);
+  });
 });
 
 describe("raw contents", () => {
@@ -434,7 +434,7 @@ describe("raw contents", () => {
     // places of the gate that were not given back would show here
     const again = await fetchRaw({ ref: "large", path: "f" });
     expect((await again.arrayBuffer()).byteLength).toBe(content.length);
-  }, 120_000);
+  });
 
   test("past 100 MiB are refused before a byte, and as JSON their beginning is there", async () => {
     const blob = Buffer.alloc(FILE_MAX_BYTES + 1);
@@ -447,7 +447,7 @@ describe("raw contents", () => {
     const { body } = await ask("contents", { ref: "huge", path: "huge" });
     expect(body).toMatchObject({ size: FILE_MAX_BYTES + 1, truncated: true, encoding: "utf-8" });
     expect(body.content).toHaveLength(CONTENT_MAX_BYTES);
-  }, 120_000);
+  });
 });
 
 test("paths that lead out, or nowhere, are refused everywhere", async () => {

@@ -30,7 +30,7 @@ beforeAll(async () => {
     { name: "W", parents: ["M"], files: { a: "2\n", new: "n\n" } },
     { name: "V", parents: ["M"], files: { a: "3\n" } },
   ]);
-}, 120_000);
+});
 afterAll(async () => {
   await bench?.stop();
   work[Symbol.dispose]();
@@ -121,7 +121,7 @@ for (const kind of ["hosted", "external"] as const) {
 
       expect(await push(saver, `:${ref}`)).toMatchObject({ code: 0 });
       expect(await savedOf(path)).toBeNull();
-    }, 120_000);
+    });
   });
 }
 
@@ -144,7 +144,7 @@ describe("a git host", () => {
     expect(await fresh.ensureOwn(repo, ref, "1".repeat(40))).toBe(false);
     await fresh.close();
     folder[Symbol.dispose]();
-  }, 120_000);
+  });
 
   test("that is away keeps no work from being saved", async () => {
     const place = bench.external;
@@ -157,7 +157,7 @@ describe("a git host", () => {
       renameSync(`${place.directory}-away`, place.directory);
     }
     expect((await bench.api.call("GET", `${path}/saved`)).body).toMatchObject({ base: commits["M"] });
-  }, 120_000);
+  });
 
   test("that takes no such refs changes nothing: svc's copy has it", async () => {
     const place = bench.external;
@@ -173,5 +173,5 @@ describe("a git host", () => {
     } finally {
       await runClient(place.directory, "config", "--unset-all", "receive.hideRefs");
     }
-  }, 120_000);
+  });
 });

@@ -20,7 +20,7 @@ beforeAll(async () => {
     await api.stop();
     await directory[Symbol.asyncDispose]();
   };
-}, 120_000);
+});
 afterAll(() => cleanUp());
 
 test.each(ROWS.map((row, index) => ({ ...row, index })))("$name", async ({ name, was, conflicts, index }) => {

@@ -1,11 +1,8 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { askServer } from "../../src/admin/socket.ts";
 import { type Api, startApi } from "../helpers/api.ts";
 import { openBrowser, PASSWORD, signedIn } from "../helpers/cookie-browser.ts";
 import { Remote } from "../helpers/remote.ts";
-
-// comparing a password is slow on purpose, and slower on a busy machine
-setDefaultTimeout(120_000);
 
 let api: Api;
 let remote: Remote;

@@ -53,5 +53,4 @@ needs("a real Postgres", POSTGRES)(
       await own.drop();
     }
   },
-  120_000,
 );

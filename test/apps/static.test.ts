@@ -41,8 +41,8 @@ beforeAll(async () => {
   await bench.merge(FILES, [SITE]);
   await bench.becomes("the site is live", isLive(1), { slug: "site" });
   signedIn = await bench.signIn("site");
-}, 90_000);
-afterAll(() => server?.stop(), 60_000);
+});
+afterAll(() => server?.stop());
 
 const get = (path: string, lines: string[] = [], method = "GET") =>
   bench.visit(path, signedIn, lines, method);
@@ -129,7 +129,7 @@ test("a site follows its branch without a sandbox, and a folder that is gone lea
   expect(body(await get("/"))).toBe("<h1>new</h1>");
   expect(existsSync(join(server.dataDir, "sites"))).toBe(true);
   expect(existsSync(join(server.dataDir, "sandboxes"))).toBe(false);
-}, 90_000);
+});
 
 test("a site that is built is taken out of its sandbox, which ends, without what leads out of it", async () => {
   const entry = entryOf({
@@ -147,7 +147,7 @@ test("a site that is built is taken out of its sandbox, which ends, without what
   expect(body(await bench.visit("/deep/a.txt", visitor))).toBe("deep\n");
   for (const path of ["/link", "/up"]) expect((await bench.visit(path, visitor)).status).toBe(404);
   const id = app.live?.deployment_id ?? "";
-  await until("its sandbox has ended", () => server.processes(id).length === 0, 40_000);
+  await until("its sandbox has ended", () => server.processes(id).length === 0);
   expect((await bench.get("built")).app.state).toBe("live");
   expect(body(await bench.visit("/", visitor))).toBe("built\n");
 
@@ -157,4 +157,4 @@ test("a site that is built is taken out of its sandbox, which ends, without what
   });
   expect(after.error).toContain("has left no folder dist");
   expect(body(await bench.visit("/", visitor))).toBe("built\n");
-}, 120_000);
+});

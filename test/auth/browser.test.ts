@@ -1,10 +1,7 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import { addressOf } from "../../src/auth/attempts.ts";
 import { type Api, startApi } from "../helpers/api.ts";
 import { openBrowser, signedIn } from "../helpers/cookie-browser.ts";
-
-// comparing a password is slow on purpose, and slower on a busy machine
-setDefaultTimeout(120_000);
 
 const DAY_MS = 86_400_000;
 let api: Api;

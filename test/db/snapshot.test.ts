@@ -27,4 +27,4 @@ test("a first start from the snapshot has the tables that the migrations make, a
   const tables = "select tablename as name from pg_tables where schemaname = 'public'";
   for (const { name } of (await loaded.query<{ name: string }>(tables)).rows)
     expect((await loaded.query(`select from "${name}" limit 1`)).rows).toEqual([]);
-}, 120_000);
+});

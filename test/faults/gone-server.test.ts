@@ -50,7 +50,6 @@ onLinux(
         await until(
           () => `nothing is left of ${id}: ${lost.folders()}`,
           () => lost.processes(id).length === 0 && !lost.folders().includes(id),
-          120_000,
         );
       }
       expect(await isGone(database.db, readServerId(lost.dataDir))).toBe(false);
@@ -69,7 +68,6 @@ onLinux(
       await lost.stop();
     }
   },
-  120_000,
 );
 
 onLinux(
@@ -101,7 +99,6 @@ onLinux(
       await server.stop();
     }
   },
-  120_000,
 );
 
 test("a server that was cut off from the database goes on with a start that is no longer its own: it harms nobody", async () => {
@@ -147,15 +144,11 @@ test("a server that was cut off from the database goes on with a start that is n
 
     await silence(database.db, { of: lost.api.dataDir, watchedFrom: other.api.dataDir });
     // a claim ends twelve seconds after it was renewed
-    await until(
-      "all are taken over",
-      async () => {
-        other.look();
-        const rows = await Promise.all([running, moved, early, starting].map((id) => rowOf(database, id)));
-        return rows.every((row) => row?.status === "failed" && LOST.test(row.error ?? ""));
-      },
-      120_000,
-    );
+    await until("all are taken over", async () => {
+      other.look();
+      const rows = await Promise.all([running, moved, early, starting].map((id) => rowOf(database, id)));
+      return rows.every((row) => row?.status === "failed" && LOST.test(row.error ?? ""));
+    });
     for (const id of [moved, early, starting]) {
       expect((await other.call("POST", `/${id}/restart`)).status).toBe(202);
       await other.becomes(id, "running");
@@ -171,7 +164,6 @@ test("a server that was cut off from the database goes on with a start that is n
         lost.look();
         return lost.provider.sandboxes.size === 0 && lost.provider.starts === 3;
       },
-      120_000,
     );
     expect((await lost.get(running)).error).toMatch(LOST);
     for (const id of [moved, early, starting]) {
@@ -189,7 +181,7 @@ test("a server that was cut off from the database goes on with a start that is n
     await database.close();
     await made.drop();
   }
-}, 90_000);
+});
 
 async function rowOf({ db }: Database, id: string) {
   const [row] = await db.select().from(projectSessions).where(eq(projectSessions.sessionId, id));

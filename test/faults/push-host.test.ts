@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout } from "bun:test";
+import { afterAll, afterEach, beforeAll, expect } from "bun:test";
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { type GatewayBench, type Ran, refsOf, runClient, scratch, startGateway } from "../helpers/gateway.ts";
@@ -9,8 +9,6 @@ import { POSTGRES } from "../helpers/postgres.ts";
 import { Remote } from "../helpers/remote.ts";
 
 const test = needs("a real Postgres", POSTGRES);
-setDefaultTimeout(120_000);
-
 const TOKEN = "s3cr3t+token/with=signs";
 const BASIC = Buffer.from(`x-access-token:${TOKEN}`).toString("base64");
 /** A push that waits for its host is given up after this. */
@@ -28,7 +26,7 @@ beforeAll(async () => {
   bench = await startGateway({}, { forwardMs: FORWARD_MS });
   work = await createRepository(join(folder.path, "work.git"));
   first = (await work.write([{ name: "first", files: { f: "1\n" } }]))["first"] ?? "";
-}, 120_000);
+});
 
 afterEach(async () => {
   for (const step of undo.splice(0).reverse()) await step();

@@ -25,11 +25,11 @@ beforeAll(async () => {
   work = await createRepository(join(folder.path, "work.git"));
   first = (await work.write([{ name: "first", files: { f: "1\n" } }]))["first"] ?? "";
   await work.git("push", "--quiet", bench.hosted.directory, `${first}:${MAIN}`);
-}, 120_000);
+});
 
 afterEach(async () => {
   if (bench) await expectUntouched(bench, folder.path, { [MAIN]: first });
-}, 120_000);
+});
 
 afterAll(async () => {
   await bench?.stop();
@@ -182,19 +182,15 @@ const PACKS: Record<string, { to?: string; pack: Uint8Array; says: RegExp }> = {
 };
 
 describe("a pack is refused with its reason", () => {
-  test.each(Object.entries(PACKS))(
-    "%s",
-    async (_, { to = good.to, pack, says }) => {
-      const { status, text } = await postGit(bench, "git-receive-pack", pushOf(to, pack));
-      expect(status).toBe(200);
-      const reason = /unpack (.*)\n/.exec(text)?.[1] ?? "";
-      expect(reason).not.toBe("ok");
-      expect(reason).toMatch(says);
-      expect(text).toContain("ng refs/heads/new unpacker error");
-      expect(text).not.toContain(bench.api.dataDir);
-    },
-    120_000,
-  );
+  test.each(Object.entries(PACKS))("%s", async (_, { to = good.to, pack, says }) => {
+    const { status, text } = await postGit(bench, "git-receive-pack", pushOf(to, pack));
+    expect(status).toBe(200);
+    const reason = /unpack (.*)\n/.exec(text)?.[1] ?? "";
+    expect(reason).not.toBe("ok");
+    expect(reason).toMatch(says);
+    expect(text).toContain("ng refs/heads/new unpacker error");
+    expect(text).not.toContain(bench.api.dataDir);
+  });
 });
 
 test("what git says of an object comes once, and without escapes", async () => {

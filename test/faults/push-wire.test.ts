@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout } from "bun:test";
+import { afterAll, afterEach, beforeAll, describe, expect } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
@@ -12,8 +12,6 @@ import { expectUntouched } from "../helpers/untouched.ts";
 import { authorizationOf, openWire, postGit, pushOf } from "../helpers/wire.ts";
 
 const test = needs("a real Postgres", POSTGRES);
-setDefaultTimeout(120_000);
-
 const MIB = 1024 * 1024;
 const LIMITS = { stallMs: 700, transferMs: 2_500, packBytes: 4 * MIB };
 /** Much less than the limits that a server has without this test. */
@@ -42,7 +40,7 @@ beforeAll(async () => {
   bench = await startGateway({}, LIMITS);
   first = bench.remote.sha("main");
   bench.remote.git("push", "--quiet", bench.hosted.directory, `${first}:${MAIN}`);
-}, 120_000);
+});
 
 afterEach(async () => {
   if (bench) await expectUntouched(bench, folder.path, { [MAIN]: first });
@@ -230,7 +228,7 @@ describe("what a body claims to be", () => {
       expect(text).not.toContain("unpack ok");
       expect(process.memoryUsage().rss - before).toBeLessThan(300 * MIB);
     }
-  }, 120_000);
+  });
 });
 
 describe("on the wire", () => {

@@ -46,7 +46,7 @@ beforeAll(async () => {
     await bench.work.git("push", "--quiet", directory, `${first}:${MAIN}`);
     remote?.hook("post-receive", "touch took; while [ -e halt ]; do sleep 0.02; done");
   }
-}, 120_000);
+});
 
 afterAll(() => bench?.stop());
 
@@ -76,7 +76,6 @@ test.each(rows)(
     rmSync(join(place.directory, "halt"), { force: true });
     await settles(place, push, await pushing.ended);
   },
-  120_000,
 );
 
 const DYING = [
@@ -121,7 +120,6 @@ test.each(DYING.map(([kind, verb, how, says]) => [kind, verb, HOW[how], says, ho
     expect(told.err).not.toContain(bench.dataDir);
     await settles(place, push, told);
   },
-  120_000,
 );
 
 test("a push to a host that hangs ends when its git is killed, also when git's own children live on", async () => {
@@ -135,7 +133,7 @@ test("a push to a host that hangs ends when its git is killed, also when git's o
   expect(existsSync(join(place.directory, "halt"))).toBe(true);
   rmSync(join(place.directory, "halt"));
   await settles(place, push, told);
-}, 120_000);
+});
 
 test(
   "killed at any moment, whoever it is, all agree",
@@ -239,7 +237,7 @@ async function isWhole(directory: string): Promise<void> {
     said = ran.out + ran.err;
     return ran.code === 0 && !/error|missing|broken/.test(said);
   };
-  await until("git fsck finds nothing", fsck, 60_000).catch(() => expect(said).toBe(""));
+  await until("git fsck finds nothing", fsck).catch(() => expect(said).toBe(""));
 }
 
 /** What a client of the gateway sees. */

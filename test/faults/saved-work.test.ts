@@ -12,7 +12,7 @@ let server: SessionServer;
 
 beforeAll(async () => {
   if (POSTGRES) server = await startSessionServer();
-}, 120_000);
+});
 afterAll(() => server?.stop());
 
 const inWorkspace = (id: string, path: string) => join(server.dataDir, "sandboxes", id, "workspace", path);
@@ -53,7 +53,7 @@ test("a stop saves, a restart brings it back if it is told to, and then it is th
   await server.becomes(id, "running");
   expect(readFileSync(inWorkspace(id, "new.txt"), "utf8")).toBe("work\n");
   await server.call("DELETE", `/${id}`);
-}, 90_000);
+});
 
 test("what a server has stopped is there again when its session is woken", async () => {
   const id = await working();
@@ -71,4 +71,4 @@ test("what a server has stopped is there again when its session is woken", async
   await server.becomes(id, "running");
   expect(readFileSync(inWorkspace(id, "new.txt"), "utf8")).toBe("work\n");
   await server.call("DELETE", `/${id}`);
-}, 90_000);
+});

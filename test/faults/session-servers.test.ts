@@ -39,7 +39,7 @@ test("a session that was stopped on one server can be started on another, and is
     await two.stop();
     await database.drop();
   }
-}, 120_000);
+});
 
 test("of 40 creations that race at two servers for 20 places, exactly 20 are let in, and a place that is given back is taken", async () => {
   const database = await createDatabase();
@@ -86,4 +86,4 @@ test("of 40 creations that race at two servers for 20 places, exactly 20 are let
     await two.stop();
     await database.drop();
   }
-}, 120_000);
+});

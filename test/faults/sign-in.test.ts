@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout } from "bun:test";
+import { afterAll, beforeAll, expect } from "bun:test";
 import { DEVICE_GRANT } from "../../src/contract/device.ts";
 import { type Api, startApi } from "../helpers/api.ts";
 import { openBrowser, PASSWORD, signedIn } from "../helpers/cookie-browser.ts";
@@ -6,9 +6,6 @@ import { needs } from "../helpers/needs.ts";
 import { createDatabase, POSTGRES, type TestDatabase } from "../helpers/postgres.ts";
 
 const test = needs("a real Postgres", POSTGRES);
-// comparing a password is slow on purpose, and slower on a busy machine
-setDefaultTimeout(120_000);
-
 let database: TestDatabase;
 let servers: Api[] = [];
 

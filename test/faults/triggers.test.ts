@@ -99,7 +99,7 @@ test(
       const made = await call("POST", "/v1/projects", { body: { name: "p", repo_url: remote.url } });
       expect(made.status).toBe(201);
       const known = async () => (await db`select from triggers`).length === entries.length;
-      await until("the triggers are known", known, 60_000);
+      await until("the triggers are known", known);
       // sessions end at once, and nobody looks at the manifest again
       renameSync(remote.path, `${remote.path}.away`);
       await db`update project_manifests set next_look_at = '2100-01-01'`;
@@ -123,7 +123,7 @@ test(
         now = Math.min(now + jump, STOPS.find((stop) => stop > now) ?? END);
         await tell();
         if (STOPS.includes(now) || random(KILLED_OF) === 0) servers[random(SERVERS)]?.child.kill("SIGKILL");
-        await until("what is due is over", settled, 60_000);
+        await until("what is due is over", settled);
         await look();
       }
       expect(deaths).toBeGreaterThan(2);

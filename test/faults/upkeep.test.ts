@@ -16,7 +16,7 @@ const READERS = 2;
 let bench: GatewayBench;
 beforeAll(async () => {
   if (POSTGRES) bench = await startGateway();
-}, 120_000);
+});
 afterAll(() => bench?.stop());
 
 test("pushes and clones go on while the repository is repacked, whole and in part", async () => {
@@ -62,7 +62,7 @@ test("pushes and clones go on while the repository is repacked, whole and in par
   await git(hosted.directory, "fsck", "--full", "--strict");
   await git(work.path, "push", "--quiet", url, "main:last");
   await until("few packs are left", async () => (await packs(hosted.directory)) <= PACKS_MAX + 1);
-}, 120_000);
+});
 
 /** Makes the repository due for a whole repack. False when nothing was repacked since the last time. */
 async function makeDue(directory: string): Promise<boolean> {

@@ -38,7 +38,7 @@ test("the listing is that of git ls-remote, over file and http, in two requests 
   async function write(ref: string): Promise<void> {
     await upstream.git("update-ref", ref, one);
   }
-}, 120_000);
+});
 
 test("a host that speaks an older protocol is listed too", async () => {
   await using directory = await temporary();

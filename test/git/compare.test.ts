@@ -20,7 +20,7 @@ beforeAll(async () => {
     await git.close();
     await directory[Symbol.asyncDispose]();
   };
-}, 120_000);
+});
 
 afterAll(() => cleanUp());
 

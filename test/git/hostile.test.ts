@@ -32,7 +32,7 @@ test("10^6 files in a few objects: the diff is cut, the verdict comes", async ()
     expect((await place.git.compare(place.repo, base, head)).canMerge).toBe(true);
   });
   expect(worst).toBeLessThan(NEIGHBOUR_MS);
-}, 120_000);
+});
 
 test("10^9 files in a few objects end at a limit", async () => {
   await using place = await start({ diffMs: 1500, mergeMs: 1500, mergeMemory: 300 * 1024 * 1024 });
@@ -57,7 +57,7 @@ test("10^9 files in a few objects end at a limit", async () => {
   });
   expect(performance.now() - started).toBeLessThan(20_000);
   expect(worst).toBeLessThan(NEIGHBOUR_MS);
-}, 120_000);
+});
 
 test("a storm of renames and a huge text end at a limit, and never as a verdict", async () => {
   await using place = await start({ mergeMs: 2_000, mergeMemory: 150 * 1024 * 1024 });
@@ -73,7 +73,7 @@ test("a storm of renames and a huge text end at a limit, and never as a verdict"
     }
   });
   expect(worst).toBeLessThan(NEIGHBOUR_MS);
-}, 120_000);
+});
 
 test("one repository's crowd does not keep another waiting, and a full queue says so", async () => {
   await using place = await start({ mergeMs: 1_000, queuePerRepository: 4, mergeMemory: 2e9 });
@@ -91,7 +91,7 @@ test("one repository's crowd does not keep another waiting, and a full queue say
     expect(busy[0]).toMatchObject({ headers: { "Retry-After": "1" } });
   });
   expect(worst).toBeLessThan(NEIGHBOUR_MS);
-}, 120_000);
+});
 
 test("a mirror that grows past its limit is given up, and what came is removed", async () => {
   await using place = await start({ mirrorBytes: 500_000 });
@@ -105,7 +105,7 @@ test("a mirror that grows past its limit is given up, and what came is removed",
   const error = await place.git.ensureCommits(repo, [one]).catch((thrown: SvcError) => thrown);
   expect(error).toMatchObject({ code: "repo_unreachable", message: expect.stringContaining("too large") });
   expect(await readdir(join(root, "data", "mirrors", `${repo.id}.git`, "objects", "pack"))).toEqual([]);
-}, 120_000);
+});
 
 /** 200 KB every tenth of a second. */
 async function slowly(response: Response): Promise<Response> {

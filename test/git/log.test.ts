@@ -42,7 +42,7 @@ test("pages are git's own list, cut, on random histories", async () => {
     }),
     { numRuns: 15 },
   );
-}, 120_000);
+});
 
 test("a path is a path, whatever git could read in it", async () => {
   await using place = await mirrored();
@@ -157,33 +157,29 @@ test("a huge message is cut at a character, in little memory and time", async ()
   expect(Buffer.byteLength(other?.subject ?? "")).toBe(COMMIT_MESSAGE_MAX_BYTES - 1);
 });
 
-test.each([66, 1_500])(
-  "an octopus of %p parents",
-  async (arms) => {
-    await using place = await mirrored();
-    const roots: Commit[] = Array.from({ length: arms }, (_, at) => ({
-      name: `r${at}`,
-      files: { f: `${at}` },
-    }));
-    const made = await place.upstream.write(roots);
-    const lines = roots.map(({ name }) => `parent ${made[name]}\n`).join("");
-    const who = "A <a@b> 1800000000 +0000";
-    const object = `tree ${TREE}\n${lines}author ${who}\ncommitter ${who}\n\nAll\n`;
-    const tip = await place.writeRaw("main", Buffer.from(object));
-    const page = await log(place, tip, NONE, { limit: 1 });
-    const [commit] = page.commits;
-    expect(page.more).toBe(true);
-    // of a commit over 64 KiB the beginning is told, and that it is only that
-    const isWhole = object.length <= 64 * 1024;
-    expect(commit?.truncated).toBe(!isWhole);
-    expect(commit?.subject).toBe(isWhole ? "All" : "");
-    const all = roots.map(({ name }) => made[name] ?? "");
-    expect(commit?.parents).toEqual(isWhole ? all : all.slice(0, commit?.parents.length));
-    expect(commit?.parents.length).toBeGreaterThan(60);
-    expect((await pages(place, tip, NONE, 200)).map(({ id }) => id)).toEqual(await revList(place, tip, ""));
-  },
-  120_000,
-);
+test.each([66, 1_500])("an octopus of %p parents", async (arms) => {
+  await using place = await mirrored();
+  const roots: Commit[] = Array.from({ length: arms }, (_, at) => ({
+    name: `r${at}`,
+    files: { f: `${at}` },
+  }));
+  const made = await place.upstream.write(roots);
+  const lines = roots.map(({ name }) => `parent ${made[name]}\n`).join("");
+  const who = "A <a@b> 1800000000 +0000";
+  const object = `tree ${TREE}\n${lines}author ${who}\ncommitter ${who}\n\nAll\n`;
+  const tip = await place.writeRaw("main", Buffer.from(object));
+  const page = await log(place, tip, NONE, { limit: 1 });
+  const [commit] = page.commits;
+  expect(page.more).toBe(true);
+  // of a commit over 64 KiB the beginning is told, and that it is only that
+  const isWhole = object.length <= 64 * 1024;
+  expect(commit?.truncated).toBe(!isWhole);
+  expect(commit?.subject).toBe(isWhole ? "All" : "");
+  const all = roots.map(({ name }) => made[name] ?? "");
+  expect(commit?.parents).toEqual(isWhole ? all : all.slice(0, commit?.parents.length));
+  expect(commit?.parents.length).toBeGreaterThan(60);
+  expect((await pages(place, tip, NONE, 200)).map(({ id }) => id)).toEqual(await revList(place, tip, ""));
+});
 
 test("in a repository of 64-digit ids", async () => {
   await using place = await mirrored({ format: "sha256" });

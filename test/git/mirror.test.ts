@@ -156,7 +156,7 @@ test("many small fetches stay few packs", async () => {
   await place.git.close();
   const packs = await readdir(join(place.mirror(), "objects", "pack"));
   expect(packs.filter((name) => name.endsWith(".pack")).length).toBeLessThan(18);
-}, 120_000);
+});
 
 test("a mirror of another URL is not used", async () => {
   await using place = await start();
@@ -346,7 +346,7 @@ test("a push that ended before the question is always seen, under load", async (
   }
   stop = true;
   await load;
-}, 120_000);
+});
 
 test("a file of a commit, and only a regular one", async () => {
   await using place = await start();

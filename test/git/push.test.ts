@@ -48,7 +48,7 @@ test("of twelve racers one wins, the others are stale", async () => {
   );
   const tally = outcomes.map(({ outcome }) => outcome).sort();
   expect(tally).toEqual(["moved", ...Array<"stale">(11).fill("stale")]);
-}, 120_000);
+});
 
 test.each(["pre-receive", "update"])(
   "a %s hook's refusal comes in its own words, clean and short",

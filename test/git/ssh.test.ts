@@ -54,5 +54,4 @@ withServer(
       message: expect.stringContaining("not the one that is known"),
     });
   },
-  120_000,
 );

@@ -10,7 +10,7 @@ let sessionId: string;
 
 beforeAll(async () => {
   ({ database, sessionId } = await openSessionRow());
-}, 120_000);
+});
 afterAll(() => database.close());
 
 const claim = (id = sessionId) => claimSession({ db: database.db }, id);

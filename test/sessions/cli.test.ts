@@ -11,7 +11,7 @@ let bench: SessionBench;
 
 beforeAll(async () => {
   bench = await startSessions({ env: { SVC_SESSION_CAP: String(CAP) } });
-}, 120_000);
+});
 afterAll(() => bench.stop());
 afterEach(() => {
   bench.provider.onStart = () => {};
@@ -48,7 +48,7 @@ test("a session's whole life, from the command line", async () => {
     stdout: `Deleted the session ${id.slice(0, 8)} Other.\n`,
   });
   expect((await run("ls")).stdout).toBe("");
-}, 120_000);
+});
 
 test("a sandbox that does not start is a failure, with its step, its reason and its log", async () => {
   bench.provider.onStart = () => {
@@ -63,7 +63,7 @@ test("a sandbox that does not start is a failure, with its step, its reason and 
   const id = (await run("ls", "--status", "failed", "--jq", ".[].session_id")).stdout.trim();
   expect((await run("info", id)).stdout).toContain("step\tsandbox\n");
   expect(await run("rm", id, "--yes")).toMatchObject({ code: 0 });
-}, 120_000);
+});
 
 test("a session that is deleted while it boots is no success; the account's limit is told", async () => {
   const { promise, resolve } = Promise.withResolvers<void>();
@@ -81,7 +81,7 @@ test("a session that is deleted while it boots is no success; the account's limi
     code: "session_deleted",
     session_id: first,
   });
-}, 120_000);
+});
 
 /** The id of the only session, once it is there. */
 async function theOnlyOne(): Promise<string> {

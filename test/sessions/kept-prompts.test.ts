@@ -11,7 +11,7 @@ let row: Awaited<ReturnType<typeof openSessionRow>>;
 
 beforeAll(async () => {
   row = await openSessionRow();
-}, 120_000);
+});
 afterAll(() => row.database.close());
 
 const add = async () => {

@@ -7,7 +7,7 @@ let bench: SessionBench;
 
 beforeAll(async () => {
   bench = await startSessions({ env: { SVC_SESSION_CAP: "20" } });
-}, 120_000);
+});
 afterAll(() => bench.stop());
 afterEach(() => {
   bench.provider.onPrompt = () => ANSWERED;
@@ -49,7 +49,7 @@ test("a prompt is put into the queue, waited for, and listed", async () => {
     ["2", "answered", "", "A long\\none"],
     ["1", "answered", "", "Run the\\ttests"],
   ]);
-}, 120_000);
+});
 
 test("--wait ends with the outcome: 1 and a sentence unless it was answered", async () => {
   const id = await running();
@@ -71,7 +71,7 @@ test("--wait ends with the outcome: 1 and a sentence unless it was answered", as
     code: 1,
     stderr: expect.stringContaining(`svc sessions restart ${id.slice(0, 8)}`),
   });
-}, 120_000);
+});
 
 test("what waits is withdrawn, what runs is aborted, and what cannot be is told", async () => {
   const id = await running();
@@ -95,7 +95,7 @@ test("what waits is withdrawn, what runs is aborted, and what cannot be is told"
   const standIn = bench.provider.sandboxes.get(id);
   if (standIn) standIn.health.busy = true;
   expect(await run(["abort", id])).toMatchObject({ code: 0, stdout: `${id}: aborted what ran\n` });
-}, 120_000);
+});
 
 test.each<[string[], string]>([
   [["prompt"], "id"],

@@ -8,7 +8,7 @@ let bench: SessionBench;
 
 beforeAll(async () => {
   bench = await startSessions({ env: { SVC_SESSION_CAP: "30", SVC_IDLE_TIMEOUT: "3600" } });
-}, 120_000);
+});
 afterAll(() => bench.stop());
 afterEach(() => {
   bench.provider.onStart = () => {};
@@ -42,7 +42,6 @@ async function become(id: string, ...states: Prompt["state"][]): Promise<Prompt[
       last = await prompts(id);
       return last.map(({ state }) => state).join() === states.join();
     },
-    120_000,
   );
   return last;
 }
@@ -282,7 +281,7 @@ describe("the queue", () => {
       cursor = `&cursor=${body.next_cursor}`;
     }
     expect(numbers).toEqual(Array.from({ length: 100 }, (_, index) => 100 - index));
-  }, 120_000);
+  });
 
   test("gives back what is withdrawn, and not what is being answered or over", async () => {
     const id = await running();

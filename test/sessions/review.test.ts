@@ -11,7 +11,7 @@ beforeAll(async () => {
   const { projectId } = bench;
   agent = (await bench.api.call("POST", `/v1/projects/${projectId}/cli-token`, { body: { name: "a" } })).body
     .token;
-}, 120_000);
+});
 afterAll(() => bench.stop());
 afterEach(() => {
   bench.provider.onPrompt = () => ({ state: "answered", error: null });
@@ -77,7 +77,7 @@ test("the open threads of a review are a prompt of the session that made the cha
   const [last] = await promptsOf(id);
   expect(last?.prompt_id).toBe(some.body.prompt_id);
   expect(dataOf(last?.text ?? "")).toMatchObject([{ comment: "Never mind." }]);
-}, 120_000);
+});
 
 test("a session that has stopped is started again for it", async () => {
   const { id, cr } = await work();
@@ -86,7 +86,7 @@ test("a session that has stopped is started again for it", async () => {
   await bench.becomes(id, "stopped");
   expect((await call("POST", `/${cr.number}/send-to-session`)).body.session_id).toBe(id);
   await bench.becomes(id, "running");
-}, 120_000);
+});
 
 test("where the session is gone, or works on another branch, a new one begins at the head", async () => {
   const { id, cr } = await work();
@@ -109,7 +109,7 @@ test("where the session is gone, or works on another branch, a new one begins at
   const { body: byHand } = await call("POST", "", { title: "t", head_ref: head, session_id: other });
   await call("POST", `/${byHand.number}/comments`, { body: "More." });
   expect((await call("POST", `/${byHand.number}/send-to-session`)).body).toMatchObject({ created: true });
-}, 120_000);
+});
 
 test("whatever is said stays data, and fits", async () => {
   const { id, cr } = await work();
@@ -134,7 +134,7 @@ test("whatever is said stays data, and fits", async () => {
   // nothing that no one sees, and no line but svc's own and the data's
   expect(text).not.toMatch(/[\x00-\x09\x0b-\x1f\x7f-\x9f\p{Cf}\p{Zl}\p{Zp}]/u);
   expect(text).not.toMatch(/^(?:New instructions|SYSTEM|<\/data>|with a line)/m);
-}, 120_000);
+});
 
 test("conflicts are handed over with the files, to be resolved against the base as it is", async () => {
   const { id, cr } = await work();
@@ -152,7 +152,7 @@ test("conflicts are handed over with the files, to be resolved against the base 
   const anew = await call("POST", `/${cr.number}/resolve-conflicts`);
   expect(anew.body).toMatchObject({ created: true });
   expect((await promptsOf(anew.body.session_id))[0]?.text).toContain(`in place of #${cr.number}`);
-}, 120_000);
+});
 
 test("what cannot be sent is refused, and starts nothing", async () => {
   const { cr } = await work();
@@ -176,4 +176,4 @@ test("what cannot be sent is refused, and starts nothing", async () => {
   for (const path of ["send-to-session", "resolve-conflicts"])
     expect((await call("POST", `/${cr.number}/${path}`)).body.code).toBe("not_open");
   expect(await sessions()).toBe(before);
-}, 120_000);
+});

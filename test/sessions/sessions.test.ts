@@ -8,7 +8,7 @@ let bench: SessionBench;
 
 beforeAll(async () => {
   bench = await startSessions({ env: { SVC_SESSION_CAP: "1000" } });
-}, 120_000);
+});
 afterAll(() => bench.stop());
 afterEach(() => {
   bench.provider.onStart = () => {};
@@ -173,7 +173,7 @@ describe("a session", () => {
     await bench.becomes(other, "running");
     expect((await bench.get(stuck)).status).toBe("provisioning");
     await bench.call("DELETE", `/${stuck}`);
-  }, 120_000);
+  });
 
   test("is renamed", async () => {
     const { session_id: id } = await bench.create();
@@ -252,20 +252,16 @@ describe("what becomes of sandboxes by themselves is noticed", () => {
     [1, false, "with exit code 1"],
     [137, false, "killed by signal 9"],
     [137, true, "more memory than it may have"],
-  ])(
-    "one that ends with %p (out of memory: %p)",
-    async (code, outOfMemory, words) => {
-      const { session_id: id } = await bench.create();
-      await bench.becomes(id, "running");
-      bench.provider.sandboxes.get(id)?.die(code, outOfMemory);
-      bench.look();
-      const failed = await bench.becomes(id, "failed");
-      expect(failed.error).toContain(words);
-      expect(failed.sandbox_status).toBe("error");
-      expect(bench.provider.sandboxes.has(id)).toBe(false);
-    },
-    120_000,
-  );
+  ])("one that ends with %p (out of memory: %p)", async (code, outOfMemory, words) => {
+    const { session_id: id } = await bench.create();
+    await bench.becomes(id, "running");
+    bench.provider.sandboxes.get(id)?.die(code, outOfMemory);
+    bench.look();
+    const failed = await bench.becomes(id, "failed");
+    expect(failed.error).toContain(words);
+    expect(failed.sandbox_status).toBe("error");
+    expect(bench.provider.sandboxes.has(id)).toBe(false);
+  });
 
   test("one without a session is ended, and nobody else's is", async () => {
     const { session_id: kept } = await bench.create();
@@ -280,7 +276,7 @@ describe("what becomes of sandboxes by themselves is noticed", () => {
     bench.look();
     await until("the orphan is ended", () => !bench.provider.sandboxes.has(orphan));
     expect((await bench.get(kept)).status).toBe("running");
-  }, 120_000);
+  });
 
   test("one that is missing from a list, and is there when it is looked for, runs on", async () => {
     const { session_id: id } = await bench.create();
@@ -313,7 +309,7 @@ describe("what becomes of sandboxes by themselves is noticed", () => {
       return asked >= 3;
     });
     expect((await bench.get(id)).status).toBe("running");
-  }, 120_000);
+  });
 });
 
 describe("secrets", () => {
@@ -388,7 +384,7 @@ describe("a session that nobody uses", () => {
       bench.look();
       return (await bench.get(busy.session_id)).status === "stopped";
     });
-  }, 120_000);
+  });
 });
 
 describe("what is refused", () => {
