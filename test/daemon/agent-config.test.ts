@@ -88,7 +88,7 @@ test("while svc does not tell them the runtime does not start; health says why, 
   answer = new Response();
   const health = await sandbox.untilHealth("it works", ({ runtime }) => runtime === "ok");
   expect([health.clone, health.error, laidOut(sandbox)]).toEqual(["ok", undefined, "merged\n"]);
-}, 60_000);
+});
 
 test("a refresh for which svc does not tell them changes nothing", async () => {
   let isAway = false;
@@ -120,4 +120,4 @@ test("what cannot be unpacked keeps the runtime from starting, and is told", asy
   expect((await refresh(sandbox)).status).toBe(200);
   await sandbox.untilHealth("it works", ({ runtime }) => runtime === "ok");
   expect(laidOut(sandbox)).toBe("merged\n");
-}, 60_000);
+});

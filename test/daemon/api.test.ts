@@ -64,4 +64,4 @@ test("with svc's own API and gateway: the daemon clones by its key, the agent pu
   } finally {
     await bench.stop();
   }
-}, 120_000);
+});

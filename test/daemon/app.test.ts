@@ -78,7 +78,7 @@ test("one that hangs is ended and started again, also when it heeds no signal", 
   await until("another answers", () => process.state === "ok" && process.pid !== pid);
   expect(said).toContain("The app does not answer by HTTP any more: it hangs.");
   expect(allProcesses().filter((found) => found.pid === pid)).toEqual([]);
-}, 120_000);
+});
 
 test("one that answers with errors is there all the same, once it has answered without", async () => {
   const { process, answer, said, port } = await supervise(SERVER);
@@ -96,7 +96,7 @@ test("one that answers with errors is there all the same, once it has answered w
   }
   expect(process).toMatchObject({ pid, state: "ok", problem: null });
   expect(said).toEqual(["the app answers"]);
-}, 120_000);
+});
 
 test.each([
   ["ends each time", "exit 3", {}, "The app ended with exit status 3."],
@@ -117,5 +117,4 @@ test.each([
     expect(process).toMatchObject({ state: "failed", pid: null });
     expect(said.at(-1)).toBe(message);
   },
-  120_000,
 );

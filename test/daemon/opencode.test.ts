@@ -21,36 +21,32 @@ beforeAll(async () => {
     },
   });
   ({ sandbox } = agent);
-}, 90_000);
-afterAll(() => agent?.[Symbol.asyncDispose](), 30_000);
+});
+afterAll(() => agent?.[Symbol.asyncDispose]());
 
 test("the first prompt is carried out to its end, also after its first tool call", async () => {
   const ids = async () =>
     (await (await sandbox.call("GET", "/session")).json()).map(({ id }: { id: string }) => id);
-  await until(
-    "it is over",
-    async () => {
-      const [id] = await ids();
-      return id !== undefined && (await lastMessage(id))?.text === "Begun.";
-    },
-    120_000,
-  );
+  await until("it is over", async () => {
+    const [id] = await ids();
+    return id !== undefined && (await lastMessage(id))?.text === "Begun.";
+  });
   expect(readFileSync(join(sandbox.workspace, "first.txt"), "utf8")).toBe("one\ntwo\n");
-}, 120_000);
+});
 
 test("tool calls are carried out one after the other, and then it is said what was to be said", async () => {
   const id = await prompt("!run echo from-a-tool > made.txt\n!write note.md one\\ntwo\n!say All done.");
-  await until("it is idle", async () => (await lastMessage(id))?.finish === "stop", 60_000);
+  await until("it is idle", async () => (await lastMessage(id))?.finish === "stop");
   expect(readFileSync(join(sandbox.workspace, "made.txt"), "utf8")).toBe("from-a-tool\n");
   expect(readFileSync(join(sandbox.workspace, "note.md"), "utf8")).toBe("one\ntwo");
   expect((await lastMessage(id))?.text).toBe("All done.");
-}, 120_000);
+});
 
 test("a message without directives is said back", async () => {
   const id = await prompt("Hello there");
-  await until("it is idle", async () => (await lastMessage(id))?.finish === "stop", 60_000);
+  await until("it is idle", async () => (await lastMessage(id))?.finish === "stop");
   expect((await lastMessage(id))?.text).toBe("Hello there");
-}, 120_000);
+});
 
 test("a question waits for its answer", async () => {
   const id = await prompt("!ask Which colour? | Red | Blue\n!say As you wish.");
@@ -61,28 +57,20 @@ test("a question waits for its answer", async () => {
   });
   expect(asked).toMatchObject({ sessionID: id, questions: [{ question: "Which colour?" }] });
   await sandbox.call("POST", `/question/${asked?.id}/reply`, "user", { answers: [["Blue"]] });
-  await until("it goes on", async () => (await lastMessage(id))?.text === "As you wish.", 60_000);
-}, 120_000);
+  await until("it goes on", async () => (await lastMessage(id))?.text === "As you wish.");
+});
 
 test("it refuses, fails for a while, and is cut off, as it is told to", async () => {
   const refused = await prompt("!refuse");
-  await until(
-    "it has refused",
-    async () => (await lastMessage(refused))?.finish === "content-filter",
-    120_000,
-  );
+  await until("it has refused", async () => (await lastMessage(refused))?.finish === "content-filter");
   const failed = await prompt("!fail 401");
-  await until("it has failed", async () => (await lastMessage(failed))?.error === "APIError", 60_000);
+  await until("it has failed", async () => (await lastMessage(failed))?.error === "APIError");
   const busy = await prompt("!fail 503 1\n!say It works again.");
-  await until(
-    "it was tried again",
-    async () => (await lastMessage(busy))?.text === "It works again.",
-    120_000,
-  );
+  await until("it was tried again", async () => (await lastMessage(busy))?.text === "It works again.");
   const cut = await prompt("!drop 1\n!say Whole again.");
-  await until("it was tried again", async () => (await lastMessage(cut))?.text === "Whole again.", 60_000);
+  await until("it was tried again", async () => (await lastMessage(cut))?.text === "Whole again.");
   expect(existsSync(join(sandbox.workspace, ".git"))).toBe(true);
-}, 90_000);
+});
 
 async function prompt(text: string): Promise<string> {
   const { id } = await (await sandbox.call("POST", "/session", "user", { title: "svc" })).json();

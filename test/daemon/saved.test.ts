@@ -234,7 +234,7 @@ describe("what stays out", () => {
     const message = await messageOf(bench);
     for (const line of ["large: a new file", "much-5: all that is saved", "inner/: a repository"])
       expect(message).toContain(line);
-  }, 120_000);
+  });
 });
 
 describe("a workspace that its agent has made hostile", () => {
@@ -444,7 +444,7 @@ describe("bringing it back", () => {
       }),
       { numRuns: 20, endOnFailure: true },
     );
-  }, 120_000);
+  });
 
   test("onto a branch that has moved on, when the two do not touch; else nothing is changed", async () => {
     using bench = await startSaving({ "a.txt": "1\n2\n3\n4\n5\n6\n7\n", b: "b\n" });

@@ -19,7 +19,7 @@ beforeAll(async () => {
   await svc.api.call("POST", "/v1/projects", { body: { name: "Empty" } });
   await svc.api.project(remote.url, { name: "Shop" });
   await until("the site is live", async () => (await state()) === "live");
-}, 60_000);
+});
 afterAll(() => remote.remove());
 
 const app = async () => (await svc.api.call("GET", "/v1/projects/shop/apps/site")).body;
@@ -31,7 +31,7 @@ test("a project without apps says what to do", async () => {
   await page.getByText("svc validate").waitFor();
   expect(faults()).toEqual([]);
   await close();
-}, 60_000);
+});
 
 test("apps are listed and shown as they are, deployed, stopped and opened", async () => {
   const { page, faults, close } = await svc.openAs(FIRST, "/projects/shop/apps");
@@ -61,7 +61,7 @@ test("apps are listed and shown as they are, deployed, stopped and opened", asyn
   await until("it is live again", async () => (await state()) === "live");
   expect(faults()).toEqual([]);
   await close();
-}, 90_000);
+});
 
 test("what has failed says why, on both pages, without a new visit", async () => {
   const { page, faults, close } = await svc.openAs(FIRST, "/projects/shop/apps/site");
@@ -72,21 +72,17 @@ test("what has failed says why, on both pages, without a new visit", async () =>
   await page.getByText("Failed", { exact: true }).waitFor();
   expect(faults()).toEqual([]);
   await close();
-}, 90_000);
+});
 
 test.each([
   ["/projects/shop/apps", "a desk", { size: DESKTOP }],
   ["/projects/shop/apps", "a phone in the dark", { size: PHONE, dark: true }],
   ["/projects/shop/apps/site", "a desk in the dark", { size: DESKTOP, dark: true }],
   ["/projects/shop/apps/site", "a phone", { size: PHONE }],
-] as const)(
-  "%s has no barriers on %s",
-  async (path, _, options) => {
-    const { page, close } = await svc.openAs(FIRST, path, options);
-    await page.getByRole("main").getByText("onerror").first().waitFor();
-    expect(await barriers(page)).toEqual([]);
-    expect(await overflow(page)).toBe(0);
-    await close();
-  },
-  60_000,
-);
+] as const)("%s has no barriers on %s", async (path, _, options) => {
+  const { page, close } = await svc.openAs(FIRST, path, options);
+  await page.getByRole("main").getByText("onerror").first().waitFor();
+  expect(await barriers(page)).toEqual([]);
+  expect(await overflow(page)).toBe(0);
+  await close();
+});

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout } from "bun:test";
+import { afterAll, beforeAll, expect } from "bun:test";
 import { HIDDEN_IN_TEXT } from "../../src/contract/hidden.ts";
 import { CHROMIUM } from "../helpers/browser.ts";
 import { HOSTILE_TEXTS } from "../helpers/hostile-text.ts";
@@ -6,7 +6,6 @@ import { needs } from "../helpers/needs.ts";
 import { type SessionPages, startSessionPages } from "../helpers/session-pages.ts";
 
 // a browser on a busy machine
-setDefaultTimeout(120_000);
 const test = needs(...CHROMIUM);
 
 let pages: SessionPages;

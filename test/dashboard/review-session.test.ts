@@ -1,10 +1,9 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout } from "bun:test";
+import { afterAll, beforeAll, expect } from "bun:test";
 import { CHROMIUM } from "../helpers/browser.ts";
 import { needs } from "../helpers/needs.ts";
 import { type SessionPages, startSessionPages } from "../helpers/session-pages.ts";
 
 const test = needs(...CHROMIUM);
-setDefaultTimeout(120_000);
 let pages: SessionPages;
 
 beforeAll(async () => {

@@ -1,10 +1,9 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout } from "bun:test";
+import { afterAll, beforeAll, expect } from "bun:test";
 import { barriers, CHROMIUM, DESKTOP, overflow, PHONE } from "../helpers/browser.ts";
 import { needs } from "../helpers/needs.ts";
 import { type SessionPages, startSessionPages } from "../helpers/session-pages.ts";
 
 // a browser on a busy machine
-setDefaultTimeout(120_000);
 const test = needs(...CHROMIUM);
 
 let pages: SessionPages;

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout } from "bun:test";
+import { afterAll, beforeAll, expect } from "bun:test";
 import type { Page } from "playwright-core";
 import { barriers, CHROMIUM, DESKTOP, overflow, PHONE } from "../helpers/browser.ts";
 import type { ScriptedRuntime } from "../helpers/conversation.ts";
@@ -7,7 +7,6 @@ import { type SessionPages, startSessionPages } from "../helpers/session-pages.t
 import { until } from "../helpers/until.ts";
 
 // a browser on a busy machine
-setDefaultTimeout(120_000);
 const test = needs(...CHROMIUM);
 
 let pages: SessionPages;

@@ -1,11 +1,10 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout } from "bun:test";
+import { afterAll, beforeAll, expect } from "bun:test";
 import { CHROMIUM } from "../helpers/browser.ts";
 import { needs } from "../helpers/needs.ts";
 import { type SessionPages, startSessionPages } from "../helpers/session-pages.ts";
 import { until } from "../helpers/until.ts";
 
 // a browser on a busy machine
-setDefaultTimeout(120_000);
 const test = needs(...CHROMIUM);
 
 let pages: SessionPages;

@@ -16,8 +16,8 @@ beforeAll(async () => {
   sessionId = agent.id;
   await agent.runs();
   conversation = (await agent.runtime("POST", "/session", { title: "svc" })).id;
-}, 120_000);
-afterAll(() => agent?.[Symbol.asyncDispose](), 60_000);
+});
+afterAll(() => agent?.[Symbol.asyncDispose]());
 
 /** What a command of the agent's printed, and its exit status. */
 async function types(command: string): Promise<{ said: string; code: number }> {
@@ -46,7 +46,7 @@ test("svc needs no file and no login: it knows who, which project and which sess
   });
   expect((await types('svc sessions preview "$SVC_SESSION_ID" 3000')).said).toContain(`p3000-${sessionId}`);
   expect(await types("env | grep -c ^SVC_TOKEN=")).toMatchObject({ said: "0\n" });
-}, 120_000);
+});
 
 test("a title is all that opening a change request takes; what is not in it is said, with what to type", async () => {
   const early = await types("svc cr open --title Early");
@@ -65,7 +65,7 @@ test("a title is all that opening a change request takes; what is not in it is s
   expect(JSON.parse(row ?? "[]")[0] ?? JSON.parse(row ?? "{}")).toMatchObject({
     origin_session_id: sessionId,
   });
-}, 120_000);
+});
 
 test.each([
   ["git push origin HEAD:main", 1, "git push origin HEAD:"],
@@ -76,12 +76,8 @@ test.each([
   ["svc cr show nonsense", 2, "`svc cr ls` lists them"],
   ["SVC_CLI_TOKEN=svc_pat_wrong svc cr ls", 1, "A session's token ends with its sandbox"],
   ["svc login", 1, "A sandbox is signed in by its environment"],
-])(
-  "%s ends with %d, and says what to do",
-  async (command, code, words) => {
-    const ran = await types(command);
-    expect(ran.said).toContain(words);
-    expect(ran.code).toBe(code);
-  },
-  120_000,
-);
+])("%s ends with %d, and says what to do", async (command, code, words) => {
+  const ran = await types(command);
+  expect(ran.said).toContain(words);
+  expect(ran.code).toBe(code);
+});

@@ -22,12 +22,12 @@ beforeAll(async () => {
   remote = new Remote();
   remote.commit("main", { [agentFile("reviewer")]: agent("as merged"), [skillFile]: skill("as merged") });
   projectId = (await api.project(remote.url)).project_id;
-}, 60_000);
+});
 afterAll(async () => {
   await api?.stop();
   remote?.remove();
   await model?.[Symbol.asyncDispose]();
-}, 60_000);
+});
 
 const agentFile = (name: string) => `.svc/agentrt/agents/${name}.md`;
 const agent = (description: string) => `---\ndescription: ${description}\nmode: primary\n---\n`;
@@ -38,7 +38,7 @@ const asks = async (method: string, path: string, body?: unknown) =>
   (await api.call(method, `/v1/projects/${projectId}/sessions${path}`, body === undefined ? {} : { body }))
     .body;
 
-const running = (id: string) => untilStatus(() => asks("GET", `/${id}`), ["running", "failed"], 60_000);
+const running = (id: string) => untilStatus(() => asks("GET", `/${id}`), ["running", "failed"]);
 
 /** The project's own agents and skills, as the runtime of a session has them: name → description. */
 async function knownIn(id: string): Promise<Record<string, string>> {
@@ -66,7 +66,7 @@ test("the agents that are listed are those that the runtime has, and it has no o
   const listed = body.agents.map(({ name, mode, source }: Agent) => ({ name, mode, source }));
   expect(listed.toSorted(byName)).toEqual(known.toSorted(byName));
   await asks("DELETE", `/${id}`);
-}, 180_000);
+});
 
 test("a session from a branch that changes agents and skills has the merged ones; after the merge, the new", async () => {
   const changed = {
@@ -84,6 +84,6 @@ test("a session from a branch that changes agents and skills has the merged ones
   remote.branch("main", "feature");
   expect(await knownIn(id)).toEqual({ reviewer: "as merged", style: "as merged" });
   await asks("POST", `/${id}/restart`, {});
-  await untilStatus(() => asks("GET", `/${id}`), ["running", "failed"], 60_000);
+  await untilStatus(() => asks("GET", `/${id}`), ["running", "failed"]);
   expect(await knownIn(id)).toEqual({ reviewer: "as changed", planted: "not merged", style: "as changed" });
-}, 180_000);
+});

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout } from "bun:test";
+import { afterAll, beforeAll, describe, expect } from "bun:test";
 import { type AgentSession, startAgentSession } from "../helpers/agent-session.ts";
 import { svc } from "../helpers/cli-run.ts";
 import { needs } from "../helpers/needs.ts";
@@ -8,7 +8,6 @@ import { svcOnScreen } from "../helpers/screen.ts";
 import { untilStatus } from "../helpers/sessions.ts";
 import { until } from "../helpers/until.ts";
 
-setDefaultTimeout(120_000);
 const test = needs(RUNTIME_NAME, RUNTIME !== null);
 
 /** The client, the server, a local sandbox and the real agent runtime: only the model is scripted. */
@@ -21,8 +20,8 @@ beforeAll(async () => {
   const { api, projectId } = agent;
   env = { SVC_API_URL: `${api.url}/v1`, SVC_CLI_TOKEN: api.token, SVC_PROJECT_ID: projectId };
   await agent.runs();
-}, 120_000);
-afterAll(() => agent?.[Symbol.asyncDispose](), 60_000);
+});
+afterAll(() => agent?.[Symbol.asyncDispose]());
 
 const ask = (prompt: string, ...more: string[]) =>
   svc(["sessions", "chat", agent.id, "--prompt", prompt, ...more], { env });
@@ -74,7 +73,7 @@ describe("asking one thing", () => {
     });
     const place = `${agent.sessions}/${made.body.session_id}`;
     const look = async () => (await agent.api.call("GET", place)).body;
-    await untilStatus(look, ["running"], 60_000);
+    await untilStatus(look, ["running"]);
     agent.remote.commit("main", { [file]: null });
     await agent.api.call("POST", `${place}/restart`, { body: {} });
     const ran = await svc(["sessions", "chat", made.body.session_id, "--prompt", "x"], { env });
@@ -84,7 +83,7 @@ describe("asking one thing", () => {
 
   test("a runtime that is killed in mid-answer is waited for, and the answer said to be cut off", async () => {
     const asked = ask(`!slow 200 ${"word ".repeat(100)}`);
-    await until("it speaks", () => agent.model.counts.open > 0, 30_000);
+    await until("it speaks", () => agent.model.counts.open > 0);
     await Bun.sleep(1000);
     // its own pid is one of the sandbox's
     const isRuntime = ({ command, environment }: ProcessOf) =>

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout } from "bun:test";
+import { afterAll, beforeAll, expect } from "bun:test";
 import type { Browser, Page } from "playwright-core";
 import { type Api, startApi } from "../helpers/api.ts";
 import { CHROMIUM, signIn, startBrowser, type Visit, visit } from "../helpers/browser.ts";
@@ -9,7 +9,6 @@ import { MODEL, RUNTIME, RUNTIME_NAME, runtimeEnvironment } from "../helpers/run
 import { untilStatus } from "../helpers/sessions.ts";
 import { until } from "../helpers/until.ts";
 
-setDefaultTimeout(120_000);
 const test = needs(`${CHROMIUM[0]} and ${RUNTIME_NAME}`, CHROMIUM[1] && RUNTIME !== null);
 
 /** The page, the server, a local sandbox and the real agent runtime: only the model is scripted. */
@@ -32,14 +31,14 @@ beforeAll(async () => {
   projectId = (await api.project(remote.url)).project_id;
   const made = await api.call("POST", `/v1/projects/${projectId}/sessions`, { body: { model: MODEL } });
   sessionId = made.body.session_id;
-  await untilStatus(look, ["running"], 90_000);
-}, 150_000);
+  await untilStatus(look, ["running"]);
+});
 afterAll(async () => {
   await browser?.close();
   await api?.stop();
   remote?.remove();
   await model?.[Symbol.asyncDispose]();
-}, 120_000);
+});
 
 const look = async () => (await api.call("GET", `/v1/projects/${projectId}/sessions/${sessionId}`)).body;
 
@@ -112,9 +111,9 @@ test("a server that is started again is found again; words to a stopped session 
   await page.getByText("The server does not answer").waitFor();
   api = { ...api, ...(await startApi({ env: { ...env, SVC_PORT: port }, dataDir: api.dataDir })) };
   await page.getByText("The server does not answer").waitFor({ state: "detached" });
-  await untilStatus(look, ["running", "stopped"], 60_000);
+  await untilStatus(look, ["running", "stopped"]);
   await api.call("POST", `/v1/projects/${projectId}/sessions/${sessionId}/stop`);
-  await untilStatus(look, ["stopped"], 60_000);
+  await untilStatus(look, ["stopped"]);
   // what the first test has changed and nobody has pushed
   await page.getByRole("link", { name: "Saved work" }).click();
   await page.getByRole("listitem").filter({ hasText: "a.txt" }).getByText("+2").waitFor();

@@ -46,7 +46,7 @@ test("svc-api runs nothing of the folder that it is started in, and reads no .en
   expect([token.code, token.err]).toEqual([0, ""]);
   expect(token.out).toStartWith("svc_pat_");
   expect(existsSync(ran)).toBe(false);
-}, 120_000);
+});
 
 test("svc runs nothing of the folder that it is started in, and reads no .env", async () => {
   const hosts = await run([resolve("dist/svc"), "hosts", "ls", "--json"]);

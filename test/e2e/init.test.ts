@@ -17,11 +17,11 @@ beforeAll(async () => {
   model = await startModel();
   const { SVC_OPENCODE_MODEL, ...env } = runtimeEnvironment(model);
   api = await startApi({ env: { ...env, SVC_SANDBOX_PROVIDER: "local" } });
-}, 60_000);
+});
 afterAll(async () => {
   await api?.stop();
   await model?.[Symbol.asyncDispose]();
-}, 60_000);
+});
 
 /** What the session's sandbox answers. */
 const asks = (id: string, method: string, path: string, body?: unknown) =>
@@ -74,7 +74,7 @@ test("svc init, commit, ship: a session boots, its agent is the scaffold's, whic
   const { messages: given } = model.asked.at(-1)?.body ?? {};
   const system = given.filter(({ role }: { role: string }) => role === "system");
   expect(JSON.stringify(system)).toContain("How work leaves this svc session");
-}, 180_000);
+});
 
 test("svc <project-name>, ship: the same", async () => {
   const who = shipper(api, { branch: null });
@@ -86,4 +86,4 @@ test("svc <project-name>, ship: the same", async () => {
   );
   const id = await start(who, cwd, "--agent", "developer");
   expect((await asks(id, "GET", "/agent")).body[0].name).toBe("developer");
-}, 180_000);
+});

@@ -49,7 +49,7 @@ test("50 clones and 20 pushes of 1 GiB at once, on 5 projects: none fails, and m
     await git(directory, "fsck", "--connectivity-only", "--no-dangling");
   }
   expect(peak).toBeLessThan(MEMORY_MAX_MB);
-}, 180_000);
+});
 
 /** A repository with what every project begins with, and the branches that are pushed. */
 async function fill(path: string): Promise<void> {

@@ -99,4 +99,4 @@ test("from npm start to a merged change request, by the README alone", async () 
   const second = await start();
   expect(second.said).not.toContain("signed in as");
   await second.stop();
-}, 120_000);
+});

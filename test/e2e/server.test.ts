@@ -70,7 +70,7 @@ describe("svc-api admin", () => {
       "600",
       "600",
     ]);
-  }, 120_000);
+  });
 
   test("sets a password from standard input, which is stored as argon2id", async () => {
     const dataDir = folder();
@@ -93,7 +93,7 @@ describe("svc-api admin", () => {
     await database.close();
     expect(user?.passwordHash).toStartWith("$argon2id$");
     expect(await Bun.password.verify("battery staple", user?.passwordHash ?? "")).toBe(true);
-  }, 120_000);
+  });
 
   test.each([
     [["admin", "token"], 2, "--email"],
@@ -103,16 +103,12 @@ describe("svc-api admin", () => {
     [["admin", "token", "--mail", "x"], 2, "--mail"],
     [["admin", "token", "--email", "nope"], 1, "e-mail"],
     [["serve"], 2, "serve"],
-  ])(
-    "%p ends with %p",
-    async (args, code, words) => {
-      const result = await run(settings(folder()), args);
-      expect([result.code, result.out]).toEqual([code, ""]);
-      expect(result.err).toContain(words);
-      expect(result.err.trim().split("\n")).toHaveLength(1);
-    },
-    120_000,
-  );
+  ])("%p ends with %p", async (args, code, words) => {
+    const result = await run(settings(folder()), args);
+    expect([result.code, result.out]).toEqual([code, ""]);
+    expect(result.err).toContain(words);
+    expect(result.err.trim().split("\n")).toHaveLength(1);
+  });
 });
 
 test("version and help", async () => {
@@ -159,7 +155,7 @@ test("a second server on one data folder is refused, and the first goes on", asy
   first.child.kill("SIGKILL");
   await first.child.exited;
   await start(settings(dataDir));
-}, 120_000);
+});
 
 test("a port that is taken stops the server with one line", async () => {
   const taken = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
@@ -169,7 +165,7 @@ test("a port that is taken stops the server with one line", async () => {
     code: 1,
     err: "svc-api: The port is in use. Stop the program that has it, or set SVC_PORT to another.\n",
   });
-}, 120_000);
+});
 
 test("two servers never share a port", async () => {
   const first = await start(settings(folder()));
@@ -179,14 +175,14 @@ test("two servers never share a port", async () => {
     1,
     "svc-api: The port is in use. Stop the program that has it, or set SVC_PORT to another.\n",
   ]);
-}, 120_000);
+});
 
 test("another master key than the database's is refused", async () => {
   const env = settings(folder());
   await run(env, ["admin", "token", "--email", "a@b.c"]);
   const result = await run({ ...env, SVC_MASTER_KEY: "ab".repeat(32) }, []);
   expect(result).toMatchObject({ code: 1, err: expect.stringContaining("The master key is not the one") });
-}, 120_000);
+});
 
 test("a schema newer than the binary is refused with one line", async () => {
   const dataDir = folder();
@@ -200,7 +196,7 @@ test("a schema newer than the binary is refused with one line", async () => {
   expect(result.code).toBe(1);
   expect(result.err).toContain("made by a newer version of svc");
   expect(result.err.trim().split("\n")).toHaveLength(1);
-}, 120_000);
+});
 
 describe("the end of a server", () => {
   async function withChangeRequest() {
@@ -227,7 +223,7 @@ describe("the end of a server", () => {
     expect((await merging).status).toBe(200);
     expect(await server.child.exited).toBe(0);
     await expect(call("GET", "/v1/health")).rejects.toThrow();
-  }, 120_000);
+  });
 
   test("SIGKILL: nothing that was acknowledged is lost", async () => {
     const { env, token, server, call, path } = await withChangeRequest();
@@ -253,5 +249,5 @@ describe("the end of a server", () => {
     }
     expect(acknowledged.filter((number) => !stored.includes(number))).toEqual([]);
     expect(new Set(stored).size).toBe(stored.length);
-  }, 120_000);
+  });
 });

@@ -21,7 +21,7 @@ beforeAll(async () => {
   remote = new Remote();
   remote.commit("main", { "svc.toml": 'svc_version = 1\n[opencode]\nconfig_dir = "agents"\n' });
   projectId = (await api.project(remote.url)).project_id;
-}, 120_000);
+});
 afterAll(async () => {
   await api.stop();
   remote.remove();
@@ -87,7 +87,7 @@ test("a session runs, is reached through the API, gets its secrets, stops and go
   expect(await run("rm", id, "--yes")).toMatchObject({ code: 0 });
   expect(inside()).toEqual([]);
   expect(remote.sha(id)).toBe(remote.sha("main"));
-}, 120_000);
+});
 
 test("a project that is deleted takes its sandboxes along", async () => {
   const other = await api.project(remote.url, { name: "Other" });
@@ -95,11 +95,10 @@ test("a project that is deleted takes its sandboxes along", async () => {
   const id: string = made.body.session_id;
   const isRunning = async () =>
     (await api.call("GET", `/v1/projects/${other.project_id}/sessions/${id}`)).body.status === "running";
-  await until("it runs", isRunning, 30_000);
+  await until("it runs", isRunning);
   expect((await api.call("DELETE", `/v1/projects/${other.project_id}`)).status).toBe(200);
   await until(
     "nothing is left",
     () => !allProcesses().some(({ environment }) => environment.includes(`SVC_SESSION_ID=${id}`)),
-    120_000,
   );
-}, 120_000);
+});

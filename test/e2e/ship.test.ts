@@ -24,4 +24,4 @@ test("git finds the svc that shipped, wherever it is: a folder with a blank, a q
   who.commit({ b: "2\n" });
   expect(await who.asks("push")).toMatchObject({ code: 0 });
   await api.stop();
-}, 120_000);
+});

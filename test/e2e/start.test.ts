@@ -82,7 +82,7 @@ test("the first start signs the command line in, the second finds it signed in, 
     "svc-api: The port is in use. Stop the program that has it, or set SVC_PORT to another.",
   ]);
   expect(await second.end("SIGTERM")).toMatchObject({ code: 0 });
-}, 120_000);
+});
 
 /** Where no agent runtime is found: neither in the data folder nor on the PATH. */
 function withoutRuntime(folder: string): Record<string, string> {
@@ -101,49 +101,43 @@ test("without an agent runtime a script is told the command that installs it", a
   expect(said).toMatch(
     /Sessions need the agent runtime, which is not installed yet:\n\n {2}\S+svc-api runtime install\n/,
   );
-}, 120_000);
+});
 
 test.each<[string, string, RegExp[]]>([
   ["n\r", "no", [/svc-api runtime install/]],
   // the registry that it is to come from does not answer
   ["\r", "yes", [/could not be fetched/, /svc-api runtime install/]],
   ["\x03", "Ctrl-C", []],
-])(
-  "on a terminal it is asked for once: %j means %s",
-  async (keys, meaning, shown) => {
-    let drawn = "";
-    const child = Bun.spawn([process.execPath, resolve("scripts/start.ts")], {
-      env: env({ ...withoutRuntime(`asked-${meaning}`), SVC_NPM_REGISTRY: "http://127.0.0.1:9" }),
-      terminal: {
-        cols: 200,
-        rows: 40,
-        data(_, bytes) {
-          drawn += Buffer.from(bytes).toString();
-        },
+])("on a terminal it is asked for once: %j means %s", async (keys, meaning, shown) => {
+  let drawn = "";
+  const child = Bun.spawn([process.execPath, resolve("scripts/start.ts")], {
+    env: env({ ...withoutRuntime(`asked-${meaning}`), SVC_NPM_REGISTRY: "http://127.0.0.1:9" }),
+    terminal: {
+      cols: 200,
+      rows: 40,
+      data(_, bytes) {
+        drawn += Buffer.from(bytes).toString();
       },
-    });
-    try {
+    },
+  });
+  try {
+    await until(
+      () => `it asks: ${drawn}`,
+      () => /opencode \S+, \d+ MB, from .+: install\? \[Y\/n\] /.test(drawn),
+    );
+    expect(drawn).toContain(`into ${join(home, `asked-${meaning}`)}`);
+    child.terminal?.write(keys);
+    if (meaning !== "Ctrl-C") {
       await until(
-        () => `it asks: ${drawn}`,
-        () => /opencode \S+, \d+ MB, from .+: install\? \[Y\/n\] /.test(drawn),
-        120_000,
+        () => `it goes on: ${drawn}`,
+        () => drawn.includes("svc cr merge 1"),
       );
-      expect(drawn).toContain(`into ${join(home, `asked-${meaning}`)}`);
-      child.terminal?.write(keys);
-      if (meaning !== "Ctrl-C") {
-        await until(
-          () => `it goes on: ${drawn}`,
-          () => drawn.includes("svc cr merge 1"),
-          120_000,
-        );
-        for (const pattern of shown) expect(drawn).toMatch(pattern);
-        child.terminal?.write("\x03");
-      }
-      expect(await child.exited).toBe(0);
-    } finally {
-      child.kill("SIGKILL");
-      child.terminal?.close();
+      for (const pattern of shown) expect(drawn).toMatch(pattern);
+      child.terminal?.write("\x03");
     }
-  },
-  90_000,
-);
+    expect(await child.exited).toBe(0);
+  } finally {
+    child.kill("SIGKILL");
+    child.terminal?.close();
+  }
+});

@@ -20,8 +20,6 @@ export interface Workplace {
   call(method: string, path: string, body?: unknown): Promise<{ status: number; body: any }>;
 }
 
-const SLOW_MS = 60_000;
-
 export function workplace(api: () => Pick<Api, "call">, projectId: string): Workplace {
   const call: Workplace["call"] = (method, path, body) =>
     api().call(method, `/v1/projects/${projectId}${path}`, body === undefined ? {} : { body });
@@ -34,7 +32,7 @@ export function workplace(api: () => Pick<Api, "call">, projectId: string): Work
       const made = await call("POST", "/sessions", { model: MODEL, initial_prompt: prompt });
       expect(made).toMatchObject({ status: 201 });
       const id: string = made.body.session_id;
-      await until("the session runs", async () => (await session(id)).status !== "provisioning", SLOW_MS);
+      await until("the session runs", async () => (await session(id)).status !== "provisioning");
       const begun = await session(id);
       expect([begun.status, begun.error]).toEqual(["running", null]);
       return begun;
@@ -47,7 +45,7 @@ export function workplace(api: () => Pick<Api, "call">, projectId: string): Work
     async outcome(id, promptId) {
       const read = async () => (await call("GET", `/sessions/${id}/prompts/${promptId}`)).body.prompt;
       const isOver = async () => !["queued", "running"].includes((await read()).state);
-      await until("the prompt is over", isOver, SLOW_MS);
+      await until("the prompt is over", isOver);
       return await read();
     },
     open: async () => (await call("GET", "/change-requests?status=open")).body.change_requests,
@@ -67,7 +65,7 @@ export async function changeThroughAgent({ begin, call, open, prompt, outcome }:
     "!say It is open.",
   ];
   const { session_id: id, branch_name } = await begin(first.join("\n"));
-  await until("its change request is open", async () => (await open()).length === 1, SLOW_MS);
+  await until("its change request is open", async () => (await open()).length === 1);
   const [cr] = await open();
   expect(cr).toMatchObject({ title: "A greeting", origin_session_id: id, head_ref: branch_name });
   expect(remote.git("show", `${branch_name}:hello.txt`).trim()).toBe("hello from the agent");

@@ -14,7 +14,7 @@ export async function startAgentSandbox({
 }: SandboxOptions = {}): Promise<AgentSandbox> {
   const model = await startModel();
   const sandbox = await startSandbox({ ...options, env: { ...runtimeEnvironment(model), ...env } });
-  await sandbox.untilHealth("the runtime works", ({ runtime }) => runtime === "ok", 60_000);
+  await sandbox.untilHealth("the runtime works", ({ runtime }) => runtime === "ok");
   return {
     model,
     sandbox,

@@ -48,7 +48,7 @@ export async function startAgentSession({
     projectId,
     sessions,
     id,
-    runs: () => untilStatus(look, ["running"], 60_000),
+    runs: () => untilStatus(look, ["running"]),
     runtime: async (method, path, asked) =>
       (await api.call(method, `/v1/p/${id}/8000${path}`, asked === undefined ? {} : { body: asked })).body,
     async [Symbol.asyncDispose]() {

@@ -49,11 +49,11 @@ export function testProxyBehaviour(
   beforeAll(async () => {
     port = await start(0);
     way = await open(port);
-  }, 60_000);
+  });
   afterAll(async () => {
     await way?.[Symbol.asyncDispose]();
     stop();
-  }, 30_000);
+  });
 
   async function start(at: number): Promise<number> {
     origin = createOrigin();
@@ -94,11 +94,11 @@ export function testProxyBehaviour(
     const beats = await ask("GET", `/heartbeat?ms=${quiet.beatMs}`);
     const silent = await get(`/silent?ms=${quiet.answerMs}`);
     expect(bodyOf(await silent.ended)).toBe("at last");
-    await until("two beats", () => beats.text().split("data: beat").length === 3, 10_000 + 3 * quiet.beatMs);
+    await until("two beats", () => beats.text().split("data: beat").length === 3);
     expect(beats.isClosed()).toBe(false);
     expect(performance.now() - begun).toBeGreaterThan(2 * quiet.beatMs - 100);
     beats.destroy();
-  }, 60_000);
+  });
 
   test("a compressed answer stays as it is", async () => {
     const text = await (await get("/gzip", ["Accept-Encoding: gzip"])).ended;
@@ -177,7 +177,7 @@ export function testProxyBehaviour(
     expect(written).toBeLessThan(64 * MIB);
     expect(memoryOf(way.processes) - before).toBeLessThan(FLAT_BYTES);
     wire.destroy();
-  }, 30_000);
+  });
 
   test(`${mib} MiB pass down and up in flat memory`, async () => {
     const before = memoryOf(way.processes);
@@ -196,7 +196,7 @@ export function testProxyBehaviour(
     }
     expect(JSON.parse(jsonIn(await wire.ended))).toEqual({ bytes: sent, sha256: hash.digest("hex") });
     expect(memoryOf(way.processes) - before).toBeLessThan(FLAT_BYTES);
-  }, 120_000);
+  });
 
   test("an upload passes piece by piece, and its answer while it goes on", async () => {
     const wire = await ask("POST", "/chunks", ["Transfer-Encoding: chunked", "Connection: close"]);

@@ -1,10 +1,7 @@
-import { afterAll, beforeAll, setDefaultTimeout } from "bun:test";
+import { afterAll, beforeAll } from "bun:test";
 import type { Browser } from "playwright-core";
 import { type Api, startApi } from "./api.ts";
 import { CHROMIUM, signIn, startBrowser, type Visit, visit } from "./browser.ts";
-
-/** A page of a server that several test files load at a time. */
-const TEST_MS = 120_000;
 
 export interface Dashboard {
   readonly api: Api;
@@ -20,7 +17,6 @@ export const FIRST = "first@example.com";
 
 /** A server and a browser for the tests of a file; both end with them, and every profile that is still open. */
 export function startDashboard(options: Parameters<typeof startApi>[0] = {}): Dashboard {
-  setDefaultTimeout(TEST_MS);
   let api: Api | undefined;
   let browser: Browser | undefined;
   beforeAll(async () => {

@@ -46,7 +46,7 @@ async function ownEngine(): Promise<string | null> {
 
 /** This comes before the `afterAll` of whoever imports this file. */
 function stopAfterTests(engine: DockerEngine): void {
-  afterAll(() => engine.stop(), 60_000);
+  afterAll(() => engine.stop());
 }
 
 /** Runs a script of bash in a container without a fence, for two seconds at most. @returns what it wrote */

@@ -47,7 +47,7 @@ await using sandbox = await startSandbox({
   files: { ".svc/agentrt/tools/add.ts": TOOL, ".opencode/tools/plus.ts": TOOL },
   env: runtimeEnvironment(model),
 });
-await sandbox.untilHealth("the runtime works", ({ runtime }) => runtime === "ok", 120_000);
+await sandbox.untilHealth("the runtime works", ({ runtime }) => runtime === "ok");
 const ready = performance.now();
 const { id } = await (await sandbox.call("POST", "/session", "user", {})).json();
 const text = '!tool add {"a":2,"b":3}\n!tool plus {"a":3,"b":4}\n!say Counted.';

@@ -42,11 +42,7 @@ export interface Sandbox extends AsyncDisposable {
   notes(): string[];
   health(): Promise<DaemonHealth>;
   /** Waits for a health. */
-  untilHealth(
-    what: string,
-    isSo: (health: DaemonHealth) => boolean,
-    withinMs?: number,
-  ): Promise<DaemonHealth>;
+  untilHealth(what: string, isSo: (health: DaemonHealth) => boolean): Promise<DaemonHealth>;
   sign(change?: Partial<UserContext>): string;
   headers(change?: Partial<UserContext>): Record<string, string>;
   /** Asks the daemon something as somebody. */
@@ -166,13 +162,13 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     behave,
     notes: () => readFileSync(`${standin}.log`, "utf8").split("\n").filter(Boolean),
     health,
-    async untilHealth(what, isSo, withinMs = 20_000) {
+    async untilHealth(what, isSo) {
       let last: DaemonHealth = await health();
       const look = async () => {
         last = await health();
         return isSo(last);
       };
-      await until(what, look, withinMs).catch((error) => {
+      await until(what, look).catch((error) => {
         throw new Error(`${error}; ${JSON.stringify(last)}\n${printed}`);
       });
       return last;
@@ -188,7 +184,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
       }),
     async [Symbol.asyncDispose]() {
       child.kill("SIGTERM");
-      const timer = setTimeout(() => child.kill("SIGKILL"), 15_000);
+      const timer = setTimeout(() => child.kill("SIGKILL"), 60_000);
       await child.exited;
       clearTimeout(timer);
       git[Symbol.dispose]();

@@ -2,7 +2,7 @@
 export async function until(
   what: string | (() => string),
   isSo: () => boolean | Promise<boolean>,
-  withinMs = 60_000,
+  withinMs = 120_000,
 ): Promise<void> {
   const end = performance.now() + withinMs;
   while (!(await isSo())) {

@@ -94,7 +94,7 @@ export function conformance(candidate: Candidate): void {
       api = startApiStandIn(candidate.apiHost);
       options = optionsOf(api, binaries.folder);
       provider = await make(options);
-    }, TEST_MS);
+    });
 
     afterAll(async () => {
       for (const { provider, options } of made) {
@@ -105,39 +105,35 @@ export function conformance(candidate: Candidate): void {
       await candidate.cleanUp?.();
       await api?.stop();
       binaries?.[Symbol.dispose]();
-    }, TEST_MS);
+    });
 
-    test(
-      "a sandbox starts, answers at its address, and gets its environment with an API that it can reach",
-      async () => {
-        const spec = specOf();
-        const watch = watchOf();
-        const sandbox = await provider.start(spec, watch, AbortSignal.timeout(TEST_MS));
-        expect(sandbox).toMatchObject({
-          sessionId: spec.sessionId,
-          generation: 1,
-          state: "running",
-          exitCode: null,
-          outOfMemory: false,
-        });
-        await until("the daemon answers", async () => (await health(sandbox)) === 200, PROMPT_MS);
-        expect(watch.steps.at(-1)).toBe("sandbox");
-        const environment = await ask(sandbox, { do: "environment" });
-        expect(environment).toMatchObject({
-          SVC_SESSION_ID: spec.sessionId,
-          SVC_PROJECT_ID: spec.projectId,
-          SVC_TOKEN: "svc_sb_of_the_tests",
-        });
-        for (const name of ["SVC_API_URL", "SVC_REPO_URL"]) {
-          const answer = await ask(sandbox, { do: "visit", url: `${environment[name]}/${spec.sessionId}` });
-          expect(answer).toBe("200 the API of the tests");
-        }
-        expect(api.visits.filter((path) => path.endsWith(spec.sessionId))).toHaveLength(2);
-        await provider.stop(spec.sessionId, GRACE_MS);
-        await gone(spec.sessionId);
-      },
-      TEST_MS,
-    );
+    test("a sandbox starts, answers at its address, and gets its environment with an API that it can reach", async () => {
+      const spec = specOf();
+      const watch = watchOf();
+      const sandbox = await provider.start(spec, watch, AbortSignal.timeout(TEST_MS));
+      expect(sandbox).toMatchObject({
+        sessionId: spec.sessionId,
+        generation: 1,
+        state: "running",
+        exitCode: null,
+        outOfMemory: false,
+      });
+      await until("the daemon answers", async () => (await health(sandbox)) === 200, PROMPT_MS);
+      expect(watch.steps.at(-1)).toBe("sandbox");
+      const environment = await ask(sandbox, { do: "environment" });
+      expect(environment).toMatchObject({
+        SVC_SESSION_ID: spec.sessionId,
+        SVC_PROJECT_ID: spec.projectId,
+        SVC_TOKEN: "svc_sb_of_the_tests",
+      });
+      for (const name of ["SVC_API_URL", "SVC_REPO_URL"]) {
+        const answer = await ask(sandbox, { do: "visit", url: `${environment[name]}/${spec.sessionId}` });
+        expect(answer).toBe("200 the API of the tests");
+      }
+      expect(api.visits.filter((path) => path.endsWith(spec.sessionId))).toHaveLength(2);
+      await provider.stop(spec.sessionId, GRACE_MS);
+      await gone(spec.sessionId);
+    });
 
     test(
       "svc and git are on the path of a sandbox",
@@ -162,65 +158,57 @@ export function conformance(candidate: Candidate): void {
       TEST_MS,
     );
 
-    test(
-      "nothing of the server's own environment is in a sandbox",
-      async () => {
-        const secret = `of-the-server-${crypto.randomUUID()}`;
-        const names = [
-          "DATABASE_URL",
-          "SVC_MASTER_KEY",
-          "AWS_SECRET_ACCESS_KEY",
-          "GITHUB_TOKEN",
-          "SVC_LOG_LEVEL",
-        ];
-        const before = names.map((name) => [name, process.env[name]] as const);
-        for (const name of names) process.env[name] = secret;
-        const spec = specOf();
-        try {
-          const sandbox = await startSandbox(provider, spec);
-          expect(JSON.stringify(await ask(sandbox, { do: "environment" }))).not.toContain(secret);
-          const look = "cat /proc/[0-9]*/environ 2>/dev/null";
-          if (candidate.isolates) {
-            const { out } = await ask(sandbox, { do: "run", command: ["sh", "-c", look] });
-            expect(out).not.toContain(secret);
-          }
-        } finally {
-          for (const [name, value] of before) {
-            if (value === undefined) delete process.env[name];
-            else process.env[name] = value;
-          }
-          await provider.stop(spec.sessionId, 0);
-        }
-      },
-      TEST_MS,
-    );
-
-    test(
-      "a sandbox is found and listed, with its logs, until it is stopped",
-      async () => {
-        const spec = specOf();
-        expect(await provider.find(spec.sessionId)).toBeNull();
-        expect(await provider.logs(spec.sessionId, 1000)).toHaveLength(0);
+    test("nothing of the server's own environment is in a sandbox", async () => {
+      const secret = `of-the-server-${crypto.randomUUID()}`;
+      const names = [
+        "DATABASE_URL",
+        "SVC_MASTER_KEY",
+        "AWS_SECRET_ACCESS_KEY",
+        "GITHUB_TOKEN",
+        "SVC_LOG_LEVEL",
+      ];
+      const before = names.map((name) => [name, process.env[name]] as const);
+      for (const name of names) process.env[name] = secret;
+      const spec = specOf();
+      try {
         const sandbox = await startSandbox(provider, spec);
-        expect(await provider.find(spec.sessionId)).toEqual(sandbox);
-        expect(await provider.list()).toContainEqual(sandbox);
-        const hostile = Buffer.from("\u001b]0;title\u0007\u001b[2J żółć \u202e\r\n", "utf8");
-        await ask(sandbox, { do: "print", base64: hostile.toString("base64") });
-        await until("the line is in the log", async () =>
-          Buffer.from(await provider.logs(spec.sessionId, 100_000)).includes(hostile),
-        );
-        const log = Buffer.from(await provider.logs(spec.sessionId, 100_000));
-        expect(log.toString()).toContain("listening on");
-        const end = Buffer.from(await provider.logs(spec.sessionId, 10));
-        expect(end).toHaveLength(10);
-        expect(log.subarray(-10)).toEqual(end);
-        await provider.stop(spec.sessionId, GRACE_MS);
-        expect(await provider.find(spec.sessionId)).toBeNull();
-        expect((await provider.list()).map(({ sessionId }) => sessionId)).not.toContain(spec.sessionId);
-        await gone(spec.sessionId);
-      },
-      TEST_MS,
-    );
+        expect(JSON.stringify(await ask(sandbox, { do: "environment" }))).not.toContain(secret);
+        const look = "cat /proc/[0-9]*/environ 2>/dev/null";
+        if (candidate.isolates) {
+          const { out } = await ask(sandbox, { do: "run", command: ["sh", "-c", look] });
+          expect(out).not.toContain(secret);
+        }
+      } finally {
+        for (const [name, value] of before) {
+          if (value === undefined) delete process.env[name];
+          else process.env[name] = value;
+        }
+        await provider.stop(spec.sessionId, 0);
+      }
+    });
+
+    test("a sandbox is found and listed, with its logs, until it is stopped", async () => {
+      const spec = specOf();
+      expect(await provider.find(spec.sessionId)).toBeNull();
+      expect(await provider.logs(spec.sessionId, 1000)).toHaveLength(0);
+      const sandbox = await startSandbox(provider, spec);
+      expect(await provider.find(spec.sessionId)).toEqual(sandbox);
+      expect(await provider.list()).toContainEqual(sandbox);
+      const hostile = Buffer.from("\u001b]0;title\u0007\u001b[2J żółć \u202e\r\n", "utf8");
+      await ask(sandbox, { do: "print", base64: hostile.toString("base64") });
+      await until("the line is in the log", async () =>
+        Buffer.from(await provider.logs(spec.sessionId, 100_000)).includes(hostile),
+      );
+      const log = Buffer.from(await provider.logs(spec.sessionId, 100_000));
+      expect(log.toString()).toContain("listening on");
+      const end = Buffer.from(await provider.logs(spec.sessionId, 10));
+      expect(end).toHaveLength(10);
+      expect(log.subarray(-10)).toEqual(end);
+      await provider.stop(spec.sessionId, GRACE_MS);
+      expect(await provider.find(spec.sessionId)).toBeNull();
+      expect((await provider.list()).map(({ sessionId }) => sessionId)).not.toContain(spec.sessionId);
+      await gone(spec.sessionId);
+    });
 
     test(
       "a log of many megabytes does not hold the sandbox up, and its end is there",
@@ -239,119 +227,99 @@ export function conformance(candidate: Candidate): void {
       TEST_MS,
     );
 
-    test(
-      "a sandbox is asked to end first",
-      async () => {
-        const spec = specOf();
-        const sandbox = await startSandbox(provider, spec);
-        const begun = performance.now();
-        await provider.stop(spec.sessionId, 60_000);
-        expect(performance.now() - begun).toBeLessThan(PROMPT_MS);
-        expect(api.visits).toContain(`/v1/asked-to-end/${spec.sessionId}`);
-        expect(await health(sandbox)).toBeNull();
-        await gone(spec.sessionId);
-      },
-      TEST_MS,
-    );
+    test("a sandbox is asked to end first", async () => {
+      const spec = specOf();
+      const sandbox = await startSandbox(provider, spec);
+      const begun = performance.now();
+      await provider.stop(spec.sessionId, 60_000);
+      expect(performance.now() - begun).toBeLessThan(PROMPT_MS);
+      expect(api.visits).toContain(`/v1/asked-to-end/${spec.sessionId}`);
+      expect(await health(sandbox)).toBeNull();
+      await gone(spec.sessionId);
+    });
 
-    test(
-      "one that does not end is killed after the grace, with all that it has started",
-      async () => {
-        const spec = specOf();
-        const sandbox = await startSandbox(provider, spec);
-        await ask(sandbox, { do: "ignore SIGTERM" });
-        await ask(sandbox, {
-          do: "spawn",
-          command: ["sh", "-c", "trap '' TERM HUP; sleep 300 & wait; sleep 300"],
-        });
-        const orphan = "(trap '' TERM HUP; sleep 300 & sleep 300) >/dev/null 2>&1 &";
-        await ask(sandbox, { do: "run", command: ["sh", "-c", orphan] });
-        const begun = performance.now();
-        await provider.stop(spec.sessionId, 500);
-        expect(performance.now() - begun).toBeGreaterThan(450);
-        expect(await health(sandbox)).toBeNull();
-        await gone(spec.sessionId);
-      },
-      TEST_MS,
-    );
+    test("one that does not end is killed after the grace, with all that it has started", async () => {
+      const spec = specOf();
+      const sandbox = await startSandbox(provider, spec);
+      await ask(sandbox, { do: "ignore SIGTERM" });
+      await ask(sandbox, {
+        do: "spawn",
+        command: ["sh", "-c", "trap '' TERM HUP; sleep 300 & wait; sleep 300"],
+      });
+      const orphan = "(trap '' TERM HUP; sleep 300 & sleep 300) >/dev/null 2>&1 &";
+      await ask(sandbox, { do: "run", command: ["sh", "-c", orphan] });
+      const begun = performance.now();
+      await provider.stop(spec.sessionId, 500);
+      expect(performance.now() - begun).toBeGreaterThan(450);
+      expect(await health(sandbox)).toBeNull();
+      await gone(spec.sessionId);
+    });
 
     test("stopping what is not there is no error", async () => {
       await provider.stop(crypto.randomUUID(), GRACE_MS);
     });
 
-    test(
-      "starting again ends what an earlier start has left",
-      async () => {
-        const spec = specOf();
-        const first = await startSandbox(provider, spec);
-        await ask(first, {
-          do: "run",
-          command: ["sh", "-c", "echo left > left-behind; echo left > $HOME/left-behind"],
-        });
-        await ask(first, { do: "spawn", command: ["sleep", "300"] });
-        try {
-          const second = await startSandbox(provider, { ...spec, generation: 2 });
-          expect(second.generation).toBe(2);
-          expect(await provider.find(spec.sessionId)).toEqual(second);
-          const listed = await provider.list();
-          expect(listed.filter(({ sessionId }) => sessionId === spec.sessionId)).toEqual([second]);
-          const look = "ls left-behind $HOME/left-behind";
-          const { out } = await ask(second, { do: "run", command: ["sh", "-c", look] });
-          expect(out).toBe("");
-        } finally {
-          await provider.stop(spec.sessionId, 0);
-        }
-        await gone(spec.sessionId);
-      },
-      TEST_MS,
-    );
+    test("starting again ends what an earlier start has left", async () => {
+      const spec = specOf();
+      const first = await startSandbox(provider, spec);
+      await ask(first, {
+        do: "run",
+        command: ["sh", "-c", "echo left > left-behind; echo left > $HOME/left-behind"],
+      });
+      await ask(first, { do: "spawn", command: ["sleep", "300"] });
+      try {
+        const second = await startSandbox(provider, { ...spec, generation: 2 });
+        expect(second.generation).toBe(2);
+        expect(await provider.find(spec.sessionId)).toEqual(second);
+        const listed = await provider.list();
+        expect(listed.filter(({ sessionId }) => sessionId === spec.sessionId)).toEqual([second]);
+        const look = "ls left-behind $HOME/left-behind";
+        const { out } = await ask(second, { do: "run", command: ["sh", "-c", look] });
+        expect(out).toBe("");
+      } finally {
+        await provider.stop(spec.sessionId, 0);
+      }
+      await gone(spec.sessionId);
+    });
 
-    test(
-      "a start that is aborted leaves nothing, whenever that is",
-      async () => {
-        const moments: (number | "step" | "line")[] = ["step", "line", ...ABORT_AFTER_MS];
-        for (const moment of moments) {
-          const spec = specOf();
-          const abort = new AbortController();
-          const watch = watchOf(() => typeof moment === "string" && abort.abort());
-          if (typeof moment === "number") setTimeout(() => abort.abort(), moment);
-          const outcome = await provider.start(spec, watch, abort.signal).then(
-            () => "started",
-            () => "aborted",
-          );
-          // it was there before the abort came
-          if (outcome === "started" && typeof moment === "number") await provider.stop(spec.sessionId, 0);
-          else expect({ moment, outcome }).toEqual({ moment, outcome: "aborted" });
-          expect(await provider.find(spec.sessionId)).toBeNull();
-          await gone(spec.sessionId);
-        }
+    test("a start that is aborted leaves nothing, whenever that is", async () => {
+      const moments: (number | "step" | "line")[] = ["step", "line", ...ABORT_AFTER_MS];
+      for (const moment of moments) {
         const spec = specOf();
-        expect(provider.start(spec, watchOf(), AbortSignal.abort())).rejects.toThrow();
-        await gone(spec.sessionId);
-      },
-      2 * TEST_MS,
-    );
-
-    test(
-      "the server that comes after one that was killed has the same sandboxes",
-      async () => {
-        const spec = specOf();
-        const sandbox = await startSandbox(provider, spec);
-        const next = await make(options);
-        expect(await next.find(spec.sessionId)).toEqual(sandbox);
-        expect(await next.list()).toContainEqual(sandbox);
-        expect(await health(sandbox)).toBe(200);
-        const log = async () => Buffer.from(await next.logs(spec.sessionId, 10_000)).toString();
-        await until("its log is read", async () => (await log()).includes("listening on"), PROMPT_MS);
-        const again = await startSandbox(next, { ...spec, generation: 2 });
-        expect(again.generation).toBe(2);
-        await next.stop(spec.sessionId, GRACE_MS);
-        expect(await next.find(spec.sessionId)).toBeNull();
+        const abort = new AbortController();
+        const watch = watchOf(() => typeof moment === "string" && abort.abort());
+        if (typeof moment === "number") setTimeout(() => abort.abort(), moment);
+        const outcome = await provider.start(spec, watch, abort.signal).then(
+          () => "started",
+          () => "aborted",
+        );
+        // it was there before the abort came
+        if (outcome === "started" && typeof moment === "number") await provider.stop(spec.sessionId, 0);
+        else expect({ moment, outcome }).toEqual({ moment, outcome: "aborted" });
         expect(await provider.find(spec.sessionId)).toBeNull();
         await gone(spec.sessionId);
-      },
-      TEST_MS,
-    );
+      }
+      const spec = specOf();
+      expect(provider.start(spec, watchOf(), AbortSignal.abort())).rejects.toThrow();
+      await gone(spec.sessionId);
+    });
+
+    test("the server that comes after one that was killed has the same sandboxes", async () => {
+      const spec = specOf();
+      const sandbox = await startSandbox(provider, spec);
+      const next = await make(options);
+      expect(await next.find(spec.sessionId)).toEqual(sandbox);
+      expect(await next.list()).toContainEqual(sandbox);
+      expect(await health(sandbox)).toBe(200);
+      const log = async () => Buffer.from(await next.logs(spec.sessionId, 10_000)).toString();
+      await until("its log is read", async () => (await log()).includes("listening on"), PROMPT_MS);
+      const again = await startSandbox(next, { ...spec, generation: 2 });
+      expect(again.generation).toBe(2);
+      await next.stop(spec.sessionId, GRACE_MS);
+      expect(await next.find(spec.sessionId)).toBeNull();
+      expect(await provider.find(spec.sessionId)).toBeNull();
+      await gone(spec.sessionId);
+    });
 
     test(
       "the sandboxes of another installation are neither seen nor touched",
@@ -404,28 +372,23 @@ export function conformance(candidate: Candidate): void {
         await provider.stop(spec.sessionId, GRACE_MS);
         await gone(spec.sessionId);
       },
-      TEST_MS,
     );
 
-    test(
-      "ten sandboxes at once all start, each at an address of its own, and all end",
-      async () => {
-        const specs = Array.from({ length: 10 }, () => specOf());
-        try {
-          const sandboxes = await Promise.all(specs.map((spec) => startSandbox(provider, spec)));
-          const addresses = sandboxes.map(({ address }) => `${address?.hostname}:${address?.port}`);
-          expect(new Set(addresses).size).toBe(10);
-          for (const [index, sandbox] of sandboxes.entries()) {
-            const environment = await ask(sandbox, { do: "environment" });
-            expect(environment["SVC_SESSION_ID"]).toBe(specs[index]?.sessionId);
-          }
-        } finally {
-          await Promise.all(specs.map(({ sessionId }) => provider.stop(sessionId, 0)));
+    test("ten sandboxes at once all start, each at an address of its own, and all end", async () => {
+      const specs = Array.from({ length: 10 }, () => specOf());
+      try {
+        const sandboxes = await Promise.all(specs.map((spec) => startSandbox(provider, spec)));
+        const addresses = sandboxes.map(({ address }) => `${address?.hostname}:${address?.port}`);
+        expect(new Set(addresses).size).toBe(10);
+        for (const [index, sandbox] of sandboxes.entries()) {
+          const environment = await ask(sandbox, { do: "environment" });
+          expect(environment["SVC_SESSION_ID"]).toBe(specs[index]?.sessionId);
         }
-        for (const { sessionId } of specs) await gone(sessionId);
-      },
-      2 * TEST_MS,
-    );
+      } finally {
+        await Promise.all(specs.map(({ sessionId }) => provider.stop(sessionId, 0)));
+      }
+      for (const { sessionId } of specs) await gone(sessionId);
+    });
 
     if (candidate.isolates) {
       test(

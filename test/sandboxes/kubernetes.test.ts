@@ -60,7 +60,7 @@ describe("kubernetes", () => {
     const { hostname, port } = api.address;
     options = { ...optionsOf(api, binaries.folder), ...place, apiUrl: `http://${hostname}:${port}` };
     provider = createKubernetesProvider(options);
-  }, TEST_MS);
+  });
 
   afterEach(() => {
     if (cluster) cluster.fault = () => null;

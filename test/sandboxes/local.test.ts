@@ -57,7 +57,7 @@ describe("local sandboxes", () => {
     binaries = await buildStandIns();
     await compile(join(import.meta.dir, "../helpers/dying-provider.ts"), join(binaries.folder, "server"));
     api = startApiStandIn();
-  }, TEST_MS);
+  });
 
   afterAll(async () => {
     for (const { provider } of made) await provider.close();
@@ -66,7 +66,7 @@ describe("local sandboxes", () => {
     await api.stop();
     binaries[Symbol.dispose]();
     expect(left).toEqual([]);
-  }, TEST_MS);
+  });
 
   function make(changes: Partial<LocalOptions> = {}): { provider: Provider; options: LocalOptions } {
     const options = { ...optionsOf(api, binaries.folder), ...changes };
@@ -329,71 +329,65 @@ describe("local sandboxes", () => {
     }
   });
 
-  walled(
-    "svc-agent itself boots behind the walls, and ends when it is asked to",
-    async () => {
-      const { options } = make();
-      const folder = join(options.dataDir, "programs");
-      mkdirSync(folder);
-      await compile(join(ROOT, "daemon/main.ts"), join(folder, "svc-agent"));
-      await compile(join(ROOT, "test/helpers/opencode.ts"), join(folder, "opencode"));
-      for (const path of [options.dataDir, folder]) chmodSync(path, 0o755);
-      const spec = specOf({ SVC_PROJECT_AUTO_CLONE: "1", STANDIN: "/opt/svc/home/standin" });
-      const repository = await createRepository(join(options.dataDir, "git", `${spec.projectId}.git`));
-      await repository.write([{ name: "first", branch: spec.sessionId, files: { "a.txt": "1\n" } }]);
-      const auth = { type: "basic", username: "x-access-token", token: "svc_git_of_the_tests" };
-      const agents = pack();
-      agents.entry({ name: "agents/a.md" }, "Words.\n");
-      agents.finalize();
-      const tar = await buffer(agents);
-      using git = serveGit(join(options.dataDir, "git"), ({ url }) => {
-        if (url.endsWith("/agent-config")) return new Response(tar);
-        return url.endsWith("/clone-credential")
-          ? Response.json({ repo_url: url, auth, expires_at: null })
-          : null;
-      });
-      const environment = (apiUrl: string) => ({
-        ...spec.environment(apiUrl),
-        SVC_REPO_URL: `${git.origin}/${spec.projectId}.git`,
-        SVC_TOKEN: SERVICE_KEY,
-      });
-      const real = createLocalProvider({
-        ...options,
-        binaries: folder,
-        runtime: join(folder, "opencode"),
-        apiUrl: git.origin,
-      });
-      const sandbox = await real.start({ ...spec, environment }, watchOf(), AbortSignal.timeout(TEST_MS));
-      const at = `http://127.0.0.1:${sandbox.address?.port}`;
-      const healthOf = async () => (await fetch(`${at}/svc/health`)).json();
-      await until("the runtime answers", async () => (await healthOf()).runtime === "ok", 30_000).catch(
-        async (error: unknown) => {
-          const log = Buffer.from(await real.logs(spec.sessionId, 10_000)).toString();
-          throw new Error(`${error} ${JSON.stringify(await healthOf())} ${log}`);
-        },
-      );
-      expect(await healthOf()).toMatchObject({ clone: "ok", branch: spec.sessionId });
-      const now = Math.floor(Date.now() / 1000);
-      const context = signUserContext(SERVICE_KEY, {
-        ...{ user_id: "u", session_id: spec.sessionId, role: "user", scopes: [], iat: now, exp: now + 60 },
-      });
-      const shown = await (
-        await fetch(`${at}/standin`, { headers: { "X-Svc-User-Context": context } })
-      ).json();
-      expect(shown).toMatchObject({ uid: 1000, pid: 2, cwd: "/workspace" });
-      expect(JSON.stringify(shown.env)).not.toContain(SERVICE_KEY);
-      expect(shown.env).toMatchObject({ HOME: "/opt/svc/home", SVC_SESSION_ID: spec.sessionId });
-      const home = join(options.dataDir, "sandboxes", spec.sessionId);
-      const files = readdirSync(home, { recursive: true, encoding: "utf8" });
-      expect(files).toContainEqual(expect.stringMatching(/(?:^|\/)agentrt\/agents\/a\.md$/));
-      expect(await real.find(spec.sessionId)).toEqual(sandbox);
-      const begun = performance.now();
-      await real.stop(spec.sessionId, 30_000);
-      expect(performance.now() - begun).toBeLessThan(15_000);
-      expect(await leftovers(options, spec.sessionId)).toEqual([]);
-    },
-    TEST_MS,
-  );
+  walled("svc-agent itself boots behind the walls, and ends when it is asked to", async () => {
+    const { options } = make();
+    const folder = join(options.dataDir, "programs");
+    mkdirSync(folder);
+    await compile(join(ROOT, "daemon/main.ts"), join(folder, "svc-agent"));
+    await compile(join(ROOT, "test/helpers/opencode.ts"), join(folder, "opencode"));
+    for (const path of [options.dataDir, folder]) chmodSync(path, 0o755);
+    const spec = specOf({ SVC_PROJECT_AUTO_CLONE: "1", STANDIN: "/opt/svc/home/standin" });
+    const repository = await createRepository(join(options.dataDir, "git", `${spec.projectId}.git`));
+    await repository.write([{ name: "first", branch: spec.sessionId, files: { "a.txt": "1\n" } }]);
+    const auth = { type: "basic", username: "x-access-token", token: "svc_git_of_the_tests" };
+    const agents = pack();
+    agents.entry({ name: "agents/a.md" }, "Words.\n");
+    agents.finalize();
+    const tar = await buffer(agents);
+    using git = serveGit(join(options.dataDir, "git"), ({ url }) => {
+      if (url.endsWith("/agent-config")) return new Response(tar);
+      return url.endsWith("/clone-credential")
+        ? Response.json({ repo_url: url, auth, expires_at: null })
+        : null;
+    });
+    const environment = (apiUrl: string) => ({
+      ...spec.environment(apiUrl),
+      SVC_REPO_URL: `${git.origin}/${spec.projectId}.git`,
+      SVC_TOKEN: SERVICE_KEY,
+    });
+    const real = createLocalProvider({
+      ...options,
+      binaries: folder,
+      runtime: join(folder, "opencode"),
+      apiUrl: git.origin,
+    });
+    const sandbox = await real.start({ ...spec, environment }, watchOf(), AbortSignal.timeout(TEST_MS));
+    const at = `http://127.0.0.1:${sandbox.address?.port}`;
+    const healthOf = async () => (await fetch(`${at}/svc/health`)).json();
+    await until("the runtime answers", async () => (await healthOf()).runtime === "ok", 30_000).catch(
+      async (error: unknown) => {
+        const log = Buffer.from(await real.logs(spec.sessionId, 10_000)).toString();
+        throw new Error(`${error} ${JSON.stringify(await healthOf())} ${log}`);
+      },
+    );
+    expect(await healthOf()).toMatchObject({ clone: "ok", branch: spec.sessionId });
+    const now = Math.floor(Date.now() / 1000);
+    const context = signUserContext(SERVICE_KEY, {
+      ...{ user_id: "u", session_id: spec.sessionId, role: "user", scopes: [], iat: now, exp: now + 60 },
+    });
+    const shown = await (await fetch(`${at}/standin`, { headers: { "X-Svc-User-Context": context } })).json();
+    expect(shown).toMatchObject({ uid: 1000, pid: 2, cwd: "/workspace" });
+    expect(JSON.stringify(shown.env)).not.toContain(SERVICE_KEY);
+    expect(shown.env).toMatchObject({ HOME: "/opt/svc/home", SVC_SESSION_ID: spec.sessionId });
+    const home = join(options.dataDir, "sandboxes", spec.sessionId);
+    const files = readdirSync(home, { recursive: true, encoding: "utf8" });
+    expect(files).toContainEqual(expect.stringMatching(/(?:^|\/)agentrt\/agents\/a\.md$/));
+    expect(await real.find(spec.sessionId)).toEqual(sandbox);
+    const begun = performance.now();
+    await real.stop(spec.sessionId, 30_000);
+    expect(performance.now() - begun).toBeLessThan(15_000);
+    expect(await leftovers(options, spec.sessionId)).toEqual([]);
+  });
 
   const rootOnly = needs("root", BUBBLEWRAP[1] && process.getuid?.() === 0);
   describe.each(["the same user", "another user"])("a server of %s that is killed", (who) => {
@@ -410,51 +404,43 @@ describe("local sandboxes", () => {
       });
     }
 
-    test(
-      "leaves its sandbox running, and the next server has it",
-      async () => {
-        const { provider, options } = make();
+    test("leaves its sandbox running, and the next server has it", async () => {
+      const { provider, options } = make();
+      const spec = specOf();
+      const server = startServer(options, spec.sessionId);
+      const [first] = await Array.fromAsync(takeOne(server.stdout));
+      const { sandbox, lines } = JSON.parse(Buffer.from(first ?? []).toString());
+      expect(lines.join("\n")).toContain("behind bubblewrap");
+      server.kill("SIGKILL");
+      await server.exited;
+      expect(await provider.list()).toEqual([sandbox]);
+      const base64 = Buffer.from("x\n".repeat(1_000_000)).toString("base64");
+      for (let count = 0; count < 5; count++) await ask(sandbox, { do: "print", base64 });
+      await until("it is written", async () => (await ends(provider, sandbox)) === "\nx\n");
+      await provider.stop(spec.sessionId, 10_000);
+      expect(api.visits).toContain(`/v1/asked-to-end/${spec.sessionId}`);
+      expect(await leftovers(options, spec.sessionId)).toEqual([]);
+    });
+
+    test("while it starts a sandbox leaves nothing that the next server does not end", async () => {
+      const { provider, options } = make();
+      for (const moment of KILL_AFTER_MS) {
         const spec = specOf();
         const server = startServer(options, spec.sessionId);
-        const [first] = await Array.fromAsync(takeOne(server.stdout));
-        const { sandbox, lines } = JSON.parse(Buffer.from(first ?? []).toString());
-        expect(lines.join("\n")).toContain("behind bubblewrap");
+        await Bun.sleep(moment);
         server.kill("SIGKILL");
         await server.exited;
-        expect(await provider.list()).toEqual([sandbox]);
-        const base64 = Buffer.from("x\n".repeat(1_000_000)).toString("base64");
-        for (let count = 0; count < 5; count++) await ask(sandbox, { do: "print", base64 });
-        await until("it is written", async () => (await ends(provider, sandbox)) === "\nx\n");
-        await provider.stop(spec.sessionId, 10_000);
-        expect(api.visits).toContain(`/v1/asked-to-end/${spec.sessionId}`);
-        expect(await leftovers(options, spec.sessionId)).toEqual([]);
-      },
-      TEST_MS,
-    );
-
-    test(
-      "while it starts a sandbox leaves nothing that the next server does not end",
-      async () => {
-        const { provider, options } = make();
-        for (const moment of KILL_AFTER_MS) {
-          const spec = specOf();
-          const server = startServer(options, spec.sessionId);
-          await Bun.sleep(moment);
-          server.kill("SIGKILL");
-          await server.exited;
-          const listed = (await provider.list()).map(({ sessionId }) => sessionId);
-          const left = await leftovers(options, spec.sessionId);
-          if (left.length > 0) expect(listed).toContain(spec.sessionId);
-          if (moment % 20 === 0) {
-            const again = await startSandbox(provider, { ...spec, generation: 2 });
-            expect(await provider.list()).toContainEqual(again);
-          }
-          await provider.stop(spec.sessionId, 0);
-          expect(await leftovers(options, spec.sessionId)).toEqual([]);
+        const listed = (await provider.list()).map(({ sessionId }) => sessionId);
+        const left = await leftovers(options, spec.sessionId);
+        if (left.length > 0) expect(listed).toContain(spec.sessionId);
+        if (moment % 20 === 0) {
+          const again = await startSandbox(provider, { ...spec, generation: 2 });
+          expect(await provider.list()).toContainEqual(again);
         }
-      },
-      TEST_MS,
-    );
+        await provider.stop(spec.sessionId, 0);
+        expect(await leftovers(options, spec.sessionId)).toEqual([]);
+      }
+    });
   });
 });
 

@@ -116,16 +116,12 @@ test.each<[string, string, (tarball: Buffer<ArrayBuffer>) => Response]>([
   ["fails", PROGRAM, failing],
   ["is cut off", PROGRAM, half],
   ["fails for a plugin's package", PLUGIN, failing],
-])(
-  "an answer that %s is asked for again",
-  async (_, path, answer) => {
-    const wanted = await packages();
-    answers[path] = [answer];
-    await install(wanted);
-    expect(asked.filter((one) => one === path)).toHaveLength(2);
-  },
-  120_000,
-);
+])("an answer that %s is asked for again", async (_, path, answer) => {
+  const wanted = await packages();
+  answers[path] = [answer];
+  await install(wanted);
+  expect(asked.filter((one) => one === path)).toHaveLength(2);
+});
 
 test.each<[string, RegExp, () => Promise<Awaited<ReturnType<typeof packages>>>]>([
   [
@@ -166,21 +162,17 @@ test.each<[string, RegExp, () => Promise<Awaited<ReturnType<typeof packages>>>]>
     /does not run on this machine/,
     () => packages({ "package/bin/opencode": "\x7fELF" }),
   ],
-])(
-  "a registry that gives %s leaves nothing behind",
-  async (_, reason, prepare) => {
-    await expect(install(await prepare())).rejects.toThrow(reason);
-    expect(readdirSync(join(dataDir, "runtime"))).toEqual([]);
-  },
-  120_000,
-);
+])("a registry that gives %s leaves nothing behind", async (_, reason, prepare) => {
+  await expect(install(await prepare())).rejects.toThrow(reason);
+  expect(readdirSync(join(dataDir, "runtime"))).toEqual([]);
+});
 
 test("without a network it is one sentence; on another system, too", async () => {
   const wanted = await packages();
   await registry.stop(true);
   await expect(install(wanted)).rejects.toThrow(/could not be fetched.*Is this machine online\?/);
   expect(readdirSync(join(dataDir, "runtime"))).toEqual([]);
-}, 120_000);
+});
 
 test("one that is broken off ends at once, and leaves nothing behind", async () => {
   const { promise: isAsked, resolve: onAsked } = Promise.withResolvers<void>();
@@ -202,7 +194,7 @@ test("one that is broken off ends at once, and leaves nothing behind", async () 
   expect(await new Response(child.stderr).text()).toContain("The installation was broken off");
   expect(readdirSync(join(dataDir, "runtime"))).toEqual([]);
   await quiet.stop(true);
-}, 120_000);
+});
 
 test("what it cannot write into is said, without its path", async () => {
   const wanted = await packages();

@@ -41,7 +41,7 @@ describe("an engine that is cut off", () => {
     const first = specOf();
     await startSandbox(provider, first);
     await provider.stop(first.sessionId, 0);
-  }, TEST_MS);
+  });
 
   afterAll(async () => {
     for (const { sessionId } of (await provider?.list()) ?? []) await provider.stop(sessionId, 0);
@@ -50,85 +50,73 @@ describe("an engine that is cut off", () => {
     await api?.stop();
     binaries?.[Symbol.dispose]();
     if (options) rmSync(options.dataDir, { recursive: true, force: true });
-  }, TEST_MS);
+  });
 
   for (const when of ["before", "after"] as const) {
-    test(
-      `at any request of a start, ${when} the engine acts, leaves nothing`,
-      async () => {
-        for (let at = 1; ; at++) {
-          const spec = specOf();
-          socket.cut(at, when);
-          const failure = await provider.start(spec, watchOf(), AbortSignal.timeout(TEST_MS)).then(
-            () => null,
-            (error: unknown) => error,
-          );
-          const requests = socket.spare();
-          if (failure === null) {
-            await provider.stop(spec.sessionId, 0);
-            // a request that may be said twice is
-            if (requests >= at) continue;
-            expect(at).toBeGreaterThan(8);
-            break;
-          }
-          expect([at, failure]).toEqual([at, expect.any(SandboxError)]);
-          // what the engine made only after the connection was gone is seen as a leftover
-          await until(
-            `nothing is left of a start cut off at request ${at}`,
-            async () => {
-              const left = await leftoversOf(options, spec.sessionId);
-              const listed = (await provider.list()).map(({ sessionId }) => sessionId);
-              if (left.length > 0) expect(listed).toContain(spec.sessionId);
-              return left.length === 0;
-            },
-            1_000,
-          ).catch(() => provider.stop(spec.sessionId, 0));
-          expect([at, await leftoversOf(options, spec.sessionId)]).toEqual([at, []]);
+    test(`at any request of a start, ${when} the engine acts, leaves nothing`, async () => {
+      for (let at = 1; ; at++) {
+        const spec = specOf();
+        socket.cut(at, when);
+        const failure = await provider.start(spec, watchOf(), AbortSignal.timeout(TEST_MS)).then(
+          () => null,
+          (error: unknown) => error,
+        );
+        const requests = socket.spare();
+        if (failure === null) {
+          await provider.stop(spec.sessionId, 0);
+          // a request that may be said twice is
+          if (requests >= at) continue;
+          expect(at).toBeGreaterThan(8);
+          break;
         }
-      },
-      TEST_MS,
-    );
+        expect([at, failure]).toEqual([at, expect.any(SandboxError)]);
+        // what the engine made only after the connection was gone is seen as a leftover
+        await until(
+          `nothing is left of a start cut off at request ${at}`,
+          async () => {
+            const left = await leftoversOf(options, spec.sessionId);
+            const listed = (await provider.list()).map(({ sessionId }) => sessionId);
+            if (left.length > 0) expect(listed).toContain(spec.sessionId);
+            return left.length === 0;
+          },
+          1_000,
+        ).catch(() => provider.stop(spec.sessionId, 0));
+        expect([at, await leftoversOf(options, spec.sessionId)]).toEqual([at, []]);
+      }
+    });
 
-    test(
-      `at any request of a stop, ${when} the engine acts, is stopped by saying it again`,
-      async () => {
-        for (let at = 1; ; at++) {
-          const spec = specOf();
-          await startSandbox(provider, spec);
-          socket.cut(at, when);
-          const failure = await provider.stop(spec.sessionId, 0).then(
-            () => null,
-            (error: unknown) => error,
-          );
-          const requests = socket.spare();
-          if (failure !== null) {
-            expect([at, failure]).toEqual([at, expect.any(SandboxError)]);
-            await provider.stop(spec.sessionId, 0);
-          }
-          expect([at, await leftoversOf(options, spec.sessionId)]).toEqual([at, []]);
-          if (requests < at) break;
+    test(`at any request of a stop, ${when} the engine acts, is stopped by saying it again`, async () => {
+      for (let at = 1; ; at++) {
+        const spec = specOf();
+        await startSandbox(provider, spec);
+        socket.cut(at, when);
+        const failure = await provider.stop(spec.sessionId, 0).then(
+          () => null,
+          (error: unknown) => error,
+        );
+        const requests = socket.spare();
+        if (failure !== null) {
+          expect([at, failure]).toEqual([at, expect.any(SandboxError)]);
+          await provider.stop(spec.sessionId, 0);
         }
-      },
-      TEST_MS,
-    );
+        expect([at, await leftoversOf(options, spec.sessionId)]).toEqual([at, []]);
+        if (requests < at) break;
+      }
+    });
   }
 
-  test(
-    "a sandbox that has lost its fence has ended, and is stopped like any other",
-    async () => {
-      const spec = specOf();
-      await startSandbox(provider, spec);
-      await docker("POST", `/containers/svc-${options.installation}-${spec.sessionId}-fence/kill`);
-      expect(await provider.find(spec.sessionId)).toMatchObject({
-        state: "ended",
-        address: null,
-        generation: 1,
-      });
-      await provider.stop(spec.sessionId, 0);
-      expect(await leftoversOf(options, spec.sessionId)).toEqual([]);
-    },
-    TEST_MS,
-  );
+  test("a sandbox that has lost its fence has ended, and is stopped like any other", async () => {
+    const spec = specOf();
+    await startSandbox(provider, spec);
+    await docker("POST", `/containers/svc-${options.installation}-${spec.sessionId}-fence/kill`);
+    expect(await provider.find(spec.sessionId)).toMatchObject({
+      state: "ended",
+      address: null,
+      generation: 1,
+    });
+    await provider.stop(spec.sessionId, 0);
+    expect(await leftoversOf(options, spec.sessionId)).toEqual([]);
+  });
 
   test("one that is not there, or says nothing, is said to be so", async () => {
     const silent = join(tmpdir(), `svc-silent-${crypto.randomUUID().slice(0, 8)}.sock`);

@@ -38,7 +38,7 @@ describe("images of sandboxes in Docker", () => {
     if (!DOCKER[1]) return;
     binaries = await buildStandIns();
     api = startApiStandIn();
-  }, TEST_MS);
+  });
 
   afterAll(async () => {
     for (const { provider, options } of made) {
@@ -48,7 +48,7 @@ describe("images of sandboxes in Docker", () => {
     }
     await api?.stop();
     binaries?.[Symbol.dispose]();
-  }, TEST_MS);
+  });
 
   function make(changes: Partial<ProviderOptions> = {}): Provider {
     const options = { ...optionsOf(api, binaries.folder), ...changes };
@@ -69,267 +69,223 @@ describe("images of sandboxes in Docker", () => {
     return { failure, lines: watch.lines };
   }
 
-  test(
-    "an image is built once: neither the next start nor the next server builds, and starts at once share a build",
-    async () => {
-      const build = buildOf({
-        ".svc/Dockerfile": `FROM debian:bookworm-slim\nRUN echo built-once-${crypto.randomUUID()}\n`,
-      });
-      const provider = make();
-      const specs = [1, 2, 3].map(() => specOf({}, { build }));
-      const watches = specs.map(() => watchOf());
-      const start = (provider: Provider, index: number) =>
-        provider.start(specs[index] ?? specOf(), watches[index] ?? watchOf(), AbortSignal.timeout(TEST_MS));
-      await Promise.all([start(provider, 0), start(provider, 1)]);
-      const built = (index: number) =>
-        watches[index]?.lines.filter((line) => line.startsWith("build:")) ?? [];
-      expect(built(0).join("\n")).toContain("RUN echo built-once");
-      expect(built(1)).toEqual(built(0));
-      await start(make(), 2);
-      expect(built(2)).toEqual([]);
-    },
-    TEST_MS,
-  );
+  test("an image is built once: neither the next start nor the next server builds, and starts at once share a build", async () => {
+    const build = buildOf({
+      ".svc/Dockerfile": `FROM debian:bookworm-slim\nRUN echo built-once-${crypto.randomUUID()}\n`,
+    });
+    const provider = make();
+    const specs = [1, 2, 3].map(() => specOf({}, { build }));
+    const watches = specs.map(() => watchOf());
+    const start = (provider: Provider, index: number) =>
+      provider.start(specs[index] ?? specOf(), watches[index] ?? watchOf(), AbortSignal.timeout(TEST_MS));
+    await Promise.all([start(provider, 0), start(provider, 1)]);
+    const built = (index: number) => watches[index]?.lines.filter((line) => line.startsWith("build:")) ?? [];
+    expect(built(0).join("\n")).toContain("RUN echo built-once");
+    expect(built(1)).toEqual(built(0));
+    await start(make(), 2);
+    expect(built(2)).toEqual([]);
+  });
 
-  test(
-    "a sandbox is of the project's Dockerfile, with svc's programs, a workspace and an ordinary user on top",
-    async () => {
-      const dockerfile = [
-        "FROM debian:bookworm-slim",
-        "COPY sub/hello.txt /hello.txt",
-        "RUN useradd --uid 1000 node",
-        "ENV FROM_IMAGE=yes BUN_OPTIONS=--version BUN_BE_BUN=1 LD_PRELOAD=/nothing.so",
-        // what would stand in for svc's own
-        "LABEL svc.session=0f0f0f0f-0000-4000-8000-000000000000 svc.role=fence svc.user=0:0",
-        'ENTRYPOINT ["false"]',
-        "HEALTHCHECK CMD false",
-        "USER node",
+  test("a sandbox is of the project's Dockerfile, with svc's programs, a workspace and an ordinary user on top", async () => {
+    const dockerfile = [
+      "FROM debian:bookworm-slim",
+      "COPY sub/hello.txt /hello.txt",
+      "RUN useradd --uid 1000 node",
+      "ENV FROM_IMAGE=yes BUN_OPTIONS=--version BUN_BE_BUN=1 LD_PRELOAD=/nothing.so",
+      // what would stand in for svc's own
+      "LABEL svc.session=0f0f0f0f-0000-4000-8000-000000000000 svc.role=fence svc.user=0:0",
+      'ENTRYPOINT ["false"]',
+      "HEALTHCHECK CMD false",
+      "USER node",
+    ];
+    const files = { ".svc/Dockerfile": `${dockerfile.join("\n")}\n`, "sub/hello.txt": "hello\n" };
+    const spec = specOf({}, { build: buildOf(files) });
+    const sandbox = await startSandbox(make(), spec);
+    const { out } = await ask(sandbox, {
+      do: "run",
+      command: [
+        "sh",
+        "-c",
+        "cat /hello.txt; id -u; id -un; stat -c '%n %u %a' /workspace /opt/svc/home /usr/local/bin/opencode",
+      ],
+    });
+    expect(out).toBe(
+      "hello\n1001\nagent\n/workspace 1001 755\n/opt/svc/home 1001 755\n/usr/local/bin/opencode 0 755\n",
+    );
+    const environment = await ask(sandbox, { do: "environment" });
+    expect(environment).toMatchObject({ FROM_IMAGE: "yes", SVC_RUNTIME_USER: "1001:1001" });
+    for (const name of ["BUN_OPTIONS", "BUN_BE_BUN", "LD_PRELOAD"]) expect(environment[name]).toBeUndefined();
+  });
+
+  test("what was installed for the runtime's plugins is in the image, for everybody to read", async () => {
+    const options = optionsOf(api, binaries.folder);
+    const provider = make(options);
+    const look = async () => {
+      const command = [
+        "sh",
+        "-c",
+        "cd /opt/svc/plugins/node_modules && find . -type f | sort && cat */*/*.js",
       ];
-      const files = { ".svc/Dockerfile": `${dockerfile.join("\n")}\n`, "sub/hello.txt": "hello\n" };
-      const spec = specOf({}, { build: buildOf(files) });
-      const sandbox = await startSandbox(make(), spec);
-      const { out } = await ask(sandbox, {
-        do: "run",
-        command: [
-          "sh",
-          "-c",
-          "cat /hello.txt; id -u; id -un; stat -c '%n %u %a' /workspace /opt/svc/home /usr/local/bin/opencode",
-        ],
+      const sandbox = await startSandbox(provider, specOf());
+      const { out } = await ask(sandbox, { do: "run", command });
+      await provider.stop(sandbox.sessionId, 0);
+      return out;
+    };
+    expect(await look()).toBe("");
+    const folder = join(runtimeFolder(options.dataDir), "plugins/node_modules");
+    const long = `${"long-name-".repeat(15)}.txt`;
+    for (const [name, text] of [
+      ["@opencode-ai/plugin/tool.js", "export {}\n"],
+      ["zod/empty.txt", ""],
+      [`zod/${long}`, "1"],
+    ] as const) {
+      mkdirSync(dirname(join(folder, name)), { recursive: true });
+      writeFileSync(join(folder, name), text, { mode: 0o600 });
+    }
+    expect(await look()).toBe(`./@opencode-ai/plugin/tool.js\n./zod/empty.txt\n./zod/${long}\nexport {}\n`);
+  });
+
+  test("a Dockerfile that cannot be built says why, with the last lines, and leaves nothing", async () => {
+    const provider = make();
+    const cases: [string, Record<string, string>, RegExp][] = [
+      [
+        "a command that fails",
+        { ".svc/Dockerfile": "FROM debian:bookworm-slim\nRUN echo the last words && exit 3\n" },
+        /^the image of \.svc\/Dockerfile could not be built: .*code: 3\n(.*\n)*.*the last words/,
+      ],
+      [
+        "no instruction",
+        { ".svc/Dockerfile": "BEGIN here\n" },
+        /could not be built: .*(unknown instruction|parse error)/i,
+      ],
+      ["nothing", { ".svc/Dockerfile": "" }, /could not be built: /],
+      [
+        "no Dockerfile",
+        { "other.txt": "x" },
+        /^\.svc\/Dockerfile cannot be built: the repository has no such file\.$/,
+      ],
+      [
+        "ADD of a URL",
+        { ".svc/Dockerfile": "FROM debian:bookworm-slim\nADD http://169.254.169.254/latest /x\n" },
+        /ADD of a URL is not allowed/,
+      ],
+      [
+        "a base without git",
+        { ".svc/Dockerfile": "FROM scratch\nCOPY other.txt /\n", "other.txt": "x" },
+        /has no git/,
+      ],
+      [
+        "a missing file",
+        { ".svc/Dockerfile": "FROM debian:bookworm-slim\nCOPY missing /\n" },
+        /could not be built: .*missing/,
+      ],
+    ];
+    for (const [what, files, message] of cases) {
+      const { failure } = await tryBuild(provider, files);
+      expect([what, failure]).toEqual([what, expect.any(SandboxError)]);
+      expect(failure).toMatchObject({ permanent: true, message: expect.stringMatching(message) });
+    }
+    expect(await scratch()).toEqual([]);
+  });
+
+  test("what a Dockerfile runs is fenced too", async () => {
+    if (process.getuid?.() !== 0) return;
+    const neighbour = await makeNeighbour("169.254.78.77");
+    try {
+      const visit = `exec 3<>/dev/tcp/${neighbour.address}/${neighbour.port}`;
+      const { failure, lines } = await tryBuild(make(), {
+        ".svc/Dockerfile": `FROM debian:bookworm-slim\nRUN bash -c '${visit}' && echo reach""ed || echo fen""ced\n`,
       });
-      expect(out).toBe(
-        "hello\n1001\nagent\n/workspace 1001 755\n/opt/svc/home 1001 755\n/usr/local/bin/opencode 0 755\n",
-      );
-      const environment = await ask(sandbox, { do: "environment" });
-      expect(environment).toMatchObject({ FROM_IMAGE: "yes", SVC_RUNTIME_USER: "1001:1001" });
-      for (const name of ["BUN_OPTIONS", "BUN_BE_BUN", "LD_PRELOAD"])
-        expect(environment[name]).toBeUndefined();
-    },
-    TEST_MS,
-  );
+      expect(failure).toBeNull();
+      expect(lines).toContain("build: fenced");
+      expect(lines).not.toContain("build: reached");
+    } finally {
+      neighbour.remove();
+    }
+  });
 
-  test(
-    "what was installed for the runtime's plugins is in the image, for everybody to read",
-    async () => {
-      const options = optionsOf(api, binaries.folder);
-      const provider = make(options);
-      const look = async () => {
-        const command = [
-          "sh",
-          "-c",
-          "cd /opt/svc/plugins/node_modules && find . -type f | sort && cat */*/*.js",
-        ];
-        const sandbox = await startSandbox(provider, specOf());
-        const { out } = await ask(sandbox, { do: "run", command });
-        await provider.stop(sandbox.sessionId, 0);
-        return out;
-      };
-      expect(await look()).toBe("");
-      const folder = join(runtimeFolder(options.dataDir), "plugins/node_modules");
-      const long = `${"long-name-".repeat(15)}.txt`;
-      for (const [name, text] of [
-        ["@opencode-ai/plugin/tool.js", "export {}\n"],
-        ["zod/empty.txt", ""],
-        [`zod/${long}`, "1"],
-      ] as const) {
-        mkdirSync(dirname(join(folder, name)), { recursive: true });
-        writeFileSync(join(folder, name), text, { mode: 0o600 });
-      }
-      expect(await look()).toBe(`./@opencode-ai/plugin/tool.js\n./zod/empty.txt\n./zod/${long}\nexport {}\n`);
-    },
-    TEST_MS,
-  );
+  test("a build that nobody waits for any more is cut off; one who leaves does not cut it off for others", async () => {
+    const provider = make();
+    const mark = crypto.randomUUID();
+    const build = buildOf({ ".svc/Dockerfile": `FROM debian:bookworm-slim\nRUN sleep 4; echo ${mark}\n` });
+    const [first, second] = [new AbortController(), new AbortController()];
+    const watch = watchOf();
+    const starts = [first, second].map(({ signal }) => provider.start(specOf({}, { build }), watch, signal));
+    const outcomes = Promise.allSettled(starts);
+    await until("it builds", () => watch.lines.filter((line) => line.includes("sleep 4")).length === 2);
+    first.abort(new Error("left"));
+    expect(starts[0]).rejects.toThrow("left");
+    second.abort(new Error("left too"));
+    const begun = performance.now();
+    await outcomes;
+    expect(performance.now() - begun).toBeLessThan(30_000);
+    expect(starts[1]).rejects.toThrow("left too");
+    await until("nothing of it is left", async () => (await scratch()).length === 0);
+  });
 
-  test(
-    "a Dockerfile that cannot be built says why, with the last lines, and leaves nothing",
-    async () => {
-      const provider = make();
-      const cases: [string, Record<string, string>, RegExp][] = [
-        [
-          "a command that fails",
-          { ".svc/Dockerfile": "FROM debian:bookworm-slim\nRUN echo the last words && exit 3\n" },
-          /^the image of \.svc\/Dockerfile could not be built: .*code: 3\n(.*\n)*.*the last words/,
-        ],
-        [
-          "no instruction",
-          { ".svc/Dockerfile": "BEGIN here\n" },
-          /could not be built: .*(unknown instruction|parse error)/i,
-        ],
-        ["nothing", { ".svc/Dockerfile": "" }, /could not be built: /],
-        [
-          "no Dockerfile",
-          { "other.txt": "x" },
-          /^\.svc\/Dockerfile cannot be built: the repository has no such file\.$/,
-        ],
-        [
-          "ADD of a URL",
-          { ".svc/Dockerfile": "FROM debian:bookworm-slim\nADD http://169.254.169.254/latest /x\n" },
-          /ADD of a URL is not allowed/,
-        ],
-        [
-          "a base without git",
-          { ".svc/Dockerfile": "FROM scratch\nCOPY other.txt /\n", "other.txt": "x" },
-          /has no git/,
-        ],
-        [
-          "a missing file",
-          { ".svc/Dockerfile": "FROM debian:bookworm-slim\nCOPY missing /\n" },
-          /could not be built: .*missing/,
-        ],
-      ];
-      for (const [what, files, message] of cases) {
-        const { failure } = await tryBuild(provider, files);
-        expect([what, failure]).toEqual([what, expect.any(SandboxError)]);
-        expect(failure).toMatchObject({ permanent: true, message: expect.stringMatching(message) });
-      }
-      expect(await scratch()).toEqual([]);
-    },
-    TEST_MS,
-  );
+  test("old images are taken away when a new one is built, and those in use stay", async () => {
+    const provider = make();
+    const spec = specOf(
+      {},
+      { build: buildOf({ ".svc/Dockerfile": "FROM debian:bookworm-slim\nRUN echo in use\n" }) },
+    );
+    await provider.start(spec, watchOf(), AbortSignal.timeout(TEST_MS));
+    const { Id } = await docker("POST", "/containers/create", {
+      Image: "debian:bookworm-slim",
+      Cmd: ["true"],
+    });
+    for (let count = 0; count < 15; count++) {
+      const query = new URLSearchParams({ container: Id, repo: "svc-sandbox", tag: `${count}` });
+      query.set("changes", "LABEL svc.image=sandbox");
+      await docker("POST", `/commit?${query}`);
+    }
+    await docker("DELETE", `/containers/${Id}`);
+    const inUse = (await docker("GET", "/containers/json")).map(
+      ({ ImageID }: { ImageID: string }) => ImageID,
+    );
+    const build = { ".svc/Dockerfile": "FROM debian:bookworm-slim\nRUN echo another\n" };
+    expect(await tryBuild(provider, build)).toMatchObject({ failure: null });
+    const images: { Id: string; RepoTags: string[] }[] = await docker("GET", "/images/json");
+    const sandboxes = images.filter(({ RepoTags }) => RepoTags?.[0]?.startsWith("svc-sandbox:"));
+    expect(sandboxes.filter(({ Id }) => !inUse.includes(Id)).length).toBeLessThanOrEqual(12);
+    for (const id of inUse) expect(images.map(({ Id }) => Id)).toContain(id);
+  });
 
-  test(
-    "what a Dockerfile runs is fenced too",
-    async () => {
-      if (process.getuid?.() !== 0) return;
-      const neighbour = await makeNeighbour("169.254.78.77");
-      try {
-        const visit = `exec 3<>/dev/tcp/${neighbour.address}/${neighbour.port}`;
-        const { failure, lines } = await tryBuild(make(), {
-          ".svc/Dockerfile": `FROM debian:bookworm-slim\nRUN bash -c '${visit}' && echo reach""ed || echo fen""ced\n`,
-        });
-        expect(failure).toBeNull();
-        expect(lines).toContain("build: fenced");
-        expect(lines).not.toContain("build: reached");
-      } finally {
-        neighbour.remove();
-      }
-    },
-    TEST_MS,
-  );
+  test("an image that is taken away while a sandbox starts is made again", async () => {
+    const provider = make();
+    const build = buildOf({ ".svc/Dockerfile": "FROM debian:bookworm-slim\nRUN echo soon gone\n" });
+    const [first, second] = [specOf({}, { build }), specOf({}, { build })];
+    await provider.start(first, watchOf(), AbortSignal.timeout(TEST_MS));
+    const [{ ImageID }] = await docker("GET", `/containers/json?filters=${sandboxOf(first.sessionId)}`);
+    await provider.stop(first.sessionId, 0);
+    // by the time of this step the image has been found
+    const watch = watchOf();
+    const step = (name: "image" | "sandbox") => {
+      watch.step(name);
+      // nothing else goes on meanwhile
+      if (watch.steps.length === 2) removeImageNow(ImageID);
+    };
+    await provider.start(second, { step, log: watch.log }, AbortSignal.timeout(TEST_MS));
+    expect(watch.steps).toEqual(["image", "sandbox", "image", "sandbox"]);
+  });
 
-  test(
-    "a build that nobody waits for any more is cut off; one who leaves does not cut it off for others",
-    async () => {
-      const provider = make();
-      const mark = crypto.randomUUID();
-      const build = buildOf({ ".svc/Dockerfile": `FROM debian:bookworm-slim\nRUN sleep 4; echo ${mark}\n` });
-      const [first, second] = [new AbortController(), new AbortController()];
-      const watch = watchOf();
-      const starts = [first, second].map(({ signal }) =>
-        provider.start(specOf({}, { build }), watch, signal),
-      );
-      const outcomes = Promise.allSettled(starts);
-      await until(
-        "it builds",
-        () => watch.lines.filter((line) => line.includes("sleep 4")).length === 2,
-        120_000,
-      );
-      first.abort(new Error("left"));
-      expect(starts[0]).rejects.toThrow("left");
-      second.abort(new Error("left too"));
-      const begun = performance.now();
-      await outcomes;
-      expect(performance.now() - begun).toBeLessThan(30_000);
-      expect(starts[1]).rejects.toThrow("left too");
-      await until("nothing of it is left", async () => (await scratch()).length === 0, 30_000);
-    },
-    TEST_MS,
-  );
-
-  test(
-    "old images are taken away when a new one is built, and those in use stay",
-    async () => {
-      const provider = make();
-      const spec = specOf(
-        {},
-        { build: buildOf({ ".svc/Dockerfile": "FROM debian:bookworm-slim\nRUN echo in use\n" }) },
-      );
-      await provider.start(spec, watchOf(), AbortSignal.timeout(TEST_MS));
-      const { Id } = await docker("POST", "/containers/create", {
-        Image: "debian:bookworm-slim",
-        Cmd: ["true"],
+  test("programs that are missing, or are none, are named", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "svc-binaries-"));
+    try {
+      copyFileSync(join(binaries.folder, "svc-agent"), join(folder, "svc-agent"));
+      writeFileSync(join(folder, "svc"), "");
+      const provider = make({ binaries: folder });
+      const failure = await provider
+        .start(specOf(), watchOf(), AbortSignal.timeout(TEST_MS))
+        .catch((error) => error);
+      expect(failure).toMatchObject({
+        permanent: true,
+        message: expect.stringContaining("no svc-entrypoint, svc for images with glibc"),
       });
-      for (let count = 0; count < 15; count++) {
-        const query = new URLSearchParams({ container: Id, repo: "svc-sandbox", tag: `${count}` });
-        query.set("changes", "LABEL svc.image=sandbox");
-        await docker("POST", `/commit?${query}`);
-      }
-      await docker("DELETE", `/containers/${Id}`);
-      const inUse = (await docker("GET", "/containers/json")).map(
-        ({ ImageID }: { ImageID: string }) => ImageID,
-      );
-      const build = { ".svc/Dockerfile": "FROM debian:bookworm-slim\nRUN echo another\n" };
-      expect(await tryBuild(provider, build)).toMatchObject({ failure: null });
-      const images: { Id: string; RepoTags: string[] }[] = await docker("GET", "/images/json");
-      const sandboxes = images.filter(({ RepoTags }) => RepoTags?.[0]?.startsWith("svc-sandbox:"));
-      expect(sandboxes.filter(({ Id }) => !inUse.includes(Id)).length).toBeLessThanOrEqual(12);
-      for (const id of inUse) expect(images.map(({ Id }) => Id)).toContain(id);
-    },
-    TEST_MS,
-  );
-
-  test(
-    "an image that is taken away while a sandbox starts is made again",
-    async () => {
-      const provider = make();
-      const build = buildOf({ ".svc/Dockerfile": "FROM debian:bookworm-slim\nRUN echo soon gone\n" });
-      const [first, second] = [specOf({}, { build }), specOf({}, { build })];
-      await provider.start(first, watchOf(), AbortSignal.timeout(TEST_MS));
-      const [{ ImageID }] = await docker("GET", `/containers/json?filters=${sandboxOf(first.sessionId)}`);
-      await provider.stop(first.sessionId, 0);
-      // by the time of this step the image has been found
-      const watch = watchOf();
-      const step = (name: "image" | "sandbox") => {
-        watch.step(name);
-        // nothing else goes on meanwhile
-        if (watch.steps.length === 2) removeImageNow(ImageID);
-      };
-      await provider.start(second, { step, log: watch.log }, AbortSignal.timeout(TEST_MS));
-      expect(watch.steps).toEqual(["image", "sandbox", "image", "sandbox"]);
-    },
-    TEST_MS,
-  );
-
-  test(
-    "programs that are missing, or are none, are named",
-    async () => {
-      const folder = mkdtempSync(join(tmpdir(), "svc-binaries-"));
-      try {
-        copyFileSync(join(binaries.folder, "svc-agent"), join(folder, "svc-agent"));
-        writeFileSync(join(folder, "svc"), "");
-        const provider = make({ binaries: folder });
-        const failure = await provider
-          .start(specOf(), watchOf(), AbortSignal.timeout(TEST_MS))
-          .catch((error) => error);
-        expect(failure).toMatchObject({
-          permanent: true,
-          message: expect.stringContaining("no svc-entrypoint, svc for images with glibc"),
-        });
-      } finally {
-        rmSync(folder, { recursive: true, force: true });
-      }
-    },
-    TEST_MS,
-  );
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  });
 
   /** What is there only while something is prepared: other tests may have theirs in the same engine. */
   async function scratch(): Promise<string[]> {

@@ -12,7 +12,6 @@ import { until } from "../../helpers/until.ts";
 
 const isBuilt = existsSync("dist/svc-agent");
 const test = needs(isBuilt ? DOCKER[0] : "dist/svc-agent (npm run build)", DOCKER[1] && isBuilt);
-const TEST_MS = 120_000;
 
 describe("a session in Docker, with svc's own programs", () => {
   const folder = mkdtempSync(join(tmpdir(), "svc-runtime-"));
@@ -32,64 +31,55 @@ describe("a session in Docker, with svc's own programs", () => {
     remote = new Remote();
     remote.commit("main", { "hello.txt": "hello\n" });
     projectId = (await api.project(remote.url)).project_id;
-  }, TEST_MS);
+  });
 
   afterAll(async () => {
     await api?.stop();
     remote?.remove();
     rmSync(folder, { recursive: true, force: true });
-  }, TEST_MS);
+  });
 
   const call = (method: string, path: string, body?: unknown) =>
     api.call(method, `/v1/projects/${projectId}/sessions${path}`, { body });
 
   async function becomes(id: string, ...statuses: string[]): Promise<Session> {
     let session: Session = (await call("GET", `/${id}`)).body;
-    await until(
-      `the session is ${statuses.join(" or ")}`,
-      async () => {
-        session = (await call("GET", `/${id}`)).body;
-        return statuses.includes(session.status);
-      },
-      120_000,
-    );
+    await until(`the session is ${statuses.join(" or ")}`, async () => {
+      session = (await call("GET", `/${id}`)).body;
+      return statuses.includes(session.status);
+    });
     return session;
   }
 
-  test(
-    "is cloned through the API's door, answers, and leaves nothing when it is deleted",
-    async () => {
-      const made: Session = (await call("POST", "", {})).body;
-      const session = await becomes(made.session_id, "running", "failed");
-      const log = await api.call("GET", `/v1/projects/${projectId}/sessions/${made.session_id}/logs`);
-      expect([session.status, session.error, session.status === "failed" ? log.text : ""]).toEqual([
-        "running",
-        null,
-        "",
-      ]);
-      expect(session.sandbox_provider).toBe("docker");
-      const inside = (script: string, user = "1000") => execIn(made.session_id, script, user);
-      expect(await inside("cat /workspace/hello.txt; git -C /workspace branch --show-current")).toBe(
-        `hello\n${made.session_id}\n`,
-      );
-      // the agent's processes are an ordinary user's, who cannot look into the daemon's
-      const users = await inside(
-        "for p in /proc/[0-9]*; do echo $(cat $p/comm) $(stat -c %u $p/task); done",
-        "0",
-      );
-      expect(users).toMatch(/^svc-entrypoint 0$/m);
-      expect(users).toMatch(/^svc-agent 0$/m);
-      expect(users).toMatch(/^opencode 1000$/m);
-      expect(await inside("cat /proc/1/environ 2>&1 || true")).toContain("Permission denied");
-      expect((await call("DELETE", `/${made.session_id}`)).status).toBe(200);
-      await until(
-        "nothing is left",
-        async () => !(await names()).some((name) => name.includes(made.session_id)),
-        120_000,
-      );
-    },
-    TEST_MS,
-  );
+  test("is cloned through the API's door, answers, and leaves nothing when it is deleted", async () => {
+    const made: Session = (await call("POST", "", {})).body;
+    const session = await becomes(made.session_id, "running", "failed");
+    const log = await api.call("GET", `/v1/projects/${projectId}/sessions/${made.session_id}/logs`);
+    expect([session.status, session.error, session.status === "failed" ? log.text : ""]).toEqual([
+      "running",
+      null,
+      "",
+    ]);
+    expect(session.sandbox_provider).toBe("docker");
+    const inside = (script: string, user = "1000") => execIn(made.session_id, script, user);
+    expect(await inside("cat /workspace/hello.txt; git -C /workspace branch --show-current")).toBe(
+      `hello\n${made.session_id}\n`,
+    );
+    // the agent's processes are an ordinary user's, who cannot look into the daemon's
+    const users = await inside(
+      "for p in /proc/[0-9]*; do echo $(cat $p/comm) $(stat -c %u $p/task); done",
+      "0",
+    );
+    expect(users).toMatch(/^svc-entrypoint 0$/m);
+    expect(users).toMatch(/^svc-agent 0$/m);
+    expect(users).toMatch(/^opencode 1000$/m);
+    expect(await inside("cat /proc/1/environ 2>&1 || true")).toContain("Permission denied");
+    expect((await call("DELETE", `/${made.session_id}`)).status).toBe(200);
+    await until(
+      "nothing is left",
+      async () => !(await names()).some((name) => name.includes(made.session_id)),
+    );
+  });
 });
 
 async function names(): Promise<string[]> {
