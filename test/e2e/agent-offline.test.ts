@@ -67,13 +67,14 @@ if (INSIDE === undefined) {
       await model?.[Symbol.asyncDispose]();
     });
 
+    /** One session for all: its sandbox and its runtime take seconds to start. */
+    let id: string;
+
     test("it edits, pushes, opens its change request, resolves a conflict; a person merges", async () => {
-      const id = await changeThroughAgent(work, remote);
-      expect(await work.call("DELETE", `/sessions/${id}`)).toMatchObject({ status: 200 });
+      id = await changeThroughAgent(work, remote);
     });
 
     test("a model that fails, drops, refuses or hangs is told truly", async () => {
-      const { session_id: id } = await work.begin("!say Ready.");
       const ends = async (directive: string) => await work.outcome(id, await work.prompt(id, directive));
       expect(await ends("!fail 401")).toMatchObject({
         state: "failed",
@@ -82,17 +83,15 @@ if (INSIDE === undefined) {
       expect(await ends("!drop 1\n!say After all.")).toMatchObject({ state: "answered" });
       expect(await ends("!refuse No.")).toMatchObject({ state: "failed" });
       const hanging = await work.prompt(id, "!hang");
-      await untilAtWork(id, hanging);
+      await untilAtWork(hanging);
       expect(await work.call("POST", `/sessions/${id}/abort`)).toMatchObject({ status: 200 });
       expect(await work.outcome(id, hanging)).toMatchObject({ state: "aborted" });
       expect(await ends("!say Still here.")).toMatchObject({ state: "answered" });
-      await work.call("DELETE", `/sessions/${id}`);
     });
 
     test("a runtime that is killed in the middle of an answer is started again, and the answer is marked", async () => {
-      const { session_id: id } = await work.begin("!say Ready.");
       const cut = await work.prompt(id, `!slow 500 ${"word ".repeat(60)}`);
-      await untilAtWork(id, cut);
+      await untilAtWork(cut);
       const runtimes = allProcesses().filter(
         ({ command, environment }) =>
           /opencode serve --port /.test(command) && environment.includes(`SVC_SESSION_ID=${id}`),
@@ -105,13 +104,10 @@ if (INSIDE === undefined) {
       expect(await work.outcome(id, await work.prompt(id, "!say Back again."))).toMatchObject({
         state: "answered",
       });
-      await work.call("DELETE", `/sessions/${id}`);
     });
 
     test("a server that is killed and started again in the middle of an answer is not noticed in what was said", async () => {
-      const { session_id: id, project_id } = await work.begin("!say Ready.");
-      const [first] = (await work.call("GET", `/sessions/${id}/prompts`)).body.prompts;
-      expect(await work.outcome(id, first.prompt_id)).toMatchObject({ state: "answered" });
+      const { project_id } = await work.session(id);
       const home = makeHome();
       const chat = Bun.spawn([...SVC, "sessions", "chat", id, "--prompt", `!slow 250 ${WORDS.join(" ")}`], {
         cwd: home.cwd,
@@ -123,11 +119,9 @@ if (INSIDE === undefined) {
         stdin: "ignore",
         stdout: "pipe",
         stderr: "pipe",
-        timeout: 90_000,
       });
       const said = Promise.all([text(chat.stdout), text(chat.stderr)]);
-      await untilBusy(id);
-      await Bun.sleep(1_000);
+      await until("it is in the middle of its answer", async () => (await lastSaid()).includes("word2"));
       const { dataDir } = api;
       const server = allProcesses().find(
         ({ command, environment }) =>
@@ -144,18 +138,26 @@ if (INSIDE === undefined) {
     });
 
     /** The sandbox has been given the prompt, and its run shows. */
-    async function untilAtWork(id: string, promptId: string): Promise<void> {
+    async function untilAtWork(promptId: string): Promise<void> {
       const isGiven = async () => {
         const { body } = await work.call("GET", `/sessions/${id}/prompts/${promptId}`);
         return body.prompt.started_at !== null;
       };
       await until("the prompt was given", isGiven);
-      await untilBusy(id);
+      await until("the agent works", async () => (await runtime("/svc/health"))?.busy === true);
     }
 
-    async function untilBusy(id: string): Promise<void> {
-      const health = () => api.call("GET", `/v1/p/${id}/8000/svc/health`);
-      await until("the agent works", async () => (await health()).body?.busy === true);
+    /** The newest message of the session's conversation, as JSON. */
+    async function lastSaid(): Promise<string> {
+      const { conversation } = await runtime("/svc/health");
+      const messages = await runtime(`/session/${conversation}/message?limit=1`);
+      return Array.isArray(messages)
+        ? JSON.stringify(messages.filter(({ info }) => info.role === "assistant"))
+        : "";
+    }
+
+    async function runtime(path: string) {
+      return (await api.call("GET", `/v1/p/${id}/8000${path}`)).body;
     }
   });
 }
