@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect } from "bun:test";
-import { memoryOf } from "../../daemon/runtime/memory.ts";
-import { type AgentSandbox, startAgentSandbox } from "../helpers/agent-sandbox.ts";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { type AgentSandbox, beginPrompt, outcomeOf, startAgentSandbox } from "../helpers/agent-sandbox.ts";
 import { needs } from "../helpers/needs.ts";
 import { killFound } from "../helpers/processes.ts";
 import { RUNTIME, RUNTIME_NAME } from "../helpers/runtime.ts";
@@ -13,11 +14,8 @@ let agent: AgentSandbox;
 let sandbox: Sandbox;
 beforeAll(async () => {
   if (RUNTIME === null) return;
-  // behind something that stands above it, as walls do
-  const wrap = JSON.stringify(["setsid", "--wait"]);
   agent = await startAgentSandbox({
     env: {
-      SVC_RUNTIME_WRAP: wrap,
       OWN_KEY: "own-model-key",
       ANTHROPIC_API_KEY: "sk-ant-scripted",
       SVC_PROJECT_SECRET_NAMES: "OWN_KEY,ANTHROPIC_API_KEY",
@@ -45,49 +43,57 @@ const OWN_PROVIDER = JSON.stringify({
 const CUT_OFF =
   "[svc] The agent runtime was started again while it was answering: the answer above is cut off.";
 
-test("a run whose runtime is killed is marked as cut off, and the conversation goes on", async () => {
+test("a run whose runtime is killed is marked as cut off, its prompt interrupted, and all goes on", async () => {
+  // the session's own, to which the server's prompts go
+  await open("svc");
   const quiet = await open();
   await prompt(quiet, "Before");
   await until("it is said back", async () => (await texts(quiet)).at(-1) === "Before");
   const id = await open();
   await prompt(id, "First");
   await until("it is said back", async () => (await texts(id)).at(-1) === "First");
-  await prompt(id, `!run echo one\n!slow 300 ${"word ".repeat(200)}`);
-  await until(
-    "it speaks",
-    () => agent.model.counts.open > 0 && JSON.stringify(agent.model.asked.at(-1)).includes("tool_calls"),
-  );
+  const slow = `!slow 300 ${"word ".repeat(200)}\n!say Over.`;
+  const asked = `!run echo once >> once.txt\n${slow}`;
+  // the server's own waits until nothing else runs
+  const promptId = await beginPrompt(sandbox, asked);
+  await prompt(id, `!run echo one\n${slow}`);
+  await until("both speak", () => speaking("echo one") && speaking("echo once"));
+  expect(readWorkspace("once.txt")).toBe("once\n");
   const before = await sandbox.health();
   killFound(before.runtime_pid, "SIGKILL");
   await backAfter(before.runtime_pid);
   await until("it is marked", async () => (await texts(id)).at(-1) === CUT_OFF);
   expect((await texts(id)).slice(0, 2)).toEqual(["First", "First"]);
   expect(await texts(quiet)).toEqual(["Before", "Before"]);
-  expect(sandbox.log()).toContain("1 answer was cut off by the restart");
+  expect(sandbox.log()).toContain("2 answers were cut off by the restart");
+  expect(await outcomeOf(sandbox, asked, promptId)).toMatchObject({
+    state: "interrupted",
+    error: "The agent runtime was started again in the middle of the answer.",
+  });
+  const next = "!run echo next >> once.txt\n!say Next.";
+  expect(await outcomeOf(sandbox, next)).toMatchObject({ state: "answered" });
+  expect(readWorkspace("once.txt")).toBe("once\nnext\n");
 
   await prompt(id, "!say I go on.");
   await until("it goes on", async () => (await texts(id)).at(-1) === "I go on.");
   expect(JSON.stringify(agent.model.asked.at(-1)?.body.messages)).toContain("the answer above is cut off");
-  // a restart without a run marks nothing
-  const after = await sandbox.health();
-  killFound(after.runtime_pid, "SIGKILL");
-  await backAfter(after.runtime_pid);
-  expect((await texts(id)).filter((text) => text === CUT_OFF)).toHaveLength(1);
-});
+  await sandbox.untilHealth("all rests", ({ busy }) => !busy);
 
-test("a run that a change of secrets cuts off is marked, too; what the model never answered is aborted", async () => {
-  const id = await open();
-  await prompt(id, "!hang");
+  // by a change of secrets, too; what has no run then is left as it is
+  const hanging = await open();
+  await prompt(hanging, "!hang");
   await until("it waits", () => agent.model.counts.open > 0);
   expect((await sandbox.call("POST", "/svc/abort", "platform")).status).toBe(200);
-  await until("the model is let go", () => agent.model.counts.open === 0);
-  await prompt(id, "!hang");
+  await until("what the model never answered is let go", () => agent.model.counts.open === 0);
+  await prompt(hanging, "!hang");
   await until("it waits", () => agent.model.counts.open > 0);
   const { runtime_pid } = await sandbox.health();
   const env = { OWN_KEY: "own-model-key", ANTHROPIC_API_KEY: "sk-ant-scripted", ANOTHER: "1" };
   await sandbox.call("POST", "/svc/env", "platform", { revision: "2", env });
   await backAfter(runtime_pid);
-  await until("it is marked", async () => (await texts(id)).at(-1) === CUT_OFF);
+  await until("it is marked", async () => (await texts(hanging)).at(-1) === CUT_OFF);
+  expect((await texts(id)).filter((text) => text === CUT_OFF)).toHaveLength(1);
+  expect(await texts(quiet)).toEqual(["Before", "Before"]);
 });
 
 test("a project's own key reaches its own provider", async () => {
@@ -111,16 +117,20 @@ test("a project's own key reaches its own provider", async () => {
   expect(agent.model.asked.at(-1)?.path).toBe("/v1/messages");
 });
 
-test("its memory is its own process's, wherever that stands below what was started", async () => {
-  const { runtime_pid } = await sandbox.health();
-  const bytes = await memoryOf(runtime_pid ?? 0, sandbox.runtimePort);
-  expect(bytes).toBeGreaterThan(100 * 1024 ** 2);
-  expect(bytes).toBeLessThan(2 * 1024 ** 3);
-  expect(await memoryOf(process.pid, 1)).toBeNull();
-});
+/** Whether the model is at the answer that follows on a tool's call. */
+function speaking(call: string): boolean {
+  return agent.model.asked.some(({ body }) => {
+    const messages = JSON.stringify(body.messages ?? []);
+    return messages.includes("tool_calls") && messages.includes(call);
+  });
+}
 
-async function open(): Promise<string> {
-  return (await (await sandbox.call("POST", "/session", "user", { title: "svc" })).json()).id;
+function readWorkspace(name: string): string {
+  return readFileSync(join(sandbox.workspace, name), "utf8");
+}
+
+async function open(title = "Beside"): Promise<string> {
+  return (await (await sandbox.call("POST", "/session", "user", { title })).json()).id;
 }
 
 async function prompt(id: string, text: string, more: Record<string, unknown> = {}): Promise<void> {

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { type AgentSandbox, startAgentSandbox } from "../helpers/agent-sandbox.ts";
+import { memoryOf } from "../../daemon/runtime/memory.ts";
+import { type AgentSandbox, beginPrompt, outcomeOf, startAgentSandbox } from "../helpers/agent-sandbox.ts";
 import { needs } from "../helpers/needs.ts";
 import { RUNTIME, RUNTIME_NAME } from "../helpers/runtime.ts";
 import type { Sandbox } from "../helpers/sandbox.ts";
@@ -9,13 +10,17 @@ import { until } from "../helpers/until.ts";
 
 const test = needs(RUNTIME_NAME, RUNTIME !== null);
 
-/** The daemon with the real agent runtime and a model that does what its prompts say. */
+/** The daemon with the real agent runtime and a model that does what its prompts say: the gateway's, since no other is chosen. */
 let agent: AgentSandbox;
 let sandbox: Sandbox;
 beforeAll(async () => {
   if (RUNTIME === null) return;
   agent = await startAgentSandbox({
     env: {
+      // behind something that stands above it, as walls do
+      SVC_RUNTIME_WRAP: JSON.stringify(["setsid", "--wait"]),
+      SVC_OPENCODE_MODEL: "",
+      SVC_LLM_MODEL: "large",
       SVC_BOOTSTRAP_OPENCODE_SESSION: "1",
       SVC_INITIAL_PROMPT: "!run echo one >> first.txt\n!run echo two >> first.txt\n!say Begun.",
     },
@@ -32,6 +37,7 @@ test("the first prompt is carried out to its end, also after its first tool call
     return id !== undefined && (await lastMessage(id))?.text === "Begun.";
   });
   expect(readFileSync(join(sandbox.workspace, "first.txt"), "utf8")).toBe("one\ntwo\n");
+  expect(new Set(agent.model.asked.map(({ body }) => body.model))).toEqual(new Set(["large"]));
 });
 
 test("tool calls are carried out one after the other, and then it is said what was to be said", async () => {
@@ -70,6 +76,33 @@ test("it refuses, fails for a while, and is cut off, as it is told to", async ()
   const cut = await prompt("!drop 1\n!say Whole again.");
   await until("it was tried again", async () => (await lastMessage(cut))?.text === "Whole again.");
   expect(existsSync(join(sandbox.workspace, ".git"))).toBe(true);
+});
+
+test("answers, failures and aborts are told as they are, each prompt once", async () => {
+  const tools = "!run echo one >> each.txt\n!run echo two >> each.txt\n!say Made.";
+  expect(await outcomeOf(sandbox, tools)).toMatchObject({ state: "answered", error: null });
+  expect(readFileSync(join(sandbox.workspace, "each.txt"), "utf8")).toBe("one\ntwo\n");
+  expect(await outcomeOf(sandbox, "!fail 401")).toMatchObject({
+    state: "failed",
+    error: "It fails as it was told to.",
+  });
+  expect(await outcomeOf(sandbox, "!refuse")).toMatchObject({ state: "failed" });
+  expect(await outcomeOf(sandbox, "!drop 1\n!say Whole again.")).toMatchObject({ state: "answered" });
+  for (const text of ["!say Begun.\n!hang", "!fail 500"]) {
+    const id = await beginPrompt(sandbox, text);
+    await sandbox.untilHealth("it runs", ({ busy }) => busy);
+    expect((await sandbox.call("POST", "/svc/abort", "platform")).status).toBe(200);
+    expect(await outcomeOf(sandbox, text, id)).toMatchObject({ state: "aborted" });
+  }
+  expect(await outcomeOf(sandbox, "Hello")).toMatchObject({ state: "answered" });
+});
+
+test("its memory is its own process's, wherever that stands below what was started", async () => {
+  const { runtime_pid } = await sandbox.health();
+  const bytes = await memoryOf(runtime_pid ?? 0, sandbox.runtimePort);
+  expect(bytes).toBeGreaterThan(100 * 1024 ** 2);
+  expect(bytes).toBeLessThan(2 * 1024 ** 3);
+  expect(await memoryOf(process.pid, 1)).toBeNull();
 });
 
 async function prompt(text: string): Promise<string> {

@@ -1,6 +1,8 @@
+import type { DaemonPrompt } from "../../src/contract/daemon.ts";
 import { type ScriptedModel, startModel } from "./model.ts";
 import { runtimeEnvironment } from "./runtime.ts";
 import { type Sandbox, type SandboxOptions, startSandbox } from "./sandbox.ts";
+import { until } from "./until.ts";
 
 /** The daemon with the real agent runtime, which works, and a model that does what its prompts say. */
 export interface AgentSandbox extends AsyncDisposable {
@@ -23,4 +25,35 @@ export async function startAgentSandbox({
       await model[Symbol.asyncDispose]();
     },
   };
+}
+
+/** Gives the daemon a prompt, as the server does. @returns its id, once it is taken */
+export async function beginPrompt(sandbox: Sandbox, text: string): Promise<string> {
+  const id = crypto.randomUUID();
+  await until("it is taken", async () => (await give(sandbox, id, text, false)) !== null);
+  return id;
+}
+
+/** What became of a prompt, which is given unless it was. */
+export async function outcomeOf(
+  sandbox: Sandbox,
+  text: string,
+  id: string = crypto.randomUUID(),
+): Promise<DaemonPrompt> {
+  let last: DaemonPrompt | null = null;
+  await until(
+    () => `it is over: ${JSON.stringify(last)}`,
+    async () => {
+      last = await give(sandbox, id, text, true);
+      return last !== null && last.state !== "running";
+    },
+  );
+  if (last === null) throw new Error("no outcome");
+  return last;
+}
+
+async function give(sandbox: Sandbox, id: string, text: string, wait: boolean): Promise<DaemonPrompt | null> {
+  const answer = await sandbox.call("POST", "/svc/prompt", "platform", { prompt_id: id, text, wait });
+  const body = await answer.json();
+  return answer.status === 200 ? body.prompt : null;
 }
