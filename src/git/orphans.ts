@@ -1,10 +1,13 @@
-import { readdir, readFile } from "node:fs/promises";
+import { readdir, readFile, readlink } from "node:fs/promises";
 import type { Log } from "./options.ts";
 
-/** First git may remove its own locks and temporary files. */
-const SIGNALS = ["SIGTERM", "SIGKILL"] as const;
+/** So long git may remove its own locks and temporary files. */
 const GRACE_MS = 1_000;
 const POLL_MS = 20;
+/** A process that is killed goes when the disk or the network that it waits for answers. */
+const LIMIT_MS = 30_000;
+/** One that was just forked may have been missed in the moment in which its parent ended. */
+const QUIET_SCANS = 2;
 
 /**
  * Ends git processes that an earlier server on this data directory started and did not outlive: killed, it could not end
@@ -13,26 +16,47 @@ const POLL_MS = 20;
  * @param home the directory that is HOME of every git process of this data directory, and of no other
  */
 export async function endOrphans(home: string, log: Log): Promise<void> {
-  let found = await processesAt(home);
-  if (found.length > 0)
-    log.warn({ processes: found.length }, "ending git processes of a server that was killed");
-  for (const name of SIGNALS) {
-    for (const pid of found) signal(pid, name);
-    for (const end = performance.now() + GRACE_MS; found.length > 0 && performance.now() < end; ) {
-      await Bun.sleep(POLL_MS);
-      found = await processesAt(home);
+  const seen = new Set<number>();
+  let since: number | null = null;
+  for (let quiet = 0; quiet < QUIET_SCANS; await Bun.sleep(POLL_MS)) {
+    const { found, unknown } = await processesAt(home);
+    quiet = found.length + unknown > 0 ? 0 : quiet + 1;
+    if (quiet > 0) continue;
+    since ??= performance.now();
+    const passed = performance.now() - since;
+    if (passed > LIMIT_MS) break;
+    for (const pid of found) {
+      if (passed > GRACE_MS) signal(pid, "SIGKILL");
+      else if (!seen.has(pid)) signal(pid, "SIGTERM");
+      seen.add(pid);
     }
   }
+  if (seen.size > 0) log.warn({ processes: seen.size }, "ended git processes of a server that was killed");
 }
 
-async function processesAt(home: string): Promise<number[]> {
+/** Those of this home, and how many are just becoming another program, so that their home cannot be told. */
+async function processesAt(home: string): Promise<{ found: number[]; unknown: number }> {
   const pids = (await readdir("/proc").catch(() => [])).filter((name) => /^\d+$/.test(name));
-  const environments = pids.map((pid) => readFile(`/proc/${pid}/environ`, "utf8").catch(() => ""));
-  const texts = await Promise.all(environments);
-  return pids.filter((_, index) => `\0${texts[index]}`.includes(`\0HOME=${home}\0`)).map(Number);
+  const texts = await Promise.all(pids.map((pid) => read(pid, "environ")));
+  const found = pids.filter((_, index) => `\0${texts[index]}`.includes(`\0HOME=${home}\0`)).map(Number);
+  const silent = await Promise.all(pids.filter((_, index) => texts[index] === "").map(isInExec));
+  return { found, unknown: silent.filter(Boolean).length };
 }
 
-function signal(pid: number, name: (typeof SIGNALS)[number]): void {
+/** In execve(2) a process has a program, and neither arguments nor an environment yet; a kernel thread has no program. */
+async function isInExec(pid: string): Promise<boolean> {
+  if ((await read(pid, "cmdline")) !== "") return false;
+  return await readlink(`/proc/${pid}/exe`).then(
+    () => true,
+    () => false,
+  );
+}
+
+async function read(pid: string, file: string): Promise<string> {
+  return await readFile(`/proc/${pid}/${file}`, "utf8").catch(() => "");
+}
+
+function signal(pid: number, name: "SIGTERM" | "SIGKILL"): void {
   try {
     process.kill(pid, name);
   } catch {
