@@ -1,3 +1,4 @@
+import { rest } from "../src/conversation/patience.ts";
 import { CliError, ReaderGone, systemCode } from "./failure.ts";
 
 /** A stream that a command writes to. */
@@ -27,6 +28,8 @@ export interface System {
   readonly stdout: Sink;
   readonly stderr: Sink;
   now(): number;
+  /** Waits, until `signal` is aborted at most. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
   fetch(url: string, init: RequestInit): Promise<Response>;
 }
 
@@ -50,6 +53,7 @@ export function thisSystem(): System {
     stdout: sink(1, () => Bun.stdout),
     stderr: sink(2, () => Bun.stderr),
     now: Date.now,
+    sleep: rest,
     fetch: (url, init) => fetch(url, init),
   };
 }

@@ -10,11 +10,11 @@ export interface Patience {
 }
 
 /** A pause, which `signal` ends early. */
-export async function rest(ms: number, signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return;
+export async function rest(ms: number, signal?: AbortSignal): Promise<void> {
+  if (signal?.aborted) return;
   const { promise, resolve } = Promise.withResolvers<void>();
   const timer = setTimeout(resolve, ms);
-  signal.addEventListener("abort", () => resolve(), { once: true });
+  signal?.addEventListener("abort", () => resolve(), { once: true });
   await promise;
   clearTimeout(timer);
 }

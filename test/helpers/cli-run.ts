@@ -14,6 +14,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { run } from "../../cli/run.ts";
 import type { Sink, System } from "../../cli/system.ts";
+import { rest } from "../../src/conversation/patience.ts";
 import { AGAINST_BINARIES } from "./api.ts";
 import { until } from "./until.ts";
 
@@ -66,6 +67,7 @@ export async function svc(args: readonly string[], options: RunOptions = {}): Pr
   const home = options.home ?? makeHome();
   const [out, err] = [openStream(), openStream()];
   const nothing = openSync("/dev/null", "r");
+  const waits = quickWaits();
   try {
     const system: System = {
       env: cliEnv(home.home, options.env),
@@ -75,9 +77,12 @@ export async function svc(args: readonly string[], options: RunOptions = {}): Pr
       stdout: out.sink,
       stderr: err.sink,
       now: Date.now,
+      sleep: waits.sleep,
       fetch: (url, init) => fetch(url, init),
     };
-    return { code: await run(system, args), signal: null, stdout: out.text(), stderr: err.text() };
+    const code = await run(system, args);
+    await waits.requireNone();
+    return { code, signal: null, stdout: out.text(), stderr: err.text() };
   } finally {
     for (const fd of [out.sink.fd, err.sink.fd, nothing]) closeSync(fd);
   }
@@ -101,6 +106,22 @@ function openStream(): { sink: Sink; text(): string } {
       const bytes = Buffer.alloc(fstatSync(fd).size);
       readSync(fd, bytes, 0, bytes.byteLength, 0);
       return bytes.toString();
+    },
+  };
+}
+
+/** The pauses between two looks, fifty times as short; of a process they would put off the end. */
+function quickWaits(): Pick<System, "sleep"> & { requireNone(): Promise<void> } {
+  let count = 0;
+  return {
+    async sleep(ms, signal) {
+      count++;
+      await rest(ms / 50, signal);
+      count--;
+    },
+    async requireNone() {
+      await Bun.sleep(0);
+      if (count > 0) throw new Error(`svc has come to its end, and still waits (${count})`);
     },
   };
 }
@@ -239,6 +260,7 @@ export function fakeSystem(
     stdout: sink(written.out, options.tty?.stdout ?? false),
     stderr: sink(written.err, options.tty?.stderr ?? false),
     now: () => Date.parse("2026-11-20T12:00:00Z"),
+    sleep: quickWaits().sleep,
     fetch: options.fetch ?? ((url, init) => fetch(url, init)),
     out: () => Buffer.concat(written.out).toString("utf8"),
     err: () => Buffer.concat(written.err).toString("utf8"),

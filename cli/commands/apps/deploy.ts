@@ -26,11 +26,12 @@ export const deploy: Handler<typeof table.deploy> = async (context, { args, flag
 
 /** @throws CliError `deployment_failed` with the reason and the end of the log, `timeout` */
 async function untilOver(context: Context, api: Api, at: string, begun: App): Promise<App> {
+  const { sleep } = context.system;
   const seconds = context.globals.timeout ?? WAIT_SECONDS;
   const slug = oneLine(begun.slug);
   const id = begun.next?.deployment_id;
   let told = "";
-  for (const end = performance.now() + seconds * 1000; performance.now() < end; await Bun.sleep(LOOK_MS)) {
+  for (const end = performance.now() + seconds * 1000; performance.now() < end; await sleep(LOOK_MS)) {
     const { app, deployments } = await api.call<AppWithDeployments>({ path: at });
     // what could not be begun at all has failed already
     const mine = deployments.find(({ deployment_id }) => deployment_id === id) ?? deployments[0];

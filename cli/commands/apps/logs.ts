@@ -47,7 +47,7 @@ async function followLog(
   read: Read,
   { tail, isOfOne }: { tail: number | undefined; isOfOne: boolean },
 ): Promise<void> {
-  const { out } = context;
+  const { out, system } = context;
   let shown = await read(Math.max(WINDOW, tail ?? 0));
   await print(context, shown.lines.slice(-(tail ?? WINDOW)));
   if (shown.deployment === null) await out.note("The app has no deployment yet: waiting for one…");
@@ -56,7 +56,7 @@ async function followLog(
   for (;;) {
     if (isOfOne && shown.deployment && isOver(shown.deployment.state))
       return out.note(`Deployment ${shown.deployment.number} is over: ${shown.deployment.state}.`);
-    await Bun.sleep(LOOK_MS);
+    await system.sleep(LOOK_MS);
     try {
       const log = await read(WINDOW);
       const isSame = log.deployment?.deployment_id === shown.deployment?.deployment_id;

@@ -63,7 +63,7 @@ async function untilOver(context: Context, found: Found, taken: Prompt): Promise
       if (last.ended_at !== null) return last;
       const left = end - performance.now();
       if (left <= 0) throw late(last, seconds);
-      await Promise.race([next, Bun.sleep(Math.min(LOOK_MS, left))]);
+      await Promise.race([next, context.system.sleep(Math.min(LOOK_MS, left), stop.signal)]);
     }
   } finally {
     stop.abort();
