@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { draftOf, EMPTY } from "../../cli/chat/editor.ts";
 import { Screen } from "../../cli/chat/screen.ts";
 import { fc } from "../helpers/property.ts";
+import { share } from "../helpers/random.ts";
 import { openScreen } from "../helpers/screen.ts";
 
 /** A chat's screen on a terminal that can be looked at, and changes its size. */
@@ -58,7 +59,7 @@ describe("what is said", () => {
           expect((await shown.lines()).map((line) => line.trimEnd())).toEqual(all);
         },
       ),
-      { numRuns: 40 },
+      { numRuns: share(40, 1_000) },
     );
   });
 
@@ -83,7 +84,7 @@ describe("what is said", () => {
           expect(plain((await shown.lines()).join(""))).toBe(plain(`${said}${status}>${DRAFT}`));
         },
       ),
-      { numRuns: 40 },
+      { numRuns: share(40, 1_000) },
     );
   });
 });
@@ -112,7 +113,7 @@ test("the cursor stands behind what is typed before it, whatever it is made of",
       const room = 30 - 1 - 2;
       if (Bun.stringWidth(last) < room - 6) expect(line).toBe(last);
     }),
-    { numRuns: 100 },
+    { numRuns: share(100, 2_000) },
   );
 });
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { failure, fakeApi } from "../helpers/cli-api.ts";
@@ -7,8 +7,6 @@ import { SESSION_ID, session } from "../helpers/cli-sessions.ts";
 import { CHAT_ID, type Run, ScriptedRuntime } from "../helpers/conversation.ts";
 import { onScreen, type ScreenRun, svcOnScreen } from "../helpers/screen.ts";
 import { until } from "../helpers/until.ts";
-
-setDefaultTimeout(120_000);
 
 const api = fakeApi();
 afterAll(() => api.stop());
@@ -326,7 +324,7 @@ test("Ctrl-Z gives the terminal back to the shell, until svc is continued; witho
   await run.exited;
   const alone = await open();
   alone.type("half\x1a");
-  await Bun.sleep(300);
+  await until("it is back", () => alone.pasteMarks > 1);
   alone.type(" too\r");
   await until("it is sent", () => said().length === 2);
   expect(said()[1]).toBe("half too");

@@ -11,7 +11,7 @@ import {
   PROJECT_IDENTITY,
   TOKEN,
 } from "../helpers/cli-api.ts";
-import { cliEnv, makeHome, type RunOptions, SVC, svc, textOf } from "../helpers/cli-run.ts";
+import { makeHome, type RunOptions, spawnSvc, svc, textOf } from "../helpers/cli-run.ts";
 
 const api = fakeApi();
 afterAll(() => api.stop());
@@ -139,16 +139,10 @@ describe("cr", () => {
       Buffer.from([0xff, 0xfe, 0x1b, 0x5b, 0x0d, 0x0a, 0x00]),
     ]);
     api.on("GET /projects/:p/change-requests/:n/diff", () => new Response(bytes));
-    const home = makeHome();
-    const out = join(home.cwd, "out.patch");
-    const child = Bun.spawn([...SVC, "cr", "diff", "3"], {
-      env: cliEnv(home.home, api.env),
-      cwd: home.cwd,
-      stdout: Bun.file(out),
-      stderr: "pipe",
-    });
-    expect([await child.exited, await textOf(child.stderr)]).toEqual([0, ""]);
-    expect(readFileSync(out).equals(bytes)).toBe(true);
+    const child = spawnSvc(["cr", "diff", "3"], { env: api.env });
+    const out = new Response(child.stdout).bytes();
+    expect([await textOf(child.stderr), await child.exited]).toEqual(["", 0]);
+    expect(bytes.equals(await out)).toBe(true);
     expect(api.seen[0]?.headers.get("accept")).toBe("text/x-diff");
   });
 

@@ -6,7 +6,8 @@ import { CliError } from "../../cli/failure.ts";
 import { makeOutput } from "../../cli/output.ts";
 import type { Target } from "../../cli/target.ts";
 import { failure, fakeApi, TOKEN } from "../helpers/cli-api.ts";
-import { cliEnv, fakeSystem, makeHome, SVC, svc, textOf } from "../helpers/cli-run.ts";
+import { fakeSystem, makeHome, spawnSvc, svc, textOf } from "../helpers/cli-run.ts";
+import { until } from "../helpers/until.ts";
 
 const api = fakeApi();
 afterAll(() => api.stop());
@@ -141,13 +142,8 @@ test("Ctrl-C while waiting leaves nothing", async () => {
   const home = makeHome();
   api.on("POST /auth/device", () => ({ ...CODE, interval: 0.05 }));
   api.on("POST /auth/device/token", pending);
-  const child = Bun.spawn([...SVC, "login", "--api", api.url], {
-    env: cliEnv(home.home),
-    cwd: home.cwd,
-    stdout: "pipe",
-    stderr: "pipe",
-  });
-  for (let i = 0; i < 200 && api.seen.length < 3; i++) await Bun.sleep(10);
+  const child = spawnSvc(["login", "--api", api.url], { home });
+  await until("it polls", () => api.seen.length >= 3);
   child.kill("SIGINT");
   await child.exited;
   expect(child.signalCode).toBe("SIGINT");

@@ -131,7 +131,6 @@ test("it answers at the blank line, while the other side still holds the pipe", 
     cwd: home.cwd,
     stdin: "pipe",
     stdout: "pipe",
-    timeout: 15_000,
   });
   child.stdin.write(request("https", "svc.example.com", P));
   child.stdin.flush();

@@ -1,11 +1,8 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { type Api, startApi } from "../helpers/api.ts";
 import { makeHome, svc, svcOnTerminal } from "../helpers/cli-run.ts";
 import { type Browser, signedIn } from "../helpers/cookie-browser.ts";
-
-// comparing a password is slow on purpose, and a poll comes every five seconds
-setDefaultTimeout(120_000);
 
 let api: Api;
 let browser: Browser;
@@ -26,7 +23,8 @@ async function login() {
   return { home, terminal, code, page };
 }
 
-test("svc login on a terminal ends with a token once a browser says yes, and svc logout revokes it", async () => {
+// A poll comes every five seconds: both wait at once.
+test.concurrent("svc login on a terminal ends with a token once a browser says yes, and svc logout revokes it", async () => {
   const { home, terminal, code, page } = await login();
   expect(page).toBe(`${api.url.replace("127.0.0.1", "localhost")}/cli/authorize?code=${code}`);
   const { body: asked } = await browser.call("GET", `/v1/auth/device/${code}`);
@@ -50,7 +48,7 @@ test("svc login on a terminal ends with a token once a browser says yes, and svc
   expect((await api.call("GET", "/v1/auth/whoami", { token })).status).toBe(401);
 });
 
-test("svc login stores nothing when the browser says no", async () => {
+test.concurrent("svc login stores nothing when the browser says no", async () => {
   const { home, terminal, code } = await login();
   expect((await browser.call("POST", `/v1/auth/device/${code}/deny`)).status).toBe(200);
   expect(await terminal.exited).toMatchObject({ code: 1 });

@@ -1,9 +1,9 @@
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { failure, fakeApi, PROJECT_ID } from "../helpers/cli-api.ts";
 import { branch, commit, contents, entry } from "../helpers/cli-repository.ts";
-import { cliEnv, makeHome, type RunOptions, SVC, svc, svcOnTerminal, textOf } from "../helpers/cli-run.ts";
+import { makeHome, type RunOptions, spawnSvc, svc, svcOnTerminal, textOf } from "../helpers/cli-run.ts";
 
 const api = fakeApi();
 afterAll(() => api.stop());
@@ -109,16 +109,11 @@ describe("cat", () => {
 
   test("passes the bytes on as they are", async () => {
     api.on("GET /projects/:p/contents", () => new Response(BYTES));
-    const home = makeHome();
-    const out = join(home.cwd, "out");
-    const child = Bun.spawn([...SVC, "repo", "cat", "dir/a b&c", "--ref", "fix"], {
-      env: cliEnv(home.home, { ...api.env, FORCE_COLOR: "1" }),
-      cwd: home.cwd,
-      stdout: Bun.file(out),
-      stderr: "pipe",
-    });
-    expect([await child.exited, await textOf(child.stderr)]).toEqual([0, ""]);
-    expect(readFileSync(out).equals(BYTES)).toBe(true);
+    const line = ["repo", "cat", "dir/a b&c", "--ref", "fix"];
+    const child = spawnSvc(line, { env: { ...api.env, FORCE_COLOR: "1" } });
+    const out = new Response(child.stdout).bytes();
+    expect([await textOf(child.stderr), await child.exited]).toEqual(["", 0]);
+    expect(BYTES.equals(await out)).toBe(true);
     expect(api.seen[0]?.headers.get("accept")).toBe("application/octet-stream");
     expect(api.seen[0]?.query).toEqual({ ref: "fix", path: "dir/a b&c" });
   });

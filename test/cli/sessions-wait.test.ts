@@ -266,18 +266,21 @@ describe("restart and stop", () => {
 
 describe("on a terminal", () => {
   const long = "x".repeat(300);
-  const slow = (session_id: string): Turn[] => [
+  /** In the middle it goes on once `drawn` is. */
+  const slow = (session_id: string, drawn?: Promise<void>): Turn[] => [
     ...upTo("image", session_id),
     logged(`\x1b[2J\x1b]52;c;aGk=\x07RUN \u202e${long}`, "build"),
-    250,
+    drawn ?? 150,
     changed(booting("runtime", { session_id })),
-    250,
+    150,
   ];
 
   test("steps are ticked off under a line that lives", async () => {
-    plays((id) => [...slow(id), changed(session({ session_id: id }))]);
+    const isDrawn = Promise.withResolvers<void>();
+    plays((id) => [...slow(id, isDrawn.promise), changed(session({ session_id: id }))]);
     const terminal = onTerminal(["new"]);
     await terminal.shows("RUN \\u202exxx");
+    isDrawn.resolve();
     expect(await terminal.exited).toEqual({ code: 0, signal: null });
     const screen = terminal.screen();
     expect(screen).not.toMatch(/\x1b\[2J|\x1b\]|\u202e/);

@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import { changeRequest, fakeApi, PATCH, PROJECT_ID, TOKEN } from "../helpers/cli-api.ts";
 import { makeHome, SVC, svc, svcOnTerminal, textOf } from "../helpers/cli-run.ts";
 import { needs } from "../helpers/needs.ts";
+import { until } from "../helpers/until.ts";
 
 const api = fakeApi();
 afterAll(() => api.stop());
@@ -136,8 +137,7 @@ describe("on a terminal", () => {
   test("Ctrl-C ends by the signal", async () => {
     api.on("GET /projects", () => new Promise(() => {}));
     const terminal = svcOnTerminal(["projects", "ls"], { home: signedIn() });
-    await terminal.shows("Host:");
-    await Bun.sleep(100);
+    await until("it waits for the answer", () => api.seen.length > 0);
     terminal.type("\x03");
     expect(await terminal.exited).toEqual({ code: null, signal: "SIGINT" });
   });
@@ -221,7 +221,6 @@ test("a terminal on one end only is not asked", async () => {
     {
       env: { PATH: process.env["PATH"] ?? "", HOME: home.home, TERM: "xterm" },
       stdout: "pipe",
-      timeout: 8000,
     },
   );
   expect(await textOf(terminal.stdout)).toContain("needs <cr>");
@@ -237,9 +236,7 @@ test("nothing waits for an input that never comes", async () => {
     ["projects", "git-credential"],
     ["login", "--token", "-"],
   ]) {
-    const begun = Date.now();
     const ran = await svc(line, { home: signedIn(), env: { SVC_PROJECT_ID: "shop" } });
     expect({ line, code: ran.code }).toEqual({ line, code: 2 });
-    expect(Date.now() - begun).toBeLessThan(20_000);
   }
 });

@@ -7,6 +7,7 @@ import { CLEAN, changeRequest, failure, project, TOKEN } from "../helpers/cli-ap
 import { fakeSystem } from "../helpers/cli-run.ts";
 import { changed, eventStream, logLine, SESSION_ID, session } from "../helpers/cli-sessions.ts";
 import { fc } from "../helpers/property.ts";
+import { share } from "../helpers/random.ts";
 
 /** What makes a terminal do something: C0 but line feed and tab, DEL, C1, direction marks, separators, tags. */
 const ACTIVE =
@@ -45,7 +46,7 @@ const hostile = fc
   )
   .map((parts) => parts.join(""));
 
-const RUNS = { numRuns: 60 };
+const RUNS = { numRuns: share(60, 2_000) };
 
 test("no word of the server makes a terminal act, in any command", async () => {
   const property = fc.asyncProperty(
@@ -137,8 +138,8 @@ test("no word of the server makes a terminal act, in any command", async () => {
       }
     },
   );
-  await fc.assert(property, { numRuns: 25 });
-}, 120_000);
+  await fc.assert(property, { numRuns: share(25, 500) });
+});
 
 test("a patch keeps its text and loses its effects, however its bytes arrive", async () => {
   const property = fc.asyncProperty(

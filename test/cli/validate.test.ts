@@ -1,18 +1,12 @@
-import { afterAll, describe, expect, test } from "bun:test";
-import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { describe, expect, test } from "bun:test";
+import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { makeHome, type RunOptions, svc } from "../helpers/cli-run.ts";
 import { git } from "../helpers/remote.ts";
 
-const homes: ReturnType<typeof makeHome>[] = [];
-afterAll(() => {
-  for (const { home } of homes) rmSync(home, { recursive: true, force: true });
-});
-
 /** A repository with these files in it. */
 function repository(files: Record<string, string>): ReturnType<typeof makeHome> {
   const home = makeHome();
-  homes.push(home);
   git(["-C", home.cwd, "init", "--quiet", "-b", "main"]);
   for (const [path, text] of Object.entries(files)) {
     mkdirSync(join(home.cwd, path, ".."), { recursive: true });

@@ -14,6 +14,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { run } from "../../cli/run.ts";
 import type { Sink, System } from "../../cli/system.ts";
+import { GIT_ENVIRONMENT } from "../../scripts/git-environment.ts";
 import { rest } from "../../src/conversation/patience.ts";
 import { AGAINST_BINARIES } from "./api.ts";
 import { until } from "./until.ts";
@@ -56,9 +57,14 @@ export interface RunOptions {
   stdin?: string | Uint8Array;
 }
 
+/** What keeps git from going on in the background, whatever the person has set. */
+const NO_MAINTENANCE = Object.fromEntries(
+  Object.entries(GIT_ENVIRONMENT).filter(([name]) => /^GIT_CONFIG_(COUNT|KEY|VALUE)/.test(name)),
+);
+
 /** Nothing of this machine's environment reaches the client but where programs are. */
 export function cliEnv(home: string, env: Record<string, string> = {}): Record<string, string> {
-  return { PATH: process.env["PATH"] ?? "", HOME: home, TERM: "xterm-256color", ...env };
+  return { PATH: process.env["PATH"] ?? "", HOME: home, TERM: "xterm-256color", ...NO_MAINTENANCE, ...env };
 }
 
 /** Runs a line of `svc`, away from a terminal: in this process, where the suite does not run against the binaries. */

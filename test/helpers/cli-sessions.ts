@@ -49,8 +49,8 @@ export const logged = (text: string, source?: LogLine["source"]): SessionEvent =
 });
 export const deleted: SessionEvent = { type: "deleted", session_id: SESSION_ID };
 
-/** What a scripted stream does next: an event, words as they stand, a pause in ms, or the connection's end. */
-export type Turn = SessionEvent | string | number | "cut";
+/** What a scripted stream does next: an event, words as they stand, a pause in ms or until something is, or the end. */
+export type Turn = SessionEvent | string | number | Promise<void> | "cut";
 
 /** An event stream that plays `script`, with ids from `first` on, and then stays open in silence. */
 export function eventStream(script: readonly Turn[], first = 1): Response {
@@ -63,8 +63,8 @@ export function eventStream(script: readonly Turn[], first = 1): Response {
         const { value: turn, done } = turns.next();
         if (done) return new Promise(() => {});
         if (turn === "cut") return controller.close();
-        if (typeof turn === "number") {
-          await Bun.sleep(turn);
+        if (typeof turn === "number" || turn instanceof Promise) {
+          await (typeof turn === "number" ? Bun.sleep(turn) : turn);
           continue;
         }
         const text =

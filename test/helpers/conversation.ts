@@ -47,6 +47,8 @@ export class ScriptedRuntime {
   tellsTwice = false;
   /** Answers nothing but this status for the time being. */
   down: number | null = null;
+  /** How often it did so. */
+  refused = 0;
   /** How far the sandbox's clock is ahead of this machine's. */
   clockMs = 0;
   #messages: StoredMessage[] = [];
@@ -112,6 +114,7 @@ export class ScriptedRuntime {
       return { daemon: "ok", time, runtime: "ok", conversation: null };
     }
     if (this.down !== null) {
+      this.refused++;
       return Response.json({ error: "It starts.", code: "unavailable" }, { status: this.down });
     }
     if (route === "/event") return this.#stream();

@@ -14,8 +14,9 @@ export interface ShownScreen {
   /** What the program made of the window's title, and of its bell. */
   readonly titles: string[];
   readonly bells: number;
-  /** Whether the program wants marks around pastes. */
+  /** Whether the program wants marks around pastes, and how often it said so: when it takes the terminal. */
   readonly marksPastes: boolean;
+  readonly pasteMarks: number;
 }
 
 export function openScreen(columns = 80, rows = 24): ShownScreen {
@@ -23,8 +24,13 @@ export function openScreen(columns = 80, rows = 24): ShownScreen {
   terminal.loadAddon(new UnicodeGraphemesAddon());
   const titles: string[] = [];
   let bells = 0;
+  let pasteMarks = 0;
   terminal.onTitleChange((title) => titles.push(title));
   terminal.onBell(() => bells++);
+  terminal.parser.registerCsiHandler({ prefix: "?", final: "h" }, ([mode]) => {
+    if (mode === 2004) pasteMarks++;
+    return false;
+  });
   const settled = () => new Promise<void>((done) => terminal.write("", done));
 
   return {
@@ -62,11 +68,14 @@ export function openScreen(columns = 80, rows = 24): ShownScreen {
     get marksPastes() {
       return terminal.modes.bracketedPasteMode;
     },
+    get pasteMarks() {
+      return pasteMarks;
+    },
   };
 }
 
 export interface ScreenRun
-  extends Pick<ShownScreen, "lines" | "beforeCursor" | "titles" | "bells" | "marksPastes">,
+  extends Pick<ShownScreen, "lines" | "beforeCursor" | "titles" | "bells" | "marksPastes" | "pasteMarks">,
     Pick<TerminalRun, "type" | "exited"> {
   /** Waits until a line that is shown holds this. */
   shows(text: string | RegExp): Promise<void>;
@@ -91,6 +100,9 @@ export function onScreen(command: readonly string[], options: RunOptions = {}): 
     },
     get marksPastes() {
       return screen.marksPastes;
+    },
+    get pasteMarks() {
+      return screen.pasteMarks;
     },
     async shows(text) {
       let shown = "";
