@@ -174,8 +174,7 @@ test("only a change of the entry, or below its root, deploys an app again", asyn
   const files = { "docs/server.js": APP_PROGRAM, "docs/says.txt": "docs" };
   const first = await bench.merge(files, [entry]);
   await bench.becomes("the docs are live", live(first));
-  await bench.merge({ "elsewhere.txt": "x" }, [entry], "# more\n");
-  await Bun.sleep(1_500);
+  await bench.follows(await bench.merge({ "elsewhere.txt": "x" }, [entry], "# more\n"));
   expect((await bench.get()).app).toMatchObject({ live: { commit: first }, next: null });
   const second = await bench.merge({ "docs/says.txt": "more" }, [entry]);
   await bench.becomes("the change is live", live(second));
@@ -220,8 +219,7 @@ test("a stopped app stays so until it is deployed; a disabled or wrong entry say
   expect((await bench.call("POST", "/web/stop")).status).toBe(202);
   await until("nothing answers", async () => (await page()).status === 503);
   expect((await page()).text).toContain("The app is stopped");
-  await bench.merge({ "says.txt": "two" }, [entryOf()]);
-  await Bun.sleep(1_000);
+  await bench.follows(await bench.merge({ "says.txt": "two" }, [entryOf()]));
   expect((await bench.get()).app.state).toBe("stopped");
   expect((await bench.call("POST", "/web/deploy")).status).toBe(202);
   const again = await bench.becomes("it is live again", isLive(number + 1));
@@ -236,8 +234,7 @@ test("a stopped app stays so until it is deployed; a disabled or wrong entry say
   await bench.becomes("it is live once more", isLive(number + 2));
 
   // a slip does not take an app down
-  await bench.merge({}, [], "[[apps]]\nslug = 7\n");
-  await Bun.sleep(1_000);
+  await bench.follows(await bench.merge({}, [], "[[apps]]\nslug = 7\n"));
   expect((await bench.get()).app.state).toBe("live");
   await bench.merge({}, []);
   await until("it is gone", async () => (await bench.call("GET", "/web")).status === 404);

@@ -86,10 +86,7 @@ onLinux(
       // another that was off as long does not judge what it did not see
       const other = await startOther(server, { SVC_MASTER_KEY: KEY });
       await setServer(database.db, readServerId(server.dataDir), { seen: week });
-      for (let look = 0; look < 5; look++) {
-        other.look();
-        await Bun.sleep(100);
-      }
+      for (let look = 0; look < 5; look++) await other.provider.untilLooked(other.look);
       await other.stop();
       expect(await isGone(database.db, readServerId(server.dataDir))).toBe(false);
       expect(await server.get(id)).toMatchObject({ status: "running", error: null });

@@ -107,7 +107,7 @@ test(
     expect(seen.conflict).toBeGreaterThan(0);
     console.log(`compared with git: ${JSON.stringify(seen)}`);
   },
-  Math.max(60_000, RUNS * 1_000),
+  Math.max(180_000, RUNS * 1_000),
 );
 
 async function checkMerge(git: Git, repo: Repository, upstream: TestRepository, base: string, head: string) {

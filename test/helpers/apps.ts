@@ -64,6 +64,8 @@ export interface AppBench {
   /** Commits files to the default branch, with a manifest of these apps and what more is given. */
   merge(files: Record<string, Change>, entries: ManifestApp[], more?: string): Promise<string>;
   get(slug?: string): Promise<{ app: App; deployments: Deployment[] }>;
+  /** Waits until the manifest at this commit was handed to what it drives. */
+  follows(commit: string): Promise<void>;
   /** Waits until this is so of an app. */
   becomes(
     what: string,
@@ -109,18 +111,23 @@ export function benchApps(server: {
       if (edited.status !== 200) throw new Error(`not edited: ${edited.text}`);
       return commit;
     },
+    follows: (commit) =>
+      until(`${commit} is followed`, async () => {
+        const { body } = await server.call("GET", `/v1/projects/${projectId}/triggers`);
+        return body.commit === commit;
+      }),
     async becomes(what, isSo, { slug = "web", withinMs = 60_000 } = {}) {
       let last: Awaited<ReturnType<typeof get>> | null = null;
-      let said = "";
       await until(
-        () => `${what}, and not ${JSON.stringify(last, null, 1)}\n${said}`,
+        () => `${what}, and not ${JSON.stringify(last, null, 1)}`,
         async () => {
           last = await get(slug).catch(() => null);
-          said = (await call("GET", `/${slug}/logs`)).text;
           return last !== null && isSo(last.app, last.deployments);
         },
         withinMs,
-      );
+      ).catch(async (error: unknown) => {
+        throw new Error(`${error}\n${(await call("GET", `/${slug}/logs`)).text}`);
+      });
       if (!last) throw new Error("the app is gone");
       return last;
     },

@@ -31,8 +31,13 @@ export function watchForSecrets(secrets: readonly string[], folder: string): Sec
 
   async function watch(): Promise<void> {
     const known = new Set<string>();
+    // they are what they were when it began, and looking at them again and again takes most of the time
+    const old = new Set<number>();
     for (; !stopped; await Bun.sleep(10)) {
+      const isFirst = old.size === 0;
       for (const pid of processIds()) {
+        if (old.has(pid)) continue;
+        if (isFirst) old.add(pid);
         const command = commandOf(pid);
         // without a command line it is the kernel's, or not begun
         if (command === "" || known.has(`${pid} ${command}`)) continue;

@@ -17,6 +17,8 @@ export interface SessionBench {
   get(sessionId: string): Promise<Session>;
   /** Makes the server look at its sandboxes now. */
   look(): void;
+  /** Makes it look, and waits until it has. */
+  looked(): Promise<void>;
   /** Puts the server's clock forward. */
   advance(seconds: number): void;
   /** Waits until the session's status is one of these. */
@@ -36,6 +38,7 @@ export async function startSessions(options: Parameters<typeof startApi>[0] = {}
   const { project_id: projectId } = await api.project(remote.url);
   const call: SessionBench["call"] = (method, path, options) =>
     api.call(method, `/v1/projects/${projectId}/sessions${path}`, options);
+  const look = () => changes.notify("sessions");
   const get = async (id: string): Promise<Session> => (await call("GET", `/${id}`)).body;
   return {
     api,
@@ -44,7 +47,8 @@ export async function startSessions(options: Parameters<typeof startApi>[0] = {}
     projectId,
     call,
     get,
-    look: () => changes.notify("sessions"),
+    look,
+    looked: () => provider.untilLooked(look),
     advance(seconds) {
       ahead += seconds;
     },

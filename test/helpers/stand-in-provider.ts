@@ -1,6 +1,7 @@
 import type { DaemonHealth, DaemonPrompt, DaemonPromptBody } from "../../src/contract/daemon.ts";
 import { type Provider, type Sandbox, SandboxError, type SandboxSpec } from "../../src/sandboxes/provider.ts";
 import { type Sandboxes, sandboxesOf } from "../../src/sandboxes/sandboxes.ts";
+import { until } from "./until.ts";
 
 /** What one sandbox of the stand-in does and has been told. */
 export interface StandIn {
@@ -29,6 +30,7 @@ export class StandInProvider implements Provider {
   readonly sandboxesOf: Sandboxes;
   /** Called in `start`; may wait, or throw. */
   onStart: (spec: SandboxSpec, signal: AbortSignal) => void | Promise<void> = () => {};
+  #lists = 0;
   /** Called in every other method. */
   onCall: (method: "find" | "list" | "stop" | "logs") => void | Promise<void> = () => {};
   /** Health of a sandbox that was just started. */
@@ -133,8 +135,19 @@ export class StandInProvider implements Provider {
   }
 
   async list(): Promise<Sandbox[]> {
+    this.#lists++;
     await this.onCall("list");
     return [...this.sandboxes.values()].map(({ sandbox }) => ({ ...sandbox }));
+  }
+
+  /** Waits until the server has looked at its sandboxes, from now on and to the end; `look` makes it do so. */
+  async untilLooked(look: () => void): Promise<void> {
+    // a look begins with this list; the second one from now begins when one that began after now is over
+    const begun = this.#lists;
+    await until("the server has looked at its sandboxes", () => {
+      look();
+      return this.#lists >= begun + 2;
+    });
   }
 
   async stop(sessionId: string): Promise<void> {

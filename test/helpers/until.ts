@@ -1,3 +1,6 @@
+/** The pause between two looks grows: a look may be a request, whose work would take the time of what is waited for. */
+const [FIRST_MS, LAST_MS] = [5, 50];
+
 /** Waits until something is so; for what has no event to wait for. */
 export async function until(
   what: string | (() => string),
@@ -5,11 +8,11 @@ export async function until(
   withinMs = 120_000,
 ): Promise<void> {
   const end = performance.now() + withinMs;
-  while (!(await isSo())) {
+  for (let pause = FIRST_MS; !(await isSo()); pause = Math.min(pause * 1.5, LAST_MS)) {
     if (performance.now() > end) {
       throw new Error(`not within ${withinMs} ms: ${typeof what === "string" ? what : what()}`);
     }
-    await Bun.sleep(10);
+    await Bun.sleep(pause);
   }
 }
 

@@ -231,8 +231,7 @@ describe("what becomes of prompts with their session", () => {
     bench.advance(7_200);
     bench.look();
     await bench.becomes(done, "stopped");
-    bench.look();
-    await Bun.sleep(300);
+    await bench.looked();
     expect((await bench.get(waiting)).status).toBe("running");
     bench.provider.onPrompt = () => ANSWERED;
     await become(waiting, "answered");

@@ -165,10 +165,7 @@ describe("a session", () => {
     const { session_id: stuck } = await bench.create();
     await until("it starts", () => bench.provider.starts === before + 1);
     bench.provider.onStart = () => {};
-    for (let look = 0; look < 20; look++) {
-      bench.look();
-      await Bun.sleep(20);
-    }
+    for (let look = 0; look < 20; look++) await bench.looked();
     const { session_id: other } = await bench.create();
     await bench.becomes(other, "running");
     expect((await bench.get(stuck)).status).toBe("provisioning");
@@ -373,8 +370,7 @@ describe("a session that nobody uses", () => {
       stop_reason: "idle",
       error: null,
     });
-    bench.look();
-    await Bun.sleep(300);
+    await bench.looked();
     expect((await bench.get(busy.session_id)).status).toBe("running");
     expect((await bench.get(used.session_id)).status).toBe("running");
     // an hour after the run has ended, it is idle too
