@@ -2,8 +2,8 @@ import postgres from "postgres";
 import { createKeys } from "../../src/keys.ts";
 
 /**
- * A program: what a listing of change requests costs without svc. A bare `Bun.serve` that asks Postgres the same two
- * questions as svc does, with the same driver and as many connections, and answers the same JSON.
+ * A program: what a listing of change requests costs without svc. A bare `Bun.serve` with the three queries that
+ * the answer takes, the same driver and as many connections as svc, which answers the same JSON.
  * Reads DATABASE_URL and SVC_MASTER_KEY; prints where it listens.
  */
 const POOL_SIZE = 9;
@@ -33,8 +33,25 @@ const server = Bun.serve({
       from change_requests c
       where c.project_id = ${projectId} and c.status = ${url.searchParams.get("status")}
       order by c.number desc limit ${limit + 1}`;
+    const page = rows.slice(0, limit);
+    const approvals = await sql`
+      select a.cr_id, a.user_id, u.name, a.head_commit_sha, a.created_at
+      from change_request_approvals a
+      join users u on u.user_id = a.user_id
+      join account_members m on m.account_id = ${caller["account_id"]} and m.user_id = a.user_id
+      where a.cr_id in ${sql(page.map(({ cr_id }) => cr_id))}
+      order by a.created_at, a.user_id`;
     return Response.json({
-      change_requests: rows.slice(0, limit).map(({ has_intents: _, ...row }) => row),
+      change_requests: page.map(({ has_intents: _, last_comment_number: __, ...row }) => ({
+        ...row,
+        approvals: approvals
+          .filter(({ cr_id }) => cr_id === row["cr_id"])
+          .map(({ cr_id: _, ...approval }) => ({
+            ...approval,
+            counts: approval["head_commit_sha"] === row["head_commit_sha"],
+          })),
+        required_approvals: caller["required_approvals"],
+      })),
     });
   },
 });
