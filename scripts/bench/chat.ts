@@ -40,16 +40,17 @@ export async function chat(bench: Workbench): Promise<void> {
   const events = await listenAtPort(session);
   const first: number[] = [];
   const all: number[] = [];
-  for (let round = 0; round <= ROUNDS; round++) {
-    const words = Array.from({ length: WORDS }, (_, n) => `w${round}x${n}.`);
+  // the first fills caches
+  const warmUp = bench.amount(1, 0);
+  for (let round = 0; round < warmUp + bench.amount(ROUNDS); round++) {
+    const words = Array.from({ length: bench.amount(WORDS, 2) }, (_, n) => `w${round}x${n}.`);
     const shown = await ask(bench, server, project_id, session, words);
     const behind = words.map((word) => {
       const [out, told] = [shown.get(word), events.told.get(word)];
       if (out === undefined || told === undefined) throw new Error(`${word} was not heard`);
       return out - told;
     });
-    // the first fills caches
-    if (round === 0) continue;
+    if (round < warmUp) continue;
     first.push(behind[0] ?? Number.NaN);
     all.push(...behind);
   }

@@ -19,7 +19,7 @@ export async function cli(bench: Workbench): Promise<void> {
     if (!existsSync(SVC)) bench.report.skip(what, "dist/svc is not built");
     else if (Bun.which("gh") === null) bench.report.skip(what, "gh is not installed");
     else {
-      const { ours, peer } = await interleave(ROUNDS, () => [
+      const { ours, peer } = await interleave(bench, ROUNDS, () => [
         { ours: () => succeed([SVC, ...command], env) },
         { peer: () => succeed(["gh", "--version"], env) },
       ]);

@@ -32,7 +32,7 @@ export async function diff(bench: Workbench): Promise<void> {
       const { number } = await server.call<{ number: number }>("POST", requests, body);
       const bytes = await server.read(`${requests}/${number}/diff`, headers);
       if (bytes < PATCH_BYTES) throw new Error(`the diff is cut: ${bytes} bytes`);
-      const { ours, peer } = await interleave(ROUNDS, () => [
+      const { ours, peer } = await interleave(bench, ROUNDS, () => [
         { ours: () => server.read(`${requests}/${number}/diff`, headers) },
         { peer: () => git(byHand.path, ["diff", ...FLAGS, `main...${branch}`]) },
       ]);

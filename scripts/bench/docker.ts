@@ -1,10 +1,10 @@
 import { startDockerEngine } from "../docker-engine.ts";
 import { bridgeOf, imageOf, runBare } from "./bare-docker.ts";
 import { git } from "./git.ts";
-import { median, timed } from "./measure.ts";
+import { alternate, median } from "./measure.ts";
 import { importNoise } from "./noise.ts";
 import { type Server, startServer } from "./server.ts";
-import { endSession, startSession } from "./session.ts";
+import { timeSession } from "./session.ts";
 import { buildStandIn } from "./sessions.ts";
 import type { Workbench } from "./workbench.ts";
 
@@ -22,13 +22,14 @@ export async function docker(bench: Workbench): Promise<void> {
   const engine = await startDockerEngine();
   if ("missing" in engine) return bench.report.skip(WHAT, engine.missing);
   try {
-    await compare(bench, engine.host);
+    await dockerAt(bench, engine.host);
   } finally {
     await engine.stop();
   }
 }
 
-async function compare(bench: Workbench, host: string): Promise<void> {
+/** @param host an engine that may be filled with images */
+export async function dockerAt(bench: Workbench, host: string): Promise<void> {
   const runtime = process.env["SVC_RUNTIME_BIN"] ?? (await buildStandIn(bench));
   const settings = { DOCKER_HOST: host, SVC_SANDBOX_PROVIDER: "docker", SVC_RUNTIME_BIN: runtime };
   // where a container of nobody's can reach it too
@@ -39,28 +40,15 @@ async function compare(bench: Workbench, host: string): Promise<void> {
   const remote = `${server.url}/v1/git/${id}.git`;
   await fill(bench, server, remote);
   const place = `/v1/projects/${id}/sessions`;
-  const ours = async () => {
-    let session = "";
-    const ms = await timed(async () => {
-      session = await startSession(server, place);
-    });
-    await endSession(server, place, session);
-    return ms;
-  };
   // the first makes the image
-  await ours();
+  await timeSession(server, place);
   const image = await imageOf(host, "svc-sandbox");
-  const sessions: number[] = [];
-  const hands: ByHand[] = [];
-  for (let round = 0; round <= ROUNDS; round++) {
-    const steps = [
-      async () => sessions.push(await ours()),
-      async () => hands.push(await byHand(host, image, server, remote)),
-    ];
-    for (const step of round % 2 === 0 ? steps : steps.toReversed()) await step();
-  }
+  const { ours, peer } = await alternate(bench, ROUNDS, {
+    ours: () => timeSession(server, place),
+    peer: () => byHand(host, image, server, remote),
+  });
   await server.stop();
-  report(bench, sessions, hands);
+  report(bench, ours, peer);
 }
 
 /** A project that svc hosts gets its branch. */
@@ -123,17 +111,15 @@ now; echo "took $((cloned - begun)) $((at - cloned))"
 `;
 
 function report({ report }: Workbench, sessions: readonly number[], hands: readonly ByHand[]): void {
-  // the first of each fills caches
-  const rounds = hands.slice(1);
   const seconds = (values: readonly number[]) => median(values) / 1000;
-  const session = seconds(sessions.slice(1));
-  const hand = seconds(rounds.map(({ run, clone, runtime }) => run + clone + runtime));
+  const session = seconds(sessions);
+  const hand = seconds(hands.map(({ run, clone, runtime }) => run + clone + runtime));
   const figures: [string, number][] = [
     ["create to running", session],
     ["by hand", hand],
-    ["by hand, docker run", seconds(rounds.map(({ run }) => run))],
-    ["by hand, git clone", seconds(rounds.map(({ clone }) => clone))],
-    ["by hand, the agent runtime's start", seconds(rounds.map(({ runtime }) => runtime))],
+    ["by hand, docker run", seconds(hands.map(({ run }) => run))],
+    ["by hand, git clone", seconds(hands.map(({ clone }) => clone))],
+    ["by hand, the agent runtime's start", seconds(hands.map(({ runtime }) => runtime))],
   ];
   for (const [what, ours] of figures) report.figure({ what: `${WHAT}: ${what}`, unit: "s", ours });
   const bar = { atMost: BEYOND_S };

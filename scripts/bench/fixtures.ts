@@ -23,12 +23,11 @@ const CHANGES = 2;
 const LINES = 12;
 const PART_BYTES = 1024 * 1024;
 
-const made = new Map<Size, Promise<Fixture>>();
+const made = new WeakMap<Workbench, Map<Size, Promise<Fixture>>>();
 
-/** The repositories that git's work is measured on, the small one first. */
+/** The repositories that git's work is measured on, the small one first; a smoke run has no other. */
 export async function* fixtures(bench: Workbench): AsyncGenerator<Fixture> {
-  yield await smallFixture(bench);
-  yield await make(bench, LARGE);
+  for (const size of [SMALL, LARGE].slice(0, bench.amount(2))) yield await make(bench, size);
 }
 
 export function smallFixture(bench: Workbench): Promise<Fixture> {
@@ -51,11 +50,8 @@ export function textOf(file: number, version: number): string {
 }
 
 function make(bench: Workbench, size: Size): Promise<Fixture> {
-  const known = made.get(size);
-  if (known) return known;
-  const making = generate(bench.folder("fixture"), size);
-  made.set(size, making);
-  return making;
+  const fixtures = made.getOrInsertComputed(bench, () => new Map());
+  return fixtures.getOrInsertComputed(size, () => generate(bench.folder("fixture"), size));
 }
 
 /** Packed and with a commit-graph, as a git host keeps it. */

@@ -9,8 +9,8 @@ import type { Workbench } from "./workbench.ts";
 
 const ROUNDS = { list: 40, clone: 7, push: 7 };
 const FILE_BYTES = 250_000;
-const CLONE = { files: 400, megabytes: 100 };
-const PUSH = { files: 200, megabytes: 50 };
+const CLONE_FILES = 400;
+const PUSH_FILES = 200;
 
 /** Where a client's git command goes. */
 interface Ends {
@@ -45,7 +45,12 @@ interface Client {
 async function openClient(bench: Workbench, { token }: Server): Promise<Client> {
   const path = bench.folder("client");
   await git(path, ["init", "--quiet", "--bare", "--template=", "--initial-branch=main"]);
-  await importNoise(path, { branch: "main", files: CLONE.files, fileBytes: FILE_BYTES, seed: 0 });
+  await importNoise(path, {
+    branch: "main",
+    files: bench.amount(CLONE_FILES),
+    fileBytes: FILE_BYTES,
+    seed: 0,
+  });
   const header = ["-c", `http.extraHeader=Authorization: Bearer ${token}`];
   return { path, run: (...args) => git(path, [...header, ...args]) };
 }
@@ -64,7 +69,7 @@ async function makeEnds(bench: Workbench, server: Server, backend: string, clien
 }
 
 async function lists(bench: Workbench, client: Client, ends: Ends): Promise<void> {
-  const { hosted, external, asked, backend } = await interleave(ROUNDS.list, () => [
+  const { hosted, external, asked, backend } = await interleave(bench, ROUNDS.list, () => [
     { hosted: () => client.run("ls-remote", ends.hosted) },
     { backend: () => client.run("ls-remote", ends.backend) },
     { external: () => client.run("ls-remote", ends.external) },
@@ -87,7 +92,7 @@ async function clones(bench: Workbench, client: Client, ends: Ends): Promise<voi
     folders.push(folder);
     return client.run("clone", "--quiet", "--bare", "--template=", end, folder);
   };
-  const { hosted, external, backend } = await interleave(ROUNDS.clone, () => {
+  const { hosted, external, backend } = await interleave(bench, ROUNDS.clone, () => {
     for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
     return [
       { hosted: clone(ends.hosted) },
@@ -95,19 +100,19 @@ async function clones(bench: Workbench, client: Client, ends: Ends): Promise<voi
       { external: clone(ends.external) },
     ];
   });
-  const speed = (ms: number) => CLONE.megabytes / (ms / 1_000);
+  const speed = megabytesPerSecond(bench.amount(CLONE_FILES));
   compare(bench, "git clone of 100 MB", "MB/s", speed(hosted), speed(backend), { atLeast: 0.9 });
   bench.report.figure({ what: "git clone of 100 MB, external", unit: "MB/s", ours: speed(external) });
 }
 
 /** Each round pushes new bytes on a new branch. */
 async function pushes(bench: Workbench, client: Client, ends: Ends): Promise<void> {
-  const { hosted, external, backend } = await interleave(ROUNDS.push, async (round) => {
+  const { hosted, external, backend } = await interleave(bench, ROUNDS.push, async (round) => {
     const branch = `round-${round}`;
     await importNoise(client.path, {
       branch,
       from: "main",
-      files: PUSH.files,
+      files: bench.amount(PUSH_FILES),
       fileBytes: FILE_BYTES,
       seed: round + 1,
     });
@@ -118,9 +123,13 @@ async function pushes(bench: Workbench, client: Client, ends: Ends): Promise<voi
       { external: push(ends.external) },
     ];
   });
-  const speed = (ms: number) => PUSH.megabytes / (ms / 1_000);
+  const speed = megabytesPerSecond(bench.amount(PUSH_FILES));
   compare(bench, "git push of 50 MB", "MB/s", speed(hosted), speed(backend), { atLeast: 0.8 });
   bench.report.figure({ what: "git push of 50 MB, external", unit: "MB/s", ours: speed(external) });
+}
+
+function megabytesPerSecond(files: number): (ms: number) => number {
+  return (ms) => (files * FILE_BYTES) / 1_000 / ms;
 }
 
 function compare(

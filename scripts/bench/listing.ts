@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { pathOf, smallFixture, textOf } from "./fixtures.ts";
 import { load } from "./load.ts";
-import { median } from "./measure.ts";
+import { alternate, median } from "./measure.ts";
 import { startPostgres } from "./postgres.ts";
 import { makeRemotes, type Remotes } from "./remotes.ts";
 import { type Server, startServer } from "./server.ts";
@@ -13,7 +13,7 @@ const WHAT = "list 50 merged change requests, Postgres";
 const BAR = { atLeast: 0.6 };
 const CHANGE_REQUESTS = 50;
 const CONNECTIONS = 16;
-const ROUNDS = 7;
+const ROUNDS = 6;
 const ROUND_SECONDS = 2;
 
 /** A page of 50 merged change requests on Postgres beside a bare handler that runs the same SQL (`bare-listing.ts`). */
@@ -27,32 +27,31 @@ export async function listing(bench: Workbench): Promise<void> {
   const remotes = await makeRemotes(bench, await smallFixture(bench));
   const server = await startServer(bench, { env });
   const requests = await server.project(remotes.ours);
-  await mergeAll(server, requests, remotes);
+  const count = bench.amount(CHANGE_REQUESTS, 2);
+  await mergeAll(server, requests, remotes, count);
   const bare = await startBare(bench, env);
-  const page = `${requests}?status=merged&limit=${CHANGE_REQUESTS}`;
-  await sameAnswer(server.url + page, bare.url + page, server.token, CHANGE_REQUESTS);
-  const rates = { ours: [] as number[], peer: [] as number[] };
-  for (let round = 0; round < ROUNDS; round++) {
-    const ours = await load(server.url + page, server.token, CONNECTIONS, ROUND_SECONDS);
-    const peer = await load(bare.url + page, server.token, CONNECTIONS, ROUND_SECONDS);
-    // The first warms both up.
-    if (round === 0) continue;
-    rates.ours.push(ours.perSecond);
-    rates.peer.push(peer.perSecond);
-  }
+  const page = `${requests}?status=merged&limit=${count}`;
+  await sameAnswer(server.url + page, bare.url + page, server.token, count);
+  const seconds = bench.amount(ROUND_SECONDS, 0.1);
+  const rate = async (origin: string) =>
+    (await load(origin + page, server.token, CONNECTIONS, seconds)).perSecond;
+  const { ours, peer } = await alternate(bench, ROUNDS, {
+    ours: () => rate(server.url),
+    peer: () => rate(bare.url),
+  });
   bench.report.ratio({
     what: WHAT,
     unit: "requests/s",
-    ours: median(rates.ours),
-    peer: ["bare handler", median(rates.peer)],
+    ours: median(ours),
+    peer: ["bare handler", median(peer)],
     bar: BAR,
   });
   bare.stop();
   await server.stop();
 }
 
-async function mergeAll(server: Server, requests: string, remotes: Remotes): Promise<void> {
-  for (let index = 0; index < CHANGE_REQUESTS; index++) {
+async function mergeAll(server: Server, requests: string, remotes: Remotes, count: number): Promise<void> {
+  for (let index = 0; index < count; index++) {
     const branch = `work-${index}`;
     await remotes.commit({ branch, from: "main", files: { [pathOf(index)]: textOf(index, 1000 + index) } });
     const body = { title: `Change ${index}`, description: "What it does, and why.", head_ref: branch };

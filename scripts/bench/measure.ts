@@ -1,3 +1,5 @@
+import type { Workbench } from "./workbench.ts";
+
 /** Work that is timed under its name; the steps of one side follow one another. */
 type Side<Name extends string> = Partial<Record<Name, () => Promise<unknown>>>;
 
@@ -11,21 +13,38 @@ const WARM_UP = 3;
  * @returns the median of each step in milliseconds.
  */
 export async function interleave<Name extends string>(
+  bench: Workbench,
   rounds: number,
   prepare: (round: number) => Promise<readonly Side<Name>[]> | readonly Side<Name>[],
 ): Promise<Record<Name, number>> {
   const times = new Map<string, number[]>();
-  for (let round = 0; round < rounds + WARM_UP; round++) {
+  const warmUp = bench.amount(WARM_UP, 0);
+  for (let round = 0; round < warmUp + bench.amount(rounds); round++) {
     const sides = await prepare(round);
     for (const side of round % 2 === 0 ? sides : sides.toReversed()) {
       for (const [name, step] of Object.entries<(() => Promise<unknown>) | undefined>(side)) {
         if (step === undefined) continue;
         const time = await timed(step);
-        if (round >= WARM_UP) times.set(name, [...(times.get(name) ?? []), time]);
+        if (round >= warmUp) times.set(name, [...(times.get(name) ?? []), time]);
       }
     }
   }
   return Object.fromEntries([...times].map(([name, all]) => [name, median(all)])) as Record<Name, number>;
+}
+
+/** The same of two sides that measure themselves. @returns what each gave, but for the first, which fills caches */
+export async function alternate<Ours, Peer>(
+  bench: Workbench,
+  rounds: number,
+  sides: { ours: () => Promise<Ours>; peer: () => Promise<Peer> },
+): Promise<{ ours: Ours[]; peer: Peer[] }> {
+  const warmUp = bench.amount(1, 0);
+  const [ours, peer]: [Ours[], Peer[]] = [[], []];
+  for (let round = 0; round < warmUp + bench.amount(rounds); round++) {
+    const steps = [async () => ours.push(await sides.ours()), async () => peer.push(await sides.peer())];
+    for (const step of round % 2 === 0 ? steps : steps.toReversed()) await step();
+  }
+  return { ours: ours.slice(warmUp), peer: peer.slice(warmUp) };
 }
 
 /** @returns milliseconds. */

@@ -17,7 +17,7 @@ export async function memory(bench: Workbench): Promise<void> {
     for (const which of ["first start", "second start"]) {
       const server = await startServer(bench, { dataDir, env });
       await server.read("/v1/projects");
-      await Bun.sleep(IDLE_MS);
+      await Bun.sleep(bench.amount(IDLE_MS, 0));
       const what = `${WHAT}, ${kind}, ${which}`;
       bench.report.figure({ what, unit: "MB", ours: residentMegabytes(server.pid), bar: BARS[kind] });
       await server.stop();

@@ -16,7 +16,7 @@ export async function merge(bench: Workbench): Promise<void> {
     const server = await startServer(bench);
     const requests = await server.project(remotes.ours);
     for (const kind of ["fast-forward", "three-way"] as const) {
-      const { ours, peer } = await interleave(ROUNDS, async (round) => {
+      const { ours, peer } = await interleave(bench, ROUNDS, async (round) => {
         const branch = `${kind}-${round}`;
         await pushWork(remotes, branch, kind, round);
         const { number } = await server.call<{ number: number }>("POST", requests, {

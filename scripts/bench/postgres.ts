@@ -14,12 +14,11 @@ export interface NoPostgres {
   missing: string;
 }
 
-let started: Promise<Postgres | NoPostgres> | undefined;
+const started = new WeakMap<Workbench, Promise<Postgres | NoPostgres>>();
 
 /** Starts the Postgres that npm carries, once for the whole run. */
 export function startPostgres(bench: Workbench): Promise<Postgres | NoPostgres> {
-  started ??= startNow(bench);
-  return started;
+  return started.getOrInsertComputed(bench, startNow);
 }
 
 async function startNow(bench: Workbench): Promise<Postgres | NoPostgres> {

@@ -23,7 +23,7 @@ export async function preview(bench: Workbench): Promise<void> {
     const byHand = await mirrorByHand(bench, remotes.peer);
     const server = await startServer(bench);
     const requests = await server.project(remotes.ours);
-    const times = await interleave(ROUNDS, async (round) => {
+    const times = await interleave(bench, ROUNDS, async (round) => {
       const [first, second] = [`first-${round}`, `second-${round}`];
       await pushWork(remotes, [first, second], round);
       const [one, two] = [await open(server, requests, first), await open(server, requests, second)];

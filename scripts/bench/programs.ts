@@ -2,7 +2,9 @@ import { join } from "node:path";
 import { GIT_ENVIRONMENT } from "../git-environment.ts";
 import type { Workbench } from "./workbench.ts";
 
-const START_MS = 10_000;
+/** A program that takes longer hangs. */
+const START_MS = 60_000;
+const BAD_GATEWAY = 502;
 /** Debian keeps servers where an ordinary user's path does not look. */
 const PATH = `${process.env["PATH"] ?? ""}:/usr/sbin:/usr/local/sbin`;
 
@@ -29,12 +31,12 @@ export function start(
   });
 }
 
-/** Waits until a server answers, whatever it says. */
+/** Waits until a server answers, whatever it says, but that nothing answers behind it. */
 export async function untilListening(url: string): Promise<void> {
   const end = performance.now() + START_MS;
   const answers = () =>
     fetch(url).then(
-      () => true,
+      ({ status }) => status !== BAD_GATEWAY,
       () => false,
     );
   while (!(await answers())) {

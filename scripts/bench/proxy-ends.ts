@@ -28,11 +28,13 @@ export interface Ends {
   server: Server;
   /** Ends session and server. */
   close(): Promise<void>;
-  /** A sparse file of `LARGE_BYTES`. */
+  /** A sparse file, and its size. */
   large: string;
+  largeBytes: number;
 }
 
-export const LARGE_BYTES = 1024 ** 3;
+const LARGE_BYTES = 1024 ** 3;
+const LARGE_BYTES_LEAST = 1024 ** 2;
 const SERVICE_KEY = "svc_sb_bench";
 
 /** Starts the origin and every way to it, all on loopback. */
@@ -40,7 +42,8 @@ export async function openEnds(bench: Workbench, nginx: string): Promise<Ends> {
   const folder = bench.folder("proxy");
   const large = join(folder, "large");
   closeSync(openSync(large, "w"));
-  truncateSync(large, LARGE_BYTES);
+  const largeBytes = bench.amount(LARGE_BYTES, LARGE_BYTES_LEAST);
+  truncateSync(large, largeBytes);
   const [origin, streams] = [freePort(), freePort()];
   start(bench, folder, [process.execPath, join(import.meta.dir, "proxy-origin.ts"), String(streams)]);
   const [one, two] = [freePort(), freePort()];
@@ -55,6 +58,7 @@ export async function openEnds(bench: Workbench, nginx: string): Promise<Ends> {
     ],
     streams,
   );
+  await untilListening(`http://127.0.0.1:${origin}/sink`);
   await startNginx(bench, nginx, one, [`location / { ${passTo(origin)} }`], origin);
   await startNginx(bench, nginx, two, [`location / { ${passTo(one)} }`], one);
   const { server, session, project } = await startApi(bench);
@@ -74,6 +78,7 @@ export async function openEnds(bench: Workbench, nginx: string): Promise<Ends> {
       await server.stop();
     },
     large,
+    largeBytes,
   };
 }
 

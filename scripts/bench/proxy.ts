@@ -1,18 +1,21 @@
 import { connect, type Socket } from "node:net";
 import { run } from "../run.ts";
-import { interleave, median, timed } from "./measure.ts";
+import { alternate, interleave, median, timed } from "./measure.ts";
 import { residentMegabytes } from "./memory.ts";
 import { findProgram } from "./programs.ts";
-import { type End, LARGE_BYTES, openEnds } from "./proxy-ends.ts";
+import { type End, type Ends, openEnds } from "./proxy-ends.ts";
 import type { Workbench } from "./workbench.ts";
 
 const WHAT = "proxy";
 const ROUNDS = 5;
 const LARGE_ROUNDS = 3;
+const FIRST_ROUNDS = 50;
 const ROUND_S = 3;
 const CONNECTIONS = 32;
 const STREAMS = 1_000;
 const HOLD_MS = 60_000;
+/** A socket that takes longer to answer is lost. */
+const ANSWER_MS = 60_000;
 
 /** svc-agent beside nginx with one worker, and svc-api with svc-agent behind it beside two nginx in a row. */
 export async function proxy(bench: Workbench): Promise<void> {
@@ -25,7 +28,7 @@ export async function proxy(bench: Workbench): Promise<void> {
   ] as const;
   for (const [name, ours, other, peer] of pairs) {
     await small(bench, wrk, `${name}: small answers`, ours, other, peer);
-    await large(bench, curl, name, ends.large, ours, other, peer);
+    await large(bench, curl, name, ends, ours, other, peer);
     await firstByte(bench, `${name}: first event of a stream`, ours, other, peer);
   }
   await hold(bench, ends.api, ends.server.pid);
@@ -40,35 +43,31 @@ async function small(
   name: string,
   peer: End,
 ): Promise<void> {
-  const seen = new Map<End, { rate: number[]; p99: number[] }>([
-    [ours, { rate: [], p99: [] }],
-    [peer, { rate: [], p99: [] }],
-  ]);
-  for (let round = 0; round <= ROUNDS; round++) {
-    for (const end of round % 2 === 0 ? [ours, peer] : [peer, ours]) {
-      const options = ["-t1", `-c${CONNECTIONS}`, `-d${ROUND_S}s`, "--latency", "-H", end.header()];
-      const { out } = await run([wrk, ...options, `${end.url}/`]);
-      if (/Non-2xx|Socket errors/.test(out)) throw new Error(`${what}: ${out}`);
-      const [, p99 = "", unit = ""] = /99%\s+([\d.]+)(us|ms|s)/.exec(out) ?? [];
-      // the first warms both up
-      if (round === 0) continue;
-      seen.get(end)?.rate.push(Number(/Requests\/sec:\s+([\d.]+)/.exec(out)?.[1]));
-      seen.get(end)?.p99.push(Number(p99) * (unit === "us" ? 0.001 : unit === "s" ? 1000 : 1));
-    }
-  }
-  const of = (end: End, key: "rate" | "p99") => median(seen.get(end)?.[key] ?? []);
+  const measure = async (end: End) => {
+    const seconds = bench.amount(ROUND_S);
+    const options = ["-t1", `-c${CONNECTIONS}`, `-d${seconds}s`, "--latency", "-H", end.header()];
+    const { out } = await run([wrk, ...options, `${end.url}/`]);
+    if (/Non-2xx|Socket errors/.test(out)) throw new Error(`${what}: ${out}`);
+    const [, p99, unit] = /99%\s+([\d.]+)(us|ms|s)/.exec(out) ?? [];
+    return {
+      rate: Number(/Requests\/sec:\s+([\d.]+)/.exec(out)?.[1]),
+      p99: Number(p99) * (unit === "us" ? 0.001 : unit === "s" ? 1000 : 1),
+    };
+  };
+  const seen = await alternate(bench, ROUNDS, { ours: () => measure(ours), peer: () => measure(peer) });
+  const of = (side: "ours" | "peer", key: "rate" | "p99") => median(seen[side].map((round) => round[key]));
   bench.report.ratio({
     what,
     unit: "requests/s",
-    ours: of(ours, "rate"),
-    peer: [name, of(peer, "rate")],
+    ours: of("ours", "rate"),
+    peer: [name, of("peer", "rate")],
     bar: { atLeast: 0.9 },
   });
   bench.report.ratio({
     what: `${what}, 99 of 100`,
     unit: "ms",
-    ours: of(ours, "p99"),
-    peer: [name, of(peer, "p99")],
+    ours: of("ours", "p99"),
+    peer: [name, of("peer", "p99")],
     bar: { atMost: 1.5 },
   });
 }
@@ -77,7 +76,7 @@ async function large(
   bench: Workbench,
   curl: string,
   what: string,
-  file: string,
+  { large, largeBytes }: Pick<Ends, "large" | "largeBytes">,
   ours: End,
   name: string,
   peer: End,
@@ -89,12 +88,12 @@ async function large(
       if (code !== 0) throw new Error(err);
     };
   const down = (end: End) => pass(end, `${end.url}/large`);
-  const up = (end: End) => pass(end, "-T", file, `${end.url}/sink`);
-  const times = await interleave(LARGE_ROUNDS, () => [
+  const up = (end: End) => pass(end, "-T", large, `${end.url}/sink`);
+  const times = await interleave(bench, LARGE_ROUNDS, () => [
     { ourDown: down(ours), ourUp: up(ours) },
     { down: down(peer), up: up(peer) },
   ]);
-  const speed = (ms: number) => LARGE_BYTES / 1e6 / (ms / 1000);
+  const speed = (ms: number) => largeBytes / 1e6 / (ms / 1000);
   const bar = { atLeast: 0.8 };
   bench.report.ratio({
     what: `${what}: 1 GiB down`,
@@ -119,7 +118,7 @@ async function firstByte(bench: Workbench, what: string, ours: End, name: string
     await answer.body?.getReader().read();
     stop.abort();
   };
-  const times = await interleave(50, () => [{ ours: read(ours) }, { peer: read(peer) }]);
+  const times = await interleave(bench, FIRST_ROUNDS, () => [{ ours: read(ours) }, { peer: read(peer) }]);
   bench.report.figure({ what, unit: "ms", ours: times.ours, bar: { atMost: 5 } });
   bench.report.figure({ what: `${what}, ${name}`, unit: "ms", ours: times.peer });
 }
@@ -128,16 +127,17 @@ async function firstByte(bench: Workbench, what: string, ours: End, name: string
 async function hold(bench: Workbench, end: End, pid: number): Promise<void> {
   const what = `svc-api and svc-agent: ${STREAMS} quiet WebSockets and ${STREAMS} quiet streams`;
   const before = residentMegabytes(pid);
+  const each = { length: bench.amount(STREAMS, 10) };
   let broken = 0;
   const streams = await Promise.all(
-    Array.from({ length: STREAMS }, async () => {
+    Array.from(each, async () => {
       const stream = await openStream(end);
       stream.on("close", () => broken++);
       return stream;
     }),
   );
-  const sockets = await Promise.all(Array.from({ length: STREAMS }, () => openSocket(end)));
-  await Bun.sleep(HOLD_MS);
+  const sockets = await Promise.all(Array.from(each, () => openSocket(end)));
+  await Bun.sleep(bench.amount(HOLD_MS, 0));
   const held = residentMegabytes(pid) - before;
   const answered = await timed(async () => {
     const answers = await Promise.all(sockets.map(echo));
@@ -175,12 +175,12 @@ function openSocket(end: End): Promise<WebSocket> {
 
 async function echo(socket: WebSocket): Promise<boolean> {
   if (socket.readyState !== WebSocket.OPEN) return false;
-  const answer = new Promise<boolean>((resolve) => {
-    socket.addEventListener("message", () => resolve(true), { once: true });
-    socket.addEventListener("close", () => resolve(false), { once: true });
-  });
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  socket.addEventListener("message", () => resolve(true), { once: true });
+  socket.addEventListener("close", () => resolve(false), { once: true });
+  const timer = setTimeout(() => resolve(false), ANSWER_MS);
   socket.send("there?");
-  return await Promise.race([answer, Bun.sleep(10_000).then(() => false)]);
+  return await promise.finally(() => clearTimeout(timer));
 }
 
 function headersOf(end: End): Record<string, string> {

@@ -17,7 +17,7 @@ import { webhooks } from "./webhooks.ts";
 import { openWorkbench, type Workbench } from "./workbench.ts";
 
 /** Name → bench, in the order in which they run. */
-const BENCHES: Record<string, (bench: Workbench) => Promise<void>> = {
+export const BENCHES: Record<string, (bench: Workbench) => Promise<void>> = {
   merge,
   preview,
   diff,
@@ -36,12 +36,14 @@ const BENCHES: Record<string, (bench: Workbench) => Promise<void>> = {
 
 /** Measures the programs in dist/ as they are. */
 const NO_BUILD = "--no-build";
+/** Runs each for a moment, to see that it still does. */
+const SMOKE = "--smoke";
 
-process.exitCode = await main(process.argv.slice(2));
+if (import.meta.main) process.exitCode = await main(process.argv.slice(2));
 
 /** They are no tests: a bar that does not hold is said, and the exit status is 0 all the same. */
 async function main(words: readonly string[]): Promise<number> {
-  const names = words.filter((word) => word !== NO_BUILD);
+  const names = words.filter((word) => word !== NO_BUILD && word !== SMOKE);
   const unknown = names.filter((name) => !Object.hasOwn(BENCHES, name));
   if (unknown.length > 0) {
     const known = Object.keys(BENCHES).join(", ");
@@ -53,7 +55,7 @@ async function main(words: readonly string[]): Promise<number> {
     if (error instanceof BuildError) return fail(error.message);
     throw error;
   }
-  const report = new Report();
+  const report = new Report({ smoke: words.includes(SMOKE) });
   using bench = openWorkbench(report);
   for (const [name, run] of Object.entries(BENCHES)) {
     if (names.length === 0 || names.includes(name)) await run(bench);

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { DIST } from "../binaries.ts";
 import { run } from "../run.ts";
+import { usualDatabase } from "./databases.ts";
 import { timed } from "./measure.ts";
 import type { Workbench } from "./workbench.ts";
 
@@ -37,6 +38,7 @@ export async function startServer(
     SVC_DATA_DIR: dataDir,
     SVC_ALLOW_PRIVATE_REPOS: "1",
     SVC_LOG_LEVEL: "warn",
+    ...("DATABASE_URL" in env ? {} : await usualDatabase(bench)),
     ...env,
   };
   let url = "";

@@ -1,4 +1,5 @@
 import type { Session } from "../../src/contract/session.ts";
+import { timed } from "./measure.ts";
 import type { Server } from "./server.ts";
 
 const LOOK_MS = 10;
@@ -17,6 +18,16 @@ export async function startSession(server: Server, place: string, body: object =
     if (status !== "provisioning") throw new Error(`a session is ${status}: ${error}`);
     if (performance.now() > end) throw new Error("a session does not start");
   }
+}
+
+/** @returns milliseconds from the request that creates a session until it runs; then it is ended */
+export async function timeSession(server: Server, place: string): Promise<number> {
+  let session = "";
+  const ms = await timed(async () => {
+    session = await startSession(server, place);
+  });
+  await endSession(server, place, session);
+  return ms;
 }
 
 /** Deletes a session and waits until nothing of it is left, so that its end takes no time from what comes next. */

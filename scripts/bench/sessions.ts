@@ -4,10 +4,10 @@ import { ROOT } from "../binaries.ts";
 import { freePort } from "../free-port.ts";
 import { run } from "../run.ts";
 import { git } from "./git.ts";
-import { median, timed } from "./measure.ts";
+import { alternate, median, timed } from "./measure.ts";
 import { importNoise } from "./noise.ts";
 import { startServer } from "./server.ts";
-import { startSession } from "./session.ts";
+import { startSession, timeSession } from "./session.ts";
 import type { Workbench } from "./workbench.ts";
 
 const WHAT = "sessions";
@@ -37,26 +37,11 @@ export async function sessions(bench: Workbench): Promise<void> {
     repo_url: `file://${path}`,
   });
   const place = `/v1/projects/${id}/sessions`;
-  const begin = () => startSession(server, place);
-  const ours: number[] = [];
-  const alone: number[] = [];
-  for (let round = 0; round <= ROUNDS; round++) {
-    const steps = [
-      async () => alone.push(await startAlone(runtime, bench.folder("home"))),
-      async () => {
-        let made = "";
-        ours.push(
-          await timed(async () => {
-            made = await begin();
-          }),
-        );
-        await server.call("DELETE", `${place}/${made}`);
-      },
-    ];
-    for (const step of round % 2 === 0 ? steps : steps.toReversed()) await step();
-  }
-  // the first of each fills caches
-  const [session, runtimeAlone] = [median(ours.slice(1)) / 1000, median(alone.slice(1)) / 1000];
+  const { ours, peer } = await alternate(bench, ROUNDS, {
+    ours: () => timeSession(server, place),
+    peer: () => startAlone(runtime, bench.folder("home")),
+  });
+  const [session, runtimeAlone] = [median(ours) / 1000, median(peer) / 1000];
   bench.report.figure({ what: `${WHAT}: create to running`, unit: "s", ours: session });
   bench.report.figure({ what: `${WHAT}: the agent runtime by itself`, unit: "s", ours: runtimeAlone });
   bench.report.figure({
@@ -65,7 +50,9 @@ export async function sessions(bench: Workbench): Promise<void> {
     ours: session - runtimeAlone,
     bar: { atMost: BEYOND_S },
   });
-  const together = await timed(() => Promise.all(Array.from({ length: AT_ONCE }, begin)));
+  const together = await timed(() =>
+    Promise.all(Array.from({ length: bench.amount(AT_ONCE, 2) }, () => startSession(server, place))),
+  );
   bench.report.figure({
     what: `${WHAT}: ${AT_ONCE} created at once, until all run`,
     unit: "s",

@@ -10,7 +10,7 @@ const ROUNDS = 7;
 export async function start(bench: Workbench): Promise<void> {
   for (const kind of DATABASES) {
     const seconds = { "first start": [] as number[], "second start": [] as number[] };
-    for (let round = 0; round < ROUNDS; round++) {
+    for (let round = 0; round < bench.amount(ROUNDS); round++) {
       const env = await emptyDatabase(bench, kind, WHAT);
       if (env === null) break;
       const dataDir = bench.folder("data");

@@ -10,6 +10,8 @@ export interface Workbench {
   folder(name: string): string;
   /** Has `stop` called at the end of the run, whichever way it ends. */
   atEnd(stop: () => void): void;
+  /** How many or how long: `full` to measure, `least` in a smoke run, which only shows that the bench still runs. */
+  amount(full: number, least?: number): number;
 }
 
 /** Opens a workbench in the system's temporary folder; disposing of it stops and removes everything. */
@@ -36,6 +38,7 @@ export function openWorkbench(report: Report): Workbench & Disposable {
       return path;
     },
     atEnd: (stop) => stops.push(stop),
+    amount: (full, least = 1) => (report.smoke ? least : full),
     [Symbol.dispose]: close,
   };
 }

@@ -1,0 +1,44 @@
+import { afterAll, expect, test } from "bun:test";
+import { findProgram } from "../../scripts/bench/programs.ts";
+import { Report } from "../../scripts/bench/report.ts";
+import { BENCHES } from "../../scripts/bench/run.ts";
+import { openWorkbench } from "../../scripts/bench/workbench.ts";
+import { needs } from "../helpers/needs.ts";
+import { POSTGRES } from "../helpers/postgres.ts";
+import { RUNTIME, RUNTIME_NAME } from "../helpers/runtime.ts";
+
+const LINUX = process.platform === "linux";
+const DATABASE = ["a real Postgres", POSTGRES] as const;
+
+/** What a bench is skipped without; Docker's is in `bench-docker.test.ts`. */
+const NEEDS: Readonly<Record<string, readonly [name: string, present: boolean]>> = {
+  listing: DATABASE,
+  "git-gateway": programs("nginx", "fcgiwrap"),
+  proxy: programs("nginx", "wrk", "curl"),
+  sessions: ["Linux", LINUX],
+  chat: [RUNTIME_NAME, LINUX && RUNTIME !== null],
+  cli: programs("gh"),
+  memory: ["a real Postgres on Linux", LINUX && POSTGRES],
+  start: DATABASE,
+  webhooks: DATABASE,
+};
+
+const lines: string[] = [];
+const report = new Report({ smoke: true, write: (line) => lines.push(line) });
+const bench = openWorkbench(report);
+afterAll(() => bench[Symbol.dispose]());
+
+const { docker: _, ...benches } = BENCHES;
+for (const [name, run] of Object.entries(benches)) {
+  const needed = NEEDS[name];
+  (needed ? needs(...needed) : test)(`${name} runs to its end, and skips nothing`, async () => {
+    lines.length = 0;
+    await run(bench);
+    expect(lines).not.toEqual([]);
+    expect(lines.filter((line) => line.includes("SKIPPED"))).toEqual([]);
+  });
+}
+
+function programs(...names: string[]): readonly [name: string, present: boolean] {
+  return [new Intl.ListFormat("en-GB").format(names), names.every((name) => findProgram(name) !== null)];
+}
