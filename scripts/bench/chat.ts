@@ -3,9 +3,8 @@ import { startModel } from "../../test/helpers/model.ts";
 import { allProcesses } from "../../test/helpers/processes.ts";
 import { MODEL, RUNTIME, runtimeEnvironment } from "../../test/helpers/runtime.ts";
 import { DIST } from "../binaries.ts";
-import { git } from "./git.ts";
 import { median } from "./measure.ts";
-import { importNoise } from "./noise.ts";
+import { makeNoiseRepository } from "./noise.ts";
 import { cleanEnvironment, type Server, startServer } from "./server.ts";
 import { endSession, startSession } from "./session.ts";
 import type { Workbench } from "./workbench.ts";
@@ -27,15 +26,10 @@ export async function chat(bench: Workbench): Promise<void> {
   if (RUNTIME === null) return bench.report.skip(WHAT, "opencode is not installed");
   await using model = await startModel();
   const { SVC_OPENCODE_MODEL, ...env } = runtimeEnvironment(model);
-  const path = bench.folder("chat");
-  await git(path, ["init", "--quiet", "--bare", "--template=", "--initial-branch=main"]);
-  await importNoise(path, { branch: "main", files: 20, fileBytes: 2_000, seed: 0 });
+  const repository = await makeNoiseRepository(bench, "chat", { files: 20, fileBytes: 2_000 });
   const server = await startServer(bench, { env: { ...env, SVC_SANDBOX_PROVIDER: "local" } });
-  const { project_id } = await server.call<{ project_id: string }>("POST", "/v1/projects", {
-    name: "bench",
-    repo_url: `file://${path}`,
-  });
-  const place = `/v1/projects/${project_id}/sessions`;
+  const project = await server.project(repository);
+  const place = `${project.path}/sessions`;
   const session = await startSession(server, place, { model: MODEL });
   const events = await listenAtPort(session);
   const first: number[] = [];
@@ -44,7 +38,7 @@ export async function chat(bench: Workbench): Promise<void> {
   const warmUp = bench.amount(1, 0);
   for (let round = 0; round < warmUp + bench.amount(ROUNDS); round++) {
     const words = Array.from({ length: bench.amount(WORDS, 2) }, (_, n) => `w${round}x${n}.`);
-    const shown = await ask(bench, server, project_id, session, words);
+    const shown = await ask(bench, server, project.id, session, words);
     const behind = words.map((word) => {
       const [out, told] = [shown.get(word), events.told.get(word)];
       if (out === undefined || told === undefined) throw new Error(`${word} was not heard`);

@@ -26,14 +26,13 @@ export async function diff(bench: Workbench): Promise<void> {
     }
     const byHand = await mirrorByHand(bench, remotes.peer);
     const server = await startServer(bench);
-    const requests = await server.project(remotes.ours);
+    const project = await server.project(remotes.ours);
     const measure = async (branch: keyof typeof LINES, what: string, headers: Record<string, string>) => {
-      const body = { title: branch, head_ref: branch };
-      const { number } = await server.call<{ number: number }>("POST", requests, body);
-      const bytes = await server.read(`${requests}/${number}/diff`, headers);
+      const { path } = await server.open(project, branch);
+      const bytes = await server.read(`${path}/diff`, headers);
       if (bytes < PATCH_BYTES) throw new Error(`the diff is cut: ${bytes} bytes`);
       const { ours, peer } = await interleave(bench, ROUNDS, () => [
-        { ours: () => server.read(`${requests}/${number}/diff`, headers) },
+        { ours: () => server.read(`${path}/diff`, headers) },
         { peer: () => git(byHand.path, ["diff", ...FLAGS, `main...${branch}`]) },
       ]);
       bench.report.ratio({

@@ -2,7 +2,7 @@ import { startDockerEngine } from "../docker-engine.ts";
 import { bridgeOf, imageOf, runBare } from "./bare-docker.ts";
 import { git } from "./git.ts";
 import { alternate, median } from "./measure.ts";
-import { importNoise } from "./noise.ts";
+import { makeNoiseRepository } from "./noise.ts";
 import { type Server, startServer } from "./server.ts";
 import { timeSession } from "./session.ts";
 import { buildStandIn } from "./sessions.ts";
@@ -34,12 +34,10 @@ export async function dockerAt(bench: Workbench, host: string): Promise<void> {
   const settings = { DOCKER_HOST: host, SVC_SANDBOX_PROVIDER: "docker", SVC_RUNTIME_BIN: runtime };
   // where a container of nobody's can reach it too
   const server = await startServer(bench, { env: { ...settings, SVC_HOST: await bridgeOf(host) } });
-  const { project_id: id } = await server.call<{ project_id: string }>("POST", "/v1/projects", {
-    name: "Bench",
-  });
+  const { id, path: project } = await server.project();
   const remote = `${server.url}/v1/git/${id}.git`;
   await fill(bench, server, remote);
-  const place = `/v1/projects/${id}/sessions`;
+  const place = `${project}/sessions`;
   // the first makes the image
   await timeSession(server, place);
   const image = await imageOf(host, "svc-sandbox");
@@ -53,9 +51,7 @@ export async function dockerAt(bench: Workbench, host: string): Promise<void> {
 
 /** A project that svc hosts gets its branch. */
 async function fill(bench: Workbench, { token }: Server, remote: string): Promise<void> {
-  const path = bench.folder("docker");
-  await git(path, ["init", "--quiet", "--bare", "--template=", "--initial-branch=main"]);
-  await importNoise(path, { branch: "main", ...REPOSITORY, seed: 0 });
+  const path = await makeNoiseRepository(bench, "docker", REPOSITORY);
   await git(path, [
     "-c",
     `http.extraHeader=Authorization: Bearer ${token}`,

@@ -1,4 +1,4 @@
-import { fastImport, git } from "./git.ts";
+import { fastImport, git, INIT_BARE } from "./git.ts";
 import type { Workbench } from "./workbench.ts";
 
 /** A repository that is made for the run; the same bytes each time. */
@@ -57,7 +57,7 @@ function make(bench: Workbench, size: Size): Promise<Fixture> {
 /** Packed and with a commit-graph, as a git host keeps it. */
 async function generate(path: string, size: Size): Promise<Fixture> {
   const begun = performance.now();
-  await git(path, ["init", "--quiet", "--bare", "--template=", "--initial-branch=main"]);
+  await git(path, INIT_BARE);
   await fastImport(path, inParts(history(size)));
   await git(path, ["repack", "-a", "-d", "-q"]);
   await git(path, ["commit-graph", "write", "--reachable"]);

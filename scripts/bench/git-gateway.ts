@@ -2,7 +2,7 @@ import { rmSync } from "node:fs";
 import { git } from "./git.ts";
 import { startHttpBackend } from "./http-backend.ts";
 import { interleave } from "./measure.ts";
-import { importNoise } from "./noise.ts";
+import { importNoise, makeNoiseRepository } from "./noise.ts";
 import type { Bar } from "./report.ts";
 import { type Server, startServer } from "./server.ts";
 import type { Workbench } from "./workbench.ts";
@@ -43,27 +43,18 @@ interface Client {
 
 /** A repository of 100 MB. */
 async function openClient(bench: Workbench, { token }: Server): Promise<Client> {
-  const path = bench.folder("client");
-  await git(path, ["init", "--quiet", "--bare", "--template=", "--initial-branch=main"]);
-  await importNoise(path, {
-    branch: "main",
-    files: bench.amount(CLONE_FILES),
-    fileBytes: FILE_BYTES,
-    seed: 0,
-  });
+  const noise = { files: bench.amount(CLONE_FILES), fileBytes: FILE_BYTES };
+  const path = await makeNoiseRepository(bench, "client", noise);
   const header = ["-c", `http.extraHeader=Authorization: Bearer ${token}`];
   return { path, run: (...args) => git(path, [...header, ...args]) };
 }
 
 async function makeEnds(bench: Workbench, server: Server, backend: string, client: Client): Promise<Ends> {
-  const project = async (body: object) =>
-    (await server.call<{ project_id: string }>("POST", "/v1/projects", { name: "Bench", ...body }))
-      .project_id;
   const host = bench.folder("host");
   await git(host, ["clone", "--quiet", "--bare", "--template=", client.path, "."]);
-  const url = (id: string) => `${server.url}/v1/git/${id}.git`;
-  const hosted = url(await project({}));
-  const external = url(await project({ repo_url: `file://${host}` }));
+  const url = async (repository?: string) =>
+    `${server.url}/v1/git/${(await server.project(repository)).id}.git`;
+  const [hosted, external] = [await url(), await url(host)];
   for (const end of [hosted, backend]) await client.run("push", "--quiet", end, "main");
   return { hosted, external, asked: hosted.replace("://", `://git:${server.token}@`), backend };
 }

@@ -1,5 +1,8 @@
 import { GIT_ENVIRONMENT } from "../git-environment.ts";
 
+/** Makes the folder that it runs in a bare repository. */
+export const INIT_BARE = ["init", "--quiet", "--bare", "--template=", "--initial-branch=main"];
+
 /**
  * Runs git in a repository and reads all of its output.
  * @throws Error with git's words when it ends otherwise than with 0.

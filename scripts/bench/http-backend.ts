@@ -1,8 +1,9 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { freePort } from "../free-port.ts";
-import { git } from "./git.ts";
-import { findProgram, start, untilListening } from "./programs.ts";
+import { git, INIT_BARE } from "./git.ts";
+import { startNginx } from "./nginx.ts";
+import { findProgram, start } from "./programs.ts";
 import type { Workbench } from "./workbench.ts";
 
 /** What serves git elsewhere: nginx, which has fcgiwrap start `git http-backend`. */
@@ -25,18 +26,14 @@ export async function startHttpBackend(bench: Workbench): Promise<HttpBackend | 
   const root = join(folder, "repositories");
   mkdirSync(root);
   const socket = join(folder, "fcgi.sock");
-  const port = freePort();
   const program = join(await git(folder, ["--exec-path"]), "git-http-backend");
-  const file = join(folder, "nginx.conf");
-  writeFileSync(file, configuration({ folder, root, socket, port, program }));
   start(bench, folder, [fcgiwrap, "-c", String(WORKERS), "-s", `unix:${socket}`]);
-  start(bench, folder, [nginx, "-p", folder, "-e", "stderr", "-c", file]);
-  const url = `http://127.0.0.1:${port}`;
-  await untilListening(url);
+  const server = passTo(socket, { SCRIPT_FILENAME: program, GIT_PROJECT_ROOT: root });
+  const url = await startNginx(bench, nginx, { port: freePort(), workers: WORKERS, server });
   return {
     async create(name) {
       const path = join(root, `${name}.git`);
-      await git(root, ["init", "--quiet", "--bare", "--template=", "--initial-branch=main", path]);
+      await git(root, [...INIT_BARE, path]);
       // it would pack in the middle of a later round
       await git(path, ["config", "receive.autogc", "false"]);
       return `${url}/${name}.git`;
@@ -44,21 +41,10 @@ export async function startHttpBackend(bench: Workbench): Promise<HttpBackend | 
   };
 }
 
-interface Places {
-  folder: string;
-  root: string;
-  socket: string;
-  port: number;
-  /** `git-http-backend`. */
-  program: string;
-}
-
 /** Nothing is gathered before it is passed on, in either direction: that is its fastest way. */
-function configuration({ folder, root, socket, port, program }: Places): string {
-  const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"];
+function passTo(socket: string, places: Record<string, string>): string[] {
   const parameters = {
-    SCRIPT_FILENAME: program,
-    GIT_PROJECT_ROOT: root,
+    ...places,
     GIT_HTTP_EXPORT_ALL: "1",
     GIT_PROTOCOL: "$http_git_protocol",
     PATH_INFO: "$uri",
@@ -70,23 +56,11 @@ function configuration({ folder, root, socket, port, program }: Places): string 
     REMOTE_USER: "bench",
   };
   return [
-    // its workers would be nobody's, and could not reach the socket
-    process.getuid?.() === 0 ? "user root;" : "",
-    "daemon off;",
-    `pid ${join(folder, "nginx.pid")};`,
-    `worker_processes ${WORKERS};`,
-    "events {}",
-    "http {",
-    "access_log off;",
-    ...temporary.map((name) => `${name}_temp_path ${join(folder, name)};`),
-    "server {",
-    `listen 127.0.0.1:${port};`,
-    "client_max_body_size 0;",
     "location / {",
     `fastcgi_pass unix:${socket};`,
     "fastcgi_request_buffering off;",
     "fastcgi_buffering off;",
     ...Object.entries(parameters).map(([name, value]) => `fastcgi_param ${name} ${value};`),
-    "}}}",
-  ].join("\n");
+    "}",
+  ];
 }

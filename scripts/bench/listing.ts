@@ -6,7 +6,7 @@ import { load } from "./load.ts";
 import { alternate, median } from "./measure.ts";
 import { startPostgres } from "./postgres.ts";
 import { makeRemotes, type Remotes } from "./remotes.ts";
-import { type Server, startServer } from "./server.ts";
+import { type Project, type Server, startServer } from "./server.ts";
 import type { Workbench } from "./workbench.ts";
 
 const WHAT = "list 50 merged change requests, Postgres";
@@ -26,11 +26,11 @@ export async function listing(bench: Workbench): Promise<void> {
   };
   const remotes = await makeRemotes(bench, await smallFixture(bench));
   const server = await startServer(bench, { env });
-  const requests = await server.project(remotes.ours);
+  const project = await server.project(remotes.ours);
   const count = bench.amount(CHANGE_REQUESTS, 2);
-  await mergeAll(server, requests, remotes, count);
+  await mergeAll(server, project, remotes, count);
   const bare = await startBare(bench, env);
-  const page = `${requests}?status=merged&limit=${count}`;
+  const page = `${project.path}/change-requests?status=merged&limit=${count}`;
   await sameAnswer(server.url + page, bare.url + page, server.token, count);
   const seconds = bench.amount(ROUND_SECONDS, 0.1);
   const rate = async (origin: string) =>
@@ -50,13 +50,12 @@ export async function listing(bench: Workbench): Promise<void> {
   await server.stop();
 }
 
-async function mergeAll(server: Server, requests: string, remotes: Remotes, count: number): Promise<void> {
+async function mergeAll(server: Server, project: Project, remotes: Remotes, count: number): Promise<void> {
   for (let index = 0; index < count; index++) {
     const branch = `work-${index}`;
     await remotes.commit({ branch, from: "main", files: { [pathOf(index)]: textOf(index, 1000 + index) } });
-    const body = { title: `Change ${index}`, description: "What it does, and why.", head_ref: branch };
-    const { number } = await server.call<{ number: number }>("POST", requests, body);
-    await server.call("POST", `${requests}/${number}/merge`);
+    const { path } = await server.open(project, branch);
+    await server.call("POST", `${path}/merge`);
   }
 }
 

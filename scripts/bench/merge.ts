@@ -14,17 +14,14 @@ export async function merge(bench: Workbench): Promise<void> {
     const remotes = await makeRemotes(bench, fixture);
     const byHand = await mirrorByHand(bench, remotes.peer);
     const server = await startServer(bench);
-    const requests = await server.project(remotes.ours);
+    const project = await server.project(remotes.ours);
     for (const kind of ["fast-forward", "three-way"] as const) {
       const { ours, peer } = await interleave(bench, ROUNDS, async (round) => {
         const branch = `${kind}-${round}`;
         await pushWork(remotes, branch, kind, round);
-        const { number } = await server.call<{ number: number }>("POST", requests, {
-          title: branch,
-          head_ref: branch,
-        });
+        const { number, path } = await server.open(project, branch);
         return [
-          { ours: () => server.call("POST", `${requests}/${number}/merge`) },
+          { ours: () => server.call("POST", `${path}/merge`) },
           { peer: () => mergeByHand(byHand, branch, number) },
         ];
       });

@@ -1,5 +1,6 @@
 import { createCipheriv } from "node:crypto";
-import { fastImport } from "./git.ts";
+import { fastImport, git, INIT_BARE } from "./git.ts";
+import type { Workbench } from "./workbench.ts";
 
 interface Noise {
   branch: string;
@@ -13,6 +14,18 @@ interface Noise {
 
 /** Stored as they are and in one pack, which is quick to make, and to send as it is. */
 const SETTINGS = { "core.compression": "0", "pack.depth": "0", "fastimport.unpackLimit": "1" };
+
+/** Makes a bare repository with one commit of them on `main`; its path. */
+export async function makeNoiseRepository(
+  bench: Workbench,
+  name: string,
+  noise: Pick<Noise, "files" | "fileBytes">,
+): Promise<string> {
+  const path = bench.folder(name);
+  await git(path, INIT_BARE);
+  await importNoise(path, { branch: "main", ...noise, seed: 0 });
+  return path;
+}
 
 /** Adds a commit whose files no compression makes smaller, as images are. */
 export async function importNoise(repository: string, noise: Noise): Promise<void> {

@@ -2,7 +2,7 @@ import { type ByHand, mirrorByHand } from "./by-hand.ts";
 import { fixtures, pathOf, textOf } from "./fixtures.ts";
 import { interleave } from "./measure.ts";
 import { makeRemotes, type Remotes } from "./remotes.ts";
-import { type Server, startServer } from "./server.ts";
+import { startServer } from "./server.ts";
 import type { Workbench } from "./workbench.ts";
 
 const ROUNDS = 25;
@@ -22,12 +22,15 @@ export async function preview(bench: Workbench): Promise<void> {
     const remotes = await makeRemotes(bench, fixture);
     const byHand = await mirrorByHand(bench, remotes.peer);
     const server = await startServer(bench);
-    const requests = await server.project(remotes.ours);
+    const project = await server.project(remotes.ours);
     const times = await interleave(bench, ROUNDS, async (round) => {
       const [first, second] = [`first-${round}`, `second-${round}`];
       await pushWork(remotes, [first, second], round);
-      const [one, two] = [await open(server, requests, first), await open(server, requests, second)];
-      const look = (path: string) => () => server.call("GET", `${path}/merge-preview`);
+      const [one, two] = [await server.open(project, first), await server.open(project, second)];
+      const look =
+        ({ path }: { path: string }) =>
+        () =>
+          server.call("GET", `${path}/merge-preview`);
       return [
         { pushed: look(one), fetched: look(two), stored: look(two) },
         {
@@ -52,14 +55,6 @@ async function pushWork(remotes: Remotes, branches: readonly string[], round: nu
     await remotes.commit({ branch, from: "main", files: { [pathOf(file)]: textOf(file, round + 100) } });
   }
   await remotes.commit({ branch: "main", files: { [pathOf(2)]: textOf(2, round + 100) } });
-}
-
-async function open(server: Server, requests: string, branch: string): Promise<string> {
-  const { number } = await server.call<{ number: number }>("POST", requests, {
-    title: branch,
-    head_ref: branch,
-  });
-  return `${requests}/${number}`;
 }
 
 async function byHandLook(git: ByHand, branch: string, fetches = false): Promise<void> {

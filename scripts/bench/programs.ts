@@ -1,9 +1,8 @@
 import { join } from "node:path";
+import { until } from "../../test/helpers/until.ts";
 import { GIT_ENVIRONMENT } from "../git-environment.ts";
 import type { Workbench } from "./workbench.ts";
 
-/** A program that takes longer hangs. */
-const START_MS = 60_000;
 const BAD_GATEWAY = 502;
 /** Debian keeps servers where an ordinary user's path does not look. */
 const PATH = `${process.env["PATH"] ?? ""}:/usr/sbin:/usr/local/sbin`;
@@ -33,14 +32,10 @@ export function start(
 
 /** Waits until a server answers, whatever it says, but that nothing answers behind it. */
 export async function untilListening(url: string): Promise<void> {
-  const end = performance.now() + START_MS;
   const answers = () =>
     fetch(url).then(
       ({ status }) => status !== BAD_GATEWAY,
       () => false,
     );
-  while (!(await answers())) {
-    if (performance.now() > end) throw new Error(`nothing listens at ${url}`);
-    await Bun.sleep(20);
-  }
+  await until(`something listens at ${url}`, answers);
 }

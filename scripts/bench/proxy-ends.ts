@@ -1,13 +1,13 @@
-import { closeSync, openSync, truncateSync, writeFileSync } from "node:fs";
+import { closeSync, openSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import { signUserContext } from "../../src/contract/user-context.ts";
 import { DIST } from "../binaries.ts";
 import { freePort } from "../free-port.ts";
-import { git } from "./git.ts";
-import { importNoise } from "./noise.ts";
+import { startNginx } from "./nginx.ts";
+import { makeNoiseRepository } from "./noise.ts";
 import { start, untilListening } from "./programs.ts";
 import { cleanEnvironment, type Server, startServer } from "./server.ts";
-import { startSession } from "./session.ts";
+import { endSession, startSession } from "./session.ts";
 import { buildStandIn } from "./sessions.ts";
 import type { Workbench } from "./workbench.ts";
 
@@ -47,7 +47,7 @@ export async function openEnds(bench: Workbench, nginx: string): Promise<Ends> {
   const [origin, streams] = [freePort(), freePort()];
   start(bench, folder, [process.execPath, join(import.meta.dir, "proxy-origin.ts"), String(streams)]);
   const [one, two] = [freePort(), freePort()];
-  await startNginx(
+  await startOne(
     bench,
     nginx,
     origin,
@@ -59,9 +59,9 @@ export async function openEnds(bench: Workbench, nginx: string): Promise<Ends> {
     streams,
   );
   await untilListening(`http://127.0.0.1:${origin}/sink`);
-  await startNginx(bench, nginx, one, [`location / { ${passTo(origin)} }`], origin);
-  await startNginx(bench, nginx, two, [`location / { ${passTo(one)} }`], one);
-  const { server, session, project } = await startApi(bench);
+  await startOne(bench, nginx, one, [`location / { ${passTo(origin)} }`], origin);
+  await startOne(bench, nginx, two, [`location / { ${passTo(one)} }`], one);
+  const { server, session, sessions } = await startApi(bench);
   const daemon = await startDaemon(bench);
   const at = (port: number): End => ({ url: `http://127.0.0.1:${port}`, header: () => "X-Nothing: 1" });
   return {
@@ -74,7 +74,7 @@ export async function openEnds(bench: Workbench, nginx: string): Promise<Ends> {
     },
     server,
     async close() {
-      await server.call("DELETE", `/v1/projects/${project}/sessions/${session}`);
+      await endSession(server, sessions, session);
       await server.stop();
     },
     large,
@@ -95,53 +95,30 @@ function passTo(port: number): string {
   ].join(" ");
 }
 
-/** @param behind the port of what it passes requests on to */
-async function startNginx(
+/** An nginx with one worker. @param behind the port of what it passes requests on to */
+async function startOne(
   bench: Workbench,
   nginx: string,
   port: number,
-  places: string[],
+  server: string[],
   behind: number,
 ): Promise<void> {
-  const folder = bench.folder("nginx");
-  const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"];
-  const lines = [
-    process.getuid?.() === 0 ? "user root;" : "",
-    "daemon off;",
-    `pid ${join(folder, "nginx.pid")};`,
-    "worker_processes 1;",
-    "worker_rlimit_nofile 20000;",
-    "events { worker_connections 8192; }",
-    "http {",
-    "access_log off;",
-    "keepalive_requests 1000000000;",
+  const http = [
     'map $http_upgrade $upgrade_or_keep { default upgrade; "" ""; }',
-    ...temporary.map((name) => `${name}_temp_path ${join(folder, name)};`),
     `upstream behind${behind} { server 127.0.0.1:${behind}; keepalive 256; keepalive_requests 1000000000; }`,
-    `server { listen 127.0.0.1:${port}; client_max_body_size 0; ${places.join(" ")} }`,
-    "}",
   ];
-  const file = join(folder, "nginx.conf");
-  writeFileSync(file, lines.join("\n"));
-  start(bench, folder, [nginx, "-p", folder, "-e", "stderr", "-c", file]);
-  await untilListening(`http://127.0.0.1:${port}`);
+  await startNginx(bench, nginx, { port, workers: 1, http, server });
 }
 
 /** A session in a local sandbox, which shares the machine's network. */
-async function startApi(bench: Workbench): Promise<{ server: Server; session: string; project: string }> {
+async function startApi(bench: Workbench): Promise<{ server: Server; session: string; sessions: string }> {
   const runtime = await buildStandIn(bench);
   const server = await startServer(bench, {
     env: { SVC_SANDBOX_PROVIDER: "local", SVC_RUNTIME_BIN: runtime },
   });
-  const repository = bench.folder("repository");
-  await git(repository, ["init", "--quiet", "--bare", "--template=", "--initial-branch=main"]);
-  await importNoise(repository, { branch: "main", files: 1, fileBytes: 100, seed: 0 });
-  const { project_id } = await server.call<{ project_id: string }>("POST", "/v1/projects", {
-    name: "bench",
-    repo_url: `file://${repository}`,
-  });
-  const path = `/v1/projects/${project_id}/sessions`;
-  return { server, session: await startSession(server, path), project: project_id };
+  const repository = await makeNoiseRepository(bench, "repository", { files: 1, fileBytes: 100 });
+  const sessions = `${(await server.project(repository)).path}/sessions`;
+  return { server, session: await startSession(server, sessions), sessions };
 }
 
 /** A daemon by itself, which is still cloning: its ports are open all the same. */

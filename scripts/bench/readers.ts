@@ -13,14 +13,14 @@ const BAR = { atMost: 1 };
 export async function readers(bench: Workbench): Promise<void> {
   const remotes = await makeRemotes(bench, await smallFixture(bench));
   const server = await startServer(bench);
-  const requests = await server.project(remotes.ours);
+  const project = await server.project(remotes.ours);
   for (let index = 0; index < bench.amount(CHANGE_REQUESTS, 2); index++) {
     const branch = `work-${index}`;
     await remotes.commit({ branch, from: "main", files: { [pathOf(index)]: textOf(index, 1000 + index) } });
-    await server.call("POST", requests, { title: `Change ${index}`, head_ref: branch });
+    await server.open(project, branch);
   }
   const before = await listings(server);
-  const page = `${server.url}${requests}?status=open&limit=${CHANGE_REQUESTS}`;
+  const page = `${server.url}${project.path}/change-requests?status=open&limit=${CHANGE_REQUESTS}`;
   const { answers, perSecond } = await load(page, server.token, READERS, bench.amount(SECONDS, 0.1));
   const made = (await listings(server)) - before;
   const what = `${READERS} readers of ${CHANGE_REQUESTS} open change requests`;

@@ -17,9 +17,23 @@ export interface Server {
   call<T>(method: string, path: string, body?: unknown): Promise<T>;
   /** Reads an answer to its last byte, and throws it away. */
   read(path: string, headers?: Record<string, string>): Promise<number>;
-  /** Makes a project on a repository of this disk; the path of its change requests. */
-  project(repository: string): Promise<string>;
+  /** Makes a project on a repository of this disk; without one, svc hosts it. */
+  project(repository?: string): Promise<Project>;
+  /** Opens a change request of a project, by the name of its branch. */
+  open(project: Project, branch: string): Promise<OpenedChangeRequest>;
   stop(): Promise<void>;
+}
+
+export interface Project {
+  id: string;
+  /** Of the API. */
+  path: string;
+}
+
+interface OpenedChangeRequest {
+  number: number;
+  /** Of the API. */
+  path: string;
 }
 
 interface Options {
@@ -71,7 +85,7 @@ export function cleanEnvironment(): Record<string, string> {
   );
 }
 
-function client(url: string, token: string): Pick<Server, "call" | "read" | "project"> {
+function client(url: string, token: string): Pick<Server, "call" | "read" | "project" | "open"> {
   const authorization = { Authorization: `Bearer ${token}` };
   const call = async <T>(method: string, path: string, body?: unknown): Promise<T> => {
     const response = await fetch(url + path, {
@@ -92,9 +106,14 @@ function client(url: string, token: string): Pick<Server, "call" | "read" | "pro
       return byteLength;
     },
     async project(repository) {
-      const body = { name: "Bench", repo_url: `file://${repository}` };
-      const project = await call<{ project_id: string }>("POST", "/v1/projects", body);
-      return `/v1/projects/${project.project_id}/change-requests`;
+      const body = { name: "Bench", ...(repository && { repo_url: `file://${repository}` }) };
+      const { project_id: id } = await call<{ project_id: string }>("POST", "/v1/projects", body);
+      return { id, path: `/v1/projects/${id}` };
+    },
+    async open({ path }, branch) {
+      const body = { title: branch, description: "What it does, and why.", head_ref: branch };
+      const { number } = await call<{ number: number }>("POST", `${path}/change-requests`, body);
+      return { number, path: `${path}/change-requests/${number}` };
     },
   };
 }

@@ -1,8 +1,8 @@
 import type { Session } from "../../src/contract/session.ts";
+import { until } from "../../test/helpers/until.ts";
 import { timed } from "./measure.ts";
 import type { Server } from "./server.ts";
 
-const LOOK_MS = 10;
 const LIMIT_MS = 120_000;
 
 /**
@@ -12,12 +12,14 @@ const LIMIT_MS = 120_000;
  */
 export async function startSession(server: Server, place: string, body: object = {}): Promise<string> {
   const { session_id } = await server.call<Session>("POST", place, body);
-  for (const end = performance.now() + LIMIT_MS; ; await Bun.sleep(LOOK_MS)) {
+  const runs = async () => {
     const { status, error } = await server.call<Session>("GET", `${place}/${session_id}`);
-    if (status === "running") return session_id;
-    if (status !== "provisioning") throw new Error(`a session is ${status}: ${error}`);
-    if (performance.now() > end) throw new Error("a session does not start");
-  }
+    if (status !== "running" && status !== "provisioning")
+      throw new Error(`a session is ${status}: ${error}`);
+    return status === "running";
+  };
+  await until("a session runs", runs, LIMIT_MS);
+  return session_id;
 }
 
 /** @returns milliseconds from the request that creates a session until it runs; then it is ended */
@@ -33,9 +35,9 @@ export async function timeSession(server: Server, place: string): Promise<number
 /** Deletes a session and waits until nothing of it is left, so that its end takes no time from what comes next. */
 export async function endSession(server: Server, place: string, id: string): Promise<void> {
   await server.call("DELETE", `${place}/${id}`);
-  for (const end = performance.now() + LIMIT_MS; ; await Bun.sleep(LOOK_MS)) {
+  const isGone = async () => {
     const { sessions } = await server.call<{ sessions: Session[] }>("GET", place);
-    if (!sessions.some(({ session_id }) => session_id === id)) return;
-    if (performance.now() > end) throw new Error("a session does not end");
-  }
+    return !sessions.some(({ session_id }) => session_id === id);
+  };
+  await until("a session is gone", isGone, LIMIT_MS);
 }

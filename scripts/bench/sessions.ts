@@ -1,11 +1,10 @@
-import { chmodSync } from "node:fs";
 import { join } from "node:path";
+import { compile } from "../../test/helpers/sandbox-bench.ts";
+import { until } from "../../test/helpers/until.ts";
 import { ROOT } from "../binaries.ts";
 import { freePort } from "../free-port.ts";
-import { run } from "../run.ts";
-import { git } from "./git.ts";
 import { alternate, median, timed } from "./measure.ts";
-import { importNoise } from "./noise.ts";
+import { makeNoiseRepository } from "./noise.ts";
 import { startServer } from "./server.ts";
 import { startSession, timeSession } from "./session.ts";
 import type { Workbench } from "./workbench.ts";
@@ -16,7 +15,6 @@ const AT_ONCE = 10;
 const REPOSITORY = { files: 200, fileBytes: 20_000 };
 /** What a session may take beyond what the agent runtime itself needs to start. */
 const BEYOND_S = 1.5;
-const LOOK_MS = 10;
 const LIMIT_MS = 120_000;
 
 /**
@@ -26,17 +24,11 @@ const LIMIT_MS = 120_000;
 export async function sessions(bench: Workbench): Promise<void> {
   if (process.platform !== "linux") return bench.report.skip(WHAT, "the local provider is measured on Linux");
   const runtime = process.env["SVC_RUNTIME_BIN"] ?? (await buildStandIn(bench));
-  const path = bench.folder("sessions");
-  await git(path, ["init", "--quiet", "--bare", "--template=", "--initial-branch=main"]);
-  await importNoise(path, { branch: "main", ...REPOSITORY, seed: 0 });
   const server = await startServer(bench, {
     env: { SVC_SANDBOX_PROVIDER: "local", SVC_RUNTIME_BIN: runtime, SVC_SESSION_CAP: "100" },
   });
-  const { project_id: id } = await server.call<{ project_id: string }>("POST", "/v1/projects", {
-    name: "bench",
-    repo_url: `file://${path}`,
-  });
-  const place = `/v1/projects/${id}/sessions`;
+  const repository = await makeNoiseRepository(bench, "sessions", REPOSITORY);
+  const place = `${(await server.project(repository)).path}/sessions`;
   const { ours, peer } = await alternate(bench, ROUNDS, {
     ours: () => timeSession(server, place),
     peer: () => startAlone(runtime, bench.folder("home")),
@@ -64,10 +56,7 @@ export async function sessions(bench: Workbench): Promise<void> {
 /** The stand-in of the agent runtime that the tests use, as a program. */
 export async function buildStandIn(bench: Workbench): Promise<string> {
   const program = join(bench.folder("runtime"), "opencode");
-  const source = join(ROOT, "test", "helpers", "opencode.ts");
-  const built = await run([process.execPath, "build", "--compile", `--outfile=${program}`, source]);
-  if (built.code !== 0) throw new Error(built.err);
-  chmodSync(program, 0o755);
+  await compile(join(ROOT, "test/helpers/opencode.ts"), program);
   return program;
 }
 
@@ -90,18 +79,16 @@ async function startAlone(program: string, home: string): Promise<number> {
       said += Buffer.from(chunk).toString();
       if (said.includes("listening")) break;
     }
-    for (const path of ["/global/health", "/config"]) await untilOk(`http://127.0.0.1:${port}${path}`);
+    for (const path of ["/global/health", "/config"])
+      await until("the agent runtime answers", () => isOk(`http://127.0.0.1:${port}${path}`), LIMIT_MS);
   });
   child.kill("SIGKILL");
   await child.exited;
   return time;
 }
 
-async function untilOk(url: string): Promise<void> {
-  for (const end = performance.now() + LIMIT_MS; performance.now() < end; await Bun.sleep(LOOK_MS)) {
-    const response = await fetch(url, { signal: AbortSignal.timeout(1_000) }).catch(() => null);
-    await response?.body?.cancel();
-    if (response?.ok) return;
-  }
-  throw new Error("the agent runtime does not answer");
+async function isOk(url: string): Promise<boolean> {
+  const response = await fetch(url, { signal: AbortSignal.timeout(1_000) }).catch(() => null);
+  await response?.body?.cancel();
+  return response?.ok ?? false;
 }

@@ -38,7 +38,7 @@ export async function webhooks(bench: Workbench): Promise<void> {
   const server = await startServer(bench, {
     env: { DATABASE_URL: databaseUrl, SVC_SESSION_CAP: String(CAP), SVC_SANDBOX_PROVIDER: "local" },
   });
-  const project = (await server.project(remotes.ours)).replace("/change-requests", "");
+  const { path: project } = await server.project(remotes.ours);
   await server.call("PUT", `${project}/secrets/HOOK_SECRET`, { value: SECRET });
   const hook = await followed(server, project);
   // sessions end at once: what is measured is not the start of sandboxes

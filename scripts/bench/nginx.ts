@@ -1,0 +1,50 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { start, untilListening } from "./programs.ts";
+import type { Workbench } from "./workbench.ts";
+
+interface Nginx {
+  port: number;
+  workers: number;
+  /** Directives beside those of its server, and in it. */
+  http?: readonly string[];
+  server: readonly string[];
+}
+
+/** Folders for what nginx gathers, which would be the system's. */
+const TEMPORARY = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"];
+
+/**
+ * Starts an nginx on loopback with all its files in the bench's folder: it logs nothing, keeps connections and takes
+ * bodies of any length.
+ * @returns its URL, when it answers
+ */
+export async function startNginx(
+  bench: Workbench,
+  program: string,
+  { port, workers, http = [], server }: Nginx,
+): Promise<string> {
+  const folder = bench.folder("nginx");
+  const lines = [
+    // its workers would be nobody's, and could not reach the bench's files
+    process.getuid?.() === 0 ? "user root;" : "",
+    "daemon off;",
+    `pid ${join(folder, "nginx.pid")};`,
+    `worker_processes ${workers};`,
+    "worker_rlimit_nofile 20000;",
+    "events { worker_connections 8192; }",
+    "http {",
+    "access_log off;",
+    "keepalive_requests 1000000000;",
+    ...TEMPORARY.map((name) => `${name}_temp_path ${join(folder, name)};`),
+    ...http,
+    `server { listen 127.0.0.1:${port}; client_max_body_size 0; ${server.join(" ")} }`,
+    "}",
+  ];
+  const file = join(folder, "nginx.conf");
+  writeFileSync(file, lines.join("\n"));
+  start(bench, folder, [program, "-p", folder, "-e", "stderr", "-c", file]);
+  const url = `http://127.0.0.1:${port}`;
+  await untilListening(url);
+  return url;
+}
