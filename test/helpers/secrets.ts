@@ -1,4 +1,5 @@
 import { readdir } from "node:fs/promises";
+import { filesIn, readOrGone } from "./stored.ts";
 
 /** The command lines of every process of this machine, as any of its users can read them. */
 export async function allCommandLines(): Promise<string> {
@@ -13,10 +14,8 @@ export async function allCommandLines(): Promise<string> {
 
 /** The files of a directory that hold one of these. */
 export async function filesWith(directory: string, needles: readonly string[]): Promise<string[]> {
-  const hits: string[] = [];
-  for await (const name of new Bun.Glob("**").scan({ cwd: directory, dot: true, absolute: true })) {
-    const text = Buffer.from(await Bun.file(name).bytes()).toString("latin1");
-    if (needles.some((needle) => text.includes(needle))) hits.push(name);
-  }
-  return hits;
+  return filesIn(directory).filter((file) => {
+    const text = readOrGone(file);
+    return needles.some((needle) => text.includes(needle));
+  });
 }

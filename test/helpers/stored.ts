@@ -6,17 +6,18 @@ import { databaseFolder } from "./postgres.ts";
 /** All that a server has written to the disk, as one text of bytes (latin1): its data folder's files, and its database's. */
 export async function stored({ dataDir, databaseUrl }: Api): Promise<string> {
   const folders = [dataDir, ...(databaseUrl === null ? [] : [await databaseFolder(databaseUrl)])];
-  return folders.flatMap((folder) => filesIn(folder).map(read)).join("\n");
+  return folders.flatMap((folder) => filesIn(folder).map(readOrGone)).join("\n");
 }
 
-function filesIn(folder: string): string[] {
+/** The plain files below a folder. */
+export function filesIn(folder: string): string[] {
   return readdirSync(folder, { recursive: true, withFileTypes: true }).flatMap((file) =>
     file.isFile() ? [join(file.parentPath, file.name)] : [],
   );
 }
 
-/** A server goes on with its work, and removes files. */
-function read(file: string): string {
+/** A file's bytes as text (latin1); none when it is gone: a server goes on with its work, and removes files. */
+export function readOrGone(file: string): string {
   try {
     return readFileSync(file, "latin1");
   } catch (error) {

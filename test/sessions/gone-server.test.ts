@@ -111,7 +111,7 @@ describe.each(["alive", "silent"] as const)("the place is %s", (kind) => {
       const place = await placeOf(kind);
       for (const verb of ["stop", "restart", "delete"] as const) {
         const id = await sessionAt(place, [status, goal]);
-        const patience = AbortSignal.timeout(verb === "delete" ? 500 : 20_000);
+        const patience = AbortSignal.timeout(verb === "delete" ? 500 : 120_000);
         await ask(id, verb, patience).catch(() => null);
         await looks(1);
         const row = await rowOf(id);
