@@ -1,6 +1,7 @@
 import { createHmac } from "node:crypto";
 import { renameSync } from "node:fs";
 import postgres from "postgres";
+import { until } from "../../test/helpers/until.ts";
 import { smallFixture } from "./fixtures.ts";
 import { load } from "./load.ts";
 import { median } from "./measure.ts";
@@ -83,14 +84,16 @@ export async function webhooks(bench: Workbench): Promise<void> {
   await server.stop();
 }
 
+/** Waits until svc has read the manifest. */
 async function followed(server: Server, project: string): Promise<string> {
-  for (;;) {
-    type Triggers = { triggers: { webhook_url: string }[] };
+  type Triggers = { triggers: { webhook_url: string }[] };
+  let url = "";
+  await until("svc follows the manifest", async () => {
     const { triggers } = await server.call<Triggers>("GET", `${project}/triggers`);
-    const [trigger] = triggers;
-    if (trigger) return server.url + new URL(trigger.webhook_url).pathname;
-    await Bun.sleep(50);
-  }
+    if (triggers[0]) url = server.url + new URL(triggers[0].webhook_url).pathname;
+    return url !== "";
+  });
+  return url;
 }
 
 /** Each another one, with its signature. */
