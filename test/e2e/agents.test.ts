@@ -1,32 +1,35 @@
 import { afterAll, beforeAll, expect } from "bun:test";
 import type { Agent } from "../../src/contract/agent.ts";
-import { type Api, startApi } from "../helpers/api.ts";
-import { type ScriptedModel, startModel } from "../helpers/model.ts";
+import { type AgentServer, startAgentServer } from "../helpers/agent-session.ts";
+import type { Api } from "../helpers/api.ts";
+import { svc } from "../helpers/cli-run.ts";
 import { needs } from "../helpers/needs.ts";
 import { Remote } from "../helpers/remote.ts";
-import { MODEL, RUNTIME, RUNTIME_NAME, runtimeEnvironment } from "../helpers/runtime.ts";
+import { MODEL, RUNTIME, RUNTIME_NAME } from "../helpers/runtime.ts";
 import { untilStatus } from "../helpers/sessions.ts";
 
 const test = needs(RUNTIME_NAME, RUNTIME !== null);
 
+let server: AgentServer;
 let api: Api;
-let model: ScriptedModel;
 let remote: Remote;
 let projectId: string;
 
 beforeAll(async () => {
   if (RUNTIME === null) return;
-  model = await startModel();
-  const { SVC_OPENCODE_MODEL, ...env } = runtimeEnvironment(model);
-  api = await startApi({ env: { ...env, SVC_SANDBOX_PROVIDER: "local" } });
+  server = await startAgentServer();
+  ({ api } = server);
   remote = new Remote();
-  remote.commit("main", { [agentFile("reviewer")]: agent("as merged"), [skillFile]: skill("as merged") });
+  remote.commit("main", {
+    [agentFile("reviewer")]: agent("as merged"),
+    [agentFile("gone")]: agent("for a while"),
+    [skillFile]: skill("as merged"),
+  });
   projectId = (await api.project(remote.url)).project_id;
 });
 afterAll(async () => {
-  await api?.stop();
+  await server?.[Symbol.asyncDispose]();
   remote?.remove();
-  await model?.[Symbol.asyncDispose]();
 });
 
 const agentFile = (name: string) => `.svc/agentrt/agents/${name}.md`;
@@ -46,15 +49,32 @@ async function knownIn(id: string): Promise<Record<string, string>> {
   for (const path of ["agent", "skill"]) {
     const { body } = await api.call("GET", `/v1/p/${id}/8000/${path}`);
     for (const { name, description, native } of body)
-      if (/reviewer|planted|style/.test(name) && !native) known[name] = description;
+      if (/reviewer|planted|style|gone/.test(name) && !native) known[name] = description;
   }
   return known;
 }
 
-test("the agents that are listed are those that the runtime has, and it has no others to choose from", async () => {
-  const { body } = await api.call("GET", `/v1/projects/${projectId}/agents`);
-  const { session_id: id } = await asks("POST", "", { model: MODEL, agent_name: "reviewer" });
+test("a session from a branch that changes agents and skills has the merged ones, as they are listed; after the merge, the new", async () => {
+  const changed = {
+    [agentFile("reviewer")]: agent("as changed"),
+    [agentFile("planted")]: agent("not merged"),
+    [agentFile("gone")]: null,
+    [skillFile]: skill("as changed"),
+    "svc.toml": 'svc_version = 1\n[opencode]\nconfig_dir = ".svc/agentrt"\n',
+  };
+  remote.commit("feature", changed, { from: "main" });
+  const { session_id: id } = await asks("POST", "", {
+    base_ref: "feature",
+    model: MODEL,
+    agent_name: "gone",
+  });
   expect(await running(id)).toMatchObject({ status: "running", error: null });
+  expect(remote.sha(id)).toBe(remote.sha("feature"));
+  const merged = { reviewer: "as merged", gone: "for a while", style: "as merged" };
+  expect(await knownIn(id)).toEqual(merged);
+
+  // those that are listed are those that the runtime has, and it has no others to choose from
+  const { body } = await api.call("GET", `/v1/projects/${projectId}/agents`);
   const known = (await api.call("GET", `/v1/p/${id}/8000/agent`)).body
     .filter(({ hidden }: { hidden?: boolean }) => !hidden)
     .map(({ name, mode, native }: { name: string; mode: string; native: boolean }) => ({
@@ -65,25 +85,15 @@ test("the agents that are listed are those that the runtime has, and it has no o
   const byName = (a: { name: string }, b: { name: string }) => (a.name < b.name ? -1 : 1);
   const listed = body.agents.map(({ name, mode, source }: Agent) => ({ name, mode, source }));
   expect(listed.toSorted(byName)).toEqual(known.toSorted(byName));
-  await asks("DELETE", `/${id}`);
-});
-
-test("a session from a branch that changes agents and skills has the merged ones; after the merge, the new", async () => {
-  const changed = {
-    [agentFile("reviewer")]: agent("as changed"),
-    [agentFile("planted")]: agent("not merged"),
-    [skillFile]: skill("as changed"),
-    "svc.toml": 'svc_version = 1\n[opencode]\nconfig_dir = ".svc/agentrt"\n',
-  };
-  remote.commit("feature", changed, { from: "main" });
-  const { session_id: id } = await asks("POST", "", { base_ref: "feature", model: MODEL });
-  expect(await running(id)).toMatchObject({ status: "running", error: null });
-  expect(remote.sha(id)).toBe(remote.sha("feature"));
-  expect(await knownIn(id)).toEqual({ reviewer: "as merged", style: "as merged" });
 
   remote.branch("main", "feature");
-  expect(await knownIn(id)).toEqual({ reviewer: "as merged", style: "as merged" });
+  expect(await knownIn(id)).toEqual(merged);
   await asks("POST", `/${id}/restart`, {});
-  await untilStatus(() => asks("GET", `/${id}`), ["running", "failed"]);
+  await running(id);
   expect(await knownIn(id)).toEqual({ reviewer: "as changed", planted: "not merged", style: "as changed" });
+
+  // the session's own agent is no more: who talks to it is told at once
+  const env = { SVC_API_URL: `${api.url}/v1`, SVC_CLI_TOKEN: api.token, SVC_PROJECT_ID: projectId };
+  const ran = await svc(["sessions", "chat", id, "--prompt", "x"], { env, seconds: 60 });
+  expect(ran).toMatchObject({ code: 1, stderr: expect.stringContaining('Agent not found: "gone"') });
 });

@@ -1,31 +1,30 @@
 import { afterAll, beforeAll, expect } from "bun:test";
 import type { Browser, Page } from "playwright-core";
+import { type AgentServer, startAgentServer } from "../helpers/agent-session.ts";
 import { type Api, startApi } from "../helpers/api.ts";
 import { CHROMIUM, signIn, startBrowser, type Visit, visit } from "../helpers/browser.ts";
-import { type ScriptedModel, startModel } from "../helpers/model.ts";
+import type { ScriptedModel } from "../helpers/model.ts";
 import { needs } from "../helpers/needs.ts";
 import { Remote } from "../helpers/remote.ts";
-import { MODEL, RUNTIME, RUNTIME_NAME, runtimeEnvironment } from "../helpers/runtime.ts";
+import { MODEL, RUNTIME, RUNTIME_NAME } from "../helpers/runtime.ts";
 import { untilStatus } from "../helpers/sessions.ts";
 import { until } from "../helpers/until.ts";
 
 const test = needs(`${CHROMIUM[0]} and ${RUNTIME_NAME}`, CHROMIUM[1] && RUNTIME !== null);
 
 /** The page, the server, a local sandbox and the real agent runtime: only the model is scripted. */
+let server: AgentServer;
 let api: Api;
 let model: ScriptedModel;
 let remote: Remote;
 let browser: Browser;
 let projectId: string;
 let sessionId: string;
-let env: Record<string, string>;
 
 beforeAll(async () => {
   if (RUNTIME === null || !CHROMIUM[1]) return;
-  model = await startModel();
-  const { SVC_OPENCODE_MODEL, ...variables } = runtimeEnvironment(model);
-  env = { ...variables, SVC_SANDBOX_PROVIDER: "local" };
-  [api, browser] = await Promise.all([startApi({ env }), startBrowser()]);
+  [server, browser] = await Promise.all([startAgentServer(), startBrowser()]);
+  ({ api, model } = server);
   remote = new Remote();
   remote.commit("main", { "a.txt": "1\n" });
   projectId = (await api.project(remote.url)).project_id;
@@ -35,9 +34,9 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await browser?.close();
-  await api?.stop();
+  if (api !== server?.api) await api?.stop();
+  await server?.[Symbol.asyncDispose]();
   remote?.remove();
-  await model?.[Symbol.asyncDispose]();
 });
 
 const look = async () => (await api.call("GET", `/v1/projects/${projectId}/sessions/${sessionId}`)).body;
@@ -45,8 +44,6 @@ const look = async () => (await api.call("GET", `/v1/projects/${projectId}/sessi
 /** The session's page, once it can be talked in. */
 async function open(): Promise<Visit> {
   const visited = await visit(browser, `${api.url}/assets/icon.svg`);
-  // the runtime may take its time on a busy machine
-  visited.page.setDefaultTimeout(60_000);
   await signIn(visited, api, `/projects/${projectId}/sessions/${sessionId}`);
   await visited.page.getByText("Running", { exact: true }).waitFor();
   await visited.page.getByText("Connecting").waitFor({ state: "detached" });
@@ -64,10 +61,11 @@ async function say(page: Page, ...script: string[]): Promise<void> {
 test("an answer comes word by word, with its tools and edits; a question and a permission are answered in it", async () => {
   const { page, faults, close } = await open();
   const chat = chatOf(page);
-  await say(page, "!slow 400 one two three four five six seven eight nine ten");
+  await say(page, "!say one two", "!wait", "!say  three");
   await chat.getByText(/^one two/).waitFor();
-  expect(await chat.getByText(/nine ten/).count()).toBe(1);
-  await chat.getByText(/^one two.* nine ten/).waitFor();
+  expect(await chat.getByText(/^one two\s+three/).count()).toBe(0);
+  await model.go();
+  await chat.getByText(/^one two\s+three/).waitFor();
   await rests(page);
 
   const edit = '!tool edit {"filePath":"a.txt","oldString":"1","newString":"2\\n3"}';
@@ -94,7 +92,7 @@ test("an answer comes word by word, with its tools and edits; a question and a p
 
 test("a run is aborted, and the model left alone", async () => {
   const { page, close } = await open();
-  await say(page, `!slow 100 ${"word ".repeat(300)}`);
+  await say(page, "!say word word word", "!hang");
   await chatOf(page)
     .getByText(/^word word word/)
     .waitFor();
@@ -109,7 +107,7 @@ test("a server that is started again is found again; words to a stopped session 
   const { port } = new URL(api.url);
   await api.stop({ keepData: true });
   await page.getByText("The server does not answer").waitFor();
-  api = { ...api, ...(await startApi({ env: { ...env, SVC_PORT: port }, dataDir: api.dataDir })) };
+  api = { ...api, ...(await startApi({ env: { ...server.env, SVC_PORT: port }, dataDir: api.dataDir })) };
   await page.getByText("The server does not answer").waitFor({ state: "detached" });
   await untilStatus(look, ["running", "stopped"]);
   await api.call("POST", `/v1/projects/${projectId}/sessions/${sessionId}/stop`);

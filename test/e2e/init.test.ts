@@ -1,27 +1,25 @@
 import { afterAll, beforeAll, expect } from "bun:test";
-import { type Api, startApi } from "../helpers/api.ts";
+import { type AgentServer, startAgentServer } from "../helpers/agent-session.ts";
+import type { Api } from "../helpers/api.ts";
 import { type RunOptions, svc } from "../helpers/cli-run.ts";
-import { type ScriptedModel, startModel } from "../helpers/model.ts";
+import type { ScriptedModel } from "../helpers/model.ts";
 import { needs } from "../helpers/needs.ts";
-import { MODEL, RUNTIME, RUNTIME_NAME, RUNTIME_PLUGINS, runtimeEnvironment } from "../helpers/runtime.ts";
+import { MODEL, RUNTIME, RUNTIME_NAME, RUNTIME_PLUGINS } from "../helpers/runtime.ts";
 import { type Shipper, shipper } from "../helpers/shipping.ts";
 
 const test = needs(RUNTIME_NAME, RUNTIME !== null && RUNTIME_PLUGINS !== null);
 
 /** What `svc init` writes, unchanged, in a session with the real agent runtime: only the model is scripted. */
+let server: AgentServer;
 let api: Api;
 let model: ScriptedModel;
 
 beforeAll(async () => {
   if (RUNTIME === null) return;
-  model = await startModel();
-  const { SVC_OPENCODE_MODEL, ...env } = runtimeEnvironment(model);
-  api = await startApi({ env: { ...env, SVC_SANDBOX_PROVIDER: "local" } });
+  server = await startAgentServer();
+  ({ api, model } = server);
 });
-afterAll(async () => {
-  await api?.stop();
-  await model?.[Symbol.asyncDispose]();
-});
+afterAll(() => server?.[Symbol.asyncDispose]());
 
 /** What the session's sandbox answers. */
 const asks = (id: string, method: string, path: string, body?: unknown) =>

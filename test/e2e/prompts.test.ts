@@ -48,10 +48,11 @@ test("the first prompt and those after it are answered in order, in the session'
 
 test("a person who chats is waited for, a question that nobody answers is aborted, and the next goes on", async () => {
   const { conversation } = await agent.runtime("GET", "/svc/health");
-  const parts = [{ type: "text", text: "!slow 200 a b c d e f g h\n!say Mine." }];
+  const parts = [{ type: "text", text: "!wait\n!say Mine." }];
   await agent.runtime("POST", `/session/${conversation}/prompt_async`, { parts });
   await say("!ask Which one? | Left | Right");
   await say("!say Last.");
+  await agent.model.go();
   await until("it asks", async () => (await agent.runtime("GET", "/question")).length === 1);
   const messages: { info: { role: string }; parts: { type: string; text?: string }[] }[] =
     await agent.runtime("GET", `/session/${conversation}/message`);

@@ -90,3 +90,25 @@ export async function changeThroughAgent({ begin, call, open, prompt, outcome }:
   expect(remote.git("show", "main:hello.txt").trim()).toBe("hello from both");
   return id;
 }
+
+/** Reads a child's stream until it has said this. @returns what it said so far, and what it says from then on */
+export async function readUntil(
+  stream: ReadableStream<Uint8Array>,
+  words: string,
+): Promise<{ begun: string; rest: Promise<string> }> {
+  const reader = stream.getReader();
+  let begun = "";
+  while (!begun.includes(words)) {
+    const { done, value } = await reader.read();
+    if (done) throw new Error(`it ended without saying ${words}: ${begun}`);
+    begun += Buffer.from(value).toString();
+  }
+  return { begun, rest: toEnd(reader) };
+}
+
+async function toEnd(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<string> {
+  let said = "";
+  for (let read = await reader.read(); !read.done; read = await reader.read())
+    said += Buffer.from(read.value).toString();
+  return said;
+}

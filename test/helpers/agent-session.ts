@@ -1,6 +1,7 @@
 import type { Session } from "../../src/contract/session.ts";
 import { type Answer, type Api, startApi } from "./api.ts";
 import { type ScriptedModel, startModel } from "./model.ts";
+import { createDatabase, POSTGRES } from "./postgres.ts";
 import { Remote } from "./remote.ts";
 import { MODEL, runtimeEnvironment } from "./runtime.ts";
 import { untilStatus } from "./sessions.ts";
@@ -20,6 +21,37 @@ export interface AgentSession extends AsyncDisposable {
   runtime(method: string, path: string, body?: unknown): Promise<Answer["body"]>;
 }
 
+/** The server, on a Postgres where there is one, with local sandboxes and the real agent runtime. */
+export interface AgentServer extends AsyncDisposable {
+  api: Api;
+  model: ScriptedModel;
+  /** What the server was started with. */
+  env: Record<string, string>;
+}
+
+export async function startAgentServer(): Promise<AgentServer> {
+  const model = await startModel();
+  const database = POSTGRES ? await createDatabase() : null;
+  // a session names its model itself
+  const { SVC_OPENCODE_MODEL, ...variables } = runtimeEnvironment(model);
+  const env = {
+    ...variables,
+    SVC_SANDBOX_PROVIDER: "local",
+    ...(database && { DATABASE_URL: database.url }),
+  };
+  const api = await startApi({ env });
+  return {
+    api,
+    model,
+    env,
+    async [Symbol.asyncDispose]() {
+      await api.stop();
+      await model[Symbol.asyncDispose]();
+      await database?.drop();
+    },
+  };
+}
+
 /** Starts a session, and does not wait for it. */
 export async function startAgentSession({
   secrets = {},
@@ -29,9 +61,8 @@ export async function startAgentSession({
   name?: string;
   initial_prompt?: string;
 } = {}): Promise<AgentSession> {
-  const model = await startModel();
-  const { SVC_OPENCODE_MODEL, ...env } = runtimeEnvironment(model);
-  const api = await startApi({ env: { ...env, SVC_SANDBOX_PROVIDER: "local" } });
+  const server = await startAgentServer();
+  const { api, model } = server;
   const remote = new Remote();
   remote.commit("main", { "a.txt": "1\n" });
   const { project_id: projectId } = await api.project(remote.url);
@@ -52,9 +83,8 @@ export async function startAgentSession({
     runtime: async (method, path, asked) =>
       (await api.call(method, `/v1/p/${id}/8000${path}`, asked === undefined ? {} : { body: asked })).body,
     async [Symbol.asyncDispose]() {
-      await api.stop();
+      await server[Symbol.asyncDispose]();
       remote.remove();
-      await model[Symbol.asyncDispose]();
     },
   };
 }

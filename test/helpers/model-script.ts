@@ -8,6 +8,7 @@
  *     !ask <question> | <answer> | <answer>   calls the question tool
  *     !say <text>             says something; \n is a new line
  *     !slow <ms> <words>      says words with a pause after each
+ *     !wait                   says no more until the test lets it (`ScriptedModel.go`)
  *     !hang                   never answers (what came before has been said)
  *     !drop [times]           cuts the connection after some words; again and again unless `times` says how often
  *     !fail <status> [times]  answers with an HTTP error
@@ -26,6 +27,7 @@ export type Step =
   | { do: "say"; text: string }
   | { do: "slow"; ms: number; words: string[] }
   | { do: "tool"; call: ToolCall }
+  | { do: "wait" }
   | { do: "hang" }
   | { do: "drop"; times: number }
   | { do: "fail"; status: number; times: number }
@@ -100,6 +102,7 @@ const STEPS: Readonly<Record<string, (rest: string) => Step>> = {
     const [ms, ...words] = rest.split(" ");
     return { do: "slow", ms: Number(ms), words };
   },
+  wait: () => ({ do: "wait" }),
   hang: () => ({ do: "hang" }),
   drop: (rest) => ({ do: "drop", times: timesOf(rest) }),
   fail(rest) {

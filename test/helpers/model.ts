@@ -1,5 +1,6 @@
 import http, { type IncomingMessage, type ServerResponse } from "node:http";
 import { type Script, type Step, scriptOf, type ToolCall } from "./model-script.ts";
+import { until } from "./until.ts";
 
 /**
  * An OpenAI-compatible model that does what the newest user message tells it (see model-script.ts): `POST
@@ -12,6 +13,8 @@ export interface ScriptedModel extends AsyncDisposable {
   counts: { requests: number; aborts: number; open: number };
   /** What was asked, oldest first, the titles too. */
   asked: Asked[];
+  /** Lets what waits (`!wait`) go on, once it does. */
+  go(): Promise<void>;
 }
 
 export interface Asked {
@@ -27,6 +30,8 @@ export async function startModel({ hostname = "127.0.0.1", port: wanted = 0 } = 
   const asked: Asked[] = [];
   /** How often a step has failed on purpose, by the conversation that it belongs to. */
   const failures = new Map<string, number>();
+
+  const waiting: (() => void)[] = [];
 
   const server = http.createServer(async (request, response) => {
     const path = request.url?.split("?")[0] ?? "/";
@@ -55,6 +60,11 @@ export async function startModel({ hostname = "127.0.0.1", port: wanted = 0 } = 
       if (step.do === "say") reply.text(step.text);
       if (step.do === "refuse") return reply.end("content_filter", step.text);
       if (step.do === "tool") return reply.call(step.call);
+      if (step.do === "wait")
+        await new Promise<void>((resolve) => {
+          waiting.push(resolve);
+          response.on("close", resolve);
+        });
       if (step.do === "slow") {
         for (const word of step.words) {
           if (response.destroyed) return;
@@ -73,11 +83,14 @@ export async function startModel({ hostname = "127.0.0.1", port: wanted = 0 } = 
     const times = (failures.get(key) ?? 0) + 1;
     if (times > step.times) return false;
     failures.set(key, times);
-    if (step.do === "fail")
+    if (step.do === "fail") {
+      // the runtime would wait for two seconds; one that fails for good keeps it waiting
+      if (Number.isFinite(step.times)) response.setHeader("Retry-After-Ms", "200");
       sendJson(response, step.status, {
         error: { message: "It fails as it was told to.", type: "scripted" },
       });
-    else {
+    }
+    if (step.do === "drop") {
       reply.text("An answer that is cut ");
       await Bun.sleep(50);
       response.socket?.destroy();
@@ -95,6 +108,10 @@ export async function startModel({ hostname = "127.0.0.1", port: wanted = 0 } = 
     port,
     counts,
     asked,
+    async go() {
+      await until("the model waits", () => waiting.length > 0);
+      for (const goOn of waiting.splice(0)) goOn();
+    },
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();
       await new Promise((done) => server.close(done));
