@@ -25,7 +25,7 @@ beforeAll(async () => {
 afterAll(() => agent?.[Symbol.asyncDispose]());
 
 const ask = (prompt: string, ...more: string[]) =>
-  svc(["sessions", "chat", agent.id, "--prompt", prompt, ...more], { env, seconds: 60 });
+  svc(["sessions", "chat", agent.id, "--prompt", prompt, ...more], { env });
 
 describe("asking one thing", () => {
   test("gives the answer, what was done and the outcome", async () => {

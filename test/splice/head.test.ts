@@ -6,7 +6,7 @@ import { HEAD_MAX_BYTES, headLength, readRequestHead } from "../../src/splice/he
 import { HeadError } from "../../src/splice/head-error.ts";
 import { generator, type Random, SEED, share } from "../helpers/random.ts";
 
-/** CI runs a part of the million; `SVC_PROPERTY_HEADS=1000000` runs it all. */
+/** Each run reads some of them; `--full` all. */
 const HEADS = share(6_000, 60_000);
 const BATCH = 4_000;
 
