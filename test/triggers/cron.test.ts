@@ -62,6 +62,7 @@ describe("after a time without any server", () => {
     await svc.have(cron("often", "*/10 * * * *"), cron("daily", "30 7 * * *"));
     await svc.goTo("2026-03-04T08:05:00Z");
     await settled("often");
+    await settled("daily");
     expect(await states("often")).toEqual([
       "missed 2026-03-04T00:10 2026-03-04T07:50",
       "fired 2026-03-04T08:00",
