@@ -14,6 +14,7 @@ import {
 import { join } from "node:path";
 import { killFound } from "../helpers/processes.ts";
 import { fc } from "../helpers/property.ts";
+import { share } from "../helpers/random.ts";
 import { CLI_TOKEN, CLONE_TOKEN, SERVICE_KEY } from "../helpers/sandbox.ts";
 import { type Life, type SavingBench, startSaving } from "../helpers/saving.ts";
 import { until } from "../helpers/until.ts";
@@ -442,7 +443,7 @@ describe("bringing it back", () => {
         expect((await two.git("diff", "--cached", "--name-only")).trim()).toBe("");
         expect(await contentOf(two)).toBe(await contentOf(one));
       }),
-      { numRuns: 20, endOnFailure: true },
+      { numRuns: share(10, 20), endOnFailure: true },
     );
   });
 

@@ -67,7 +67,9 @@ const ANSWERS: Readonly<Record<string, Handler>> = {
   "/heartbeat": (_, response, url) => {
     response.writeHead(200, { "Content-Type": "text/event-stream" });
     response.flushHeaders();
-    const timer = setInterval(() => response.write("data: beat\n\n"), Number(url.searchParams.get("ms")));
+    const beat = () => response.write("data: beat\n\n");
+    if (url.searchParams.has("first")) beat();
+    const timer = setInterval(beat, Number(url.searchParams.get("ms")));
     response.on("close", () => clearInterval(timer));
   },
   "/silent": (_, response, url) => {
