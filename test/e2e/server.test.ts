@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from "bun:test";
-import { rmSync, statSync } from "node:fs";
+import { existsSync, rmSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { sql } from "drizzle-orm";
 import { openEmbedded } from "../../db/client.ts";
@@ -216,9 +216,10 @@ describe("the end of a server", () => {
   test("SIGTERM: requests under way get their answers, new ones none, then status 0", async () => {
     const { remote, server, call, path } = await withChangeRequest();
     await call("POST", path, { body: { title: "t", head_ref: "work" } });
-    remote.hook("pre-receive", "sleep 1");
+    const reached = join(folder(), "reached");
+    remote.hook("pre-receive", `touch '${reached}'; sleep 1`);
     const merging = call("POST", `${path}/1/merge`);
-    await Bun.sleep(400);
+    await until("it is under way", () => existsSync(reached));
     server.child.kill("SIGTERM");
     expect((await merging).status).toBe(200);
     expect(await server.child.exited).toBe(0);
