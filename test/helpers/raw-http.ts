@@ -13,7 +13,7 @@ export function sendRaw(url: string, text: string): Promise<RawAnswer> {
   const { hostname, port } = new URL(url);
   const socket = net.connect(Number(port), hostname, () => socket.write(text, "latin1"));
   let seen = "";
-  socket.setTimeout(20_000, () => socket.destroy(new Error(`no end: ${seen}`)));
+  socket.setTimeout(120_000, () => socket.destroy(new Error(`no end: ${seen}`)));
   socket.on("data", (bytes) => {
     seen += bytes.toString("latin1");
   });

@@ -55,6 +55,6 @@ function isProgram(path: string): boolean {
 }
 
 function versionOf(program: string): string {
-  const ran = Bun.spawnSync([program, "--version"], { timeout: 20_000, stderr: "ignore" });
+  const ran = Bun.spawnSync([program, "--version"], { timeout: 120_000, stderr: "ignore" });
   return ran.stdout.toString().trim();
 }

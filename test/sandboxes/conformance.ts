@@ -38,8 +38,6 @@ export interface Candidate {
 /** For one sandbox to start and to end, on a machine that is busy. */
 const TEST_MS = 120_000;
 const GRACE_MS = 5_000;
-/** Within which a sandbox that obeys is gone; far less than the grace that the test gives. */
-const PROMPT_MS = 15_000;
 /** Moments after the start of `start` at which it is aborted, in milliseconds. */
 const ABORT_AFTER_MS = [0, 3, 10, 30, 60, 100, 200, 400, 800];
 
@@ -118,7 +116,7 @@ export function conformance(candidate: Candidate): void {
         exitCode: null,
         outOfMemory: false,
       });
-      await until("the daemon answers", async () => (await health(sandbox)) === 200, PROMPT_MS);
+      await until("the daemon answers", async () => (await health(sandbox)) === 200);
       expect(watch.steps.at(-1)).toBe("sandbox");
       const environment = await ask(sandbox, { do: "environment" });
       expect(environment).toMatchObject({
@@ -230,9 +228,8 @@ export function conformance(candidate: Candidate): void {
     test("a sandbox is asked to end first", async () => {
       const spec = specOf();
       const sandbox = await startSandbox(provider, spec);
-      const begun = performance.now();
-      await provider.stop(spec.sessionId, 60_000);
-      expect(performance.now() - begun).toBeLessThan(PROMPT_MS);
+      // if it were not asked, this would take longer than a test may
+      await provider.stop(spec.sessionId, 3_600_000);
       expect(api.visits).toContain(`/v1/asked-to-end/${spec.sessionId}`);
       expect(await health(sandbox)).toBeNull();
       await gone(spec.sessionId);
@@ -312,7 +309,7 @@ export function conformance(candidate: Candidate): void {
       expect(await next.list()).toContainEqual(sandbox);
       expect(await health(sandbox)).toBe(200);
       const log = async () => Buffer.from(await next.logs(spec.sessionId, 10_000)).toString();
-      await until("its log is read", async () => (await log()).includes("listening on"), PROMPT_MS);
+      await until("its log is read", async () => (await log()).includes("listening on"));
       const again = await startSandbox(next, { ...spec, generation: 2 });
       expect(again.generation).toBe(2);
       await next.stop(spec.sessionId, GRACE_MS);
@@ -353,11 +350,7 @@ export function conformance(candidate: Candidate): void {
         const sandbox = await startSandbox(provider, spec);
         await ask(sandbox, { do: "print", base64: Buffer.from("last words\n").toString("base64") });
         await ask(sandbox, command).catch(() => {});
-        await until(
-          "it has ended",
-          async () => (await provider.find(spec.sessionId))?.state === "ended",
-          PROMPT_MS,
-        );
+        await until("it has ended", async () => (await provider.find(spec.sessionId))?.state === "ended");
         const ended = await provider.find(spec.sessionId);
         if (!ended) throw new Error("it is not found any more");
         expect(ended).toMatchObject({

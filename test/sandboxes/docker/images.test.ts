@@ -207,18 +207,16 @@ describe("images of sandboxes in Docker", () => {
   test("a build that nobody waits for any more is cut off; one who leaves does not cut it off for others", async () => {
     const provider = make();
     const mark = crypto.randomUUID();
-    const build = buildOf({ ".svc/Dockerfile": `FROM debian:bookworm-slim\nRUN sleep 4; echo ${mark}\n` });
+    const build = buildOf({ ".svc/Dockerfile": `FROM debian:bookworm-slim\nRUN sleep 3600; echo ${mark}\n` });
     const [first, second] = [new AbortController(), new AbortController()];
     const watch = watchOf();
     const starts = [first, second].map(({ signal }) => provider.start(specOf({}, { build }), watch, signal));
     const outcomes = Promise.allSettled(starts);
-    await until("it builds", () => watch.lines.filter((line) => line.includes("sleep 4")).length === 2);
+    await until("it builds", () => watch.lines.filter((line) => line.includes("sleep 3600")).length === 2);
     first.abort(new Error("left"));
     expect(starts[0]).rejects.toThrow("left");
     second.abort(new Error("left too"));
-    const begun = performance.now();
     await outcomes;
-    expect(performance.now() - begun).toBeLessThan(30_000);
     expect(starts[1]).rejects.toThrow("left too");
     await until("nothing of it is left", async () => (await scratch()).length === 0);
   });
