@@ -82,22 +82,32 @@ async function clear(path: string): Promise<number> {
   return found.size;
 }
 
-/** Those that name the folder in their command or environment, or stand in it; and never this one. */
+/** Those that name the folder in their command or environment, or stand in it, and all that they have started. */
 function processesIn(path: string): number[] {
   if (process.platform !== "linux") return [];
+  const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
+  const found = new Set(pids.filter((pid) => isIn(path, pid)).map(Number));
+  const parents = pids.map((pid) => [Number(pid), parentOf(pid)] as const);
+  // what is in a sandbox names nothing of the machine that it runs on
+  for (let before = 0; before < found.size; ) {
+    before = found.size;
+    for (const [pid, parent] of parents) if (found.has(parent)) found.add(pid);
+  }
+  found.delete(process.pid);
+  return [...found];
+}
+
+function isIn(path: string, pid: string): boolean {
+  if (Number(pid) === process.pid) return false;
   const names = (text: string) => text.includes(`${path}/`) || text.includes(`=${path}\0`);
-  return readdirSync("/proc")
-    .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
-    .filter((pid) => {
-      const where = link(`/proc/${pid}/cwd`);
-      return (
-        where === path ||
-        where.startsWith(`${path}/`) ||
-        names(read(`/proc/${pid}/cmdline`)) ||
-        names(read(`/proc/${pid}/environ`))
-      );
-    })
-    .map(Number);
+  const where = link(`/proc/${pid}/cwd`);
+  if (where === path || where.startsWith(`${path}/`)) return true;
+  return names(read(`/proc/${pid}/cmdline`)) || names(read(`/proc/${pid}/environ`));
+}
+
+function parentOf(pid: string): number {
+  const stat = read(`/proc/${pid}/stat`);
+  return Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1]);
 }
 
 function kill(pid: number): void {
