@@ -1,9 +1,8 @@
-import { Suspense } from "react";
 import { Redirect, Route, Switch, useLocation } from "wouter";
 import { path } from "./api/path.ts";
 import { useSignedIn } from "./api/signed-in.ts";
 import { Crashed } from "./layout/crashed.tsx";
-import { lazyPage } from "./layout/lazy-page.ts";
+import { lazyPage } from "./layout/lazy-page.tsx";
 import { NotFound } from "./layout/not-found.tsx";
 import { ProjectShell } from "./layout/project-shell.tsx";
 import { Shell } from "./layout/shell.tsx";
@@ -44,22 +43,20 @@ export function App() {
   const [address] = useLocation();
   return (
     <Crashed key={address}>
-      <Suspense fallback={<Loading />}>
-        {OPEN.test(address) ? (
+      {OPEN.test(address) ? (
+        <Switch>
+          <Route path="/login" component={SignIn} />
+          <Route path="/sign-up" component={SignUp} />
+          <Route path="/welcome" component={Welcome} />
+        </Switch>
+      ) : (
+        <SignedInOnly>
           <Switch>
-            <Route path="/login" component={SignIn} />
-            <Route path="/sign-up" component={SignUp} />
-            <Route path="/welcome" component={Welcome} />
+            <Route path="/cli/authorize" component={Authorize} />
+            <Route component={Pages} />
           </Switch>
-        ) : (
-          <SignedInOnly>
-            <Switch>
-              <Route path="/cli/authorize" component={Authorize} />
-              <Route component={Pages} />
-            </Switch>
-          </SignedInOnly>
-        )}
-      </Suspense>
+        </SignedInOnly>
+      )}
     </Crashed>
   );
 }
@@ -67,20 +64,18 @@ export function App() {
 function Pages() {
   return (
     <Shell>
-      <Suspense fallback={<Loading />}>
-        <Switch>
-          <Route path="/" component={Projects} />
-          <Route path="/new" component={NewProject} />
-          <Route path="/settings" component={Settings} />
-          <Route path="/accounts/:accountId">
-            {({ accountId }) => <Account key={accountId} accountId={accountId} />}
-          </Route>
-          <Route path="/projects/:projectId/*?">
-            {({ projectId }) => <ProjectPages projectId={projectId} />}
-          </Route>
-          <Route component={NotFound} />
-        </Switch>
-      </Suspense>
+      <Switch>
+        <Route path="/" component={Projects} />
+        <Route path="/new" component={NewProject} />
+        <Route path="/settings" component={Settings} />
+        <Route path="/accounts/:accountId">
+          {({ accountId }) => <Account key={accountId} accountId={accountId} />}
+        </Route>
+        <Route path="/projects/:projectId/*?">
+          {({ projectId }) => <ProjectPages projectId={projectId} />}
+        </Route>
+        <Route component={NotFound} />
+      </Switch>
     </Shell>
   );
 }

@@ -1,4 +1,4 @@
-import { type ReactNode, Suspense } from "react";
+import type { ReactNode } from "react";
 import { useLocation } from "wouter";
 import { useProjectEvents } from "../api/events.ts";
 import { path } from "../api/path.ts";
@@ -47,7 +47,7 @@ export function ProjectShell({ projectId, children }: { projectId: string; child
           ))}
         </ul>
       </nav>
-      <Suspense fallback={<Loading />}>{children}</Suspense>
+      {children}
     </ProjectContext>
   );
 }

@@ -12,12 +12,10 @@ const FILES = 2_000;
 /** Changed lines of each: removed, and added in their place. */
 const CHANGED = 12;
 const ADDED = 1;
-/** From the navigation to the first lines. */
-const OPEN_MS = 2_000;
-/** Without any row in the middle of the window while it scrolls. */
-const BLANK_MS = 1_000;
-/** The best of some visits is what the page takes; the rest is what else the machine does. */
-const VISITS = 3;
+/** Rows of the page at any time, however many the diff has: what is drawn does not grow with it. */
+const ROWS = 500;
+/** Frames in a row in which the middle of the window shows no row while it scrolls. */
+const BLANK_FRAMES = 20;
 
 let changes: string;
 beforeAll(async () => {
@@ -40,51 +38,36 @@ beforeAll(async () => {
 });
 afterAll(() => remote.remove());
 
-test("a diff of 2,000 files and 50,000 lines opens within two seconds", async () => {
-  const took: number[] = [];
-  for (let visits = 0; visits < VISITS; visits++) {
-    const { page, faults, close } = await svc.openAs(FIRST, changes);
-    await page.locator("[data-line]").first().waitFor();
-    took.push(await page.evaluate(() => performance.now()));
-    expect(await page.getByRole("status").filter({ hasText: "viewed" }).textContent()).toBe(
-      "0 of 2000 viewed",
-    );
-    await page
-      .getByText(`+${FILES * (CHANGED + ADDED)}`)
-      .first()
-      .waitFor();
-    await page
-      .getByText(`−${FILES * CHANGED}`)
-      .first()
-      .waitFor();
-    expect(faults()).toEqual([]);
-    await close();
-  }
-  expect(Math.min(...took)).toBeLessThan(OPEN_MS);
+test("a diff of 2,000 files and 50,000 lines opens with its totals, and draws what is seen of it", async () => {
+  const { page, faults, close } = await svc.openAs(FIRST, changes);
+  await page.locator("[data-line]").first().waitFor();
+  expect(await page.locator("[data-row]").count()).toBeLessThan(ROWS);
+  expect(await page.getByRole("status").filter({ hasText: "viewed" }).textContent()).toBe("0 of 2000 viewed");
+  for (const total of [`+${FILES * (CHANGED + ADDED)}`, `−${FILES * CHANGED}`])
+    await page.getByText(total).first().waitFor();
+  expect(faults()).toEqual([]);
+  await close();
 });
 
-test("it scrolls from end to end without a blank second", async () => {
+test("it scrolls from end to end, and shows lines wherever it is", async () => {
   const { page, faults, close } = await svc.openAs(FIRST, changes);
   await page.locator("[data-line]").first().waitFor();
   const seen = await page.evaluate(async () => {
-    const DURATION_MS = 5_000;
+    const STEPS = 120;
     const total = document.documentElement.scrollHeight - window.innerHeight;
-    const begun = performance.now();
-    let [frames, blankSince, longest] = [0, begun, 0];
-    for (let now = begun; now - begun < DURATION_MS; now = performance.now()) {
-      window.scrollTo(0, total * ((now - begun) / DURATION_MS));
+    let [blank, longest] = [0, 0];
+    for (let step = 0; step <= STEPS; step++) {
+      window.scrollTo(0, total * (step / STEPS));
       await new Promise(requestAnimationFrame);
       const middle = document.elementFromPoint(window.innerWidth * 0.6, window.innerHeight / 2);
-      if (middle?.closest("[data-row]")) blankSince = performance.now();
-      longest = Math.max(longest, performance.now() - blankSince);
-      frames++;
+      blank = middle?.closest("[data-row]") ? 0 : blank + 1;
+      longest = Math.max(longest, blank);
     }
-    return { frames, longest, total, rows: document.querySelectorAll("[data-row]").length };
+    return { longest, total, rows: document.querySelectorAll("[data-row]").length };
   });
   expect(seen.total).toBeGreaterThan(FILES * 2 * CHANGED * 20);
-  expect(seen.rows).toBeLessThan(500);
-  expect(seen.frames).toBeGreaterThan(10);
-  expect(seen.longest).toBeLessThan(BLANK_MS);
+  expect(seen.rows).toBeLessThan(ROWS);
+  expect(seen.longest).toBeLessThan(BLANK_FRAMES);
   expect(faults()).toEqual([]);
   await close();
 });

@@ -2,30 +2,45 @@ import { beforeAll, expect } from "bun:test";
 import { CHROMIUM } from "../helpers/browser.ts";
 import { FIRST, startDashboard } from "../helpers/dashboard.ts";
 import { needs } from "../helpers/needs.ts";
+import { until } from "../helpers/until.ts";
 
 const test = needs(...CHROMIUM);
 const svc = startDashboard();
 
-/** From the navigation to a field that can be typed into. */
-const INTERACTIVE_MS = 1_000;
+/** Requests before a field of the sign-in page can be typed into: the page, its style, its code, who is signed in. */
+const REQUESTS = 12;
+/** So long React keeps what stands for a part of a page that is not there yet (its `FALLBACK_THROTTLE_MS`). */
+const PAUSE_MS = 300;
 /** Compressed script of a first visit. */
 const SCRIPT_BYTES = 250_000;
-/** The best of some visits is what the page takes; the rest is what else the machine does. */
-const VISITS = 5;
 
 beforeAll(async () => {
   if (CHROMIUM[1]) await svc.api.call("POST", "/v1/projects", { body: { name: "Shop" } });
 });
 
-test("a first visit can type into the sign-in page within a second", async () => {
-  const took: number[] = [];
-  for (let visits = 0; visits < VISITS; visits++) {
-    const { page, close } = await svc.open("/login");
-    await page.getByLabel("E-mail").fill("a");
-    took.push(await page.evaluate(() => performance.now()));
-    await close();
-  }
-  expect(Math.min(...took)).toBeLessThan(INTERACTIVE_MS);
+test("a first visit can type into the sign-in page after few requests", async () => {
+  const { page, close } = await svc.open("/login");
+  await page.getByLabel("E-mail").fill("a");
+  const requests = await page.evaluate(() => performance.getEntriesByType("resource").length + 1);
+  expect(requests).toBeLessThanOrEqual(REQUESTS);
+  await close();
+});
+
+test("a page is shown as soon as its code is there: React's pauses of 300 ms are not among what it waits for", async () => {
+  const { page, close } = await svc.openAs(FIRST, "/assets/icon.svg");
+  // its clock stands; each look lets a millisecond pass, and however long the machine takes is not counted
+  await page.clock.install();
+  await page.clock.pauseAt(new Date(Date.now() + 60_000));
+  await page.goto(`${svc.api.url}/projects/shop/secrets`);
+  const heading = page.getByRole("heading", { name: "Secrets", exact: true });
+  let passed = 0;
+  await until("it is shown", async () => {
+    await page.clock.runFor(1);
+    passed++;
+    return passed > PAUSE_MS || (await heading.isVisible());
+  });
+  expect(passed).toBeLessThan(PAUSE_MS);
+  await close();
 });
 
 test.each([

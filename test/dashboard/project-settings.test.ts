@@ -3,6 +3,7 @@ import { CHROMIUM } from "../helpers/browser.ts";
 import { FIRST, startDashboard } from "../helpers/dashboard.ts";
 import { needs } from "../helpers/needs.ts";
 import { Remote } from "../helpers/remote.ts";
+import { until } from "../helpers/until.ts";
 
 const test = needs(...CHROMIUM);
 const svc = startDashboard();
@@ -58,8 +59,8 @@ test("the repository's address and credential are changed, and the credential is
   await address.and(page.locator("[aria-invalid=true]")).waitFor();
   await address.fill(other.url);
   await page.getByRole("button", { name: "Change the address" }).click();
+  await until("it is changed", async () => (await read("remote")).repo_url === other.url);
   await page.locator("[aria-invalid=true]").waitFor({ state: "detached" });
-  expect((await read("remote")).repo_url).toBe(other.url);
   await page.getByLabel("Token, password or private key").fill("very-secret-token");
   await page.getByRole("button", { name: "Store the credential" }).click();
   await page.getByText("Stored; it replaces the one before").waitFor();
