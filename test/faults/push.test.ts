@@ -28,7 +28,7 @@ type Step = (typeof STEPS)[number];
 const VICTIMS = ["server", "git", "client"] as const;
 
 /** Pushes that are killed at a random time. */
-const RUNS = share(20, 2000);
+const RUNS = share(10, 2000);
 
 const MAIN = "refs/heads/main";
 const NEW = "refs/heads/new";
