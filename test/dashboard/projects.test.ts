@@ -1,6 +1,6 @@
 import { afterAll, expect } from "bun:test";
 import type { Page } from "playwright-core";
-import { CHROMIUM } from "../helpers/browser.ts";
+import { CHROMIUM, untilCount } from "../helpers/browser.ts";
 import { FIRST, startDashboard } from "../helpers/dashboard.ts";
 import { needs } from "../helpers/needs.ts";
 import { Remote } from "../helpers/remote.ts";
@@ -102,7 +102,7 @@ test("what cannot be is refused beside its field, and nothing is stored", async 
     await make(page);
     const field = page.getByLabel(label).and(page.locator("[aria-invalid=true]"));
     await field.waitFor();
-    expect(await page.locator("[aria-invalid=true]").count()).toBe(1);
+    await untilCount(page.locator("[aria-invalid=true]"), 1);
     const notes = (await field.getAttribute("aria-describedby"))?.split(" ") ?? [];
     expect(await page.locator(`[id="${notes.at(-1)}"]`).textContent()).toMatch(words);
   }
@@ -138,7 +138,7 @@ test("projects are found by their words, and by their account", async () => {
   const { page, faults, close } = await svc.openAs(email, "/");
   await page.getByLabel("Find a project").fill("SHOP back");
   await page.getByRole("link", { name: "Shop front" }).waitFor({ state: "detached" });
-  expect(await page.getByRole("main").getByRole("listitem").count()).toBe(1);
+  await untilCount(page.getByRole("main").getByRole("listitem"), 1);
   await page.getByLabel("Find a project").fill("none like this");
   await page.getByText("No project here is called like that.").waitFor();
   expect(faults()).toEqual([]);

@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, expect } from "bun:test";
-import { barriers, CHROMIUM, overflow, PHONE } from "../helpers/browser.ts";
+import { barriers, CHROMIUM, overflow, PHONE, untilCount } from "../helpers/browser.ts";
 import { signedIn } from "../helpers/cookie-browser.ts";
 import { FIRST, startDashboard } from "../helpers/dashboard.ts";
 import { holdsNothing, named } from "../helpers/hostile-page.ts";
 import { HOSTILE_TEXTS } from "../helpers/hostile-text.ts";
 import { needs } from "../helpers/needs.ts";
 import { Remote } from "../helpers/remote.ts";
+import { until } from "../helpers/until.ts";
 
 const test = needs(...CHROMIUM);
 const svc = startDashboard();
@@ -101,7 +102,7 @@ test("a merge waits for the approval of somebody else, on what is there now", as
   const [a, b] = [first.page, second.page];
   const merge = a.getByRole("button", { name: "Merge", exact: true });
   await a.getByRole("heading", { name: "It needs one more approval" }).waitFor();
-  expect(await merge.isDisabled()).toBe(true);
+  await until("it cannot be pressed", () => merge.isDisabled());
   await a.getByText("You have opened it yourself").waitFor();
   await b.getByRole("button", { name: "Approve" }).click();
   await b.getByRole("button", { name: "Take back my approval" }).waitFor();
@@ -109,7 +110,7 @@ test("a merge waits for the approval of somebody else, on what is there now", as
   remote.commit("approved", { "b.ts": "new\n" });
   await a.reload();
   await a.getByText("on an earlier commit: counts no more").waitFor();
-  expect(await merge.isDisabled()).toBe(true);
+  await until("it cannot be pressed", () => merge.isDisabled());
   await b.reload();
   await b.getByRole("button", { name: "Approve" }).click();
   await a.getByRole("heading", { name: "It can be merged" }).waitFor();
@@ -139,7 +140,7 @@ test("commits are listed with all that they say, and white space is left out whe
   await page.locator("[data-line]").first().waitFor();
   await page.goto(`${svc.api.url}${pages}?q=in+commits`);
   await page.getByRole("link", { name: "Change in commits" }).waitFor();
-  expect(await page.getByRole("main").getByRole("listitem").filter({ hasText: "#" }).count()).toBe(1);
+  await untilCount(page.getByRole("main").getByRole("listitem").filter({ hasText: "#" }), 1);
   expect(faults()).toEqual([]);
   await close();
 });

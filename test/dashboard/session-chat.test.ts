@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect } from "bun:test";
 import type { Page } from "playwright-core";
-import { barriers, CHROMIUM, DESKTOP, overflow, PHONE } from "../helpers/browser.ts";
+import { barriers, CHROMIUM, DESKTOP, overflow, PHONE, untilCount } from "../helpers/browser.ts";
 import type { ScriptedRuntime } from "../helpers/conversation.ts";
 import { needs } from "../helpers/needs.ts";
 import { type SessionPages, startSessionPages } from "../helpers/session-pages.ts";
@@ -149,7 +149,7 @@ test("what the agent does is aborted by Escape and by the button", async () => {
     else await page.getByRole("button", { name: "Abort" }).click();
     await page.getByRole("button", { name: "Abort" }).waitFor({ state: "detached" });
   }
-  expect(await chat.getByText("The agent's run was aborted.").count()).toBe(2);
+  await untilCount(chat.getByText("The agent's run was aborted."), 2);
   await close();
 });
 
@@ -175,8 +175,8 @@ test("a cut connection is made again, and what was missed is caught up with, onc
   await chat.getByText("Before after.").waitFor();
   await page.getByText("Connecting again").waitFor({ state: "detached" });
   await page.getByRole("button", { name: "Abort" }).waitFor({ state: "detached" });
-  expect(await chat.getByText("Before").count()).toBe(1);
-  expect(await chat.getByRole("article", { name: "Asked" }).count()).toBe(1);
+  await untilCount(chat.getByText("Before"), 1);
+  await untilCount(chat.getByRole("article", { name: "Asked" }), 1);
   expect(faults()).toEqual([]);
   await close();
 });
@@ -212,7 +212,7 @@ test("an answer that is cut off, tried again or fails is marked, also when the p
   });
   await say("fail");
   await chat.getByText("The agent's run failed: No U+202Ecredit left").waitFor();
-  expect(await chat.getByText("The model does not answer (overloaded). Try 3").count()).toBe(1);
+  await untilCount(chat.getByText("The model does not answer (overloaded). Try 3"), 1);
   runtime.onPrompt((run) => {
     run.begin();
     run.part().more("Half an");

@@ -1,7 +1,7 @@
 import { expect } from "bun:test";
 import type { Page } from "playwright-core";
 import { askServer } from "../../src/admin/socket.ts";
-import { barriers, CHROMIUM, overflow, PHONE } from "../helpers/browser.ts";
+import { barriers, CHROMIUM, overflow, PHONE, untilCount } from "../helpers/browser.ts";
 import { openBrowser, PASSWORD } from "../helpers/cookie-browser.ts";
 import { FIRST, startDashboard } from "../helpers/dashboard.ts";
 import { needs } from "../helpers/needs.ts";
@@ -33,7 +33,7 @@ test("the first user comes in by the link that the server printed, which then is
   expect(await signInStatus("ada@example.com", PASSWORD)).toBe(200);
   await page.goto(svc.api.url + path);
   await page.getByText("svc-api admin link --email").waitFor();
-  expect(await page.getByRole("link", { name: "Go to your projects" }).count()).toBe(1);
+  await untilCount(page.getByRole("link", { name: "Go to your projects" }), 1);
   expect(faults()).toEqual([]);
   await close();
 });

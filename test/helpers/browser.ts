@@ -1,7 +1,8 @@
 import { readFileSync } from "node:fs";
-import { type Browser, chromium, type Page } from "playwright-core";
+import { type Browser, chromium, type Locator, type Page } from "playwright-core";
 import type { Api } from "./api.ts";
 import { openBrowser, signedIn } from "./cookie-browser.ts";
+import { until } from "./until.ts";
 
 /** The first is the same browser without its windows, and starts in half the time. */
 const PROGRAMS = ["chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"];
@@ -112,6 +113,11 @@ async function isSignedIn(api: Api, cookie: string): Promise<boolean> {
   if (cookie === "") return false;
   const headers = { Cookie: cookie };
   return (await openBrowser(api).call("GET", "/v1/auth/session", { headers })).body.signed_in;
+}
+
+/** Waits until there are so many of something: what a page shows beside them may come from another request. */
+export async function untilCount(found: Locator, count: number): Promise<void> {
+  await until(`there are ${count} of ${found}`, async () => (await found.count()) === count);
 }
 
 /** What axe finds against WCAG 2.2 AA that is serious or critical, a line each: the rule, and where. */
