@@ -15,8 +15,8 @@ import { seedOfCommit } from "./test/seed.ts";
 /** A file of tests may have a browser, or several servers. */
 const MEMORY_PER_JOB = 3 * 1024 ** 3;
 const MAX_AT_ONCE = 4;
-/** A file waits for nearly half of its time, for what it has started or for a time to pass: another uses that. */
-const JOBS_PER_CORE = 2;
+/** A file waits for about a third of its time, for what it has started or for a time to pass: another uses that. */
+const JOBS_PER_CORE = 1.5;
 
 // Not `process.exit` when all went well: it would cut off what a slow reader has not read yet.
 try {

@@ -278,7 +278,9 @@ describe("kubernetes", () => {
       };
       const abort = new AbortController();
       const cut = failing.start(spec, watchOf(), abort.signal).catch(() => {});
-      while (cluster.objects(kind).length === 0) await Bun.sleep(1);
+      const isMade = async () =>
+        (await leftovers(cluster, options.installation, spec.sessionId)).includes(kind);
+      while (!(await isMade())) await Bun.sleep(1);
       abort.abort();
       await cut;
       cluster.fault = () => null;

@@ -94,9 +94,16 @@ export function Changes({ where, cr, threads }: Props) {
     list.current?.goTo(file);
   }, [files, asked]);
 
+  // where a key has gone to counts before the page has scrolled there: the next key may come earlier
+  const going = useRef<number>(null);
+  useEffect(() => {
+    if (current) going.current = null;
+  }, [current]);
   const step = (by: number) => {
-    const next = files?.[(current?.index ?? 0) + by];
-    if (next) list.current?.goTo(next);
+    const next = files?.[(going.current ?? current?.index ?? 0) + by];
+    if (!next) return;
+    going.current = next.index;
+    list.current?.goTo(next);
   };
   const onKeyDown = (event: KeyboardEvent<HTMLElement>) => {
     if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
