@@ -7,8 +7,8 @@ import { type Needs, needsOf } from "./needs.ts";
 
 /** Suites that run a second time, as they are, against `dist/`: a compiled binary is not the same program. */
 const ALSO_BINARIES = [
-  ...["auth", "git-http", "listener", "manifest", "server"].map((name) => `test/api/${name}.`),
-  ...["commands", "ship", "streams", "terminal"].map((name) => `test/cli/${name}.`),
+  ...["auth", "git-http", "listener", "server"].map((name) => `test/api/${name}.`),
+  ...["commands", "streams", "terminal"].map((name) => `test/cli/${name}.`),
   ...["behaviour", "boot", "entrypoint", "gate"].map((name) => `test/daemon/${name}.`),
   "test/sandboxes/docker/session.",
 ];

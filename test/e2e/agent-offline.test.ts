@@ -9,6 +9,7 @@ import { LEFT_ALONE } from "../helpers/halting.ts";
 import { startModelFor } from "../helpers/model-place.ts";
 import { needs } from "../helpers/needs.ts";
 import { allProcesses, killFound } from "../helpers/processes.ts";
+import { sample } from "../helpers/random.ts";
 import { Remote } from "../helpers/remote.ts";
 import { RUNTIME, RUNTIME_NAME, runtimeEnvironment } from "../helpers/runtime.ts";
 import { until } from "../helpers/until.ts";
@@ -25,7 +26,7 @@ if (INSIDE === undefined) {
   const test = needs(isBuilt ? missing : "dist/svc-agent (npm run build)", canUnshare);
 
   // nothing but loopback answers there, so whoever would ask the internet for something fails or waits
-  test.each([["local"], ["docker"]])(
+  test.each(sample(1, [["local"], ["docker"]]))(
     "the real agent runtime works offline, in a sandbox of %s",
     async (provider) => {
       const { TEST_DOCKER_HOST: _outside, ...environment } = process.env;

@@ -5,6 +5,7 @@ import { APP_PROGRAM, type AppBench, benchApps, entryOf, NODE_INSIDE } from "../
 import { needs } from "../helpers/needs.ts";
 import { POSTGRES } from "../helpers/postgres.ts";
 import { killAll } from "../helpers/processes.ts";
+import { sample } from "../helpers/random.ts";
 import { type SessionServer, startSessionServer } from "../helpers/session-server.ts";
 import { until } from "../helpers/until.ts";
 
@@ -58,7 +59,7 @@ async function settles(commit: string, says: string): Promise<void> {
   expect(deployments.filter(({ state }) => ["building", "starting", "live"].includes(state))).toHaveLength(1);
 }
 
-test.each(STEPS.map((step) => [step] as const))(
+test.each(sample(5, STEPS).map((step) => [step] as const))(
   "the server is killed at %s of a deployment: it is live all the same, once",
   async (step) => {
     const commit = await haltedAt(step);
@@ -68,7 +69,7 @@ test.each(STEPS.map((step) => [step] as const))(
   },
 );
 
-test.each(ALIVE.map((step) => [step] as const))(
+test.each(sample(2, ALIVE).map((step) => [step] as const))(
   "the sandbox of a deployment is killed at %s: it has failed and says how, and the one before serves on",
   async (step) => {
     const { app: before } = await bench.get();

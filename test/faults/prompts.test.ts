@@ -6,7 +6,7 @@ import { PROMPT_STEPS, type PromptStep } from "../../src/deps.ts";
 import { needs } from "../helpers/needs.ts";
 import { POSTGRES } from "../helpers/postgres.ts";
 import { killAll, killIfThere } from "../helpers/processes.ts";
-import { generator, SEED } from "../helpers/random.ts";
+import { generator, SEED, sample } from "../helpers/random.ts";
 import { type SessionServer, startSessionServer } from "../helpers/session-server.ts";
 import { until } from "../helpers/until.ts";
 
@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => server?.stop());
 
-test.each(PROMPT_STEPS.map((step) => [step] as const))(
+test.each(sample(2, PROMPT_STEPS).map((step) => [step] as const))(
   "the server is killed at %s: every prompt is answered all the same, and given once",
   async (step) => {
     const id = await haltedAt(step, "one");

@@ -16,7 +16,7 @@ import {
   type PushPlace,
   startPushBench,
 } from "../helpers/push-bench.ts";
-import { share } from "../helpers/random.ts";
+import { sample, share } from "../helpers/random.ts";
 import { until } from "../helpers/until.ts";
 
 const test = needs("a real Postgres", POSTGRES && process.platform === "linux");
@@ -61,7 +61,7 @@ const rows = KINDS.flatMap((kind) =>
   ),
 ).map((row, index) => [...row, index % 2 === 0] as const);
 
-test.each(rows)(
+test.each(sample(18, rows))(
   "%s repository, %s: the %s is killed (atomic: %p), and all agree",
   async (kind, step, victim, atomic) => {
     const place = bench.places[kind];
@@ -108,7 +108,7 @@ const HOW = {
   full: "out of disk",
 } as const;
 
-test.each(DYING.map(([kind, verb, how, says]) => [kind, verb, HOW[how], says, how] as const))(
+test.each(sample(9, DYING).map(([kind, verb, how, says]) => [kind, verb, HOW[how], says, how] as const))(
   "%s repository: git %s is %s, which the client hears as %p, and all agree",
   async (kind, verb, _, says, how) => {
     const place = bench.places[kind];

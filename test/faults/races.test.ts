@@ -14,6 +14,7 @@ import {
 } from "../helpers/api.ts";
 import { needs } from "../helpers/needs.ts";
 import { createDatabase, createEmptyDatabase, POSTGRES, type TestDatabase } from "../helpers/postgres.ts";
+import { sample } from "../helpers/random.ts";
 import { Remote } from "../helpers/remote.ts";
 
 const test = needs("a real Postgres", POSTGRES);
@@ -169,7 +170,7 @@ test("processes that start together on an empty database all start", async () =>
 
 const rows = MERGE_STEPS.flatMap((step) => [[step, false] as const, [step, true] as const]);
 
-test.each(rows)(
+test.each(sample(4, rows))(
   "the database goes away after %s (diverged: %p): rows and repository agree afterwards",
   async (step, diverged) => {
     const remote = makeRemote();

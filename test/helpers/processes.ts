@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 
-/** A process of this machine, as /proc tells. */
+/** A process of this machine, as /proc tells; its command line and its environment are read when they are asked for. */
 export interface ProcessOf {
   pid: number;
   parent: number;
@@ -15,7 +15,16 @@ export function allProcesses(): ProcessOf[] {
     const stat = read(`/proc/${pid}/stat`);
     const [state = "X", parent = ""] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
     if (state === "X" || (state === "Z" && threadsOf(pid) < 2)) return [];
-    return { pid, parent: Number(parent), command: commandOf(pid), environment: environmentOf(pid) };
+    return {
+      pid,
+      parent: Number(parent),
+      get command() {
+        return commandOf(pid);
+      },
+      get environment() {
+        return environmentOf(pid);
+      },
+    };
   });
 }
 

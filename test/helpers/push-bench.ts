@@ -131,7 +131,8 @@ export async function startPushBench(limits: Record<string, number> = {}): Promi
     const living = new Set(descendantsOf(server.pid()).map(({ pid }) => pid));
     const home = `HOME=${join(dataDir, "git", "home")}`;
     return allProcesses()
-      .filter(({ pid, environment }) => environment.includes(home) && !living.has(pid))
+      .filter(({ pid }) => !living.has(pid))
+      .filter(({ environment }) => environment.includes(home))
       .map(({ pid, command }) => `${pid} ${command}`);
   }
 

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { generator } from "./random.ts";
+import { generator, sample, share } from "./random.ts";
 
 test("the same seed draws the same numbers, another others, all of them below the bound", () => {
   const drawn = (seed: number) => {
@@ -9,4 +9,13 @@ test("the same seed draws the same numbers, another others, all of them below th
   expect(drawn(1)).toEqual(drawn(1));
   expect(drawn(1)).not.toEqual(drawn(2));
   expect(new Set(drawn(1))).toEqual(new Set([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]));
+});
+
+test("a sample has rows of the table, each once and in its order, and in a full run all of them", () => {
+  const rows = Array.from({ length: 50 }, (_, index) => index);
+  for (const usual of [0, 1, 7, 49, 50, 60]) {
+    const drawn = sample(usual, rows);
+    expect(drawn).toHaveLength(Math.min(share(usual, rows.length), rows.length));
+    expect(drawn).toEqual(rows.filter((row) => drawn.includes(row)));
+  }
 });

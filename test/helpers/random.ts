@@ -24,3 +24,14 @@ export function generator(seed: number): Random {
     return ((mixed ^ (mixed >>> 14)) >>> 0) % below;
   };
 }
+
+/** Rows of a table of faults: as many as are usual, drawn by the seed and in their order, or all in `npm test -- --full`. */
+export function sample<Row>(usual: number, rows: readonly Row[]): Row[] {
+  const draw = generator(SEED);
+  let wanted = Math.min(share(usual, rows.length), rows.length);
+  return rows.filter((_, index) => {
+    const isTaken = draw(rows.length - index) < wanted;
+    if (isTaken) wanted--;
+    return isTaken;
+  });
+}
