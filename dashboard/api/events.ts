@@ -1,6 +1,7 @@
 import { type QueryClient, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef } from "react";
 import { parseJson, textField } from "../../src/contract/json.ts";
+import { RECENT_MAX_S } from "../../src/contract/limits.ts";
 import { readEvents } from "../../src/contract/sse.ts";
 import { open } from "./call.ts";
 import { ApiFailure } from "./failure.ts";
@@ -8,6 +9,8 @@ import { path } from "./path.ts";
 import { projectsChanged } from "./project.ts";
 import { useShown } from "./shown.ts";
 
+/** Seconds for which what a page read earlier may be shown without being asked for again. */
+const SHOWN_BEFORE_S = 10;
 /** Between two tries to listen again: doubled each time. */
 const PAUSE_MS = 500;
 const PAUSE_MAX_MS = 15_000;
@@ -20,19 +23,24 @@ export function useProjectEvents(projectId: string): void {
   const queries = useQueryClient();
   const isShown = useShown();
   const last = useRef("");
+  const begun = useRef(performance.now());
   useEffect(() => {
     if (!isShown) return;
     const ended = new AbortController();
-    void follow(queries, projectId, last, ended.signal);
+    void follow(queries, projectId, { last, begun: begun.current }, ended.signal);
     return () => ended.abort();
   }, [queries, projectId, isShown]);
 }
 
-/** @param last the id of the event that was heard last, also by an earlier stream */
+/**
+ * @param last the id of the event that was heard last, also by an earlier stream
+ * @param begun when the page began to read, as `performance.now()`: the first stream begins with the events since then,
+ *   as one may come between an answer and the stream
+ */
 async function follow(
   queries: QueryClient,
   projectId: string,
-  last: { current: string },
+  { last, begun }: { last: { current: string }; begun: number },
   signal: AbortSignal,
 ): Promise<void> {
   let pause = PAUSE_MS;
@@ -42,7 +50,9 @@ async function follow(
         Accept: "text/event-stream",
         ...(last.current !== "" && { "Last-Event-ID": last.current }),
       };
-      const response = await open(path`/projects/${projectId}/events`, headers, signal);
+      const recent = Math.ceil((performance.now() - begun) / 1000) + SHOWN_BEFORE_S;
+      const stream = path`/projects/${projectId}/events`;
+      const response = await open(`${stream}?recent=${Math.min(recent, RECENT_MAX_S)}`, headers, signal);
       if (!response.body) return;
       for await (const { id, type, data } of readEvents(chunksOf(response.body))) {
         if (id !== "") last.current = id;

@@ -47,3 +47,5 @@ export const SECRET_MAX_BYTES = 64 * 1024;
 /** NIST SP 800-63B: at least 8 characters, no rules of composition; the upper bound keeps hashing cheap. */
 export const PASSWORD_MIN = 8;
 export const PASSWORD_MAX = 256;
+/** Seconds: a stream of events can begin that far back. A page that takes longer to load is loaded again. */
+export const RECENT_MAX_S = 600;

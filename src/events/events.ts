@@ -4,16 +4,16 @@ import type { Changes } from "../changes.ts";
 import { parseJson, textField } from "../contract/json.ts";
 import { EVENTS_CHANNEL } from "./announce.ts";
 import { Feed, type Reader } from "./feed.ts";
-import { readHeads } from "./read.ts";
+import { readHeads, readSeqBefore } from "./read.ts";
 import { trimEvents } from "./trim.ts";
 
 /** Those who follow projects' events in this process, whichever server makes the changes. */
 export interface Events {
   /**
-   * Tells a reader what happens in a project, until it is gone: first what came after the event `after`, if that is
-   * given. Resolves when the reader has caught up.
+   * Tells a reader what happens in a project, until it is gone: first what came after the event `after`, or in the last
+   * `recent` seconds, if one of them is given. Resolves when the reader has caught up.
    */
-  follow(projectId: string, after: number | null, reader: Reader): Promise<void>;
+  follow(projectId: string, from: { after?: number; recent?: number }, reader: Reader): Promise<void>;
   /** Ends all readers. */
   close(): Promise<void>;
 }
@@ -36,7 +36,7 @@ export function openEvents(
   const trims = setInterval(() => void tried(() => trimEvents(db)), TRIM_MS);
 
   return {
-    async follow(projectId, after, reader) {
+    async follow(projectId, { after, recent }, reader) {
       const feed = feeds.get(projectId) ?? new Feed(db, projectId);
       feeds.set(projectId, feed);
       const leave = () => {
@@ -45,7 +45,8 @@ export function openEvents(
       };
       reader.gone.addEventListener("abort", leave);
       try {
-        await feed.join(reader, after);
+        const begin = recent === undefined ? null : await readSeqBefore(db, projectId, recent);
+        await feed.join(reader, after ?? begin);
       } finally {
         if (reader.gone.aborted) leave();
       }

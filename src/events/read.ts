@@ -1,4 +1,4 @@
-import { and, asc, eq, gt, inArray } from "drizzle-orm";
+import { and, asc, eq, gt, inArray, min, sql } from "drizzle-orm";
 import type { Db } from "../../db/client.ts";
 import { projectEventHeads, projectEvents } from "../../db/schema/index.ts";
 import type { ProjectEvent } from "../contract/event.ts";
@@ -33,6 +33,16 @@ export async function readEventsAfter(
     .limit(BATCH);
   const [first] = rows;
   return first ? { head: first.head, events: rows.flatMap(({ row }) => (row ? toNumbered(row) : [])) } : null;
+}
+
+/** The number before the first event of the last so many seconds; null when there was none. */
+export async function readSeqBefore(db: Db, projectId: string, seconds: number): Promise<number | null> {
+  const since = sql`clock_timestamp() - make_interval(secs => ${seconds}::int)`;
+  const [recent] = await db
+    .select({ first: min(projectEvents.seq) })
+    .from(projectEvents)
+    .where(and(eq(projectEvents.projectId, projectId), gt(projectEvents.at, since)));
+  return recent?.first == null ? null : recent.first - 1;
 }
 
 /** The numbers of the last events of some projects; one that is gone is not among them. */

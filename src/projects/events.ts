@@ -15,14 +15,15 @@ const WAITING_MAX = 256 * 1024;
 const DRAIN_MS = 30_000;
 
 /**
- * What happens in a project, as server-sent events (contract: `ProjectEvent`): first `ready`, or, where the stream goes
- * on after `lastEventId`, all that came since; then every change, until the caller may not read the project any more.
+ * The changes of a project, as server-sent events (contract: `ProjectEvent`): first `ready`, and all that came after
+ * `lastEventId` or in the last `recent` seconds, where one of them is given; then every change, until the caller may not
+ * read the project any more.
  * @param again finds out whether the caller still may @throws SvcError when not
  */
 export function streamProjectEvents(
   { events, log }: Pick<Deps, "events" | "log">,
   { projectId }: Pick<ProjectRow, "projectId">,
-  lastEventId: string | undefined,
+  { lastEventId, recent }: { lastEventId?: string | undefined; recent?: number | undefined },
   again: () => Promise<unknown>,
   { heartbeatMs = HEARTBEAT_MS, checkMs = CHECK_MS } = {},
 ): ReadableStream<Uint8Array> {
@@ -51,7 +52,9 @@ export function streamProjectEvents(
     clearInterval(heartbeats);
     clearInterval(checks);
   });
-  events.follow(projectId, readId(lastEventId), reader).catch((error: unknown) => {
+  const after = readId(lastEventId);
+  const from = after !== null ? { after } : recent !== undefined ? { recent } : {};
+  events.follow(projectId, from, reader).catch((error: unknown) => {
     log.warn({ project: projectId, err: error }, "a stream of events could not begin");
     outlet.end();
   });

@@ -3,6 +3,7 @@ import { Elysia } from "elysia";
 import { guard } from "../auth/guard.ts";
 import { mintedProjectToken, mintProjectTokenBody, projectToken } from "../contract/account.ts";
 import { agent } from "../contract/agent.ts";
+import { RECENT_MAX_S } from "../contract/limits.ts";
 import {
   createProjectBody,
   editProjectBody,
@@ -53,14 +54,23 @@ export const projectRoutes = (deps: Deps) =>
     .get(
       "/:projectId/events",
       ({ project, again, query, headers }) => {
-        const after = headers["last-event-id"] ?? query.after;
-        return new Response(streamProjectEvents(deps, project, after, again), {
+        const from = { lastEventId: headers["last-event-id"] ?? query.after, recent: query.recent };
+        return new Response(streamProjectEvents(deps, project, from, again), {
           headers: { "Content-Type": "text/event-stream; charset=utf-8", "Cache-Control": "no-store" },
         });
       },
       {
         project: "write",
-        query: Type.Object({ after: Type.Optional(Type.String({ pattern: "^[0-9]{1,15}$" })) }),
+        query: Type.Object({
+          after: Type.Optional(Type.String({ pattern: "^[0-9]{1,15}$" })),
+          recent: Type.Optional(
+            Type.Integer({
+              minimum: 1,
+              maximum: RECENT_MAX_S,
+              description: "Seconds: without Last-Event-ID, begins with the events of that time",
+            }),
+          ),
+        }),
         detail: { responses: { 200: { description: "Server-sent events" } } },
       },
     )

@@ -95,6 +95,26 @@ test("a line is talked about, on two screens at once", async () => {
   await second.close();
 });
 
+test("what is said between the page's first look and its stream of events is shown all the same", async () => {
+  const number = await propose("between");
+  const begins = Promise.withResolvers<void>();
+  const { page, faults, close } = await svc.openAs(FIRST, `${pages}`);
+  await page.route("**/events?*", async (route) => {
+    await begins.promise;
+    await route.continue();
+  });
+  await page.goto(`${svc.api.url}${pages}/${number}`);
+  await page.getByText("Change in between").first().waitFor();
+  const said = await svc.api.call("POST", `${api}/${number}/comments`, {
+    body: { body: "Said in between." },
+  });
+  expect(said.status).toBe(201);
+  begins.resolve();
+  await page.getByText("Said in between.").waitFor();
+  expect(faults()).toEqual([]);
+  await close();
+});
+
 test("a merge waits for the approval of somebody else, on what is there now", async () => {
   const number = await propose("approved");
   const first = await svc.openAs(FIRST, `${pages}/${number}`);

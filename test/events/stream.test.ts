@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { eq } from "drizzle-orm";
+import { eq, sql } from "drizzle-orm";
 import pino from "pino";
 import type { Database } from "../../db/client.ts";
 import { projectEvents, projects } from "../../db/schema/index.ts";
@@ -40,7 +40,7 @@ const tell = (projectId: string, ...ids: string[]) =>
   database.db.transaction((tx) => announce(tx, projectId, ...ids.map(branch)));
 const allowed = async () => {};
 const open = (projectId: string, after?: string, again = allowed, pace = {}) =>
-  streamProjectEvents({ events, log }, { projectId }, after, again, pace);
+  streamProjectEvents({ events, log }, { projectId }, { lastEventId: after }, again, pace);
 const follow = (...given: Parameters<typeof open>) => readStream(open(...given));
 const said = ({ told }: ReturnType<typeof readStream>) =>
   told.map(({ id, event }) => `${id} ${event.type} ${"seq" in event ? event.seq : event.id}`);
@@ -62,6 +62,29 @@ test("a stream begins where the project is, and goes on after what was heard las
   await two.hears("what is new", ({ id }) => id === "e");
   expect(said(two)).toEqual(["4 ready 6", "5 branch c", "6 branch d", "7 branch e"]);
   await two.close();
+});
+
+test("a stream begins with the events of the last seconds, where it is asked to", async () => {
+  const projectId = await insertProject(database.db);
+  await tell(projectId, "old");
+  await database.db
+    .update(projectEvents)
+    .set({ at: sql`clock_timestamp() - interval '61 seconds'` })
+    .where(eq(projectEvents.projectId, projectId));
+  const recent = (from: { lastEventId?: string; recent: number }) =>
+    readStream(streamProjectEvents({ events, log }, { projectId }, from, allowed));
+  const none = recent({ recent: 60 });
+  await until("it begins", () => none.told.length > 0);
+  await tell(projectId, "a", "b");
+  const some = recent({ recent: 60 });
+  const after = recent({ lastEventId: "3", recent: 60 });
+  for (const stream of [none, some, after]) {
+    await stream.hears("the last", ({ id }) => id === "b");
+    await stream.close();
+  }
+  expect(said(none)).toEqual(["2 ready 2", "3 branch a", "4 branch b"]);
+  expect(said(some)).toEqual(["2 ready 4", "3 branch a", "4 branch b"]);
+  expect(said(after)).toEqual(["3 ready 4", "4 branch b"]);
 });
 
 test(`cut anywhere and gone on with, a stream tells each event once and in order, while others are told (seed ${SEED})`, async () => {
