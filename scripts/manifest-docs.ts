@@ -35,6 +35,8 @@ function schemaOf(shape: Shape): Schema {
       return { description, ...schemaOfTable(shape) };
     case "list":
       return { description, type: "array", maxItems: shape.itemsMax, items: schemaOf(shape.item) };
+    case "values":
+      return { description, type: "array", maxItems: shape.valuesMax, items: shape.kind.schema };
     case "names":
       return { description, type: "array", maxItems: shape.namesMax, items: kinds.secretName.schema };
     case "variables":
@@ -99,6 +101,7 @@ function flatten({ fields }: TableShape): [string, Shape][] {
 
 function kindOf(shape: Shape): string {
   if (shape.is === "names") return `a list of names, at most ${shape.namesMax}`;
+  if (shape.is === "values") return `a list, at most ${shape.valuesMax}: ${shape.kind.says}`;
   if (shape.is === "variables") return `a table of names and strings, at most ${shape.variablesMax}`;
   if (shape.is !== "value") throw new Error(`a ${shape.is} has no row`);
   return shape.kind.says;

@@ -21,12 +21,15 @@ export const CR_FIELDS = [
   "base_commit_sha",
   "origin_session_id",
   "created_by",
+  "author",
   "opened_by_agent",
   "merged_at",
   "merged_by",
+  "merger",
   "merge_commit_sha",
   "closed_at",
   "closed_by",
+  "closer",
   "metadata",
   "created_at",
   "updated_at",
@@ -201,10 +204,15 @@ export const merge = spec({
   path: ["cr", "merge"],
   summary: "Merge an open change request",
   about: [
-    "Fast-forward when the base branch has not moved, else a merge commit. Nothing happens when there are conflicts: they are listed, with how to resolve them.",
+    "Fast-forward when the base branch has not moved, else a merge commit. Nothing happens when there are conflicts: they are listed, with how to resolve them. What is merged is the head commit that is printed first; when another one was pushed meanwhile, nothing is.",
   ],
   args: [CR],
   flags: {
+    "match-head": {
+      kind: "string",
+      value: "sha",
+      summary: "The full id of the head commit that you have looked at; any other is refused",
+    },
     message: {
       kind: "string",
       value: "text",
@@ -215,6 +223,7 @@ export const merge = spec({
   fields: MERGE_FIELDS,
   examples: [
     ["svc cr merge 3", "Merge it"],
+    ['svc cr merge 3 --match-head "$HEAD"', "Only the commit that you have looked at"],
     ['svc cr merge 3 --message "Release 2" --jq .merge.merge_commit_sha', "Print the merge commit"],
   ],
 });

@@ -9,6 +9,7 @@ export const PROJECT_FIELDS = [
   "repo_url",
   "git_url",
   "default_branch",
+  "protected_branches",
   "managed",
   "manifest_path",
   "created_at",

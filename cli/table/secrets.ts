@@ -1,7 +1,13 @@
 import type { Secret } from "../../src/contract/secret.ts";
 import { bind, type Group, spec } from "../spec.ts";
 
-const SECRET_FIELDS = ["name", "created_at", "updated_at"] as const satisfies readonly (keyof Secret)[];
+const SECRET_FIELDS = [
+  "name",
+  "for",
+  "set_by",
+  "created_at",
+  "updated_at",
+] as const satisfies readonly (keyof Secret)[];
 
 export const ls = spec({
   path: ["secrets", "ls"],
@@ -25,14 +31,22 @@ export const set = spec({
   summary: "Set secrets, new or again",
   about: [
     "`NAME=-` reads the value from standard input, or asks for it on a terminal, so that it is in no history. Names are of A-Z, 0-9 and _; those that begin with SVC_ and those of the system itself are refused. Running sandboxes get a changed secret when they start again.",
+    "Without --for a new secret is for sessions and the builds of apps, and one that is set again keeps what it was for.",
   ],
   args: [{ name: "NAME=VALUE", summary: "A name and its value", required: true, many: true }],
-  flags: {},
+  flags: {
+    for: {
+      kind: "string",
+      value: "list",
+      summary: "Where it is injected, with commas: sessions, builds, apps, apps:<slug>, triggers:<slug>",
+    },
+  },
   fields: SECRET_FIELDS,
   examples: [
     ["svc secrets set API_KEY=-", "Asks for the value"],
     ["svc secrets set API_KEY=- < key.txt", "From a file"],
     ["svc secrets set REGION=eu STAGE=test", "Two at once"],
+    ["svc secrets set DATABASE_URL=- --for apps:shop", "Only for the app shop, and no session"],
   ],
 });
 

@@ -8,6 +8,7 @@ export const PROMPT_FIELDS = [
   "state",
   "error",
   "created_by",
+  "author",
   "created_at",
   "started_at",
   "ended_at",

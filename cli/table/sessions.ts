@@ -21,6 +21,7 @@ export const SESSION_FIELDS = [
   "sandbox_status",
   "saved",
   "created_by",
+  "author",
   "created_at",
   "updated_at",
   "last_active_at",

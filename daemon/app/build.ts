@@ -19,7 +19,7 @@ export async function build(
   const begun = performance.now();
   const child = children.start({
     ...asAgent(settings, ["sh", "-c", app.build]),
-    environment: appEnvironment(context),
+    environment: appEnvironment(context, "build"),
     directory: rootOf(context),
     isRuntime: true,
   });

@@ -37,17 +37,20 @@ export function portOf({ settings, app }: Pick<AppContext, "settings" | "app">):
 }
 
 /**
- * What the app's programs get: the project's secrets, the entry's own variables, and where to listen. Of svc's names only
- * those that say what is deployed: nothing that opens svc.
+ * The environment of the app's programs: the secrets that are for them, the entry's own variables, and where to listen. Of
+ * svc's names only those that say what is deployed: nothing that opens svc.
  */
-export function appEnvironment(context: Pick<AppContext, "settings" | "app">): Record<string, string> {
+export function appEnvironment(
+  context: Pick<AppContext, "settings" | "app">,
+  program: "build" | "app",
+): Record<string, string> {
   const { settings, app } = context;
   const inherited = Object.entries(settings.inherited).filter(
     ([name]) => !name.startsWith("SVC_") || name === PROCESS_MARK,
   );
   return {
     ...Object.fromEntries(inherited),
-    ...settings.secrets.env,
+    ...(program === "build" ? app.buildSecrets : settings.secrets.env),
     ...app.env,
     PATH: settings.inherited["PATH"] ?? "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
     HOME: settings.home,

@@ -111,7 +111,7 @@ export function superviseApp(context: AppContext, changed: Partial<AppLimits> = 
     state = "starting";
     const started = children.start({
       ...asAgent(settings, ["sh", "-c", app.run?.command ?? ""]),
-      environment: appEnvironment(context),
+      environment: appEnvironment(context, "app"),
       directory: rootOf(context),
       isRuntime: true,
     });

@@ -14,6 +14,7 @@ import {
 } from "drizzle-orm/pg-core";
 import { CR_STATUSES } from "../../src/contract/change-request.ts";
 import { accounts, users } from "./account.ts";
+import { actor } from "./actor.ts";
 import { projects } from "./project.ts";
 import { projectSessions } from "./session.ts";
 import { time } from "./time.ts";
@@ -45,11 +46,14 @@ export const changeRequests = pgTable(
     createdBy: uuid("created_by")
       .notNull()
       .references(() => users.userId),
+    createdActor: actor("created_actor"),
     mergedAt: time("merged_at"),
     mergedBy: uuid("merged_by").references(() => users.userId),
+    mergedActor: actor("merged_actor"),
     mergeCommitSha: text("merge_commit_sha"),
     closedAt: time("closed_at"),
     closedBy: uuid("closed_by").references(() => users.userId),
+    closedActor: actor("closed_actor"),
     /** Who opened it was an agent, and not the person for whom it acts. */
     openedByAgent: boolean("opened_by_agent").notNull().default(false),
     /** The number that the last comment got. */
@@ -96,6 +100,7 @@ export const mergeIntents = pgTable(
     mergedBy: uuid("merged_by")
       .notNull()
       .references(() => users.userId),
+    mergedActor: actor("merged_actor"),
     /** The merge commit's date. */
     intendedAt: time("intended_at").notNull(),
     /** Until then the push may be under way in a live process; past it, only an orphaned one can be. */

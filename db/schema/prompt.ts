@@ -2,6 +2,7 @@ import { sql } from "drizzle-orm";
 import { index, integer, pgEnum, pgTable, primaryKey, text, unique, uuid } from "drizzle-orm/pg-core";
 import { PROMPT_STATES } from "../../src/contract/prompt.ts";
 import { users } from "./account.ts";
+import { actor } from "./actor.ts";
 import { projectSessions } from "./session.ts";
 import { time } from "./time.ts";
 
@@ -25,6 +26,7 @@ export const sessionPrompts = pgTable(
     createdBy: uuid("created_by")
       .notNull()
       .references(() => users.userId),
+    createdActor: actor("created_actor"),
     createdAt: time("created_at").notNull().defaultNow(),
     /** When the sandbox had it; null before, also while it is being given. */
     startedAt: time("started_at"),

@@ -8,6 +8,7 @@ import {
   STOP_REASONS,
 } from "../../src/contract/session.ts";
 import { accounts, users } from "./account.ts";
+import { actor } from "./actor.ts";
 import { projects } from "./project.ts";
 import { time } from "./time.ts";
 
@@ -63,6 +64,7 @@ export const projectSessions = pgTable(
     createdBy: uuid("created_by")
       .notNull()
       .references(() => users.userId),
+    createdActor: actor("created_actor"),
     createdAt: time("created_at").notNull().defaultNow(),
     updatedAt: time("updated_at").notNull().defaultNow(),
     lastActiveAt: time("last_active_at").notNull().defaultNow(),

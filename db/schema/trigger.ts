@@ -87,6 +87,7 @@ export const triggerFirings = pgTable(
   (table) => [
     uniqueIndex("trigger_firings_trigger_key").on(table.triggerId, table.key),
     index("trigger_firings_trigger_seq").on(table.triggerId, table.seq),
+    index("trigger_firings_session_id").on(table.sessionId),
     index("trigger_firings_waiting").on(table.accountId, table.seq).where(sql`${table.state} = 'waiting'`),
     index("trigger_firings_waiting_project").on(table.projectId).where(sql`${table.state} = 'waiting'`),
   ],

@@ -2,7 +2,7 @@ import postgres from "postgres";
 import { createKeys } from "../../src/keys.ts";
 
 /**
- * A program: what a listing of change requests costs without svc. A bare `Bun.serve` with the three queries that
+ * A program: what a listing of change requests costs without svc. A bare `Bun.serve` with the four queries that
  * the answer takes, the same driver and as many connections as svc, which answers the same JSON.
  * Reads DATABASE_URL and SVC_MASTER_KEY; prints where it listens.
  */
@@ -41,17 +41,33 @@ const server = Bun.serve({
       join account_members m on m.account_id = ${caller["account_id"]} and m.user_id = a.user_id
       where a.cr_id in ${sql(page.map(({ cr_id }) => cr_id))}
       order by a.created_at, a.user_id`;
+    const userIds = page.flatMap((row) => [row["created_by"], row["merged_by"], row["closed_by"]]);
+    const users = await sql`
+      select user_id, name from users where user_id in ${sql([...new Set(userIds.filter(Boolean))])}`;
+    const author = (userId: string | null) =>
+      userId && {
+        user_id: userId,
+        name: users.find(({ user_id }) => user_id === userId)?.["name"],
+        kind: "user",
+        session_id: null,
+      };
     return Response.json({
-      change_requests: page.map(({ has_intents: _, last_comment_number: __, ...row }) => ({
-        ...row,
-        approvals: approvals
-          .filter(({ cr_id }) => cr_id === row["cr_id"])
-          .map(({ cr_id: _, ...approval }) => ({
-            ...approval,
-            counts: approval["head_commit_sha"] === row["head_commit_sha"],
-          })),
-        required_approvals: caller["required_approvals"],
-      })),
+      change_requests: page.map(({ has_intents, last_comment_number, ...columns }) => {
+        const { created_actor, merged_actor, closed_actor, ...row } = columns;
+        return {
+          ...row,
+          author: author(row["created_by"]),
+          merger: author(row["merged_by"]),
+          closer: author(row["closed_by"]),
+          approvals: approvals
+            .filter(({ cr_id }) => cr_id === row["cr_id"])
+            .map(({ cr_id: _, ...approval }) => ({
+              ...approval,
+              counts: approval["head_commit_sha"] === row["head_commit_sha"],
+            })),
+          required_approvals: caller["required_approvals"],
+        };
+      }),
     });
   },
 });

@@ -25,6 +25,7 @@ export type Caller =
       kind: "project";
       userId: string;
       tokenId: string;
+      tokenName: string;
       expiresAt: Date | null;
       projectId: string;
       sessionId: string | null;
@@ -98,6 +99,7 @@ export async function userOf(deps: Deps, caller: Caller): Promise<{ email: strin
 
 const tokenColumns = {
   tokenId: tokens.tokenId,
+  tokenName: tokens.name,
   userId: tokens.userId,
   tokenProjectId: tokens.projectId,
   sessionId: tokens.sessionId,
@@ -127,6 +129,7 @@ type FoundToken = Pick<
   "tokenId" | "userId" | "sessionId" | "hash" | "expiresAt" | "lastUsedAt"
 > & {
   tokenProjectId: string | null;
+  tokenName: string;
 };
 
 function callerOf(deps: Deps, row: FoundToken | undefined, hash: string): Caller {
@@ -143,6 +146,7 @@ function callerOf(deps: Deps, row: FoundToken | undefined, hash: string): Caller
     kind: "project",
     userId,
     tokenId,
+    tokenName: row.tokenName,
     expiresAt,
     projectId: row.tokenProjectId,
     sessionId: row.sessionId,

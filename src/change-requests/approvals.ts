@@ -6,6 +6,9 @@ import type { ChangeRequest } from "../contract/change-request.ts";
 import { SvcError } from "../contract/errors.ts";
 import type { Deps } from "../deps.ts";
 import { announce, type News } from "../events/announce.ts";
+import type { Branches } from "../git/git.ts";
+import { readProtection } from "../projects/protection.ts";
+import { headMoved } from "./merge-intent.ts";
 import { present } from "./present.ts";
 import { refresh } from "./refresh.ts";
 import { type CrRow, findChangeRequest } from "./row.ts";
@@ -25,21 +28,14 @@ export async function approveChangeRequest(
 ): Promise<ChangeRequest> {
   requirePerson(caller);
   const found = await findChangeRequest(deps.db, project, name);
-  if (found.createdBy === caller.userId && !found.openedByAgent)
-    throw new SvcError(
-      "forbidden",
-      "You have opened this change request yourself: somebody else approves it.",
-    );
   const { rows, listing } = await refresh(deps, project, [found]);
   const [row = found] = rows;
   if (row.status !== "open") throw notOpen(row, row.status);
   if (!listing)
     throw new SvcError("repo_unreachable", "The repository does not answer. Try again in a moment.");
+  await requireOther(deps, caller, project, row, listing);
   const head = tipOf(listing, row.headRef);
-  if (seen !== undefined && seen.toLowerCase() !== head) {
-    const sentence = `"${row.headRef}" has moved on since you looked at it. Look at what is new, and approve that.`;
-    throw new SvcError("head_moved", sentence, { head_commit_sha: head });
-  }
+  if (seen !== undefined && seen.toLowerCase() !== head) throw headMoved(row, seen.toLowerCase(), head);
   const approval = { headCommitSha: head, createdAt: deps.clock() };
   await deps.db.transaction(async (tx) => {
     const status = await hold(tx, row);
@@ -75,6 +71,24 @@ export async function withdrawApproval(
     if (gone) await announce(tx, project.projectId, newsOf(row, "deleted"));
   });
   return await present(deps, project, row, null);
+}
+
+/** Holds a reviewer to `[change_requests] self_approval`. @throws forbidden, repo_unreachable */
+async function requireOther(
+  deps: Deps,
+  caller: Caller,
+  project: ProjectRow,
+  { createdBy, openedByAgent }: CrRow,
+  listing: Branches,
+): Promise<void> {
+  if (createdBy !== caller.userId || (await readProtection(deps, project, listing)).selfApproval) return;
+  const opened = openedByAgent
+    ? "An agent has opened this change request for you"
+    : "You have opened this change request";
+  throw new SvcError(
+    "forbidden",
+    `${opened}, so somebody else has to approve it. A project without another reviewer can say self_approval = true under [change_requests] in ${project.manifestPath}.`,
+  );
 }
 
 function requirePerson(caller: Caller): void {

@@ -3,6 +3,7 @@ import type { Db } from "../../db/client.ts";
 import { prepared } from "../../db/prepared.ts";
 import { accountMembers, changeRequestApprovals, changeRequests, users } from "../../db/schema/index.ts";
 import { SvcError } from "../contract/errors.ts";
+import type { Protection } from "../projects/protection.ts";
 import type { CrRow } from "./row.ts";
 
 /** An approval of somebody who is a member of the account now. */
@@ -40,24 +41,45 @@ const ofMany = prepared((db) =>
 );
 
 /**
+ * Whether an approval counts for a merge of `head`: it is of that commit, and not of the person for whom the change
+ * request was opened, unless the project says so (`self_approval`).
+ */
+export function counts(
+  { userId, headCommitSha }: Pick<ApprovalRow, "userId" | "headCommitSha">,
+  { createdBy }: Pick<CrRow, "createdBy">,
+  head: string,
+  { selfApproval }: Pick<Protection, "selfApproval">,
+): boolean {
+  return headCommitSha === head && (selfApproval || userId !== createdBy);
+}
+
+/**
  * Holds a merge to the project's rule, for exactly the head that it merges.
  * @param tx holds the change request's row: an approval that is taken back comes before or after
  * @throws approval_required
  */
 export async function requireApprovals(
   tx: Db,
-  { crId, number }: Pick<CrRow, "crId" | "number">,
+  row: Pick<CrRow, "crId" | "number" | "createdBy">,
   head: string,
-  required: number,
+  rule: Pick<Protection, "requiredApprovals" | "selfApproval">,
 ): Promise<void> {
+  const { crId, number } = row;
+  const required = rule.requiredApprovals;
   if (required === 0) return;
   const given = await approvalsOf(tx, [crId]);
-  const approvals = given.filter(({ headCommitSha }) => headCommitSha === head).length;
+  const counting = given.filter((approval) => counts(approval, row, head, rule));
+  const approvals = counting.length;
   if (approvals >= required) return;
-  const stale = given.length > approvals ? " Approvals of an earlier commit do not count." : "";
+  const stale = given.some(({ headCommitSha }) => headCommitSha !== head)
+    ? " Approvals of an earlier commit do not count."
+    : "";
+  const own = given.some(({ userId }) => userId === row.createdBy && !rule.selfApproval)
+    ? " That of the person for whom it was opened does not count."
+    : "";
   throw new SvcError(
     "approval_required",
-    `Change request #${number} needs ${required} ${required === 1 ? "approval" : "approvals"} of its last commit, and has ${approvals}.${stale} People approve it with: svc cr approve ${number}`,
+    `Change request #${number} needs ${required} ${required === 1 ? "approval" : "approvals"} of its last commit, and has ${approvals}.${stale}${own} People approve it with: svc cr approve ${number}`,
     { required, approvals },
   );
 }

@@ -1,5 +1,6 @@
 import { and, eq, gt } from "drizzle-orm";
 import { changeRequests, mergeIntents } from "../../db/schema/index.ts";
+import { actorOf } from "../auth/actor.ts";
 import type { Caller, ProjectRow } from "../auth/caller.ts";
 import type { ChangeRequest } from "../contract/change-request.ts";
 import { SvcError } from "../contract/errors.ts";
@@ -43,7 +44,7 @@ export async function reopenChangeRequest(
   const opened = await deps.db.transaction(async (tx) => {
     const [row] = await tx
       .update(changeRequests)
-      .set({ status: "open", closedAt: null, closedBy: null, updatedAt: deps.clock() })
+      .set({ status: "open", closedAt: null, closedBy: null, closedActor: null, updatedAt: deps.clock() })
       .where(and(eq(changeRequests.crId, crId), eq(changeRequests.status, "closed")))
       .returning();
     if (!row)
@@ -59,7 +60,13 @@ async function close(deps: Deps, caller: Caller, row: CrRow) {
   return deps.db.transaction(async (tx) => {
     const [closed] = await tx
       .update(changeRequests)
-      .set({ status: "closed", closedAt: now, closedBy: caller.userId, updatedAt: now })
+      .set({
+        status: "closed",
+        closedAt: now,
+        closedBy: caller.userId,
+        closedActor: actorOf(caller),
+        updatedAt: now,
+      })
       .where(and(eq(changeRequests.crId, row.crId), eq(changeRequests.status, "open")))
       .returning();
     if (!closed) return null;

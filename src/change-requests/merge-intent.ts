@@ -1,11 +1,14 @@
 import { and, eq } from "drizzle-orm";
 import type { Db } from "../../db/client.ts";
-import { changeRequests, mergeIntents } from "../../db/schema/index.ts";
-import type { Caller } from "../auth/caller.ts";
+import { changeRequests, mergeIntents, users } from "../../db/schema/index.ts";
+import { actorOf } from "../auth/actor.ts";
+import type { Caller, ProjectRow } from "../auth/caller.ts";
 import { SvcError } from "../contract/errors.ts";
 import type { Deps } from "../deps.ts";
 import type { Branches, Repository } from "../git/git.ts";
 import { fetchCommits } from "../projects/fetch.ts";
+import type { Protection } from "../projects/protection.ts";
+import { requireUnchanged } from "./agent-merge.ts";
 import { requireApprovals } from "./approved.ts";
 import type { CrRow } from "./row.ts";
 import type { Intent } from "./settle.ts";
@@ -15,10 +18,17 @@ import { tipOf } from "./tips.ts";
 const INTENT_LIFE_MS = 200_000;
 
 interface Prepared {
+  project: ProjectRow;
+  repo: Repository;
   listing: Branches;
+  /** The caller's own message; svc's trailers follow it. */
   message: string | undefined;
-  /** Approvals that the project asks for, by the same listing. */
-  required: number;
+  /** The head that the caller has looked at. */
+  seen: string | undefined;
+  /** Paths that the caller must not change. */
+  unchanged: readonly string[];
+  /** What the project asks for, by the same listing. */
+  rule: Protection;
 }
 
 /**
@@ -28,12 +38,12 @@ interface Prepared {
 export async function prepareMerge(
   deps: Deps,
   caller: Caller,
-  repo: Repository,
   row: CrRow,
-  { listing, message: given, required }: Prepared,
+  { project, repo, listing, message: given, seen, unchanged, rule }: Prepared,
 ): Promise<Intent | "moved"> {
   const base = tipOf(listing, row.baseRef);
   const head = tipOf(listing, row.headRef);
+  if (seen !== undefined && seen !== head) throw headMoved(row, seen, head);
   if (!(await fetchCommits(deps, repo, [base, head]))) return "moved";
   const relation = await deps.git.relate(repo, base, head);
   if (relation.mergeBase === null) {
@@ -45,7 +55,8 @@ export async function prepareMerge(
   if (relation.isUpToDate) {
     throw new SvcError("nothing_to_merge", `"${row.baseRef}" already has every commit of "${row.headRef}".`);
   }
-  const message = given ?? `Merge CR #${row.number}: ${row.title}`;
+  const words = given ?? `Merge CR #${row.number}: ${row.title}`;
+  const message = `${words.trimEnd()}\n\n${await trailersOf(deps, caller, project, row)}`;
   // A merge whose answer was lost is pushed again as the same commit, so that it cannot land twice.
   const [earlier] = await deps.db
     .select()
@@ -62,6 +73,7 @@ export async function prepareMerge(
   const mergeSha = relation.canFastForward
     ? head
     : await writeMerge(deps, repo, { base, head, message, date });
+  await requireUnchanged(deps, repo, { from: base, to: mergeSha }, unchanged);
   await deps.checkpoint("commit-written");
   const intent: Intent = {
     crId: row.crId,
@@ -71,12 +83,35 @@ export async function prepareMerge(
     fastForward: relation.canFastForward,
     message,
     mergedBy: caller.userId,
+    mergedActor: actorOf(caller),
     intendedAt: date,
     expiresAt: new Date(deps.clock().getTime() + INTENT_LIFE_MS),
   };
-  await record(deps, row, intent, required);
+  await record(deps, row, intent, rule);
   await deps.checkpoint("intent-recorded");
   return intent;
+}
+
+/** The answer when the head is not the one that was looked at. */
+export function headMoved(row: Pick<CrRow, "headRef">, expected: string, now: string): SvcError {
+  const sentence = `"${row.headRef}" has moved on since you looked at it. Look at what is new first.`;
+  return new SvcError("head_moved", sentence, { head_commit_sha: now, expected });
+}
+
+/** Who merges, and what: the last lines of the merge commit's message (contract: Change requests). */
+async function trailersOf(
+  deps: Deps,
+  caller: Caller,
+  project: ProjectRow,
+  { number }: CrRow,
+): Promise<string> {
+  const [user] = await deps.db
+    .select({ name: users.name, email: users.email })
+    .from(users)
+    .where(eq(users.userId, caller.userId));
+  const name = (user?.name ?? "").replace(/[\p{Cc}<>]/gu, " ").trim();
+  const url = `${deps.config.publicUrl}/projects/${project.slug}/change-requests/${number}`;
+  return `Merged-by: ${name} <${user?.email ?? ""}>\nChange-Request: ${url}`;
 }
 
 async function writeMerge(
@@ -94,7 +129,7 @@ async function writeMerge(
  * Under the row's lock, so that a close either came before and is seen, or comes after and sees the intent; the same holds
  * for an approval that is taken back.
  */
-async function record(deps: Deps, row: CrRow, intent: Intent, required: number): Promise<void> {
+async function record(deps: Deps, row: CrRow, intent: Intent, rule: Protection): Promise<void> {
   await deps.db.transaction(async (tx) => {
     const [locked] = await tx
       .select({ status: changeRequests.status })
@@ -102,7 +137,7 @@ async function record(deps: Deps, row: CrRow, intent: Intent, required: number):
       .where(eq(changeRequests.crId, row.crId))
       .for("update");
     if (locked?.status !== "open") throw notOpen(row, locked?.status ?? "deleted");
-    await requireApprovals(tx, row, intent.headSha, required);
+    await requireApprovals(tx, row, intent.headSha, rule);
     await tx
       .insert(mergeIntents)
       .values(intent)

@@ -1,13 +1,13 @@
 import type { changeRequests } from "../../db/schema/index.ts";
 import type { Caller, ProjectRow } from "../auth/caller.ts";
-import type { MergedChangeRequest } from "../contract/change-request.ts";
+import type { MergeChangeRequestBody, MergedChangeRequest } from "../contract/change-request.ts";
 import { SvcError } from "../contract/errors.ts";
 import { DESCRIPTION_MAX_BYTES } from "../contract/limits.ts";
 import type { Deps } from "../deps.ts";
 import type { PushOutcome, Repository } from "../git/git.ts";
 import { storable } from "../http/text.ts";
-import { readApprovalRule } from "../projects/approval-rule.ts";
 import { LISTING_MS } from "../projects/fetch.ts";
+import { readProtection } from "../projects/protection.ts";
 import { repositoryOf } from "../projects/repository.ts";
 import { requireAgentMerge } from "./agent-merge.ts";
 import { forgetIntent, notOpen, prepareMerge, takeIntents } from "./merge-intent.ts";
@@ -25,17 +25,17 @@ const PAUSE_MS = 400;
  * merge commit. The push is a compare-and-swap on the base branch, and what is about to be pushed is written down
  * first, so that the outcome is never lost: see `settle`.
  * @throws not_open, merge_conflict, unrelated_histories, nothing_to_merge, branch_missing, base_moved,
- *   push_rejected, repo_unreachable, merge_engine_failed, agent_merge_forbidden, approval_required.
+ *   push_rejected, repo_unreachable, merge_engine_failed, agent_merge_forbidden, approval_required, head_moved.
  */
 export async function mergeChangeRequest(
   deps: Deps,
   caller: Caller,
   project: ProjectRow,
   name: string,
-  message: string | undefined,
+  body: MergeChangeRequestBody,
 ): Promise<MergedChangeRequest> {
   try {
-    const merged = await merge(deps, caller, project, name, message);
+    const merged = await merge(deps, caller, project, name, body);
     deps.metrics.merges.inc({ outcome: "merged" });
     return merged;
   } catch (error) {
@@ -49,13 +49,15 @@ async function merge(
   caller: Caller,
   project: ProjectRow,
   name: string,
-  given: string | undefined,
+  body: MergeChangeRequestBody,
 ): Promise<MergedChangeRequest> {
-  const message = given === undefined ? undefined : storable("message", given, DESCRIPTION_MAX_BYTES);
+  const message =
+    body.message === undefined ? undefined : storable("message", body.message, DESCRIPTION_MAX_BYTES);
+  const seen = body.head_commit_sha?.toLowerCase();
   const row = await findChangeRequest(deps.db, project, name);
   requireOpen(row);
   const branch = `${project.mirrorId} ${row.baseRef}`;
-  return deps.turns.take(branch, () => tryToMerge(deps, caller, project, row.crId, message));
+  return deps.turns.take(branch, () => tryToMerge(deps, caller, project, row.crId, { message, seen }));
 }
 
 async function tryToMerge(
@@ -63,7 +65,7 @@ async function tryToMerge(
   caller: Caller,
   project: ProjectRow,
   crId: string,
-  message: string | undefined,
+  wanted: { message: string | undefined; seen: string | undefined },
 ): Promise<MergedChangeRequest> {
   const repo = repositoryOf(deps, project);
   const failed = new Set<string>();
@@ -73,15 +75,14 @@ async function tryToMerge(
     requireOpen(row);
     const listing = await deps.git.listBranches(repo, LISTING_MS);
     if (row.hasIntents && (await settle(deps, project, row, listing, failed))) throw notOpen(row, "merged");
-    if (attempt === 0) await requireAgentMerge(deps, caller, project, listing);
     // of this very listing: a base that has moved may bring another rule
-    const required = await readApprovalRule(deps, project, listing);
-    const intent = await prepareMerge(deps, caller, repo, row, { listing, message, required }).catch(
-      async (error: unknown) => {
-        await forgetAll(deps, crId, failed);
-        throw error;
-      },
-    );
+    const unchanged = await requireAgentMerge(deps, caller, project, listing);
+    const rule = await readProtection(deps, project, listing);
+    const prepared = { project, repo, listing, rule, unchanged, ...wanted };
+    const intent = await prepareMerge(deps, caller, row, prepared).catch(async (error: unknown) => {
+      await forgetAll(deps, crId, failed);
+      throw error;
+    });
     if (intent === "moved") continue;
     const outcome = await push(deps, repo, row, intent);
     if (outcome.outcome === "stale") {

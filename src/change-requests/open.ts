@@ -1,5 +1,6 @@
 import { eq, type SQL, sql } from "drizzle-orm";
 import { changeRequests, projectSessions, projects } from "../../db/schema/index.ts";
+import { actorOf } from "../auth/actor.ts";
 import type { Caller, ProjectRow } from "../auth/caller.ts";
 import type { ChangeRequest, OpenChangeRequestBody } from "../contract/change-request.ts";
 import { SvcError } from "../contract/errors.ts";
@@ -59,6 +60,7 @@ export async function openChangeRequest(
         baseCommitSha,
         originSessionId: knownSession(project, body.session_id),
         createdBy: caller.userId,
+        createdActor: actorOf(caller),
         openedByAgent: caller.kind === "project",
       })
       .returning();

@@ -1,10 +1,11 @@
 import type { changeRequests } from "../../db/schema/index.ts";
+import { authorOf, namesOf } from "../auth/actor.ts";
 import type { ProjectRow } from "../auth/caller.ts";
 import type { ChangeRequest } from "../contract/change-request.ts";
 import type { Deps } from "../deps.ts";
 import type { Branches } from "../git/git.ts";
-import { knownApprovalRule } from "../projects/approval-rule.ts";
-import { type ApprovalRow, approvalsOf } from "./approved.ts";
+import { knownProtection, type Protection } from "../projects/protection.ts";
+import { type ApprovalRow, approvalsOf, counts } from "./approved.ts";
 
 type Row = typeof changeRequests.$inferSelect;
 
@@ -34,13 +35,18 @@ export async function presentAll(
   listing: Branches | null,
   found = approvalsOf(deps.db, idsOf(rows)),
 ): Promise<ChangeRequest[]> {
-  const [approvals, required] = await Promise.all([found, knownApprovalRule(deps, project, listing)]);
+  const users = rows.flatMap(({ createdBy, mergedBy, closedBy }) => [createdBy, mergedBy, closedBy]);
+  const [approvals, rule, names] = await Promise.all([
+    found,
+    knownProtection(deps, project, listing),
+    namesOf(deps.db, users),
+  ]);
   return rows.map((row) => {
     const own = approvals.filter(({ crId }) => crId === row.crId);
     return {
-      ...toWire(row),
-      approvals: own.map((approval) => approvalToWire(row, approval)),
-      required_approvals: required,
+      ...toWire(row, names),
+      approvals: own.map((approval) => approvalToWire(row, approval, rule)),
+      required_approvals: rule.requiredApprovals,
     };
   });
 }
@@ -49,7 +55,12 @@ function idsOf(rows: readonly Row[]): string[] {
   return rows.map(({ crId }) => crId);
 }
 
-function toWire(row: Row): Omit<ChangeRequest, "approvals" | "required_approvals"> {
+function toWire(
+  row: Row,
+  names: ReadonlyMap<string, string>,
+): Omit<ChangeRequest, "approvals" | "required_approvals"> {
+  const by = (userId: string | null, actor: Row["mergedActor"]) =>
+    userId === null ? null : authorOf(names, userId, actor);
   return {
     cr_id: row.crId,
     account_id: row.accountId,
@@ -64,24 +75,38 @@ function toWire(row: Row): Omit<ChangeRequest, "approvals" | "required_approvals
     base_commit_sha: row.baseCommitSha,
     origin_session_id: row.originSessionId,
     created_by: row.createdBy,
+    author: authorOf(names, row.createdBy, openerOf(row)),
     opened_by_agent: row.openedByAgent,
     merged_at: row.mergedAt?.toISOString() ?? null,
     merged_by: row.mergedBy,
+    merger: by(row.mergedBy, row.mergedActor),
     merge_commit_sha: row.mergeCommitSha,
     closed_at: row.closedAt?.toISOString() ?? null,
     closed_by: row.closedBy,
+    closer: by(row.closedBy, row.closedActor),
     metadata: row.metadata,
     created_at: row.createdAt.toISOString(),
     updated_at: row.updatedAt.toISOString(),
   };
 }
 
-function approvalToWire(row: Row, approval: ApprovalRow): ChangeRequest["approvals"][number] {
+/** Of older rows only that it was an agent is known, and the session that it named. */
+function openerOf({ createdActor, openedByAgent, originSessionId }: Row): Row["createdActor"] {
+  if (createdActor || !openedByAgent) return createdActor;
+  return { kind: "agent", sessionId: originSessionId ?? "" };
+}
+
+function approvalToWire(
+  row: Row,
+  approval: ApprovalRow,
+  rule: Protection,
+): ChangeRequest["approvals"][number] {
   return {
     user_id: approval.userId,
     name: approval.name,
+    author: { user_id: approval.userId, name: approval.name, kind: "user", session_id: null },
     head_commit_sha: approval.headCommitSha,
     created_at: approval.createdAt.toISOString(),
-    counts: approval.headCommitSha === row.headCommitSha,
+    counts: row.headCommitSha !== null && counts(approval, row, row.headCommitSha, rule),
   };
 }

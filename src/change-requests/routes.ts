@@ -106,7 +106,7 @@ export const changeRequestRoutes = (deps: Deps) =>
     .post(
       "/:crId/merge",
       ({ caller, project, params, body }) =>
-        mergeChangeRequest(deps, caller, project, params.crId, body?.message),
+        mergeChangeRequest(deps, caller, project, params.crId, body ?? {}),
       { project: "write", body: mergeChangeRequestBody, ...answer(200, mergedChangeRequest) },
     )
     .post(

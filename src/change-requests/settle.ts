@@ -65,6 +65,7 @@ export async function markMerged(
         status: "merged",
         mergedAt: now,
         mergedBy: intent.mergedBy,
+        mergedActor: intent.mergedActor,
         mergeCommitSha: intent.mergeSha,
         baseCommitSha: intent.baseSha,
         headCommitSha: intent.headSha,

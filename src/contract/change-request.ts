@@ -1,4 +1,5 @@
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
+import { author } from "./author.ts";
 import { NAME_MAX, TITLE_MAX } from "./limits.ts";
 
 /** Spec 2.1: the states of a change request. */
@@ -14,6 +15,7 @@ const sha = Type.String({ description: "40 or 64 hex digits, as the repository's
 const approval = Type.Object({
   user_id: uuid,
   name: text,
+  author,
   head_commit_sha: sha,
   created_at: time,
   counts: Type.Boolean(),
@@ -34,14 +36,17 @@ export const changeRequest = Type.Object({
   base_commit_sha: nullable(sha),
   origin_session_id: nullable(text),
   created_by: uuid,
+  author,
   opened_by_agent: Type.Boolean({
     description: "Who opened it was an agent, and not the person it acts for",
   }),
   merged_at: nullable(time),
   merged_by: nullable(uuid),
+  merger: nullable(author),
   merge_commit_sha: nullable(sha),
   closed_at: nullable(time),
   closed_by: nullable(uuid),
+  closer: nullable(author),
   metadata: Type.Record(Type.String(), Type.Unknown()),
   created_at: time,
   updated_at: time,
@@ -78,23 +83,25 @@ export const editChangeRequestBody = Type.Object(
 );
 export type EditChangeRequestBody = Static<typeof editChangeRequestBody>;
 
+/** The head that the caller has looked at: what is done is done to no other. */
+const seenHead = Type.String({
+  pattern: "^(?:[0-9a-fA-F]{40}|[0-9a-fA-F]{64})$",
+  description: "The head that was looked at; another one is 409 head_moved",
+});
+
 /** Body of `POST …/merge`; the body itself may be left out. */
 export const mergeChangeRequestBody = Type.Optional(
   Type.Object({
     message: Type.Optional(
-      Type.String({ minLength: 1, description: "The merge commit's message, used as it stands" }),
+      Type.String({ minLength: 1, description: "The merge commit's message; svc adds trailers to it" }),
     ),
+    head_commit_sha: Type.Optional(seenHead),
   }),
 );
+export type MergeChangeRequestBody = NonNullable<Static<typeof mergeChangeRequestBody>>;
 
 /** Body of `POST …/approve`; it may be left out. */
-export const approveBody = Type.Optional(
-  Type.Object({
-    head_commit_sha: Type.Optional(
-      Type.String({ pattern: "^[0-9a-fA-F]{40,64}$", description: "The head that was looked at" }),
-    ),
-  }),
-);
+export const approveBody = Type.Optional(Type.Object({ head_commit_sha: Type.Optional(seenHead) }));
 
 /** Spec 2.7. */
 export const mergePreview = Type.Object({

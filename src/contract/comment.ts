@@ -1,4 +1,5 @@
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
+import { author } from "./author.ts";
 import { COMMENT_MAX_BYTES, PATH_MAX_BYTES } from "./limits.ts";
 
 const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
@@ -6,14 +7,6 @@ const uuid = Type.String({ format: "uuid" });
 const time = Type.String({ format: "date-time" });
 /** Of a diff, the side that a line is on: what is removed, or what is there afterwards. */
 const side = Type.Union([Type.Literal("old"), Type.Literal("new")]);
-
-/** Who said something: a person, or an agent that acts for one. */
-export const author = Type.Object({
-  user_id: uuid,
-  name: Type.String(),
-  kind: Type.Union([Type.Literal("user"), Type.Literal("agent")]),
-  session_id: nullable(Type.String({ description: "The agent's session, while there is one" })),
-});
 
 /** A comment on a change request as it crosses the wire. */
 export const comment = Type.Object({

@@ -32,6 +32,8 @@ export interface DaemonApp {
   /** The folder below `rootPath` that the build leaves a site in. */
   output: string | null;
   env: Readonly<Record<string, string>>;
+  /** The secrets of the build command, which has none of the app's. */
+  buildSecrets: Readonly<Record<string, string>>;
 }
 
 /** How far the daemon of a deployed app has come; `built`: the site is there to be taken out. */

@@ -93,8 +93,9 @@ export interface ErrorExtra {
   /** Approvals that a merge needs, and has. */
   required?: number;
   approvals?: number;
-  /** The head of a change request as it is now. */
+  /** The head of a change request as it is now, and as the caller expected it. */
   head_commit_sha?: string;
+  expected?: string;
   /** A session's status, where an answer depends on it. */
   status?: string;
   details?: { path: string; message: string }[];

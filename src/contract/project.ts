@@ -18,12 +18,27 @@ export const project = Type.Object({
   }),
   git_url: Type.String({ description: "The gateway's address: clone from it, push to it" }),
   default_branch: Type.String(),
+  protected_branches: Type.Array(Type.String(), {
+    description:
+      "The default branch, and former ones that no admin has dropped; the manifest's [branches] protected adds to them",
+  }),
   managed: Type.Boolean({ description: "Whether svc itself hosts the repository" }),
   manifest_path: Type.String(),
   created_at: time,
   updated_at: time,
 });
 export type Project = Static<typeof project>;
+
+/** Answer of `PATCH /v1/projects/:id`. */
+export const editedProject = Type.Composite([
+  project,
+  Type.Object({
+    git_credential_dropped: Type.Boolean({
+      description: "The stored credential belonged to the repository before, and was removed",
+    }),
+  }),
+]);
+export type EditedProject = Static<typeof editedProject>;
 
 const credentialSecret = Type.String({
   minLength: 1,

@@ -1,4 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
+import { author } from "./author.ts";
 import { PROMPT_MAX_BYTES } from "./limits.ts";
 
 /**
@@ -22,6 +23,7 @@ const fields = {
   state: Type.Unsafe<PromptState>(Type.String({ enum: [...PROMPT_STATES] })),
   error: Type.Union([Type.String({ description: "Why it was not answered, for a person" }), Type.Null()]),
   created_by: uuid,
+  author,
   created_at: time,
   started_at: optionalTime,
   ended_at: optionalTime,

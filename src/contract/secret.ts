@@ -1,6 +1,8 @@
 import { type Static, Type } from "@sinclair/typebox";
+import { author } from "./author.ts";
 import { SECRET_NAME } from "./environment.ts";
 import { SECRET_MAX_BYTES } from "./limits.ts";
+import { AUDIENCE } from "./secret-audience.ts";
 
 const time = Type.String({ format: "date-time" });
 const name = Type.String({
@@ -11,8 +13,23 @@ const name = Type.String({
 /** Secrets of one project: the environment of a process is bounded too. */
 export const SECRETS_MAX = 200;
 
+/** Entries of one audience: more would be all of a project's apps and triggers. */
+const AUDIENCE_MAX = 50;
+
+const audience = Type.Array(Type.String({ pattern: AUDIENCE }), {
+  minItems: 1,
+  maxItems: AUDIENCE_MAX,
+  description: "Where it is injected: sessions, builds, apps, apps:<slug>, triggers:<slug>",
+});
+
 /** A secret without its value, which never leaves the server but into a sandbox. */
-export const secret = Type.Object({ name, created_at: time, updated_at: time });
+export const secret = Type.Object({
+  name,
+  for: audience,
+  set_by: Type.Union([author, Type.Null()]),
+  created_at: time,
+  updated_at: time,
+});
 export type Secret = Static<typeof secret>;
 
 /** Answer of `GET /v1/projects/:id/secrets`; the last three are what `[env]` of the manifest asks for. */
@@ -27,7 +44,8 @@ export type SecretList = Static<typeof secretList>;
 const value = Type.String({ description: `At most ${SECRET_MAX_BYTES} bytes of UTF-8, without NUL` });
 
 /** Body of `PUT /v1/projects/:id/secrets/:name`. */
-export const secretValueBody = Type.Object({ value });
+export const secretValueBody = Type.Object({ value, for: Type.Optional(audience) });
+export type SecretValueBody = Static<typeof secretValueBody>;
 
 /** Body of `POST /v1/projects/:id/secrets`. */
-export const setSecretBody = Type.Object({ name: Type.String(), value });
+export const setSecretBody = Type.Object({ name: Type.String(), value, for: Type.Optional(audience) });

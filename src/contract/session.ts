@@ -1,4 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
+import { author } from "./author.ts";
 import { NAME_MAX, PROMPT_MAX_BYTES, REF_MAX_BYTES } from "./limits.ts";
 import type { PromptChange } from "./prompt.ts";
 
@@ -76,6 +77,7 @@ export const session = Type.Object({
     }),
   ),
   created_by: uuid,
+  author,
   created_at: time,
   updated_at: time,
   last_active_at: time,

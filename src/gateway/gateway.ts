@@ -5,10 +5,12 @@ import type { Deps } from "../deps.ts";
 import { createGate, holdPlace } from "../git/gate.ts";
 import type { Protocol, PushJudge, Service, Transfer } from "../git/git.ts";
 import { toBody, toSvcError } from "../http/errors.ts";
+import { LISTING_MS } from "../projects/fetch.ts";
 import { readPolicy } from "../projects/policy.ts";
+import { readProtection } from "../projects/protection.ts";
 import { repositoryOf } from "../projects/repository.ts";
 import { type Pusher, resolvePusher } from "./pusher.ts";
-import { type Ground, judgePush } from "./rules.ts";
+import { type BranchPolicy, judgePush } from "./rules.ts";
 import { bringSaved, recordSaved } from "./saved.ts";
 import { tellBranches } from "./tell-branches.ts";
 
@@ -125,15 +127,22 @@ async function transfer(
  * branch, and then the push is stale.
  */
 function judgeFor(deps: Deps, project: ProjectRow, pusher: Pusher): PushJudge {
-  let policy: ReturnType<typeof readPolicy> | null = null;
-  const ground: Ground = {
+  let rules: ReturnType<BranchPolicy["rules"]> | null = null;
+  const policy: BranchPolicy = {
     defaultBranch: project.defaultBranch,
-    async directPush() {
-      policy ??= readPolicy(deps, project);
-      return (await policy).directPush;
+    formerDefaultBranches: project.formerDefaultBranches,
+    rules() {
+      rules ??= readRules(deps, project);
+      return rules;
     },
   };
-  return (update) => judgePush(pusher, ground, update);
+  return (update) => judgePush(pusher, policy, update);
+}
+
+async function readRules(deps: Deps, project: ProjectRow): ReturnType<BranchPolicy["rules"]> {
+  const listing = await deps.git.listBranches(repositoryOf(deps, project), LISTING_MS);
+  const { directPush } = await readPolicy(deps, project, listing);
+  return { directPush, ...(await readProtection(deps, project, listing)) };
 }
 
 /** @throws validation_failed for an encoding that git does not use */

@@ -1,6 +1,7 @@
 import { and, eq } from "drizzle-orm";
 import { projectSessions } from "../../db/schema/index.ts";
 import { type Caller, type ProjectRow, resolveProject, unauthorized } from "../auth/caller.ts";
+import type { Role } from "../contract/account.ts";
 import { savedRef } from "../contract/daemon.ts";
 import { SvcError } from "../contract/errors.ts";
 import { isAlive } from "../contract/session.ts";
@@ -10,7 +11,7 @@ import { resolveCloneCredential } from "./clone-credential.ts";
 
 /** Who fetches or pushes. A session is known by its branch; a project token without a session is a script's. */
 export type Pusher =
-  | { kind: "user"; id: string }
+  | { kind: "user"; id: string; role: Role }
   | { kind: "project"; id: string }
   | { kind: "session"; id: string; branch: string }
   /** The daemon of a deployed app, which only reads. */
@@ -38,16 +39,16 @@ export async function resolvePusher(
     if (saves) return { pusher: { kind: "saver", id: sessionId, branch, ref: savedRef(sessionId) }, project };
     return { pusher: { kind: "session", id: sessionId, branch }, project };
   }
-  const { caller, project } = await resolveProject(
+  const { caller, project, role } = await resolveProject(
     deps,
     { authorization: `Bearer ${credential}` },
     projectName,
   );
-  return { pusher: await pusherOf(deps, caller), project };
+  return { pusher: await pusherOf(deps, caller, role), project };
 }
 
-async function pusherOf(deps: Deps, caller: Caller): Promise<Pusher> {
-  if (caller.kind === "user") return { kind: "user", id: caller.userId };
+async function pusherOf(deps: Deps, caller: Caller, role: Role): Promise<Pusher> {
+  if (caller.kind === "user") return { kind: "user", id: caller.userId, role };
   if (caller.sessionId === null) return { kind: "project", id: caller.tokenId };
   const branch = await liveBranch(deps, caller.projectId, caller.sessionId);
   if (branch === null) throw new SvcError("forbidden", "The session of this token is not running.");

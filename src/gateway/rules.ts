@@ -1,11 +1,17 @@
 import type { PushJudge, UpdateKind } from "../git/git.ts";
+import { matchesPattern, patternSkeletonOf, skeletonOf } from "./names.ts";
 import type { Pusher } from "./pusher.ts";
 
 /** What the rules need to know of the project. */
-export interface Ground {
+export interface BranchPolicy {
   defaultBranch: string;
-  /** Whether people may push the default branch: `[change_requests] direct_push` (contract: Manifest). */
-  directPush(): Promise<boolean>;
+  formerDefaultBranches: readonly string[];
+  /** What the manifest protects, and whether people may push that: `[change_requests] direct_push` (contract: Manifest). */
+  rules(): Promise<{
+    protectedBranches: readonly string[];
+    protectedTags: readonly string[];
+    directPush: boolean;
+  }>;
 }
 
 type Refusal = Awaited<ReturnType<PushJudge>>;
@@ -15,33 +21,39 @@ const TAGS = "refs/tags/";
 
 /**
  * Who may push what (contract: The git gateway; spec 1, rules 1 to 8):
- * a session creates and fast-forwards its own branch, a project token any branch but the default one, and a person
- * everything but a rewritten or deleted default branch. svc's own refs are nobody's, but that the daemon of a sandbox
- * moves the one of its session's saved work as it likes, and no other.
+ * a session creates and fast-forwards its own branch, a project token any branch that is not protected, and a person
+ * everything but a rewritten or deleted protected branch; a protected tag is made by a person, and changed by an owner or
+ * admin. svc's own refs are pushed by no client, except that the daemon of a sandbox moves the one of its session's saved
+ * work as it likes, and no other.
  */
 export async function judgePush(
   pusher: Pusher,
-  ground: Ground,
+  policy: BranchPolicy,
   { ref, kind }: { ref: string; kind: UpdateKind },
 ): Promise<Refusal> {
   if (pusher.kind === "app") return onlyReads;
   if (pusher.kind === "saver") return ref === pusher.ref ? null : onlySaves;
+  const name = ref.startsWith(HEADS) ? ref.slice(HEADS.length) : ref.slice(TAGS.length);
+  if (pusher.kind === "session" && ref === HEADS + pusher.branch) return judgeAgent(kind);
   if (!ref.startsWith(HEADS) && !ref.startsWith(TAGS)) return notOurs(ref);
-  const branch = ref.startsWith(HEADS) ? ref.slice(HEADS.length) : null;
-  if (branch !== null && looksLike(branch, ground.defaultBranch)) return lookAlike(ground.defaultBranch);
-  const isDefault = branch === ground.defaultBranch;
-  if (pusher.kind === "user") return isDefault ? await judgeDefault(pusher, ground, kind) : null;
-  if (isDefault)
-    return onlyByChangeRequest(pusher, ground, "the default branch changes only by a change request");
-  if (pusher.kind === "session" && branch !== pusher.branch) {
+  const { protectedBranches, protectedTags, directPush } = await policy.rules();
+  const branches = [policy.defaultBranch, ...policy.formerDefaultBranches, ...protectedBranches];
+  const fault = kind === "delete" ? null : faultOfName(ref, name, branches);
+  if (fault) return fault;
+  if (ref.startsWith(TAGS)) return judgeTag(pusher, kind, matchesAny(protectedTags, name));
+  if (matchesAny(branches, name)) return judgeProtected(pusher, { policy, name, directPush }, kind);
+  if (pusher.kind === "user") return null;
+  if (pusher.kind === "session") {
     return {
       reason: "a session pushes only its own branch",
       advice: `Push it with: git push origin HEAD:${pusher.branch}`,
     };
   }
-  if (branch === null) {
-    return { reason: "a project token pushes branches only", advice: "A person can push the tag." };
-  }
+  return judgeAgent(kind);
+}
+
+/** A branch that an agent, or a script with a project token, may push. */
+function judgeAgent(kind: UpdateKind): Refusal {
   if (kind === "delete") {
     return {
       reason: "an agent deletes no branch",
@@ -57,6 +69,23 @@ export async function judgePush(
   return null;
 }
 
+function judgeTag(pusher: Pusher, kind: UpdateKind, isProtected: boolean): Refusal {
+  if (pusher.kind === "session") {
+    return {
+      reason: "a session pushes only its own branch",
+      advice: `Push it with: git push origin HEAD:${pusher.branch}`,
+    };
+  }
+  if (pusher.kind !== "user") {
+    return { reason: "a project token pushes branches only", advice: "A person can push the tag." };
+  }
+  if (!isProtected || kind === "create" || pusher.role !== "member") return null;
+  return {
+    reason: "this tag is protected",
+    advice: "An owner or admin of the account can move or delete it. Choose a new name for another version.",
+  };
+}
+
 const onlyReads = {
   reason: "a deployed app only reads the repository",
   advice: "Change it from a session, or from a clone of your own.",
@@ -67,34 +96,58 @@ const onlySaves = {
   advice: "Push branches with the session's own credential.",
 };
 
-async function judgeDefault(pusher: Pusher, ground: Ground, kind: UpdateKind): Promise<Refusal> {
-  if (kind === "create") return null;
+interface Protected {
+  policy: BranchPolicy;
+  name: string;
+  directPush: boolean;
+}
+
+function judgeProtected(pusher: Pusher, branch: Protected, kind: UpdateKind): Refusal {
+  const { policy, name, directPush } = branch;
+  const isDefault = name === policy.defaultBranch;
+  const which = isDefault ? "the default branch" : "this branch is protected: it";
+  if (pusher.kind !== "user")
+    return onlyByChangeRequest(pusher, name, `${which} changes only by a change request`);
   if (kind === "delete") {
     return {
-      reason: "the default branch cannot be deleted",
-      advice:
-        "Make another branch the default first: svc api -X PATCH projects/<id> -f default_branch=<name>",
+      reason: isDefault
+        ? "the default branch cannot be deleted"
+        : "this branch is protected, so it cannot be deleted",
+      advice: adviceToDrop(branch),
     };
   }
   if (kind === "rewrite") {
     return {
-      reason: "the default branch is never rewritten",
+      reason: isDefault
+        ? "the default branch is never rewritten"
+        : "this branch is protected, so it is never rewritten",
       advice: "Put your commits on top of it (git pull --rebase), and push again without force.",
     };
   }
-  if (await ground.directPush()) return null;
+  // the first push to an empty repository; another protected branch would begin with what was not reviewed
+  if (directPush || (isDefault && kind === "create")) return null;
+  if (kind === "create" && pusher.role !== "member") return null;
   return onlyByChangeRequest(
     pusher,
-    ground,
-    "this project changes its default branch only by change requests",
+    name,
+    "this project changes its protected branches only by change requests",
   );
 }
 
-function onlyByChangeRequest(pusher: Pusher, ground: Ground, reason: string): Refusal {
+/** How an owner or admin ends the protection of a branch. */
+function adviceToDrop({ policy, name }: Protected): string {
+  if (name === policy.defaultBranch)
+    return "Make another branch the default first: svc api -X PATCH projects/<id> -f default_branch=<name>";
+  if (policy.formerDefaultBranches.includes(name))
+    return `It was the default branch. An owner or admin can drop its protection: svc api -X DELETE projects/<id>/protected/${name}`;
+  return "Take it out of [branches] protected in svc.toml first.";
+}
+
+function onlyByChangeRequest(pusher: Pusher, base: string, reason: string): Refusal {
   const branch = pusher.kind === "session" ? pusher.branch : "<branch>";
   return {
     reason,
-    advice: `Push a branch and open a change request: git push origin HEAD:${branch}, then svc cr open --head ${branch} --base ${ground.defaultBranch} --title "…"`,
+    advice: `Push a branch and open a change request: git push origin HEAD:${branch}, then svc cr open --head ${branch} --base ${base} --title "…"`,
   };
 }
 
@@ -106,15 +159,29 @@ function notOurs(ref: string): Refusal {
   };
 }
 
-/** Some disks take the two for one name, and so do people. */
-function looksLike(branch: string, other: string): boolean {
-  const plain = (name: string) => name.normalize("NFKC").toLowerCase();
-  return branch !== other && plain(branch) === plain(other);
-}
+const matchesAny = (patterns: readonly string[], name: string) =>
+  patterns.some((pattern) => matchesPattern(pattern, name));
 
-function lookAlike(defaultBranch: string): Refusal {
+/** Why a branch or tag may not be called so: git, or a person, would take it for another. */
+function faultOfName(ref: string, name: string, branches: readonly string[]): Refusal {
+  if (name.startsWith("refs/")) {
+    return {
+      reason: "a name that begins with refs/ is ambiguous",
+      advice: `Push to ${ref.slice(0, -name.length)}${name.replace(/^(?:refs\/(?:heads\/|tags\/)?)+/, "") || "<name>"} instead.`,
+    };
+  }
+  const skeleton = skeletonOf(name);
+  const taken = branches.find((pattern) => matchesPattern(patternSkeletonOf(pattern), skeleton));
+  if (taken === undefined) return null;
+  if (ref.startsWith(TAGS)) {
+    return {
+      reason: "it looks like a protected branch and is a tag",
+      advice: `${taken} is a protected branch. Choose a name that cannot be taken for it.`,
+    };
+  }
+  if (matchesAny(branches, name)) return null;
   return {
-    reason: "it looks like the default branch and is another",
-    advice: `The default branch is called ${defaultBranch}. Choose a name that cannot be taken for it.`,
+    reason: "it looks like a protected branch and is another",
+    advice: `${taken} is a protected branch. Choose a name that cannot be taken for it.`,
   };
 }

@@ -1,10 +1,12 @@
 import { randomUUID } from "node:crypto";
-import { eq } from "drizzle-orm";
+import { eq, sql } from "drizzle-orm";
+import type { PgUpdateSetSource } from "drizzle-orm/pg-core";
 import { projects } from "../../db/schema/index.ts";
 import type { ProjectRow } from "../auth/caller.ts";
+import type { Role } from "../contract/account.ts";
 import { SvcError } from "../contract/errors.ts";
 import { NAME_MAX } from "../contract/limits.ts";
-import type { EditProjectBody, GitCredentialBody, Project } from "../contract/project.ts";
+import type { EditedProject, EditProjectBody, GitCredentialBody, Project } from "../contract/project.ts";
 import type { Deps } from "../deps.ts";
 import { announce } from "../events/announce.ts";
 import { storable } from "../http/text.ts";
@@ -14,32 +16,77 @@ import { repositoryOf, sealCredential } from "./repository.ts";
 import { toWire } from "./wire.ts";
 
 /**
- * Changes a project's name, repository or default branch. A new `repo_url` gets a mirror of its own; the stored
- * credential goes along only to the same host, so that no credential is ever sent to a host it was not given for.
- * @throws validation_failed for a `repo_url` when svc hosts the repository, and what `checkRepository` throws; nothing
- *   is changed then.
+ * Changes a project's name, repository or default branch; the last two only for an owner or admin, since they decide what
+ * is protected. Another repository gets a mirror of its own and loses the stored credential, which was given for the one
+ * before. A branch that was the default one stays protected.
+ * @throws forbidden; validation_failed for a `repo_url` when svc hosts the repository, and what `checkRepository` throws;
+ *   nothing is changed then.
  */
-export async function editProject(deps: Deps, project: ProjectRow, body: EditProjectBody): Promise<Project> {
-  const changes: Partial<typeof projects.$inferInsert> = {};
+export async function editProject(
+  deps: Deps,
+  project: ProjectRow,
+  role: Role,
+  body: EditProjectBody,
+): Promise<EditedProject> {
+  if (body.repo_url !== undefined || body.default_branch !== undefined) requireManager(role);
+  const changes: Changes = {};
   if (body.name !== undefined) changes.name = storable("name", body.name.trim(), NAME_MAX * 4);
   let repo = repositoryOf(deps, project);
   if (body.repo_url !== undefined) {
     requireRemote(project);
     const remote = await deps.git.checkRemote(body.repo_url);
-    const kept = sameHost(remote.url, project.repoUrl) ? repo.credential : null;
-    const credential = remote.credential ?? kept;
-    if (remote.url !== project.repoUrl) repo = { id: randomUUID(), url: remote.url, credential };
-    else repo = { ...repo, credential };
+    const isSame = nameOf(remote.url) === nameOf(project.repoUrl ?? "");
+    const credential = remote.credential ?? (isSame ? repo.credential : null);
+    repo = { id: isSame ? repo.id : randomUUID(), url: remote.url, credential };
     changes.repoUrl = repo.url;
     changes.mirrorId = repo.id;
     changes.gitCredential = credential && sealCredential(deps, project.projectId, credential);
   }
   if (body.repo_url !== undefined || body.default_branch !== undefined) {
-    changes.defaultBranch = await checkRepository(deps, repo, body.default_branch);
+    const next = await checkRepository(deps, repo, body.default_branch);
+    const { defaultBranch: now, formerDefaultBranches: former } = projects;
+    changes.defaultBranch = next;
+    // of the row as it is when it changes: what another request made the default meanwhile stays protected too
+    changes.formerDefaultBranches = sql`array_remove(array_append(array_remove(${former}, ${now}), ${now}), ${next})`;
   }
   const row = await update(deps, project, changes);
   if (row.mirrorId !== project.mirrorId) await deps.git.forget(project.mirrorId);
-  return toWire(deps, row);
+  const dropped = project.gitCredential !== null && row.gitCredential === null;
+  return { ...toWire(deps, row), git_credential_dropped: dropped };
+}
+
+/** Stops protecting a branch that was the default one. @throws not_found */
+export async function unprotectBranch(deps: Deps, project: ProjectRow, branch: string): Promise<Project> {
+  const name = decoded(branch);
+  if (!project.formerDefaultBranches.includes(name)) {
+    const sentence =
+      name === project.defaultBranch
+        ? `"${name}" is the default branch, which is always protected. Make another branch the default first.`
+        : `"${name}" was not the default branch before. What svc.toml protects is changed there.`;
+    throw new SvcError("not_found", sentence);
+  }
+  const former = projects.formerDefaultBranches;
+  return toWire(
+    deps,
+    await update(deps, project, { formerDefaultBranches: sql`array_remove(${former}, ${name})` }),
+  );
+}
+
+/** A path is handed on as it was sent. What is no text is the name of no branch. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+function requireManager(role: Role): void {
+  if (role !== "member") return;
+  throw new SvcError(
+    "forbidden",
+    "Only an owner or admin of the account changes a project's repository or default branch.",
+  );
 }
 
 /** Stores the host credential, encrypted; it replaces the one before. */
@@ -63,11 +110,10 @@ function requireRemote(project: ProjectRow): void {
   throw new SvcError("validation_failed", sentence);
 }
 
-async function update(
-  deps: Deps,
-  project: ProjectRow,
-  changes: Partial<typeof projects.$inferInsert>,
-): Promise<ProjectRow> {
+/** Columns of a project, as values or as expressions of the row as it is. */
+type Changes = PgUpdateSetSource<typeof projects>;
+
+async function update(deps: Deps, project: ProjectRow, changes: Changes): Promise<ProjectRow> {
   const { projectId } = project;
   return await deps.db.transaction(async (tx) => {
     const [row] = await tx
@@ -82,9 +128,7 @@ async function update(
   });
 }
 
-function sameHost(one: string, other: string | null): boolean {
-  const authority = (url: string | null) =>
-    /^[a-z+]+:\/\/(?:[^@/]*@)?([^/]*)/.exec(url ?? "")?.[0].replace(/\/\/[^@/]*@/, "//");
-  const mine = authority(one);
-  return mine !== undefined && mine === authority(other);
+/** The same for one repository however its canonical address is spelt: hosts serve it with and without `.git`. */
+function nameOf(url: string): string {
+  return url.replace(/\/+$/, "").replace(/\.git$/, "");
 }

@@ -6,6 +6,7 @@ import { agent } from "../contract/agent.ts";
 import { RECENT_MAX_S } from "../contract/limits.ts";
 import {
   createProjectBody,
+  editedProject,
   editProjectBody,
   gitCredentialBody,
   project as projectSchema,
@@ -16,7 +17,7 @@ import { answer, listOf, ok, uuidParam } from "../http/schema.ts";
 import { listAgents } from "./agents.ts";
 import { createProject } from "./create.ts";
 import { deleteProject } from "./delete.ts";
-import { editProject, storeGitCredential } from "./edit.ts";
+import { editProject, storeGitCredential, unprotectBranch } from "./edit.ts";
 import { streamProjectEvents } from "./events.ts";
 import { listProjects } from "./list.ts";
 import { listProjectTokens, mintProjectToken, revokeProjectToken } from "./tokens.ts";
@@ -42,9 +43,13 @@ export const projectRoutes = (deps: Deps) =>
       project: "write",
       ...answer(200, projectSchema),
     })
-    .patch("/:projectId", ({ project, body }) => editProject(deps, project, body), {
+    .patch("/:projectId", ({ project, role, body }) => editProject(deps, project, role, body), {
       project: "user",
       body: editProjectBody,
+      ...answer(200, editedProject),
+    })
+    .delete("/:projectId/protected/*", ({ project, params }) => unprotectBranch(deps, project, params["*"]), {
+      project: "manage",
       ...answer(200, projectSchema),
     })
     .delete("/:projectId", ({ project }) => deleteProject(deps, project), {
@@ -54,7 +59,10 @@ export const projectRoutes = (deps: Deps) =>
     .get(
       "/:projectId/events",
       ({ project, again, query, headers }) => {
-        const from = { lastEventId: headers["last-event-id"] ?? query.after, recent: query.recent };
+        const from = {
+          lastEventId: headers["last-event-id"] ?? query.after,
+          recent: readRecent(query.recent),
+        };
         return new Response(streamProjectEvents(deps, project, from, again), {
           headers: { "Content-Type": "text/event-stream; charset=utf-8", "Cache-Control": "no-store" },
         });
@@ -64,10 +72,9 @@ export const projectRoutes = (deps: Deps) =>
         query: Type.Object({
           after: Type.Optional(Type.String({ pattern: "^[0-9]{1,15}$" })),
           recent: Type.Optional(
-            Type.Integer({
-              minimum: 1,
-              maximum: RECENT_MAX_S,
-              description: "Seconds: without Last-Event-ID, begins with the events of that time",
+            Type.String({
+              pattern: "^[1-9][0-9]{0,2}$",
+              description: `Without Last-Event-ID: begins with the events of so many seconds, at most ${RECENT_MAX_S}`,
             }),
           ),
         }),
@@ -79,7 +86,7 @@ export const projectRoutes = (deps: Deps) =>
       ...answer(200, Type.Object({ agents: Type.Array(agent) })),
     })
     .put("/:projectId/git-credential", ({ project, body }) => storeGitCredential(deps, project, body), {
-      project: "user",
+      project: "manage",
       body: gitCredentialBody,
       ...answer(200, ok),
     })
@@ -105,3 +112,7 @@ export const projectRoutes = (deps: Deps) =>
         ...answer(200, ok),
       },
     );
+
+function readRecent(text: string | undefined): number | undefined {
+  return text === undefined ? undefined : Math.min(Number(text), RECENT_MAX_S);
+}

@@ -16,6 +16,7 @@ export function toWire({ config }: Pick<Deps, "config">, row: ProjectRow): Proje
     repo_url: row.repoUrl ?? gitUrl,
     git_url: gitUrl,
     default_branch: row.defaultBranch,
+    protected_branches: [row.defaultBranch, ...row.formerDefaultBranches],
     managed: row.repoUrl === null,
     manifest_path: row.manifestPath,
     created_at: row.createdAt.toISOString(),

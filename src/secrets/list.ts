@@ -5,14 +5,14 @@ import { SvcError } from "../contract/errors.ts";
 import type { SecretList } from "../contract/secret.ts";
 import type { Deps } from "../deps.ts";
 import { readManifestOf } from "../projects/policy.ts";
-import { toWire } from "./row.ts";
+import { allToWire } from "./row.ts";
 
 /** The project's secrets without their values, and what its manifest asks for. There are never many: one page. */
 export async function listSecrets(deps: Deps, project: ProjectRow): Promise<SecretList> {
   const [rows, { required, optional }] = await Promise.all([rowsOf(deps, project), wantedOf(deps, project)]);
   const names = new Set(rows.map(({ name }) => name));
   return {
-    items: rows.map(toWire),
+    items: await allToWire(deps.db, rows),
     required,
     optional,
     missing: required.filter((name) => !names.has(name)),

@@ -1,20 +1,37 @@
-import { asc, eq } from "drizzle-orm";
-import { projectSecrets } from "../../db/schema/index.ts";
+import { and, arrayOverlaps, asc, eq, notExists, sql } from "drizzle-orm";
+import { projectSecrets, triggers } from "../../db/schema/index.ts";
 import type { Deps } from "../deps.ts";
 import { purposeOf } from "./row.ts";
 
-/** A project's secrets with their values, for its sandboxes and for nobody else; and what changes with any of them. */
+/** Secrets of a project with their values, for one of its sandboxes; and what changes with any of them. */
 export interface OpenSecrets {
   values: Readonly<Record<string, string>>;
   /** 16 hex digits. */
   revision: string;
 }
 
-export async function openSecrets(deps: Pick<Deps, "db" | "keys">, projectId: string): Promise<OpenSecrets> {
+/**
+ * @param audience what they are opened for; a secret that signs a trigger's webhook is opened for nothing
+ */
+export async function openSecrets(
+  deps: Pick<Deps, "db" | "keys">,
+  projectId: string,
+  audience: readonly string[],
+): Promise<OpenSecrets> {
+  const signs = deps.db
+    .select({ one: sql`1` })
+    .from(triggers)
+    .where(and(eq(triggers.projectId, projectId), eq(triggers.secretEnv, projectSecrets.name)));
   const rows = await deps.db
     .select()
     .from(projectSecrets)
-    .where(eq(projectSecrets.projectId, projectId))
+    .where(
+      and(
+        eq(projectSecrets.projectId, projectId),
+        arrayOverlaps(projectSecrets.audience, [...audience]),
+        notExists(signs),
+      ),
+    )
     .orderBy(asc(projectSecrets.name));
   const pairs = rows.map(
     ({ name, value }) => [name, deps.keys.open(projectId, purposeOf(name), value)] as const,

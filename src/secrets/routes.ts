@@ -11,17 +11,21 @@ export const secretRoutes = (deps: Deps) =>
   new Elysia({ prefix: "/projects/:projectId/secrets", tags: ["secrets"] })
     .use(guard(deps))
     .get("", ({ project }) => listSecrets(deps, project), { project: "write", ...answer(200, secretList) })
-    .post("", ({ project, body }) => setSecret(deps, project, body.name, body.value), {
+    .post("", ({ caller, project, body }) => setSecret(deps, caller, project, body.name, body), {
       project: "write",
       body: setSecretBody,
       ...answer(200, secret),
     })
-    .put("/:name", ({ project, params, body }) => setSecret(deps, project, params.name, body.value), {
-      project: "write",
-      params: Type.Object({ projectId: Type.String(), name: Type.String() }),
-      body: secretValueBody,
-      ...answer(200, secret),
-    })
+    .put(
+      "/:name",
+      ({ caller, project, params, body }) => setSecret(deps, caller, project, params.name, body),
+      {
+        project: "write",
+        params: Type.Object({ projectId: Type.String(), name: Type.String() }),
+        body: secretValueBody,
+        ...answer(200, secret),
+      },
+    )
     .delete("/:name", ({ project, params }) => unsetSecret(deps, project, params.name), {
       project: "write",
       params: Type.Object({ projectId: Type.String(), name: Type.String() }),

@@ -1,4 +1,6 @@
+import type { Db } from "../../db/client.ts";
 import type { projectSecrets } from "../../db/schema/index.ts";
+import { authorOf, namesOf } from "../auth/actor.ts";
 import type { Secret } from "../contract/secret.ts";
 
 type SecretRow = typeof projectSecrets.$inferSelect;
@@ -8,7 +10,17 @@ export function purposeOf(name: string): string {
   return `secret ${name}`;
 }
 
-/** A secret as it crosses the wire: without its value. */
-export function toWire({ name, createdAt, updatedAt }: SecretRow): Secret {
-  return { name, created_at: createdAt.toISOString(), updated_at: updatedAt.toISOString() };
+/** Secrets as they cross the wire: without their values. */
+export async function allToWire(db: Db, rows: readonly SecretRow[]): Promise<Secret[]> {
+  const names = await namesOf(
+    db,
+    rows.map(({ setBy }) => setBy),
+  );
+  return rows.map(({ name, audience, setBy, setActor, createdAt, updatedAt }) => ({
+    name,
+    for: audience,
+    set_by: setBy === null ? null : authorOf(names, setBy, setActor),
+    created_at: createdAt.toISOString(),
+    updated_at: updatedAt.toISOString(),
+  }));
 }

@@ -1,29 +1,34 @@
 import { and, eq, sql } from "drizzle-orm";
 import type { Db } from "../../db/client.ts";
 import { projectSecrets, projectSessions, projects } from "../../db/schema/index.ts";
-import type { ProjectRow } from "../auth/caller.ts";
+import { actorOf } from "../auth/actor.ts";
+import type { Caller, ProjectRow } from "../auth/caller.ts";
 import { isReservedName, SECRET_NAME } from "../contract/environment.ts";
 import { SvcError } from "../contract/errors.ts";
 import { SECRET_MAX_BYTES } from "../contract/limits.ts";
-import { SECRETS_MAX, type Secret } from "../contract/secret.ts";
+import { SECRETS_MAX, type Secret, type SecretValueBody } from "../contract/secret.ts";
+import { DEFAULT_AUDIENCE } from "../contract/secret-audience.ts";
 import type { Deps } from "../deps.ts";
 import { announce } from "../events/announce.ts";
 import { storable } from "../http/text.ts";
 import { queueOf } from "../jobs/places.ts";
-import { purposeOf, toWire } from "./row.ts";
+import { allToWire, purposeOf } from "./row.ts";
 
 /**
- * Sets a secret, new or again. Its value is sealed for this project and this name, and opens for no other.
+ * Sets a secret, new or again. Its value is sealed for this project and this name, and opens for no other. One that is
+ * set again without an audience keeps the one that it has.
  * @throws reserved_name, validation_failed.
  */
 export async function setSecret(
   deps: Deps,
+  caller: Caller,
   project: ProjectRow,
   name: string,
-  given: string,
+  given: SecretValueBody,
 ): Promise<Secret> {
   requireName(name);
-  const plain = storable("value", given, SECRET_MAX_BYTES);
+  const plain = storable("value", given.value, SECRET_MAX_BYTES);
+  const audience = given.for && [...new Set(given.for)];
   const value = deps.keys.seal(project.projectId, purposeOf(name), plain);
   const now = deps.clock();
   return await deps.db.transaction(async (tx) => {
@@ -37,19 +42,28 @@ export async function setSecret(
     if ((await tx.$count(projectSecrets, others)) >= SECRETS_MAX) {
       throw new SvcError("validation_failed", `A project has at most ${SECRETS_MAX} secrets.`);
     }
+    const changes = { value, updatedAt: now, setBy: caller.userId, setActor: actorOf(caller) };
     const [row] = await tx
       .insert(projectSecrets)
-      .values({ projectId: project.projectId, name, value, createdAt: now, updatedAt: now })
+      .values({
+        projectId: project.projectId,
+        name,
+        audience: audience ?? [...DEFAULT_AUDIENCE],
+        ...changes,
+        createdAt: now,
+      })
       .onConflictDoUpdate({
         target: [projectSecrets.projectId, projectSecrets.name],
-        set: { value, updatedAt: now },
+        set: { ...changes, ...(audience && { audience }) },
       })
       .returning();
     if (!row) throw new Error("the insert of a secret returned no row");
     await tellSandboxes(deps, tx, project.projectId);
     const action = row.createdAt < row.updatedAt ? "changed" : "created";
+    const [shown] = await allToWire(tx, [row]);
     await announce(tx, project.projectId, { type: "secret", id: name, action });
-    return toWire(row);
+    if (!shown) throw new Error("a secret was left out");
+    return shown;
   });
 }
 

@@ -1,7 +1,9 @@
 import { randomUUID } from "node:crypto";
 import type { Db } from "../../db/client.ts";
 import { isForeignKeyViolation } from "../../db/errors.ts";
+import type { Actor } from "../../db/schema/actor.ts";
 import { projectSessions } from "../../db/schema/index.ts";
+import { actorOf } from "../auth/actor.ts";
 import type { Caller, ProjectRow } from "../auth/caller.ts";
 import { SvcError } from "../contract/errors.ts";
 import { NAME_MAX, PROMPT_MAX_BYTES } from "../contract/limits.ts";
@@ -29,13 +31,14 @@ export async function createSession(
   project: ProjectRow,
   wanted: CreateSessionBody,
 ): Promise<Session> {
-  const session = newSession(deps, caller, project, wanted);
+  const by = { userId: caller.userId, actor: actorOf(caller) };
+  const session = newSession(deps, by, project, wanted);
   if (wanted.agent_name !== undefined) await requireAgent(deps, project, wanted.agent_name);
   try {
     return await deps.db.transaction(async (tx) => {
       const row = await addSession(deps, tx, session);
       await announce(tx, project.projectId, newsOfNew(row));
-      return toWire(deps, row, null);
+      return await toWire(deps, row, null, tx);
     });
   } catch (error) {
     if (isForeignKeyViolation(error))
@@ -47,7 +50,7 @@ export async function createSession(
 /** The session that is wanted, as a row; nobody has asked yet for its agent (`requireAgent`). @throws validation_failed, invalid_ref */
 export function newSession(
   deps: Deps,
-  caller: Pick<Caller, "userId">,
+  by: { userId: string; actor: Actor | null },
   project: ProjectRow,
   wanted: CreateSessionBody,
 ): NewSession {
@@ -75,7 +78,8 @@ export function newSession(
     provider,
     place: placeOf(deps, provider),
     status: "provisioning",
-    createdBy: caller.userId,
+    createdBy: by.userId,
+    createdActor: by.actor,
     createdAt: now,
     updatedAt: now,
     lastActiveAt: now,
@@ -91,8 +95,8 @@ export async function addSession(deps: Deps, tx: Db, session: NewSession): Promi
   await takePlace(deps, tx, session.accountId);
   const [row] = await tx.insert(projectSessions).values(session).onConflictDoNothing().returning();
   if (!row) throw new SvcError("session_exists", "There is a session with this id already.");
-  const { sessionId, initialPrompt: text, createdBy: userId, createdAt: at } = row;
-  if (text !== null) await addPrompt(tx, sessionId, { promptId: sessionId, text, by: { userId }, at });
+  const { sessionId, initialPrompt: text, createdBy: userId, createdActor: actor, createdAt: at } = row;
+  if (text !== null) await addPrompt(tx, sessionId, { promptId: sessionId, text, by: { userId, actor }, at });
   await ask(deps, tx, row);
   return row;
 }

@@ -8,7 +8,10 @@ import type { OpenSecrets } from "../secrets/open.ts";
 import type { SessionRow } from "./wire.ts";
 
 /** What the sandbox of a deployment is to build and run. @throws when the deployment is gone */
-export async function readDeployment(deps: Pick<Deps, "db">, sessionId: string): Promise<DaemonApp> {
+export async function readDeployment(
+  deps: Pick<Deps, "db">,
+  sessionId: string,
+): Promise<Omit<DaemonApp, "buildSecrets">> {
   const [row] = await deps.db
     .select({ commit: appDeployments.commit, entry: appDeployments.entry })
     .from(appDeployments)
@@ -19,14 +22,18 @@ export async function readDeployment(deps: Pick<Deps, "db">, sessionId: string):
 }
 
 /**
- * The environment of a deployment's sandbox: what its daemon needs, and the project's secrets for the app. Nothing in it
+ * The environment of a deployment's sandbox: what its daemon needs, and the secrets that are for the app and its build. Nothing in it
  * opens svc but the daemon's own key.
  * @param apiUrl where the sandbox reaches the API, without `/v1`
  */
 export function deploymentEnvironment(
-  { session, project, app }: { session: SessionRow; project: ProjectRow; app: DaemonApp },
+  {
+    session,
+    project,
+    app,
+  }: { session: SessionRow; project: ProjectRow; app: Omit<DaemonApp, "buildSecrets"> },
   serviceKey: string,
-  secrets: OpenSecrets,
+  { secrets, buildSecrets }: { secrets: OpenSecrets; buildSecrets: OpenSecrets },
   apiUrl: string,
 ): Record<string, string> {
   return {
@@ -40,6 +47,6 @@ export function deploymentEnvironment(
     SVC_PROJECT_SECRET_NAMES: Object.keys(secrets.values).join(","),
     SVC_PROJECT_SECRETS_REVISION: secrets.revision,
     SVC_TOKEN: serviceKey,
-    SVC_APP: JSON.stringify(app),
+    SVC_APP: JSON.stringify({ ...app, buildSecrets: buildSecrets.values } satisfies DaemonApp),
   };
 }

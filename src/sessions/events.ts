@@ -50,7 +50,7 @@ export async function streamEvents(
       const row = await look(deps, sessionId);
       const event: SessionEvent | null = row && {
         type: "session",
-        session: toWire(deps, row.session, row.sandbox),
+        session: await toWire(deps, row.session, row.sandbox),
       };
       const isFirst = shown === "";
       if (event && isFirst) await send(event);

@@ -5,13 +5,13 @@ import { placesOf } from "../jobs/places.ts";
 import { sendEnv } from "../sandboxes/daemon.ts";
 import { openSecrets } from "../secrets/open.ts";
 import { reachSession } from "./reach.ts";
+import { audienceOf } from "./secrets-audience.ts";
 
 /**
  * Gives the running sandboxes of a project the secrets as they are now (contract: `/svc/env`).
  * @throws when one runs on and did not take them: the job is done again
  */
 export async function pushSecrets(deps: Deps, projectId: string): Promise<void> {
-  const { values, revision } = await openSecrets(deps, projectId);
   const sessions = await deps.db
     .select({ sessionId: projectSessions.sessionId })
     .from(projectSessions)
@@ -28,6 +28,7 @@ export async function pushSecrets(deps: Deps, projectId: string): Promise<void> 
     sessions.map(async ({ sessionId }) => {
       const reached = await reachSession(deps, sessionId);
       if (!reached?.daemon || reached.session.status !== "running") return true;
+      const { values, revision } = await openSecrets(deps, projectId, await audienceOf(deps, { sessionId }));
       return await sendEnv(reached.daemon, { revision, env: values });
     }),
   );

@@ -6,7 +6,7 @@ import { UUID } from "../contract/id.ts";
 import type { Session, SessionStatus } from "../contract/session.ts";
 import type { Deps } from "../deps.ts";
 import { type Page, page, readCursor } from "../http/page.ts";
-import { type SandboxRow, type SessionRow, toWire } from "./wire.ts";
+import { allToWire, type SandboxRow, type SessionRow, toWire } from "./wire.ts";
 
 /** Sessions, each with the row of its sandbox. */
 export function sessionsWithSandbox({ db }: Pick<Deps, "db">) {
@@ -38,7 +38,7 @@ export async function listSessions(
     wanted.limit,
     ({ session }) => `${session.updatedAt.toISOString()} ${session.sessionId}`,
   );
-  return { sessions: rows.map(({ session, sandbox }) => toWire(deps, session, sandbox)), ...next };
+  return { sessions: await allToWire(deps, rows), ...next };
 }
 
 function after(cursor: string | undefined) {
@@ -57,7 +57,7 @@ const CURSOR = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z [0-9a-f-]{36}$/;
 /** One session of the project. @throws not_found, validation_failed for what is no UUID. */
 export async function getSession(deps: Deps, project: ProjectRow, sessionId: string): Promise<Session> {
   const { session, sandbox } = await findSession(deps, project, sessionId);
-  return toWire(deps, session, sandbox);
+  return await toWire(deps, session, sandbox);
 }
 
 /** The rows of one session of the project. @throws not_found, validation_failed */

@@ -27,7 +27,7 @@ export async function restartSession(
   const { session, sandbox } = await findSession(deps, project, sessionId);
   const row = await start(deps, session.sessionId, () => true, restore);
   if (!row) throw unknownSession();
-  return toWire(deps, row, sandbox);
+  return await toWire(deps, row, sandbox);
 }
 
 /**

@@ -17,6 +17,7 @@ import { makeKeys } from "./keys.ts";
 import { openLog, type SessionLog } from "./log.ts";
 import { keepBuildLog } from "./logs.ts";
 import { commitToRestore } from "./saved.ts";
+import { audienceOf } from "./secrets-audience.ts";
 import { takeSite } from "./take-site.ts";
 import { tell } from "./tell.ts";
 import { thisStart } from "./this-start.ts";
@@ -58,7 +59,9 @@ export async function startSandbox(deps: Deps, start: Start, signal: AbortSignal
     const restore = await commitToRestore(deps, start);
     const keys = await makeKeys(deps, session);
     await deps.checkpoint("keys-made");
-    const secrets = await openSecrets(deps, project.projectId);
+    const audience = app ? ["apps", `apps:${app.slug}`] : await audienceOf(deps, session);
+    const open = (whose: readonly string[]) => openSecrets(deps, project.projectId, whose);
+    const [secrets, buildSecrets] = [await open(audience), await open(["builds"])];
     const provider = deps.sandboxes.get(session.provider);
     if (!provider)
       throw new SandboxError(`This server has no ${session.provider} sandboxes.`, { permanent: true });
@@ -72,7 +75,7 @@ export async function startSandbox(deps: Deps, start: Start, signal: AbortSignal
         hasRuntime: app === null,
         environment: (apiUrl) =>
           app
-            ? deploymentEnvironment({ ...start, app }, keys.serviceKey, secrets, apiUrl)
+            ? deploymentEnvironment({ ...start, app }, keys.serviceKey, { secrets, buildSecrets }, apiUrl)
             : environmentOf(deps, start, keys, secrets, apiUrl, restore),
         limits,
         build,
@@ -95,7 +98,7 @@ export async function startSandbox(deps: Deps, start: Start, signal: AbortSignal
       await takeSite(deps, daemonOf(session, sandbox.address, keys.serviceKey), signal);
     await record(deps, session, restored, log);
     // what was set while it started
-    const { revision } = await openSecrets(deps, project.projectId);
+    const { revision } = await open(audience);
     if (revision !== secrets.revision && !app)
       await deps.jobs.enqueue(deps.db, queueOf("secrets", session.place), project.projectId);
   } finally {

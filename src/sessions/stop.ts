@@ -17,7 +17,7 @@ export async function stopSession(deps: Deps, project: ProjectRow, sessionId: st
   const { session, sandbox } = await findSession(deps, project, sessionId);
   const row = await stop(deps, session, "user");
   if (!row) throw unknownSession();
-  return toWire(deps, row, sandbox);
+  return await toWire(deps, row, sandbox);
 }
 
 /** @returns the session's row as it is now; null when it is being deleted */

@@ -1,4 +1,6 @@
+import type { Db } from "../../db/client.ts";
 import type { projectSessions, sessionSandboxes } from "../../db/schema/index.ts";
+import { authorOf, namesOf } from "../auth/actor.ts";
 import type { Session } from "../contract/session.ts";
 import type { Deps } from "../deps.ts";
 
@@ -6,8 +8,30 @@ export type SessionRow = typeof projectSessions.$inferSelect;
 export type SandboxRow = typeof sessionSandboxes.$inferSelect;
 
 /** A session's row as it crosses the wire; its keys and its sandbox's address stay behind. */
-export function toWire(
+export async function toWire(
+  deps: Pick<Deps, "config" | "db">,
+  session: SessionRow,
+  sandbox: SandboxRow | null,
+  db: Db = deps.db,
+): Promise<Session> {
+  return wireOf(deps, await namesOf(db, [session.createdBy]), session, sandbox);
+}
+
+/** The same for many. */
+export async function allToWire(
+  deps: Pick<Deps, "config" | "db">,
+  rows: readonly { session: SessionRow; sandbox: SandboxRow | null }[],
+): Promise<Session[]> {
+  const names = await namesOf(
+    deps.db,
+    rows.map(({ session }) => session.createdBy),
+  );
+  return rows.map(({ session, sandbox }) => wireOf(deps, names, session, sandbox));
+}
+
+function wireOf(
   { config }: Pick<Deps, "config">,
+  names: ReadonlyMap<string, string>,
   row: SessionRow,
   sandbox: SandboxRow | null,
 ): Session {
@@ -29,6 +53,7 @@ export function toWire(
     sandbox_status: sandbox?.state ?? null,
     saved: savedOf(row),
     created_by: row.createdBy,
+    author: authorOf(names, row.createdBy, row.createdActor),
     created_at: row.createdAt.toISOString(),
     updated_at: row.updatedAt.toISOString(),
     last_active_at: row.lastActiveAt.toISOString(),

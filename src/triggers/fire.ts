@@ -64,7 +64,10 @@ async function fireIn(deps: Deps, tx: Db, waiting: Waiting): Promise<Outcome> {
   const { trigger, project, firing } = found;
   if (trigger.problem !== null) throw new SvcError("validation_failed", trigger.problem);
   const userId = firing.createdBy ?? (await ownerOf(tx, project.accountId));
-  const session = newSession(deps, { userId }, project, {
+  // by hand it is a person's; otherwise the trigger acts, for the account's owner
+  const actor =
+    firing.createdBy === null ? ({ kind: "token", name: `trigger ${trigger.slug}` } as const) : null;
+  const session = newSession(deps, { userId, actor }, project, {
     ...(firing.sessionId !== null && { session_id: firing.sessionId }),
     ...(trigger.agent !== null && { agent_name: trigger.agent }),
     ...(firing.prompt?.trim() && { initial_prompt: firing.prompt }),

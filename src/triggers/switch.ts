@@ -153,7 +153,7 @@ async function merge(
   cr: ChangeRequest,
 ): Promise<Pick<Switched, "status" | "reason" | "change_request">> {
   try {
-    const { merge: _, ...merged } = await mergeChangeRequest(deps, caller, project, cr.cr_id, undefined);
+    const { merge: _, ...merged } = await mergeChangeRequest(deps, caller, project, cr.cr_id, {});
     return { status: "merged", reason: null, change_request: merged };
   } catch (error) {
     if (!(error instanceof SvcError)) throw error;

@@ -34,6 +34,7 @@ test("an approval is of a person, of the head that there is, and is told of with
     {
       user_id: expect.any(String),
       name: expect.any(String),
+      author: expect.objectContaining({ kind: "user", session_id: null }),
       head_commit_sha: bench.remote.sha(cr.head_ref),
       created_at: expect.any(String),
       counts: true,
@@ -73,8 +74,9 @@ test("who may approve", async () => {
     [bob, bench.api.token, 200],
     [bob, bob, 403],
     [bob, agent, 403],
-    // the agent's launcher has not written it
-    [agent, bench.api.token, 200],
+    // it was opened for them
+    [agent, bench.api.token, 403],
+    [agent, bob, 200],
     [agent, agent, 403],
     [bob, stranger, 403],
   ];
@@ -83,6 +85,19 @@ test("who may approve", async () => {
     expect((await act(cr, "approve", approver)).status).toBe(status);
     if (approver === agent) expect((await withdraw(cr, agent)).status).toBe(403);
   }
+  bench.rule(asks(1) + "self_approval = true\n");
+  for (const opener of [bench.api.token, agent]) {
+    const own = await bench.open(opener);
+    expect((await act(own, "approve")).body.approvals).toMatchObject([{ counts: true }]);
+    expect((await act(own, "merge")).status).toBe(200);
+  }
+  // one that was given while it counted counts no longer
+  const given = await bench.open(agent);
+  expect((await act(given, "approve")).status).toBe(200);
+  bench.rule(asks(1));
+  expect((await get(given)).approvals).toMatchObject([{ counts: false }]);
+  expect((await act(given, "merge")).body).toMatchObject({ code: "approval_required", approvals: 0 });
+  bench.rule(asks(0));
   const closed = await bench.open();
   await act(closed, "close");
   expect((await act(closed, "approve", bob)).body.code).toBe("not_open");

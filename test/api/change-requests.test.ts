@@ -35,6 +35,7 @@ describe("open", () => {
     const { remote, project, open } = await setUp();
     const { status, body } = await open({ description: "why", metadata: { k: [1] } });
     expect(status).toBe(201);
+    const me = (await api.call("GET", "/v1/accounts/me")).body;
     expect(body).toEqual({
       cr_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
       account_id: project.account_id,
@@ -48,12 +49,15 @@ describe("open", () => {
       head_commit_sha: remote.sha("work"),
       base_commit_sha: remote.sha("main"),
       origin_session_id: null,
-      created_by: (await api.call("GET", "/v1/accounts/me")).body.user_id,
+      created_by: me.user_id,
+      author: { user_id: me.user_id, name: me.name, kind: "user", session_id: null },
       merged_at: null,
       merged_by: null,
+      merger: null,
       merge_commit_sha: null,
       closed_at: null,
       closed_by: null,
+      closer: null,
       metadata: { k: [1] },
       created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/),
       updated_at: expect.stringMatching(/Z$/),
@@ -312,8 +316,8 @@ describe("merge", () => {
     expect(await get(cr)).toEqual(bare);
   });
 
-  test("makes a merge commit otherwise, by svc, dated now, with exactly the message", async () => {
-    const { remote, open, act } = await setUp();
+  test("makes a merge commit otherwise, by svc, dated now, with the message and who merged what", async () => {
+    const { remote, project, open, act } = await setUp();
     const head = remote.sha("work");
     const base = remote.commit("main", { b: "2\n" });
     const { body: cr } = await open({ title: "Fix “it” – $(x)" });
@@ -322,7 +326,9 @@ describe("merge", () => {
     expect(body).toMatchObject({ merge_commit_sha: sha, head_commit_sha: head, base_commit_sha: base });
     expect(body.merge).toMatchObject({ fast_forward: false, base_sha_before: base, base_sha_after: sha });
     const raw = remote.git("cat-file", "commit", sha);
-    expect(raw.slice(raw.indexOf("\n\n") + 2)).toBe("Merge CR #1: Fix “it” – $(x)");
+    expect(raw.slice(raw.indexOf("\n\n") + 2)).toBe(
+      `Merge CR #1: Fix “it” – $(x)\n\n${await trailers(project)}`,
+    );
     expect(remote.git("log", "-1", "--format=%P|%an <%ae>|%cn <%ce>", sha).trim()).toBe(
       `${base} ${head}|svc <no-reply@svc.invalid>|svc <no-reply@svc.invalid>`,
     );
@@ -333,8 +339,8 @@ describe("merge", () => {
     remote.git("fsck", "--strict");
   });
 
-  test("takes a message of the caller's as it stands", async () => {
-    const { remote, open, act } = await setUp();
+  test("takes a message of the caller's, and adds who merged what", async () => {
+    const { remote, project, open, act } = await setUp();
     remote.commit("main", { b: "2\n" });
     const { body: cr } = await open();
     const message = "--amend\n\nCo-authored-by: x\n\ttabs  \n\n";
@@ -342,7 +348,25 @@ describe("merge", () => {
     expect((await act(cr, "merge", { message: "" })).status).toBe(400);
     expect((await act(cr, "merge", { message })).status).toBe(200);
     const raw = remote.git("cat-file", "commit", "main");
-    expect(raw.slice(raw.indexOf("\n\n") + 2)).toBe(message);
+    expect(raw.slice(raw.indexOf("\n\n") + 2)).toBe(`${message.trimEnd()}\n\n${await trailers(project)}`);
+  });
+
+  test("merges the head that was seen, and no other", async () => {
+    const { remote, open, act, get } = await setUp();
+    const { body: cr } = await open();
+    const seen = remote.sha("work");
+    const now = remote.commit("work", { unseen: "1\n" });
+    const base = remote.sha("main");
+    const moved = await act(cr, "merge", { head_commit_sha: seen });
+    expect(moved).toMatchObject({
+      status: 409,
+      body: { code: "head_moved", expected: seen, head_commit_sha: now },
+    });
+    expect([(await get(cr)).status, remote.sha("main")]).toEqual(["open", base]);
+    for (const bad of ["", "work", seen.slice(1), `${seen}0`, 7])
+      expect((await act(cr, "merge", { head_commit_sha: bad })).status).toBe(400);
+    const merged = await act(cr, "merge", { head_commit_sha: now.toUpperCase() });
+    expect([merged.status, merged.body.head_commit_sha]).toEqual([200, now]);
   });
 
   test("answers a conflict with its files and changes nothing", async () => {
@@ -412,37 +436,6 @@ describe("merge", () => {
     ]);
   });
 
-  test("by a project token only where the default branch's manifest allows it", async () => {
-    const rows: [string, Record<string, string>, Record<string, string>, number][] = [
-      ["no manifest", {}, {}, 200],
-      ["nothing said", { "svc.toml": "svc_version = 1\n" }, {}, 200],
-      ["allowed", { "svc.toml": "[change_requests]\nagent_merge = true\n" }, {}, 200],
-      ["forbidden", { "svc.toml": "[change_requests]\nagent_merge = false\n" }, {}, 403],
-      ["unreadable", { "svc.toml": "[change_requests" }, {}, 403],
-      ["not true or false", { "svc.toml": '[change_requests]\nagent_merge = "true"\n' }, {}, 403],
-      [
-        "the head may not allow it",
-        { "svc.toml": "[change_requests]\nagent_merge = false\n" },
-        { "svc.toml": "" },
-        403,
-      ],
-      ["the head does not forbid it", {}, { "svc.toml": "[change_requests]\nagent_merge = false\n" }, 200],
-    ];
-    for (const [name, main, work, status] of rows) {
-      const { remote, project, open, act } = await setUp();
-      remote.commit("main", { b: "2\n", ...main });
-      remote.commit("work", { c: "3\n", ...work }, { merge: ["main"] });
-      const { token } = (await api.call("POST", `/v1/projects/${project.project_id}/cli-token`)).body;
-      const { body: cr } = await open();
-      const path = `/v1/projects/${project.project_id}/change-requests/${cr.number}/merge`;
-      const answer = await api.call("POST", path, { token });
-      expect([name, answer.status]).toEqual([name, status]);
-      if (status === 200) continue;
-      expect(answer.body.code).toBe("agent_merge_forbidden");
-      expect([name, (await act(cr, "merge")).status]).toEqual([name, 200]);
-    }
-  });
-
   test("passes on the host's refusal in its own words, without escapes", async () => {
     const { remote, open, act, get } = await setUp();
     remote.hook("pre-receive", "printf 'main is \\033[31mfrozen\\033[0m\\n' >&2; exit 1");
@@ -456,6 +449,12 @@ describe("merge", () => {
     expect((await act(cr, "merge")).status).toBe(200);
   });
 });
+
+/** The last lines of a merge commit of the project's first change request. */
+async function trailers({ slug }: { slug: string }): Promise<string> {
+  const { name, email } = (await api.call("GET", "/v1/accounts/me")).body;
+  return `Merged-by: ${name} <${email}>\nChange-Request: http://localhost:0/projects/${slug}/change-requests/1`;
+}
 
 describe("state machine", () => {
   test("close and reopen", async () => {

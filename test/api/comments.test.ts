@@ -169,18 +169,27 @@ describe("a thread", () => {
     expect((await say({ body: "b", reply_to: first.body.comment_id, path: "edited.txt" })).status).toBe(400);
   });
 
-  test("is resolved and opened again by its first comment, by anybody who may write", async () => {
+  test("is resolved and opened again by its first comment, by a person", async () => {
     const { say, list, act } = await open();
     const [one, two] = [await say({ body: "one" }), await say({ body: "two" })];
     const reply = await say({ body: "reply", reply_to: one.body.comment_id });
-    const resolved = await act("POST", one, "/resolve", { token: agent });
+    const refused = await act("POST", one, "/resolve", { token: agent });
+    expect([refused.status, refused.body.error]).toEqual([
+      403,
+      expect.stringContaining("a person resolves it"),
+    ]);
+    const own = await say({ body: "an agent's own" }, agent);
+    expect((await act("POST", own, "/resolve", { token: agent })).body.resolved_at).toEqual(
+      expect.any(String),
+    );
+    const resolved = await act("POST", one, "/resolve");
     expect(resolved.body).toMatchObject({
       resolved_at: expect.any(String),
       resolved_by: one.body.author.user_id,
     });
     expect((await act("POST", one, "/resolve")).body).toEqual(resolved.body);
     expect((await list("?open=true")).map(({ body }) => body)).toEqual([two.body.body]);
-    expect((await list()).length).toBe(3);
+    expect((await list()).length).toBe(4);
     expect((await act("POST", reply, "/resolve")).status).toBe(400);
     expect((await act("POST", one, "/unresolve")).body).toMatchObject({
       resolved_at: null,

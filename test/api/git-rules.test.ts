@@ -19,6 +19,7 @@ const test = needs("a real Postgres", POSTGRES);
 /** Who pushes. */
 type Who =
   | "user"
+  | "member"
   | "project"
   | "session"
   | "clone"
@@ -42,8 +43,9 @@ interface Row {
   /** Words of the refusal; without them the push is taken. */
   says?: string;
   after?: Record<string, string | null>;
-  /** Main says direct_push = false. */
+  /** Main says direct_push = false, and protects release/* and the tags v*; of `open` only the last. */
   closed?: true;
+  open?: true;
 }
 
 const MAIN = "refs/heads/main";
@@ -51,6 +53,7 @@ const FEATURE = "refs/heads/feature";
 const NEW = "refs/heads/new/one";
 const OWN = "refs/heads/S";
 const TAG = "refs/tags/v1";
+const RELEASE = "refs/heads/release/1";
 
 const BY_CR = "changes only by a change request";
 const SAVES_ONLY = "this credential only saves the work of its session";
@@ -106,7 +109,42 @@ const ROWS: Row[] = [
   { who: "user", push: ["M3:refs/pull/1/head"], says: "only branches and tags can be pushed" },
   { who: "user", push: ["M3:refs/heads/HEAD"], says: "not a ref name" },
   { who: "user", push: [`M3:refs/heads/${"a".repeat(40)}`], says: "not a ref name" },
-  { who: "user", push: ["M3:refs/heads/MAIN"], says: "looks like the default branch" },
+  ...["MAIN", "m\u0430in", "m\u200bain", "\uff4dain", "ma\u0456n", "rnain", "ma\u0131n"].map(
+    (name): Row => ({ who: "user", push: [`M3:refs/heads/${name}`], says: "looks like a protected branch" }),
+  ),
+  { who: "project", push: ["M3:refs/heads/m\u0430in"], says: "looks like a protected branch" },
+  { who: "user", push: ["M3:refs/tags/main"], says: "looks like a protected branch and is a tag" },
+  { who: "user", push: ["M3:refs/tags/m\u0430in"], says: "looks like a protected branch and is a tag" },
+  ...(["user", "project"] as const).flatMap((who): Row[] => [
+    { who, push: ["M3:refs/heads/refs/heads/main"], says: "begins with refs/" },
+    { who, push: ["M3:refs/heads/refs/x"], says: "begins with refs/" },
+  ]),
+  { who: "user", push: ["M3:refs/tags/refs/heads/main"], says: "begins with refs/" },
+  { who: "member", push: [`M3:${MAIN}`], after: { [MAIN]: "M3" } },
+  { who: "member", push: [`:${MAIN}`], says: "cannot be deleted" },
+  { who: "member", push: [`+M3:${TAG}`], after: { [TAG]: "M3" } },
+
+  // [branches] and [tags] of the manifest
+  { who: "user", open: true, push: [`M3:${RELEASE}`], after: { [RELEASE]: "M3" } },
+  { who: "user", open: true, push: [`+X:${RELEASE}`], says: "never rewritten" },
+  { who: "user", open: true, push: [`:${RELEASE}`], says: "cannot be deleted" },
+  { who: "user", open: true, push: ["M3:refs/heads/release/2"], after: { "refs/heads/release/2": "M3" } },
+  { who: "user", open: true, push: [`M3:refs/heads/r\u0435lease/1`], says: "looks like a protected branch" },
+  { who: "user", open: true, push: ["M3:refs/heads/Release/9"], says: "looks like a protected branch" },
+  { who: "user", open: true, push: ["M3:refs/heads/release/2/b"], after: { "refs/heads/release/2/b": "M3" } },
+  { who: "user", open: true, push: ["M3:refs/tags/release/1"], says: "looks like a protected branch" },
+  { who: "project", open: true, push: [`M3:${RELEASE}`], says: BY_CR },
+  { who: "project", open: true, push: ["M3:refs/heads/release/2"], says: BY_CR },
+  { who: "session", open: true, push: [`M3:${RELEASE}`], says: BY_CR },
+  { who: "user", closed: true, push: [`M3:${RELEASE}`], says: "only by change requests" },
+  { who: "member", closed: true, push: ["M3:refs/heads/release/2"], says: "only by change requests" },
+  { who: "user", closed: true, push: ["M3:refs/heads/release/2"], after: { "refs/heads/release/2": "M3" } },
+  { who: "member", open: true, push: ["M3:refs/tags/v2"], after: { "refs/tags/v2": "M3" } },
+  { who: "member", open: true, push: [`+M3:${TAG}`], says: "this tag is protected" },
+  { who: "member", open: true, push: [`:${TAG}`], says: "this tag is protected" },
+  { who: "member", open: true, push: ["M3:refs/tags/other"], after: { "refs/tags/other": "M3" } },
+  { who: "user", open: true, push: [`+M3:${TAG}`], after: { [TAG]: "M3" } },
+  { who: "user", open: true, push: [`:${TAG}`], after: { [TAG]: null } },
   { who: "user", push: [`B:${NEW}`], says: "a branch names a commit" },
   { who: "user", push: ["B:refs/tags/blob"], after: { "refs/tags/blob": "B" } },
   { who: "user", push: [`M3:${NEW}`, `:${MAIN}`], says: "cannot be deleted", after: { [NEW]: "M3" } },
@@ -179,9 +217,13 @@ for (const kind of ["hosted", "external"] as const) {
   )(`${kind} repository, %s`, async (_, row) => {
     const place = bench[kind];
     const before = Object.fromEntries(
-      Object.entries({ [MAIN]: row.closed ? "P" : "M2", [FEATURE]: "F", [OWN]: "S1", [TAG]: "M1" }).map(
-        ([ref, name]) => [refName(place, ref), id(name)],
-      ),
+      Object.entries({
+        [MAIN]: row.closed ? "P" : row.open ? "O" : "M2",
+        ...((row.closed || row.open) && { [RELEASE]: "M2" }),
+        [FEATURE]: "F",
+        [OWN]: "S1",
+        [TAG]: "M1",
+      }).map(([ref, name]) => [refName(place, ref), id(name)]),
     );
     await setRefs(place.directory, before);
     const args = row.push.map((spec) => {
@@ -232,12 +274,14 @@ function refName(place: Place, ref: string): string {
 async function makeCommits(): Promise<Record<string, string>> {
   const repository = await createRepository(work.path);
   const files = { f: "1\n" };
-  const closed = { ...files, "svc.toml": "[change_requests]\ndirect_push = false\n" };
+  const guarded = '[branches]\nprotected = ["release/*"]\n[tags]\nprotected = ["v*"]\n';
+  const closed = { ...files, "svc.toml": `[change_requests]\ndirect_push = false\n${guarded}` };
   const written = await repository.write([
     { name: "M1", files },
     { name: "M2", parents: ["M1"], files: { f: "2\n" } },
     { name: "M3", parents: ["M2"], files: { f: "3\n" } },
     { name: "P", parents: ["M2"], files: closed },
+    { name: "O", parents: ["M2"], files: { ...files, "svc.toml": guarded } },
     { name: "P2", parents: ["P"], files: { ...closed, f: "4\n" } },
     { name: "X", files: { other: "1\n" } },
     { name: "F", parents: ["M1"], files: { g: "1\n" } },
@@ -248,7 +292,7 @@ async function makeCommits(): Promise<Record<string, string>> {
   const blob = await repository.git("rev-parse", `${written["M1"]}:f`);
   // the beginning of each row; what is pushed comes from here and nowhere else
   for (const place of [bench.hosted, bench.external]) {
-    for (const name of ["M2", "P", "F", "S1"]) {
+    for (const name of ["M2", "P", "O", "F", "S1"]) {
       await repository.git("push", "--quiet", place.directory, `${written[name]}:refs/heads/begin-${name}`);
     }
   }
@@ -273,6 +317,7 @@ async function makeCredentials(kind: "hosted" | "external"): Promise<Record<Who,
   };
   return {
     user: api.token,
+    member: await bench.member(place, `member-${kind}@example.com`),
     project: await mint(place),
     session: session.token,
     clone: session.cloneCredential,

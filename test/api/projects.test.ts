@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
-import { readdirSync } from "node:fs";
+import { cpSync, readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { type Api, startApi } from "../helpers/api.ts";
 import { serveGit } from "../helpers/git-http.ts";
@@ -55,6 +55,7 @@ test("takes the default branch from the repository, whatever its name", async ()
     repo_url: remote.url,
     git_url: `http://localhost:0/v1/git/${project.project_id}.git`,
     default_branch: "trunk/v2",
+    protected_branches: ["trunk/v2"],
     managed: false,
     manifest_path: "svc.toml",
     created_at: expect.any(String),
@@ -139,18 +140,35 @@ test("a stored credential can be replaced, and is checked before it is stored", 
   expect((await put("one")).body).toEqual({ ok: true });
 });
 
-test("a credential never goes along to another host", async () => {
-  const remote = makeRemote();
-  remote.commit("main", { a: "1\n" });
-  const first = makeHost(remote, { credential: { username: "x-access-token", token: "for-the-first" } });
-  const second = makeHost(remote);
-  const project = await api.project(first.url, { git_token: "for-the-first" });
-  const moved = await api.call("PATCH", `/v1/projects/${project.project_id}`, {
-    body: { repo_url: second.url },
-  });
-  expect([moved.status, moved.body.repo_url]).toEqual([200, second.url]);
-  expect(second.seen.length).toBeGreaterThan(0);
-  expect(second.seen.filter((request) => request.authorization !== null)).toEqual([]);
+test("a credential belongs to one repository: another one on the same host does not get it", async () => {
+  const [one, two] = [makeRemote(), makeRemote()];
+  for (const remote of [one, two]) remote.commit("main", { a: "1\n" });
+  const credential = { username: "x-access-token", token: "for-the-first" };
+  const first = makeHost(one, { credential });
+  const { project_id: id } = await api.project(first.url, { git_token: credential.token });
+  const patch = (repo_url: string) => api.call("PATCH", `/v1/projects/${id}`, { body: { repo_url } });
+  // spelt otherwise it is the same one, with its credential and its mirror
+  expect(first.url).toEndWith(".git");
+  const spelt = await patch(`${first.url.replace(/\.git$/, "")}/`);
+  expect([spelt.status, spelt.body.git_credential_dropped]).toEqual([200, false]);
+  const [before] = readdirSync(join(api.dataDir, "mirrors"));
+  expect((await patch(first.url)).body).toMatchObject({ repo_url: first.url, git_credential_dropped: false });
+  expect(readdirSync(join(api.dataDir, "mirrors"))).toContain(before ?? "");
+  // what the credential would open beside it, on the very same host
+  cpSync(two.path, join(dirname(one.path), "beside.git"), { recursive: true });
+  expect((await patch(`${first.origin}/beside.git`)).status).toBe(502);
+  const asked = first.seen.filter(({ path }) => path.startsWith("/beside.git"));
+  expect(asked.map(({ authorization }) => authorization)).toEqual([null]);
+  const other = makeHost(two);
+  const moved = await patch(other.url);
+  expect([moved.status, moved.body.repo_url, moved.body.git_credential_dropped]).toEqual([
+    200,
+    other.url,
+    true,
+  ]);
+  expect(other.seen.map(({ authorization }) => authorization)).toContain(null);
+  expect(other.seen.filter(({ authorization }) => authorization !== null)).toEqual([]);
+  expect((await patch(first.url)).status).toBe(502);
 });
 
 test("a redirect is not followed, and the credential stays behind", async () => {

@@ -33,7 +33,7 @@ describe("secrets", () => {
     const first = await set("API_KEY", "s3cr3t-value-one");
     expect([first.status, Object.keys(first.body).sort()]).toEqual([
       200,
-      ["created_at", "name", "updated_at"],
+      ["created_at", "for", "name", "set_by", "updated_at"],
     ]);
     const again = await api.call("POST", path, { body: { name: "API_KEY", value: "s3cr3t-value-two" } });
     expect([again.status, again.body.created_at]).toEqual([200, first.body.created_at]);

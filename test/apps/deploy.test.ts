@@ -60,19 +60,38 @@ test("an app is deployed, served to who is signed in, and replaced by its next v
 });
 
 test("an app gets its variables and the project's secrets, and nothing that opens svc", async () => {
-  await ask("PUT", `/v1/projects/${server.projectId}/secrets/DATABASE_PASSWORD`, { value: "hush" });
+  const audiences = {
+    DATABASE_PASSWORD: ["apps:web"],
+    OF_APPS: ["apps", "sessions"],
+    OF_ANOTHER: ["apps:other"],
+    OF_BUILDS: ["builds"],
+    OF_SESSIONS: undefined,
+    SIGNS: ["apps", "sessions", "builds", "triggers:hook"],
+  };
+  for (const [name, audience] of Object.entries(audiences)) {
+    const body = { value: "hush", ...(audience && { for: audience }) };
+    expect((await ask("PUT", `/v1/projects/${server.projectId}/secrets/${name}`, body)).status).toBe(200);
+  }
   const number = await settled();
-  await bench.merge({}, [entryOf({ env: { GREETING: "hello", DATABASE_USER: "me" } })]);
+  const hook = '[[triggers]]\nslug = "hook"\ntype = "webhook"\nprompt = "x"\nsecret_env = "SIGNS"\n';
+  const variables = { GREETING: "hello", DATABASE_USER: "me" };
+  await bench.merge({}, [entryOf({ env: variables, build: "env > built.txt" })], hook);
   const { app } = await bench.becomes("the next is live", isLive(number + 1));
   const env = JSON.parse((await bench.visit("/env", await bench.signIn())).text.split("\r\n\r\n")[1] ?? "");
   expect(env).toMatchObject({
     GREETING: "hello",
     DATABASE_USER: "me",
     DATABASE_PASSWORD: "hush",
+    OF_APPS: "hush",
     HOST: "127.0.0.1",
     SVC_APP_SLUG: "web",
     SVC_APP_COMMIT: app.live?.commit,
   });
+  for (const name of ["OF_ANOTHER", "OF_BUILDS", "OF_SESSIONS", "SIGNS"])
+    expect(env).not.toHaveProperty(name);
+  const built = (await bench.visit("/built", await bench.signIn())).text;
+  const secrets = built.split(/\r?\n/).filter((line) => line.endsWith("=hush"));
+  expect(secrets.map((line) => line.split("=")[0]).sort()).toEqual(["OF_BUILDS", "OF_SESSIONS"]);
   expect(env.PORT).toMatch(/^\d+$/);
   const ours = Object.keys(env).filter((name) => name.startsWith("SVC_"));
   expect(ours.sort()).toEqual(["SVC_APP_COMMIT", "SVC_APP_SLUG", "SVC_SANDBOX"]);

@@ -196,7 +196,13 @@ describe("cr", () => {
       code: 0,
       stdout: `#3 Fix the login page: merged into main, merge commit ${"c".repeat(40)}\n`,
     });
-    expect(api.seen[0]).toMatchObject({ method: "POST", body: { message: "Done" } });
+    expect(ran.stderr).toContain(`Merging the head commit ${"a".repeat(40)}`);
+    expect(api.seen.at(-1)).toMatchObject({
+      method: "POST",
+      body: { message: "Done", head_commit_sha: "a".repeat(40) },
+    });
+    await run(["cr", "merge", "3", "--match-head", "d".repeat(40)]);
+    expect(api.seen.at(-1)).toMatchObject({ body: { head_commit_sha: "d".repeat(40) } });
     const json = await run(["cr", "merge", "3", "--jq", ".merge.merge_commit_sha"]);
     expect(json.stdout).toBe(`${"c".repeat(40)}\n`);
   });

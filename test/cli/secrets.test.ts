@@ -18,7 +18,7 @@ describe("secrets", () => {
   test("ls marks what the manifest asks for, and says what is missing", async () => {
     const ran = await run(["secrets", "ls"]);
     expect(ran.stdout).toBe(
-      "API_KEY\t2026-11-20T10:00:00.000Z\trequired\nDB_URL\t\trequired, missing\nREGION\t\toptional\n",
+      "API_KEY\t2026-11-20T10:00:00.000Z\tsessions, builds\trequired\nDB_URL\t\t\trequired, missing\nREGION\t\t\toptional\n",
     );
     expect(ran.stderr).toContain("Missing: DB_URL. Next: svc secrets set DB_URL=-");
   });
@@ -31,6 +31,13 @@ describe("secrets", () => {
       ["B", { value: "from stdin" }],
       ["C", { value: "" }],
     ]);
+  });
+
+  test("set says what a secret is for, and refuses what none can be for", async () => {
+    await run(["secrets", "set", "A=1", "--for", "apps:shop, triggers:nightly"]);
+    expect(sent()).toEqual([["A", { value: "1", for: ["apps:shop", "triggers:nightly"] }]]);
+    const bad = await run(["secrets", "set", "A=1", "--for", "everything"]);
+    expect([bad.code, bad.stderr]).toEqual([2, expect.stringContaining('does not know "everything"')]);
   });
 
   test("set asks on a terminal and does not show what is typed", async () => {

@@ -57,7 +57,16 @@ async function supervise(command: string, limits: Partial<AppLimits> = {}) {
   const process = superviseApp(
     {
       settings,
-      app: { slug: "web", commit: "0".repeat(40), rootPath: ".", build: null, run, output: null, env: {} },
+      app: {
+        slug: "web",
+        commit: "0".repeat(40),
+        rootPath: ".",
+        build: null,
+        run,
+        output: null,
+        env: {},
+        buildSecrets: {},
+      },
       children: createChildren(),
       log: { say: tell, app: tell, build: tell, runtime: tell },
     },

@@ -78,7 +78,9 @@ test("words are edited, a message is written, and what was merged is on the base
   await page.getByRole("button", { name: "Merge", exact: true }).click();
   await page.getByRole("heading", { name: "Merged into main" }).waitFor();
   expect(await page.evaluate(() => document.activeElement?.id)).toBe("merge");
-  expect(remote.git("log", "-1", "--format=%B", "main").trim()).toBe("Digits only\n\nAs agreed.");
+  expect(remote.git("log", "-1", "--format=%B", "main")).toStartWith(
+    "Digits only\n\nAs agreed.\n\nMerged-by: first <first@example.com>\n",
+  );
   expect(remote.git("show", "main:a.txt")).toBe("one\n2\nthree\n");
   expect(faults()).toEqual([]);
   await close();

@@ -123,13 +123,13 @@ test("a merge waits for the approval of somebody else, on what is there now", as
   const merge = a.getByRole("button", { name: "Merge", exact: true });
   await a.getByRole("heading", { name: "It needs one more approval" }).waitFor();
   await until("it cannot be pressed", () => merge.isDisabled());
-  await a.getByText("You have opened it yourself").waitFor();
+  await a.getByText("It was opened by you or for you").waitFor();
   await b.getByRole("button", { name: "Approve" }).click();
   await b.getByRole("button", { name: "Take back my approval" }).waitFor();
   await a.getByRole("heading", { name: "It can be merged" }).waitFor();
   remote.commit("approved", { "b.ts": "new\n" });
   await a.reload();
-  await a.getByText("on an earlier commit: counts no more").waitFor();
+  await a.getByText("on an earlier commit: no longer counts").waitFor();
   await until("it cannot be pressed", () => merge.isDisabled());
   await b.reload();
   await b.getByRole("button", { name: "Approve" }).click();

@@ -19,6 +19,7 @@ const http = require("node:http");
 const said = process.env.SAYS ?? require("node:fs").readFileSync("says.txt", "utf8").trim();
 const server = http.createServer((request, response) => {
   if (request.url === "/env") return response.end(JSON.stringify(process.env));
+  if (request.url === "/built") return response.end(require("node:fs").readFileSync("built.txt"));
   if (request.url === "/head") return response.end(JSON.stringify(request.headers));
   if (request.url === "/cwd") return response.end(process.cwd());
   if (request.url === "/die") process.exit(3);

@@ -43,7 +43,7 @@ export const BROKEN: readonly (readonly [
   [
     "[[agents]]",
     "both",
-    "2:3 warning: agents is not known here and is ignored. Known: svc_version, project, env, sandbox, opencode, change_requests, triggers, apps.",
+    "2:3 warning: agents is not known here and is ignored. Known: svc_version, project, env, sandbox, opencode, change_requests, branches, tags, triggers, apps.",
   ],
   [
     kept(101, (slug) => `[[triggers]]\nslug = "${slug}"\ntype = "cron"\nprompt = "x"\ncron = "0 9 * * *"`),

@@ -14,6 +14,8 @@ export const ACCOUNT_ID = "22222222-2222-4222-8222-222222222222";
 export const USER_ID = "33333333-3333-4333-8333-333333333333";
 const TIME = "2026-11-20T10:00:00.000Z";
 
+export const ADA = { user_id: USER_ID, name: "Ada", kind: "user", session_id: null } as const;
+
 export const PATCH =
   "diff --git a/login.ts b/login.ts\n--- a/login.ts\n+++ b/login.ts\n@@ -1,2 +1,2 @@\n-old\n+new\n same\n";
 
@@ -33,12 +35,15 @@ export function changeRequest(change: Partial<ChangeRequest> = {}): ChangeReques
     base_commit_sha: "b".repeat(40),
     origin_session_id: null,
     created_by: USER_ID,
+    author: ADA,
     opened_by_agent: false,
     merged_at: null,
     merged_by: null,
+    merger: null,
     merge_commit_sha: null,
     closed_at: null,
     closed_by: null,
+    closer: null,
     metadata: {},
     created_at: TIME,
     updated_at: TIME,
@@ -59,7 +64,7 @@ export function comment(change: Partial<Comment> = {}): Comment {
     side: "new",
     quote: "new",
     head_commit_sha: "a".repeat(40),
-    author: { user_id: USER_ID, name: "Ada", kind: "user", session_id: null },
+    author: ADA,
     resolved_at: null,
     resolved_by: null,
     created_at: TIME,
@@ -69,7 +74,8 @@ export function comment(change: Partial<Comment> = {}): Comment {
 }
 
 export function approval(counts = true): ChangeRequest["approvals"][number] {
-  return { user_id: USER_ID, name: "Ada", head_commit_sha: "a".repeat(40), created_at: TIME, counts };
+  const head_commit_sha = "a".repeat(40);
+  return { user_id: USER_ID, name: "Ada", author: ADA, head_commit_sha, created_at: TIME, counts };
 }
 
 export function project(change: Partial<Project> = {}): Project {
@@ -80,6 +86,7 @@ export function project(change: Partial<Project> = {}): Project {
     slug: "shop",
     repo_url: "https://git.example.com/shop.git",
     git_url: `http://localhost:8008/v1/git/${PROJECT_ID}.git`,
+    protected_branches: ["main"],
     default_branch: "main",
     managed: false,
     manifest_path: "svc.toml",
@@ -249,7 +256,9 @@ const DEFAULTS: Record<string, Route> = {
   "DELETE /projects/:p": () => ({ ok: true }),
   "PUT /projects/:p/git-credential": () => ({ ok: true }),
   "GET /projects/:p/secrets": () => ({
-    items: [{ name: "API_KEY", created_at: TIME, updated_at: TIME }],
+    items: [
+      { name: "API_KEY", for: ["sessions", "builds"], set_by: ADA, created_at: TIME, updated_at: TIME },
+    ],
     required: ["API_KEY", "DB_URL"],
     optional: ["REGION"],
     missing: ["DB_URL"],

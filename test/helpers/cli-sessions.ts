@@ -1,6 +1,7 @@
 import type { Prompt } from "../../src/contract/prompt.ts";
 import type { SavedWork } from "../../src/contract/saved-work.ts";
 import type { LogLine, Session, SessionEvent } from "../../src/contract/session.ts";
+import { ADA } from "./cli-api.ts";
 
 export const SESSION_ID = "1a2b3c4d-5e6f-4a7b-8c9d-0e1f2a3b4c5d";
 const PROJECT_ID = "11111111-1111-4111-8111-111111111111";
@@ -25,7 +26,8 @@ export function session(change: Partial<Session> = {}): Session {
     sandbox_url: `http://localhost:8008/v1/p/${session_id}/8000`,
     sandbox_status: "active",
     saved: null,
-    created_by: "33333333-3333-4333-8333-333333333333",
+    created_by: ADA.user_id,
+    author: ADA,
     created_at: TIME,
     updated_at: TIME,
     last_active_at: TIME,
@@ -97,7 +99,8 @@ const prompt = ({ body }: { body: unknown }): Prompt => ({
   state: "queued",
   error: null,
   text: Object(body).text ?? "Go on",
-  created_by: SESSION_ID,
+  created_by: ADA.user_id,
+  author: ADA,
   created_at: TIME,
   started_at: null,
   ended_at: null,

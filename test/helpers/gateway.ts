@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { eq } from "drizzle-orm";
 import { type Db, openPostgres } from "../../db/client.ts";
-import { projectSessions, projects, sessionSandboxes } from "../../db/schema/index.ts";
+import { accountMembers, projectSessions, projects, sessionSandboxes, users } from "../../db/schema/index.ts";
 import { GIT_ENVIRONMENT } from "../../scripts/git-environment.ts";
 import type { GitLimits } from "../../src/git/limits.ts";
 import { createKeys, loadMasterKey } from "../../src/keys.ts";
@@ -33,6 +33,8 @@ export interface GatewayBench {
   /** Starts a session as the product would have it in its tables. */
   session(place: Place, status?: "running" | "stopped", sandbox?: SandboxOf): Promise<SessionOf>;
   end(sessionId: string): Promise<void>;
+  /** The token of one more user, who is a plain member of the project's account. */
+  member(place: Place, email: string): Promise<string>;
   db: Db;
   keys: ReturnType<typeof createKeys>;
   /** The address of a project's gateway, with a credential in it. */
@@ -120,6 +122,17 @@ export async function startGateway(
     },
     async end(sessionId) {
       await db.delete(projectSessions).where(eq(projectSessions.sessionId, sessionId));
+    },
+    async member({ project }, email) {
+      const token = await api.mint(email);
+      const [user] = await db.select().from(users).where(eq(users.email, email));
+      if (!user) throw new Error("no user was made");
+      const { account_id: accountId } = project;
+      await db
+        .insert(accountMembers)
+        .values({ accountId, userId: user.userId, role: "member" })
+        .onConflictDoNothing();
+      return token;
     },
     async stop() {
       await api.stop();

@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => row.database.close());
 
 const add = async () => {
-  const by = { userId: row.userId };
+  const by = { userId: row.userId, actor: null };
   const prompt = { promptId: crypto.randomUUID(), text: "x", by, at: new Date() };
   return (await addPrompt(row.database.db, row.sessionId, prompt)).number;
 };

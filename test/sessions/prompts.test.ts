@@ -65,6 +65,12 @@ describe("a prompt", () => {
       error: null,
       text: "Fix the login",
       created_by: expect.any(String),
+      author: {
+        user_id: expect.any(String),
+        name: expect.any(String),
+        kind: "user",
+        session_id: null,
+      },
       created_at: expect.any(String),
       started_at: null,
       ended_at: null,

@@ -9,7 +9,9 @@ import { outcome } from "./show-cr.ts";
 
 export const merge: Handler<typeof table.merge> = async (context, { args, flags }) => {
   const found = await findCr(context, args.cr);
-  const body = flags.message === undefined ? {} : { message: flags.message };
+  const head = flags["match-head"] ?? (await headOf(found));
+  await context.out.note(`Merging the head commit ${oneLine(head)}`);
+  const body = { head_commit_sha: head, ...(flags.message !== undefined && { message: flags.message }) };
   const cr = await found.api
     .call<MergedChangeRequest>({ path: `${found.path}/merge`, body, slow: true })
     .catch(async (error: unknown) => {
@@ -23,6 +25,16 @@ export const merge: Handler<typeof table.merge> = async (context, { args, flags 
     outcome(cr, `merged into ${oneLine(cr.base_ref)}, ${how} ${oneLine(merge_commit_sha)}`, view),
   );
 };
+
+/** The head commit as it is now: what is pushed from here on is not merged. */
+async function headOf({ api, path }: Found): Promise<string> {
+  const { change_request: cr } = await api.call<{ change_request: ChangeRequest }>({ path });
+  if (cr.head_commit_sha !== null) return cr.head_commit_sha;
+  throw new CliError(
+    "branch_missing",
+    `The branch ${oneLine(cr.head_ref)} is gone, so there is nothing to merge.`,
+  );
+}
 
 /** The conflict as the server reports it, with the way out of it. */
 async function explain(found: Found, conflict: CliError): Promise<CliError> {

@@ -1,6 +1,7 @@
 import type { ChangeRequest, MergePreview } from "../../../src/contract/change-request.ts";
 import type { Comment } from "../../../src/contract/comment.ts";
 import { COMMENTS_MAX } from "../../../src/contract/limits.ts";
+import { byAuthor } from "../../author-text.ts";
 import { CliError } from "../../failure.ts";
 import type { View } from "../../output.ts";
 import { inSandbox } from "../../sandbox.ts";
@@ -59,7 +60,6 @@ async function countOpen({ api, path }: Found): Promise<number> {
 function page(cr: ChangeRequest, preview: Preview, openComments: number, view: View): string {
   const { paint } = view;
   const time = (value: string | null) => value && (view.tty ? ago(value, view.now) : value);
-  const by = (who: string | null) => (who === null ? "" : ` by ${who}`);
   const title = view.tty
     ? `${paint.bold(`#${cr.number} ${oneLine(cr.title)}`)}\n${statusPaint(paint, cr.status)(oneLine(cr.status))}  ${oneLine(cr.head_ref)} → ${oneLine(cr.base_ref)}\n\n`
     : "";
@@ -75,9 +75,9 @@ function page(cr: ChangeRequest, preview: Preview, openComments: number, view: V
             ["base", cr.base_ref],
           ] as const)),
       ["id", cr.cr_id],
-      ["opened", `${time(cr.created_at)}${by(cr.created_by)}`],
-      ["merged", cr.merged_at && `${time(cr.merged_at)}${by(cr.merged_by)}`],
-      ["closed", cr.closed_at && `${time(cr.closed_at)}${by(cr.closed_by)}`],
+      ["opened", `${time(cr.created_at)}${byAuthor(cr.author)}`],
+      ["merged", cr.merged_at && `${time(cr.merged_at)}${byAuthor(cr.merger)}`],
+      ["closed", cr.closed_at && `${time(cr.closed_at)}${byAuthor(cr.closer)}`],
       ["head commit", cr.head_commit_sha],
       ["base commit", cr.base_commit_sha],
       ["merge commit", cr.merge_commit_sha],

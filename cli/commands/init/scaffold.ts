@@ -91,8 +91,10 @@ context = ${JSON.stringify(dirname(dockerfile))} # "." if the Dockerfile copies 
 config_dir = ${JSON.stringify(configDir)}
 
 # [change_requests]
-# agent_merge = false
+# agent_merge = false        # only people merge
 # required_approvals = 1
+# [branches]
+# protected = ["release/*"]
 
 # A session every Monday at nine:
 # [[triggers]]

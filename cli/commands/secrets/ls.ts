@@ -6,6 +6,7 @@ import { ago, type Column, table as tableOf } from "../../table-print.ts";
 
 interface Row {
   name: string;
+  audience: string;
   updatedAt: string | null;
   wanted: string;
 }
@@ -22,6 +23,7 @@ export const ls: Handler<typeof table.ls> = async (context) => {
         title: "SET",
         value: ({ updatedAt }) => (updatedAt && view.tty ? ago(updatedAt, view.now) : (updatedAt ?? "")),
       },
+      { title: "FOR", value: ({ audience }) => audience },
       { title: "MANIFEST", value: ({ wanted }) => wanted },
     ];
     return rows.length === 0 ? "" : tableOf(rows, columns, view);
@@ -41,7 +43,12 @@ function rowsOf({ items, required, optional, missing }: SecretList): Row[] {
       : optional.includes(name)
         ? "optional"
         : "";
-  const set = items.map(({ name, updated_at }) => ({ name, updatedAt: updated_at, wanted: wanted(name) }));
+  const set = items.map(({ name, for: audience, updated_at }) => ({
+    name,
+    audience: audience.join(", "),
+    updatedAt: updated_at,
+    wanted: wanted(name),
+  }));
   const named = [...required, ...optional].filter((name) => !items.some((item) => item.name === name));
-  return [...set, ...named.map((name) => ({ name, updatedAt: null, wanted: wanted(name) }))];
+  return [...set, ...named.map((name) => ({ name, audience: "", updatedAt: null, wanted: wanted(name) }))];
 }

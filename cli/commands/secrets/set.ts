@@ -1,5 +1,6 @@
 import { isReservedName, SECRET_NAME } from "../../../src/contract/environment.ts";
 import type { Secret } from "../../../src/contract/secret.ts";
+import { AUDIENCE } from "../../../src/contract/secret-audience.ts";
 import { path } from "../../api.ts";
 import type { Context } from "../../context.ts";
 import { usage } from "../../failure.ts";
@@ -8,7 +9,7 @@ import type { Handler } from "../../spec.ts";
 import type * as table from "../../table/secrets.ts";
 import { oneLine } from "../../text.ts";
 
-export const set: Handler<typeof table.set> = async (context, { args }) => {
+export const set: Handler<typeof table.set> = async (context, { args, flags }) => {
   const pairs = args["NAME=VALUE"].map(readPair);
   if (pairs.filter(([, value]) => value === "-").length > 1) {
     throw usage("Standard input holds one value: give one NAME=- at a time.");
@@ -17,22 +18,42 @@ export const set: Handler<typeof table.set> = async (context, { args }) => {
   for (const [name, value] of pairs) {
     values.set(name, value === "-" ? await readSecret(context, value, `${name}=-`) : value);
   }
-  const done = await setAll(context, values);
+  const done = await setAll(context, values, readAudience(flags.for));
   await context.out.result(done, () => `Set ${done.map(({ name }) => name).join(", ")}.\n`);
 };
 
 /** Sets secrets one after the other; a name that cannot be one is found before the first is sent. */
-export async function setAll(context: Context, values: ReadonlyMap<string, string>): Promise<Secret[]> {
+export async function setAll(
+  context: Context,
+  values: ReadonlyMap<string, string>,
+  audience?: string[],
+): Promise<Secret[]> {
   for (const name of values.keys()) requireName(name);
   const { id } = await context.project();
   const api = await context.api();
   const done: Secret[] = [];
   for (const [name, value] of values) {
     done.push(
-      await api.call<Secret>({ method: "PUT", path: path`/projects/${id}/secrets/${name}`, body: { value } }),
+      await api.call<Secret>({
+        method: "PUT",
+        path: path`/projects/${id}/secrets/${name}`,
+        body: { value, ...(audience && { for: audience }) },
+      }),
     );
   }
   return done;
+}
+
+/** @throws CliError `usage` for what no secret can be for */
+function readAudience(text: string | undefined): string[] | undefined {
+  if (text === undefined) return undefined;
+  const entries = text.split(",").map((entry) => entry.trim());
+  const bad = entries.find((entry) => !new RegExp(AUDIENCE).test(entry));
+  if (bad === undefined) return entries;
+  throw usage(
+    `--for does not know "${oneLine(bad.slice(0, 80))}".`,
+    "It takes sessions, builds, apps, apps:<slug> and triggers:<slug>, with commas between them.",
+  );
 }
 
 function readPair(text: string): [name: string, value: string] {

@@ -1,5 +1,6 @@
 import type { DaemonHealth } from "../../../src/contract/daemon.ts";
 import type { LogLine, Session } from "../../../src/contract/session.ts";
+import { byAuthor } from "../../author-text.ts";
 import type { View } from "../../output.ts";
 import type { Handler } from "../../spec.ts";
 import type * as table from "../../table/sessions.ts";
@@ -66,7 +67,7 @@ function page(session: Session, problem: string | null, log: readonly LogLine[],
       ["sandbox url", session.sandbox_url],
       ["saved work", savedText(session, time)],
       ["saving", problem],
-      ["created", `${time(session.created_at)} by ${session.created_by}`],
+      ["created", `${time(session.created_at)}${byAuthor(session.author)}`],
       ["last active", time(session.last_active_at)],
     ],
     view,

@@ -12,7 +12,7 @@ export function Approvals({ where, cr }: { where: Where; cr: ChangeRequest }) {
   const act = useAct(where);
   const { approvals, required_approvals: required } = cr;
   const me = signedIn?.user?.user_id;
-  const isMyOwn = cr.created_by === me && !cr.opened_by_agent;
+  const isMyOwn = cr.created_by === me;
   const counting = approvals.filter(({ counts }) => counts).length;
   const mine = approvals.find(({ user_id, counts }) => counts && user_id === me);
   return (
@@ -36,15 +36,21 @@ export function Approvals({ where, cr }: { where: Where; cr: ChangeRequest }) {
             <Visible>{name}</Visible>
             <span className="text-muted">
               <Ago at={created_at} />
-              {!counts && ", on an earlier commit: counts no more"}
+              {!counts &&
+                (user_id === cr.created_by
+                  ? ", for whom it was opened: does not count"
+                  : ", on an earlier commit: no longer counts")}
             </span>
           </li>
         ))}
       </ul>
       {cr.status === "open" && isMyOwn && (
-        <p className="text-muted text-sm">You have opened it yourself: somebody else approves it.</p>
+        <p className="text-muted text-sm">
+          It was opened by you or for you: somebody else approves it, unless svc.toml says self_approval =
+          true.
+        </p>
       )}
-      {cr.status === "open" && !isMyOwn && (
+      {cr.status === "open" && (
         <Button
           busy={act.isPending}
           className="self-start"

@@ -1,16 +1,15 @@
 import { useMemo, useState } from "react";
 import { Link, useParams, useSearch } from "wouter";
 import type { ChangeRequest } from "../../../src/contract/change-request.ts";
-import { useNames } from "../../api/members.ts";
 import { path } from "../../api/path.ts";
 import { useProject } from "../../api/project.ts";
 import { Ago } from "../../parts/ago.tsx";
+import { AuthorName } from "../../parts/author-name.tsx";
 import { Button } from "../../parts/button.tsx";
 import { Loading } from "../../parts/loading.tsx";
 import { Failure } from "../../parts/notice.tsx";
 import { Page } from "../../parts/page.tsx";
 import { Tab } from "../../parts/tab.tsx";
-import { Visible } from "../../parts/visible.tsx";
 import { BranchName } from "./branch-name.tsx";
 import { Commits } from "./commits.tsx";
 import { Conversation } from "./conversation.tsx";
@@ -90,17 +89,16 @@ function Body({ view, where, cr, threads, commentsError }: BodyProps) {
 
 /** Who wants what merged into what, since when, and from where. */
 function Summary({ cr, slug }: { cr: ChangeRequest; slug: string }) {
-  const names = useNames(cr.account_id);
-  const name = (id: string | null) => <Visible>{(id !== null && names.get(id)) || "somebody"}</Visible>;
   return (
     <p className="flex flex-wrap items-center gap-x-1.5 gap-y-1 text-muted">
       <span>
         {cr.status === "merged" ? (
-          <>{name(cr.merged_by)} merged</>
+          <>
+            <AuthorName author={cr.merger} /> merged
+          </>
         ) : (
           <>
-            {cr.opened_by_agent && "An agent for "}
-            {name(cr.created_by)} wants to merge
+            <AuthorName author={cr.author} /> wants to merge
           </>
         )}
       </span>
@@ -115,7 +113,7 @@ function Summary({ cr, slug }: { cr: ChangeRequest; slug: string }) {
           </>
         ) : cr.closed_at ? (
           <>
-            closed <Ago at={cr.closed_at} /> by {name(cr.closed_by)}
+            closed <Ago at={cr.closed_at} /> by <AuthorName author={cr.closer} />
           </>
         ) : (
           <>

@@ -5,10 +5,10 @@ import {
   CR_STATUSES,
   type CrStatusFilter,
 } from "../../../src/contract/change-request.ts";
-import { useNames } from "../../api/members.ts";
 import { path } from "../../api/path.ts";
 import { useProject } from "../../api/project.ts";
 import { Ago } from "../../parts/ago.tsx";
+import { AuthorName } from "../../parts/author-name.tsx";
 import { Button } from "../../parts/button.tsx";
 import { Empty } from "../../parts/empty.tsx";
 import { Loading } from "../../parts/loading.tsx";
@@ -104,14 +104,13 @@ function Search({ q, onSearch }: { q: string; onSearch: (words: string) => void 
 }
 
 function Item({ cr, slug }: { cr: ChangeRequest; slug: string }) {
-  const names = useNames(cr.account_id);
   const [word, at] =
     cr.status === "merged" && cr.merged_at
       ? ["merged", cr.merged_at]
       : cr.status === "closed" && cr.closed_at
         ? ["closed", cr.closed_at]
         : ["opened", cr.created_at];
-  const who = { merged: cr.merged_by, closed: cr.closed_by, opened: cr.created_by }[word] ?? cr.created_by;
+  const who = { merged: cr.merger, closed: cr.closer, opened: cr.author }[word] ?? cr.author;
   return (
     <li className="relative flex flex-col gap-1 px-4 py-3 hover:bg-raised">
       <div className="flex items-start gap-2">
@@ -128,8 +127,7 @@ function Item({ cr, slug }: { cr: ChangeRequest; slug: string }) {
       <p className="flex flex-wrap items-center gap-x-1.5 text-muted text-sm">
         <span>#{cr.number}</span>
         <span>
-          {word} <Ago at={at} /> by {word === "opened" && cr.opened_by_agent && "an agent for "}
-          <Visible>{names.get(who) ?? "somebody"}</Visible>
+          {word} <Ago at={at} /> by <AuthorName author={who} />
           {cr.origin_session_id && word === "opened" && (
             <>
               {" "}

@@ -1,18 +1,16 @@
 import { useState } from "react";
 import type { ChangeRequest } from "../../../src/contract/change-request.ts";
-import { useNames } from "../../api/members.ts";
 import { Ago } from "../../parts/ago.tsx";
+import { AuthorName } from "../../parts/author-name.tsx";
 import { Button } from "../../parts/button.tsx";
 import { Markdown } from "../../parts/markdown.tsx";
 import { useReturningFocus } from "../../parts/returning-focus.ts";
-import { Visible } from "../../parts/visible.tsx";
 import { Composer } from "./composer.tsx";
 import { useAct, type Where } from "./queries.ts";
 
 /** What a change request is for, in its opener's words. */
 export function Description({ where, cr }: { where: Where; cr: ChangeRequest }) {
   const [isEditing, setIsEditing] = useState(false);
-  const names = useNames(cr.account_id);
   const act = useAct(where);
   const [section, returnFocus] = useReturningFocus<HTMLElement>();
   const stop = () => {
@@ -30,7 +28,7 @@ export function Description({ where, cr }: { where: Where; cr: ChangeRequest }) 
         <h2 className="sr-only">Description</h2>
         <span>
           <strong className="font-semibold text-ink">
-            <Visible>{names.get(cr.created_by) ?? "Somebody"}</Visible>
+            <AuthorName author={cr.author} />
           </strong>{" "}
           opened this <Ago at={cr.created_at} />
         </span>

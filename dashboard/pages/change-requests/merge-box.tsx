@@ -30,6 +30,8 @@ export function MergeBox({ where, cr }: { where: Where; cr: ChangeRequest }) {
       // the button that was pressed is gone: what has become of it takes its place
       { onSuccess: () => said.current?.focus() },
     );
+  // what this page shows is what is merged
+  const seen = cr.head_commit_sha === null ? {} : { head_commit_sha: cr.head_commit_sha };
   const isMoved = act.error instanceof ApiFailure && act.error.code === "base_moved";
   return (
     <section aria-labelledby="merge" className={`rounded-lg border-2 bg-surface ${edge}`}>
@@ -49,7 +51,7 @@ export function MergeBox({ where, cr }: { where: Where; cr: ChangeRequest }) {
         </div>
       </div>
       {state.isConflict && <ResolveConflicts where={where} />}
-      <Failure error={act.error} {...(isMoved && { retry: () => does("/merge", {}) })} />
+      <Failure error={act.error} {...(isMoved && { retry: () => does("/merge", seen) })} />
       <Actions
         cr={cr}
         canMerge={state.canMerge}
@@ -104,7 +106,8 @@ function OpenActions({ cr, canMerge, isFastForward, busy, does }: ActionsProps) 
   }, [isAsking]);
   const merge = (event?: FormEvent) => {
     event?.preventDefault();
-    does("/merge", message.trim() === "" ? {} : { message });
+    const seen = cr.head_commit_sha === null ? {} : { head_commit_sha: cr.head_commit_sha };
+    does("/merge", { ...seen, ...(message.trim() !== "" && { message }) });
   };
   return (
     <Foot>

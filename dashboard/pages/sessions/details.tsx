@@ -1,14 +1,13 @@
 import type { ReactNode } from "react";
 import type { Session } from "../../../src/contract/session.ts";
-import { useNames } from "../../api/members.ts";
 import { Ago } from "../../parts/ago.tsx";
+import { AuthorName } from "../../parts/author-name.tsx";
 import { Visible } from "../../parts/visible.tsx";
 import { ChangeRequests } from "./change-requests.tsx";
 import { Preview } from "./preview.tsx";
 
 /** What is known of a session, and what it leads to. */
 export function Details({ session, slug }: { session: Session; slug: string }) {
-  const names = useNames(session.account_id);
   return (
     <div className="flex flex-col gap-6">
       <dl className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-4 gap-y-1.5 text-sm">
@@ -28,7 +27,7 @@ export function Details({ session, slug }: { session: Session; slug: string }) {
         </Row>
         <Row name="Sandbox">{session.sandbox_provider}</Row>
         <Row name="Started by">
-          <Visible>{names.get(session.created_by) ?? "somebody"}</Visible>, <Ago at={session.created_at} />
+          <AuthorName author={session.author} />, <Ago at={session.created_at} />
         </Row>
         <Row name="Active">
           <Ago at={session.last_active_at} />

@@ -29,8 +29,9 @@ export async function editComment(
 }
 
 /**
- * Says that what a thread is about is done, or that it is not. Saying so again changes nothing.
- * @throws validation_failed for a reply, not_found
+ * Says that what a thread is about is done, or that it is not. Saying so again changes nothing. A thread that a person
+ * has begun is a person's to resolve; an agent replies to it.
+ * @throws forbidden, validation_failed for a reply, not_found
  */
 export async function resolveComment(
   deps: Deps,
@@ -46,6 +47,11 @@ export async function resolveComment(
         `A thread is resolved by its first comment, ${comment.replyTo}.`,
       );
     if ((comment.resolvedAt !== null) === isResolved) return comment;
+    if (caller.kind === "project" && !comment.byAgent)
+      throw new SvcError(
+        "forbidden",
+        "A person has begun this thread, and a person resolves it. Reply that it is done instead.",
+      );
     const now = deps.clock();
     const resolved = { resolvedAt: isResolved ? now : null, resolvedBy: isResolved ? caller.userId : null };
     return await update(tx, comment, resolved);

@@ -1,7 +1,7 @@
 import { checkCron, isTimezone } from "../cron.ts";
 import { DAEMON_PORT, RUNTIME_PORT } from "../daemon.ts";
 import { isReservedName, RESERVED_NAME, SECRET_NAME } from "../environment.ts";
-import { NAME_MAX, PROMPT_MAX_BYTES, SECRET_MAX_BYTES } from "../limits.ts";
+import { NAME_MAX, PROMPT_MAX_BYTES, REF_MAX_BYTES, SECRET_MAX_BYTES } from "../limits.ts";
 import { openBraces } from "../template.ts";
 
 /** What a single value may be. */
@@ -21,6 +21,8 @@ export const APPROVALS_MAX = 100;
 const PATH =
   "^(?:\\.|(?!\\.{1,2}(?:/|$)|\\.[gG][iI][tT](?:/|$))[^/\\\\\\p{Cc}]+(?:/(?!\\.{1,2}(?:/|$)|\\.[gG][iI][tT](?:/|$))[^/\\\\\\p{Cc}]+)*)$";
 const PATH_MAX = 1024;
+/** What a branch may be called, and `*`. */
+const REF_PATTERN = "^(?![-/.])(?!.*(?:\\.\\.|//|@\\{))[^\\p{Cc} ~^:?\\[\\\\]*[^\\p{Cc} ~^:?\\[\\\\/.]$";
 /** Processors, or GiB: far more than a machine has. */
 const AMOUNT_MAX = 1_000_000;
 /** Bytes of a command: a longer one is a script, and has a file of its own. */
@@ -61,6 +63,10 @@ export const path = string("a path in the repository, without .. and without / a
   pattern: PATH,
   characters: PATH_MAX,
 });
+export const branchPattern = string(
+  "the name of a branch or tag, in which * stands for anything but / and ** for anything",
+  { pattern: REF_PATTERN, characters: REF_MAX_BYTES },
+);
 export const triggerSlug = string("1 to 128 characters of a-z, 0-9, - and _, the first a letter or a digit", {
   pattern: TRIGGER_SLUG,
 });

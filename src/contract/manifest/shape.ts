@@ -4,7 +4,7 @@ import { nearest } from "../nearest.ts";
 import type { Kind } from "./kinds.ts";
 
 /** What may stand under one key of a manifest: a definition, that the check, the JSON Schema and the page of it follow. */
-export type Shape = ValueShape | TableShape | ListShape | NamesShape | VariablesShape;
+export type Shape = ValueShape | ValuesShape | TableShape | ListShape | NamesShape | VariablesShape;
 
 interface Told {
   /** What it is for, for a person: one sentence. */
@@ -19,6 +19,12 @@ export interface ValueShape extends Told {
   fallback?: string | number | boolean;
   /** Of one that is needed: what a person may write. */
   example?: string | number;
+}
+/** A list of values of one kind. */
+export interface ValuesShape extends Told {
+  is: "values";
+  kind: Kind<string>;
+  valuesMax: number;
 }
 export interface TableShape extends Told {
   is: "table";
@@ -75,6 +81,10 @@ export function problemsOf(shape: Shape, value: unknown, path: Path): Problem[] 
       return Array.isArray(value)
         ? problemsInList(shape, value, path)
         : [wrong(path, `has to be a list of tables: each begins with [[${nameOf(path)}]]`)];
+    case "values":
+      return Array.isArray(value)
+        ? problemsInValues(shape, value, path)
+        : [wrong(path, "has to be a list of strings, in brackets")];
     case "names":
       return Array.isArray(value)
         ? problemsInNames(shape, value, path)
@@ -151,6 +161,13 @@ function oneTooMany(path: Path, most: number): Problem {
 }
 
 export const isError = ({ severity }: Problem): boolean => severity === "error";
+
+function problemsInValues({ kind, valuesMax }: ValuesShape, list: readonly unknown[], path: Path): Problem[] {
+  const problems = list
+    .slice(0, valuesMax)
+    .flatMap((value, index) => (kind.fits(value) ? [] : [wrong([...path, index], kind.fault(value))]));
+  return list.length > valuesMax ? [...problems, oneTooMany([...path, valuesMax], valuesMax)] : problems;
+}
 
 function problemsInNames({ namesMax }: NamesShape, list: readonly unknown[], path: Path): Problem[] {
   const problems = list.slice(0, namesMax).flatMap((name, index): Problem[] => {

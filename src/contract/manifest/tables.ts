@@ -27,13 +27,23 @@ export interface Tables {
     memory: number | null;
     disk: number | null;
   };
-  changeRequests: { agentMerge: boolean; directPush: boolean; requiredApprovals: number };
+  changeRequests: {
+    agentMerge: boolean;
+    directPush: boolean;
+    requiredApprovals: number;
+    selfApproval: boolean;
+  };
+  /** Patterns of what is protected beside the default branch: `*` stands for anything but `/`, `**` for anything. */
+  branches: { protected: string[] };
+  tags: { protected: string[] };
 }
 
 /** Spec 4.3. */
 const CONFIG_DIR = ".svc/agentrt";
 /** Names in one list: as many secrets as a project may have. */
 const NAMES_MAX = 200;
+/** Patterns in one list. */
+const PATTERNS_MAX = 100;
 
 /** All that a manifest may say. The check, the JSON Schema and its page all follow this. */
 export const manifestShape: TableShape = {
@@ -97,18 +107,53 @@ export const manifestShape: TableShape = {
       is: "table",
       about: "The rules of change requests.",
       fields: {
-        agent_merge: { is: "value", kind: kinds.flag, fallback: true, about: "Whether agents may merge." },
+        agent_merge: {
+          is: "value",
+          kind: kinds.flag,
+          fallback: false,
+          about: "Whether agents may merge what changes neither this file nor the agents' configuration.",
+        },
         direct_push: {
           is: "value",
           kind: kinds.flag,
           fallback: true,
-          about: "Whether people may push the default branch.",
+          about: "Whether people may push the protected branches.",
         },
         required_approvals: {
           is: "value",
           kind: kinds.approvals,
           fallback: 0,
           about: "Approvals that a change request needs before it is merged.",
+        },
+        self_approval: {
+          is: "value",
+          kind: kinds.flag,
+          fallback: false,
+          about: "Whether the approval of the person for whom it was opened counts.",
+        },
+      },
+    },
+    branches: {
+      is: "table",
+      about: "The branches that are protected, beside the default one.",
+      fields: {
+        protected: {
+          is: "values",
+          kind: kinds.branchPattern,
+          valuesMax: PATTERNS_MAX,
+          about: "Nobody rewrites or deletes them, and agents do not push them.",
+        },
+      },
+    },
+    tags: {
+      is: "table",
+      about: "The tags that are protected.",
+      fields: {
+        protected: {
+          is: "values",
+          kind: kinds.branchPattern,
+          valuesMax: PATTERNS_MAX,
+          about: "A person makes them; only an owner or admin moves or deletes them.",
         },
       },
     },
@@ -132,6 +177,8 @@ export function readTables(root: Table): Tables {
     opencode: { configDir: pathOf(tableOf(root, "opencode"), "config_dir") ?? CONFIG_DIR },
     sandbox: readSandbox(root),
     changeRequests: readChangeRequests(root),
+    branches: { protected: readPatterns(root, "branches") },
+    tags: { protected: readPatterns(root, "tags") },
   };
 }
 
@@ -175,11 +222,21 @@ function pathOf(table: Table, key: string): string | null {
 function readChangeRequests(root: Table): Tables["changeRequests"] {
   const most = kinds.APPROVALS_MAX;
   const table = root["change_requests"] ?? {};
-  if (!isTable(table)) return { agentMerge: false, directPush: false, requiredApprovals: most };
-  const { agent_merge = true, direct_push = true, required_approvals = 0 } = table;
+  if (!isTable(table))
+    return { agentMerge: false, directPush: false, requiredApprovals: most, selfApproval: false };
+  const { agent_merge = false, direct_push = true, required_approvals = 0, self_approval = false } = table;
   return {
     agentMerge: agent_merge === true,
     directPush: direct_push === true,
     requiredApprovals: kinds.approvals.fits(required_approvals) ? required_approvals : most,
+    selfApproval: self_approval === true,
   };
+}
+
+/** The good patterns of a list that holds a bad one still count. */
+function readPatterns(root: Table, key: "branches" | "tags"): string[] {
+  const list = tableOf(root, key)["protected"];
+  return Array.isArray(list)
+    ? [...new Set(list.slice(0, PATTERNS_MAX).filter(kinds.branchPattern.fits))]
+    : [];
 }

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { and, eq } from "drizzle-orm";
 import type { Db } from "../../../db/client.ts";
 import { projectSessions, sessionPrompts } from "../../../db/schema/index.ts";
+import { actorOf } from "../../auth/actor.ts";
 import type { Caller, ProjectRow } from "../../auth/caller.ts";
 import { SvcError } from "../../contract/errors.ts";
 import { PROMPT_MAX_BYTES } from "../../contract/limits.ts";
@@ -31,6 +32,7 @@ export async function acceptPrompt(
   const sessionId = readSessionId(name);
   const text = storable("text", body.text, PROMPT_MAX_BYTES);
   const promptId = (body.prompt_id ?? randomUUID()).toLowerCase();
+  const by = { userId: caller.userId, actor: actorOf(caller) };
   const row = await deps.db.transaction(async (tx) => {
     const [session] = await tx
       .select()
@@ -51,14 +53,14 @@ export async function acceptPrompt(
     if (known?.text === text) return known;
     if (known) throw new SvcError("prompt_exists", "The session has another prompt with this id already.");
     await requireRoom(tx, session);
-    const added = await addPrompt(tx, sessionId, { promptId, text, by: caller, at: deps.clock() });
+    const added = await addPrompt(tx, sessionId, { promptId, text, by, at: deps.clock() });
     const place = isAsleep(session) ? await nextPlaceOf(deps, tx, session) : session.place;
     await deps.jobs.enqueue(tx, queueOf("prompts", place), sessionId);
     await wake(deps, tx, session);
     return added;
   });
   deps.changes.notify(sessionId);
-  return { prompt: promptToWire(row) };
+  return { prompt: await promptToWire(deps.db, row) };
 }
 
 /** @throws SvcError when the session cannot take one more */

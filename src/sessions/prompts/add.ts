@@ -1,7 +1,7 @@
 import { and, eq, isNotNull, lte, sql } from "drizzle-orm";
 import type { Db } from "../../../db/client.ts";
+import type { Actor } from "../../../db/schema/actor.ts";
 import { projectSessions, sessionPrompts } from "../../../db/schema/index.ts";
-import type { Caller } from "../../auth/caller.ts";
 import type { PromptRow } from "./wire.ts";
 
 /** Prompts of a session that are kept when they are over: the newest. The conversation itself is the runtime's. */
@@ -11,7 +11,12 @@ const KEPT = 1_000;
 export async function addPrompt(
   tx: Db,
   sessionId: string,
-  { promptId, text, by, at }: { promptId: string; text: string; by: Pick<Caller, "userId">; at: Date },
+  {
+    promptId,
+    text,
+    by,
+    at,
+  }: { promptId: string; text: string; by: { userId: string; actor: Actor | null }; at: Date },
 ): Promise<PromptRow> {
   const [session] = await tx
     .update(projectSessions)
@@ -19,7 +24,15 @@ export async function addPrompt(
     .where(eq(projectSessions.sessionId, sessionId))
     .returning({ number: projectSessions.promptCount });
   const number = session?.number ?? 1;
-  const values = { sessionId, promptId, number, text, createdBy: by.userId, createdAt: at };
+  const values = {
+    sessionId,
+    promptId,
+    number,
+    text,
+    createdBy: by.userId,
+    createdActor: by.actor,
+    createdAt: at,
+  };
   const [prompt] = await tx.insert(sessionPrompts).values(values).returning();
   if (!prompt) throw new Error("a prompt was not written");
   if (number > KEPT) {

@@ -2,7 +2,7 @@ import { and, asc, eq, getTableColumns, gt, inArray, isNull, or } from "drizzle-
 import { sessionPrompts } from "../../../db/schema/index.ts";
 import type { PromptChange } from "../../contract/prompt.ts";
 import type { Deps } from "../../deps.ts";
-import { changeToWire } from "./wire.ts";
+import { changesToWire } from "./wire.ts";
 
 /**
  * Tells again and again what has become of a session's prompts since it was last asked: at first of those that are not
@@ -33,7 +33,7 @@ export function createPromptTeller(
         ),
       )
       .orderBy(asc(sessionPrompts.number));
-    return rows.map(changeToWire).filter((change) => {
+    return (await changesToWire(deps.db, rows)).filter((change) => {
       const text = JSON.stringify(change);
       const isNews = told.get(change.number) !== text;
       newest = Math.max(newest, change.number);

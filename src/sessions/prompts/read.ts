@@ -7,7 +7,7 @@ import type { Prompt } from "../../contract/prompt.ts";
 import type { Deps } from "../../deps.ts";
 import { NUMBER_CURSOR, type Page, page, readCursor } from "../../http/page.ts";
 import { findSession } from "../read.ts";
-import { type PromptRow, promptToWire } from "./wire.ts";
+import { type PromptRow, promptsToWire, promptToWire } from "./wire.ts";
 
 /** A session's prompts, the newest first. @throws not_found, validation_failed */
 export async function listPrompts(
@@ -30,7 +30,7 @@ export async function listPrompts(
     .orderBy(desc(sessionPrompts.number))
     .limit(limit + 1);
   const { rows, next } = page(found, limit, ({ number }) => String(number));
-  return { prompts: rows.map(promptToWire), ...next };
+  return { prompts: await promptsToWire(deps.db, rows), ...next };
 }
 
 /** @throws not_found, validation_failed */
@@ -40,7 +40,7 @@ export async function getPrompt(
   name: string,
   promptId: string,
 ): Promise<{ prompt: Prompt }> {
-  return { prompt: promptToWire(await findPrompt(deps, project, name, promptId)) };
+  return { prompt: await promptToWire(deps.db, await findPrompt(deps, project, name, promptId)) };
 }
 
 /** One prompt of a session of the project. @throws not_found, validation_failed */

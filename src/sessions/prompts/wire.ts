@@ -1,14 +1,38 @@
+import type { Db } from "../../../db/client.ts";
 import type { sessionPrompts } from "../../../db/schema/index.ts";
+import { authorOf, namesOf } from "../../auth/actor.ts";
 import type { Prompt, PromptChange } from "../../contract/prompt.ts";
 
 export type PromptRow = typeof sessionPrompts.$inferSelect;
 
-/** A prompt's row as it crosses the wire. */
-export function promptToWire(row: PromptRow): Prompt {
-  return { ...changeToWire(row), text: row.text };
+/** Prompts' rows as they cross the wire. */
+export async function promptsToWire(db: Db, rows: readonly PromptRow[]): Promise<Prompt[]> {
+  const names = await authorsOf(db, rows);
+  return rows.map((row) => ({ ...changeToWire(names, row), text: row.text }));
 }
 
-export function changeToWire(row: Omit<PromptRow, "text">): PromptChange {
+/** The same of one. */
+export async function promptToWire(db: Db, row: PromptRow): Promise<Prompt> {
+  return { ...changeToWire(await authorsOf(db, [row]), row), text: row.text };
+}
+
+/** The same without their texts. */
+export async function changesToWire(
+  db: Db,
+  rows: readonly Omit<PromptRow, "text">[],
+): Promise<PromptChange[]> {
+  const names = await authorsOf(db, rows);
+  return rows.map((row) => changeToWire(names, row));
+}
+
+async function authorsOf(db: Db, rows: readonly Pick<PromptRow, "createdBy">[]) {
+  return await namesOf(
+    db,
+    rows.map(({ createdBy }) => createdBy),
+  );
+}
+
+function changeToWire(names: ReadonlyMap<string, string>, row: Omit<PromptRow, "text">): PromptChange {
   return {
     prompt_id: row.promptId,
     session_id: row.sessionId,
@@ -16,6 +40,7 @@ export function changeToWire(row: Omit<PromptRow, "text">): PromptChange {
     state: row.state,
     error: row.error,
     created_by: row.createdBy,
+    author: authorOf(names, row.createdBy, row.createdActor),
     created_at: row.createdAt.toISOString(),
     started_at: row.startedAt?.toISOString() ?? null,
     ended_at: row.endedAt?.toISOString() ?? null,

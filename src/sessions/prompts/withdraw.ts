@@ -28,7 +28,7 @@ export async function withdrawPrompt(
     .returning();
   if (row) {
     deps.changes.notify(sessionId);
-    return { prompt: promptToWire(row) };
+    return { prompt: await promptToWire(deps.db, row) };
   }
   const now = await findPrompt(deps, project, name, promptId);
   throw new SvcError(

@@ -1,21 +1,23 @@
 import { describe, expect, test } from "bun:test";
 import { MANIFEST_MAX_BYTES, readManifest } from "../../../src/contract/manifest/manifest.ts";
 
-const DEFAULTS = { agentMerge: true, directPush: true, requiredApprovals: 0 };
+const DEFAULTS = { agentMerge: false, directPush: true, requiredApprovals: 0, selfApproval: false };
 const V = "svc_version = 1\n";
 /** Each problem as `severity path:line`. */
 const problems = (text: string) =>
   readManifest(text).errors.map(({ severity, path, line }) => `${severity} ${path}:${line}`);
 
 test("a whole manifest is read", () => {
-  const text = `${V}[project]\nname = "Shop"\ndescription = "Sells"\n\n[env]\nrequired = ["KEY"]\n[sandbox]\ncpu = 2\n[opencode]\nconfig_dir = "x"\n[change_requests]\nagent_merge = false\ndirect_push = false\nrequired_approvals = 2\n`;
+  const text = `${V}[project]\nname = "Shop"\ndescription = "Sells"\n\n[env]\nrequired = ["KEY"]\n[sandbox]\ncpu = 2\n[opencode]\nconfig_dir = "x"\n[change_requests]\nagent_merge = false\ndirect_push = false\nrequired_approvals = 2\nself_approval = true\n[branches]\nprotected = ["release/*", "stable"]\n[tags]\nprotected = ["v*"]\n`;
   expect(readManifest(text)).toEqual({
     manifest: {
       project: { name: "Shop" },
       env: { required: ["KEY"], optional: [] },
       opencode: { configDir: "x" },
       sandbox: { dockerfile: null, context: ".", cpu: 2, memory: null, disk: null },
-      changeRequests: { agentMerge: false, directPush: false, requiredApprovals: 2 },
+      changeRequests: { agentMerge: false, directPush: false, requiredApprovals: 2, selfApproval: true },
+      branches: { protected: ["release/*", "stable"] },
+      tags: { protected: ["v*"] },
       triggers: [],
       apps: [],
     },
@@ -103,6 +105,21 @@ test("an empty one has the defaults, and a warning about the version", () => {
   expect(problems("")).toEqual(["warning svc_version:1"]);
 });
 
+test("the good patterns of protected branches and tags count beside bad ones", () => {
+  const bad = ["", "-x", "/x", "x/", "a..b", "a b", "a~1", ".x", "x?", "@{", "a\\\\b", "x".repeat(300)];
+  const patterns = JSON.stringify(["release/*", ...bad, "v*", "**/stable", "release/*"]);
+  const text = `${V}branches = { protected = ${patterns} }\n[tags]\nprotected = ${JSON.stringify(["v*", 1])}\n`;
+  const { manifest, errors } = readManifest(text);
+  expect(manifest?.branches.protected).toEqual(["release/*", "v*", "**/stable"]);
+  expect(manifest?.tags.protected).toEqual(["v*"]);
+  expect(errors.map(({ path }) => path).sort()).toEqual(
+    [...bad.map((_, index) => `branches.protected[${index + 1}]`), "tags.protected[1]"].sort(),
+  );
+  expect(readManifest(`${V}[branches]\nprotected = "main"`).errors).toMatchObject([
+    { path: "branches.protected", severity: "error" },
+  ]);
+});
+
 describe("what is not TOML has no manifest, and one error that says where", () => {
   test.each([
     ["[change_requests", 1, 2],
@@ -129,7 +146,7 @@ describe("what is not TOML has no manifest, and one error that says where", () =
 });
 
 describe("a bad entry is reported with its line, counts as what allows least, and hides no good one", () => {
-  const NONE = { agentMerge: false, directPush: false, requiredApprovals: 100 };
+  const NONE = { agentMerge: false, directPush: false, requiredApprovals: 100, selfApproval: false };
   test.each<[string, string[], Partial<typeof DEFAULTS>]>([
     [
       "svc_version = 2\n[change_requests]\nagent_merge = false",

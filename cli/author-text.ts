@@ -1,0 +1,13 @@
+import type { Author } from "../src/contract/author.ts";
+import { oneLine } from "./text.ts";
+
+/** Who did something, in a line: `by Ada`, `by the agent of session 1f… for Ada`, `by the token "ci"`. */
+export function byAuthor(author: Author | null): string {
+  if (author === null) return "";
+  const name = oneLine(author.name);
+  if (author.kind === "token") return ` by the token "${name}"`;
+  if (author.kind === "user") return ` by ${name}`;
+  return author.session_id
+    ? ` by the agent of session ${oneLine(author.session_id)} for ${name}`
+    : ` by an agent for ${name}`;
+}
