@@ -57,7 +57,7 @@ async function follow(
       for await (const { id, type, data } of readEvents(chunksOf(response.body))) {
         if (id !== "") last.current = id;
         pause = PAUSE_MS;
-        if (type === "reset") void queries.invalidateQueries({ queryKey: [projectId] });
+        if (type === "reset") makeStale(queries, [projectId]);
         else if (type !== "ready") heard(queries, projectId, type, parseJson(data));
       }
     } catch (error) {
@@ -81,7 +81,20 @@ function heard(queries: QueryClient, projectId: string, type: string, event: unk
   for (const kind of SHOWN_IN[type] ?? [textField(event, "type") || type]) {
     // an address may name it by its slug
     if (kind === "project") void projectsChanged(queries);
-    void queries.invalidateQueries({ queryKey: [projectId, kind] });
+    makeStale(queries, [projectId, kind]);
+  }
+}
+
+/**
+ * Asks again for what these queries have answered. A first answer that is under way may have been read before the change,
+ * and TanStack Query does not ask twice for one that has no data yet: that is asked for again when it is there.
+ */
+function makeStale(queries: QueryClient, queryKey: readonly string[]): void {
+  void queries.invalidateQueries({ queryKey });
+  for (const query of queries.getQueryCache().findAll({ queryKey, fetchStatus: "fetching" })) {
+    if (query.state.data !== undefined) continue;
+    const again = () => void queries.invalidateQueries({ queryKey: query.queryKey, exact: true });
+    query.promise?.then(again, again);
   }
 }
 

@@ -115,6 +115,29 @@ test("what is said between the page's first look and its stream of events is sho
   await close();
 });
 
+test("what is said while the page waits for its first answer is shown all the same", async () => {
+  const number = await propose("late");
+  const { page, faults, close } = await svc.openAs(FIRST, pages);
+  const [isAsked, answers] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  await page.route("**/comments?*", async (route) => {
+    const response = await route.fetch();
+    isAsked.resolve();
+    await answers.promise;
+    await route.fulfill({ response });
+  });
+  await page.goto(`${svc.api.url}${pages}/${number}`);
+  await isAsked.promise;
+  await page.getByText("Change in late").first().waitFor();
+  const hears = page.waitForRequest((request) => request.url().endsWith(`/change-requests/${number}`));
+  const said = await svc.api.call("POST", `${api}/${number}/comments`, { body: { body: "Said meanwhile." } });
+  expect(said.status).toBe(201);
+  await hears;
+  answers.resolve();
+  await page.getByText("Said meanwhile.").waitFor();
+  expect(faults()).toEqual([]);
+  await close();
+});
+
 test("a merge waits for the approval of somebody else, on what is there now", async () => {
   const number = await propose("approved");
   const first = await svc.openAs(FIRST, `${pages}/${number}`);
