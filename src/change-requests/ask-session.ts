@@ -3,6 +3,7 @@ import type { SentToSession } from "../contract/comment.ts";
 import { SvcError } from "../contract/errors.ts";
 import { NAME_MAX } from "../contract/limits.ts";
 import type { Deps } from "../deps.ts";
+import { requireAgentReach } from "../sessions/agent-reach.ts";
 import { createSession } from "../sessions/create.ts";
 import { acceptPrompt } from "../sessions/prompts/accept.ts";
 import { findSession } from "../sessions/read.ts";
@@ -54,6 +55,7 @@ async function promptExisting(
     const { session } = await findSession(deps, project, originSessionId);
     // one that works on another branch cannot change this one
     if (session.branchName !== headRef) return null;
+    await requireAgentReach(deps, caller, project, session);
     const { prompt } = await acceptPrompt(deps, caller, project, session.sessionId, { text: write(false) });
     return { session_id: session.sessionId, prompt_id: prompt.prompt_id, created: false };
   } catch (error) {

@@ -7,6 +7,7 @@ import type { UserRole } from "../contract/user-context.ts";
 import type { Deps } from "../deps.ts";
 import { isWithinReach } from "../jobs/places.ts";
 import { createMemory } from "../memory.ts";
+import { requireAgentReach } from "../sessions/agent-reach.ts";
 import { type Reached, reachSession } from "../sessions/reach.ts";
 import { visitorOf } from "./preview-cookie.ts";
 import type { PreviewPlace } from "./preview-host.ts";
@@ -64,6 +65,7 @@ async function admitHolder(deps: Deps, credentials: Credentials, sessionId: stri
     throw new SvcError("not_found", "There is no such session.");
   }
   const { caller } = await resolveProject(deps, credentials, reached.project.projectId);
+  await requireAgentReach(deps, caller, reached.project, reached.session);
   return { ...reached, userId: caller.userId, role: caller.kind === "user" ? "user" : "agent" };
 }
 

@@ -5,6 +5,7 @@ import type { Caller, ProjectRow } from "../auth/caller.ts";
 import { SvcError } from "../contract/errors.ts";
 import { NO_PREVIEW, PREVIEW_PORT, type Preview } from "../contract/preview.ts";
 import type { Deps } from "../deps.ts";
+import { requireAgentReach } from "../sessions/agent-reach.ts";
 import { findSession } from "../sessions/read.ts";
 import { type PreviewPlace, previewOrigin } from "./preview-host.ts";
 
@@ -20,6 +21,7 @@ export async function makePreviewLink(
   port = PREVIEW_PORT,
 ): Promise<Preview> {
   const { session } = await findSession(deps, project, sessionName);
+  await requireAgentReach(deps, caller, project, session);
   if (NO_PREVIEW.includes(port)) throw svcsOwn(port);
   const { sessionId } = session;
   await deps.db.delete(previewLinks).where(lt(previewLinks.expiresAt, deps.clock()));

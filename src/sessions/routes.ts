@@ -14,6 +14,7 @@ import type { Deps } from "../deps.ts";
 import { pageQuery, readPage } from "../http/page.ts";
 import { answer, listOf, ok } from "../http/schema.ts";
 import { abortSession } from "./abort.ts";
+import { requireReachTo } from "./agent-reach.ts";
 import { createSession } from "./create.ts";
 import { deleteSession } from "./delete.ts";
 import { streamEvents } from "./events.ts";
@@ -71,7 +72,8 @@ export const sessionRoutes = (deps: Deps) =>
     )
     .get(
       "/:sessionId/saved",
-      async ({ project, params, headers, set }) => {
+      async ({ caller, project, params, headers, set }) => {
+        await requireReachTo(deps, caller, project, params.sessionId);
         if (headers["accept"]?.includes("text/x-diff")) {
           const stream = await streamSaved(deps, project, params.sessionId);
           return new Response(stream, { headers: { "Content-Type": "text/x-diff; charset=utf-8" } });
@@ -90,14 +92,21 @@ export const sessionRoutes = (deps: Deps) =>
       },
       { project: "write", ...answer(202, session) },
     )
-    .post("/:sessionId/abort", ({ project, params }) => abortSession(deps, project, params.sessionId), {
-      project: "write",
-      ...answer(200, ok),
-    })
+    .post(
+      "/:sessionId/abort",
+      async ({ caller, project, params }) => {
+        await requireReachTo(deps, caller, project, params.sessionId);
+        return abortSession(deps, project, params.sessionId);
+      },
+      { project: "write", ...answer(200, ok) },
+    )
     .get(
       "/:sessionId/logs",
-      ({ project, params, query }) =>
-        readLogs(deps, project, params.sessionId, Math.min(Number(query.tail ?? LINES_DEFAULT), LINES_MAX)),
+      async ({ caller, project, params, query }) => {
+        await requireReachTo(deps, caller, project, params.sessionId);
+        const lines = Math.min(Number(query.tail ?? LINES_DEFAULT), LINES_MAX);
+        return readLogs(deps, project, params.sessionId, lines);
+      },
       {
         project: "write",
         query: Type.Object({ tail: Type.Optional(Type.String({ pattern: "^[1-9][0-9]{0,5}$" })) }),
@@ -106,9 +115,12 @@ export const sessionRoutes = (deps: Deps) =>
     )
     .get(
       "/:sessionId/events",
-      async ({ project, params, headers }) =>
-        new Response(await streamEvents(deps, project, params.sessionId, headers["last-event-id"] ?? null), {
+      async ({ caller, project, params, headers }) => {
+        await requireReachTo(deps, caller, project, params.sessionId);
+        const events = await streamEvents(deps, project, params.sessionId, headers["last-event-id"] ?? null);
+        return new Response(events, {
           headers: { "Content-Type": "text/event-stream; charset=utf-8", "Cache-Control": "no-store" },
-        }),
+        });
+      },
       { project: "write", detail: { responses: { 200: { description: "Server-sent events" } } } },
     );

@@ -41,9 +41,9 @@ export const BROKEN: readonly (readonly [
   ],
   ["[[app]]", "both", "2:3 warning: app is not known here and is ignored. Did you mean apps?"],
   [
-    "[[agents]]",
+    "[[robots]]",
     "both",
-    "2:3 warning: agents is not known here and is ignored. Known: svc_version, project, env, sandbox, opencode, change_requests, branches, tags, triggers, apps.",
+    "2:3 warning: robots is not known here and is ignored. Known: svc_version, project, env, sandbox, opencode, change_requests, agents, branches, tags, triggers, apps.",
   ],
   [
     kept(101, (slug) => `[[triggers]]\nslug = "${slug}"\ntype = "cron"\nprompt = "x"\ncron = "0 9 * * *"`),

@@ -38,6 +38,11 @@ export const flag = kind(
   (value): value is boolean => typeof value === "boolean",
 );
 export const text = kind("a string", { type: "string" }, isString);
+export const reach = kind(
+  '"own" or "project"',
+  { enum: ["own", "project"] },
+  (value): value is "own" | "project" => value === "own" || value === "project",
+);
 export const version = kind("1", { enum: [1] }, (value): value is 1 => value === 1);
 export const approvals = kind(
   `a whole number from 0 to ${APPROVALS_MAX}`,

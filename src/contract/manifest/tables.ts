@@ -33,6 +33,8 @@ export interface Tables {
     requiredApprovals: number;
     selfApproval: boolean;
   };
+  /** Which sessions an agent reaches: its own and those that it started, or all of the project's. */
+  agents: { reach: "own" | "project" };
   /** Patterns of what is protected beside the default branch: `*` stands for anything but `/`, `**` for anything. */
   branches: { protected: string[] };
   tags: { protected: string[] };
@@ -133,6 +135,19 @@ export const manifestShape: TableShape = {
         },
       },
     },
+    agents: {
+      is: "table",
+      about: "The agents of its sessions.",
+      fields: {
+        reach: {
+          is: "value",
+          kind: kinds.reach,
+          fallback: "own",
+          about:
+            "Whose sandboxes, logs and prompts an agent reaches: of its own session and of those that it started, or of all.",
+        },
+      },
+    },
     branches: {
       is: "table",
       about: "The branches that are protected, beside the default one.",
@@ -177,6 +192,7 @@ export function readTables(root: Table): Tables {
     opencode: { configDir: pathOf(tableOf(root, "opencode"), "config_dir") ?? CONFIG_DIR },
     sandbox: readSandbox(root),
     changeRequests: readChangeRequests(root),
+    agents: { reach: tableOf(root, "agents")["reach"] === "project" ? "project" : "own" },
     branches: { protected: readPatterns(root, "branches") },
     tags: { protected: readPatterns(root, "tags") },
   };

@@ -5,6 +5,7 @@ import { createPromptBody, prompt } from "../../contract/prompt.ts";
 import type { Deps } from "../../deps.ts";
 import { pageQuery, readPage } from "../../http/page.ts";
 import { answer, listOf } from "../../http/schema.ts";
+import { requireReachTo } from "../agent-reach.ts";
 import { acceptPrompt } from "./accept.ts";
 import { getPrompt, listPrompts } from "./read.ts";
 import { withdrawPrompt } from "./withdraw.ts";
@@ -15,7 +16,8 @@ export const promptRoutes = (deps: Deps) =>
     .use(guard(deps))
     .post(
       "/prompt",
-      ({ caller, project, params, body, set }) => {
+      async ({ caller, project, params, body, set }) => {
+        await requireReachTo(deps, caller, project, params.sessionId);
         set.status = 202;
         return acceptPrompt(deps, caller, project, params.sessionId, body);
       },
@@ -23,16 +25,25 @@ export const promptRoutes = (deps: Deps) =>
     )
     .get(
       "/prompts",
-      ({ project, params, query }) => listPrompts(deps, project, params.sessionId, readPage(query)),
+      async ({ caller, project, params, query }) => {
+        await requireReachTo(deps, caller, project, params.sessionId);
+        return listPrompts(deps, project, params.sessionId, readPage(query));
+      },
       { project: "write", query: Type.Object(pageQuery), ...answer(200, listOf("prompts", prompt)) },
     )
     .get(
       "/prompts/:promptId",
-      ({ project, params }) => getPrompt(deps, project, params.sessionId, params.promptId),
+      async ({ caller, project, params }) => {
+        await requireReachTo(deps, caller, project, params.sessionId);
+        return getPrompt(deps, project, params.sessionId, params.promptId);
+      },
       { project: "write", ...answer(200, Type.Object({ prompt })) },
     )
     .delete(
       "/prompts/:promptId",
-      ({ project, params }) => withdrawPrompt(deps, project, params.sessionId, params.promptId),
+      async ({ caller, project, params }) => {
+        await requireReachTo(deps, caller, project, params.sessionId);
+        return withdrawPrompt(deps, project, params.sessionId, params.promptId);
+      },
       { project: "write", ...answer(200, Type.Object({ prompt })) },
     );
