@@ -71,6 +71,7 @@ export const ERROR_STATUS = {
   nothing_listening: 502,
   not_running: 503,
   unavailable: 503,
+  disk_full: 507,
 } as const satisfies Record<string, number>;
 
 export type ErrorCode = keyof typeof ERROR_STATUS;

@@ -57,7 +57,7 @@ async function countFiles(
   }
 }
 
-/** A copy of the repository that was made anew gets what was saved from its host, before the daemon asks for it. */
+/** A copy of the repository that was rebuilt gets what was saved from its host, before the daemon asks for it. */
 export async function bringSaved(deps: Deps, project: ProjectRow, sessionId: string): Promise<void> {
   const [row] = await deps.db
     .select({ commit: projectSessions.savedCommit })

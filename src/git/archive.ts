@@ -5,7 +5,7 @@ import { streamOutput } from "./stream-output.ts";
 
 /**
  * Hands on a directory of a commit as a tar, with paths that begin in it.
- * @throws SvcError `merge_engine_failed`; MirrorDamaged, when nothing was handed on yet
+ * @throws SvcError `merge_engine_failed`; MirrorSuspect, when nothing was handed on yet
  */
 export async function archive(engine: Engine, mirror: Mirror, request: ArchiveRequest): Promise<void> {
   const { tree, onBytes, signal } = request;

@@ -7,7 +7,7 @@ import { readObjectBytes } from "./object-bytes.ts";
 
 /**
  * Hands on the bytes of a file: a small one in one piece, a larger one piece by piece, as fast as its reader takes them.
- * @throws SvcError `merge_engine_failed`; MirrorDamaged
+ * @throws SvcError `merge_engine_failed`; MirrorSuspect
  */
 export async function readBlob(engine: Engine, mirror: Mirror, request: BlobRequest): Promise<void> {
   const { entry, onBytes, signal } = request;

@@ -9,7 +9,7 @@ import type { Mirror } from "./mirror.ts";
 /**
  * What merging `head` into `base` would come to. What git writes on the way goes into a throw-away directory, so the
  * mirror does not grow by being asked.
- * @throws SvcError `merge_engine_failed`; MirrorDamaged
+ * @throws SvcError `merge_engine_failed`; MirrorSuspect
  */
 export async function compareCommits(
   engine: Engine,
@@ -43,7 +43,7 @@ export async function compareCommits(
 
 /**
  * How two commits stand to each other, without merging them.
- * @throws SvcError `merge_engine_failed`; MirrorDamaged
+ * @throws SvcError `merge_engine_failed`; MirrorSuspect
  */
 export async function relateCommits(
   engine: Engine,
@@ -60,7 +60,7 @@ const PAIRS_MAX = 500;
 
 /**
  * All merge bases of two commits, the one that `git merge-base` prints first; none for unrelated histories.
- * @throws SvcError `merge_engine_failed`; MirrorDamaged
+ * @throws SvcError `merge_engine_failed`; MirrorSuspect
  */
 export function mergeBases(engine: Engine, mirror: Mirror, base: string, head: string): Promise<string[]> {
   const pair = `${base} ${head}`;
@@ -89,7 +89,7 @@ async function askMergeBases(engine: Engine, mirror: Mirror, base: string, head:
   return lines;
 }
 
-/** @throws SvcError `merge_engine_failed`; MirrorDamaged */
+/** @throws SvcError `merge_engine_failed`; MirrorSuspect */
 export async function isAncestorOf(
   engine: Engine,
   mirror: Mirror,

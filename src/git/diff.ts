@@ -13,7 +13,7 @@ import { createRawReader } from "./raw.ts";
  *
  * Attributes are those of `request.attributes`. Before git 2.43 they have to be laid out in advance: when the list of
  * files names directories whose attributes were not, git is started again with them, before any patch was handed on.
- * @throws SvcError `merge_engine_failed`; MirrorDamaged
+ * @throws SvcError `merge_engine_failed`; MirrorSuspect
  */
 export async function diffCommits(
   engine: Engine,

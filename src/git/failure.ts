@@ -1,12 +1,13 @@
+import { diskFull, saysDiskFull } from "../contract/disk-full.ts";
 import { SvcError } from "../contract/errors.ts";
 import type { Engine } from "./engine.ts";
 import type { Remote } from "./remote.ts";
 import type { RunResult, Stop } from "./run.ts";
 import { scrub } from "./scrub.ts";
 
-/** The mirror itself is broken; it can be made anew from the remote. `failure` is for the caller if that did not help. */
-export class MirrorDamaged extends Error {
-  override readonly name = "MirrorDamaged";
+/** The mirror may be damaged, and has to be inspected (inspect.ts). `failure` is for the caller if it is not. */
+export class MirrorSuspect extends Error {
+  override readonly name = "MirrorSuspect";
   readonly failure: SvcError;
 
   constructor(failure: SvcError) {
@@ -16,8 +17,8 @@ export class MirrorDamaged extends Error {
 }
 
 /** What to throw when a mirror does not hold an object that another one names. */
-export function objectMissing(): MirrorDamaged {
-  return new MirrorDamaged(
+export function objectMissing(): MirrorSuspect {
+  return new MirrorSuspect(
     new SvcError("merge_engine_failed", "The copy of the repository lacks a part of it."),
   );
 }
@@ -33,17 +34,25 @@ export function engineFailure(engine: Engine, doing: string, result: RunResult):
     "git gave no verdict",
   );
   if (result.stopped === "closing") return new SvcError("unavailable", "The server is shutting down.");
+  if (saysDiskFull(words)) return diskFull();
   const failure = new SvcError(
     "merge_engine_failed",
     `Git gave no answer while ${doing}: ${reason(result)}.`,
   );
-  return !result.stopped && result.code !== null && DAMAGE.test(words) ? new MirrorDamaged(failure) : failure;
+  return !result.stopped && result.code !== null && SUSPICIOUS.test(words)
+    ? new MirrorSuspect(failure)
+    : failure;
 }
 
-/** What to throw when a fetch did not work: what is broken may also be the mirror that it fetched into. */
-export function fetchFailure(engine: Engine, remote: Remote, result: RunResult): SvcError | MirrorDamaged {
+/** Why a fetch did not work. */
+export type FetchFailure = SvcError | MirrorSuspect;
+
+/** What to throw when a fetch did not work: the mirror that it fetched into may be damaged, too. */
+export function fetchFailure(engine: Engine, remote: Remote, result: RunResult): FetchFailure {
+  const own = result.stderr.replace(REMOTE_LINES, "");
+  if (saysDiskFull(own)) return diskFull();
   const failure = remoteFailure(engine, remote, result);
-  return !result.stopped && DAMAGE.test(result.stderr) ? new MirrorDamaged(failure) : failure;
+  return !result.stopped && SUSPICIOUS.test(own) ? new MirrorSuspect(failure) : failure;
 }
 
 /** What to throw when git could not get what it asked a remote for. */
@@ -75,8 +84,14 @@ const STOPS: Record<Stop, string> = {
   closing: "the server is shutting down",
 };
 
-/** What git says (2.38 to 2.55) when objects, packs or the repository's own files are missing or broken. */
-const DAMAGE =
+/** What a remote has said, as git shows it. */
+const REMOTE_LINES = /^(?:remote:|fatal: remote error:).*$/gm;
+
+/**
+ * What git says (2.38 to 2.55) when objects, packs or the repository's own files are missing or broken. It says much of
+ * this of a remote, too: a reason to inspect the mirror, and never a verdict.
+ */
+const SUSPICIOUS =
   /corrupt|not a valid (?:commit|object) name|missing (?:blob|tree|commit|object)|bad (?:object|tree|sha1)|bad tree object|unable to (?:read|parse|find)|could not (?:read|parse|open)|not a git repository|failed to read object|garbage at end|inflate|packfile .* (?:cannot|does not match)|hash mismatch|index file .* (?:is too small|wrong)|not a tree object|unable to create temporary file|failed to parse/i;
 
 const REMOTE_FAULTS: readonly (readonly [RegExp, string])[] = [
@@ -102,8 +117,16 @@ const REMOTE_FAULTS: readonly (readonly [RegExp, string])[] = [
     /returned error: 404|repository not found|repository .* not found|does not appear to be a git repository|does not exist/i,
     "there is no repository at this address, or the credential does not open it",
   ],
+  [
+    /repository corruption on the remote side|did not send all necessary objects|^remote: (?:fatal|error): .*(?:unable to read|could not read|bad object|missing|corrupt)/im,
+    "it lacks objects that its branches need; run git fsck in it and push what is missing",
+  ],
   [/shallow/i, "it is a shallow copy; svc needs a repository with its whole history"],
   [/mismatched algorithms|unsupported hash|object.format/i, "it uses another object format than the mirror"],
+  [
+    /the remote end hung up|early eof|unexpected disconnect|empty reply|connection (?:was )?(?:reset|closed)/i,
+    "the host closed the connection before its answer was complete",
+  ],
 ];
 
 function reason(result: RunResult): string {

@@ -1,7 +1,6 @@
-import type { SvcError } from "../contract/errors.ts";
 import { cleanUp, removeHalfPacks } from "./clean-up.ts";
 import type { Engine } from "./engine.ts";
-import { fetchFailure, type MirrorDamaged } from "./failure.ts";
+import { type FetchFailure, fetchFailure } from "./failure.ts";
 import type { RemoteRepository } from "./git.ts";
 import { type Mirror, packBytes } from "./mirror.ts";
 import { openRemote } from "./remote.ts";
@@ -17,8 +16,10 @@ export function fetchBranches(
   engine: Engine,
   repo: RemoteRepository,
   mirror: Mirror,
-): Promise<SvcError | MirrorDamaged | null> {
-  return fetchInto(engine, repo, mirror, ["+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*"]);
+  signal: AbortSignal,
+): Promise<FetchFailure | null> {
+  const refspecs = ["+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*"];
+  return fetchInto(engine, repo, mirror, refspecs, signal);
 }
 
 /** Brings one ref into the mirror as it is on the host, if it is there. @returns why it did not work, or null */
@@ -27,7 +28,7 @@ export function fetchRef(
   repo: RemoteRepository,
   mirror: Mirror,
   ref: string,
-): Promise<SvcError | MirrorDamaged | null> {
+): Promise<FetchFailure | null> {
   return fetchInto(engine, repo, mirror, [`+${ref}:${ref}`]);
 }
 
@@ -36,7 +37,8 @@ async function fetchInto(
   repo: RemoteRepository,
   mirror: Mirror,
   refspecs: readonly string[],
-): Promise<SvcError | MirrorDamaged | null> {
+  signal?: AbortSignal,
+): Promise<FetchFailure | null> {
   await using remote = await openRemote(engine.remote, repo);
   await cleanUp(mirror);
   const before = await packBytes(mirror);
@@ -61,6 +63,7 @@ async function fetchInto(
       memory: engine.limits.fetchMemory,
       diskFull: async () => (await packBytes(mirror)) > Math.max(engine.limits.mirrorBytes, before),
       outputBytes: engine.limits.outputBytes,
+      ...(signal && { signal }),
     }),
   );
   if (result.code !== 0) await removeHalfPacks(mirror);

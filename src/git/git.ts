@@ -26,7 +26,8 @@ export interface Git {
   listBranches(repo: Repository, timeoutMs: number): Promise<Branches>;
 
   /**
-   * Makes sure that the mirror holds these commits with all their history, fetching when it does not (coalesced).
+   * Makes sure that the mirror holds these commits with all their history, fetching when it does not (coalesced). After
+   * a failure the next fetch waits; until then its reason is the answer.
    * @returns false when the remote no longer has one of them on any branch or tag.
    */
   ensureCommits(repo: Repository, commits: readonly string[]): Promise<boolean>;
@@ -108,7 +109,7 @@ export interface Git {
   createBranch(repo: Repository, request: BranchRequest): Promise<string>;
 
   /**
-   * Makes sure that the mirror holds what one of svc's own refs names: a mirror that was made anew gets it from the host,
+   * Makes sure that the mirror holds what one of svc's own refs names: a mirror that was rebuilt gets it from the host,
    * where that took it.
    * @returns false when it is nowhere
    */
@@ -139,7 +140,10 @@ export interface Git {
   /** Makes an empty repository that svc hosts; `branch` is what it is expected to begin with. */
   host(repo: Repository, branch: string): Promise<void>;
 
-  /** Deletes the mirror of a repository, or the repository itself when svc hosts it. */
+  /**
+   * Deletes the mirror of a repository, or the repository itself when svc hosts it, for good: a fetch that is under way
+   * ends, and whoever asks for it again gets `not_found`.
+   */
   forget(repoId: string): Promise<void>;
 
   /** Ends every git process and waits for them. After this, nothing more is started. */
@@ -149,7 +153,7 @@ export interface Git {
 /** A repository. `id` (a UUID) names its folder on disk. */
 export interface Repository {
   id: string;
-  /** Where its host has it: then the folder is a mirror, and can be made anew. Null: svc hosts it, and the folder is all there is. */
+  /** Where its host has it: then the folder is a mirror, and can be rebuilt. Null: svc hosts it, and the folder is all there is. */
   url: string | null;
   /** What opens it: user name and password for http(s); for ssh `token` is a private key in OpenSSH form. */
   credential: Credential | null;

@@ -7,7 +7,7 @@ const PACK_EVERY = 64;
 
 /**
  * Points refs/cr/<number>/base|head|merge at commits of the mirror, in one transaction.
- * @throws SvcError `merge_engine_failed`; MirrorDamaged
+ * @throws SvcError `merge_engine_failed`; MirrorSuspect
  */
 export async function keepCommits(
   engine: Engine,

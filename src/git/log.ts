@@ -9,7 +9,7 @@ import { readObjectBytes } from "./object-bytes.ts";
 /**
  * Commits that are reachable from one, in the order of `git log`. Git lists only their ids; the objects are read here,
  * so that nothing in them can be taken for a separator, and none fills the memory.
- * @throws SvcError `validation_failed`, `merge_engine_failed`; MirrorDamaged
+ * @throws SvcError `validation_failed`, `merge_engine_failed`; MirrorSuspect
  */
 export async function logCommits(engine: Engine, mirror: Mirror, request: LogRequest): Promise<LogPage> {
   const ids = await listIds(engine, mirror, request);

@@ -2,7 +2,7 @@ import { SvcError } from "../contract/errors.ts";
 import { CONFLICTS_MAX } from "../contract/limits.ts";
 import { attributesOf, lookUp, lookUpAll, showAttributes } from "./attributes.ts";
 import type { Engine } from "./engine.ts";
-import { engineFailure, MirrorDamaged } from "./failure.ts";
+import { engineFailure, MirrorSuspect } from "./failure.ts";
 import type { Attributes, Mirror } from "./mirror.ts";
 
 /** What merging two commits gives: a tree, or paths in conflict (which may be none, git's exit status decides). */
@@ -18,7 +18,7 @@ export type Merged = { clean: true; tree: string } | { clean: false; conflicts: 
  * @param objects where git writes trees and blobs: environment variables
  * @param bases the merge bases, when they are known. With several, what git merges beneath is not told: then all
  *   attributes of `base` are laid out.
- * @throws SvcError `merge_engine_failed`; MirrorDamaged
+ * @throws SvcError `merge_engine_failed`; MirrorSuspect
  */
 export async function mergeTrees(
   engine: Engine,
@@ -69,7 +69,7 @@ async function runOnce(
   // a git that cannot read a commit also ends with 1, but never names a tree
   if (!TREE.test(tree)) {
     const failure = engineFailure(engine, "merging", result);
-    throw failure instanceof SvcError ? new MirrorDamaged(failure) : failure;
+    throw failure instanceof SvcError ? new MirrorSuspect(failure) : failure;
   }
   if (result.code === 0) return { merged: { clean: true, tree }, mentioned };
   return { merged: { clean: false, conflicts }, mentioned };

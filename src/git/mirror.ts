@@ -49,22 +49,25 @@ export interface Mirror {
 const COMPLETE_MAX = 20_000;
 
 /**
- * Opens the mirror of a repository as an earlier process left it: leftovers of a crash are removed, its configuration
- * is written anew. A mirror made for another URL is thrown away: no repository may show another's objects.
+ * Opens the mirror of a repository as an earlier process left it: leftovers of a crash are removed, and its
+ * configuration is written again. A mirror of another URL is deleted: no repository may show another's objects.
  * @returns null when there is none yet
  */
 export async function openMirror(engine: Engine, repo: RemoteRepository): Promise<Mirror | null> {
   const directory = mirrorDirectory(engine, repo.id);
+  await finishReplacement(directory);
   const origin = await readFile(join(directory, ORIGIN_FILE), "utf8").catch(() => null);
-  const config = await readFile(join(directory, "config"), "utf8").catch(() => "");
-  if (origin === null || origin !== originOf(repo) || !(await exists(join(directory, "HEAD")))) {
+  if (origin === null || origin !== originOf(repo)) {
     await discardMirror(engine, repo.id);
     return null;
   }
   await removeLeftovers(directory);
+  const config = await readFile(join(directory, "config"), "utf8").catch(() => "");
   const format = config.includes("sha256") ? "sha256" : "sha1";
   await writeFile(join(directory, "config"), configOf(format));
-  return describe(engine, repo.id, directory, format);
+  const mirror = describe(engine, repo.id, directory, format);
+  await restoreHead(mirror);
+  return mirror;
 }
 
 /** Makes an empty mirror. It appears under its name all at once, so that none is ever half made. */
@@ -73,12 +76,58 @@ export async function createMirror(
   repo: RemoteRepository,
   format: "sha1" | "sha256",
 ): Promise<Mirror> {
+  const fresh = await prepareMirror(engine, repo, format);
   const directory = mirrorDirectory(engine, repo.id);
-  const fresh = await prepare(engine, "refs/svc/none", format);
-  await writeFile(join(fresh, ORIGIN_FILE), originOf(repo));
   await rm(directory, { recursive: true, force: true });
-  await rename(fresh, directory);
+  await rename(fresh.directory, directory);
   return describe(engine, repo.id, directory, format);
+}
+
+/** Makes an empty mirror that is not in its place yet: see `replaceMirror`. */
+export async function prepareMirror(
+  engine: Engine,
+  repo: RemoteRepository,
+  format: "sha1" | "sha256",
+): Promise<Mirror> {
+  const directory = await prepare(engine, NO_BRANCH, format);
+  await writeFile(join(directory, ORIGIN_FILE), originOf(repo), { flush: true });
+  return describe(engine, repo.id, directory, format);
+}
+
+/**
+ * Puts a prepared mirror in the place of the one that is there. Cut off anywhere, the next start finds one or the other.
+ * @param copyRest copies what was written into the old one until it was moved aside
+ */
+export async function replaceMirror(
+  engine: Engine,
+  fresh: Mirror,
+  copyRest: (aside: Mirror, placed: Mirror) => Promise<unknown>,
+): Promise<void> {
+  const directory = mirrorDirectory(engine, fresh.id);
+  const aside = asideOf(directory);
+  await renameIfThere(directory, aside);
+  await rename(fresh.directory, directory);
+  if (!(await exists(aside))) return;
+  const placed = describe(engine, fresh.id, directory, fresh.format);
+  try {
+    await copyRest(describe(engine, fresh.id, aside, fresh.format), placed);
+  } finally {
+    await remove(engine, aside);
+  }
+}
+
+/** Without HEAD git takes the directory for no repository, whatever it holds. */
+export async function restoreHead({ directory }: Mirror): Promise<void> {
+  const head = join(directory, "HEAD");
+  if ((await exists(directory)) && !(await exists(head))) await writeFile(head, `ref: ${NO_BRANCH}\n`);
+}
+
+/** A replacement that was cut off: with both there, the new one is whole. */
+async function finishReplacement(directory: string): Promise<void> {
+  const aside = asideOf(directory);
+  if (!(await exists(aside))) return;
+  if (await exists(directory)) await rm(aside, { recursive: true, force: true });
+  else await rename(aside, directory);
 }
 
 /** Makes an empty repository that svc hosts; HEAD names `branch`. One that is there stays as it is. */
@@ -130,7 +179,9 @@ async function prepare(engine: Engine, head: string, format: "sha1" | "sha256"):
 
 /** Deletes a mirror. */
 export async function discardMirror(engine: Engine, id: string): Promise<void> {
-  await remove(engine, mirrorDirectory(engine, id));
+  const directory = mirrorDirectory(engine, id);
+  await remove(engine, directory);
+  await remove(engine, asideOf(directory));
 }
 
 /** Deletes a repository that svc hosts. */
@@ -141,13 +192,16 @@ export async function discardHosted(engine: Engine, id: string): Promise<void> {
 /** It is moved away first, so that nothing finds it half deleted. */
 async function remove(engine: Engine, directory: string): Promise<void> {
   const away = join(engine.directories.temporary, `gone-${crypto.randomUUID()}`);
-  try {
-    await rename(directory, away);
-  } catch (error) {
-    if (isMissing(error)) return;
-    throw error;
-  }
+  await renameIfThere(directory, away);
   await rm(away, { recursive: true, force: true });
+}
+
+async function renameIfThere(from: string, to: string): Promise<void> {
+  try {
+    await rename(from, to);
+  } catch (error) {
+    if (!isMissing(error)) throw error;
+  }
 }
 
 /** Remembers commits as complete. */
@@ -173,10 +227,17 @@ export async function packBytes(mirror: Mirror): Promise<number> {
 
 /** Names the repository that a mirror was made from. */
 const ORIGIN_FILE = "svc-origin";
+/** What HEAD names until `pointHead`. */
+const NO_BRANCH = "refs/svc/none";
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 function mirrorDirectory(engine: Engine, id: string): string {
   return join(engine.directories.mirrors, folderName(id));
+}
+
+/** Where a mirror is while another takes its place. */
+function asideOf(directory: string): string {
+  return `${directory}.old`;
 }
 
 function hostedDirectory(engine: Engine, id: string): string {

@@ -1,10 +1,13 @@
 import { SvcError } from "../contract/errors.ts";
+import { createBackoff } from "./backoff.ts";
 import { cleanUp } from "./clean-up.ts";
 import { createShare } from "./coalesce.ts";
+import { holds, names, tips } from "./completeness.ts";
 import type { Engine } from "./engine.ts";
-import { engineFailure, MirrorDamaged } from "./failure.ts";
+import { type FetchFailure, MirrorSuspect } from "./failure.ts";
 import { fetchBranches } from "./fetch.ts";
 import { type Branches, isRemote, type RemoteRepository, type Repository } from "./git.ts";
+import { isDamaged } from "./inspect.ts";
 import { maintain } from "./maintain.ts";
 import {
   createHosted,
@@ -16,6 +19,8 @@ import {
   openHosted,
   openMirror,
 } from "./mirror.ts";
+import { rebuildMirror } from "./rebuild.ts";
+import { within } from "./within.ts";
 
 /** The mirrors of this process: who opens, fills, repairs and deletes them. */
 export interface Mirrors {
@@ -24,8 +29,8 @@ export interface Mirrors {
   /** Whether a commit is there with its history, as the mirror is now. */
   has(repo: Repository, commit: string): Promise<boolean>;
   /**
-   * Works on a mirror that holds `commits`. When it turns out to be damaged, it is made anew from the remote once and
-   * the work is done again.
+   * Works on a mirror that holds `commits`. When it turns out to be damaged, it is rebuilt from the remote once, and the
+   * work is done again.
    */
   use<T>(repo: Repository, commits: readonly string[], work: (mirror: Mirror) => Promise<T>): Promise<T>;
   /**
@@ -39,18 +44,29 @@ export interface Mirrors {
   host(repo: Repository, branch: string): Promise<void>;
   /** Repacks in the background when it is due. */
   lookAfter(mirror: Mirror): void;
+  /** Deletes a repository's folder for good: what is still under way for it ends, and nothing makes it again. */
   forget(id: string): Promise<void>;
   /** Waits for what runs in the background. */
   settled(): Promise<void>;
 }
 
-/** A mirror that breaks again this soon is not made anew once more: something keeps breaking it. */
-const REPAIR_EVERY_MS = 60_000;
+/** A mirror that seemed damaged is inspected again after this at the earliest; twice as long while that does not help. */
+const INSPECT_PAUSE_MS = 60_000;
+const INSPECT_PAUSE_MAX_MS = 60 * 60_000;
+/** A caller waits so long for a fetch that has failed before; then the reason is the answer, and the fetch goes on. */
+const RETRY_WAIT_MS = 10_000;
+/** Deleted repositories that are remembered: more than are deleted while one fetch runs. */
+const DELETED_MAX = 10_000;
 
 export function createMirrors(engine: Engine): Mirrors {
   const open = new Map<string, { url: string | null; mirror: Promise<Mirror | null> }>();
-  const shareFetch = createShare<SvcError | MirrorDamaged | null>();
-  const repaired = new Map<string, number>();
+  const shareFetch = createShare<FetchFailure | null>();
+  const shareRepair = createShare<FetchFailure | "kept" | "replaced">();
+  const backoff = createBackoff(engine.log);
+  /** Mirrors that seemed damaged and were inspected. */
+  const inspected = new Map<string, { nextAt: number; pauseMs: number }>();
+  /** Ends what is under way for a repository; aborted: it was deleted. */
+  const ends = new Map<string, AbortController>();
   const background = new Set<Promise<unknown>>();
 
   return { ensure, has, use, refresh, write, host, lookAfter, forget, settled };
@@ -59,24 +75,26 @@ export function createMirrors(engine: Engine): Mirrors {
     for (const commit of commits)
       if (!OBJECT_ID.test(commit)) throw new TypeError("a commit must be a full object id");
     const mirror = await find(repo);
-    if (mirror && (await holds(mirror, commits))) return true;
+    if (mirror && (await holds(engine, mirror, commits))) return true;
     if (!isRemote(repo)) return false;
-    const failure = await shareFetch(fetchKey(repo), () => fetchInto(repo, formatOf(commits)));
+    const failure = await fetchAgain(repo, formatOf(commits));
     const filled = await find(repo);
-    if (filled && (await holds(filled, commits))) return true;
+    if (filled && (await holds(engine, filled, commits))) return true;
     // one that was made just now is not what is broken
-    if (failure && !(failure instanceof MirrorDamaged && filled && filled === mirror)) throw callers(failure);
+    if (failure && !(failure instanceof MirrorSuspect && filled && filled === mirror)) throw callers(failure);
     // the branches may be here, but not what they name
-    if (!failure && !(filled && (await names(filled, commits)))) return false;
-    const damage = new SvcError("merge_engine_failed", "The copy of the repository is damaged.");
-    await repair(repo, commits, filled, failure instanceof MirrorDamaged ? failure.failure : damage);
+    if (!failure && !(filled && (await names(engine, filled, commits)))) return false;
+    if (!(await repair(repo, filled))) {
+      if (failure) throw callers(failure);
+      return false;
+    }
     const fresh = await find(repo);
-    return fresh !== null && (await holds(fresh, commits));
+    return fresh !== null && (await holds(engine, fresh, commits));
   }
 
   async function has(repo: Repository, commit: string): Promise<boolean> {
     const mirror = await find(repo);
-    return mirror !== null && (await holds(mirror, [commit]));
+    return mirror !== null && (await holds(engine, mirror, [commit]));
   }
 
   async function use<T>(
@@ -90,14 +108,15 @@ export function createMirrors(engine: Engine): Mirrors {
       try {
         return await work(mirror);
       } catch (error) {
-        if (!(error instanceof MirrorDamaged)) throw error;
+        if (!(error instanceof MirrorSuspect)) throw error;
         failure = error.failure;
       }
     }
     if (!isRemote(repo)) throw mirror ? failure : missing();
-    await repair(repo, commits, mirror, failure);
+    if (!mirror) await fetchOrThrow(repo, formatOf(commits));
+    else if (!(await repair(repo, mirror))) throw failure;
     const fresh = await find(repo);
-    if (!fresh || !(await holds(fresh, commits))) throw failure;
+    if (!fresh || !(await holds(engine, fresh, commits))) throw failure;
     try {
       return await work(fresh);
     } catch (error) {
@@ -115,10 +134,9 @@ export function createMirrors(engine: Engine): Mirrors {
       throw missing();
     }
     const format = mirror ? "sha1" : formatOf([...(await list(repo)).tips.values()]);
-    const failure = await shareFetch(fetchKey(repo), () => fetchInto(repo, format));
-    const filled = await find(repo);
-    if (failure instanceof MirrorDamaged) await repair(repo, [], filled, failure.failure);
-    else if (failure) throw failure;
+    const failure = await fetchAgain(repo, format);
+    if (failure && !(failure instanceof MirrorSuspect && (await repair(repo, mirror))))
+      throw callers(failure);
     const fresh = await find(repo);
     if (!fresh) throw new SvcError("merge_engine_failed", "The copy of the repository could not be made.");
     return fresh;
@@ -139,6 +157,7 @@ export function createMirrors(engine: Engine): Mirrors {
   }
 
   async function find(repo: Repository): Promise<Mirror | null> {
+    requireKept(repo.id);
     const known = open.get(repo.id);
     if (known?.url === repo.url) return known.mirror;
     return remember(
@@ -159,105 +178,133 @@ export function createMirrors(engine: Engine): Mirrors {
     return mirror;
   }
 
-  async function fetchInto(
+  /**
+   * Fetches, unless the last attempt failed just now: then its reason is the answer until the next one is due.
+   * @returns why it did not work, or null
+   */
+  async function fetchAgain(repo: RemoteRepository, format: "sha1" | "sha256"): Promise<FetchFailure | null> {
+    const last = backoff.last(repo);
+    const pause = last ? last.nextAt - performance.now() : 0;
+    if (last && pause > 0) throw comeBack(last.reason, pause);
+    const fetched = shareFetch(fetchKey(repo), () => attempt(repo, () => fetchInto(repo, format)));
+    if (!last) return await fetched;
+    // it may fail when everybody has the reason already
+    fetched.catch(() => {});
+    return await within(fetched, RETRY_WAIT_MS, () => comeBack(last.reason, RETRY_WAIT_MS));
+  }
+
+  async function fetchOrThrow(repo: RemoteRepository, format: "sha1" | "sha256"): Promise<void> {
+    const failure = await fetchAgain(repo, format);
+    if (failure) throw callers(failure);
+  }
+
+  /** Notes how a fetch ended. @throws SvcError `not_found` when the repository was deleted meanwhile */
+  async function attempt(
     repo: RemoteRepository,
-    format: "sha1" | "sha256",
-  ): Promise<SvcError | MirrorDamaged | null> {
-    const mirror = (await find(repo)) ?? (await remember(repo, createMirror(engine, repo, format)));
+    work: () => Promise<FetchFailure | null>,
+  ): Promise<FetchFailure | null> {
+    const started = performance.now();
+    const failure = await work();
+    requireKept(repo.id);
+    const reason = failure instanceof MirrorSuspect ? failure.failure : failure;
+    if (!reason) backoff.reset(repo.id);
+    // a server that shuts down says nothing about the remote
+    else if (reason.code !== "unavailable") backoff.failed(repo, reason, performance.now() - started);
+    return failure;
+  }
+
+  async function fetchInto(repo: RemoteRepository, format: "sha1" | "sha256"): Promise<FetchFailure | null> {
+    const known = await find(repo);
+    requireKept(repo.id);
+    const mirror = known ?? (await remember(repo, createMirror(engine, repo, format)));
     if (!mirror) return null;
-    const failure = await write(mirror, () => fetchBranches(engine, repo, mirror));
-    // git has looked itself whether what it fetched is whole
-    if (!failure) markComplete(mirror, await tips(mirror));
+    const failure = await write(mirror, async () => {
+      requireKept(repo.id);
+      return await fetchBranches(engine, repo, mirror, endOf(repo.id).signal);
+    });
+    // git has inspected what it fetched
+    if (!failure) markComplete(mirror, await tips(engine, mirror));
     lookAfter(mirror);
     return failure;
   }
 
-  /** Whether commits are in the mirror with all that they reach. */
-  async function holds(mirror: Mirror, commits: readonly string[]): Promise<boolean> {
-    const unsure = commits.filter((commit) => !mirror.complete.has(commit));
-    if (unsure.length === 0) return true;
-    const found = await Promise.all(unsure.map((commit) => isCommit(mirror, commit)));
-    if (found.includes(false)) return false;
-    if (!(await reachesAll(mirror, unsure))) return false;
-    markComplete(mirror, unsure);
+  /**
+   * Replaces a mirror that may be damaged, if it is.
+   * @returns whether another mirror is in its place now; false also when it was inspected just now
+   * @throws SvcError why a damaged one could not be replaced
+   */
+  async function repair(repo: RemoteRepository, suspect: Mirror | null): Promise<boolean> {
+    const outcome = await shareRepair(fetchKey(repo), async () => {
+      if ((await find(repo)) !== suspect) return "replaced";
+      if (!suspect || !claimInspection(repo.id) || !(await isDamaged(engine, suspect))) return "kept";
+      engine.log.warn({ repo: repo.id }, "the mirror is damaged and is rebuilt");
+      return (await attempt(repo, () => rebuild(repo, suspect))) ?? "replaced";
+    });
+    if (typeof outcome !== "string") throw callers(outcome);
+    return outcome === "replaced";
+  }
+
+  function claimInspection(id: string): boolean {
+    const last = inspected.get(id);
+    if (last && performance.now() < last.nextAt) return false;
+    const pauseMs = last ? Math.min(last.pauseMs * 2, INSPECT_PAUSE_MAX_MS) : INSPECT_PAUSE_MS;
+    inspected.set(id, { nextAt: performance.now() + pauseMs, pauseMs });
     return true;
   }
 
-  async function isCommit(mirror: Mirror, commit: string): Promise<boolean> {
-    const info = await mirror.objects.info(commit).catch(() => null);
-    return info?.type === "commit";
-  }
-
-  /** A fetch that was cut off can leave a commit without its history; what branches reach was checked by the fetch. */
-  async function reachesAll(mirror: Mirror, commits: readonly string[]): Promise<boolean> {
-    const result = await engine.checks(mirror.id, () =>
-      engine.runner.run({
-        args: ["rev-list", "--objects", "--quiet", "--stdin", "--not", "--all"],
-        environment: mirror.environment,
-        stdin: `${commits.join("\n")}\n`,
-        deadlineMs: engine.limits.mergeMs,
-        memory: engine.limits.mergeMemory,
-        outputBytes: engine.limits.outputBytes,
-      }),
-    );
-    if (result.stopped) throw engineFailure(engine, "checking the repository", result);
-    return result.code === 0;
-  }
-
-  /** Whether every one of these commits is the tip of a branch of the mirror. */
-  async function names(mirror: Mirror, commits: readonly string[]): Promise<boolean> {
-    const named = new Set(await tips(mirror));
-    return named.size === 0 || commits.every((commit) => named.has(commit));
-  }
-
-  /** The commits that the mirror's branches name; none when git could not tell. */
-  async function tips(mirror: Mirror): Promise<string[]> {
-    const result = await engine.runner.run({
-      args: ["for-each-ref", "--format=%(objectname)", "refs/heads"],
-      environment: mirror.environment,
-      deadlineMs: engine.limits.mergeMs,
-      outputBytes: engine.limits.outputBytes,
+  async function rebuild(repo: RemoteRepository, damaged: Mirror): Promise<FetchFailure | null> {
+    const failure = await rebuildMirror(engine, {
+      repo,
+      damaged,
+      signal: endOf(repo.id).signal,
+      write: (work) => write(damaged, work),
     });
-    return result.code === 0 ? new TextDecoder().decode(result.stdout).split("\n").filter(Boolean) : [];
-  }
-
-  /** Makes a mirror anew, unless somebody else has just done it. */
-  async function repair(
-    repo: RemoteRepository,
-    commits: readonly string[],
-    damaged: Mirror | null,
-    failure: SvcError,
-  ): Promise<void> {
-    const failed = await shareFetch(fetchKey(repo), async () => {
-      if ((await find(repo)) !== damaged) return null;
-      const last = repaired.get(repo.id);
-      if (last !== undefined && performance.now() - last < REPAIR_EVERY_MS) return failure;
-      repaired.set(repo.id, performance.now());
-      engine.log.warn({ repo: repo.id }, "the mirror is damaged and is made anew");
-      await remember(repo, discard(repo.id, damaged));
-      return await fetchInto(repo, formatOf(commits));
-    });
-    if (failed) throw callers(failed);
-  }
-
-  async function discard(id: string, mirror: Mirror | null): Promise<null> {
-    mirror?.objects.rest();
-    await discardMirror(engine, id);
+    requireKept(repo.id);
+    if (failure) return failure;
+    damaged.objects.rest();
+    await remember(repo, openMirror(engine, repo));
+    inspected.set(repo.id, { nextAt: performance.now() + INSPECT_PAUSE_MS, pauseMs: INSPECT_PAUSE_MS });
+    engine.log.info({ repo: repo.id }, "the mirror has been rebuilt");
     return null;
   }
 
-  async function closeMirror(id: string): Promise<void> {
+  async function closeMirror(id: string): Promise<Mirror | null> {
     const known = open.get(id);
     open.delete(id);
-    const mirror = await known?.mirror.catch(() => null);
+    const mirror = (await known?.mirror.catch(() => null)) ?? null;
     mirror?.objects.rest();
+    return mirror;
   }
 
   async function forget(id: string): Promise<void> {
-    await closeMirror(id);
+    const end = endOf(id);
+    end.abort();
+    // the youngest come last
+    ends.delete(id);
+    ends.set(id, end);
+    forgetOldest();
+    const mirror = await closeMirror(id);
+    await mirror?.written;
     await discardMirror(engine, id);
     await discardHosted(engine, id);
-    repaired.delete(id);
+    inspected.delete(id);
+    backoff.reset(id);
+  }
+
+  function endOf(id: string): AbortController {
+    const end = ends.get(id) ?? new AbortController();
+    ends.set(id, end);
+    return end;
+  }
+
+  function forgetOldest(): void {
+    const deleted = [...ends].filter(([, { signal }]) => signal.aborted);
+    for (const [id] of deleted.slice(0, -DELETED_MAX)) ends.delete(id);
+  }
+
+  /** @throws SvcError `not_found` for a repository that was deleted */
+  function requireKept(id: string): void {
+    if (ends.get(id)?.signal.aborted) throw deleted();
   }
 
   function lookAfter(mirror: Mirror): void {
@@ -286,9 +333,21 @@ function missing(): SvcError {
   );
 }
 
+/** The answer to what was asked of a project while it was deleted, or got another repository. */
+function deleted(): SvcError {
+  return new SvcError("not_found", "The project was deleted, or has another repository by now.");
+}
+
+/** Why the last attempt failed, and when to come back. */
+function comeBack(reason: SvcError, pause: number): SvcError {
+  const seconds = Math.ceil(pause / 1000);
+  const sentence = `${reason.message} svc fetches it again later: try again in ${seconds} s.`;
+  return new SvcError(reason.code, sentence, reason.extra, { "Retry-After": String(seconds) });
+}
+
 /** What of an error is for the caller. */
 function callers(error: unknown): unknown {
-  return error instanceof MirrorDamaged ? error.failure : error;
+  return error instanceof MirrorSuspect ? error.failure : error;
 }
 
 const OBJECT_ID = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;

@@ -10,7 +10,7 @@ export interface BytesRequest extends Omit<OutputRequest, "args" | "doing"> {
 /**
  * Hands on the bytes of an object while a git of its own unpacks them: for what is too large for the one `cat-file`
  * that everybody shares.
- * @throws SvcError `merge_engine_failed`; MirrorDamaged, when nothing was handed on yet
+ * @throws SvcError `merge_engine_failed`; MirrorSuspect, when nothing was handed on yet
  */
 export async function readObjectBytes(
   engine: Engine,

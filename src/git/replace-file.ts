@@ -9,7 +9,7 @@ import { writeCommit, writeObject } from "./write-commit.ts";
 /**
  * Writes a commit into the mirror that gives one file of another commit other bytes, and changes nothing else: neither
  * the file's mode nor any other entry. The same request gives the same commit, whenever it is asked.
- * @throws SvcError `not_found` when the commit has no such file, `merge_engine_failed`; MirrorDamaged
+ * @throws SvcError `not_found` when the commit has no such file, `merge_engine_failed`; MirrorSuspect
  */
 export async function replaceFile(engine: Engine, mirror: Mirror, request: ReplaceRequest): Promise<string> {
   const root = await mirror.objects.info(`${request.commit}^{tree}`);

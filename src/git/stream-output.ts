@@ -1,6 +1,6 @@
 import { SvcError } from "../contract/errors.ts";
 import type { Engine } from "./engine.ts";
-import { engineFailure, MirrorDamaged } from "./failure.ts";
+import { engineFailure, MirrorSuspect } from "./failure.ts";
 import type { Mirror } from "./mirror.ts";
 
 export interface OutputRequest {
@@ -18,7 +18,7 @@ export interface OutputRequest {
 
 /**
  * Hands on what a git process writes, as fast as its reader takes it.
- * @throws SvcError `merge_engine_failed`; MirrorDamaged, when nothing was handed on yet
+ * @throws SvcError `merge_engine_failed`; MirrorSuspect, when nothing was handed on yet
  */
 export async function streamOutput(engine: Engine, mirror: Mirror, request: OutputRequest): Promise<void> {
   const { args, doing, deadlineMs, wallMs, signal } = request;
@@ -41,6 +41,6 @@ export async function streamOutput(engine: Engine, mirror: Mirror, request: Outp
   if (result.stopped === "caller") throw new SvcError("merge_engine_failed", "The reading was cancelled.");
   if (result.code === 0 && !result.stopped) return;
   const failure = engineFailure(engine, doing, result);
-  // the mirror would be made anew and the reader get the beginning twice
-  throw began && failure instanceof MirrorDamaged ? failure.failure : failure;
+  // the mirror would be rebuilt and the reader get the beginning twice
+  throw began && failure instanceof MirrorSuspect ? failure.failure : failure;
 }

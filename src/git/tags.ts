@@ -5,7 +5,7 @@ import type { Mirror } from "./mirror.ts";
 /**
  * The commit that a tag leads to, through tags of tags; null when there is no such tag, or it leads elsewhere.
  * @param name checked as a branch's name is, so that git reads no pattern in it
- * @throws SvcError `merge_engine_failed`; MirrorDamaged
+ * @throws SvcError `merge_engine_failed`; MirrorSuspect
  */
 export async function commitOfTag(engine: Engine, mirror: Mirror, name: string): Promise<string | null> {
   const ref = `refs/tags/${name}`;

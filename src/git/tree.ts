@@ -7,7 +7,7 @@ import type { Mirror } from "./mirror.ts";
 /**
  * What stands at a path of a commit; null when nothing does. An empty path is the root. The way goes from tree to tree
  * by their ids: git would take the end of `<commit>:a-gabc123` for a commit of its own.
- * @throws SvcError `payload_too_large`; MirrorDamaged
+ * @throws SvcError `payload_too_large`; MirrorSuspect
  */
 export async function findEntry(
   engine: Engine,
@@ -36,7 +36,7 @@ export async function findEntry(
 /**
  * A part of a directory's entries, in git's own order: by bytes, a directory as if its name ended with a slash.
  * Null when there is no directory.
- * @throws SvcError `payload_too_large`; MirrorDamaged
+ * @throws SvcError `payload_too_large`; MirrorSuspect
  */
 export async function listDirectory(
   engine: Engine,
@@ -74,7 +74,7 @@ function partsOf(path: Uint8Array): Uint8Array[] {
   return [...parts, path.subarray(from)];
 }
 
-/** The bytes of a tree. @throws SvcError `payload_too_large`; MirrorDamaged */
+/** The bytes of a tree. @throws SvcError `payload_too_large`; MirrorSuspect */
 export async function readTree(engine: Engine, mirror: Mirror, id: string): Promise<Buffer> {
   const info = await mirror.objects.info(id);
   if (info?.type !== "tree") throw objectMissing();

@@ -9,7 +9,7 @@ import { writeCommit } from "./write-commit.ts";
 /**
  * Writes the commit that merges `head` into `base` into the mirror: the same request gives
  * the same commit, whenever it is asked.
- * @throws SvcError `merge_engine_failed`, `unrelated_histories`; MirrorDamaged
+ * @throws SvcError `merge_engine_failed`, `unrelated_histories`; MirrorSuspect
  */
 export async function writeMergeCommit(
   engine: Engine,

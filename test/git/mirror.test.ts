@@ -300,14 +300,17 @@ test("damage that cannot be repaired is the engine's failure, not a verdict", as
   expect(error).toMatchObject({ code: "merge_engine_failed" });
 });
 
-test("forget deletes the mirror, and asking again makes it anew", async () => {
+test("a repository that is forgotten stays deleted, whoever asks for it again", async () => {
   await using place = await start();
   const { one = "" } = await place.upstream.write([{ name: "one", branch: "main", files: { f: "1" } }]);
   await place.git.ensureCommits(place.repo, [one]);
   await place.git.forget(place.repo.id);
   expect(await readdir(join(place.directory, "data", "mirrors"))).toEqual([]);
   await place.git.forget(place.repo.id);
-  expect(await place.git.ensureCommits(place.repo, [one])).toBe(true);
+  const gone = { code: "not_found", message: "The project was deleted, or has another repository by now." };
+  expect(place.git.ensureCommits(place.repo, [one])).rejects.toMatchObject(gone);
+  expect(place.git.hasCommit(place.repo, one)).rejects.toMatchObject(gone);
+  expect(await readdir(join(place.directory, "data", "mirrors"))).toEqual([]);
 });
 
 test("a listing that begins after the question is shared, an earlier one is not", async () => {
