@@ -33,6 +33,7 @@ export const CR_FIELDS = [
   "metadata",
   "created_at",
   "updated_at",
+  "stale",
   "approvals",
   "required_approvals",
 ] as const satisfies readonly (keyof ChangeRequest)[];

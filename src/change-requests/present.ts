@@ -6,8 +6,9 @@ import type { Deps } from "../deps.ts";
 import type { Branches } from "../git/git.ts";
 import { knownProtection, type Protection } from "../projects/protection.ts";
 import { type ApprovalRow, approvalsOf, counts } from "./approved.ts";
+import type { CrRow } from "./row.ts";
 
-type Row = typeof changeRequests.$inferSelect;
+type Row = typeof changeRequests.$inferSelect & Pick<CrRow, "stale">;
 
 /**
  * A change request's row as it crosses the wire: every column of spec 2.1, and its approvals.
@@ -87,6 +88,7 @@ function toWire(
     metadata: row.metadata,
     created_at: row.createdAt.toISOString(),
     updated_at: row.updatedAt.toISOString(),
+    stale: row.stale ?? false,
   };
 }
 

@@ -6,6 +6,7 @@ import type { Deps } from "../deps.ts";
 import { announce } from "../events/announce.ts";
 import type { Branches } from "../git/git.ts";
 import { repositoryOf } from "../projects/repository.ts";
+import { settleReached } from "./reached.ts";
 import { type CrRow, crColumns, newsOf } from "./row.ts";
 import { settle } from "./settle.ts";
 
@@ -14,8 +15,8 @@ const READ_LISTING_MS = 3_000;
 
 /**
  * Brings the commits of open change requests up to date with their branches, by one ref listing however many there
- * are, and settles merges that were cut off. Rows keep their order. A repository that does not answer, or a branch
- * that is gone, leaves the stored row as it is (spec 4.1 rule 3).
+ * are, and settles merges that were cut off, or made without svc. Rows keep their order. A repository that does not
+ * answer, or a branch that is gone, leaves the stored row as it is (spec 4.1 rule 3), marked as stale.
  * @returns the rows, and the listing if it was needed and came
  */
 export async function refresh(
@@ -26,7 +27,9 @@ export async function refresh(
   const open = rows.filter((row) => row.status === "open");
   if (open.length === 0) return { rows, listing: null };
   const listing = await listing3s(deps, project);
-  if (!listing) return { rows, listing };
+  if (!listing) {
+    return { rows: rows.map((row) => (row.status === "open" ? { ...row, stale: true } : row)), listing };
+  }
   const written = new Map<string, CrRow>();
   for (const row of open.filter((candidate) => candidate.hasIntents)) {
     const settled = await settle(deps, project, row, listing).catch((error: unknown) => {
@@ -35,11 +38,27 @@ export async function refresh(
     });
     if (settled) written.set(row.crId, { ...settled, hasIntents: false });
   }
-  const moved = open.filter((row) => !written.has(row.crId)).flatMap((row) => tipsOf(row, listing));
+  const unsettled = open.filter((row) => !written.has(row.crId));
+  const { merged, unsure } = await settleReached(deps, project, unsettled, listing);
+  for (const row of merged) written.set(row.crId, { ...row, hasIntents: false });
+  const moved = unsettled
+    .filter((row) => !written.has(row.crId))
+    .flatMap((row) => tipsOf(row, listing, unsure.has(row.crId)));
   for (const row of await write(deps, project, moved)) written.set(row.crId, { ...row, hasIntents: false });
   const others = moved.map(({ cr_id }) => cr_id).filter((id) => !written.has(id));
   for (const row of await readAgain(deps, others)) written.set(row.crId, row);
-  return { rows: rows.map((row) => written.get(row.crId) ?? row), listing };
+  return {
+    rows: rows.map((row) => shown(written.get(row.crId) ?? row, listing, unsure.has(row.crId))),
+    listing,
+  };
+}
+
+/** @param keepsBase the stored base is an older one */
+function shown(row: CrRow, { tips }: Branches, keepsBase: boolean): CrRow {
+  if (row.status !== "open") return row;
+  const base = tips.get(row.baseRef);
+  if (base === undefined || !tips.has(row.headRef)) return { ...row, stale: true };
+  return keepsBase ? { ...row, baseCommitSha: base } : row;
 }
 
 async function listing3s(deps: Deps, project: ProjectRow): Promise<Branches | null> {
@@ -58,10 +77,12 @@ interface Moved {
   base: string;
 }
 
-function tipsOf(row: CrRow, listing: Branches): Moved[] {
+/** @param keepsBase it is not known yet whether the commits have reached the new base: the stored one tells then */
+function tipsOf(row: CrRow, listing: Branches, keepsBase: boolean): Moved[] {
   const head = listing.tips.get(row.headRef);
-  const base = listing.tips.get(row.baseRef);
-  if (head === undefined || base === undefined) return [];
+  const tip = listing.tips.get(row.baseRef);
+  const base = keepsBase ? row.baseCommitSha : tip;
+  if (head === undefined || tip === undefined || base === undefined || base === null) return [];
   return head === row.headCommitSha && base === row.baseCommitSha ? [] : [{ cr_id: row.crId, head, base }];
 }
 

@@ -9,7 +9,11 @@ import { UUID } from "../contract/id.ts";
 import type { News } from "../events/announce.ts";
 
 /** A change request's row, and whether a merge of it is recorded as begun and not yet settled. */
-export type CrRow = typeof changeRequests.$inferSelect & { hasIntents: boolean };
+export type CrRow = typeof changeRequests.$inferSelect & {
+  hasIntents: boolean;
+  /** It is open, and its commits could not be brought up to date with the repository. */
+  stale?: boolean;
+};
 
 /** The columns of every read. */
 export const crColumns = {

@@ -1,4 +1,4 @@
-import { and, eq, inArray, lt } from "drizzle-orm";
+import { and, eq, gt, inArray, lt } from "drizzle-orm";
 import { changeRequests, mergeIntents, projects } from "../../db/schema/index.ts";
 import type { ProjectRow } from "../auth/caller.ts";
 import type { Deps } from "../deps.ts";
@@ -55,7 +55,8 @@ export async function markMerged(
   number: number,
   intent: Intent,
 ): Promise<MergedRow | null> {
-  await keep(deps, project, number, intent);
+  const commits = { base: intent.baseSha, head: intent.headSha, merge: intent.mergeSha };
+  await keep(deps, project, { crId: intent.crId, number }, commits);
   await deps.checkpoint("kept");
   const now = deps.clock();
   const merged = await deps.db.transaction(async (tx) => {
@@ -81,6 +82,47 @@ export async function markMerged(
     return row;
   });
   return merged ?? mergedMeanwhile(deps, intent.crId);
+}
+
+/**
+ * Marks a change request merged whose commits have reached its base branch without svc: nobody is named, since nobody
+ * merged it here. One whose merge may be under way is left to that merge.
+ * @returns null when it is not open any more, or being merged
+ */
+export async function markReached(
+  deps: Deps,
+  project: ProjectRow,
+  row: Pick<CrRow, "crId" | "number">,
+  commits: Record<"base" | "head" | "merge", string>,
+): Promise<MergedRow | null> {
+  await keep(deps, project, row, commits);
+  const now = deps.clock();
+  return await deps.db.transaction(async (tx) => {
+    const [held] = await tx
+      .select({ status: changeRequests.status })
+      .from(changeRequests)
+      .where(eq(changeRequests.crId, row.crId))
+      .for("update");
+    if (held?.status !== "open") return null;
+    // the row is locked: a merge has recorded its intent before, and is seen here, or finds it merged
+    const pushing = and(eq(mergeIntents.crId, row.crId), gt(mergeIntents.expiresAt, now));
+    if ((await tx.$count(mergeIntents, pushing)) > 0) return null;
+    const [merged] = await tx
+      .update(changeRequests)
+      .set({
+        status: "merged",
+        mergedAt: now,
+        mergedBy: null,
+        mergeCommitSha: commits.merge,
+        baseCommitSha: commits.base,
+        headCommitSha: commits.head,
+        updatedAt: now,
+      })
+      .where(eq(changeRequests.crId, row.crId))
+      .returning();
+    if (merged) await announce(tx, project.projectId, newsOf(merged));
+    return merged ?? null;
+  });
 }
 
 /** At start-up: settles whatever an earlier process left unfinished. Failures are logged; a later read tries again. */
@@ -130,16 +172,17 @@ async function arrived(
 }
 
 /** The refs only serve later reads of the diff, which can do without: a failure is no reason to leave the merge unrecorded. */
-async function keep(deps: Deps, project: ProjectRow, number: number, intent: Intent): Promise<void> {
+async function keep(
+  deps: Deps,
+  project: ProjectRow,
+  { crId, number }: Pick<CrRow, "crId" | "number">,
+  commits: Record<"base" | "head" | "merge", string>,
+): Promise<void> {
   const repo = repositoryOf(deps, project);
-  const commits = { base: intent.baseSha, head: intent.headSha, merge: intent.mergeSha };
   try {
     if (await deps.git.ensureCommits(repo, Object.values(commits)))
       await deps.git.keep(repo, number, commits);
   } catch (error) {
-    deps.log.warn(
-      { err: error, cr: intent.crId },
-      "the commits of a merged change request could not be kept",
-    );
+    deps.log.warn({ err: error, cr: crId }, "the commits of a merged change request could not be kept");
   }
 }

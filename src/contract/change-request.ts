@@ -50,6 +50,10 @@ export const changeRequest = Type.Object({
   metadata: Type.Record(Type.String(), Type.Unknown()),
   created_at: time,
   updated_at: time,
+  stale: Type.Boolean({
+    description:
+      "The repository did not answer, or no longer has one of the branches: the commits are those that svc saw last",
+  }),
   approvals: Type.Array(approval),
   required_approvals: Type.Integer({ description: "How many a merge needs" }),
 });

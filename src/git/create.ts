@@ -1,4 +1,5 @@
 import { archive } from "./archive.ts";
+import { findArrival, reachedFrom } from "./arrival.ts";
 import { readBlob } from "./blob.ts";
 import { createListing } from "./branches.ts";
 import { compareCommits, isAncestorOf, relateCommits } from "./compare.ts";
@@ -98,6 +99,20 @@ export async function createGit(options: GitOptions): Promise<Git> {
         engine.merges(repo.id, () =>
           mirrors.use(repo, [ancestor, descendant], (mirror) =>
             isAncestorOf(engine, mirror, ancestor, descendant),
+          ),
+        ),
+      ),
+    reachedFrom: (repo, base, heads) =>
+      observed("reached_from", () =>
+        engine.merges(repo.id, () =>
+          mirrors.use(repo, [base, ...heads], (mirror) => reachedFrom(engine, mirror, base, heads)),
+        ),
+      ),
+    findArrival: (repo, request) =>
+      observed("find_arrival", () =>
+        engine.merges(repo.id, () =>
+          mirrors.use(repo, [request.base, request.head, request.since], (mirror) =>
+            findArrival(engine, mirror, request),
           ),
         ),
       ),

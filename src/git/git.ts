@@ -70,6 +70,15 @@ export interface Git {
    */
   isAncestor(repo: Repository, ancestor: string, descendant: string): Promise<boolean>;
 
+  /** Which of `heads` are `base` or among its ancestors, by one look; all must be in the mirror. */
+  reachedFrom(repo: Repository, base: string, heads: readonly string[]): Promise<string[]>;
+
+  /**
+   * How a commit came into a branch; all three commits must be in the mirror.
+   * @returns null when it was there before, or is not there now
+   */
+  findArrival(repo: Repository, request: ArrivalRequest): Promise<Arrival | null>;
+
   /**
    * The diff `from..to` (two commits of the mirror), with `.gitattributes` of `attributes` (a commit: the base tip)
    * and of nothing else. `onPatch` gets the patch's bytes in order, in pieces that never span two files; when it
@@ -314,6 +323,21 @@ export interface Relation {
   isUpToDate: boolean;
   /** Head is strictly ahead of base. */
   canFastForward: boolean;
+}
+
+export interface ArrivalRequest {
+  head: string;
+  /** Where the branch is now. */
+  base: string;
+  /** Where it was before. */
+  since: string;
+}
+
+export interface Arrival {
+  /** The commit of the branch's own line (first parents) that brought the head: a merge, or the head itself. */
+  commit: string;
+  /** Where the branch was before that, as far as is known. */
+  base: string;
 }
 
 /** Spec 2.7 without the two commits that were asked about. */

@@ -61,6 +61,7 @@ describe("open", () => {
       metadata: { k: [1] },
       created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/),
       updated_at: expect.stringMatching(/Z$/),
+      stale: false,
       opened_by_agent: false,
       approvals: [],
       required_approvals: 0,
@@ -220,13 +221,13 @@ describe("read", () => {
     const { remote, path, open, get } = await setUp();
     const { body: cr } = await open();
     remote.deleteBranch("work");
-    expect(await get(cr)).toEqual(cr);
+    expect(await get(cr)).toEqual({ ...cr, stale: true });
     for (const verb of ["diff", "merge-preview"]) {
       const answer = await api.call("GET", `${path}/1/${verb}`);
       expect([verb, answer.status, answer.body.code]).toEqual([verb, 409, "branch_missing"]);
     }
     remote.remove();
-    expect(await get(cr)).toEqual(cr);
+    expect(await get(cr)).toEqual({ ...cr, stale: true });
     expect((await api.call("GET", `${path}/1/diff`)).body.code).toBe("repo_unreachable");
   });
 

@@ -50,6 +50,28 @@ describe("cr", () => {
     expect(api.seen.map((call) => call.query["limit"])).toEqual(["3", "1"]);
   });
 
+  test("a stored row that could not be refreshed says so in ls and show", async () => {
+    const words = "the repository did not answer, or no longer has one of the branches";
+    for (const stale of [false, true]) {
+      const cr = changeRequest({ stale });
+      api.on("GET /projects/:p/change-requests", () => ({ change_requests: [cr] }));
+      api.on("GET /projects/:p/change-requests/:n", () => ({ change_request: cr }));
+      const [ls, show] = [await run(["cr", "ls"]), await run(["cr", "show", "3"])];
+      expect(ls.stdout).toContain("\topen\t");
+      expect(ls.stderr.includes("Not up to date: #3. The repository did not answer")).toBe(stale);
+      expect(show.stdout.includes(`\nstale\t${words}`)).toBe(stale);
+      expect(JSON.parse((await run(["cr", "ls", "--json=stale"])).stdout)).toEqual([{ stale }]);
+    }
+  });
+
+  test("show says that commits came into the base without svc", async () => {
+    const merged = { status: "merged", merged_at: "2026-11-20T10:00:00.000Z", merged_by: null } as const;
+    api.on("GET /projects/:p/change-requests/:n", () => ({ change_request: changeRequest(merged) }));
+    expect((await run(["cr", "show", "3"])).stdout).toContain(
+      "\nmerged\t2026-11-20T10:00:00.000Z outside svc\n",
+    );
+  });
+
   test("ls says on stderr that there is nothing", async () => {
     api.on("GET /projects/:p/change-requests", () => ({ change_requests: [] }));
     expect(await run(["cr", "ls"])).toMatchObject({

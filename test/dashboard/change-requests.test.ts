@@ -129,6 +129,30 @@ test.each([
   await close();
 });
 
+test("one that could not be brought up to date says so, and so does one that a push has merged", async () => {
+  const stale = await propose("Behind the times", "behind", "behind\n");
+  remote.deleteBranch("behind");
+  const { page, faults, close } = await svc.openAs(FIRST, pages);
+  await page.getByText("not up to date").waitFor();
+  await page.goto(new URL(`${pages}/${stale}`, page.url()).href);
+  await page.getByText("Not up to date: the repository did not answer").waitFor();
+  await svc.api.call("POST", `${project}/change-requests/${stale}/close`);
+
+  const pushed = await propose("By a push", "pushed", "pushed\n");
+  remote.branch("main", "pushed");
+  await page.goto(new URL(`${pages}/${pushed}`, page.url()).href);
+  await page.getByText("Merged outside svc:").waitFor();
+  expect(await page.getByText("Not up to date").count()).toBe(0);
+  await page.goto(new URL(`${pages}?status=merged`, page.url()).href);
+  await page
+    .getByRole("listitem")
+    .filter({ hasText: "By a push" })
+    .getByText(/merged .* outside svc/)
+    .waitFor();
+  expect(faults()).toEqual([]);
+  await close();
+});
+
 test("one that is not there is said so", async () => {
   const { page, faults, close } = await svc.openAs(FIRST, `${pages}/4711`);
   await page.getByText("The project has no such change request.").waitFor();

@@ -47,6 +47,7 @@ export function changeRequest(change: Partial<ChangeRequest> = {}): ChangeReques
     metadata: {},
     created_at: TIME,
     updated_at: TIME,
+    stale: false,
     approvals: [],
     required_approvals: 0,
     ...change,

@@ -6,6 +6,8 @@ import { listOf } from "./show-cr.ts";
 
 /** Rows after which a list is cut, unless --limit says otherwise: nobody reads on, and scripts narrow it. */
 const MANY = 10_000;
+/** Numbers that one line names. */
+const NAMED_MAX = 10;
 
 export const ls: Handler<typeof table.ls> = async (context, { flags }) => {
   const { id } = await context.project();
@@ -15,6 +17,13 @@ export const ls: Handler<typeof table.ls> = async (context, { flags }) => {
   await context.out.result(crs, (view) => listOf(crs, view));
   if (crs.length === 0) {
     await context.out.note(`No ${flags.status === "all" ? "" : `${flags.status} `}change requests.`);
+  }
+  const stale = crs.filter((cr) => cr.stale).map(({ number }) => `#${number}`);
+  if (stale.length > 0) {
+    const named = stale.length > NAMED_MAX ? `${stale.length} change requests` : stale.join(", ");
+    await context.out.warn(
+      `Not up to date: ${named}. The repository did not answer, or no longer has one of the branches; the commits are the last that svc saw.`,
+    );
   }
   if (flags.limit === undefined && crs.length === MANY) {
     await context.out.warn(`Only the newest ${MANY} are shown.`);

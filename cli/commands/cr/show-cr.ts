@@ -17,7 +17,12 @@ const COLUMNS: Column<ChangeRequest>[] = [
   { title: "TITLE", value: (cr) => cr.title, flexible: true },
   { title: "HEAD", value: (cr) => cr.head_ref, flexible: true, paint: (_, view) => view.paint.cyan },
   { title: "BASE", value: (cr) => cr.base_ref },
-  { title: "STATUS", value: (cr) => cr.status, paint: (cr, view) => statusPaint(view.paint, cr.status) },
+  {
+    title: "STATUS",
+    value: (cr) => cr.status,
+    shown: (cr) => (cr.stale ? `${cr.status}, stale` : cr.status),
+    paint: (cr, view) => statusPaint(view.paint, cr.status),
+  },
   {
     title: "UPDATED",
     value: (cr) => cr.updated_at,

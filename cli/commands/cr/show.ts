@@ -76,10 +76,11 @@ function page(cr: ChangeRequest, preview: Preview, openComments: number, view: V
           ] as const)),
       ["id", cr.cr_id],
       ["opened", `${time(cr.created_at)}${byAuthor(cr.author)}`],
-      ["merged", cr.merged_at && `${time(cr.merged_at)}${byAuthor(cr.merger)}`],
+      ["merged", cr.merged_at && `${time(cr.merged_at)}${byAuthor(cr.merger) || " outside svc"}`],
       ["closed", cr.closed_at && `${time(cr.closed_at)}${byAuthor(cr.closer)}`],
       ["head commit", cr.head_commit_sha],
       ["base commit", cr.base_commit_sha],
+      ["stale", cr.stale ? STALE : null],
       ["merge commit", cr.merge_commit_sha],
       ["session", cr.origin_session_id],
       ["approvals", approvalsOf(cr)],
@@ -90,6 +91,9 @@ function page(cr: ChangeRequest, preview: Preview, openComments: number, view: V
   const description = cr.description.trim() === "" ? "" : `\n${lines(cr.description).trimEnd()}\n`;
   return `${title}${facts}${description}${previewLine(cr, preview, view)}`;
 }
+
+const STALE =
+  "the repository did not answer, or no longer has one of the branches; the commits are the last that svc saw";
 
 /** Null where there are none, and none are asked for. */
 function approvalsOf(cr: ChangeRequest): string | null {

@@ -7,7 +7,7 @@ import { Ago } from "../../parts/ago.tsx";
 import { AuthorName } from "../../parts/author-name.tsx";
 import { Button } from "../../parts/button.tsx";
 import { Loading } from "../../parts/loading.tsx";
-import { Failure } from "../../parts/notice.tsx";
+import { Failure, Notice } from "../../parts/notice.tsx";
 import { Page } from "../../parts/page.tsx";
 import { Tab } from "../../parts/tab.tsx";
 import { BranchName } from "./branch-name.tsx";
@@ -55,6 +55,14 @@ function Shown({ where, cr, slug }: { where: Where; cr: ChangeRequest; slug: str
     >
       {isEditing && <EditTitle where={where} cr={cr} onClose={() => setIsEditing(false)} />}
       <Summary cr={cr} slug={slug} />
+      {cr.stale && (
+        <div className="mt-3">
+          <Notice kind="warning">
+            Not up to date: the repository did not answer, or no longer has one of the branches. The commits
+            are the last that svc saw.
+          </Notice>
+        </div>
+      )}
       <nav aria-label="Change request" className="mt-4 mb-4 border-line border-b">
         <ul className="flex gap-1 overflow-x-auto">
           <Tab to={here} isHere={view === "conversation"} count={threads.length}>
@@ -93,9 +101,13 @@ function Summary({ cr, slug }: { cr: ChangeRequest; slug: string }) {
     <p className="flex flex-wrap items-center gap-x-1.5 gap-y-1 text-muted">
       <span>
         {cr.status === "merged" ? (
-          <>
-            <AuthorName author={cr.merger} /> merged
-          </>
+          cr.merger === null ? (
+            "Merged outside svc:"
+          ) : (
+            <>
+              <AuthorName author={cr.merger} /> merged
+            </>
+          )
         ) : (
           <>
             <AuthorName author={cr.author} /> wants to merge

@@ -110,7 +110,7 @@ function Item({ cr, slug }: { cr: ChangeRequest; slug: string }) {
       : cr.status === "closed" && cr.closed_at
         ? ["closed", cr.closed_at]
         : ["opened", cr.created_at];
-  const who = { merged: cr.merger, closed: cr.closer, opened: cr.author }[word] ?? cr.author;
+  const who = { merged: cr.merger, closed: cr.closer, opened: cr.author }[word] ?? null;
   return (
     <li className="relative flex flex-col gap-1 px-4 py-3 hover:bg-raised">
       <div className="flex items-start gap-2">
@@ -127,7 +127,14 @@ function Item({ cr, slug }: { cr: ChangeRequest; slug: string }) {
       <p className="flex flex-wrap items-center gap-x-1.5 text-muted text-sm">
         <span>#{cr.number}</span>
         <span>
-          {word} <Ago at={at} /> by <AuthorName author={who} />
+          {word} <Ago at={at} />{" "}
+          {word === "merged" && who === null ? (
+            "outside svc"
+          ) : (
+            <>
+              by <AuthorName author={who} />
+            </>
+          )}
           {cr.origin_session_id && word === "opened" && (
             <>
               {" "}
@@ -141,6 +148,7 @@ function Item({ cr, slug }: { cr: ChangeRequest; slug: string }) {
             </>
           )}
         </span>
+        {cr.stale && <span className="text-warn">not up to date</span>}
         <span aria-hidden="true">·</span>
         <span className="flex min-w-0 flex-wrap items-center gap-1">
           <BranchName>{cr.head_ref}</BranchName>
