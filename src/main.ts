@@ -6,6 +6,7 @@ import { runtimeInstall, runtimeStatus } from "./admin/runtime.ts";
 import { askServer } from "./admin/socket.ts";
 import { readArguments, USAGE, UsageError, type Wanted } from "./arguments.ts";
 import { type Config, ConfigError, readConfig } from "./config.ts";
+import { isDiskFull } from "./contract/disk-full.ts";
 import { SvcError } from "./contract/errors.ts";
 import { VERSION } from "./contract/version.ts";
 import { DataFolderInUseError } from "./data-folder.ts";
@@ -97,6 +98,9 @@ function explain(error: unknown): string {
     InstallError,
   ];
   if (known.some((type) => error instanceof type)) return error instanceof Error ? error.message : "";
+  if (isDiskFull(error)) {
+    return "The disk is full: there is no room left for the data folder (SVC_DATA_DIR) or for the database. Free some space, then start again.";
+  }
   if (error instanceof Error && "code" in error && error.code === "EADDRINUSE") {
     return "The port is in use. Stop the program that has it, or set SVC_PORT to another.";
   }

@@ -1,9 +1,11 @@
+import { diskFull } from "../contract/disk-full.ts";
 import { cleanUp, removeHalfPacks } from "./clean-up.ts";
 import type { Engine } from "./engine.ts";
 import { type FetchFailure, fetchFailure } from "./failure.ts";
 import type { RemoteRepository } from "./git.ts";
 import { type Mirror, packBytes } from "./mirror.ts";
 import { openRemote } from "./remote.ts";
+import { isOutOfRoom } from "./room.ts";
 
 /**
  * Brings the remote's branches and tags into the mirror as they are now, with their whole history; those that are gone
@@ -70,5 +72,7 @@ async function fetchInto(
   if (result.code === null) mirror.unclean = true;
   // git leaves out what a shallow remote cuts off, and only warns
   const isShallow = /shallow (?:roots are|update) not allowed/.test(result.stderr);
-  return result.code === 0 && !isShallow ? null : fetchFailure(engine, remote, result);
+  if (result.code === 0 && !isShallow) return null;
+  if (result.code !== 0 && (await isOutOfRoom(mirror.directory))) return diskFull();
+  return fetchFailure(engine, remote, result);
 }

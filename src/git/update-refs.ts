@@ -1,6 +1,8 @@
+import { DISK_FULL, saysDiskFull } from "../contract/disk-full.ts";
 import { cleanUp } from "./clean-up.ts";
 import type { Engine } from "./engine.ts";
 import type { Mirror } from "./mirror.ts";
+import { isOutOfRoom } from "./room.ts";
 import { scrub } from "./scrub.ts";
 
 /** A change of one ref: null stands for "is not there". */
@@ -46,7 +48,11 @@ export async function updateRefs(
     [],
     [mirror.directory, ...Object.values(engine.directories)],
   );
-  return { stale: STALE.test(words), stopped: result.code === null, words };
+  const stopped = result.code === null;
+  const stale = STALE.test(words);
+  if (!stale && (saysDiskFull(words) || (await isOutOfRoom(mirror.directory))))
+    return { stale, stopped, words: DISK_FULL };
+  return { stale, stopped, words };
 }
 
 const STALE =

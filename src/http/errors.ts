@@ -1,4 +1,5 @@
 import { isDatabaseAway } from "../../db/errors.ts";
+import { diskFull, isDiskFull } from "../contract/disk-full.ts";
 import { type ErrorBody, SvcError } from "../contract/errors.ts";
 
 /**
@@ -9,6 +10,7 @@ export function toSvcError(error: unknown, code: string | number, requestId: str
   if (error instanceof SvcError) return error;
   // The framework wraps what a body's parser throws.
   if (error instanceof Error && error.cause instanceof SvcError) return error.cause;
+  if (isDiskFull(error)) return diskFull();
   if (isDatabaseAway(error)) {
     const sentence = "The database does not answer. Try again in a moment.";
     return new SvcError("unavailable", sentence, { request_id: requestId }, { "Retry-After": "5" });

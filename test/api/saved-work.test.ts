@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect } from "bun:test";
 import { renameSync } from "node:fs";
+import { sql } from "drizzle-orm";
 import {
   type GatewayBench,
   type Place,
@@ -74,6 +75,21 @@ test("only a sandbox's key gets the credential that saves work", async () => {
   expect(await ask(session.token, "?scope=saved")).toBe(403);
   expect(await ask(bench.api.token, "?scope=saved")).toBe(403);
   expect(await ask(session.serviceKey, "?scope=all")).toBe(400);
+});
+
+test("a save that the database has no room for is told that the disk is full", async () => {
+  const { ref, saver, path } = await begin(bench.hosted);
+  await bench.db.execute(sql`create function no_room() returns trigger language plpgsql as $$
+    begin raise exception 'could not extend file' using errcode = 'disk_full'; end $$`);
+  await bench.db.execute(
+    sql`create trigger no_room before update of saved_commit on project_sessions execute function no_room()`,
+  );
+  const refused = await push(saver, `${commits["W"]}:${ref}`);
+  await bench.db.execute(sql`drop function no_room cascade`);
+  expect(refused).toMatchObject({ code: 1 });
+  expect(refused.err).toContain("the server's disk is full: try again when an operator has freed space");
+  expect((await push(saver, `${commits["V"]}:${ref}`)).code).toBe(0);
+  expect((await savedOf(path)).commit).toBe(commits["V"]);
 });
 
 for (const kind of ["hosted", "external"] as const) {

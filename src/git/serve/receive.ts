@@ -1,3 +1,4 @@
+import { DISK_FULL, isDiskFull } from "../../contract/disk-full.ts";
 import { SvcError } from "../../contract/errors.ts";
 import { VERSION } from "../../contract/version.ts";
 import type { Engine } from "../engine.ts";
@@ -63,12 +64,17 @@ export async function receive(engine: Engine, context: PushContext, intake: Inta
   const ended = push(engine, context, head, intake, report).catch((error: unknown) => {
     if (!(error instanceof SvcError))
       engine.log.error({ repo: context.repo.id, err: error }, "a push failed");
-    const words = error instanceof SvcError ? error.message : "something went wrong inside svc";
-    report.end(words, new Map(head.updates.map(({ ref }) => [ref, "unpacker error"])));
+    report.end(wordsOf(error), new Map(head.updates.map(({ ref }) => [ref, "unpacker error"])));
   });
   // many clients listen only when they have said everything
   await Promise.race([ended, intake.finished]);
   return { answer: report.stream, ended };
+}
+
+/** Only a `SvcError`'s own words leave the server. */
+function wordsOf(error: unknown): string {
+  if (isDiskFull(error)) return DISK_FULL;
+  return error instanceof SvcError ? error.message : "something went wrong inside svc";
 }
 
 async function push(

@@ -1,3 +1,4 @@
+import { DISK_FULL, saysDiskFull } from "../../contract/disk-full.ts";
 import type { Engine } from "../engine.ts";
 import type { RunResult } from "../run.ts";
 import { scrub } from "../scrub.ts";
@@ -82,6 +83,7 @@ function reason(engine: Engine, result: RunResult): string {
   if (stopped === "memory") return "the pack needs too much memory";
   if (stopped === "deadline") return "the pack took too long";
   if (stopped || result.code === null) return "svc's git was stopped: push again";
+  if (saysDiskFull(stderr)) return DISK_FULL;
   const words = scrub(stderr, [], Object.values(engine.directories), WORDS_MAX_BYTES);
   const last = words.split("\n").filter((line) => /^(?:fatal|error):/.test(line));
   return last[0]?.replace(/^(?:fatal|error): /, "") || "the pack is damaged";

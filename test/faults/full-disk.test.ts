@@ -1,0 +1,166 @@
+import { afterAll, beforeAll, expect } from "bun:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { askServer } from "../../src/admin/socket.ts";
+import { caller, cleanEnvironment, spawnServer } from "../helpers/api.ts";
+import { runClient, scratch } from "../helpers/gateway.ts";
+import { createRepository } from "../helpers/git-repo.ts";
+import { needs } from "../helpers/needs.ts";
+import { Remote } from "../helpers/remote.ts";
+
+const MAY_MOUNT = Bun.spawnSync(["unshare", "--mount", "mount", "-t", "tmpfs", "none", "/mnt"]).success;
+const test = needs("root and unshare(1), to mount a small disk", MAY_MOUNT);
+
+const DISK_FULL =
+  "The server's disk is full, so nothing was stored. Try again when an operator has freed space.";
+const COMMENT = { body: "x".repeat(60_000) };
+/** Comments that fit into what the database has set aside. */
+const COMMENTS_MAX = 100;
+
+/** A server on the embedded database, all on a disk of its own that goes with it. */
+const ON_A_DISK = `
+mount -t tmpfs -o size="$TEST_DISK" none "$SVC_DATA_DIR" || exit
+mkdir "$SVC_DATA_DIR/data" && export SVC_DATA_DIR="$SVC_DATA_DIR/data" || exit
+exec "$@"`;
+const COMMAND = ["unshare", "--mount", "sh", "-c", ON_A_DISK, "sh", process.execPath, resolve("src/main.ts")];
+
+const folder = mkdtempSync(join(tmpdir(), "svc-disk-"));
+const work = scratch();
+const settings = (size: string) => ({
+  SVC_PORT: "0",
+  SVC_DATA_DIR: folder,
+  SVC_LOG_LEVEL: "silent",
+  SVC_SANDBOX_PROVIDER: "local",
+  SVC_ALLOW_PRIVATE_REPOS: "1",
+  TEST_DISK: size,
+});
+
+let server: Awaited<ReturnType<typeof spawnServer>>;
+let token: string;
+let call: ReturnType<typeof caller>;
+/** A repository on a git host, and the change requests of its project. */
+let remote: Remote;
+let external: string;
+/** The change requests of a project that svc hosts, the address of its repository, and the disk as it is seen here. */
+let path: string;
+let url: string;
+let disk: string;
+
+beforeAll(async () => {
+  if (!MAY_MOUNT) return;
+  server = await spawnServer(COMMAND, settings("160m"));
+  disk = join("/proc", String(server.child.pid), "root", folder);
+  token = (await askServer(join(disk, "data"), { verb: "token", email: "a@example.com", name: "t" })) ?? "";
+  call = caller(server.url, token);
+  const { project_id } = (await call("POST", "/v1/projects", { body: { name: "Example" } })).body;
+  path = `/v1/projects/${project_id}/change-requests`;
+  url = `${server.url.replace("://", `://x:${token}@`)}/v1/git/${project_id}.git`;
+  const repository = await createRepository(work.path);
+  await repository.write([
+    { name: "root", branch: "root", files: { a: "1\n", b: "1\n" } },
+    { name: "main", branch: "main", parents: ["root"], files: { a: "2\n", b: "1\n" } },
+    { name: "more", branch: "more", parents: ["root"], files: { a: "3\n" } },
+    { name: "work", branch: "work", parents: ["root"], files: { a: "1\n", b: "2\n" } },
+  ]);
+  expect(await runClient(work.path, "push", url, "main", "work")).toMatchObject({ code: 0 });
+  const opened = await call("POST", path, { body: { title: "Change b", head_ref: "work" } });
+  expect(opened.status).toBe(201);
+  remote = new Remote();
+  remote.commit("main", { a: "1\n" });
+  remote.commit("work", { a: "2\n" }, { from: "main" });
+  const made = await call("POST", "/v1/projects", { body: { name: "External", repo_url: remote.url } });
+  external = `/v1/projects/${made.body.project_id}/change-requests`;
+  expect((await call("POST", external, { body: { title: "Change a", head_ref: "work" } })).status).toBe(201);
+  expect((await call("GET", `${external}/1/merge-preview`)).status).toBe(200);
+  fill();
+});
+afterAll(async () => {
+  await server?.stop();
+  remote?.remove();
+  work[Symbol.dispose]();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+test("a full disk is what a merge, a comment, a fetch and a push answer, and each works when there is room again", async () => {
+  const attempts: Record<string, () => Promise<unknown>> = {
+    merge: async () => await call("POST", `${path}/1/merge`),
+    comment: async () => {
+      for (let count = 0; count < COMMENTS_MAX; count++) {
+        const answer = await call("POST", `${path}/1/comments`, { body: COMMENT });
+        if (answer.status !== 201) return answer;
+      }
+      return null;
+    },
+    "fetch of a branch": async () => {
+      remote.branch("copy", "main");
+      const headers = { Authorization: `Basic ${btoa(`x:${token}`)}`, Accept: "application/json" };
+      const address = external.replace("projects", "git").replace("/change-requests", ".git");
+      return await call("GET", `${address}/info/refs?service=git-upload-pack`, { headers });
+    },
+    "fetch of commits": async () => {
+      remote.commit("work", { b: "2\n" });
+      return await call("GET", `${external}/1/merge-preview`);
+    },
+  };
+  const refused = { status: 507, body: { code: "disk_full", error: DISK_FULL } };
+  for (const [what, attempt] of Object.entries(attempts)) {
+    expect([what, await attempt()]).toEqual([what, expect.objectContaining(refused)]);
+  }
+  // one with new objects, and one that only makes a branch
+  for (const branch of ["more", "root"]) {
+    const pushed = await runClient(work.path, "push", url, branch);
+    expect(pushed.code).toBe(1);
+    expect(pushed.err).toContain("the server's disk is full: try again when an operator has freed space");
+  }
+  // nothing is half done
+  expect((await call("GET", `${path}/1`)).body.change_request).toMatchObject({ status: "open" });
+  expect((await runClient(work.path, "ls-remote", url, "root", "more")).out).toBe("");
+
+  rmSync(join(disk, "fill"));
+  expect(await runClient(work.path, "push", url, "root", "more")).toMatchObject({ code: 0 });
+  expect((await call("POST", `${path}/1/comments`, { body: COMMENT })).status).toBe(201);
+  expect((await call("POST", `${path}/1/merge`)).status).toBe(200);
+  expect((await call("GET", `${external}/1/merge-preview`)).status).toBe(200);
+});
+
+test.each(["8k", "1m", "20m"])("a start on a disk of %s says in one line that it is full", async (size) => {
+  const dataDir = mkdtempSync(join(tmpdir(), "svc-disk-"));
+  try {
+    const child = Bun.spawn(COMMAND, {
+      env: { ...cleanEnvironment(), ...settings(size), SVC_DATA_DIR: dataDir },
+      stdout: "ignore",
+      stderr: "pipe",
+    });
+    expect(await new Response(child.stderr).text()).toBe(
+      "svc-api: The disk is full: there is no room left for the data folder (SVC_DATA_DIR) or for the database. Free some space, then start again.\n",
+    );
+    expect(await child.exited).toBe(1);
+  } finally {
+    rmSync(dataDir, { recursive: true, force: true });
+  }
+});
+
+test("a first start that found the disk full leaves nothing in the way of the next", async () => {
+  const dataDir = mkdtempSync(join(tmpdir(), "svc-disk-"));
+  const start = `"$@"; mount -o remount,size=160m "$(dirname "$SVC_DATA_DIR")" && exec "$@"`;
+  const command = COMMAND.map((word) => (word === ON_A_DISK ? ON_A_DISK.replace('exec "$@"', start) : word));
+  try {
+    const second = await spawnServer(command, { ...settings("20m"), SVC_DATA_DIR: dataDir });
+    expect(await fetch(`${second.url}/v1/health`).then(({ status }) => status)).toBe(200);
+    await second.stop();
+  } finally {
+    rmSync(dataDir, { recursive: true, force: true });
+  }
+});
+
+/** Takes all room that is left on the server's disk. */
+function fill(): void {
+  for (let size = 1024 * 1024; size >= 1; size = Math.floor(size / 2)) {
+    try {
+      for (;;) writeFileSync(join(disk, "fill"), Buffer.alloc(size), { flag: "a" });
+    } catch {
+      // less may fit
+    }
+  }
+}
