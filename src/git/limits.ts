@@ -4,6 +4,8 @@ export interface GitLimits {
   listMs: number;
   /** A whole fetch, however much it still brings: long enough for a first copy of a large repository. */
   fetchMs: number;
+  /** Waiting for a fetch that has failed before: past it the last reason is the answer, and the fetch goes on. */
+  retryWaitMs: number;
   /** A merge and everything asked about it. Ordinary merges take 2–20 ms. */
   mergeMs: number;
   /** The time that git itself may spend on a diff or a file; waiting for a slow reader is not counted. */
@@ -63,6 +65,7 @@ const MIB = 1024 * 1024;
 export const GIT_LIMITS: GitLimits = {
   listMs: 10_000,
   fetchMs: 10 * MINUTE,
+  retryWaitMs: 10_000,
   mergeMs: 30_000,
   diffMs: 20_000,
   diffWallMs: 5 * MINUTE,

@@ -53,8 +53,6 @@ export interface Mirrors {
 /** A mirror that seemed damaged is inspected again after this at the earliest; twice as long while that does not help. */
 const INSPECT_PAUSE_MS = 60_000;
 const INSPECT_PAUSE_MAX_MS = 60 * 60_000;
-/** A caller waits so long for a fetch that has failed before; then the reason is the answer, and the fetch goes on. */
-const RETRY_WAIT_MS = 10_000;
 /** Deleted repositories that are remembered: more than are deleted while one fetch runs. */
 const DELETED_MAX = 10_000;
 
@@ -185,12 +183,15 @@ export function createMirrors(engine: Engine): Mirrors {
   async function fetchAgain(repo: RemoteRepository, format: "sha1" | "sha256"): Promise<FetchFailure | null> {
     const last = backoff.last(repo);
     const pause = last ? last.nextAt - performance.now() : 0;
-    if (last && pause > 0) throw comeBack(last.reason, pause);
+    if (last && pause > 0) throw comeBack(last.reason, "Try again", pause);
     const fetched = shareFetch(fetchKey(repo), () => attempt(repo, () => fetchInto(repo, format)));
     if (!last) return await fetched;
     // it may fail when everybody has the reason already
     fetched.catch(() => {});
-    return await within(fetched, RETRY_WAIT_MS, () => comeBack(last.reason, RETRY_WAIT_MS));
+    const { retryWaitMs } = engine.limits;
+    return await within(fetched, retryWaitMs, () =>
+      comeBack(last.reason, "svc is fetching it again: try again", retryWaitMs),
+    );
   }
 
   async function fetchOrThrow(repo: RemoteRepository, format: "sha1" | "sha256"): Promise<void> {
@@ -339,9 +340,9 @@ function deleted(): SvcError {
 }
 
 /** Why the last attempt failed, and when to come back. */
-function comeBack(reason: SvcError, pause: number): SvcError {
+function comeBack(reason: SvcError, advice: string, pause: number): SvcError {
   const seconds = Math.ceil(pause / 1000);
-  const sentence = `${reason.message} svc fetches it again later: try again in ${seconds} s.`;
+  const sentence = `${reason.message} ${advice} in ${seconds} s.`;
   return new SvcError(reason.code, sentence, reason.extra, { "Retry-After": String(seconds) });
 }
 

@@ -1,10 +1,10 @@
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
-import { cpSync, readdirSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { cpSync, existsSync, readdirSync } from "node:fs";
 import { type Api, startApi } from "../helpers/api.ts";
 import { serveGit } from "../helpers/git-http.ts";
 import { Remote } from "../helpers/remote.ts";
 import { stored } from "../helpers/stored.ts";
+import { until } from "../helpers/until.ts";
 
 let api: Api;
 const undo: (() => unknown)[] = [];
@@ -276,6 +276,31 @@ test("deleting a project takes its change requests, tokens and mirror along, and
   expect((await api.call("GET", "/v1/auth/whoami", { token })).status).toBe(401);
   expect(readdirSync(join(api.dataDir, "mirrors")).length).toBe(before);
   expect(remote.has("work")).toBe(true);
+});
+
+test("a fetch that began before a project was deleted ends with it, and does not make its mirror again", async () => {
+  const remote = makeRemote();
+  remote.commit("main", { a: "1\n" });
+  remote.commit("work", { a: "2\n" }, { from: "main" });
+  const { promise: fetched, resolve: reach } = Promise.withResolvers<void>();
+  const { promise: held, resolve: release } = Promise.withResolvers<null>();
+  const host = serveGit(dirname(remote.path), async (request) => {
+    const isFetch = request.method === "POST" && (await request.clone().text()).includes("command=fetch");
+    if (isFetch) reach();
+    return isFetch ? await held : null;
+  });
+  undo.push(() => host[Symbol.dispose]());
+  const before = readdirSync(join(api.dataDir, "mirrors"));
+  const project = await api.project(`${host.origin}/${basename(remote.path)}`);
+  const path = `/v1/projects/${project.project_id}`;
+  await api.call("POST", `${path}/change-requests`, { body: { title: "t", head_ref: "work" } });
+  const diff = api.call("GET", `${path}/change-requests/1/diff`);
+  await fetched;
+  expect((await api.call("DELETE", path)).status).toBe(200);
+  release(null);
+  expect(await diff).toMatchObject({ status: 404, body: { code: "not_found" } });
+  await until("the host is at rest", () => host.pending() === 0);
+  expect(readdirSync(join(api.dataDir, "mirrors"))).toEqual(before);
 });
 
 test("lists page by page", async () => {

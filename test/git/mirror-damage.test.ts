@@ -3,6 +3,7 @@ import { chmod, cp, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pauseAfter } from "../../src/git/backoff.ts";
 import type { Git, Repository } from "../../src/git/git.ts";
+import type { GitLimits } from "../../src/git/limits.ts";
 import { serveGit } from "../helpers/git-http.ts";
 import {
   createRepository,
@@ -177,13 +178,35 @@ test("a source that lacks an object says so to who asks and in the log, and is n
   }
   const last = answers.at(-1);
   expect(Number(last?.headers["Retry-After"])).toBeGreaterThan(0);
-  expect(last?.message).toContain("try again in");
+  expect(last?.message).toContain("Try again in");
   const fetches = place.host.requests.filter(({ path }) => path.endsWith("git-upload-pack")).length;
   // each fetch asks for the refs and for the pack
   expect(fetches).toBeLessThanOrEqual(2 * 5);
   const said = place.said("could not be fetched");
   expect(said.length).toBeLessThanOrEqual(5);
   expect(said[0]).toMatchObject({ reason: expect.stringContaining(reason), failures: 1 });
+});
+
+test("who asks while a fetch that has failed before is retried gets the reason, and does not wait for it", async () => {
+  let answers: "badly" | "never" | "well" = "badly";
+  const { promise: held, resolve: release } = Promise.withResolvers<null>();
+  await using place = await start({
+    limits: { retryWaitMs: 50 },
+    before(request) {
+      if (request.method !== "POST" || answers === "well") return null;
+      return answers === "badly" ? new Response("", { status: 403 }) : held;
+    },
+  });
+  const reason = "The repository at 127.0.0.1 could not be read: the host refused access.";
+  const ask = () => place.git.ensureCommits(place.repo, [place.base]).catch(({ message }) => message);
+  expect(await ask()).toBe(reason);
+  answers = "never";
+  expect(await ask()).toBe(`${reason} svc is fetching it again: try again in 1 s.`);
+  // the same fetch goes on
+  answers = "well";
+  release(null);
+  await until("the commit is there", () => place.git.hasCommit(place.repo, place.base));
+  expect(await ask()).toBe(true);
 });
 
 test("another credential is tried at once, whatever the last one has met with", async () => {
@@ -256,12 +279,13 @@ interface Place extends AsyncDisposable {
 }
 
 interface StartOptions {
+  limits?: Partial<GitLimits>;
   /** The host is a directory, and not reached by http. */
   file?: boolean;
   before?: Parameters<typeof serveGit>[1];
 }
 
-async function start({ before, file = false }: StartOptions = {}): Promise<Place> {
+async function start({ before, limits = {}, file = false }: StartOptions = {}): Promise<Place> {
   const folder = await temporary();
   const directory = folder.path;
   const upstream = await createRepository(join(directory, "up"));
@@ -274,7 +298,7 @@ async function start({ before, file = false }: StartOptions = {}): Promise<Place
   const logged: [object, string][] = [];
   const note = (fields: object, words: string) => void logged.push([fields, words]);
   const dataDir = join(directory, "data");
-  const open = () => createTestGit({ dataDir, log: { ...QUIET, warn: note, error: note } });
+  const open = () => createTestGit({ dataDir, limits, log: { ...QUIET, warn: note, error: note } });
   let engine = await open();
   const repo = { id: crypto.randomUUID(), url: file ? upstream.url : `${host.origin}/up`, credential: null };
   const mirror = () => join(dataDir, "mirrors", `${repo.id}.git`);
