@@ -2,7 +2,7 @@ import type { changeRequests } from "../../db/schema/index.ts";
 import type { ProjectRow } from "../auth/caller.ts";
 import { SvcError } from "../contract/errors.ts";
 import type { Deps } from "../deps.ts";
-import type { Branches, Repository } from "../git/git.ts";
+import type { Branches } from "../git/git.ts";
 import { within } from "../git/within.ts";
 import { repositoryOf } from "../projects/repository.ts";
 import type { CrRow } from "./row.ts";
@@ -75,12 +75,8 @@ async function settleGroup(
   const repo = repositoryOf(deps, project);
   // what the base has reached comes with it
   if (!(await deps.git.ensureCommits(repo, [base]))) throw late();
-  const heads = await present(
-    deps,
-    repo,
-    group.map(({ head }) => head),
-  );
-  const reached = new Set(heads.length > 0 ? await deps.git.reachedFrom(repo, base, heads) : []);
+  const heads = group.map(({ head }) => head);
+  const reached = new Set(await deps.git.reachedFrom(repo, base, heads));
   const found: Found = { merged: [], unsure: new Set() };
   for (const { row, head, since } of group.filter((candidate) => reached.has(candidate.head))) {
     if (!(await deps.git.hasCommit(repo, since))) continue;
@@ -91,13 +87,6 @@ async function settleGroup(
     if (settled) found.merged.push(settled);
     else found.unsure.add(row.crId);
   }
-  return found;
-}
-
-/** Those that the mirror holds: it has no other of the base's. */
-async function present(deps: Deps, repo: Repository, heads: readonly string[]): Promise<string[]> {
-  const found: string[] = [];
-  for (const head of new Set(heads)) if (await deps.git.hasCommit(repo, head)) found.push(head);
   return found;
 }
 

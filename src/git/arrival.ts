@@ -1,11 +1,12 @@
 import { isAncestorOf } from "./compare.ts";
+import { holds } from "./completeness.ts";
 import type { Engine } from "./engine.ts";
 import { engineFailure } from "./failure.ts";
 import type { Arrival, ArrivalRequest } from "./git.ts";
 import type { Mirror } from "./mirror.ts";
 
 /**
- * Which of `heads` are `base` or among its ancestors.
+ * Which of `heads` are `base` or among its ancestors. What the mirror does not hold is none of them.
  * @throws SvcError `merge_engine_failed`; MirrorSuspect
  */
 export async function reachedFrom(
@@ -14,8 +15,21 @@ export async function reachedFrom(
   base: string,
   heads: readonly string[],
 ): Promise<string[]> {
-  const missing = new Set(await list(engine, mirror, [...heads, `^${base}`], []));
-  return heads.filter((head) => !missing.has(head));
+  const held = await heldOf(engine, mirror, [...new Set(heads)]);
+  const ahead = new Set(await list(engine, mirror, [...held, `^${base}`], []));
+  return held.filter((head) => !ahead.has(head));
+}
+
+/** One look when all are there, as nearly always. */
+async function heldOf(
+  engine: Engine,
+  mirror: Mirror,
+  commits: readonly string[],
+): Promise<readonly string[]> {
+  if (await holds(engine, mirror, commits)) return commits;
+  const held: string[] = [];
+  for (const commit of commits) if (await holds(engine, mirror, [commit])) held.push(commit);
+  return held;
 }
 
 /**

@@ -105,7 +105,7 @@ export async function createGit(options: GitOptions): Promise<Git> {
     reachedFrom: (repo, base, heads) =>
       observed("reached_from", () =>
         engine.merges(repo.id, () =>
-          mirrors.use(repo, [base, ...heads], (mirror) => reachedFrom(engine, mirror, base, heads)),
+          mirrors.use(repo, [base], (mirror) => reachedFrom(engine, mirror, base, heads)),
         ),
       ),
     findArrival: (repo, request) =>

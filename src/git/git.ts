@@ -70,7 +70,10 @@ export interface Git {
    */
   isAncestor(repo: Repository, ancestor: string, descendant: string): Promise<boolean>;
 
-  /** Which of `heads` are `base` or among its ancestors, by one look; all must be in the mirror. */
+  /**
+   * Which of `heads` are `base`, a commit of the mirror, or among its ancestors, by one look. What the mirror does not
+   * hold is none of them.
+   */
   reachedFrom(repo: Repository, base: string, heads: readonly string[]): Promise<string[]>;
 
   /**
