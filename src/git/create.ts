@@ -148,7 +148,7 @@ export async function createGit(options: GitOptions): Promise<Git> {
         if (await mirrors.has(repo, commit)) return true;
         if (!isRemote(repo)) return false;
         await mirrors.use(repo, [], (mirror) =>
-          mirrors.write(mirror, () => fetchRef(engine, repo, mirror, ref)),
+          mirrors.write(mirror, (end) => fetchRef(engine, repo, mirror, ref, end)),
         );
         return await mirrors.has(repo, commit);
       }),

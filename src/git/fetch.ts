@@ -30,8 +30,9 @@ export function fetchRef(
   repo: RemoteRepository,
   mirror: Mirror,
   ref: string,
+  signal: AbortSignal,
 ): Promise<FetchFailure | null> {
-  return fetchInto(engine, repo, mirror, [`+${ref}:${ref}`]);
+  return fetchInto(engine, repo, mirror, [`+${ref}:${ref}`], signal);
 }
 
 async function fetchInto(
@@ -39,7 +40,7 @@ async function fetchInto(
   repo: RemoteRepository,
   mirror: Mirror,
   refspecs: readonly string[],
-  signal?: AbortSignal,
+  signal: AbortSignal,
 ): Promise<FetchFailure | null> {
   await using remote = await openRemote(engine.remote, repo);
   await cleanUp(mirror);
@@ -65,7 +66,7 @@ async function fetchInto(
       memory: engine.limits.fetchMemory,
       diskFull: async () => (await packBytes(mirror)) > Math.max(engine.limits.mirrorBytes, before),
       outputBytes: engine.limits.outputBytes,
-      ...(signal && { signal }),
+      signal,
     }),
   );
   if (result.code !== 0) await removeHalfPacks(mirror);

@@ -38,8 +38,11 @@ export interface Mirrors {
    * @param list tells the branches of the remote, from which a new mirror learns the object format
    */
   refresh(repo: Repository, list: (remote: RemoteRepository) => Promise<Branches>): Promise<Mirror>;
-  /** Changes refs of a mirror while no fetch does: a fetch that began before would take the change back. */
-  write<T>(mirror: Mirror, work: () => Promise<T>): Promise<T>;
+  /**
+   * Changes refs of a mirror while no fetch does: a fetch that began before would take the change back.
+   * @param work gets a signal that ends it when the repository is deleted
+   */
+  write<T>(mirror: Mirror, work: (end: AbortSignal) => Promise<T>): Promise<T>;
   /** Makes an empty repository that svc hosts. */
   host(repo: Repository, branch: string): Promise<void>;
   /** Repacks in the background when it is due. */
@@ -140,8 +143,8 @@ export function createMirrors(engine: Engine): Mirrors {
     return fresh;
   }
 
-  function write<T>(mirror: Mirror, work: () => Promise<T>): Promise<T> {
-    const turn = mirror.written.then(work);
+  function write<T>(mirror: Mirror, work: (end: AbortSignal) => Promise<T>): Promise<T> {
+    const turn = mirror.written.then(() => work(endOf(mirror.id).signal));
     mirror.written = turn.then(
       () => {},
       () => {},
@@ -219,9 +222,9 @@ export function createMirrors(engine: Engine): Mirrors {
     requireKept(repo.id);
     const mirror = known ?? (await remember(repo, createMirror(engine, repo, format)));
     if (!mirror) return null;
-    const failure = await write(mirror, async () => {
+    const failure = await write(mirror, async (end) => {
       requireKept(repo.id);
-      return await fetchBranches(engine, repo, mirror, endOf(repo.id).signal);
+      return await fetchBranches(engine, repo, mirror, end);
     });
     // git has inspected what it fetched
     if (!failure) markComplete(mirror, await tips(engine, mirror));

@@ -235,7 +235,35 @@ test.each([
   expect(pauseAfter(failures, took)).toBe(pause);
 });
 
-test("a fetch that is under way when its project is deleted ends, and does not make the folder again", async () => {
+test.each([
+  ["of branches", (place: Place) => place.git.ensureCommits(place.repo, [UNKNOWN])],
+  ["of saved work", (place: Place) => place.git.ensureOwn(place.repo, "refs/svc/saved/x", UNKNOWN)],
+])(
+  "a fetch %s that is under way when its project is deleted ends, and leaves no folder",
+  async (_, fetch) => {
+    const { promise: reached, resolve: reach } = Promise.withResolvers<void>();
+    let hangs = false;
+    await using place = await start({
+      before(request) {
+        if (!hangs || request.method !== "POST") return null;
+        reach();
+        return new Promise<Response>(() => {});
+      },
+    });
+    expect(await place.git.ensureCommits(place.repo, [place.base])).toBe(true);
+    hangs = true;
+    const fetching = fetch(place).then(
+      () => "done",
+      (error) => error.code,
+    );
+    await reached;
+    await place.git.forget(place.repo.id);
+    expect(await fetching).toBe("not_found");
+    expect(await readdir(join(place.directory, "data", "mirrors"))).toEqual([]);
+  },
+);
+
+test("a first fetch that is under way when its project is deleted ends, and leaves no folder", async () => {
   const { promise: reached, resolve: reach } = Promise.withResolvers<void>();
   await using place = await start({
     before(request) {
