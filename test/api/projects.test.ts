@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
-import { cpSync, existsSync, readdirSync } from "node:fs";
+import { cpSync, readdirSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import { type Api, startApi } from "../helpers/api.ts";
 import { serveGit } from "../helpers/git-http.ts";
 import { Remote } from "../helpers/remote.ts";
