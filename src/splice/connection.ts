@@ -8,8 +8,11 @@ import { type Address, openUpstream, type Upstream } from "./upstream.ts";
 
 /** What to do with a request. */
 export type Decision =
-  /** Pass it on: `head`, a byte a character, takes the place of the request's own; the body follows as it comes. */
-  | { to: Address; head: string }
+  /**
+   * Pass it on: `head`, a byte a character, takes the place of the request's own; the body follows as it comes. One of
+   * more than `maxBytes` is refused with 413.
+   */
+  | { to: Address; head: string; maxBytes?: number }
   | { answer: Answer }
   /** Answer it here, from its whole body of at most `maxBytes`. */
   | { maxBytes: number; handle(body: Uint8Array): Promise<Answer> };
@@ -33,13 +36,37 @@ export interface Connection {
   retire(): void;
 }
 
-/** A head arrives at once; one that takes longer is an attack or a broken network. */
-const HEAD_MS = 30_000;
-/** Between two requests, as common proxies keep their connections. */
-const IDLE_MS = 75_000;
+/** Bounds on what a client may do with its connection, in milliseconds and bytes. */
+export interface ConnectionLimits {
+  /** A head arrives at once; one that takes longer is an attack or a broken network. */
+  headMs: number;
+  /** Between two requests, as common proxies keep their connections. */
+  idleMs: number;
+  /** A body begins within this, and is never later than its bytes at the least rate allow. */
+  bodyMs: number;
+  /** How long a body may be silent, however much of it has come: git compresses large files meanwhile. */
+  silenceMs: number;
+  /** Bytes a second that a body brings at least; time in which svc itself does not read does not count. */
+  bodyRate: number;
+  /** For what was written last to arrive, and for the client to hang up itself. */
+  lingerMs: number;
+  /** How often connections are looked at for what is over. */
+  sweepMs: number;
+  /** Read of a body that was answered early, so that the client comes to read the answer. */
+  lingerBytes: number;
+}
 
-/** For what was written last to arrive, and for the client to hang up itself. */
-const LINGER_MS = 5_000;
+export const CONNECTION_LIMITS: ConnectionLimits = {
+  headMs: 30_000,
+  idleMs: 75_000,
+  bodyMs: 30_000,
+  silenceMs: 120_000,
+  bodyRate: 1024,
+  lingerMs: 5_000,
+  sweepMs: 2_000,
+  lingerBytes: 1024 * 1024,
+};
+
 /** Methods that may be said twice (RFC 9110, 9.2.1). */
 const SAFE: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"]);
 
@@ -52,7 +79,12 @@ interface Collecting {
 
 type State = "head" | "deciding" | "body" | "collecting" | "upgrading" | "raw" | "over";
 
-export function createConnection(socket: Socket<unknown>, decide: Decide, explain: Explain): Connection {
+export function createConnection(
+  socket: Socket<unknown>,
+  decide: Decide,
+  explain: Explain,
+  limits: ConnectionLimits,
+): Connection {
   const outlet: Outlet = createOutlet(socket, flow);
   const client = { address: socket.remoteAddress };
   let state: State = "head";
@@ -68,18 +100,25 @@ export function createConnection(socket: Socket<unknown>, decide: Decide, explai
   let begun = false;
   let endless = false;
   let closing = false;
-  let isPaused = false;
-  let deadline = Date.now() + HEAD_MS;
+  let pausedAt: number | null = null;
+  /** Of the head, the body or the pause between two requests; after an early answer, of what is left of the body. */
+  let deadline = Date.now() + limits.headMs;
+  /** Bytes of a body that came after its answer, or of anything after the end. */
+  let lateBytes = 0;
 
   return { receive, drain: () => outlet.drain(), end, close, sweep, retire };
 
   function receive(bytes: Buffer): void {
-    if (state === "over") return;
+    if (state === "over") {
+      lateBytes += bytes.length;
+      if (lateBytes > limits.lingerBytes) socket.pause();
+      return;
+    }
     if (state === "raw") {
       if (upstream && !upstream.write(bytes)) flow();
       return;
     }
-    if (inbox.length === 0 && state === "head") deadline = Date.now() + HEAD_MS;
+    if (inbox.length === 0 && state === "head") deadline = Date.now() + limits.headMs;
     inbox = inbox.length === 0 ? bytes : Buffer.concat([inbox, bytes]);
     pump();
   }
@@ -135,12 +174,21 @@ export function createConnection(socket: Socket<unknown>, decide: Decide, explai
       reply(decision.answer);
       return;
     }
+    startBody();
     if ("handle" in decision) {
       state = "collecting";
       collecting = { ...decision, parts: [], bytes: 0 };
       body = createBody(head.framing, keep);
       if (body.ended) handle();
       return;
+    }
+    const { maxBytes } = decision;
+    if (maxBytes !== undefined && !body.ended) {
+      if (head.framing.kind === "length" && head.framing.bytes > maxBytes) {
+        refuse(413, tooLarge(maxBytes).message);
+        return;
+      }
+      body = createBody(head.framing, atMost(maxBytes));
     }
     answering = true;
     state = !body.ended ? "body" : head.upgrade === null ? "head" : "upgrading";
@@ -217,17 +265,34 @@ export function createConnection(socket: Socket<unknown>, decide: Decide, explai
       // the end of the connection is the end of the answer, or the answer is cut off, which the client must see
       if (clean) leave();
       else abort();
+    } else if (state === "body") {
+      // answered before, and what is left of the body has nowhere to go
+      leave();
     }
   }
 
   /** The answer is over; when the request is too, the next may come. */
   function settle(keepAlive: boolean): void {
-    if (state !== "head" && (state !== "body" || keepAlive)) return;
+    if (state !== "head" && state !== "body") return;
     if (closing || !keepAlive || !head?.keepAlive) leave();
-    else if (state === "head") {
-      deadline = Date.now() + IDLE_MS;
+    else if (state === "body") {
+      // an early answer: a small rest of the body is taken, so that the connection can be kept
+      deadline = Date.now() + limits.lingerMs;
+    } else {
+      deadline = Date.now() + limits.idleMs;
       if (inbox.length > 0) pump();
     }
+  }
+
+  function startBody(): void {
+    lateBytes = 0;
+    deadline = Date.now() + limits.bodyMs;
+  }
+
+  /** Bytes of a body put its deadline off by what they may take at the least rate. */
+  function noteBody(bytes: number): void {
+    const earned = deadline + (bytes * 1000) / limits.bodyRate;
+    deadline = Math.min(earned, Date.now() + limits.silenceMs);
   }
 
   function pass(): boolean {
@@ -235,6 +300,12 @@ export function createConnection(socket: Socket<unknown>, decide: Decide, explai
     const taken = body.take(inbox, 0);
     const bytes = inbox.subarray(0, taken);
     inbox = inbox.subarray(taken);
+    if (answering) noteBody(taken);
+    else lateBytes += taken;
+    if (lateBytes > limits.lingerBytes) {
+      leave();
+      return false;
+    }
     upstream.write(bytes);
     if (!body.ended) return false;
     state = "head";
@@ -244,7 +315,9 @@ export function createConnection(socket: Socket<unknown>, decide: Decide, explai
 
   function collect(): boolean {
     if (!body) return false;
-    inbox = inbox.subarray(body.take(inbox, 0));
+    const taken = body.take(inbox, 0);
+    inbox = inbox.subarray(taken);
+    noteBody(taken);
     if (body.ended) handle();
     return false;
   }
@@ -252,9 +325,7 @@ export function createConnection(socket: Socket<unknown>, decide: Decide, explai
   function keep(bytes: Buffer): void {
     if (!collecting) return;
     collecting.bytes += bytes.length;
-    if (collecting.bytes > collecting.maxBytes) {
-      throw new HeadError(413, `The body is larger than ${collecting.maxBytes} bytes.`);
-    }
+    if (collecting.bytes > collecting.maxBytes) throw tooLarge(collecting.maxBytes);
     collecting.parts.push(Buffer.from(bytes));
   }
 
@@ -281,7 +352,7 @@ export function createConnection(socket: Socket<unknown>, decide: Decide, explai
       return;
     }
     state = "head";
-    deadline = Date.now() + IDLE_MS;
+    deadline = Date.now() + limits.idleMs;
   }
 
   function refuse(status: number, message: string): void {
@@ -298,8 +369,11 @@ export function createConnection(socket: Socket<unknown>, decide: Decide, explai
   /** Says goodbye in good order: what was written still arrives. */
   function leave(): void {
     state = "over";
-    deadline = Date.now() + LINGER_MS;
+    deadline = Date.now() + limits.lingerMs;
+    lateBytes = 0;
     inbox = EMPTY;
+    if (pausedAt !== null) socket.resume();
+    pausedAt = null;
     upstream?.close();
     upstream = null;
     outlet.finish();
@@ -324,11 +398,17 @@ export function createConnection(socket: Socket<unknown>, decide: Decide, explai
   }
 
   function sweep(now: number): void {
-    if (now < deadline) return;
-    if (state === "over" && !outlet.isFull) socket.terminate();
-    if (state !== "head" || answering) return;
-    if (inbox.length > 0) refuse(408, "The head of the request did not arrive in time.");
-    else leave();
+    if (now < deadline || pausedAt !== null) return;
+    const isWaiting = state === "head" && !answering;
+    if (state === "over") {
+      if (!outlet.isFull || now >= deadline + limits.silenceMs) socket.terminate();
+    } else if (state === "collecting" || (state === "body" && answering)) {
+      refuse(408, "The body of the request did not arrive in time.");
+    } else if (isWaiting && inbox.length > 0) {
+      refuse(408, "The head of the request did not arrive in time.");
+    } else if (isWaiting || state === "body") {
+      leave();
+    }
   }
 
   function retire(): void {
@@ -345,11 +425,30 @@ export function createConnection(socket: Socket<unknown>, decide: Decide, explai
       state === "upgrading" ||
       (state === "head" && answering && inbox.length > 0) ||
       ((state === "body" || state === "raw") && (upstream?.isFull ?? false));
-    if (hasToWait === isPaused) return;
-    isPaused = hasToWait;
-    if (hasToWait) socket.pause();
-    else socket.resume();
+    if (hasToWait === (pausedAt !== null)) return;
+    if (pausedAt === null) {
+      pausedAt = Date.now();
+      socket.pause();
+    } else {
+      // what svc made the client wait does not count against it
+      deadline += Date.now() - pausedAt;
+      pausedAt = null;
+      socket.resume();
+    }
   }
+}
+
+/** @returns takes the pieces of a body, and throws HeadError at the first byte that is too much */
+function atMost(maxBytes: number): (bytes: Buffer) => void {
+  let left = maxBytes;
+  return (bytes) => {
+    left -= bytes.length;
+    if (left < 0) throw tooLarge(maxBytes);
+  };
+}
+
+function tooLarge(maxBytes: number): HeadError {
+  return new HeadError(413, `The body is larger than ${maxBytes} bytes.`);
 }
 
 function isSame(one: Address, other: Address): boolean {

@@ -1,5 +1,12 @@
 import type { Socket } from "bun";
-import { type Connection, createConnection, type Decide, type Explain } from "./connection.ts";
+import {
+  CONNECTION_LIMITS,
+  type Connection,
+  type ConnectionLimits,
+  createConnection,
+  type Decide,
+  type Explain,
+} from "./connection.ts";
 import { release } from "./release.ts";
 
 export interface Listener {
@@ -10,7 +17,6 @@ export interface Listener {
   stop(drainMs: number): Promise<void>;
 }
 
-const SWEEP_MS = 2_000;
 const LOOK_MS = 20;
 
 /**
@@ -21,6 +27,7 @@ export function listen(
   place: { hostname: string; port: number },
   decide: Decide,
   explain: Explain,
+  limits: ConnectionLimits = CONNECTION_LIMITS,
 ): Listener {
   const open = new Map<Socket<unknown>, Connection>();
   const server = Bun.listen({
@@ -29,7 +36,7 @@ export function listen(
     socket: {
       open(socket) {
         socket.setNoDelay(true);
-        open.set(socket, createConnection(socket, decide, explain));
+        open.set(socket, createConnection(socket, decide, explain, limits));
       },
       data(socket, bytes) {
         open.get(socket)?.receive(bytes);
@@ -49,7 +56,7 @@ export function listen(
   const timer = setInterval(() => {
     const now = Date.now();
     for (const connection of open.values()) connection.sweep(now);
-  }, SWEEP_MS);
+  }, limits.sweepMs);
 
   return {
     port: server.port,
