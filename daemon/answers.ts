@@ -8,7 +8,12 @@ import type { RequestHead } from "../src/splice/head.ts";
 export function json(status: number, body: unknown, headers: Record<string, string> = {}): Answer {
   return {
     status,
-    headers: { "Content-Type": "application/json", "Cache-Control": "no-store", ...headers },
+    headers: {
+      "Content-Type": "application/json",
+      "Cache-Control": "no-store",
+      "X-Content-Type-Options": "nosniff",
+      ...headers,
+    },
     body: JSON.stringify(body),
   };
 }

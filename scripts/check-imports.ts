@@ -34,6 +34,7 @@ const ORDER: readonly (readonly string[])[] = [
   ["src/change-requests/"],
   ["src/triggers/", "src/apps/", "src/channels/"],
   ["src/proxy/", "src/dashboard/", "src/admin/"],
+  ["src/metrics-page.ts"],
   ["src/app.ts", "src/arguments.ts"],
   ["src/listen.ts"],
   ["src/serve.ts"],

@@ -19,8 +19,9 @@ import { readJson } from "./http/body.ts";
 import { errorPage } from "./http/error-page.ts";
 import { toBody, toSvcError } from "./http/errors.ts";
 import { setFormats } from "./http/formats.ts";
-import { methodTable } from "./http/methods.ts";
+import { methodTable, unanswered } from "./http/methods.ts";
 import { manifestRoutes } from "./manifest/routes.ts";
+import { metricsRoutes } from "./metrics-page.ts";
 import { projectRoutes } from "./projects/routes.ts";
 import { proxyRoutes } from "./proxy/routes.ts";
 import { repositoryRoutes } from "./repository/routes.ts";
@@ -48,10 +49,13 @@ export function createApp(deps: Deps) {
   const app = new Elysia({ normalize: false })
     .onRequest(({ request, set }) => {
       set.headers["x-request-id"] = seen(request).id;
+      set.headers["x-content-type-options"] = "nosniff";
+      // tokens, links and credentials are in many answers, and no answer is the same for everybody
+      if (new URL(request.url).pathname.startsWith("/v1/")) set.headers["cache-control"] = "no-store";
     })
     .onError(({ error, code, request, path, set }) => {
       const { id } = seen(request);
-      const answer = code === "NOT_FOUND" ? notFound(path) : toSvcError(error, code, id);
+      const answer = code === "NOT_FOUND" ? unanswered(methods(path)) : toSvcError(error, code, id);
       if (answer.status >= 500 && !(error instanceof SvcError)) {
         deps.log.error({ request: id, err: answer.code === "internal" ? error : undefined }, answer.message);
       }
@@ -75,16 +79,7 @@ export function createApp(deps: Deps) {
         "answered",
       );
     })
-    .get(
-      "/metrics",
-      async () =>
-        new Response(await deps.metrics.registry.metrics(), {
-          headers: { "Content-Type": deps.metrics.registry.contentType },
-        }),
-      {
-        detail: { hide: true },
-      },
-    )
+    .use(metricsRoutes(deps))
     .use(
       openapi({
         path: "/v1/openapi",
@@ -117,14 +112,6 @@ export function createApp(deps: Deps) {
     )
     .use(dashboardRoutes());
   const methods = methodTable(app.routes);
-
-  function notFound(path: string): SvcError {
-    const allowed = methods(path);
-    if (allowed.length === 0)
-      return new SvcError("not_found", "There is no such route. GET /v1/openapi.json lists them.");
-    const allow = allowed.join(", ");
-    return new SvcError("method_not_allowed", `This route answers ${allow} only.`, {}, { Allow: allow });
-  }
 
   return app;
 }

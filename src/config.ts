@@ -1,5 +1,7 @@
+import { isIP } from "node:net";
 import { homedir } from "node:os";
 import { isAbsolute, join } from "node:path";
+import ipaddr from "ipaddr.js";
 import { PROVIDERS, type ProviderName } from "./contract/session.ts";
 import { SIGN_UP } from "./contract/sign-in.ts";
 
@@ -66,7 +68,14 @@ export interface Config {
   /** Host part of the merge commits' no-reply address. */
   noReplyHost: string;
   logLevel: LogLevel;
+  /** Proxies whose `X-Forwarded-For` and `X-Forwarded-Proto` count. */
+  trustedProxies: AddressRange[];
+  /** Where `GET /metrics` is served without a token; null: at the API, to owners. */
+  metricsListen: { hostname: string; port: number } | null;
 }
+
+/** The addresses that begin with these bits. */
+export type AddressRange = readonly [address: ipaddr.IPv4 | ipaddr.IPv6, bits: number];
 
 interface GitHost {
   /** `https://<host>[:<port>]`, or `http://` where the operator says so. */
@@ -134,6 +143,8 @@ export function readConfig(env: Environment): Config {
     github: githubApp(env),
     noReplyHost: hostName(env, "SVC_NO_REPLY_HOST", "svc.invalid"),
     logLevel: oneOf(env, "SVC_LOG_LEVEL", LOG_LEVELS, "info"),
+    trustedProxies: trustedProxies(env),
+    metricsListen: metricsListen(env),
   };
 }
 
@@ -307,6 +318,32 @@ function githubApp(env: Environment): GithubApp | null {
   const url = own ?? "https://github.com";
   const apiUrl = url === "https://github.com" ? "https://api.github.com" : `${url}/api/v3`;
   return { clientId, clientSecret, url, apiUrl };
+}
+
+function trustedProxies(env: Environment): AddressRange[] {
+  const entries = (env["SVC_TRUSTED_PROXIES"] ?? "").split(/[\s,]+/).filter(Boolean);
+  return entries.map((entry) => {
+    const range = entry.includes("/") ? entry : `${entry}/${entry.includes(":") ? 128 : 32}`;
+    if (isIP(entry.replace(/\/.*/, "")) === 0 || !ipaddr.isValidCIDR(range)) {
+      throw new ConfigError(
+        `SVC_TRUSTED_PROXIES must hold addresses or ranges such as 10.0.0.0/8 with commas between them, and holds "${entry}".`,
+      );
+    }
+    return ipaddr.parseCIDR(range);
+  });
+}
+
+function metricsListen(env: Environment): Config["metricsListen"] {
+  const text = env["SVC_METRICS_LISTEN"];
+  if (!text) return null;
+  const [, hostname = "", digits = ""] = /^(.+):(\d{1,5})$/.exec(text) ?? [];
+  const plain = hostname.replace(/^\[(.*)\]$/, "$1");
+  if (!(plain === "localhost" || isIP(plain) !== 0) || Number(digits) > 65_535) {
+    throw new ConfigError(
+      `SVC_METRICS_LISTEN must be an address and a port such as 127.0.0.1:9100, and is "${text}".`,
+    );
+  }
+  return { hostname: plain, port: Number(digits) };
 }
 
 function hostName(env: Environment, name: string, fallback: string): string {

@@ -4,7 +4,9 @@ import { createApp } from "./app.ts";
 import { createSiteServer } from "./apps/static/serve.ts";
 import { listenPrivately } from "./data-folder.ts";
 import type { Deps } from "./deps.ts";
-import { createGateway, isGitPath } from "./gateway/gateway.ts";
+import { createGateway, gitMethods, isGitPath } from "./gateway/gateway.ts";
+import { methodTable } from "./http/methods.ts";
+import { listenForMetrics } from "./metrics-page.ts";
 import { SITE_HEADER } from "./proxy/apps.ts";
 import { createFront } from "./proxy/front.ts";
 import { type Listener, listen as listenSplicing } from "./splice/listen.ts";
@@ -28,15 +30,20 @@ export interface Listening {
  */
 export async function listen(deps: Deps): Promise<Listening> {
   const path = join(deps.config.dataDir, "api.sock");
-  const inner = listenPrivately(path, () => serveInside(deps, path));
+  const app = createApp(deps);
+  const inner = listenPrivately(path, () => serveInside(deps, app, path));
+  let endMetrics = async () => {};
   const end = async () => {
+    await endMetrics();
     await inner.stop(true);
     rmSync(path, { force: true });
   };
   const { host, port } = deps.config;
-  const front = createFront(deps, { unix: path });
+  const methods = methodTable(app.routes);
+  const front = createFront(deps, { unix: path }, (asked) => gitMethods(asked) ?? methods(asked));
   let listener: Listener;
   try {
+    endMetrics = listenForMetrics(deps);
     listener = listenSplicing({ hostname: host, port }, front.decide, front.explain);
   } catch (error) {
     await end();
@@ -55,8 +62,7 @@ export async function listen(deps: Deps): Promise<Listening> {
   };
 }
 
-function serveInside(deps: Deps, path: string): Bun.Server<undefined> {
-  const app = createApp(deps);
+function serveInside(deps: Deps, app: ReturnType<typeof createApp>, path: string): Bun.Server<undefined> {
   const gateway = createGateway(deps);
   const serveSite = createSiteServer(deps);
   // Bun keeps `idleTimeout` on unix sockets too, but its types do not know it
@@ -71,7 +77,7 @@ function serveInside(deps: Deps, path: string): Bun.Server<undefined> {
       // the front alone says this: a client's own does not pass it
       const site = request.headers.get(SITE_HEADER);
       if (site !== null) return serveSite(request, site);
-      if (!isGitPath(request.url)) return app.fetch(request);
+      if (!isGitPath(new URL(request.url).pathname)) return app.fetch(request);
       // a transfer has limits of its own, and is quiet while git works
       server.timeout(request, 0);
       return gateway(request);
@@ -79,7 +85,9 @@ function serveInside(deps: Deps, path: string): Bun.Server<undefined> {
     development: false,
     error: (error) => {
       deps.log.error({ err: error }, "a request failed outside of the application");
-      return Response.json({ error: "Something went wrong inside svc.", code: "internal" }, { status: 500 });
+      const headers = { "X-Content-Type-Options": "nosniff" };
+      const body = { error: "Something went wrong inside svc.", code: "internal" };
+      return Response.json(body, { status: 500, headers });
     },
   });
 }

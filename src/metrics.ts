@@ -1,19 +1,25 @@
 import { Counter, collectDefaultMetrics, Histogram, Registry } from "prom-client";
 
-/** What `GET /metrics` tells. */
+/** What `GET /metrics` answers with, and what is counted for it. */
 export interface Metrics {
-  registry: Registry;
+  contentType: string;
+  /** The page in Prometheus text, at most COPY_MAX_AGE_MS old: collecting it for each reader would stop the server. */
+  page(): Promise<Uint8Array>;
   requestSeconds: Histogram<"method" | "route" | "status">;
   gitSeconds: Histogram<"operation" | "outcome">;
   gitListings: Counter;
   merges: Counter<"outcome">;
 }
 
+/** Prometheus scrapes every 15 seconds and more. */
+const COPY_MAX_AGE_MS = 2_000;
+
 export function createMetrics(): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   return {
-    registry,
+    contentType: registry.contentType,
+    page: keepCopy(async () => Buffer.from(await registry.metrics()), COPY_MAX_AGE_MS),
     requestSeconds: new Histogram({
       name: "svc_http_request_seconds",
       help: "Time to answer a request, in seconds.",
@@ -39,5 +45,20 @@ export function createMetrics(): Metrics {
       labelNames: ["outcome"],
       registers: [registry],
     }),
+  };
+}
+
+/** Shares one answer among all callers until it is so old, in milliseconds; a failure is not kept. */
+function keepCopy<T>(make: () => Promise<T>, maxAgeMs: number): () => Promise<T> {
+  let copy: { made: Promise<T>; until: number } | null = null;
+  return () => {
+    const now = performance.now();
+    if (copy && now < copy.until) return copy.made;
+    const fresh = { made: make(), until: now + maxAgeMs };
+    fresh.made.catch(() => {
+      if (copy === fresh) copy = null;
+    });
+    copy = fresh;
+    return fresh.made;
   };
 }

@@ -34,8 +34,16 @@ export async function readers(bench: Workbench): Promise<void> {
   await server.stop();
 }
 
+/** A page of metrics is shared for seconds: the next one counts. */
 async function listings(server: Server): Promise<number> {
-  const text = await fetch(`${server.url}/metrics`).then((response) => response.text());
+  const headers = { Authorization: `Bearer ${server.token}` };
+  const read = () => fetch(`${server.url}/metrics`, { headers }).then((response) => response.text());
+  const before = await read();
+  let text = before;
+  while (text === before) {
+    await Bun.sleep(100);
+    text = await read();
+  }
   const value = /^svc_git_listings_total (\d+)/m.exec(text)?.[1];
   if (value === undefined) throw new Error("the server does not count its listings");
   return Number(value);

@@ -19,7 +19,13 @@ const ONLY_BINARIES = [
 ];
 
 /** Suites that hold a bound in bytes of the whole process: another file's load would be in what they measure. */
-const ALONE = ["test/api/hostile-repository", "test/dashboard/budget", "test/e2e/load", "test/git/hostile"];
+const ALONE = [
+  "test/api/hostile-repository",
+  "test/api/under-attack",
+  "test/dashboard/budget",
+  "test/e2e/load",
+  "test/git/hostile",
+];
 
 /** One process of the test run: a check, which counts as one test, or a file of tests. */
 export type Job = { kind: "check"; name: string; command: string[]; seconds: number } | TestFile;

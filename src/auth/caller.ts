@@ -49,8 +49,10 @@ export async function resolveCaller(deps: Deps, { authorization, browser }: Cred
 }
 
 /**
- * Finds the caller, the project that a URL names (by id or slug) and the caller's right to it, in one query.
- * @throws unauthorized, forbidden (another project's token, no membership), not_found, validation_failed.
+ * Finds the caller, the project that a URL names (by id or slug) and the caller's right to it, in one query. A slug can
+ * be guessed, an id cannot: one that the caller may not use is not found, as one that does not exist.
+ * @throws unauthorized, forbidden (an id of another project than the token's, or without a membership), not_found,
+ *   validation_failed.
  */
 export async function resolveProject(
   deps: Deps,
@@ -62,12 +64,16 @@ export async function resolveProject(
   const { caller, row } = await findWithProject(deps, credentials, by, named ? name.toLowerCase() : "");
   if (!named) throw new SvcError("validation_failed", "A project is named by its id (a UUID) or its slug.");
   const project = row?.project ?? null;
-  if (caller.kind === "project" && caller.projectId !== project?.projectId) {
-    throw new SvcError("forbidden", "This token belongs to another project.");
-  }
-  if (!project) throw new SvcError("not_found", "There is no such project.");
+  const isOwn = caller.kind === "user" || caller.projectId === project?.projectId;
+  if (by === "slug" && !(isOwn && row?.role)) throw noSuchProject();
+  if (!isOwn) throw new SvcError("forbidden", "This token belongs to another project.");
+  if (!project) throw noSuchProject();
   if (!row?.role) throw new SvcError("forbidden", "You are not a member of this project's account.");
   return { caller, project, role: row.role };
+}
+
+function noSuchProject(): SvcError {
+  return new SvcError("not_found", "There is no such project.");
 }
 
 /** The caller, and the row with the project and the role. */

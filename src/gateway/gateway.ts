@@ -5,6 +5,7 @@ import type { Deps } from "../deps.ts";
 import { createGate, holdPlace } from "../git/gate.ts";
 import type { Protocol, PushJudge, Service, Transfer } from "../git/git.ts";
 import { toBody, toSvcError } from "../http/errors.ts";
+import { methodNotAllowed } from "../http/methods.ts";
 import { LISTING_MS } from "../projects/fetch.ts";
 import { readPolicy } from "../projects/policy.ts";
 import { readProtection } from "../projects/protection.ts";
@@ -41,6 +42,7 @@ export function createGateway(deps: Deps): Gateway {
     const started = performance.now();
     const response = await answer(request).catch((error: unknown) => refuse(deps, request, error, id));
     response.headers.set("X-Request-Id", id);
+    response.headers.set("X-Content-Type-Options", "nosniff");
     response.headers.set("Cache-Control", "no-cache, max-age=0, must-revalidate");
     const ms = performance.now() - started;
     const { method } = request;
@@ -58,9 +60,7 @@ export function createGateway(deps: Deps): Gateway {
     const { pusher, project } = await resolvePusher(deps, request.headers.get("authorization"), decode(name));
     const method = VERBS.get(verb);
     if (method === undefined) throw onlySmart();
-    if (request.method !== method) {
-      throw new SvcError("method_not_allowed", `This route answers ${method} only.`, {}, { Allow: method });
-    }
+    if (request.method !== method) throw methodNotAllowed([method]);
     const caller = `${pusher.kind} ${pusher.id}`;
     if (method === "GET") {
       return await callers(caller, () =>
@@ -75,9 +75,17 @@ export function createGateway(deps: Deps): Gateway {
   }
 }
 
-export function isGitPath(url: string): boolean {
-  const path = url.slice(url.indexOf("/", url.indexOf("//") + 2));
+/** @param path with or without its query */
+export function isGitPath(path: string): boolean {
   return path.startsWith(PREFIX);
+}
+
+/** The methods that a path of the gateway answers; null for a path that is not the gateway's. */
+export function gitMethods(path: string): string[] | null {
+  if (!path.startsWith(PREFIX)) return null;
+  const [, , verb = ""] = ROUTE.exec(path) ?? [];
+  const method = VERBS.get(verb);
+  return method === undefined ? [] : [method];
 }
 
 async function advertise(

@@ -1,11 +1,22 @@
+import { SvcError } from "../contract/errors.ts";
+
 /** A route as the router knows it: `/v1/projects/:projectId`. */
 interface Route {
   method: string;
   path: string;
 }
 
-/** Tells an unknown path (404) from a known path with another method (405). */
-export function methodTable(routes: readonly Route[]): (path: string) => string[] {
+/** The methods of HTTP that any route answers (RFC 9110, 9.3; RFC 5789). The server drops connections over others. */
+const METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
+
+export function isKnownMethod(method: string): boolean {
+  return METHODS.has(method);
+}
+
+/** The methods that the routes of a path answer, sorted; none for an unknown path. */
+export type MethodsOf = (path: string) => readonly string[];
+
+export function methodTable(routes: readonly Route[]): MethodsOf {
   const table = routes.map(({ method, path }) => ({
     method,
     pattern: new RegExp(
@@ -17,4 +28,16 @@ export function methodTable(routes: readonly Route[]): (path: string) => string[
   }));
   return (path) =>
     [...new Set(table.filter((route) => route.pattern.test(path)).map((route) => route.method))].sort();
+}
+
+/** The error for a request that no route answers: 404 for an unknown path, 405 for a known one. */
+export function unanswered(allowed: readonly string[]): SvcError {
+  if (allowed.length === 0)
+    return new SvcError("not_found", "There is no such route. GET /v1/openapi.json lists them.");
+  return methodNotAllowed(allowed);
+}
+
+export function methodNotAllowed(allowed: readonly string[]): SvcError {
+  const allow = allowed.join(", ");
+  return new SvcError("method_not_allowed", `This route answers ${allow} only.`, {}, { Allow: allow });
 }

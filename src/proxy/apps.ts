@@ -1,9 +1,11 @@
 import { spendAppLink } from "../apps/link.ts";
 import { readApp } from "../apps/read.ts";
 import { previewSite } from "../apps/site.ts";
+import { SITE_METHODS } from "../apps/static/serve.ts";
 import type { App, AppState } from "../contract/app.ts";
 import { SvcError } from "../contract/errors.ts";
 import type { Deps } from "../deps.ts";
+import { isKnownMethod, methodNotAllowed } from "../http/methods.ts";
 import { isWithinReach } from "../jobs/places.ts";
 import type { Answer } from "../splice/answer.ts";
 import type { Decision } from "../splice/connection.ts";
@@ -13,12 +15,13 @@ import { rewriteRequestHead } from "../splice/rewrite.ts";
 import type { Address } from "../splice/upstream.ts";
 import { type AppVisit, createAppDoor, findAppAt, placeOfApp } from "./app-door.ts";
 import { enterByLink } from "./by-link.ts";
+import type { Client } from "./client.ts";
 import { toDaemon } from "./passage.ts";
 import { writePreviewCookie } from "./preview-cookie.ts";
 import { ofHttp, type Page, refuse } from "./refuse.ts";
 import { createSigner } from "./signer.ts";
 
-type Apps = (head: RequestHead, client: string, label: string) => Decision | Promise<Decision>;
+type Apps = (head: RequestHead, client: Client, label: string) => Decision | Promise<Decision>;
 
 /** By this the API itself is asked for a file of a site; what a client sends by that name does not pass. */
 export const SITE_HEADER = "X-Forwarded-Site";
@@ -49,11 +52,12 @@ export function createApps(deps: Deps, api: Address): Apps {
 
   function pass(
     head: RequestHead,
-    client: string,
+    client: Client,
     path: string,
     visit: AppVisit,
   ): Decision | Promise<Decision> {
     const { live, reached } = visit;
+    if (live?.entry.static && !isKnownMethod(head.method)) throw methodNotAllowed(SITE_METHODS);
     if (live?.entry.static) return { to: api, head: forSite(head, path, live.deploymentId) };
     if (!live?.entry.run || !reached?.daemon || reached.session.status !== "running")
       return notServed(deps, head, visit);

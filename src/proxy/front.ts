@@ -3,13 +3,17 @@ import type { Credentials } from "../auth/caller.ts";
 import { cookieSecret } from "../auth/cookie.ts";
 import { DAEMON_PORT } from "../contract/daemon.ts";
 import { SvcError } from "../contract/errors.ts";
+import { BODY_MAX_BYTES } from "../contract/limits.ts";
 import type { Deps } from "../deps.ts";
+import { isGitPath } from "../gateway/gateway.ts";
+import { isKnownMethod, type MethodsOf, unanswered } from "../http/methods.ts";
 import type { Decide, Decision, Explain } from "../splice/connection.ts";
 import { type Field, fieldOf } from "../splice/fields.ts";
 import type { RequestHead } from "../splice/head.ts";
 import { rewriteRequestHead } from "../splice/rewrite.ts";
 import type { Address } from "../splice/upstream.ts";
 import { createApps, refuseForApp } from "./apps.ts";
+import { type Client, clientOf } from "./client.ts";
 import { createDoor } from "./door.ts";
 import { createPassage } from "./passage.ts";
 import { readAppHost, readPreviewHost } from "./preview-host.ts";
@@ -30,8 +34,9 @@ const SAVES = /^\/v1\/(?:git\/|projects\/[^/?]+\/git\/clone-credential(?:\?|$))/
 /**
  * What the public listener does with requests: those for sandboxes go to their daemons, all others to the API itself.
  * @param api where that listens
+ * @param methods what its routes answer
  */
-export function createFront(deps: Deps, api: Address): Front {
+export function createFront(deps: Deps, api: Address, methods: MethodsOf): Front {
   const door = createDoor(deps);
   const pass = createPassage(deps);
   const previews = createPreviews(deps, door, pass);
@@ -45,14 +50,21 @@ export function createFront(deps: Deps, api: Address): Front {
     close() {
       isClosing = true;
     },
-    decide(head, { address }) {
+    decide(head, peer) {
+      const client = clientOf(deps.config, head, peer.address);
       if (isClosing && !SAVES.test(head.target)) return { answer: refuse(deps, stopping(), head) };
       const place = previewOf(head);
-      if (place) return orRefuse(head, () => previews(head, address, place));
+      if (place) return orRefuse(head, () => previews(head, client, place));
       const label = appOf(head);
-      if (label) return orRefuse(head, () => apps(head, address, label));
-      if (isSandboxTarget(head.target)) return orRefuse(head, () => toSandbox(head, address));
-      return { to: api, head: forApi(head, address) };
+      if (label) return orRefuse(head, () => apps(head, client, label));
+      if (isSandboxTarget(head.target)) return orRefuse(head, () => toSandbox(head, client));
+      if (!isKnownMethod(head.method)) {
+        const [path = ""] = head.target.split("?", 1);
+        return { answer: refuse(deps, unanswered(methods(path)), head) };
+      }
+      // a push has bounds of its own, and is read piece by piece
+      const maxBytes = isGitPath(head.target) ? {} : { maxBytes: BODY_MAX_BYTES };
+      return { to: api, head: forApi(head, client), ...maxBytes };
     },
     explain(status, message, head) {
       if (head !== null && appOf(head) !== null) return refuseForApp(deps, status, message, head);
@@ -61,7 +73,7 @@ export function createFront(deps: Deps, api: Address): Front {
     },
   };
 
-  function toSandbox(head: RequestHead, client: string): Decision | Promise<Decision> {
+  function toSandbox(head: RequestHead, client: Client): Decision | Promise<Decision> {
     const asked = readSandboxTarget(head.target);
     const seen = { host: `localhost:${asked.port}`, origin: null, authorization: false };
     const visit = { head, client, seen, ...asked };
@@ -94,12 +106,12 @@ function credentialsOf(deps: Deps, { fields, host }: RequestHead, port: number):
 /** Only the listener says where a request came from; and the framework misreads paths after a very short Host. */
 const FROM_LISTENER = /^(?:host|forwarded|x-forwarded-.*|x-real-ip)$/;
 
-function forApi(head: RequestHead, client: string): string {
+function forApi(head: RequestHead, client: Client): string {
   const value = (field: Field) => (FROM_LISTENER.test(field.key) ? null : field.value);
   const add = [
     ["Host", "localhost"],
     ["X-Forwarded-Host", head.host],
-    ["X-Forwarded-For", client],
+    ["X-Forwarded-For", client.address],
   ] as const;
   return rewriteRequestHead(head, { value, add });
 }

@@ -8,6 +8,7 @@ import type { Decision } from "../splice/connection.ts";
 import { type Field, isGivenTwice } from "../splice/fields.ts";
 import type { RequestHead } from "../splice/head.ts";
 import { rewriteRequestHead } from "../splice/rewrite.ts";
+import type { Client } from "./client.ts";
 import type { Admitted } from "./door.ts";
 import { notRunning } from "./not-running.ts";
 import { createSigner } from "./signer.ts";
@@ -16,8 +17,7 @@ import { type Asked, daemonTarget } from "./target.ts";
 /** A request for a sandbox, of somebody who may ask. */
 export interface Visit extends Asked {
   head: RequestHead;
-  /** The client's address. */
-  client: string;
+  client: Client;
   seen: Seen;
 }
 
@@ -63,18 +63,18 @@ export function createPassage(deps: Deps): Passage {
 export function toDaemon(
   daemon: Daemon,
   context: string,
-  { head, client, target, seen }: { head: RequestHead; client: string; target: string; seen: Seen },
+  { head, client, target, seen }: { head: RequestHead; client: Client; target: string; seen: Seen },
 ): Decision {
   const add = [
     ["Host", seen.host],
     ["X-Svc-User-Context", context],
     ["X-Request-Id", randomUUID()],
-    ["X-Forwarded-For", client],
+    ["X-Forwarded-For", client.address],
     ...(seen.scheme === undefined
       ? []
       : ([
           ["X-Forwarded-Host", seen.host],
-          ["X-Forwarded-Proto", seen.scheme],
+          ["X-Forwarded-Proto", client.scheme ?? seen.scheme],
         ] as const)),
   ] as const;
   const value = (field: Field) => forSandbox(field, seen);

@@ -4,6 +4,7 @@ import type { Deps } from "../deps.ts";
 import type { Decision } from "../splice/connection.ts";
 import type { RequestHead } from "../splice/head.ts";
 import { enterByLink } from "./by-link.ts";
+import type { Client } from "./client.ts";
 import type { Admitted, Door } from "./door.ts";
 import { isOwnOrigin } from "./foreign.ts";
 import type { Passage, Visit } from "./passage.ts";
@@ -11,7 +12,7 @@ import { writePreviewCookie } from "./preview-cookie.ts";
 import type { PreviewPlace } from "./preview-host.ts";
 import { spendPreviewLink, svcsOwn } from "./preview-link.ts";
 
-type Previews = (head: RequestHead, client: string, place: PreviewPlace) => Decision | Promise<Decision>;
+type Previews = (head: RequestHead, client: Client, place: PreviewPlace) => Decision | Promise<Decision>;
 
 /**
  * Requests to the name of a preview (contract: Preview): a browser signs in by a link, and is known by its cookie from
@@ -40,7 +41,7 @@ export function createPreviews(deps: Deps, door: Door, pass: Passage): Previews 
  */
 function visitOf(
   deps: Deps,
-  { head, client, place, path }: { head: RequestHead; client: string; place: PreviewPlace; path: string },
+  { head, client, place, path }: { head: RequestHead; client: Client; place: PreviewPlace; path: string },
 ): Visit {
   const isKnown = /(?:^|\.)localhost(?::\d+)?$/.test(previewSite(deps).host);
   const host = isKnown ? head.host : `localhost:${place.port}`;

@@ -34,6 +34,7 @@ export function refuse(deps: Deps, cause: unknown, head: RequestHead | null, pag
     headers: {
       "X-Request-Id": id,
       "Cache-Control": "no-store",
+      "X-Content-Type-Options": "nosniff",
       ...error.headers,
       ...(isPage ? PAGE_HEADERS : { "Content-Type": "application/json" }),
     },

@@ -18,6 +18,8 @@ import { changeRequestManifest, projectManifest } from "../../src/contract/manif
 import { project as projectSchema } from "../../src/contract/project.ts";
 import { setFormats } from "../../src/http/formats.ts";
 import { type Api, startApi } from "../helpers/api.ts";
+import { metricsOf } from "../helpers/metrics.ts";
+import { rawRequest, sendRaw } from "../helpers/raw-http.ts";
 import { Remote } from "../helpers/remote.ts";
 
 let api: Api;
@@ -34,6 +36,48 @@ test("health tells what answers, to anybody", async () => {
     200,
     { status: "ok", service: "svc-api", version: expect.any(String), database },
   ]);
+});
+
+test("no answer is sniffed for another type, and none of the API's is kept: some hold tokens, links or credentials", async () => {
+  const minted = await api.call("POST", "/v1/accounts/tokens", { body: { name: "kept by nobody" } });
+  const answers = [
+    minted,
+    await api.call("GET", "/v1/health"),
+    await api.call("GET", "/v1/openapi.json"),
+    await api.call("GET", "/v1/nowhere"),
+    await api.call("GET", "/v1/projects", { token: null }),
+    await api.call("GET", "/v1/projects", { headers: { Accept: "text/html" }, token: null }),
+    await api.call("POST", "/v1/auth/device", { body: { label: "test" } }),
+    await api.call("GET", "/v1/p/x/8000/"),
+    await api.call("BREW", "/v1/health"),
+  ];
+  expect(minted.status).toBe(201);
+  for (const { status, headers } of answers)
+    expect([status, headers.get("x-content-type-options"), headers.get("cache-control")]).toEqual([
+      status,
+      "nosniff",
+      "no-store",
+    ]);
+  const git = await api.call("GET", `/v1/git/${crypto.randomUUID()}.git/info/refs`);
+  expect(git.headers.get("x-content-type-options")).toBe("nosniff");
+});
+
+test.each([
+  ["DELETE", "/v1/health", 405, "GET"],
+  ["BREW", "/v1/health", 405, "GET"],
+  ["BREW", "/v1/health?a=1", 405, "GET"],
+  ["get", "/v1/health", 405, "GET"],
+  ["TRACE", "/v1/health", 405, "GET"],
+  ["PROPFIND", "/v1/projects/x", 405, "DELETE, GET, PATCH"],
+  ["PUT", "/v1/projects/x", 405, "DELETE, GET, PATCH"],
+  ["BREW", "/v1/git/x.git/info/refs", 405, "GET"],
+  ["BREW", "/v1/git/x.git/git-receive-pack", 405, "POST"],
+  ["BREW", "/login", 405, "GET"],
+  ["BREW", "/v1/nowhere", 404, null],
+  ["BREW", "/v1/git/x.git/HEAD", 404, null],
+])("a method that a path does not answer is refused: %s %s", async (method, path, status, allow) => {
+  const { text } = await sendRaw(api.url, rawRequest(path, ["Host: localhost"], method));
+  expect([Number(text.slice(9, 12)), /^allow: (.*)\r$/im.exec(text)?.[1] ?? null]).toEqual([status, allow]);
 });
 
 test("HEAD answers as GET does, without a body", async () => {
@@ -80,8 +124,9 @@ test("the metrics count requests by route and merges by outcome, and hold no nam
   await api.call("POST", path, { body: { title: "t", head_ref: "work" } });
   await api.call("POST", `${path}/1/merge`);
   await api.call("POST", `${path}/1/merge`);
-  const { text, headers } = await api.call("GET", "/metrics", { token: null });
+  const { headers } = await api.call("GET", "/metrics");
   expect(headers.get("content-type")).toStartWith("text/plain");
+  const text = await metricsOf(api);
   expect(text).toContain('svc_merges_total{outcome="merged"} 1');
   expect(text).toContain('svc_merges_total{outcome="not_open"} 1');
   expect(text).toMatch(
@@ -101,8 +146,7 @@ test("listing the branches of a repository is shared by those who read at once",
   const path = `/v1/projects/${project_id}/change-requests`;
   for (let n = 0; n < 50; n++) await api.call("POST", path, { body: { title: "t", head_ref: `w${n}` } });
   const listed = async () => {
-    const { text } = await api.call("GET", "/metrics", { token: null });
-    return Number(/svc_git_listings_total (\d+)/.exec(text)?.[1]);
+    return Number(/svc_git_listings_total (\d+)/.exec(await metricsOf(api))?.[1]);
   };
   const before = await listed();
   // all of them at once: readers that come one after the other have nothing to share, however busy the machine is

@@ -25,6 +25,10 @@ const FILES = {
   "public/spaced name.txt": "spaced",
   "public/404.html": "not here",
   "public/empty/.gitkeep": "",
+  "public/.env": "KEY=secret",
+  "public/.git-credentials": "secret",
+  "public/.hidden/index.html": "secret",
+  "public/deep/.htpasswd": "secret",
   "public/out": { link: "/etc/passwd" },
   "public/up": { link: "../secret.txt" },
   "secret.txt": "secret",
@@ -73,6 +77,19 @@ test.each([
   expect([answer.status, body(answer)]).toEqual([status, text]);
   expect(header(answer, "content-type")).toStartWith(type);
   expect(header(answer, "x-content-type-options")).toBe("nosniff");
+});
+
+test.each(["/.env", "/%2eenv", "/.git-credentials", "/.hidden/", "/.hidden/index.html", "/deep/.htpasswd"])(
+  "a site sends no dotfiles: %s",
+  async (path) => {
+    const answer = await get(path);
+    expect([answer.status, answer.text.includes("secret")]).toEqual([404, false]);
+  },
+);
+
+test.each(["POST", "BREW"])("a site is only read: %s", async (method) => {
+  const answer = await get("/", [], method);
+  expect([answer.status, header(answer, "allow")]).toEqual([405, "GET, HEAD"]);
 });
 
 test.each(["/../secret.txt", "/%2e%2e/secret.txt", "//evil.example/"])("%s is no path", async (path) => {

@@ -7,6 +7,7 @@ import { GIT_ENVIRONMENT } from "../../scripts/git-environment.ts";
 import { Changes } from "../../src/changes.ts";
 import type { ManifestChange, ManifestFeature } from "../../src/manifest/feature.ts";
 import { type Api, startApi } from "../helpers/api.ts";
+import { metricsOf } from "../helpers/metrics.ts";
 import { needs } from "../helpers/needs.ts";
 import { createDatabase, POSTGRES, type TestDatabase } from "../helpers/postgres.ts";
 import { Remote } from "../helpers/remote.ts";
@@ -74,8 +75,8 @@ const after = async (projectId: string, seconds: number) => {
   });
 };
 const listings = async () => {
-  const pages = await Promise.all(servers.map(({ api }) => api.call("GET", "/metrics", { token: null })));
-  return pages.reduce((sum, { text }) => sum + Number(/^svc_git_listings_total (\d+)$/m.exec(text)?.[1]), 0);
+  const pages = await Promise.all(servers.map(({ api }) => metricsOf(api)));
+  return pages.reduce((sum, page) => sum + Number(/^svc_git_listings_total (\d+)$/m.exec(page)?.[1]), 0);
 };
 async function withRemote(use: (remote: Remote, projectId: string) => Promise<void>): Promise<void> {
   const remote = new Remote();

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { SvcError } from "../../contract/errors.ts";
 import { PAGE_HEADERS, wantsPage, writePage } from "../../contract/page.ts";
 import type { Deps } from "../../deps.ts";
+import { methodNotAllowed } from "../../http/methods.ts";
 import { openSites } from "./folder.ts";
 
 /** What stands at a path of a site. */
@@ -11,6 +12,9 @@ interface Found {
   path: string;
   stats: BigIntStats;
 }
+
+/** A site is only read. */
+export const SITE_METHODS: readonly string[] = ["GET", "HEAD"];
 
 /** Sites change with each deployment at the same addresses: a browser asks whether what it has is still so. */
 const HEADERS = { "X-Content-Type-Options": "nosniff", "Cache-Control": "no-cache" };
@@ -22,11 +26,7 @@ const HEADERS = { "X-Content-Type-Options": "nosniff", "Cache-Control": "no-cach
 export function createSiteServer(deps: Deps): (request: Request, deploymentId: string) => Promise<Response> {
   const sites = openSites(deps);
   return async (request, deploymentId) => {
-    if (request.method !== "GET" && request.method !== "HEAD")
-      return refuse(
-        request,
-        new SvcError("method_not_allowed", "A site is only read.", {}, { Allow: "GET, HEAD" }),
-      );
+    if (!SITE_METHODS.includes(request.method)) return refuse(request, methodNotAllowed(SITE_METHODS));
     try {
       const folder = await realpath(await sites.folderOf(deploymentId));
       const url = new URL(request.url);
@@ -45,11 +45,11 @@ export function createSiteServer(deps: Deps): (request: Request, deploymentId: s
   };
 }
 
-/** Null for what no file can be called. */
+/** Null for what no file can be called, and for dotfiles: `.git`, `.env` and the like are not for visitors. */
 function decodePath(path: string): string | null {
   try {
     const text = decodeURIComponent(path);
-    return text.includes("\0") || text.split("/").includes("..") ? null : text;
+    return text.includes("\0") || text.includes("/.") ? null : text;
   } catch {
     return null;
   }

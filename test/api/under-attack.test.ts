@@ -1,0 +1,93 @@
+import { afterAll, beforeAll, describe, expect } from "bun:test";
+import { freePort } from "../../scripts/free-port.ts";
+import { type AttackedServer, expectServed, flood, startAttacked } from "../helpers/attacked-server.ts";
+import { needs } from "../helpers/needs.ts";
+import { POSTGRES } from "../helpers/postgres.ts";
+
+const test = needs("a real Postgres on Linux", POSTGRES && process.platform === "linux");
+
+let server: AttackedServer;
+
+beforeAll(async () => {
+  if (POSTGRES) server = await startAttacked();
+});
+afterAll(() => server?.[Symbol.asyncDispose]());
+
+const ENDLESS = "Host: localhost\r\nContent-Length: 1000000000000\r\n\r\n";
+const CHUNKED = "Host: localhost\r\nTransfer-Encoding: chunked\r\n\r\nffffffffff\r\n";
+
+/** What the kernel holds for a connection, and what is read of a body so that the client comes to read its answer. */
+const TAKEN_MAX_BYTES = 32 * 1024 * 1024;
+
+test("others are served while clients go on sending after their answer, and those are cut off", async () => {
+  const heads = [
+    `POST /v1/projects HTTP/1.1\r\n${ENDLESS}`,
+    `POST /v1/projects HTTP/1.1\r\n${CHUNKED}`,
+    `GET /v1/health HTTP/1.1\r\n${ENDLESS}`,
+    `POST /v1/nowhere HTTP/1.1\r\n${CHUNKED}`,
+    `POST /v1/git/x.git/git-receive-pack HTTP/1.1\r\n${ENDLESS}`,
+    `POST /v1/p/x/8000/ HTTP/1.1\r\n${ENDLESS}`,
+  ];
+  let taken: number[] = [];
+  const served = await server.under(async () => {
+    taken = await Promise.all([...heads, ...heads].map((head) => flood(server.url, head)));
+  });
+  expectServed(served);
+  expect(Math.max(...taken)).toBeLessThan(TAKEN_MAX_BYTES);
+});
+
+describe("the metrics", () => {
+  const readers = 16;
+  const read = async (url: string, token: string | null, stopped: AbortSignal) => {
+    const headers = token === null ? {} : { Authorization: `Bearer ${token}` };
+    const statuses = new Set<number>();
+    while (!stopped.aborted) {
+      const answer = await fetch(`${url}/metrics`, { headers });
+      await answer.arrayBuffer();
+      statuses.add(answer.status);
+    }
+    return [...statuses];
+  };
+
+  test.each(["an owner", "a stranger"])("do not keep others waiting: read by %s", async (who) => {
+    let statuses: number[][] = [];
+    const served = await server.under(async (stopped) => {
+      const token = who === "an owner" ? server.token : null;
+      statuses = await Promise.all(Array.from({ length: readers }, () => read(server.url, token, stopped)));
+    });
+    expectServed(served);
+    expect(new Set(statuses.flat())).toEqual(new Set([who === "an owner" ? 200 : 401]));
+  });
+
+  test("at an address of their own are open there, and nowhere else", async () => {
+    const listen = `127.0.0.1:${await freePort()}`;
+    await using apart = await startAttacked({ SVC_METRICS_LISTEN: listen });
+    const own = `http://${listen}`;
+    const page = await fetch(`${own}/metrics`);
+    expect([page.status, page.headers.get("content-type")]).toEqual([
+      200,
+      expect.stringContaining("text/plain; version="),
+    ]);
+    expect(await page.text()).toContain("svc_http_request_seconds");
+    expect((await fetch(`${own}/v1/health`)).status).toBe(404);
+    expect((await fetch(`${own}/metrics`, { method: "POST" })).status).toBe(405);
+    expect((await apart.call("GET", "/metrics")).status).toBe(404);
+    expect((await apart.call("GET", "/metrics", { token: null })).status).toBe(401);
+    const served = await apart.under((stopped) =>
+      Promise.all(Array.from({ length: readers }, () => read(own, null, stopped))),
+    );
+    expectServed(served);
+  });
+
+  test("are an owner's, and nobody's where everybody owns an account", async () => {
+    const project = (await server.call("POST", "/v1/projects", { body: { name: "Metrics" } })).body;
+    const { token } = (await server.call("POST", `/v1/projects/${project.project_id}/cli-token`)).body;
+    expect((await server.call("GET", "/metrics", { token })).status).toBe(403);
+    await using open = await startAttacked({ SVC_SIGN_UP: "open" });
+    const refused = await open.call("GET", "/metrics");
+    expect([refused.status, refused.body.error]).toEqual([
+      403,
+      expect.stringContaining("SVC_METRICS_LISTEN"),
+    ]);
+  });
+});
