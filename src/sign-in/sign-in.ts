@@ -8,6 +8,8 @@ import { findByPassword } from "./password.ts";
 
 /** Wrong passwords for one user from one address: far more than a person mistypes, far too few to guess one. */
 const OF_USER: Limit = { name: "sign-in of a user", max: 10, windowS: 15 * 60 };
+/** For one user from all addresses together: an attacker with many addresses guesses no faster than this. */
+const OF_USER_ANYWHERE: Limit = { name: "sign-in of a user, anywhere", max: 50, windowS: 15 * 60 };
 /** For all users from one address: a whole office behind one mistypes less. */
 const OF_ADDRESS: Limit = { name: "sign-in", max: 100, windowS: 15 * 60 };
 
@@ -30,10 +32,12 @@ export async function signIn(
   const [user, address] = [email.trim().toLowerCase(), addressOf(request)];
   await countAttempt(deps, OF_ADDRESS, address);
   await countAttempt(deps, OF_USER, `${address} ${user}`);
+  await countAttempt(deps, OF_USER_ANYWHERE, user);
   const found = user.includes("\0") ? null : await findByPassword(deps.db, user, password);
   if (!found)
     throw new SvcError("bad_credentials", "There is no user with this e-mail address and password.");
   await forgetAttempts(deps, OF_USER, `${address} ${user}`);
+  await forgetAttempt(deps, OF_USER_ANYWHERE, user);
   await forgetAttempt(deps, OF_ADDRESS, address);
   return start(deps, request, found);
 }

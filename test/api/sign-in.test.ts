@@ -198,6 +198,37 @@ test("after ten wrong passwords even the right one has to wait, for this user al
   expect(other.status).toBe(200);
 });
 
+test("behind a trusted proxy a client is held back by its own address, and a user across all addresses", async () => {
+  const proxied = await startApi({ env: { SVC_TRUSTED_PROXIES: "127.0.0.0/8" } });
+  try {
+    const [guessed, teammate] = ["guessed@example.com", "teammate@example.com"];
+    await signedIn(proxied, guessed);
+    await signedIn(proxied, teammate);
+    const browser = openBrowser(proxied);
+    const from = async (address: string, email: string, password: string) => {
+      const headers = { "X-Forwarded-For": `198.51.100.1, ${address}` };
+      const options = { ...signIn(email, password), headers };
+      return (await browser.call("POST", "/v1/auth/sign-in", options)).status;
+    };
+    const guesses = async (address: string) => {
+      const statuses: number[] = [];
+      while (statuses.at(-1) !== 429) statuses.push(await from(address, guessed, `guess ${statuses.length}`));
+      return statuses.length - 1;
+    };
+    expect(await guesses("203.0.113.1")).toBe(10);
+    // neither the rest of the team nor the user themselves at another address is locked out
+    expect(await from("203.0.113.2", teammate, PASSWORD)).toBe(200);
+    expect(await from("203.0.113.2", guessed, PASSWORD)).toBe(200);
+    let all = 10;
+    for (let host = 3; all < 50; host++) all += await guesses(`203.0.113.${host}`);
+    expect(all).toBe(50);
+    expect(await from("203.0.113.99", guessed, "one more guess")).toBe(429);
+    expect(await from("203.0.113.1", teammate, PASSWORD)).toBe(200);
+  } finally {
+    await proxied.stop();
+  }
+});
+
 test("a new password signs out whoever was signed in by the old one", async () => {
   const email = "changes@example.com";
   const browser = await signedIn(api, email);
