@@ -3,7 +3,7 @@ import type { ProjectRow } from "../auth/caller.ts";
 import { SvcError } from "../contract/errors.ts";
 import type { Deps } from "../deps.ts";
 import { createGate, holdPlace } from "../git/gate.ts";
-import type { Protocol, PushJudge, Service, Transfer } from "../git/git.ts";
+import type { Protocol, PushJudge, Service, Share, Transfer } from "../git/git.ts";
 import { toBody, toSvcError } from "../http/errors.ts";
 import { methodNotAllowed } from "../http/methods.ts";
 import { LISTING_MS } from "../projects/fetch.ts";
@@ -15,8 +15,16 @@ import { type BranchPolicy, judgePush } from "./rules.ts";
 import { bringSaved, recordSaved } from "./saved.ts";
 import { tellBranches } from "./tell-branches.ts";
 
-/** What one caller may do at once, and how many more requests may wait. */
-const CALLER_LIMITS = { total: 512, perKey: 12, queue: 1_024, queuePerKey: 256, waitMs: 10 * 60_000 };
+/** Requests that may wait, in all and of one caller: as long as a transfer takes. */
+const QUEUE = { queue: 1_024, queuePerKey: 256, waitMs: 10 * 60_000 };
+/**
+ * Requests whose beginning is read or kept, in all and of one caller; the others wait unread. Twice what runs of a caller,
+ * so that the next is ready.
+ */
+const ARRIVALS = { ...QUEUE, total: 512, perKey: 16 };
+/** A caller's share of what runs at once: less than what runs of one repository, so that others have a share too. */
+const READS = { ...QUEUE, total: 512, perKey: 8 };
+const PUSHES = { ...QUEUE, total: 512, perKey: 4 };
 
 const PREFIX = "/v1/git/";
 const ROUTE = /^\/v1\/git\/([^/]+?)(?:\.git)?(?:\/(.*))?$/;
@@ -35,7 +43,8 @@ type Gateway = (request: Request) => Promise<Response>;
  * @returns a handler for requests whose path `isGitPath` knows
  */
 export function createGateway(deps: Deps): Gateway {
-  const callers = createGate(CALLER_LIMITS);
+  const arrivals = createGate(ARRIVALS);
+  const gates = { "git-upload-pack": createGate(READS), "git-receive-pack": createGate(PUSHES) };
 
   return async (request) => {
     const id = randomUUID();
@@ -63,13 +72,14 @@ export function createGateway(deps: Deps): Gateway {
     if (request.method !== method) throw methodNotAllowed([method]);
     const caller = `${pusher.kind} ${pusher.id}`;
     if (method === "GET") {
-      return await callers(caller, () =>
+      return await arrivals(`advertise ${caller}`, () =>
         advertise(deps, project, pusher, request, url.searchParams.get("service")),
       );
     }
     const service = verb === "git-upload-pack" ? verb : "git-receive-pack";
-    const { answer } = await holdPlace(callers, caller, () =>
-      transfer(deps, project, pusher, request, service),
+    const share: Share = (begin) => holdPlace(gates[service], caller, begin);
+    const { answer } = await arrivals(`${service} ${caller}`, () =>
+      transfer(deps, project, pusher, request, { service, share }),
     );
     return new Response(answer, { headers: { "Content-Type": `application/x-${service}-result` } });
   }
@@ -113,15 +123,16 @@ async function transfer(
   project: ProjectRow,
   pusher: Pusher,
   request: Request,
-  service: Service,
+  { service, share }: { service: Service; share: Share },
 ): Promise<Transfer> {
   if (request.headers.get("content-type") !== `application/x-${service}-request`) throw onlySmart();
   const body = bodyOf(request);
   const repo = repositoryOf(deps, project);
   return service === "git-upload-pack"
-    ? await deps.git.upload(repo, { protocol: protocolOf(request), body, signal: request.signal })
+    ? await deps.git.upload(repo, { protocol: protocolOf(request), body, share, signal: request.signal })
     : await deps.git.receive(repo, {
         body,
+        share,
         judge: judgeFor(deps, project, pusher),
         changed: (refs) => tellBranches(deps, project, refs),
         ...(pusher.kind === "saver" && {

@@ -41,8 +41,9 @@ export interface Engine {
   /** Fetches and pushes: they mostly wait for a host. */
   network: Gate;
   listings: Gate;
-  /** What git clients read and write: as long as their connections are. */
-  transfers: Gate;
+  /** What git clients read, and what they push: as long as their connections are. */
+  reads: Gate;
+  pushes: Gate;
   /** Repacking: one at a time, it takes all that the machine has. */
   upkeep: Gate;
   /** Told of each listing that was really made; callers may share one. */
@@ -96,12 +97,8 @@ export async function createEngine(options: GitOptions): Promise<Engine> {
     checks: createGate(heavy(limits)),
     network: createGate(network(limits)),
     listings: createGate(network(limits)),
-    transfers: createGate({
-      ...heavy(limits),
-      total: limits.transfers,
-      perKey: limits.transfersPerRepository,
-      waitMs: limits.transferQueueMs,
-    }),
+    reads: createGate({ ...transfer(limits), total: limits.reads, perKey: limits.readsPerRepository }),
+    pushes: createGate({ ...transfer(limits), total: limits.pushes, perKey: limits.pushesPerRepository }),
     upkeep: createGate({ ...network(limits), total: 1, waitMs: limits.fetchMs }),
     listed: options.listed ?? (() => {}),
     checkpoint: options.checkpoint ?? (() => {}),
@@ -132,6 +129,10 @@ function heavy(limits: GitLimits) {
     queueMs: waitMs,
   } = limits;
   return { total, perKey, queue, queuePerKey, waitMs };
+}
+
+function transfer(limits: GitLimits) {
+  return { ...heavy(limits), waitMs: limits.transferQueueMs };
 }
 
 function network(limits: GitLimits) {

@@ -203,16 +203,23 @@ export interface Transfer {
   ended: Promise<unknown>;
 }
 
+/** Begins a transfer when its caller may have one more: a caller has a share of all transfers. */
+export type Share = (begin: () => Promise<Transfer>) => Promise<Transfer>;
+
 export interface UploadRequest {
   protocol: Protocol;
   body: ReadableStream<Uint8Array>;
   /** Ends when the client has gone. */
   signal: AbortSignal;
+  /** Asked when the client has said what it wants: one that is silent takes nobody's slot. */
+  share: Share;
 }
 
 export interface ReceiveRequest {
   body: ReadableStream<Uint8Array>;
   judge: PushJudge;
+  /** Asked when the commands are in: a push that is silent takes nobody's slot. */
+  share: Share;
   /** Told of the refs that have changed, before the client is. */
   changed?(refs: readonly { ref: string; kind: "created" | "changed" | "deleted" }[]): Promise<void>;
   /**

@@ -25,9 +25,16 @@ export interface GitLimits {
   /** A whole transfer to or from a client, and how long the client may be silent in it. */
   transferMs: number;
   stallMs: number;
-  /** Transfers that run at the same time, in all and for one repository; others wait for their turn. */
-  transfers: number;
-  transfersPerRepository: number;
+  /** What a client has to have sent before its push takes a slot: the list of its commands. */
+  commandsMs: number;
+  /** Bytes of the objects of one push, inflated: so much at least, and so many times the bytes that were sent. */
+  inflatedBytes: number;
+  inflatedRatio: number;
+  /** Transfers that run at the same time, in all and for one repository; others wait. Pushes never stop reads. */
+  reads: number;
+  readsPerRepository: number;
+  pushes: number;
+  pushesPerRepository: number;
   transferQueueMs: number;
   /** Looking up a host's addresses. */
   resolveMs: number;
@@ -46,6 +53,13 @@ export interface GitLimits {
   attributeBytes: number;
   /** A directory of a commit, in bytes of its tree: about 500,000 entries. */
   treeBytes: number;
+  /** Paths that one diff, and that one push changes: the largest repositories have a few million. */
+  diffPaths: number;
+  pushPaths: number;
+  /** Directories within directories: no file system takes a path with more (PATH_MAX). */
+  treeDepth: number;
+  /** Directories that are read to count paths. */
+  treeDirectories: number;
   /** A commit that is read as a whole, in bytes; of a larger one only this much is looked at. */
   commitBytes: number;
   /** Merges that run at the same time, in all and for one repository, so that one repository cannot take all places. */
@@ -77,8 +91,13 @@ export const GIT_LIMITS: GitLimits = {
   forwardMs: 60 * MINUTE,
   transferMs: 120 * MINUTE,
   stallMs: 2 * MINUTE,
-  transfers: 24,
-  transfersPerRepository: 8,
+  commandsMs: MINUTE,
+  inflatedBytes: 64 * 1024 * MIB,
+  inflatedRatio: 100,
+  reads: 24,
+  readsPerRepository: 12,
+  pushes: 16,
+  pushesPerRepository: 8,
   transferQueueMs: 10 * MINUTE,
   resolveMs: 5_000,
   queueMs: 30_000,
@@ -89,6 +108,10 @@ export const GIT_LIMITS: GitLimits = {
   attributeFiles: 2_000,
   attributeBytes: 4 * MIB,
   treeBytes: 24 * MIB,
+  diffPaths: 2_000_000,
+  pushPaths: 10_000_000,
+  treeDepth: 1_000,
+  treeDirectories: 500_000,
   commitBytes: 64 * 1024,
   heavy: 8,
   heavyPerRepository: 2,

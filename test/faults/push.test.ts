@@ -84,7 +84,6 @@ const DYING = [
   ["hosted", "index-pack", "full", "File too large"],
   ["hosted", "rev-list", "before", "svc's git was stopped"],
   ["hosted", "cat-file", "before", "Git gave no answer"],
-  ["hosted", "merge-base", "before", "Git gave no answer"],
   ["hosted", "update-ref", "before", null],
   ["hosted", "update-ref", "while", null],
   ["hosted", "update-ref", "half", null],

@@ -12,6 +12,8 @@ export interface PushHead {
 
 /** `git push --mirror` of a large repository changes a few thousand refs. */
 export const UPDATES_MAX = 10_000;
+/** The longest names in all of them, and the ends of a shallow history beside. */
+const COMMANDS_MAX_BYTES = 8 * 1024 * 1024;
 const OPTIONS_MAX = 100;
 
 /**
@@ -22,9 +24,13 @@ const OPTIONS_MAX = 100;
 export async function readPushHead(intake: Intake): Promise<PushHead> {
   const updates: RefUpdate[] = [];
   let capabilities: ReadonlySet<string> = new Set();
+  let size = 0;
   for (;;) {
     const bytes = await intake.packet();
     if (bytes === null) break;
+    size += bytes.byteLength;
+    if (size > COMMANDS_MAX_BYTES)
+      throw new SvcError("payload_too_large", "The list of what to push is too long: push it in parts.");
     const line = textOf(bytes);
     // a shallow clone tells where its history ends; whether ours reaches beyond is seen from the objects
     if (SHALLOW.test(line)) continue;

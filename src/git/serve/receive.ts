@@ -16,10 +16,10 @@ import { refFault } from "../refs.ts";
 import type { RefUpdate } from "../update-refs.ts";
 import { carryOut, type Target, type Verdicts } from "./carry-out.ts";
 import type { Intake } from "./intake.ts";
-import { type PushHead, readPushHead } from "./push-request.ts";
+import type { PushHead } from "./push-request.ts";
 import { openQuarantine, type Quarantine } from "./quarantine.ts";
 import { listRefs } from "./ref-list.ts";
-import { examine } from "./relation.ts";
+import { examineAll } from "./relation.ts";
 import { createReport, type Report } from "./report.ts";
 import { checkConnected, unpack } from "./unpack.ts";
 
@@ -56,10 +56,14 @@ const CAPABILITIES = "report-status delete-refs side-band-64k quiet atomic ofs-d
  * Answers `POST git-receive-pack` (gitprotocol-pack, "Pushing Data To a Server"). The objects go into a quarantine,
  * the rules are asked, the host is asked, and only then the refs change: what is refused leaves nothing behind.
  * @returns the answer, once the client has said everything; `ended` settles when the push has
- * @throws SvcError what the intake throws, when the commands cannot be read
+ * @param intake what follows the commands
  */
-export async function receive(engine: Engine, context: PushContext, intake: Intake): Promise<Transfer> {
-  const head = await readPushHead(intake);
+export async function receive(
+  engine: Engine,
+  context: PushContext,
+  head: PushHead,
+  intake: Intake,
+): Promise<Transfer> {
   const report = createReport(head.capabilities);
   const ended = push(engine, context, head, intake, report).catch((error: unknown) => {
     if (!(error instanceof SvcError))
@@ -156,8 +160,7 @@ async function decide(
     }
     await engine.checkpoint("unpacked");
   }
-  for (const update of open(head, verdicts)) {
-    const kind = await examine(engine, quarantine, update);
+  for (const [update, kind] of await examineAll(engine, quarantine, open(head, verdicts))) {
     if (kind === "not a commit") verdicts.set(update.ref, "a branch names a commit, and this is none");
     else if (kind === "unknown") verdicts.set(update.ref, "fetch first");
     else await judge(context, { ...update, kind }, verdicts, report);

@@ -1,42 +1,115 @@
 import type { Engine } from "../engine.ts";
 import { engineFailure } from "../failure.ts";
 import type { UpdateKind } from "../git.ts";
+import type { RunResult } from "../run.ts";
 import type { RefUpdate } from "../update-refs.ts";
 import type { Quarantine } from "./quarantine.ts";
 
+/** What a change does to its ref; "unknown" when the commit that the client began from is not here. */
+type Relation = UpdateKind | "not a commit" | "unknown";
+
+/** Bytes of an answer that is one word or number. */
+const WORD_BYTES = 1024;
+
 /**
- * What a change does to its ref, seen from the objects. A tag that moves is rewritten, wherever it goes.
- * @returns "unknown" when the commit that the client began from is not here
+ * What changes do to their refs, seen from the objects. A tag that moves is rewritten, wherever it goes. However many refs
+ * change, git is started twice, and once more for each branch that moves by several commits.
  */
-export async function examine(
+export async function examineAll(
   engine: Engine,
   quarantine: Quarantine,
-  { ref, from, to }: RefUpdate,
-): Promise<UpdateKind | "not a commit" | "unknown"> {
-  if (to === null) return "delete";
-  const isBranch = ref.startsWith("refs/heads/");
-  const isSaved = ref.startsWith("refs/svc/");
-  if ((isBranch || isSaved) && (await ask(engine, quarantine, ["cat-file", "-t", to])).text !== "commit")
-    return "not a commit";
-  if (from === null) return "create";
-  if (!isBranch) return "rewrite";
-  const { code } = await ask(engine, quarantine, ["merge-base", "--is-ancestor", from, to]);
-  if (code === 0) return "fast-forward";
-  return code === 1 ? "rewrite" : "unknown";
+  updates: readonly RefUpdate[],
+): Promise<Map<RefUpdate, Relation>> {
+  const named = updates.filter(({ ref, to }) => to !== null && namesCommits(ref));
+  const types = await typesOf(engine, quarantine, distinct(named.map(({ to }) => to)));
+  const isCommit = ({ to }: RefUpdate) => to !== null && types.get(to) === "commit";
+  const moved = named.filter((update) => isBranch(update) && update.from !== null && isCommit(update));
+  const parents = await parentsOf(engine, quarantine, distinct(moved.map(({ to }) => to)));
+  const relations = new Map<RefUpdate, Relation>();
+  for (const update of updates) {
+    const { ref, from, to } = update;
+    if (to === null) relations.set(update, "delete");
+    else if (namesCommits(ref) && !isCommit(update)) relations.set(update, "not a commit");
+    else if (from === null) relations.set(update, "create");
+    else if (!isBranch(update)) relations.set(update, "rewrite");
+    else if (from === to || parents.get(to)?.includes(from)) relations.set(update, "fast-forward");
+    else relations.set(update, await relate(engine, quarantine, from, to));
+  }
+  return relations;
 }
 
+function isBranch({ ref }: Pick<RefUpdate, "ref">): boolean {
+  return ref.startsWith("refs/heads/");
+}
+
+function namesCommits(ref: string): boolean {
+  return isBranch({ ref }) || ref.startsWith("refs/svc/");
+}
+
+function distinct(ids: readonly (string | null)[]): string[] {
+  return [...new Set(ids.filter((id) => id !== null))];
+}
+
+/** The types of objects, by their ids; one that is not there has none. */
+async function typesOf(
+  engine: Engine,
+  quarantine: Quarantine,
+  ids: readonly string[],
+): Promise<Map<string, string>> {
+  const lines = await ask(engine, quarantine, ["cat-file", "--batch-check=%(objectname) %(objecttype)"], ids);
+  return new Map(lines.map(([id = "", type = ""]) => [id, type]));
+}
+
+/** The parents of commits, by their ids. */
+async function parentsOf(
+  engine: Engine,
+  quarantine: Quarantine,
+  ids: readonly string[],
+): Promise<Map<string, string[]>> {
+  const lines = await ask(
+    engine,
+    quarantine,
+    ["rev-list", "--no-walk=unsorted", "--parents", "--stdin"],
+    ids,
+  );
+  return new Map(lines.map(([id = "", ...parents]) => [id, parents]));
+}
+
+/** @returns the words of each line that git answers with */
 async function ask(
   engine: Engine,
   quarantine: Quarantine,
-  args: string[],
-): Promise<{ code: number; text: string }> {
-  const result = await engine.runner.run({
+  args: readonly string[],
+  ids: readonly string[],
+): Promise<string[][]> {
+  if (ids.length === 0) return [];
+  const stdin = ids.map((id) => `${id}\n`).join("");
+  const result = await run(engine, quarantine, args, engine.limits.outputBytes, stdin);
+  if (result.code !== 0) throw engineFailure(engine, "looking at what was pushed", result);
+  const lines = new TextDecoder().decode(result.stdout).split("\n").filter(Boolean);
+  return lines.map((line) => line.split(" "));
+}
+
+async function relate(engine: Engine, quarantine: Quarantine, from: string, to: string): Promise<Relation> {
+  const result = await run(engine, quarantine, ["merge-base", "--is-ancestor", from, to], WORD_BYTES);
+  if (result.code === null) throw engineFailure(engine, "looking at what was pushed", result);
+  if (result.code === 0) return "fast-forward";
+  return result.code === 1 ? "rewrite" : "unknown";
+}
+
+function run(
+  engine: Engine,
+  quarantine: Quarantine,
+  args: readonly string[],
+  outputBytes: number,
+  stdin?: string,
+): Promise<RunResult> {
+  return engine.runner.run({
     args,
     environment: quarantine.environment,
+    ...(stdin !== undefined && { stdin }),
     deadlineMs: engine.limits.mergeMs,
     memory: engine.limits.mergeMemory,
-    outputBytes: 1024,
+    outputBytes,
   });
-  if (result.code === null) throw engineFailure(engine, "looking at what was pushed", result);
-  return { code: result.code, text: new TextDecoder().decode(result.stdout).trim() };
 }

@@ -14,7 +14,8 @@ export interface Report {
   fail(error: unknown): void;
 }
 
-const KEEP_ALIVE_MS = 5_000;
+/** Some clients give up on a server that is silent for five seconds (isomorphic-git). */
+const KEEP_ALIVE_MS = 2_000;
 /** A reason stands in one line of the client's list. */
 const REASON_MAX_BYTES = 250;
 const LINE_MAX_BYTES = 1_000;

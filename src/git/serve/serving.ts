@@ -1,3 +1,4 @@
+import { SvcError } from "../../contract/errors.ts";
 import type { Engine } from "../engine.ts";
 import { holdPlace } from "../gate.ts";
 import {
@@ -12,8 +13,10 @@ import {
 } from "../git.ts";
 import { type Mirror, pointHead } from "../mirror.ts";
 import type { Mirrors } from "../mirrors.ts";
+import { within } from "../within.ts";
 import { createIntake } from "./intake.ts";
 import { offer } from "./offer.ts";
+import { readPushHead } from "./push-request.ts";
 import { advertiseReceive, receive } from "./receive.ts";
 import { advertiseUpload, answerUpload } from "./upload.ts";
 
@@ -38,7 +41,7 @@ export function createServing(
   mirrors: Mirrors,
   list: (repo: RemoteRepository, timeoutMs: number) => Promise<Branches>,
 ): Serving {
-  const { stallMs, transferMs, packBytes } = engine.limits;
+  const { stallMs, transferMs, packBytes, commandsMs } = engine.limits;
 
   return {
     async advertise(repo, { service, protocol, head, own }) {
@@ -51,21 +54,24 @@ export function createServing(
         : await advertiseReceive(engine, mirror, own);
     },
 
-    async upload(repo, { protocol, body, signal }) {
+    async upload(repo, { protocol, body, signal, share }) {
       const intake = createIntake(body, { maxBytes: QUESTION_MAX_BYTES, stallMs, transferMs });
       const parts: Uint8Array[] = [];
       for (let piece = await intake.read(); piece; piece = await intake.read()) parts.push(piece);
       const question = Buffer.concat(parts);
-      return await holdPlace(engine.transfers, repo.id, () =>
-        mirrors.use(repo, [], async (mirror) =>
-          answerUpload(engine, mirror, { protocol, body: question, signal }),
+      return await share(() =>
+        holdPlace(engine.reads, repo.id, () =>
+          mirrors.use(repo, [], async (mirror) =>
+            answerUpload(engine, mirror, { protocol, body: question, signal }),
+          ),
         ),
       );
     },
 
-    async receive(repo, { body, judge, own, changed }) {
+    async receive(repo, { body, judge, share, own, changed }) {
       const intake = createIntake(body, { maxBytes: packBytes * HEARD_OUT, stallMs, transferMs });
-      return await holdPlace(engine.transfers, repo.id, () =>
+      const head = await within(readPushHead(intake), commandsMs, commandsLate);
+      const push = () =>
         mirrors.use(repo, [], async (mirror) => {
           const write = <T>(work: () => Promise<T>) => mirrors.write(mirror, work);
           const context = {
@@ -77,12 +83,16 @@ export function createServing(
             ...(own && { own }),
             ...(changed && { changed }),
           };
-          const answer = await receive(engine, context, intake);
+          const answer = await receive(engine, context, head, intake);
           const ended = answer.ended.then(() => mirrors.lookAfter(mirror));
           if (!own || !isRemote(repo)) return { ...answer, ended };
           return { ...answer, ended: ended.then(() => offer(engine, repo, mirror, own.ref)) };
-        }),
-      );
+        });
+      return await share(() => holdPlace(engine.pushes, repo.id, push));
     },
   };
+}
+
+function commandsLate(): SvcError {
+  return new SvcError("request_timeout", "The list of what to push did not arrive in time. Push again.");
 }

@@ -7,6 +7,8 @@ import { FLUSH, packet } from "../pkt-line.ts";
 
 /** What `git-upload-pack` may answer, whatever the files of the repository say. */
 const SERVING: readonly Setting[] = [
+  // in seconds: some clients give up on a server that is silent for five (isomorphic-git)
+  ["uploadpack.keepAlive", "2"],
   // merged change requests and saved work: svc's own
   ["transfer.hideRefs", "refs/cr/"],
   ["transfer.hideRefs", "refs/svc/"],
