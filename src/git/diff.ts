@@ -6,6 +6,7 @@ import type { DiffRequest, DiffSummary } from "./git.ts";
 import type { Attributes, Mirror } from "./mirror.ts";
 import { createPatchReader } from "./patch.ts";
 import { createRawReader } from "./raw.ts";
+import { createChangeCounter } from "./tree-changes.ts";
 
 /**
  * The diff between two commits, from one git process: first its list of files (`--raw -z`), then the patch, read in
@@ -13,13 +14,14 @@ import { createRawReader } from "./raw.ts";
  *
  * Attributes are those of `request.attributes`. Before git 2.43 they have to be laid out in advance: when the list of
  * files names directories whose attributes were not, git is started again with them, before any patch was handed on.
- * @throws SvcError `merge_engine_failed`; MirrorSuspect
+ * @throws SvcError `payload_too_large` for more paths than are ever compared, `merge_engine_failed`; MirrorSuspect
  */
 export async function diffCommits(
   engine: Engine,
   mirror: Mirror,
   request: DiffRequest,
 ): Promise<DiffSummary> {
+  await createChangeCounter(mirror.objects, engine.limits, engine.limits.diffPaths)(request.from, request.to);
   const attributes = await attributesOf(engine, mirror, request.attributes);
   for (;;) {
     const summary = await runOnce(engine, mirror, request, attributes);

@@ -121,6 +121,11 @@ export function findName(
   return null;
 }
 
+/** All entries of a tree's bytes, without sizes. */
+export function entriesOf(tree: Buffer, idLength: number): TreeEntry[] {
+  return Array.from(placesIn(tree, idLength), (place) => entryAt(tree, place));
+}
+
 function entryAt(tree: Buffer, { start, space, nul, end }: Place): TreeEntry {
   const [type, mode] = kindOf(Number.parseInt(tree.toString("latin1", start, space), 8));
   const name = Uint8Array.from(tree.subarray(space + 1, nul));

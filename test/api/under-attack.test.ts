@@ -1,6 +1,10 @@
 import { afterAll, beforeAll, describe, expect } from "bun:test";
+import { join } from "node:path";
 import { freePort } from "../../scripts/free-port.ts";
+import { FLUSH, packet } from "../../src/git/pkt-line.ts";
 import { type AttackedServer, expectServed, flood, startAttacked } from "../helpers/attacked-server.ts";
+import { bomb } from "../helpers/bomb.ts";
+import { createRepository, temporary } from "../helpers/git-repo.ts";
 import { needs } from "../helpers/needs.ts";
 import { POSTGRES } from "../helpers/postgres.ts";
 
@@ -9,7 +13,7 @@ const test = needs("a real Postgres on Linux", POSTGRES && process.platform === 
 let server: AttackedServer;
 
 beforeAll(async () => {
-  if (POSTGRES) server = await startAttacked();
+  if (POSTGRES) server = await startAttacked({ SVC_ALLOW_PRIVATE_REPOS: "1" });
 });
 afterAll(() => server?.[Symbol.asyncDispose]());
 
@@ -34,6 +38,52 @@ test("others are served while clients go on sending after their answer, and thos
   });
   expectServed(served);
   expect(Math.max(...taken)).toBeLessThan(TAKEN_MAX_BYTES);
+});
+
+test("others are served while a diff of 10^11 paths is asked for again and again", async () => {
+  await using directory = await temporary();
+  const upstream = await createRepository(join(directory.path, "up"));
+  await bomb(upstream, 11);
+  const project = (
+    await server.call("POST", "/v1/projects", { body: { name: "Bomb", repo_url: upstream.url } })
+  ).body;
+  const path = `/v1/projects/${project.project_id}/change-requests`;
+  expect((await server.call("POST", path, { body: { title: "t", head_ref: "bomb" } })).status).toBe(201);
+  const codes = new Set<string>();
+  const served = await server.under(async (stopped) => {
+    const ask = async () => {
+      do codes.add((await server.call("GET", `${path}/1/diff`)).body.code);
+      while (!stopped.aborted);
+    };
+    await Promise.all(Array.from({ length: 8 }, ask));
+  });
+  expectServed(served);
+  expect([...codes]).toEqual(["payload_too_large"]);
+});
+
+test("others are served while pushes of too many refs, and silent ones, come in", async () => {
+  const project = (await server.call("POST", "/v1/projects", { body: { name: "Pushed" } })).body;
+  const url = `${server.url}/v1/git/${project.project_id}.git/git-receive-pack`;
+  const line = packet(`${"0".repeat(40)} ${"1".repeat(40)} refs/heads/${"x".repeat(200)}\0report-status`);
+  const headers = {
+    Authorization: `Basic ${Buffer.from(`x:${server.token}`).toString("base64")}`,
+    "Content-Type": "application/x-git-receive-pack-request",
+  };
+  const tooMany = Buffer.concat([...Array(10_001).fill(line), FLUSH]);
+  const statuses = new Set<number>();
+  const served = await server.under(async (stopped) => {
+    const silent = Array.from({ length: 40 }, () => {
+      const body = new ReadableStream({ start: (controller) => controller.enqueue(new Uint8Array(line)) });
+      return fetch(url, { method: "POST", headers, body, signal: stopped }).catch(() => null);
+    });
+    const push = async () => {
+      do statuses.add((await fetch(url, { method: "POST", headers, body: tooMany })).status);
+      while (!stopped.aborted);
+    };
+    await Promise.all([...silent, push(), push()]);
+  });
+  expectServed(served);
+  expect([...statuses]).toEqual([400]);
 });
 
 describe("the metrics", () => {

@@ -11,7 +11,13 @@ import { postGit, pushOf } from "../helpers/wire.ts";
 const test = needs("a real Postgres", POSTGRES);
 
 const MIB = 1024 * 1024;
-const LIMITS = { stallMs: 1_000, transferMs: 4_000, packBytes: 4 * MIB, fetchMemory: 256 * MIB };
+const LIMITS = {
+  stallMs: 1_000,
+  transferMs: 4_000,
+  packBytes: 4 * MIB,
+  fetchMemory: 256 * MIB,
+  inflatedBytes: 16 * MIB,
+};
 const MAIN = "refs/heads/main";
 
 let bench: GatewayBench;
@@ -60,6 +66,23 @@ const gitmodules = (text: string) =>
     [blob(text)],
   );
 
+/** Trees within each other, each the only or the tenfold entry of the next, below a commit. */
+function nested(levels: number, width: number) {
+  const trees = [treeOf([file("f")])];
+  while (trees.length < levels) {
+    const id = idOf("tree", trees.at(-1) ?? Buffer.alloc(0));
+    trees.push(
+      treeOf(Array.from({ length: width }, (_, index) => ({ mode: "40000", name: `${index}`, id }))),
+    );
+  }
+  const commit = commitOf(idOf("tree", trees.at(-1) ?? Buffer.alloc(0)));
+  const entries = trees.map((data): PackEntry => ({ type: "tree", data }));
+  return {
+    to: idOf("commit", commit),
+    pack: packOf([blob("x"), ...entries, { type: "commit", data: commit }]),
+  };
+}
+
 /** What comes after the commands, and the words of the refusal. */
 const PACKS: Record<string, { to?: string; pack: Uint8Array; says: RegExp }> = {
   "no pack": { pack: Buffer.alloc(0), says: /no pack was sent/ },
@@ -92,6 +115,15 @@ const PACKS: Record<string, { to?: string; pack: Uint8Array; says: RegExp }> = {
   "a tree of 300 MB in 300 KB": {
     pack: packOf([{ type: "tree", data: Buffer.alloc(300 * MIB) }]),
     says: /too much memory|tree/,
+  },
+  "10^11 paths in 12 trees": { ...nested(12, 10), says: /More than 10,000,000 paths change/ },
+  "trees nested 1,001 deep": { ...nested(1_002, 1), says: /nested more than 1,000 deep/ },
+  "trees nested 50,000 deep": { ...nested(50_000, 1), says: /nested more than 1,000 deep/ },
+  "1,900 MB in 2 MB": {
+    pack: packOf(
+      Array.from({ length: 19 }, (_, n) => ({ type: "blob", data: Buffer.alloc(100 * MIB, n) }) as const),
+    ),
+    says: /objects are 1900 MiB when they are unpacked, and a push has at most 16/,
   },
   "a delta that makes 2 GB of 64 KB": {
     pack: packOf([

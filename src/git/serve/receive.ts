@@ -14,6 +14,7 @@ import type { Mirror } from "../mirror.ts";
 import { FLUSH, packet } from "../pkt-line.ts";
 import { refFault } from "../refs.ts";
 import type { RefUpdate } from "../update-refs.ts";
+import { outOfBounds } from "./bounds.ts";
 import { carryOut, type Target, type Verdicts } from "./carry-out.ts";
 import type { Intake } from "./intake.ts";
 import type { PushHead } from "./push-request.ts";
@@ -55,8 +56,8 @@ const CAPABILITIES = "report-status delete-refs side-band-64k quiet atomic ofs-d
 /**
  * Answers `POST git-receive-pack` (gitprotocol-pack, "Pushing Data To a Server"). The objects go into a quarantine,
  * the rules are asked, the host is asked, and only then the refs change: what is refused leaves nothing behind.
- * @returns the answer, once the client has said everything; `ended` settles when the push has
  * @param intake what follows the commands
+ * @returns the answer, once the client has said everything; `ended` settles when the push has
  */
 export async function receive(
   engine: Engine,
@@ -153,6 +154,7 @@ async function decide(
     const unknown = ids.filter((id) => !context.mirror.complete.has(id));
     const fault =
       (await unpack(engine, quarantine, intake, report.progress)) ??
+      (await outOfBounds(engine, quarantine, open(head, verdicts))) ??
       (unknown.length > 0 ? await checkConnected(engine, quarantine, unknown) : null);
     if (fault !== null) {
       for (const { ref } of open(head, verdicts)) verdicts.set(ref, "unpacker error");
