@@ -430,8 +430,8 @@ export function createConnection(
       pausedAt = Date.now();
       socket.pause();
     } else {
-      // what svc made the client wait does not count against it
-      deadline += Date.now() - pausedAt;
+      // what svc made the client wait does not count against its body
+      if (state === "body" || state === "collecting") deadline += Date.now() - pausedAt;
       pausedAt = null;
       socket.resume();
     }
