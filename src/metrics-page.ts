@@ -3,6 +3,7 @@ import { Elysia } from "elysia";
 import { accountMembers } from "../db/schema/index.ts";
 import type { Caller } from "./auth/caller.ts";
 import { guard } from "./auth/guard.ts";
+import { ConfigError } from "./config.ts";
 import { SvcError } from "./contract/errors.ts";
 import type { Deps } from "./deps.ts";
 
@@ -20,13 +21,25 @@ export const metricsRoutes = (deps: Deps) =>
 /**
  * Serves `GET /metrics` to everybody who reaches `SVC_METRICS_LISTEN`, and nothing else; without that, does nothing.
  * @returns stops it
- * @throws EADDRINUSE when the port is taken
+ * @throws ConfigError when that cannot be listened on
  */
 export function listenForMetrics(deps: Deps): () => Promise<void> {
   const { metricsListen } = deps.config;
   if (metricsListen === null) return async () => {};
-  const server = Bun.serve({
-    ...metricsListen,
+  try {
+    const server = serveMetrics(deps, metricsListen);
+    return () => server.stop(true);
+  } catch {
+    const { hostname, port } = metricsListen;
+    throw new ConfigError(
+      `SVC_METRICS_LISTEN: ${hostname} port ${port} cannot be listened on: it is in use, or not an address of this machine.`,
+    );
+  }
+}
+
+function serveMetrics(deps: Deps, place: { hostname: string; port: number }): Bun.Server<undefined> {
+  return Bun.serve({
+    ...place,
     // a scrape sends no body
     maxRequestBodySize: 1,
     development: false,
@@ -40,7 +53,6 @@ export function listenForMetrics(deps: Deps): () => Promise<void> {
       return new Response("The metrics could not be collected.\n", { status: 500 });
     },
   });
-  return () => server.stop(true);
 }
 
 async function metricsPage({ metrics }: Deps): Promise<Response> {

@@ -137,6 +137,12 @@ test("the metrics count requests by route and merges by outcome, and hold no nam
   remote.remove();
 });
 
+test("a listener of the metrics whose port is taken stops the server with one line that names it", async () => {
+  const { host } = new URL(api.url);
+  const taken = host.replace("localhost", "127.0.0.1");
+  await expect(startApi({ env: { SVC_METRICS_LISTEN: taken } })).rejects.toThrow("SVC_METRICS_LISTEN");
+});
+
 test("listing the branches of a repository is shared by those who read at once", async () => {
   const remote = new Remote();
   remote.commit("main", { a: "1\n" });
