@@ -9,6 +9,7 @@ test("the suites that hold a bound of the whole process have the machine to them
   const alone = jobs.filter(runsAlone).map(({ name }) => name);
   expect(alone.toSorted()).toEqual([
     "test/api/hostile-repository.test.ts",
+    "test/api/under-attack.test.ts",
     "test/dashboard/budget-diff.test.ts",
     "test/dashboard/budget.test.ts",
     "test/e2e/load.test.ts (binaries)",
