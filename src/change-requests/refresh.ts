@@ -77,7 +77,7 @@ interface Moved {
   base: string;
 }
 
-/** @param keepsBase it is not known yet whether the commits have reached the new base: the stored one tells then */
+/** @param keepsBase it is not known yet whether the commits have reached the new base: the next read needs the stored one */
 function tipsOf(row: CrRow, listing: Branches, keepsBase: boolean): Moved[] {
   const head = listing.tips.get(row.headRef);
   const tip = listing.tips.get(row.baseRef);

@@ -85,8 +85,8 @@ export async function markMerged(
 }
 
 /**
- * Marks a change request merged whose commits have reached its base branch without svc: nobody is named, since nobody
- * merged it here. One whose merge may be under way is left to that merge.
+ * Marks a change request merged whose commits have reached its base branch without svc: `merged_by` is null. One whose
+ * merge may be under way is left to that merge.
  * @returns null when it is not open any more, or being merged
  */
 export async function markReached(

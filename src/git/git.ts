@@ -154,7 +154,7 @@ export interface Git {
 
   /**
    * Deletes the mirror of a repository, or the repository itself when svc hosts it, for good: a fetch that is under way
-   * ends, and whoever asks for it again gets `not_found`.
+   * ends, and later requests for it are `not_found`.
    */
   forget(repoId: string): Promise<void>;
 

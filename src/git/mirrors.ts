@@ -189,7 +189,7 @@ export function createMirrors(engine: Engine): Mirrors {
     if (last && pause > 0) throw comeBack(last.reason, "Try again", pause);
     const fetched = shareFetch(fetchKey(repo), () => attempt(repo, () => fetchInto(repo, format)));
     if (!last) return await fetched;
-    // it may fail when everybody has the reason already
+    // it may fail after all callers have the reason
     fetched.catch(() => {});
     const { retryWaitMs } = engine.limits;
     return await within(fetched, retryWaitMs, () =>

@@ -93,7 +93,7 @@ test("the twin of a change request is merged with it", async () => {
   expect((await get(1)).merged_by).not.toBeNull();
 });
 
-test("a change request without commits of its own stays open, whatever its base does", async () => {
+test("a change request without commits of its own stays open while its base moves", async () => {
   const { remote, get, open, base, head } = await setUp();
   remote.branch("early", base);
   await open({ head_ref: "early" });

@@ -209,7 +209,7 @@ test("who asks while a fetch that has failed before is retried gets the reason, 
   expect(await ask()).toBe(true);
 });
 
-test("another credential is tried at once, whatever the last one has met with", async () => {
+test("another credential is tried at once after failures", async () => {
   await using place = await start({
     before: (request) =>
       request.headers.get("authorization") === `Basic ${btoa("x:good")}`

@@ -300,7 +300,7 @@ test("damage that cannot be repaired is the engine's failure, not a verdict", as
   expect(error).toMatchObject({ code: "merge_engine_failed" });
 });
 
-test("a repository that is forgotten stays deleted, whoever asks for it again", async () => {
+test("a repository that is forgotten stays deleted when it is requested again", async () => {
   await using place = await start();
   const { one = "" } = await place.upstream.write([{ name: "one", branch: "main", files: { f: "1" } }]);
   await place.git.ensureCommits(place.repo, [one]);
