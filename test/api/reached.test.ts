@@ -84,8 +84,9 @@ test.each(Object.keys(WAYS))("commits that reach the base by %s merge their chan
 });
 
 test("the twin of a change request is merged with it", async () => {
-  const { open, path, get, head, base } = await setUp();
-  await open({ title: "The same again" });
+  const { remote, open, path, get, head, base } = await setUp();
+  remote.branch("copy", head);
+  await open({ title: "The same again", head_ref: "copy" });
   const merged = await api.call("POST", `${path}/1/merge`);
   expect(merged.status).toBe(200);
   const twin = { status: "merged", merged_by: null, merge_commit_sha: head, base_commit_sha: base };
