@@ -16,10 +16,10 @@ export interface ServerProcess {
 }
 
 /**
- * Starts `dist/svc-api` with the environment as it is, quiet unless a log level is asked for. Signals to this process
+ * Starts `dist/svc-api` with the environment as it is and `settings` on top, quiet unless a log level is asked for. Signals to this process
  * end the server the orderly way; a second one, a while later, ends it at once.
  */
-export function startServer(): ServerProcess {
+export function startServer(settings: Record<string, string>): ServerProcess {
   let wishedAt: number | null = null;
   let url: string | null = null;
   let child: Bun.Subprocess<"ignore", "inherit", "pipe">;
@@ -35,7 +35,7 @@ export function startServer(): ServerProcess {
     });
   }
   child = Bun.spawn([join(DIST, "svc-api")], {
-    env: { SVC_LOG_LEVEL: "warn", ...process.env },
+    env: { SVC_LOG_LEVEL: "warn", ...process.env, ...settings },
     stdin: "ignore",
     stdout: "inherit",
     stderr: "pipe",

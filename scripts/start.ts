@@ -1,9 +1,10 @@
 import { userInfo } from "node:os";
 import { join } from "node:path";
-import { createInterface } from "node:readline/promises";
 import { RUNTIME_VERSION } from "../src/contract/runtime.ts";
+import { ask, canAsk } from "./ask.ts";
 import { DIST } from "./binaries.ts";
 import { build } from "./build.ts";
+import { chooseIsolation } from "./isolation.ts";
 import { run } from "./run.ts";
 import { startServer } from "./server-process.ts";
 
@@ -14,7 +15,7 @@ const CLI = join(DIST, "svc");
 const RUNTIME_MB = 230;
 
 await build();
-const server = startServer();
+const server = startServer(await chooseIsolation());
 const url = (await server.listening)?.replace("//127.0.0.1:", "//localhost:") ?? null;
 if (url !== null) {
   const { email, line } = await signIn(url);
@@ -62,28 +63,17 @@ async function agentRuntime(): Promise<string> {
   if ((await run([API, "runtime", "status"])).code === 0) return "";
   const command = `${API} runtime install`;
   const none = `\nSessions need the agent runtime, which is not installed yet:\n\n  ${command}\n`;
-  if (!process.stdin.isTTY || !process.stderr.isTTY) return none;
+  if (!canAsk()) return none;
   const from = process.env["SVC_NPM_REGISTRY"] || "registry.npmjs.org";
   const into = process.env["SVC_DATA_DIR"] || "~/.local/share/svc";
   const isWanted = await ask(
-    `Sessions need an agent runtime. opencode ${RUNTIME_VERSION}, ${RUNTIME_MB} MB, from ${from} into ${into}: install? [Y/n] `,
+    `Sessions need an agent runtime. opencode ${RUNTIME_VERSION}, ${RUNTIME_MB} MB, from ${from} into ${into}: install?`,
+    "yes",
+    server.exited,
   );
   if (!isWanted) return none;
   const installing = Bun.spawn([API, "runtime", "install"], { stdio: ["ignore", 2, 2] });
   return (await installing.exited) === 0 ? "" : none;
-}
-
-/** Return means yes; the end of the input, or of the server meanwhile, no. */
-async function ask(question: string): Promise<boolean> {
-  const terminal = createInterface({ input: process.stdin, output: process.stderr });
-  const { promise: closed, resolve } = Promise.withResolvers<string>();
-  terminal.once("close", () => resolve("no"));
-  // what Ctrl-C means is the server's to say
-  terminal.once("SIGINT", () => process.kill(process.pid, "SIGINT"));
-  server.exited.then(() => terminal.close());
-  const answer = await Promise.race([terminal.question(question), closed]);
-  terminal.close();
-  return /^\s*(?:y|yes|)\s*$/i.test(answer);
 }
 
 async function emailAddress(): Promise<string> {

@@ -43,6 +43,8 @@ export interface Config {
   gitHosts: GitHost[];
   /** Where sessions may run, the default first; none: docker when an engine answers, else local. */
   sandboxProviders: ProviderName[];
+  /** Whether local sandboxes must be isolated, or must not be: as plain processes, never of root. */
+  sandboxIsolation: (typeof ISOLATIONS)[number];
   /** Seconds without use after which a session is stopped. */
   idleTimeoutS: number;
   /** The agent runtime's program for the local provider; null: looked for. */
@@ -97,6 +99,7 @@ const IMAGE = /^[a-z0-9][\w.:/@-]{0,511}$/;
 /** A DNS label (RFC 1123). */
 const NAMESPACE = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
 
+const ISOLATIONS = ["required", "none"] as const;
 const GIT_HOST_KINDS = ["github", "gitlab", "gitea"] as const;
 const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "silent"] as const;
 type LogLevel = (typeof LOG_LEVELS)[number];
@@ -111,9 +114,10 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
  * Reads and checks the configuration.
+ * @param isRoot whether the server would run as root
  * @throws ConfigError for the first variable with a bad value.
  */
-export function readConfig(env: Environment): Config {
+export function readConfig(env: Environment, isRoot = process.getuid?.() === 0): Config {
   const host = env["SVC_HOST"] || "127.0.0.1";
   const port = integer(env, "SVC_PORT", 8008, 0, 65535);
   return {
@@ -130,6 +134,7 @@ export function readConfig(env: Environment): Config {
     sshKeys: oneOf(env, "SVC_SSH_KEYS", ["operator", "project"], isLoopback(host) ? "operator" : "project"),
     gitHosts: gitHosts(env),
     sandboxProviders: sandboxProviders(env),
+    sandboxIsolation: isolation(env, isRoot),
     idleTimeoutS: integer(env, "SVC_IDLE_TIMEOUT", 3600, 10, 30 * 86_400),
     runtimeBin: env["SVC_RUNTIME_BIN"] ? folder(env, "SVC_RUNTIME_BIN", "", PROGRAM_MAX_BYTES) : null,
     npmRegistry: baseUrl(env, "SVC_NPM_REGISTRY") ?? "https://registry.npmjs.org",
@@ -157,6 +162,17 @@ function sandboxProviders(env: Environment): ProviderName[] {
     );
   }
   return known.flatMap((name) => name ?? []);
+}
+
+function isolation(env: Environment, isRoot: boolean): Config["sandboxIsolation"] {
+  const chosen = oneOf(env, "SVC_SANDBOX_ISOLATION", ISOLATIONS, "required");
+  if (chosen === "none" && isRoot) {
+    throw new ConfigError(
+      "SVC_SANDBOX_ISOLATION=none is refused for root, since an agent could then do whatever root can: " +
+        "install bubblewrap and unset the variable, or start svc as another user.",
+    );
+  }
+  return chosen;
 }
 
 function integer(env: Environment, name: string, fallback: number, min: number, max: number): number {

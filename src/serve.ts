@@ -22,6 +22,7 @@ import { followDefaultBranches } from "./manifest/follow.ts";
 import { createMetrics } from "./metrics.ts";
 import { open } from "./open.ts";
 import { createSandboxes } from "./sandboxes/create.ts";
+import { logWalls } from "./sandboxes/log-walls.ts";
 import { stopWithServer } from "./sessions/end-with-server.ts";
 import { keepSessions } from "./sessions/keep.ts";
 import { makeFirstUserLink } from "./sign-in/links.ts";
@@ -95,6 +96,8 @@ export async function serve(
         api,
       }));
     opened.push(() => sandboxes.close());
+    const wallsLogged = logWalls(sandboxes, log);
+    opened.push(() => wallsLogged);
     const deps: Deps = {
       ...registered,
       git,
@@ -147,6 +150,7 @@ export async function serve(
         );
         await http.stop();
         endHeartbeat();
+        await wallsLogged;
         await sandboxes.close();
         await git.close();
         await settling;

@@ -95,6 +95,15 @@ test("where sessions may run is a list, the default first", () => {
   expect(readConfig({ SVC_SANDBOX_PROVIDER: "docker, local" }).sandboxProviders).toEqual(["docker", "local"]);
 });
 
+test("sandboxes are isolated unless the operator says none, which root may not", () => {
+  expect(readConfig({}, true).sandboxIsolation).toBe("required");
+  expect(readConfig({ SVC_SANDBOX_ISOLATION: "required" }, true).sandboxIsolation).toBe("required");
+  expect(readConfig({ SVC_SANDBOX_ISOLATION: "none" }, false).sandboxIsolation).toBe("none");
+  expect(() => readConfig({ SVC_SANDBOX_ISOLATION: "none" }, true)).toThrow(
+    /^SVC_SANDBOX_ISOLATION=none is refused for root.*install bubblewrap/,
+  );
+});
+
 test("the cap is for every tier, or for one", () => {
   const caps = (text: string) => Object.fromEntries(readConfig({ SVC_SESSION_CAP: text }).sessionCaps);
   expect(caps("")).toEqual({ "*": 20 });
@@ -122,6 +131,7 @@ test.each([
   ["SVC_SANDBOX_PROVIDER", "moon"],
   ["SVC_SANDBOX_PROVIDER", "docker,moon"],
   ["SVC_SANDBOX_PROVIDER", "local,local"],
+  ["SVC_SANDBOX_ISOLATION", "bubblewrap"],
   ["SVC_SESSION_CAP", "many"],
   ["SVC_SESSION_CAP", "-1"],
   ["SVC_SESSION_CAP", "free="],

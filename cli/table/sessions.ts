@@ -19,6 +19,7 @@ export const SESSION_FIELDS = [
   "sandbox_provider",
   "sandbox_url",
   "sandbox_status",
+  "walls",
   "saved",
   "created_by",
   "author",

@@ -37,6 +37,20 @@ export const SESSION_PURPOSES = ["agent", "app"] as const;
 export const PROVIDERS = ["docker", "local", "kubernetes"] as const;
 export type ProviderName = (typeof PROVIDERS)[number];
 
+/** What keeps a sandbox apart from its machine and from other sandboxes, in the order in which it is shown. */
+export const WALLS = [
+  "files",
+  "processes",
+  "user",
+  "network",
+  "syscalls",
+  "process_limit",
+  "memory_limit",
+  "cpu_limit",
+  "disk_limit",
+] as const;
+export type Wall = (typeof WALLS)[number];
+
 /** Who ended a session that is `stopped`. */
 export const STOP_REASONS = ["user", "idle", "server"] as const;
 
@@ -68,6 +82,12 @@ export const session = Type.Object({
   sandbox_provider: oneOf(PROVIDERS),
   sandbox_url: Type.String({ description: "The daemon of the sandbox, through the API's proxy" }),
   sandbox_status: nullable(oneOf(SANDBOX_STATES)),
+  walls: nullable(
+    Type.Array(oneOf(WALLS), {
+      description:
+        "What isolates the sandbox; empty: nothing does. Null without a sandbox, or when it is not known",
+    }),
+  ),
   saved: nullable(
     Type.Object({
       commit: Type.String(),

@@ -1,4 +1,4 @@
-import type { ProviderName } from "../contract/session.ts";
+import type { ProviderName, Wall } from "../contract/session.ts";
 
 /** Somewhere that sandboxes can run. All of them keep the promises of one conformance suite. */
 export interface Provider {
@@ -20,6 +20,13 @@ export interface Provider {
    * @throws SandboxError when it cannot be ended now
    */
   stop(sessionId: string, graceMs: number): Promise<void>;
+  /**
+   * What isolates the sandboxes that it starts; empty: nothing does.
+   * @throws SandboxError when the isolation that is required cannot be had now, with the reason and what to do
+   */
+  walls(): Promise<readonly Wall[]>;
+  /** What isolates the sandbox of a session, as it was seen last; null: that is not known here. */
+  wallsOf(sessionId: string): readonly Wall[] | null;
   /** The end of what daemon and runtime have written, of at most `maxBytes`; empty when nothing is known. */
   logs(sessionId: string, maxBytes: number): Promise<Uint8Array>;
   /** Lets go of connections and listeners. Sandboxes that live with this process alone are ended. */

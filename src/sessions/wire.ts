@@ -1,7 +1,7 @@
 import type { Db } from "../../db/client.ts";
 import type { projectSessions, sessionSandboxes } from "../../db/schema/index.ts";
 import { authorOf, namesOf } from "../auth/actor.ts";
-import type { Session } from "../contract/session.ts";
+import { isAlive, type Session } from "../contract/session.ts";
 import type { Deps } from "../deps.ts";
 
 export type SessionRow = typeof projectSessions.$inferSelect;
@@ -9,7 +9,7 @@ export type SandboxRow = typeof sessionSandboxes.$inferSelect;
 
 /** A session's row as it crosses the wire; its keys and its sandbox's address stay behind. */
 export async function toWire(
-  deps: Pick<Deps, "config" | "db">,
+  deps: Pick<Deps, "config" | "db" | "sandboxes">,
   session: SessionRow,
   sandbox: SandboxRow | null,
   db: Db = deps.db,
@@ -19,7 +19,7 @@ export async function toWire(
 
 /** The same for many. */
 export async function allToWire(
-  deps: Pick<Deps, "config" | "db">,
+  deps: Pick<Deps, "config" | "db" | "sandboxes">,
   rows: readonly { session: SessionRow; sandbox: SandboxRow | null }[],
 ): Promise<Session[]> {
   const names = await namesOf(
@@ -30,7 +30,7 @@ export async function allToWire(
 }
 
 function wireOf(
-  { config }: Pick<Deps, "config">,
+  { config, sandboxes }: Pick<Deps, "config" | "sandboxes">,
   names: ReadonlyMap<string, string>,
   row: SessionRow,
   sandbox: SandboxRow | null,
@@ -51,6 +51,7 @@ function wireOf(
     sandbox_provider: row.provider,
     sandbox_url: `${config.publicUrl}/v1/p/${row.sessionId}/8000`,
     sandbox_status: sandbox?.state ?? null,
+    walls: wallsOf(sandboxes, row),
     saved: savedOf(row),
     created_by: row.createdBy,
     author: authorOf(names, row.createdBy, row.createdActor),
@@ -71,4 +72,9 @@ function savedOf({
   if (savedCommit === null || savedAt === null) return null;
   const live = status === "running" && savedGeneration === generation;
   return { commit: savedCommit, at: savedAt.toISOString(), files: savedFiles, live };
+}
+
+function wallsOf(sandboxes: Deps["sandboxes"], row: SessionRow): Session["walls"] {
+  const walls = isAlive(row) ? sandboxes.get(row.provider)?.wallsOf(row.sessionId) : null;
+  return walls ? [...walls] : null;
 }

@@ -40,9 +40,9 @@ describe("ls", () => {
     api.on("GET /projects/:p/sessions", () => ({ sessions: many }));
     expect((await run(["ls"])).stdout).toBe(
       [
-        `${SESSION_ID}\tLogin page\trunning\t\t${SESSION_ID}\tmain\tbuild\t${TIME}\n`,
-        `${OTHER}\t\tprovisioning\timage\t${OTHER}\tmain\t\t${TIME}\n`,
-        `ffff0000-5e6f-4a7b-8c9d-0e1f2a3b4c5d\tLogin page\tstopped\t\tffff0000-5e6f-4a7b-8c9d-0e1f2a3b4c5d\tmain\tbuild\t${TIME}\n`,
+        `${SESSION_ID}\tLogin page\trunning\t\t${SESSION_ID}\tmain\tbuild\t${TIME}\t\n`,
+        `${OTHER}\t\tprovisioning\timage\t${OTHER}\tmain\t\t${TIME}\t\n`,
+        `ffff0000-5e6f-4a7b-8c9d-0e1f2a3b4c5d\tLogin page\tstopped\t\tffff0000-5e6f-4a7b-8c9d-0e1f2a3b4c5d\tmain\tbuild\t${TIME}\t\n`,
       ].join(""),
     );
     const terminal = onTerminal(["ls"]);
@@ -52,6 +52,28 @@ describe("ls", () => {
     expect(lines[2]).toMatch(/^1a2b3c4d {2}Login page {2}running {15}main {2}build {2}.* ago$/);
     expect(lines[3]).toMatch(/^1a2b9999 {14}provisioning \(image\) {2}main {9}.* ago$/);
     expect(lines[4]).toContain("stopped (idle)");
+  });
+
+  test("a sandbox without walls is marked as one, and info says which walls another has", async () => {
+    const open = session({ walls: [] });
+    const closed = session({ session_id: OTHER, walls: ["files", "processes", "user", "process_limit"] });
+    api.on("GET /projects/:p/sessions", () => ({ sessions: [open, closed] }));
+    const rows = (await run(["ls"])).stdout.trim().split("\n");
+    expect(rows.map((row) => row.split("\t").at(-1))).toEqual(["none", "files,processes,user,process_limit"]);
+    const terminal = onTerminal(["ls"]);
+    await terminal.exited;
+    expect(plain(terminal.screen())).toMatch(/1a2b3c4d .*running \(no walls\)/);
+    expect(plain(terminal.screen())).toMatch(/1a2b9999 .*running {2}/);
+    for (const [shown, words] of [
+      [open, "none: the agent can do whatever the user that runs the server can"],
+      [
+        closed,
+        "files, processes, user, process limit (not: network, syscalls, memory limit, cpu limit, disk limit)",
+      ],
+    ] as const) {
+      api.on(`GET ${ONE}`, () => shown);
+      expect((await run(["info", shown.session_id])).stdout).toContain(words);
+    }
   });
 
   test("asks for a status and says that there is nothing", async () => {

@@ -6,6 +6,7 @@ import { changeThroughAgent, readUntil, type Workplace, workplace } from "../hel
 import { type Api, startApi } from "../helpers/api.ts";
 import { cliEnv, makeHome, SVC } from "../helpers/cli-run.ts";
 import { LEFT_ALONE } from "../helpers/halting.ts";
+import { SANDBOXES } from "../helpers/isolation.ts";
 import { startModelFor } from "../helpers/model-place.ts";
 import { needs } from "../helpers/needs.ts";
 import { allProcesses, killFound } from "../helpers/processes.ts";
@@ -23,7 +24,8 @@ if (INSIDE === undefined) {
   const isHere = RUNTIME !== null && isBuilt;
   const canUnshare = isHere && Bun.spawnSync(["unshare", "--net", "true"]).success;
   const missing = isHere ? "network namespaces (as root: unshare --net)" : RUNTIME_NAME;
-  const test = needs(isBuilt ? missing : "dist/svc-agent (npm run build)", canUnshare);
+  const unshared = needs(isBuilt ? missing : "dist/svc-agent (npm run build)", canUnshare);
+  const test = canUnshare ? needs(...SANDBOXES) : unshared;
 
   // nothing but loopback answers there, so whoever would ask the internet for something fails or waits
   test.each(sample(1, [["local"], ["docker"]]))(

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect } from "bun:test";
 import { type AgentSession, startAgentSession } from "../helpers/agent-session.ts";
 import { needs } from "../helpers/needs.ts";
-import { RUNTIME, RUNTIME_NAME } from "../helpers/runtime.ts";
+import { AGENT } from "../helpers/runtime.ts";
 
-const test = needs(RUNTIME_NAME, RUNTIME !== null);
+const test = needs(...AGENT);
 
 /** The three compiled programs and the real agent runtime: what an agent types in its sandbox, and what it is told. */
 let agent: AgentSession;
@@ -11,7 +11,7 @@ let sessionId: string;
 let conversation: string;
 
 beforeAll(async () => {
-  if (RUNTIME === null) return;
+  if (!AGENT[1]) return;
   agent = await startAgentSession({ name: "Try", secrets: { API_KEY: "s3cret" } });
   sessionId = agent.id;
   await agent.runs();

@@ -5,10 +5,10 @@ import type { Api } from "../helpers/api.ts";
 import { svc } from "../helpers/cli-run.ts";
 import { needs } from "../helpers/needs.ts";
 import { Remote } from "../helpers/remote.ts";
-import { MODEL, RUNTIME, RUNTIME_NAME } from "../helpers/runtime.ts";
+import { AGENT, MODEL } from "../helpers/runtime.ts";
 import { untilStatus } from "../helpers/sessions.ts";
 
-const test = needs(RUNTIME_NAME, RUNTIME !== null);
+const test = needs(...AGENT);
 
 let server: AgentServer;
 let api: Api;
@@ -16,7 +16,7 @@ let remote: Remote;
 let projectId: string;
 
 beforeAll(async () => {
-  if (RUNTIME === null) return;
+  if (!AGENT[1]) return;
   server = await startAgentServer();
   ({ api } = server);
   remote = new Remote();

@@ -5,18 +5,18 @@ import { type AgentSession, startAgentSession } from "../helpers/agent-session.t
 import { cliEnv, makeHome, SVC, svc } from "../helpers/cli-run.ts";
 import { needs } from "../helpers/needs.ts";
 import { allProcesses, killAll, type ProcessOf } from "../helpers/processes.ts";
-import { RUNTIME, RUNTIME_NAME } from "../helpers/runtime.ts";
+import { AGENT } from "../helpers/runtime.ts";
 import { svcOnScreen } from "../helpers/screen.ts";
 import { until } from "../helpers/until.ts";
 
-const test = needs(RUNTIME_NAME, RUNTIME !== null);
+const test = needs(...AGENT);
 
 /** The client, the server, a local sandbox and the real agent runtime: only the model is scripted. */
 let agent: AgentSession;
 let env: Record<string, string>;
 
 beforeAll(async () => {
-  if (RUNTIME === null) return;
+  if (!AGENT[1]) return;
   agent = await startAgentSession();
   const { api, projectId } = agent;
   env = { SVC_API_URL: `${api.url}/v1`, SVC_CLI_TOKEN: api.token, SVC_PROJECT_ID: projectId };

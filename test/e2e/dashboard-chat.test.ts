@@ -6,11 +6,11 @@ import { CHROMIUM, signIn, startBrowser, type Visit, visit } from "../helpers/br
 import type { ScriptedModel } from "../helpers/model.ts";
 import { needs } from "../helpers/needs.ts";
 import { Remote } from "../helpers/remote.ts";
-import { MODEL, RUNTIME, RUNTIME_NAME } from "../helpers/runtime.ts";
+import { AGENT, MODEL } from "../helpers/runtime.ts";
 import { untilStatus } from "../helpers/sessions.ts";
 import { until } from "../helpers/until.ts";
 
-const test = needs(`${CHROMIUM[0]} and ${RUNTIME_NAME}`, CHROMIUM[1] && RUNTIME !== null);
+const test = needs(`${CHROMIUM[0]} and ${AGENT[0]}`, CHROMIUM[1] && AGENT[1]);
 
 /** The page, the server, a local sandbox and the real agent runtime: only the model is scripted. */
 let server: AgentServer;
@@ -22,7 +22,7 @@ let projectId: string;
 let sessionId: string;
 
 beforeAll(async () => {
-  if (RUNTIME === null || !CHROMIUM[1]) return;
+  if (!AGENT[1] || !CHROMIUM[1]) return;
   [server, browser] = await Promise.all([startAgentServer(), startBrowser()]);
   ({ api, model } = server);
   remote = new Remote();

@@ -4,10 +4,10 @@ import type { Api } from "../helpers/api.ts";
 import { type RunOptions, svc } from "../helpers/cli-run.ts";
 import type { ScriptedModel } from "../helpers/model.ts";
 import { needs } from "../helpers/needs.ts";
-import { MODEL, RUNTIME, RUNTIME_NAME, RUNTIME_PLUGINS } from "../helpers/runtime.ts";
+import { AGENT, MODEL, RUNTIME_NAME, RUNTIME_PLUGINS } from "../helpers/runtime.ts";
 import { type Shipper, shipper } from "../helpers/shipping.ts";
 
-const test = needs(RUNTIME_NAME, RUNTIME !== null && RUNTIME_PLUGINS !== null);
+const test = RUNTIME_PLUGINS === null ? needs(RUNTIME_NAME, false) : needs(...AGENT);
 
 /** What `svc init` writes, unchanged, in a session with the real agent runtime: only the model is scripted. */
 let server: AgentServer;
@@ -15,7 +15,7 @@ let api: Api;
 let model: ScriptedModel;
 
 beforeAll(async () => {
-  if (RUNTIME === null) return;
+  if (!AGENT[1]) return;
   server = await startAgentServer();
   ({ api, model } = server);
 });

@@ -2,17 +2,17 @@ import { afterAll, beforeAll, expect } from "bun:test";
 import type { Prompt } from "../../src/contract/prompt.ts";
 import { type AgentSession, startAgentSession } from "../helpers/agent-session.ts";
 import { needs } from "../helpers/needs.ts";
-import { RUNTIME, RUNTIME_NAME } from "../helpers/runtime.ts";
+import { AGENT } from "../helpers/runtime.ts";
 import { until } from "../helpers/until.ts";
 
-const test = needs(RUNTIME_NAME, RUNTIME !== null);
+const test = needs(...AGENT);
 
 /** Prompts from outside, from the API down to the real agent runtime in a local sandbox. */
 let agent: AgentSession;
 let session: string;
 
 beforeAll(async () => {
-  if (RUNTIME === null) return;
+  if (!AGENT[1]) return;
   agent = await startAgentSession({ initial_prompt: "!run echo 1 >> said.txt\n!say First." });
   session = `${agent.sessions}/${agent.id}`;
 });

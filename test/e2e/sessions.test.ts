@@ -1,14 +1,17 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, beforeAll, expect } from "bun:test";
 import { join } from "node:path";
 import { type Api, startApi } from "../helpers/api.ts";
 import { svc } from "../helpers/cli-run.ts";
 import { scratch } from "../helpers/gateway.ts";
+import { SANDBOXES } from "../helpers/isolation.ts";
+import { needs } from "../helpers/needs.ts";
 import { allProcesses } from "../helpers/processes.ts";
 import { Remote } from "../helpers/remote.ts";
 import { compile } from "../helpers/sandbox-bench.ts";
 import { until } from "../helpers/until.ts";
 
 /** The three compiled programs together, with a stand-in of the agent runtime in the sandbox. */
+const test = needs(...SANDBOXES);
 let api: Api;
 let projectId: string;
 let remote: Remote;

@@ -92,7 +92,8 @@ function withoutRuntime(folder: string): Record<string, string> {
     const found = Bun.which(name);
     if (found !== null && !existsSync(join(tools, name))) symlinkSync(found, join(tools, name));
   }
-  return { PATH: tools, SVC_DATA_DIR: join(home, folder) };
+  // whether sandboxes are isolated is not the question here
+  return { PATH: tools, SVC_DATA_DIR: join(home, folder), SVC_SANDBOX_ISOLATION: "required" };
 }
 
 test("without an agent runtime a script is told the command that installs it", async () => {

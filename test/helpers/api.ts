@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { askServer } from "../../src/admin/socket.ts";
-import { readConfig } from "../../src/config.ts";
 import { serve } from "../../src/serve.ts";
+import { BUBBLEWRAP, testConfig } from "./isolation.ts";
 import { createDatabase, POSTGRES, type TestDatabase } from "./postgres.ts";
 
 /** Whether the suite is to run against the compiled binaries in `dist/`. */
@@ -47,6 +47,9 @@ interface StartOptions {
   dataDir?: string;
 }
 
+/** Where sandboxes cannot be isolated and need not be; root's must be. */
+const canBeOpen = !BUBBLEWRAP[1] && process.getuid?.() !== 0;
+
 /** The Postgres databases that stand for the embedded ones of data folders. */
 const databases = new Map<string, TestDatabase>();
 
@@ -63,12 +66,13 @@ export async function startApi({ env = {}, deps, dataDir = makeFolder() }: Start
     SVC_LOG_LEVEL: "silent",
     // wherever an engine answers
     SVC_SANDBOX_PROVIDER: "local",
+    ...(AGAINST_BINARIES && canBeOpen && { SVC_SANDBOX_ISOLATION: "none" }),
     ...env,
     ...(databaseUrl && { DATABASE_URL: databaseUrl }),
   };
   const server = AGAINST_BINARIES
     ? await spawnServer(["dist/svc-api"], settings)
-    : await serve(readConfig(settings), deps);
+    : await serve(testConfig(settings), deps);
   const mint = async (email: string) => {
     const line = await askServer(dataDir, { verb: "token", email, name: "test" });
     if (line === null) throw new Error("the server's admin socket does not answer");

@@ -25,6 +25,7 @@ export function session(change: Partial<Session> = {}): Session {
     sandbox_provider: "local",
     sandbox_url: `http://localhost:8008/v1/p/${session_id}/8000`,
     sandbox_status: "active",
+    walls: null,
     saved: null,
     created_by: ADA.user_id,
     author: ADA,

@@ -1,5 +1,5 @@
-import { readConfig } from "../../src/config.ts";
 import { serve } from "../../src/serve.ts";
+import { testConfig } from "./isolation.ts";
 
 /**
  * The server as a process that stops at the step of a push or a session which its parent names (`{ haltAt }`), tells it
@@ -8,7 +8,7 @@ import { serve } from "../../src/serve.ts";
 let haltAt: unknown = null;
 let go = () => {};
 
-const server = await serve(readConfig(process.env), {
+const server = await serve(testConfig(process.env), {
   gitLimits: JSON.parse(process.env["TEST_GIT_LIMITS"] ?? "{}"),
   async checkpoint(step) {
     if (step !== haltAt) return;

@@ -3,6 +3,7 @@ import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { RUNTIME_VERSION } from "../../src/contract/runtime.ts";
 import { runtimeFolder } from "../../src/sandboxes/runtime/install.ts";
+import { SANDBOXES } from "./isolation.ts";
 import type { ScriptedModel } from "./model.ts";
 
 /** For `needs`: what a machine lacks that has no opencode. */
@@ -10,6 +11,10 @@ export const RUNTIME_NAME = `opencode ${RUNTIME_VERSION} (SVC_DATA_DIR=~/.cache/
 
 /** The real agent runtime: SVC_RUNTIME_BIN, else what `.ci/run` keeps in the cache folder, else on the PATH. */
 export const RUNTIME: string | null = findRuntime();
+
+/** For `needs`: an agent at work in a local sandbox of a server that runs as its binary. */
+export const AGENT: readonly [name: string, present: boolean] =
+  RUNTIME === null ? [RUNTIME_NAME, false] : SANDBOXES;
 
 function findRuntime(): string | null {
   const cache = process.env["XDG_CACHE_HOME"] || join(homedir(), ".cache");

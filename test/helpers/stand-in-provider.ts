@@ -1,7 +1,10 @@
 import type { DaemonHealth, DaemonPrompt, DaemonPromptBody } from "../../src/contract/daemon.ts";
+import type { Wall } from "../../src/contract/session.ts";
 import { type Provider, type Sandbox, SandboxError, type SandboxSpec } from "../../src/sandboxes/provider.ts";
 import { type Sandboxes, sandboxesOf } from "../../src/sandboxes/sandboxes.ts";
 import { until } from "./until.ts";
+
+const STAND_IN_WALLS: readonly Wall[] = ["files", "processes"];
 
 /** What one sandbox of the stand-in does and has been told. */
 export interface StandIn {
@@ -154,6 +157,14 @@ export class StandInProvider implements Provider {
     await this.onCall("stop");
     this.stopped.push(sessionId);
     this.#end(sessionId);
+  }
+
+  async walls(): Promise<readonly Wall[]> {
+    return STAND_IN_WALLS;
+  }
+
+  wallsOf(sessionId: string): readonly Wall[] | null {
+    return this.sandboxes.has(sessionId) ? STAND_IN_WALLS : null;
   }
 
   async logs(sessionId: string): Promise<Uint8Array> {

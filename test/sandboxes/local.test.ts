@@ -10,6 +10,7 @@ import { choosePorts } from "../../src/sandboxes/local/ports.ts";
 import type { Provider, ProviderOptions, Sandbox } from "../../src/sandboxes/provider.ts";
 import { serveGit } from "../helpers/git-http.ts";
 import { createRepository } from "../helpers/git-repo.ts";
+import { BUBBLEWRAP } from "../helpers/isolation.ts";
 import { needs } from "../helpers/needs.ts";
 import { allProcesses, killFound } from "../helpers/processes.ts";
 import {
@@ -28,7 +29,6 @@ import { until, untilSteady } from "../helpers/until.ts";
 import { conformance } from "./conformance.ts";
 
 const LINUX = ["Linux", process.platform === "linux"] as const;
-const BUBBLEWRAP = ["bubblewrap", Bun.which("bwrap") !== null] as const;
 const TEST_MS = 120_000;
 const SERVICE_KEY = "svc_sb_of_the_walls";
 /** A user that this machine knows nothing about. */
@@ -36,15 +36,19 @@ const STRANGER = 54_321;
 /** Moments at which a server is killed while it starts a sandbox, in milliseconds. */
 const KILL_AFTER_MS = [60, 90, 120, 160, 200, 300];
 
-for (const plain of [false, true]) {
+for (const isolation of ["required", "none"] as const) {
+  const isolates = isolation === "required";
   conformance({
-    name: plain ? "local, without bubblewrap" : "local, behind bubblewrap",
-    requires: plain ? LINUX : BUBBLEWRAP,
-    make: async (options) => createLocalProvider({ ...options, plain }),
+    name: isolates ? "local, behind bubblewrap" : "local, not isolated",
+    requires: isolates ? BUBBLEWRAP : LINUX,
+    make: async (options) => createLocalProvider({ ...options, isolation }),
     leftovers,
-    isolates: !plain,
+    isolates,
   });
 }
+
+/** What the tests use that are not about the walls. */
+const ISOLATION = BUBBLEWRAP[1] ? "required" : "none";
 
 describe("local sandboxes", () => {
   const test = needs(...LINUX);
@@ -69,7 +73,7 @@ describe("local sandboxes", () => {
   });
 
   function make(changes: Partial<LocalOptions> = {}): { provider: Provider; options: LocalOptions } {
-    const options = { ...optionsOf(api, binaries.folder), ...changes };
+    const options: LocalOptions = { ...optionsOf(api, binaries.folder), isolation: ISOLATION, ...changes };
     mkdirSync(join(options.dataDir, "sandboxes"), { recursive: true });
     const provider = createLocalProvider(options);
     made.push({ provider, options });
@@ -90,19 +94,19 @@ describe("local sandboxes", () => {
   }
 
   walled("every start says what keeps the sandbox apart, and which limits are held", async () => {
-    const said = async (plain: boolean) => {
-      const { provider } = make({ plain });
+    const said = async (isolation: LocalOptions["isolation"]) => {
+      const { provider } = make({ isolation });
       const watch = watchOf();
       for (let times = 0; times < 2; times++)
         await provider.start(specOf(), watch, AbortSignal.timeout(TEST_MS));
       return watch.lines;
     };
-    const behind = await said(false);
+    const behind = await said("required");
     expect(behind.filter((line) => line.includes("behind bubblewrap"))).toHaveLength(2);
     expect(behind.filter((line) => line.includes("at most 256 processes"))).toHaveLength(2);
-    const plain = await said(true);
-    expect(plain.filter((line) => line.includes("the agent is not isolated"))).toHaveLength(2);
-    expect(plain.filter((line) => line.includes("are not limited"))).toHaveLength(2);
+    const open = await said("none");
+    expect(open.filter((line) => line.includes("the agent is not isolated"))).toHaveLength(2);
+    expect(open.filter((line) => line.includes("are not limited"))).toHaveLength(2);
   });
 
   walled("the runtime neither sees nor reaches the daemon, and has no rights", async () => {
@@ -244,10 +248,10 @@ describe("local sandboxes", () => {
     },
   );
 
-  walled.each([true, false])(
-    "a sandbox without the agent runtime starts where none is installed (plain: %s)",
-    async (plain) => {
-      const { provider } = make({ plain, runtime: "/nowhere" });
+  walled.each(["required", "none"] as const)(
+    "a sandbox without the agent runtime starts where none is installed (isolation: %s)",
+    async (isolation) => {
+      const { provider } = make({ isolation, runtime: "/nowhere" });
       expect(startSandbox(provider, specOf())).rejects.toThrow("SVC_RUNTIME_BIN");
       const spec = specOf({}, { hasRuntime: false });
       expect(await health(await startSandbox(provider, spec))).toBe(200);
@@ -256,7 +260,7 @@ describe("local sandboxes", () => {
   );
 
   test("a sandbox has ended only once its last words are in the log", async () => {
-    const { provider } = make({ plain: true });
+    const { provider } = make({ isolation: "none" });
     const spec = specOf();
     const sandbox = await startSandbox(provider, spec);
     const pump = allProcesses().find(
@@ -308,8 +312,8 @@ describe("local sandboxes", () => {
     writeFileSync(join(empty, "svc-agent"), "#!/bin/sh\necho no more coffee\nexit 3\n", { mode: 0o755 });
     const file = join(empty, "file");
     writeFileSync(file, "");
-    for (const plain of [false, true]) {
-      const noFolder = createLocalProvider({ ...make().options, dataDir: file, plain });
+    for (const isolation of ["required", "none"] as const) {
+      const noFolder = createLocalProvider({ ...make().options, dataDir: file, isolation });
       const started = noFolder.start(specOf(), watchOf(), AbortSignal.timeout(TEST_MS));
       expect(await started.catch((error: unknown) => error)).toMatchObject({ name: "SandboxError" });
     }

@@ -3,6 +3,7 @@ import { findProgram } from "../../scripts/bench/programs.ts";
 import { Report } from "../../scripts/bench/report.ts";
 import { BENCHES } from "../../scripts/bench/run.ts";
 import { openWorkbench } from "../../scripts/bench/workbench.ts";
+import { BUBBLEWRAP } from "../helpers/isolation.ts";
 import { needs } from "../helpers/needs.ts";
 import { POSTGRES } from "../helpers/postgres.ts";
 import { RUNTIME, RUNTIME_NAME } from "../helpers/runtime.ts";
@@ -14,9 +15,9 @@ const DATABASE = ["a real Postgres", POSTGRES] as const;
 const NEEDS: Readonly<Record<string, readonly [name: string, present: boolean]>> = {
   listing: DATABASE,
   "git-gateway": programs("nginx", "fcgiwrap"),
-  proxy: programs("nginx", "wrk", "curl"),
-  sessions: ["Linux", LINUX],
-  chat: [RUNTIME_NAME, LINUX && RUNTIME !== null],
+  proxy: BUBBLEWRAP[1] ? programs("nginx", "wrk", "curl") : BUBBLEWRAP,
+  sessions: BUBBLEWRAP,
+  chat: RUNTIME === null ? [RUNTIME_NAME, false] : BUBBLEWRAP,
   cli: programs("gh"),
   memory: ["a real Postgres on Linux", LINUX && POSTGRES],
   start: DATABASE,

@@ -7,7 +7,7 @@ import type * as table from "../../table/sessions.ts";
 import { ago, sheet } from "../../table-print.ts";
 import { count, oneLine } from "../../text.ts";
 import { type Found, findOwnSession } from "./reference.ts";
-import { logRow, shortId, statusPaint, statusText } from "./show-session.ts";
+import { logRow, shortId, statusPaint, statusText, wallsText } from "./show-session.ts";
 import { tailOf } from "./watch.ts";
 
 export const info: Handler<typeof table.info> = async (context, { args }) => {
@@ -65,6 +65,7 @@ function page(session: Session, problem: string | null, log: readonly LogLine[],
       ["provider", session.sandbox_provider],
       ["sandbox", session.sandbox_status],
       ["sandbox url", session.sandbox_url],
+      ["walls", wallsText(session)],
       ["saved work", savedText(session, time)],
       ["saving", problem],
       ["created", `${time(session.created_at)}${byAuthor(session.author)}`],

@@ -1,5 +1,5 @@
 import type { AppLogLine } from "../../../src/contract/app.ts";
-import type { LogLine, Session } from "../../../src/contract/session.ts";
+import { type LogLine, type Session, WALLS, type Wall } from "../../../src/contract/session.ts";
 import type { Paint, View } from "../../output.ts";
 import { ago, type Column, table } from "../../table-print.ts";
 import { logText, oneLine } from "../../text.ts";
@@ -42,6 +42,7 @@ const FOR_SCRIPTS: readonly Column<Session>[] = [
   BASE,
   AGENT,
   ACTIVE,
+  { title: "WALLS", value: ({ walls }) => (isOpen(walls) ? "none" : (walls?.join(",") ?? "")) },
 ];
 
 /** The first eight digits, by which every command finds it. */
@@ -49,10 +50,25 @@ export function shortId({ session_id }: Pick<Session, "session_id">): string {
   return oneLine(session_id.slice(0, 8));
 }
 
-/** `provisioning (image)`, `failed (clone)`, `stopped (idle)`. */
-export function statusText({ status, step, stop_reason }: Session): string {
-  const more = status === "stopped" ? stop_reason : status === "running" ? null : step;
+/** `provisioning (image)`, `failed (clone)`, `stopped (idle)`, `running (no walls)`. */
+export function statusText({ status, step, stop_reason, walls }: Session): string {
+  const more =
+    status === "stopped" ? stop_reason : status === "running" ? (isOpen(walls) ? "no walls" : null) : step;
   return more === null ? status : `${status} (${more})`;
+}
+
+/** `files, processes, user (not: network, …)`; null when it is not known. */
+export function wallsText({ walls }: Pick<Session, "walls">): string | null {
+  if (!walls) return null;
+  if (isOpen(walls)) return "none: the agent can do whatever the user that runs the server can";
+  const names = (wanted: readonly Wall[]) =>
+    wanted.map((wall) => oneLine(wall.replaceAll("_", " "))).join(", ");
+  const missing = WALLS.filter((wall) => !walls.includes(wall));
+  return `${names(walls)}${missing.length > 0 ? ` (not: ${names(missing)})` : ""}`;
+}
+
+function isOpen(walls: Session["walls"]): boolean {
+  return walls?.length === 0;
 }
 
 export function statusPaint(paint: Paint, status: string): (text: string) => string {

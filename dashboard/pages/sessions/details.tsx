@@ -2,6 +2,7 @@ import type { ReactNode } from "react";
 import type { Session } from "../../../src/contract/session.ts";
 import { Ago } from "../../parts/ago.tsx";
 import { AuthorName } from "../../parts/author-name.tsx";
+import { Badge } from "../../parts/badge.tsx";
 import { Visible } from "../../parts/visible.tsx";
 import { ChangeRequests } from "./change-requests.tsx";
 import { Preview } from "./preview.tsx";
@@ -26,6 +27,15 @@ export function Details({ session, slug }: { session: Session; slug: string }) {
           <Visible>{session.model ?? "the agent's own"}</Visible>
         </Row>
         <Row name="Sandbox">{session.sandbox_provider}</Row>
+        {session.walls && (
+          <Row name="Walls">
+            {session.walls.length > 0 ? (
+              <Visible>{session.walls.map((wall) => wall.replaceAll("_", " ")).join(", ")}</Visible>
+            ) : (
+              <Badge look="warn">None: the agent can do whatever the server's user can</Badge>
+            )}
+          </Row>
+        )}
         <Row name="Started by">
           <AuthorName author={session.author} />, <Ago at={session.created_at} />
         </Row>

@@ -123,6 +123,7 @@ function Row({ session, slug, who }: { session: Session; slug: string; who: stri
           {saved.files === null ? "Saved work" : `Saved work: ${count(saved.files, "file")}`}
         </Badge>
       )}
+      {session.walls?.length === 0 && <Badge look="warn">No walls</Badge>}
       <StatusBadge session={session} />
       <p className="basis-40 text-muted text-sm sm:text-right">
         <Ago at={session.last_active_at} /> by <Visible>{who}</Visible>

@@ -1,3 +1,4 @@
+import { WALLS } from "../../contract/session.ts";
 import type { Provider, ProviderOptions, Sandbox } from "../provider.ts";
 import { createDoors } from "./door.ts";
 import { endAll } from "./end.ts";
@@ -12,6 +13,9 @@ import { createLookout } from "./surroundings.ts";
 
 /** More lines than this are cut off before bytes are counted; it is more than the log of a sandbox can hold. */
 const LINES_MAX = 100_000;
+
+/** A disk limit depends on the engine's storage; the session's log says whether it holds. */
+const CONTAINER_WALLS = WALLS.filter((wall) => wall !== "disk_limit");
 
 /** Sandboxes as containers of the Docker engine at DOCKER_HOST, or at the usual socket; it is met at the first call. */
 export function createDockerProvider(options: ProviderOptions): Provider {
@@ -38,6 +42,8 @@ export function createDockerProvider(options: ProviderOptions): Provider {
       await endAll(engine, ofSession(sessionId), graceMs);
       await doors.close(sessionId);
     },
+    walls: async () => CONTAINER_WALLS,
+    wallsOf: () => CONTAINER_WALLS,
     async logs(sessionId, maxBytes) {
       const filters = { ...ofSession(sessionId), [LABEL.role]: "sandbox" };
       const [container] = await engine.ask("find the sandbox", (docker, abortSignal) =>

@@ -1,3 +1,4 @@
+import { WALLS } from "../../contract/session.ts";
 import { type Provider, type ProviderOptions, SandboxError } from "../provider.ts";
 import { type Cluster, connect } from "./cluster.ts";
 import { endSandbox } from "./end.ts";
@@ -14,6 +15,9 @@ export interface KubernetesOptions extends ProviderOptions {
   /** Path of a kubeconfig; null: found as kubectl finds it, or the cluster that the server runs in. */
   kubeconfig: string | null;
 }
+
+/** How many processes a pod may have, its node decides. */
+const POD_WALLS = WALLS.filter((wall) => wall !== "process_limit");
 
 /**
  * Runs sandboxes as pods: a network policy, a secret, a service and a pod each, all of one name. Nothing is remembered
@@ -79,6 +83,8 @@ export function createKubernetesProvider(options: KubernetesOptions): Provider {
     list: () => using("listed", async (cluster) => (await findObjects(cluster, installation)).map(sandboxOf)),
     stop: (sessionId, graceMs) =>
       using("ended", (cluster) => endSandbox(cluster, installation, sessionId, graceMs)),
+    walls: async () => POD_WALLS,
+    wallsOf: () => POD_WALLS,
     logs: (sessionId, maxBytes) =>
       using("read", async (cluster) => {
         const log = await cluster.log(nameOf(installation, sessionId), maxBytes);

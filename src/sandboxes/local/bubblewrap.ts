@@ -60,11 +60,12 @@ const ETC = [
   ...["protocols", "resolv.conf", "services", "ssl", "static", "terminfo", "timezone"],
 ];
 
-/** Finds the programs; null when bubblewrap, or what root needs beside it, is not installed. */
-export function findTools(): Tools | null {
+/** Finds the programs, or the first one that is not installed. */
+export function findTools(): Tools | { missing: "bwrap" | "setpriv" } {
   const bwrap = Bun.which("bwrap");
   const setpriv = Bun.which("setpriv");
-  if (bwrap === null || (isRoot() && setpriv === null)) return null;
+  if (bwrap === null) return { missing: "bwrap" };
+  if (isRoot() && setpriv === null) return { missing: "setpriv" };
   const prlimit = countsBySandbox(release()) ? Bun.which("prlimit") : null;
   return { bwrap: realpathSync(bwrap), setpriv: isRoot() ? setpriv : null, prlimit };
 }
@@ -75,10 +76,8 @@ function countsBySandbox(linux: string): boolean {
   return major > 5 || (major === 5 && minor >= 14);
 }
 
-/**
- * Gives the folder to whom the sandbox runs as, and writes what it reads.
- */
-export async function furnish(folder: Folder): Promise<void> {
+/** Gives the folder to the user that the sandbox runs as, and writes the files that it reads. */
+export async function prepareFolder(folder: Folder): Promise<void> {
   const passwd = `root:x:0:0::/root:/bin/sh\nsvc:x:${USER}:${USER}::${INSIDE.home}:${SHELL}\n${NOBODY}`;
   await writeFile(join(folder.path, "passwd"), passwd, { mode: 0o644 });
   await writeFile(join(folder.path, "group"), `root:x:0:\nsvc:x:${USER}:\nnogroup:x:65534:\n`, {

@@ -1,8 +1,9 @@
-import { randomBytes } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
 import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { UUID } from "../../contract/id.ts";
 import { parseJson } from "../../contract/json.ts";
+import { WALLS, type Wall } from "../../contract/session.ts";
 import { SandboxError } from "../provider.ts";
 
 /** What is on disk of one sandbox: everything that it may write, its log, and how to find its processes again. */
@@ -24,11 +25,24 @@ export interface State {
   started: string;
   port: number;
   runtimePort: number;
+  /** What isolates it; null: an older server has not written it. */
+  walls: readonly Wall[] | null;
 }
 
 export function folderOf(dataDir: string, sessionId: string): Folder {
   if (!UUID.test(sessionId)) throw new SandboxError("A sandbox is named by a UUID.", { permanent: true });
-  const path = join(dataDir, FOLDER, sessionId);
+  return folderAt(join(dataDir, FOLDER, sessionId));
+}
+
+/**
+ * A folder to try bubblewrap in. It is on the same disk as those of sandboxes and is not one of them, so that nothing
+ * that removes sandboxes without a session can remove it.
+ */
+export function trialFolder(dataDir: string): Folder {
+  return folderAt(join(dataDir, TRIALS, randomUUID()));
+}
+
+function folderAt(path: string): Folder {
   return {
     path,
     workspace: join(path, "workspace"),
@@ -39,6 +53,12 @@ export function folderOf(dataDir: string, sessionId: string): Folder {
 }
 
 const FOLDER = "sandboxes";
+const TRIALS = "sandbox-trials";
+
+/** Removes what trials have left whose server was killed. */
+export async function removeTrials(dataDir: string): Promise<void> {
+  await rm(join(dataDir, TRIALS), { recursive: true, force: true });
+}
 
 /** @returns the sessions that have a folder, whatever is in it */
 export async function listFolders(dataDir: string): Promise<string[]> {
@@ -83,10 +103,10 @@ export async function writeState(folder: Folder, state: State): Promise<void> {
 export async function readState(folder: Folder): Promise<State | null> {
   const value = parseJson(await readText(join(folder.path, "state.json")));
   if (typeof value !== "object" || value === null) return null;
-  const { installation, generation, pid, started, port, runtimePort } = { ...NOTHING, ...value };
+  const { installation, generation, pid, started, port, runtimePort, walls } = { ...NOTHING, ...value };
   if (typeof installation !== "string" || typeof started !== "string") return null;
   if (!isCount(generation) || !isCount(pid) || !isCount(port) || !isCount(runtimePort)) return null;
-  return { installation, generation, pid, started, port, runtimePort };
+  return { installation, generation, pid, started, port, runtimePort, walls: readWalls(walls) };
 }
 
 const NOTHING: Record<keyof State, unknown> = {
@@ -96,7 +116,12 @@ const NOTHING: Record<keyof State, unknown> = {
   started: null,
   port: null,
   runtimePort: null,
+  walls: null,
 };
+
+function readWalls(value: unknown): readonly Wall[] | null {
+  return Array.isArray(value) ? WALLS.filter((wall) => value.includes(wall)) : null;
+}
 
 function isCount(value: unknown): value is number {
   return typeof value === "number" && Number.isSafeInteger(value) && value > 0;

@@ -2,14 +2,14 @@ import { accessSync, constants, symlinkSync } from "node:fs";
 import { basename, join } from "node:path";
 import { type ProviderOptions, SandboxError, type SandboxSpec, type StartWatch } from "../provider.ts";
 import { findPlugins, findRuntime } from "../runtime/find.ts";
-import { behindWalls, furnish, INSIDE } from "./bubblewrap.ts";
+import { behindWalls, INSIDE, prepareFolder } from "./bubblewrap.ts";
 import { markOf } from "./end.ts";
 import { environmentOf } from "./environment.ts";
 import { type Folder, makeFolder, writeState } from "./folder.ts";
 import type { Ports } from "./ports.ts";
 import { processAt } from "./processes.ts";
 import { supervise } from "./supervise.ts";
-import type { Walls } from "./walls.ts";
+import { type Walls, wallsUp } from "./walls.ts";
 
 /** Makes a sandbox's folder and starts its processes. */
 export async function launch(
@@ -23,7 +23,7 @@ export async function launch(
   const programs = findPrograms(options, watch);
   const found = spec.hasRuntime ? findRuntime(options) : null;
   const plugins = spec.hasRuntime ? findPlugins(options) : null;
-  const isWalled = "tools" in walls;
+  const isWalled = walls !== null;
   const runtime = isWalled && found !== null ? `${INSIDE.runtime}/${basename(found)}` : found;
   const where = {
     folder,
@@ -36,13 +36,13 @@ export async function launch(
   await makeFolder(folder);
   let command = [programs.agent];
   if (isWalled) {
-    await furnish(folder);
+    await prepareFolder(folder);
     const inside = { [`${INSIDE.bin}/svc-agent`]: programs.agent };
     if (runtime !== null && found !== null) inside[runtime] = found;
     if (plugins !== null) inside[INSIDE.plugins] = plugins;
     if (programs.svc) inside[`${INSIDE.bin}/svc`] = programs.svc;
     const agent = [`${INSIDE.bin}/svc-agent`];
-    command = behindWalls(walls.tools, folder, inside, spec.limits.processes, agent);
+    command = behindWalls(walls, folder, inside, spec.limits.processes, agent);
   } else {
     symlinkSync(programs.agent, join(folder.bin, "svc-agent"));
     if (programs.svc) symlinkSync(programs.svc, join(folder.bin, "svc"));
@@ -58,6 +58,7 @@ export async function launch(
     started: first.started,
     port: ports.daemon,
     runtimePort: ports.runtime,
+    walls: wallsUp(walls),
   });
 }
 

@@ -1,31 +1,30 @@
+import type { Wall } from "../../contract/session.ts";
 import type { Provider, ProviderOptions, Sandbox } from "../provider.ts";
-import type { Tools } from "./bubblewrap.ts";
 import { endSandbox } from "./end.ts";
 import { findSandbox } from "./find.ts";
-import { folderOf, listFolders } from "./folder.ts";
+import { folderOf, listFolders, readState, removeTrials } from "./folder.ts";
 import { readLog } from "./log.ts";
 import { choosePorts, type Ports } from "./ports.ts";
 import { startSandbox } from "./start.ts";
-import { findWalls, type Walls } from "./walls.ts";
+import { findWalls, type Walls, type WallsOptions, wallsUp } from "./walls.ts";
 
 /** When the server ends in good order, each sandbox has as long to save its work. */
 const CLOSE_GRACE_MS = 5_000;
 
-export interface LocalOptions extends ProviderOptions {
-  /** Without bubblewrap even where it is installed; for tests, like the next. */
-  plain?: boolean;
+export interface LocalOptions extends ProviderOptions, WallsOptions {
+  /** For tests. */
   choosePorts?: typeof choosePorts;
 }
 
 /**
- * Runs sandboxes as processes of this machine: behind bubblewrap's walls where that works, otherwise as plain processes
- * of the server's user, which is said in each session's log.
+ * Runs sandboxes as processes of this machine, behind bubblewrap's walls. Only where the operator has chosen no isolation
+ * they are plain processes of the server's user, which each session's log says.
  */
 export function createLocalProvider(options: LocalOptions): Provider {
   const choose = options.choosePorts ?? choosePorts;
   const given = new Map<string, Ports>();
   const turns = new Map<string, Promise<unknown>>();
-  let tools: Tools | null = null;
+  let trial: Promise<Walls> | null = null;
 
   /** What is done to one session's sandbox is done one after the other. */
   async function inTurn<T>(sessionId: string, work: () => Promise<T>): Promise<T> {
@@ -38,21 +37,33 @@ export function createLocalProvider(options: LocalOptions): Provider {
     }
   }
 
-  /** What is missing may be installed by the next time. */
-  async function walls(): Promise<Walls> {
-    if (tools) return { tools };
-    const found = await findWalls(options);
-    if ("tools" in found) tools = found.tools;
-    return found;
+  /** One trial at a time, and none after one that worked; what is missing may be installed by the next time. */
+  function walls(): Promise<Walls> {
+    trial ??= removeTrials(options.dataDir)
+      .then(() => findWalls(options))
+      .catch((error: unknown) => {
+        trial = null;
+        throw error;
+      });
+    return trial;
+  }
+
+  /** What isolates the sandboxes that were seen last. */
+  const up = new Map<string, readonly Wall[]>();
+  async function seeWalls(sessionId: string): Promise<void> {
+    const walls = (await readState(folder(sessionId)))?.walls ?? null;
+    if (walls === null) up.delete(sessionId);
+    else up.set(sessionId, walls);
   }
 
   const folder = (sessionId: string) => folderOf(options.dataDir, sessionId);
 
   async function list(): Promise<Sandbox[]> {
     const found = await Promise.all(
-      (await listFolders(options.dataDir)).map((sessionId) =>
-        findSandbox(options, folder(sessionId), sessionId),
-      ),
+      (await listFolders(options.dataDir)).map(async (sessionId) => {
+        await seeWalls(sessionId);
+        return findSandbox(options, folder(sessionId), sessionId);
+      }),
     );
     return found.flatMap((sandbox) => sandbox ?? []);
   }
@@ -60,6 +71,7 @@ export function createLocalProvider(options: LocalOptions): Provider {
     inTurn(sessionId, async () => {
       await endSandbox(options, folder(sessionId), sessionId, graceMs);
       given.delete(sessionId);
+      up.delete(sessionId);
     });
 
   return {
@@ -68,12 +80,16 @@ export function createLocalProvider(options: LocalOptions): Provider {
       return inTurn(spec.sessionId, async () => {
         signal.throwIfAborted();
         const place = { folder: folder(spec.sessionId), walls, given, choose };
-        return startSandbox(options, place, spec, watch, signal);
+        const sandbox = await startSandbox(options, place, spec, watch, signal);
+        await seeWalls(spec.sessionId);
+        return sandbox;
       });
     },
     find: (sessionId) => findSandbox(options, folder(sessionId), sessionId),
     list,
     stop,
+    walls: async () => wallsUp(await walls()),
+    wallsOf: (sessionId) => up.get(sessionId) ?? null,
     logs: (sessionId, maxBytes) => readLog(folder(sessionId), maxBytes),
     async close() {
       const ended = await Promise.allSettled(

@@ -67,13 +67,12 @@ function asSandboxError(error: unknown): unknown {
 }
 
 function warn(walls: Walls, { limits }: SandboxSpec, watch: StartWatch): void {
-  const isBounded = "tools" in walls && walls.tools.prlimit !== null;
-  const held = isBounded ? `It has at most ${limits.processes} processes; memory` : "Processes, memory";
-  if ("missing" in walls) {
+  const held = walls?.prlimit ? `It has at most ${limits.processes} processes; memory` : "Processes, memory";
+  if (walls === null) {
     watch.log(
       "svc",
-      `Warning: ${walls.missing}, so the agent is not isolated: it can do on the server's machine whatever the user ` +
-        "that runs svc can. Install bubblewrap, or use docker.",
+      "Warning: the operator has set SVC_SANDBOX_ISOLATION=none, so the agent is not isolated: it can do on the " +
+        "server's machine whatever the user that runs svc can.",
     );
   } else watch.log("svc", "The sandbox runs behind bubblewrap, on the network of the server's machine.");
   watch.log("svc", `${held}, processors and disk are not limited: the local provider cannot.`);

@@ -1,36 +1,69 @@
-import { randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Wall } from "../../contract/session.ts";
 import { SandboxError } from "../provider.ts";
-import { behindWalls, findTools, furnish, INSIDE, RUNTIME_WRAP, type Tools } from "./bubblewrap.ts";
-import { folderOf, makeFolder, removeFolder } from "./folder.ts";
+import { behindWalls, findTools, INSIDE, prepareFolder, RUNTIME_WRAP, type Tools } from "./bubblewrap.ts";
+import { makeFolder, removeFolder, trialFolder } from "./folder.ts";
+import { type Missing, remedyOf } from "./remedy.ts";
 
-/** What keeps sandboxes apart on this machine: bubblewrap, or nothing, and why. */
-export type Walls = { tools: Tools } | { missing: string };
+/** What isolates the sandboxes of this machine: bubblewrap, or nothing, which the operator has chosen. */
+export type Walls = Tools | null;
+
+/** `SVC_SANDBOX_ISOLATION`. */
+export type Isolation = "required" | "none";
+
+export interface WallsOptions {
+  dataDir: string;
+  isolation: Isolation;
+  /** For tests. */
+  findTools?: typeof findTools;
+}
 
 /** To start three programs, on a machine that is busy. */
 const TRY_MS = 10_000;
 /** Above what two small programs need. */
 const TRY_PROCESSES = 64;
+/** Before each further try: a machine that is short of memory or processes recovers within seconds. */
+const BACKOFF_MS = [250, 1_000, 3_000];
 const REASON_MAX = 200;
 
 /**
- * Tries bubblewrap, as it is used: whether it may make namespaces is up to the kernel and its security modules.
- * @throws SandboxError when it cannot be known now
+ * Finds the walls of local sandboxes. Bubblewrap is tried as it is used, since the kernel and its security modules decide
+ * whether it may create namespaces.
+ * @throws SandboxError with the reason and the command that helps, when isolation is required and cannot be had
  */
-export async function findWalls({
-  dataDir,
-  plain = false,
-}: {
-  dataDir: string;
-  plain?: boolean;
-}): Promise<Walls> {
-  if (plain) return { missing: "bubblewrap is switched off" };
-  if (process.platform !== "linux") return { missing: "bubblewrap works on Linux only" };
-  const tools = findTools();
-  if (!tools) return { missing: "bubblewrap is not installed" };
-  const folder = folderOf(dataDir, randomUUID());
-  await makeFolder(folder);
+export async function findWalls({ dataDir, isolation, ...options }: WallsOptions): Promise<Walls> {
+  if (isolation === "none") return null;
+  if (process.platform !== "linux") throw notIsolated({ kind: "platform" });
+  const tools = (options.findTools ?? findTools)();
+  if ("missing" in tools) throw notIsolated({ kind: "program", program: tools.missing });
+  for (let tries = 0; ; tries++) {
+    const reason = await whyNot(tools, dataDir);
+    if (reason === null) return tools;
+    const backoff = BACKOFF_MS[tries];
+    if (backoff === undefined) throw notIsolated({ kind: "refused", reason });
+    await sleep(backoff);
+  }
+}
+
+/** The walls around a sandbox, as people and programs are shown them. */
+export function wallsUp(walls: Walls): readonly Wall[] {
+  if (walls === null) return [];
+  return ["files", "processes", "user", ...(walls.prlimit === null ? [] : (["process_limit"] as const))];
+}
+
+function notIsolated(missing: Missing): SandboxError {
+  const { reason, remedy } = remedyOf(missing);
+  return new SandboxError(`Local sandboxes cannot be isolated: ${reason}. ${remedy}`, {
+    permanent: missing.kind !== "refused",
+  });
+}
+
+/** Runs a program behind the walls. @returns why it did not work; null when it did */
+async function whyNot(tools: Tools, dataDir: string): Promise<string | null> {
+  const folder = trialFolder(dataDir);
   try {
-    await furnish(folder);
+    await makeFolder(folder);
+    await prepareFolder(folder);
     const inside = ["sh", "-c", 'touch "$0/try" && exec "$@"', INSIDE.workspace, ...RUNTIME_WRAP, "true"];
     const trial = Bun.spawn(behindWalls(tools, folder, {}, TRY_PROCESSES, inside), {
       env: { PATH: "/usr/local/bin:/usr/bin:/bin" },
@@ -40,11 +73,9 @@ export async function findWalls({
     });
     const words = await new Response(trial.stderr).text();
     const code = await trial.exited;
-    if (code === 0) return { tools };
-    // a machine that is busy is no reason to do without
-    if (trial.signalCode) throw new SandboxError("bubblewrap did not start in time on the server's machine.");
-    const reason = words.trim().split("\n").at(-1)?.slice(0, REASON_MAX) || `exit code ${code}`;
-    return { missing: `bubblewrap does not work here (${reason})` };
+    if (code === 0) return null;
+    if (trial.signalCode) return `it did not start within ${TRY_MS / 1000} seconds`;
+    return words.trim().split("\n").at(-1)?.slice(0, REASON_MAX) || `exit code ${code}`;
   } finally {
     await removeFolder(folder);
   }

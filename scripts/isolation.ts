@@ -1,0 +1,69 @@
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { readConfig } from "../src/config.ts";
+import { dockerAnswers } from "../src/sandboxes/docker/engine.ts";
+import { findWalls } from "../src/sandboxes/local/walls.ts";
+import { ask, canAsk } from "./ask.ts";
+
+/** What `npm start` finds out about its machine before it asks. */
+export interface Situation {
+  dataDir: string;
+  isRoot: boolean;
+  /** Whether a question can be asked. */
+  canAsk: boolean;
+  /** Why local sandboxes cannot be isolated; null: they can be, or none are used. */
+  problem: string | null;
+  ask(question: string): Promise<boolean>;
+}
+
+/**
+ * Chooses `SVC_SANDBOX_ISOLATION` for `npm start`, where the operator has not: `none` only where bubblewrap cannot be had,
+ * after a yes on the terminal, which the data folder remembers, and never for root.
+ * @returns what to add to the server's environment
+ */
+export async function chooseIsolation(situation?: Situation): Promise<Record<string, string>> {
+  const { dataDir, problem, ...rest } = situation ?? (await look());
+  if (problem === null || rest.isRoot) return {};
+  const file = join(dataDir, ANSWER_FILE);
+  const answer =
+    readAnswer(file) ?? (rest.canAsk ? ((await rest.ask(questionOf(problem))) ? "none" : "required") : null);
+  if (answer === null) return {};
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  writeFileSync(file, `${answer}\n`, { mode: 0o600 });
+  return { SVC_SANDBOX_ISOLATION: answer };
+}
+
+const ANSWER_FILE = "sandbox-isolation";
+
+const questionOf = (problem: string) =>
+  `${problem}\nWithout isolation an agent can read your files and keys, and do whatever else you can.\nRun sessions without isolation?`;
+
+function readAnswer(file: string): "none" | "required" | null {
+  try {
+    const text = readFileSync(file, "utf8").trim();
+    return text === "none" || text === "required" ? text : null;
+  } catch {
+    return null;
+  }
+}
+
+async function look(): Promise<Situation> {
+  const isRoot = process.getuid?.() === 0;
+  const situation = { dataDir: "", isRoot, canAsk: canAsk(), ask: (text: string) => ask(text, "no") };
+  if (isRoot || process.env["SVC_SANDBOX_ISOLATION"]) return { ...situation, problem: null };
+  try {
+    const { dataDir, sandboxProviders } = readConfig(process.env);
+    const isLocal =
+      sandboxProviders.length > 0 ? sandboxProviders.includes("local") : !(await dockerAnswers());
+    if (!isLocal) return { ...situation, problem: null };
+    const walls = findWalls({ dataDir, isolation: "required" });
+    return { ...situation, dataDir, problem: await walls.then(() => null, wordsOf) };
+  } catch {
+    // the server itself says what is wrong with its configuration
+    return { ...situation, problem: null };
+  }
+}
+
+function wordsOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,26 @@
+import type { Logger } from "pino";
+import type { Provider } from "./provider.ts";
+import type { Sandboxes } from "./sandboxes.ts";
+
+/** Writes into the server's log what isolates the sandboxes that it starts, and which of them cannot be isolated. */
+export async function logWalls(sandboxes: Sandboxes, log: Logger): Promise<void> {
+  // a trial takes processes, and a log that shows nothing has no reader
+  if (!log.isLevelEnabled("warn")) return;
+  await Promise.all(sandboxes.all().map((provider) => logWallsOf(provider, log)));
+}
+
+async function logWallsOf(provider: Provider, log: Logger): Promise<void> {
+  const about = { provider: provider.name };
+  try {
+    const walls = await provider.walls();
+    if (walls.length > 0) log.info({ ...about, walls }, "sandboxes are isolated");
+    else
+      log.warn(
+        { ...about, walls },
+        "SVC_SANDBOX_ISOLATION=none: sandboxes are not isolated, and agents can do whatever the user that runs svc can",
+      );
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    log.warn(about, `sessions cannot start: ${reason}`);
+  }
+}

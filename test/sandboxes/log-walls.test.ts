@@ -1,0 +1,36 @@
+import { expect, test } from "bun:test";
+import pino from "pino";
+import { logWalls } from "../../src/sandboxes/log-walls.ts";
+import { SandboxError } from "../../src/sandboxes/provider.ts";
+import { StandInProvider } from "../helpers/stand-in-provider.ts";
+
+async function logged(walls: StandInProvider["walls"], level = "info") {
+  const lines: Record<string, unknown>[] = [];
+  const log = pino({ level, base: null }, { write: (line: string) => void lines.push(JSON.parse(line)) });
+  const provider = new StandInProvider();
+  provider.walls = walls;
+  await logWalls(provider.sandboxesOf, log);
+  return lines;
+}
+
+test("each start of a server says that its sandboxes are not isolated", async () => {
+  const [line, ...more] = await logged(async () => []);
+  expect(line).toMatchObject({ level: 40, provider: "local", walls: [] });
+  expect(String(line?.["msg"])).toContain("SVC_SANDBOX_ISOLATION=none");
+  expect(more).toEqual([]);
+});
+
+test("each start of a server says why its sandboxes cannot start", async () => {
+  const [line] = await logged(async () => {
+    throw new SandboxError("Local sandboxes cannot be isolated: no. Run there: x");
+  });
+  expect(line).toMatchObject({
+    level: 40,
+    msg: "sessions cannot start: Local sandboxes cannot be isolated: no. Run there: x",
+  });
+});
+
+test("each start of a server says which walls are up", async () => {
+  expect(await logged(async () => ["files"])).toMatchObject([{ level: 30, walls: ["files"] }]);
+  expect(await logged(async () => ["files"], "silent")).toEqual([]);
+});
