@@ -1,4 +1,5 @@
 import { DAEMON_PORT } from "../../contract/daemon.ts";
+import { CLOSED_IPV4 } from "../closed-addresses.ts";
 import { SandboxError } from "../provider.ts";
 import type { Engine } from "./engine.ts";
 import { LABEL, type Labels } from "./names.ts";
@@ -109,31 +110,8 @@ async function untilFenced(engine: Engine, id: string, signal: AbortSignal): Pro
 }
 
 /**
- * What no sandbox may reach (IANA, special-purpose addresses): private networks, and with them the database and the
- * LAN; link-local addresses, and with them the metadata service of a cloud; Azure's, which has a public address.
- */
-const FORBIDDEN = [
-  "0.0.0.0/8",
-  "10.0.0.0/8",
-  "100.64.0.0/10",
-  "127.0.0.0/8",
-  "168.63.129.16/32",
-  "169.254.0.0/16",
-  "172.16.0.0/12",
-  "192.0.0.0/24",
-  "192.0.2.0/24",
-  "192.88.99.0/24",
-  "192.168.0.0/16",
-  "198.18.0.0/15",
-  "198.51.100.0/24",
-  "203.0.113.0/24",
-  "224.0.0.0/3",
-];
-
-/**
  * The rules of a sandbox's network namespace, for nft: out to the internet, to the API and to the name servers, and
  * nowhere else; in from this machine to the daemon, and nothing else. Docker's own rules there are left alone.
- * IPv6 is closed: a private address has too many forms in it (mapped, 6to4, NAT64).
  * @param daemonPort where the daemon listens; null while an image is built: nothing comes in
  */
 export function fenceRules(
@@ -146,7 +124,7 @@ export function fenceRules(
 table inet svc {
   set api { type ipv4_addr . inet_service; }
   set names { type ipv4_addr; ${elements(nameServers)} }
-  set forbidden { type ipv4_addr; flags interval; auto-merge; ${elements([...FORBIDDEN, ...addresses])} }
+  set forbidden { type ipv4_addr; flags interval; auto-merge; ${elements([...CLOSED_IPV4, ...addresses])} }
   chain out {
     type filter hook output priority 0; policy drop;
     oifname "lo" accept

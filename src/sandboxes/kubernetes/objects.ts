@@ -1,5 +1,6 @@
 import type { V1NetworkPolicy, V1ObjectMeta, V1Pod, V1Secret, V1Service } from "@kubernetes/client-node";
 import { DAEMON_PORT } from "../../contract/daemon.ts";
+import { CLOSED_IPV4 } from "../closed-addresses.ts";
 import type { SandboxLimits } from "../provider.ts";
 
 /** Whose an object is: names of labels. */
@@ -19,13 +20,6 @@ const RUNTIME_USER = "1000:1000";
 const CAPABILITIES = ["SETUID", "SETGID", "KILL", "CHOWN", "DAC_OVERRIDE", "FOWNER"];
 /** Of a processor; what is asked for beyond the limit's share is never missing, only late. */
 const CPU_REQUEST = 0.1;
-
-/** Networks that are no part of the internet: nodes, other pods, services, the metadata address (RFC 6890). */
-const PRIVATE_V4 = [
-  ...["0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12"],
-  ...["192.0.0.0/24", "192.168.0.0/16", "198.18.0.0/15", "224.0.0.0/4", "240.0.0.0/4"],
-];
-const PRIVATE_V6 = ["::1/128", "fc00::/7", "fe80::/10", "ff00::/8"];
 
 export interface ObjectsSpec {
   installation: string;
@@ -55,7 +49,7 @@ export function metadataOf(spec: Omit<ObjectsSpec, "image" | "environment" | "li
   };
 }
 
-/** From the API server to the daemon, and out to names, the API server and the internet: nothing else. */
+/** From the API server to the daemon, and out to names, the API server and the internet by IPv4: nothing else. */
 export function policyOf(spec: ObjectsSpec): V1NetworkPolicy {
   const metadata = metadataOf(spec);
   const everywhere = { namespaceSelector: {} };
@@ -69,12 +63,7 @@ export function policyOf(spec: ObjectsSpec): V1NetworkPolicy {
       egress: [
         { to: [everywhere], ports: ["UDP", "TCP"].map((protocol) => ({ protocol, port: 53 })) },
         { to: [apiPods] },
-        {
-          to: [
-            { ipBlock: { cidr: "0.0.0.0/0", except: PRIVATE_V4 } },
-            { ipBlock: { cidr: "::/0", except: PRIVATE_V6 } },
-          ],
-        },
+        { to: [{ ipBlock: { cidr: "0.0.0.0/0", except: [...CLOSED_IPV4] } }] },
       ],
     },
   };
