@@ -1,13 +1,17 @@
+import { ORPHANED_EXIT_CODE } from "../src/contract/daemon.ts";
 import { VERSION } from "../src/contract/version.ts";
 import { serveApp } from "./app/serve.ts";
 import { answerGit } from "./git/git-credential.ts";
+import { watchServer } from "./orphan.ts";
 import { catchSignals } from "./process/signals.ts";
+import { saveOnce } from "./saved/save-once.ts";
 import { serveDaemon } from "./serve.ts";
-import { readSettings, SettingsError } from "./settings.ts";
+import { readSettings, type Settings, SettingsError } from "./settings.ts";
 
 const USAGE = `svc-agent: the daemon of a sandbox.
 
   svc-agent                  run: clone the repository, start the agent runtime, serve
+  svc-agent save             save what is not pushed, of a sandbox whose daemon has ended, and end
   svc-agent git-credential   git's credential helper, for the agent's git
   svc-agent version
 
@@ -20,6 +24,7 @@ const WRONG_USAGE = 2;
 /** `svc-agent`: what its first word says, or the daemon itself. */
 export async function runAgent([verb, ...rest]: readonly string[]): Promise<void> {
   if (verb === undefined || verb === "serve") return serve();
+  if (verb === "save") return save();
   if (verb === "git-credential") process.exitCode = await answerGit(rest[0] ?? "", process.env);
   else if (verb === "version") process.stdout.write(`svc-agent ${VERSION}\n`);
   else {
@@ -33,30 +38,54 @@ function serve(): void {
   // before anything is started that would have to be stopped
   const signals = catchSignals(["SIGTERM", "SIGINT"]);
   try {
-    const self = process.getuid && process.getgid ? { uid: process.getuid(), gid: process.getgid() } : null;
-    const settings = readSettings(process.env, self);
-    // what is inherited by mistake, or read by what is loaded later, does not hold it
-    delete process.env["SVC_TOKEN"];
-    for (const name of Object.keys(settings.secrets.env)) delete process.env[name];
-    process.chdir("/");
+    const settings = takeSettings();
     // whatever happens, whoever is in the sandbox is not left without its daemon
     process.on("uncaughtException", (error) => process.stderr.write(`svc-agent: ${error.stack}\n`));
     process.on("unhandledRejection", (reason) => process.stderr.write(`svc-agent: ${reason}\n`));
     for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
     const daemon = settings.app ? serveApp(settings, settings.app) : serveDaemon(settings);
     let isStopping = false;
-    signals.passTo(() => {
-      if (isStopping) {
-        daemon.kill();
-        process.exit(0);
-      }
+    const stop = (code: number) => {
       isStopping = true;
-      void daemon.stop().finally(() => process.exit(0));
+      unwatch();
+      void daemon.stop().finally(() => process.exit(code));
+    };
+    const unwatch = watchServer(settings, () => {
+      process.stderr.write("svc-agent: the server does not answer: saving the work, and ending\n");
+      stop(ORPHANED_EXIT_CODE);
+    });
+    signals.passTo(() => {
+      if (!isStopping) return stop(0);
+      daemon.kill();
+      process.exit(0);
     });
   } catch (error) {
-    process.stderr.write(`svc-agent: ${explain(error)}\n`);
-    process.exitCode = error instanceof SettingsError ? WRONG_USAGE : 1;
+    fail(error);
   }
+}
+
+async function save(): Promise<void> {
+  try {
+    process.exitCode = (await saveOnce(takeSettings())) ? 0 : 1;
+  } catch (error) {
+    fail(error);
+  }
+}
+
+/** Reads the settings, and takes out of the environment what nothing else is to have. */
+function takeSettings(): Settings {
+  const self = process.getuid && process.getgid ? { uid: process.getuid(), gid: process.getgid() } : null;
+  const settings = readSettings(process.env, self);
+  // what is inherited by mistake, or read by what is loaded later, does not hold it
+  delete process.env["SVC_TOKEN"];
+  for (const name of Object.keys(settings.secrets.env)) delete process.env[name];
+  process.chdir("/");
+  return settings;
+}
+
+function fail(error: unknown): void {
+  process.stderr.write(`svc-agent: ${explain(error)}\n`);
+  process.exitCode = error instanceof SettingsError ? WRONG_USAGE : 1;
 }
 
 function explain(error: unknown): string {

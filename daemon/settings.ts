@@ -38,6 +38,8 @@ export interface Settings {
   /** First prompt, to be sent at boot; null: there is none, or svc gives it as it gives all others. */
   prompt: string | null;
   autoClone: boolean;
+  /** Seconds without an answer of the server after which the daemon saves and ends; null: it does not watch. */
+  orphanS: number | null;
   /** Saved work to be brought back at boot. */
   restore: string | null;
   /** What is deployed in this sandbox; null: it is an agent's. */
@@ -67,6 +69,7 @@ const NOT_INHERITED: ReadonlySet<string> = new Set([
   "SVC_APP",
   "SVC_RESTORE_COMMIT",
   "SVC_SERVICE_HOST",
+  "SVC_ORPHAN_SECONDS",
   "SVC_RUNTIME_HOME",
   "SVC_RUNTIME_PORT",
   "SVC_RUNTIME_BIN",
@@ -110,6 +113,9 @@ export function readSettings(env: Environment, self: User | null): Settings {
     restore: env["SVC_RESTORE_COMMIT"]
       ? matching(env, "SVC_RESTORE_COMMIT", OBJECT_ID, "a commit's id")
       : null,
+    orphanS: env["SVC_ORPHAN_SECONDS"]
+      ? Number(matching(env, "SVC_ORPHAN_SECONDS", SECONDS, "seconds"))
+      : null,
     app: app(env),
     appPort: env["SVC_RUNTIME_PORT"] ? port(env, "SVC_RUNTIME_PORT", 1, RUNTIME_PORT) : null,
     secrets: {
@@ -132,6 +138,7 @@ export function readSettings(env: Environment, self: User | null): Settings {
 /** What `git check-ref-format --branch` takes and nobody reads as an option; in bytes, what a ref's file name can hold. */
 const BRANCH = /^(?!.*(?:\.\.|\/\/|\/\.|@\{|\.lock(?:\/|$)))[A-Za-z0-9_][A-Za-z0-9_./@+=#-]{0,243}(?<![/.])$/;
 const OBJECT_ID = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
+const SECONDS = /^[1-9]\d{0,6}$/;
 const HOST = /^[0-9a-fA-F.:]{2,45}$/;
 
 function matching(env: Environment, name: string, pattern: RegExp, says: string, fallback = ""): string {

@@ -45,6 +45,8 @@ export interface Config {
   sandboxProviders: ProviderName[];
   /** Whether local sandboxes must be isolated, or must not be: as plain processes, never of root. */
   sandboxIsolation: (typeof ISOLATIONS)[number];
+  /** Seconds after which a local sandbox whose server does not answer saves its work and ends. */
+  orphanS: number;
   /** Seconds without use after which a session is stopped. */
   idleTimeoutS: number;
   /** The agent runtime's program for the local provider; null: looked for. */
@@ -135,6 +137,7 @@ export function readConfig(env: Environment, isRoot = process.getuid?.() === 0):
     gitHosts: gitHosts(env),
     sandboxProviders: sandboxProviders(env),
     sandboxIsolation: isolation(env, isRoot),
+    orphanS: integer(env, "SVC_ORPHAN_MINUTES", 15, 1, 7 * 24 * 60) * 60,
     idleTimeoutS: integer(env, "SVC_IDLE_TIMEOUT", 3600, 10, 30 * 86_400),
     runtimeBin: env["SVC_RUNTIME_BIN"] ? folder(env, "SVC_RUNTIME_BIN", "", PROGRAM_MAX_BYTES) : null,
     npmRegistry: baseUrl(env, "SVC_NPM_REGISTRY") ?? "https://registry.npmjs.org",

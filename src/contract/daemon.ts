@@ -3,6 +3,9 @@ export const DAEMON_PORT = 8000;
 /** The agent runtime's port in a sandbox (spec 8), on 127.0.0.1. */
 export const RUNTIME_PORT = 4096;
 
+/** The daemon's exit status when it has ended because its server was away: EX_TEMPFAIL of sysexits(3). */
+export const ORPHANED_EXIT_CODE = 75;
+
 /** What a project's folder of agents, skills and tools may have, as a tar: hundreds of times a large one. */
 export const AGENT_CONFIG_MAX_BYTES = 16 * 1024 * 1024;
 /** The header of the answer that has it, which says the commit that it is of. */

@@ -21,6 +21,12 @@ export interface Provider {
    */
   stop(sessionId: string, graceMs: number): Promise<void>;
   /**
+   * Saves the work of a sandbox that has ended by itself, where its files outlive it; absent where they do not. Nothing to
+   * save is no error.
+   * @throws SandboxError
+   */
+  save?(spec: Pick<SandboxSpec, "sessionId" | "environment" | "limits">): Promise<void>;
+  /**
    * What isolates the sandboxes that it starts; empty: nothing does.
    * @throws SandboxError when the isolation that is required cannot be had now, with the reason and what to do
    */

@@ -1,4 +1,4 @@
-import type { DaemonHealth } from "../contract/daemon.ts";
+import { type DaemonHealth, ORPHANED_EXIT_CODE } from "../contract/daemon.ts";
 import type { Deps } from "../deps.ts";
 import { askHealth, type Daemon } from "../sandboxes/daemon.ts";
 import { SandboxError } from "../sandboxes/provider.ts";
@@ -80,6 +80,8 @@ export function howItEnded(sandbox: { exitCode: number | null; outOfMemory: bool
   if (sandbox.outOfMemory) return "The sandbox was killed since it needed more memory than it may have.";
   const { exitCode } = sandbox;
   if (exitCode === null) return "The sandbox has ended by itself.";
+  if (exitCode === ORPHANED_EXIT_CODE)
+    return "The sandbox has saved its work and ended, because its server was away for longer than SVC_ORPHAN_MINUTES.";
   if (exitCode > 128) return `The sandbox was killed by signal ${exitCode - 128}.`;
   return `The sandbox has ended by itself, with exit code ${exitCode}.`;
 }

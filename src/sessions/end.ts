@@ -1,10 +1,12 @@
 import { and, eq } from "drizzle-orm";
 import { projectSessions } from "../../db/schema/index.ts";
+import { ORPHANED_EXIT_CODE } from "../contract/daemon.ts";
 import type { Deps } from "../deps.ts";
 import { isUp } from "./alive.ts";
 import { endKeys } from "./keys.ts";
 import { openLog } from "./log.ts";
 import { keepSandboxLog } from "./logs.ts";
+import { saveOrphan } from "./save-orphan.ts";
 import { tell } from "./tell.ts";
 import type { SessionRow } from "./wire.ts";
 
@@ -54,7 +56,9 @@ export async function removeSession(deps: Deps, session: SessionRow): Promise<vo
 /** Ends a session's sandbox, if there is one, and keeps the end of what it has said. */
 export async function endSandbox(deps: Deps, session: SessionRow): Promise<void> {
   const provider = deps.sandboxes.get(session.provider);
-  if (!provider || !(await provider.find(session.sessionId))) return;
+  const sandbox = provider && (await provider.find(session.sessionId));
+  if (!sandbox) return;
+  if (sandbox.exitCode === ORPHANED_EXIT_CODE) await saveOrphan(deps, session);
   await keepSandboxLog(deps, session);
   await provider.stop(session.sessionId, GRACE_MS);
 }

@@ -30,6 +30,7 @@ import { conformance } from "./conformance.ts";
 
 const LINUX = ["Linux", process.platform === "linux"] as const;
 const TEST_MS = 120_000;
+const ORPHAN_S = 900;
 const SERVICE_KEY = "svc_sb_of_the_walls";
 /** A user that this machine knows nothing about. */
 const STRANGER = 54_321;
@@ -41,7 +42,7 @@ for (const isolation of ["required", "none"] as const) {
   conformance({
     name: isolates ? "local, behind bubblewrap" : "local, not isolated",
     requires: isolates ? BUBBLEWRAP : LINUX,
-    make: async (options) => createLocalProvider({ ...options, isolation }),
+    make: async (options) => createLocalProvider({ ...options, isolation, orphanS: ORPHAN_S }),
     leftovers,
     isolates,
   });
@@ -73,7 +74,12 @@ describe("local sandboxes", () => {
   });
 
   function make(changes: Partial<LocalOptions> = {}): { provider: Provider; options: LocalOptions } {
-    const options: LocalOptions = { ...optionsOf(api, binaries.folder), isolation: ISOLATION, ...changes };
+    const options: LocalOptions = {
+      ...optionsOf(api, binaries.folder),
+      isolation: ISOLATION,
+      orphanS: ORPHAN_S,
+      ...changes,
+    };
     mkdirSync(join(options.dataDir, "sandboxes"), { recursive: true });
     const provider = createLocalProvider(options);
     made.push({ provider, options });

@@ -43,6 +43,7 @@ function providerWith(script: string | null) {
   const options: LocalOptions = {
     ...optionsOf(api, binaries.folder),
     isolation: "required",
+    orphanS: 900,
     findTools: () => (existsSync(bwrap) ? { bwrap, setpriv: null, prlimit: null } : { missing: "bwrap" }),
   };
   mkdirSync(join(options.dataDir, "sandboxes"));
@@ -111,7 +112,7 @@ onLinux("a trial whose server was killed leaves nothing behind for long", async 
 });
 
 needs(...BUBBLEWRAP)("each sandbox says which walls are up, for the next server too", async () => {
-  const options = optionsOf(api, binaries.folder);
+  const options = { ...optionsOf(api, binaries.folder), orphanS: 900 };
   folders.push(options.dataDir);
   for (const isolation of ["required", "none"] as const) {
     const provider = createLocalProvider({ ...options, isolation });

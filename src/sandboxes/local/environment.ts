@@ -1,13 +1,14 @@
-import type { ProviderOptions, SandboxSpec } from "../provider.ts";
+import type { SandboxSpec } from "../provider.ts";
 import { INSIDE, INSIDE_PATH, RUNTIME_WRAP, SHELL } from "./bubblewrap.ts";
 import type { Folder } from "./folder.ts";
+import type { LaunchOptions } from "./launch.ts";
 import type { Ports } from "./ports.ts";
 import { MARK } from "./processes.ts";
 
 /** Where the sandbox's programs find things: inside walls, or on this machine. */
 export function environmentOf(
-  options: Pick<ProviderOptions, "api" | "apiUrl">,
-  spec: SandboxSpec,
+  options: Pick<LaunchOptions, "api" | "apiUrl" | "orphanS">,
+  spec: Pick<SandboxSpec, "environment">,
   place: { folder: Folder; isWalled: boolean; runtime: string | null; plugins: string | null; mark: string },
   ports: Ports,
 ): Record<string, string> {
@@ -18,6 +19,7 @@ export function environmentOf(
     SVC_SERVICE_HOST: "127.0.0.1",
     SVC_SERVICE_PORT: String(ports.daemon),
     SVC_RUNTIME_PORT: String(ports.runtime),
+    SVC_ORPHAN_SECONDS: String(options.orphanS),
     ...(place.runtime !== null && { SVC_RUNTIME_BIN: place.runtime }),
     ...(place.plugins !== null && { SVC_RUNTIME_PLUGINS: place.plugins }),
     ...(isWalled ? WALLED : plain(folder)),

@@ -1,4 +1,4 @@
-import { accessSync, constants, symlinkSync } from "node:fs";
+import { accessSync, constants, rmSync, symlinkSync } from "node:fs";
 import { basename, join } from "node:path";
 import { type ProviderOptions, SandboxError, type SandboxSpec, type StartWatch } from "../provider.ts";
 import { findPlugins, findRuntime } from "../runtime/find.ts";
@@ -11,15 +11,49 @@ import { processAt } from "./processes.ts";
 import { supervise } from "./supervise.ts";
 import { type Walls, wallsUp } from "./walls.ts";
 
+export interface LaunchOptions extends ProviderOptions {
+  /** Seconds after which a sandbox whose server does not answer saves its work and ends. */
+  orphanS: number;
+}
+
 /** Makes a sandbox's folder and starts its processes. */
 export async function launch(
-  options: ProviderOptions,
-  { folder, walls }: { folder: Folder; walls: Walls },
+  options: LaunchOptions,
+  place: { folder: Folder; walls: Walls },
   spec: SandboxSpec,
   ports: Ports,
   watch: StartWatch,
   signal: AbortSignal,
 ): Promise<void> {
+  const { folder } = place;
+  const { command, environment, directory } = await prepare(options, place, spec, ports, watch);
+  signal.throwIfAborted();
+  const child = supervise(folder, command, environment, directory);
+  const first = await processAt(child.pid);
+  if (!first) throw new SandboxError("The sandbox ended as it started.");
+  await writeState(folder, {
+    installation: options.installation,
+    generation: spec.generation,
+    pid: first.pid,
+    started: first.started,
+    port: ports.daemon,
+    runtimePort: ports.runtime,
+    walls: wallsUp(place.walls),
+  });
+}
+
+/**
+ * Lays out a sandbox's folder.
+ * @returns the daemon's command as it is run on this machine
+ */
+export async function prepare(
+  options: LaunchOptions,
+  { folder, walls }: { folder: Folder; walls: Walls },
+  spec: Pick<SandboxSpec, "sessionId" | "hasRuntime" | "limits" | "environment">,
+  ports: Ports,
+  watch: Pick<StartWatch, "log">,
+  verb: readonly string[] = [],
+): Promise<{ command: string[]; environment: Record<string, string>; directory: string }> {
   const programs = findPrograms(options, watch);
   const found = spec.hasRuntime ? findRuntime(options) : null;
   const plugins = spec.hasRuntime ? findPlugins(options) : null;
@@ -34,38 +68,27 @@ export async function launch(
   };
   const environment = environmentOf(options, spec, where, ports);
   await makeFolder(folder);
-  let command = [programs.agent];
-  if (isWalled) {
-    await prepareFolder(folder);
-    const inside = { [`${INSIDE.bin}/svc-agent`]: programs.agent };
-    if (runtime !== null && found !== null) inside[runtime] = found;
-    if (plugins !== null) inside[INSIDE.plugins] = plugins;
-    if (programs.svc) inside[`${INSIDE.bin}/svc`] = programs.svc;
-    const agent = [`${INSIDE.bin}/svc-agent`];
-    command = behindWalls(walls, folder, inside, spec.limits.processes, agent);
-  } else {
-    symlinkSync(programs.agent, join(folder.bin, "svc-agent"));
-    if (programs.svc) symlinkSync(programs.svc, join(folder.bin, "svc"));
+  if (walls === null) {
+    for (const [name, program] of Object.entries({ "svc-agent": programs.agent, svc: programs.svc })) {
+      rmSync(join(folder.bin, name), { force: true });
+      if (program !== null) symlinkSync(program, join(folder.bin, name));
+    }
+    return { command: [programs.agent, ...verb], environment, directory: folder.workspace };
   }
-  signal.throwIfAborted();
-  const child = supervise(folder, command, environment, isWalled ? "/" : folder.workspace);
-  const first = await processAt(child.pid);
-  if (!first) throw new SandboxError("The sandbox ended as it started.");
-  await writeState(folder, {
-    installation: options.installation,
-    generation: spec.generation,
-    pid: first.pid,
-    started: first.started,
-    port: ports.daemon,
-    runtimePort: ports.runtime,
-    walls: wallsUp(walls),
-  });
+  await prepareFolder(folder);
+  const inside = { [`${INSIDE.bin}/svc-agent`]: programs.agent };
+  if (runtime !== null && found !== null) inside[runtime] = found;
+  if (plugins !== null) inside[INSIDE.plugins] = plugins;
+  if (programs.svc) inside[`${INSIDE.bin}/svc`] = programs.svc;
+  const agent = [`${INSIDE.bin}/svc-agent`, ...verb];
+  const command = behindWalls(walls, folder, inside, spec.limits.processes, agent);
+  return { command, environment, directory: "/" };
 }
 
 /** Programs of svc that are found in a sandbox. */
 function findPrograms(
   { binaries }: ProviderOptions,
-  watch: StartWatch,
+  watch: Pick<StartWatch, "log">,
 ): { agent: string; svc: string | null } {
   const [agent, svc] = [join(binaries, "svc-agent"), join(binaries, "svc")];
   if (!isThere(agent)) {

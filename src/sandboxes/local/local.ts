@@ -1,17 +1,19 @@
 import type { Wall } from "../../contract/session.ts";
-import type { Provider, ProviderOptions, Sandbox } from "../provider.ts";
+import type { Provider, Sandbox } from "../provider.ts";
 import { endSandbox } from "./end.ts";
 import { findSandbox } from "./find.ts";
 import { folderOf, listFolders, readState, removeTrials } from "./folder.ts";
+import type { LaunchOptions } from "./launch.ts";
 import { readLog } from "./log.ts";
 import { choosePorts, type Ports } from "./ports.ts";
+import { saveSandbox } from "./save.ts";
 import { startSandbox } from "./start.ts";
 import { findWalls, type Walls, type WallsOptions, wallsUp } from "./walls.ts";
 
 /** When the server ends in good order, each sandbox has as long to save its work. */
 const CLOSE_GRACE_MS = 5_000;
 
-export interface LocalOptions extends ProviderOptions, WallsOptions {
+export interface LocalOptions extends LaunchOptions, WallsOptions {
   /** For tests. */
   choosePorts?: typeof choosePorts;
 }
@@ -87,6 +89,7 @@ export function createLocalProvider(options: LocalOptions): Provider {
     },
     find: (sessionId) => findSandbox(options, folder(sessionId), sessionId),
     list,
+    save: (spec) => inTurn(spec.sessionId, () => saveSandbox(options, folder(spec.sessionId), spec)),
     stop,
     walls: async () => wallsUp(await walls()),
     wallsOf: (sessionId) => up.get(sessionId) ?? null,

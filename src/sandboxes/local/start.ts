@@ -7,7 +7,7 @@ import {
 } from "../provider.ts";
 import { endSandbox } from "./end.ts";
 import { type Folder, folderOf, listFolders, readState } from "./folder.ts";
-import { launch } from "./launch.ts";
+import { type LaunchOptions, launch } from "./launch.ts";
 import { untilListening } from "./listening.ts";
 import type { choosePorts, Ports } from "./ports.ts";
 import type { Walls } from "./walls.ts";
@@ -29,7 +29,7 @@ const PORT_TRIES = 5;
  * @throws SandboxError
  */
 export async function startSandbox(
-  options: ProviderOptions,
+  options: LaunchOptions,
   place: Place,
   spec: SandboxSpec,
   watch: StartWatch,
