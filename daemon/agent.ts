@@ -2,6 +2,7 @@ import { ORPHANED_EXIT_CODE } from "../src/contract/daemon.ts";
 import { VERSION } from "../src/contract/version.ts";
 import { serveApp } from "./app/serve.ts";
 import { answerGit } from "./git/git-credential.ts";
+import { openRelays } from "./listen.ts";
 import { watchServer } from "./orphan.ts";
 import { catchSignals } from "./process/signals.ts";
 import { saveOnce } from "./saved/save-once.ts";
@@ -34,11 +35,12 @@ export async function runAgent([verb, ...rest]: readonly string[]): Promise<void
 }
 
 /** Runs until it is asked to end; asked again, it ends at once. */
-function serve(): void {
+async function serve(): Promise<void> {
   // before anything is started that would have to be stopped
   const signals = catchSignals(["SIGTERM", "SIGINT"]);
   try {
     const settings = takeSettings();
+    await openRelays(settings);
     // whatever happens, whoever is in the sandbox is not left without its daemon
     process.on("uncaughtException", (error) => process.stderr.write(`svc-agent: ${error.stack}\n`));
     process.on("unhandledRejection", (reason) => process.stderr.write(`svc-agent: ${reason}\n`));
@@ -66,7 +68,10 @@ function serve(): void {
 
 async function save(): Promise<void> {
   try {
-    process.exitCode = (await saveOnce(takeSettings())) ? 0 : 1;
+    const settings = takeSettings();
+    const close = await openRelays(settings);
+    process.exitCode = (await saveOnce(settings)) ? 0 : 1;
+    close();
   } catch (error) {
     fail(error);
   }

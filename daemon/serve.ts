@@ -1,14 +1,14 @@
 import { mkdir } from "node:fs/promises";
 import type { DaemonEnv, DaemonPrompt, DaemonPromptBody } from "../src/contract/daemon.ts";
 import { SvcError } from "../src/contract/errors.ts";
-import { listen } from "../src/splice/listen.ts";
 import { createIdentify } from "./caller.ts";
 import { createControl, type Verbs } from "./control.ts";
-import { createDecide, explain } from "./decide.ts";
+import { createDecide } from "./decide.ts";
 import { type AgentConfig, AgentConfigError, fetchAgentConfig, NO_AGENT_CONFIG } from "./git/agent-config.ts";
 import { cloneUntilThere } from "./git/clone.ts";
 import { pullBranch } from "./git/refresh.ts";
 import { createHealth, type Facts } from "./health.ts";
+import { listenAsDaemon } from "./listen.ts";
 import { createLog } from "./log.ts";
 import { createChildren } from "./process/children.ts";
 import { guardProcess } from "./process/guard.ts";
@@ -114,7 +114,7 @@ export function serveDaemon(
       }
     },
   };
-  const listener = listen({ hostname: settings.host, port: settings.port }, createDecide(gate), explain);
+  const listener = listenAsDaemon(settings, createDecide(gate));
   log.say(`listens on ${settings.host}:${listener.port}`);
   void boot();
 

@@ -18,6 +18,10 @@ export interface Settings {
   token: string;
   host: string;
   port: number;
+  /** A unix socket on which the daemon listens, too; null: on none. */
+  socket: string | null;
+  /** Ports of the loopback that lead out of the sandbox, to unix sockets. */
+  relays: readonly { port: number; path: string }[];
   runtimePort: number;
   /** Where the repository is cloned to. */
   workspace: string;
@@ -69,6 +73,8 @@ const NOT_INHERITED: ReadonlySet<string> = new Set([
   "SVC_APP",
   "SVC_RESTORE_COMMIT",
   "SVC_SERVICE_HOST",
+  "SVC_SERVICE_SOCKET",
+  "SVC_RELAYS",
   "SVC_ORPHAN_SECONDS",
   "SVC_RUNTIME_HOME",
   "SVC_RUNTIME_PORT",
@@ -98,6 +104,8 @@ export function readSettings(env: Environment, self: User | null): Settings {
     token: secret(env, "SVC_TOKEN"),
     host: matching(env, "SVC_SERVICE_HOST", HOST, "an IP address", "0.0.0.0"),
     port: port(env, "SVC_SERVICE_PORT", 0, DAEMON_PORT),
+    socket: env["SVC_SERVICE_SOCKET"] ? folder(env, "SVC_SERVICE_SOCKET", "") : null,
+    relays: relays(env),
     runtimePort: port(env, "SVC_RUNTIME_PORT", 1, RUNTIME_PORT),
     workspace: folder(env, "SVC_WORKSPACE", "/workspace"),
     home: folder(env, "SVC_RUNTIME_HOME", "/opt/svc/home"),
@@ -210,6 +218,16 @@ function wrap(env: Environment): string[] {
   if (!Array.isArray(words) || !words.every((word) => typeof word === "string" && !word.includes("\0")))
     throw new SettingsError("SVC_RUNTIME_WRAP must be a JSON list of strings: a command and its arguments.");
   return words;
+}
+
+function relays(env: Environment): Settings["relays"] {
+  const found = parseJson(env["SVC_RELAYS"] || "{}");
+  const entries = Object.entries(typeof found === "object" && found !== null ? found : { "": null });
+  return entries.map(([port, path]) => {
+    if (!/^[1-9]\d{0,4}$/.test(port) || Number(port) > 65535 || typeof path !== "string" || !isAbsolute(path))
+      throw new SettingsError("SVC_RELAYS must be a JSON object of ports, and paths of unix sockets.");
+    return { port: Number(port), path };
+  });
 }
 
 function app(env: Environment): DaemonApp | null {

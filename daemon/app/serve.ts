@@ -1,9 +1,8 @@
 import type { DaemonApp, DaemonHealth } from "../../src/contract/daemon.ts";
-import { listen } from "../../src/splice/listen.ts";
 import { createIdentify } from "../caller.ts";
-import { explain } from "../decide.ts";
 import { cloneUntilThere } from "../git/clone.ts";
 import { readCommit } from "../health.ts";
+import { listenAsDaemon } from "../listen.ts";
 import { createLog } from "../log.ts";
 import { createChildren } from "../process/children.ts";
 import { guardProcess } from "../process/guard.ts";
@@ -48,7 +47,7 @@ export function serveApp(settings: Settings, app: DaemonApp, limits: Partial<App
       usedAt = Date.now();
     },
   };
-  const listener = listen({ hostname: settings.host, port: settings.port }, createAppDecide(gate), explain);
+  const listener = listenAsDaemon(settings, createAppDecide(gate));
   log.say(`listens on ${settings.host}:${listener.port}`);
   void deploy().catch((thrown: unknown) => {
     const kind = thrown instanceof AppError ? thrown.kind : "app";

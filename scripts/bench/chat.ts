@@ -1,10 +1,13 @@
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { startModel } from "../../test/helpers/model.ts";
-import { allProcesses } from "../../test/helpers/processes.ts";
 import { MODEL, RUNTIME, runtimeEnvironment } from "../../test/helpers/runtime.ts";
+import { until } from "../../test/helpers/until.ts";
 import { DIST } from "../binaries.ts";
+import { inNetworkOf, runtimeOf } from "./in-sandbox.ts";
 import { median } from "./measure.ts";
 import { makeNoiseRepository } from "./noise.ts";
+import { start } from "./programs.ts";
 import { cleanEnvironment, type Server, startServer } from "./server.ts";
 import { endSession, startSession } from "./session.ts";
 import type { Workbench } from "./workbench.ts";
@@ -31,7 +34,7 @@ export async function chat(bench: Workbench): Promise<void> {
   const project = await server.project(repository);
   const place = `${project.path}/sessions`;
   const session = await startSession(server, place, { model: MODEL });
-  const events = await listenAtPort(session);
+  const events = await listenAtPort(bench, session);
   const first: number[] = [];
   const all: number[] = [];
   // the first fills caches
@@ -104,17 +107,23 @@ function note(times: Map<string, number>, words: readonly string[], text: string
 }
 
 /** The runtime's events at its own port, let in by the password that the daemon gave it. */
-async function listenAtPort(session: string): Promise<{ told: Map<string, number>; stop(): void }> {
-  const runtime = allProcesses().find(
-    ({ command, environment }) =>
-      /^\S*opencode\S* serve /.test(command) && environment.some((each) => each.includes(session)),
-  );
-  const port = /--port (\d+)/.exec(runtime?.command ?? "")?.[1];
+async function listenAtPort(
+  bench: Workbench,
+  session: string,
+): Promise<{ told: Map<string, number>; stop(): void }> {
+  const runtime = runtimeOf(session);
+  const port = /--port (\d+)/.exec(runtime.command)?.[1];
   const name = "OPENCODE_SERVER_PASSWORD=";
-  const password = runtime?.environment.find((each) => each.startsWith(name))?.slice(name.length);
+  const password = runtime.environment.find((each) => each.startsWith(name))?.slice(name.length);
   if (!port || !password) throw new Error("the agent runtime is not found");
+  const folder = bench.folder("passage");
+  const unix = join(folder, "s");
+  const passage = [process.execPath, join(import.meta.dir, "passage.ts"), unix, port];
+  start(bench, folder, [...inNetworkOf(session), ...passage]);
+  await until("the way to the runtime is open", () => existsSync(unix));
   const stop = new AbortController();
-  const answer = await fetch(`http://127.0.0.1:${port}/event`, {
+  const answer = await fetch("http://localhost/event", {
+    unix,
     headers: { Authorization: `Basic ${Buffer.from(`opencode:${password}`).toString("base64")}` },
     signal: stop.signal,
   });

@@ -9,6 +9,8 @@ interface Nginx {
   /** Directives beside those of its server, and in it. */
   http?: readonly string[];
   server: readonly string[];
+  /** Stands before its command; it is not waited for then, since it may listen in another network. */
+  within?: readonly string[];
 }
 
 /** Folders for what nginx gathers, which would be the system's. */
@@ -22,7 +24,7 @@ const TEMPORARY = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"];
 export async function startNginx(
   bench: Workbench,
   program: string,
-  { port, workers, http = [], server }: Nginx,
+  { port, workers, http = [], server, within = [] }: Nginx,
 ): Promise<string> {
   const folder = bench.folder("nginx");
   const lines = [
@@ -43,8 +45,8 @@ export async function startNginx(
   ];
   const file = join(folder, "nginx.conf");
   writeFileSync(file, lines.join("\n"));
-  start(bench, folder, [program, "-p", folder, "-e", "stderr", "-c", file]);
+  start(bench, folder, [...within, program, "-p", folder, "-e", "stderr", "-c", file]);
   const url = `http://127.0.0.1:${port}`;
-  await untilListening(url);
+  if (within.length === 0) await untilListening(url);
   return url;
 }

@@ -1,8 +1,10 @@
 import { closeSync, openSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import { signUserContext } from "../../src/contract/user-context.ts";
+import { until } from "../../test/helpers/until.ts";
 import { DIST } from "../binaries.ts";
 import { freePort } from "../free-port.ts";
+import { inNetworkOf } from "./in-sandbox.ts";
 import { startNginx } from "./nginx.ts";
 import { makeNoiseRepository } from "./noise.ts";
 import { start, untilListening } from "./programs.ts";
@@ -45,23 +47,31 @@ export async function openEnds(bench: Workbench, nginx: string): Promise<Ends> {
   const largeBytes = bench.amount(LARGE_BYTES, LARGE_BYTES_LEAST);
   truncateSync(large, largeBytes);
   const [origin, streams] = [freePort(), freePort()];
-  start(bench, folder, [process.execPath, join(import.meta.dir, "proxy-origin.ts"), String(streams)]);
   const [one, two] = [freePort(), freePort()];
-  await startOne(
-    bench,
-    nginx,
-    origin,
-    [
+  const startOrigin = async (within: string[] = []) => {
+    const program = join(import.meta.dir, "proxy-origin.ts");
+    start(bench, folder, [...within, process.execPath, program, String(streams)]);
+    const places = [
       `location / { default_type text/plain; return 200 ok; }`,
       `location = /large { alias ${large}; }`,
       ...["/sink", "/sse", "/ws"].map((path) => `location = ${path} { ${passTo(streams)} }`),
-    ],
-    streams,
-  );
+    ];
+    await startOne(bench, nginx, origin, places, streams, within);
+  };
+  await startOrigin();
   await untilListening(`http://127.0.0.1:${origin}/sink`);
   await startOne(bench, nginx, one, [`location / { ${passTo(origin)} }`], origin);
   await startOne(bench, nginx, two, [`location / { ${passTo(one)} }`], one);
   const { server, session, sessions } = await startApi(bench);
+  // a sandbox has a network of its own, and so an origin of its own
+  await startOrigin(inNetworkOf(session));
+  const inside = `/v1/p/${session}/${origin}`;
+  const answers = () =>
+    server.read(`${inside}/sink`).then(
+      () => true,
+      () => false,
+    );
+  await until("the origin in the sandbox answers", answers);
   const daemon = await startDaemon(bench);
   const at = (port: number): End => ({ url: `http://127.0.0.1:${port}`, header: () => "X-Nothing: 1" });
   return {
@@ -69,7 +79,7 @@ export async function openEnds(bench: Workbench, nginx: string): Promise<Ends> {
     nginxTwice: at(two),
     daemon: { url: `${daemon.url}/proxy/${origin}`, header: daemon.header },
     api: {
-      url: `${server.url}/v1/p/${session}/${origin}`,
+      url: server.url + inside,
       header: () => `Authorization: Bearer ${server.token}`,
     },
     server,
@@ -102,15 +112,16 @@ async function startOne(
   port: number,
   server: string[],
   behind: number,
+  within: string[] = [],
 ): Promise<void> {
   const http = [
     'map $http_upgrade $upgrade_or_keep { default upgrade; "" ""; }',
     `upstream behind${behind} { server 127.0.0.1:${behind}; keepalive 256; keepalive_requests 1000000000; }`,
   ];
-  await startNginx(bench, nginx, { port, workers: 1, http, server });
+  await startNginx(bench, nginx, { port, workers: 1, http, server, within });
 }
 
-/** A session in a local sandbox, which shares the machine's network. */
+/** A session in a local sandbox. */
 async function startApi(bench: Workbench): Promise<{ server: Server; session: string; sessions: string }> {
   const runtime = await buildStandIn(bench);
   const server = await startServer(bench, {

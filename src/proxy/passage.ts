@@ -78,7 +78,9 @@ export function toDaemon(
         ] as const)),
   ] as const;
   const value = (field: Field) => forSandbox(field, seen);
-  return { to: daemon, head: rewriteRequestHead(head, { target, value, add }) };
+  const { hostname, port, unix } = daemon.address;
+  const to = unix === undefined ? { hostname, port } : { unix };
+  return { to, head: rewriteRequestHead(head, { target, value, add }) };
 }
 
 /** What is svc's business, and what only a proxy may say. */

@@ -32,8 +32,10 @@ async function usual(): Promise<ProviderName> {
 /** Each brings a client of its own, which only a server that uses it loads. */
 const OPEN: Record<ProviderName, (options: ProviderOptions, config: Config) => Promise<Provider>> = {
   docker: async (options) => (await import("./docker/docker.ts")).createDockerProvider(options),
-  local: async (options, { sandboxIsolation: isolation, orphanS }) =>
-    (await import("./local/local.ts")).createLocalProvider({ ...options, isolation, orphanS }),
+  async local(options, { sandboxIsolation: isolation, orphanS, modelGateway }) {
+    const { createLocalProvider } = await import("./local/local.ts");
+    return createLocalProvider({ ...options, isolation, orphanS, modelUrl: modelGateway?.url ?? null });
+  },
   async kubernetes(options, config) {
     const { createKubernetesProvider } = await import("./kubernetes/kubernetes.ts");
     const { kubernetesImage: image, kubernetesNamespace: namespace } = config;

@@ -1,4 +1,5 @@
 import {
+  DAEMON_PORT,
   DAEMON_PROMPT_STATES,
   type DaemonEnv,
   type DaemonHealth,
@@ -7,11 +8,11 @@ import {
 } from "../contract/daemon.ts";
 import { field } from "../contract/json.ts";
 import { signUserContext, USER_CONTEXT_LIFE_S } from "../contract/user-context.ts";
+import type { SandboxAddress } from "./provider.ts";
 
 /** A sandbox's daemon, as the platform talks to it. */
 export interface Daemon {
-  hostname: string;
-  port: number;
+  address: SandboxAddress;
   serviceKey: string;
   sessionId: string;
 }
@@ -30,7 +31,7 @@ const ANSWER_MAX_BYTES = 64 * 1024;
 /** What the daemon says of itself; null when it does not answer as one. */
 export async function askHealth(daemon: Daemon): Promise<DaemonHealth | null> {
   try {
-    const response = await fetch(urlOf(daemon, "/svc/health"), {
+    const response = await request(daemon, "/svc/health", {
       signal: AbortSignal.timeout(HEALTH_MS),
       redirect: "manual",
     });
@@ -43,7 +44,7 @@ export async function askHealth(daemon: Daemon): Promise<DaemonHealth | null> {
 
 /** What a deployment's build has left, as a tar. @throws when the daemon does not hand it out */
 export async function readOutput(daemon: Daemon, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>> {
-  const response = await fetch(urlOf(daemon, "/svc/output"), {
+  const response = await request(daemon, "/svc/output", {
     headers: { "X-Svc-User-Context": contextOf(daemon) },
     signal,
     redirect: "manual",
@@ -100,7 +101,7 @@ async function post(
   signal: AbortSignal,
 ): Promise<{ status: number; isAbsent: boolean; answer: unknown }> {
   try {
-    const response = await fetch(urlOf(daemon, path), {
+    const response = await request(daemon, path, {
       method: "POST",
       headers: { "Content-Type": "application/json", "X-Svc-User-Context": contextOf(daemon) },
       body: JSON.stringify(body),
@@ -111,13 +112,18 @@ async function post(
     });
     return { status: response.status, isAbsent: false, answer: JSON.parse(await readText(response)) };
   } catch (error) {
-    const isAbsent = field(error, "code") === "ECONNREFUSED";
+    const isAbsent = NOT_CONNECTED.has(String(field(error, "code")));
     return { status: 0, isAbsent, answer: null };
   }
 }
 
-function urlOf({ hostname, port }: Daemon, path: string): string {
-  return `http://${hostname.includes(":") ? `[${hostname}]` : hostname}:${port}${path}`;
+/** Nothing listens there, the socket is gone, or no more connections can wait on it (unix(7)). */
+const NOT_CONNECTED: ReadonlySet<string> = new Set(["ECONNREFUSED", "ENOENT", "EAGAIN"]);
+
+function request({ address }: Daemon, path: string, init: BunFetchRequestInit): Promise<Response> {
+  const { hostname, port, unix } = address;
+  if (unix !== undefined) return fetch(`http://localhost:${DAEMON_PORT}${path}`, { ...init, unix });
+  return fetch(`http://${hostname.includes(":") ? `[${hostname}]` : hostname}:${port}${path}`, init);
 }
 
 function contextOf({ serviceKey, sessionId }: Daemon): string {

@@ -83,12 +83,17 @@ export interface StartWatch {
   log(source: "svc" | "build", line: string): void;
 }
 
+/** A port, or the path of a unix socket on the server's machine. */
+export type SandboxAddress =
+  | { hostname: string; port: number; unix?: undefined }
+  | { unix: string; hostname?: undefined; port?: undefined };
+
 export interface Sandbox {
   sessionId: string;
   /** Null when what was found does not say it: a leftover. */
   generation: number | null;
   /** Where the daemon listens, as this server reaches it; null of one that has ended. */
-  address: { hostname: string; port: number } | null;
+  address: SandboxAddress | null;
   state: "running" | "ended";
   /** Of the sandbox's first process, once it has ended and if it is known; 128 + n for a signal n. */
   exitCode: number | null;

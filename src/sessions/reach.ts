@@ -3,8 +3,10 @@ import type { Db } from "../../db/client.ts";
 import { prepared } from "../../db/prepared.ts";
 import { projectSessions, projects, sessionSandboxes } from "../../db/schema/index.ts";
 import type { ProjectRow } from "../auth/caller.ts";
+import { DAEMON_PORT } from "../contract/daemon.ts";
 import type { Deps } from "../deps.ts";
 import type { Daemon } from "../sandboxes/daemon.ts";
+import type { SandboxAddress } from "../sandboxes/provider.ts";
 import type { SessionRow } from "./wire.ts";
 
 /** A session with what it takes to talk to its sandbox. */
@@ -30,8 +32,18 @@ export async function reachSession(
   const { session, project, sandbox } = row;
   if (!sandbox?.host || sandbox.port === null) return { session, project, daemon: null };
   const serviceKey = deps.keys.open(session.projectId, keyPurpose(sessionId), sandbox.serviceKey);
-  const { host: hostname, port } = sandbox;
-  return { session, project, daemon: { hostname, port, serviceKey, sessionId } };
+  const address = addressOf(sandbox.host, sandbox.port);
+  return { session, project, daemon: { address, serviceKey, sessionId } };
+}
+
+/** @returns an address as the row of a sandbox has it */
+export function placeOf({ unix, hostname, port }: SandboxAddress): { host: string; port: number } {
+  return unix === undefined ? { host: hostname, port } : { host: unix, port: DAEMON_PORT };
+}
+
+/** No name of a host and no address begins with a slash, as the path of a socket does. */
+function addressOf(host: string, port: number): SandboxAddress {
+  return host.startsWith("/") ? { unix: host } : { hostname: host, port };
 }
 
 const sessionAndSandbox = prepared((db: Db) =>

@@ -16,6 +16,7 @@ import { environmentOf } from "./environment.ts";
 import { makeKeys } from "./keys.ts";
 import { openLog, type SessionLog } from "./log.ts";
 import { keepBuildLog } from "./logs.ts";
+import { placeOf } from "./reach.ts";
 import { commitToRestore } from "./saved.ts";
 import { audienceOf } from "./secrets-audience.ts";
 import { takeSite } from "./take-site.ts";
@@ -130,7 +131,7 @@ async function place(deps: Deps, { sessionId, generation }: SessionRow, { addres
   if (!address) throw new SandboxError("The sandbox ended as soon as it was started.");
   await deps.db
     .update(sessionSandboxes)
-    .set({ host: address.hostname, port: address.port, updatedAt: deps.clock() })
+    .set({ ...placeOf(address), updatedAt: deps.clock() })
     .where(and(eq(sessionSandboxes.sessionId, sessionId), eq(sessionSandboxes.generation, generation)));
 }
 
@@ -158,7 +159,7 @@ function daemonOf(
   address: NonNullable<Sandbox["address"]>,
   serviceKey: string,
 ): Daemon {
-  return { ...address, serviceKey, sessionId };
+  return { address, serviceKey, sessionId };
 }
 
 /** The sandbox answers: the session runs. */

@@ -8,8 +8,10 @@ import {
   type Explain,
 } from "./connection.ts";
 import { release } from "./release.ts";
+import type { Address } from "./upstream.ts";
 
 export interface Listener {
+  /** 0 of a unix socket. */
   port: number;
   /** Connections that are open. */
   readonly connections: number;
@@ -24,14 +26,13 @@ const LOOK_MS = 20;
  * Nothing is buffered: who reads slowly is waited for.
  */
 export function listen(
-  place: { hostname: string; port: number },
+  place: Address,
   decide: Decide,
   explain: Explain,
   limits: ConnectionLimits = CONNECTION_LIMITS,
 ): Listener {
   const open = new Map<Socket<unknown>, Connection>();
-  const server = Bun.listen({
-    ...place,
+  const common: Omit<Bun.TCPSocketListenOptions<unknown>, "hostname" | "port"> = {
     allowHalfOpen: true,
     socket: {
       open(socket) {
@@ -52,14 +53,15 @@ export function listen(
         socket.terminate();
       },
     },
-  });
+  };
+  const server = "unix" in place ? Bun.listen({ ...common, ...place }) : Bun.listen({ ...common, ...place });
   const timer = setInterval(() => {
     const now = Date.now();
     for (const connection of open.values()) connection.sweep(now);
   }, limits.sweepMs);
 
   return {
-    port: server.port,
+    port: "port" in server ? server.port : 0,
     get connections() {
       return open.size;
     },

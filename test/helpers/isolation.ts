@@ -18,6 +18,15 @@ export function testConfig(env: Readonly<Record<string, string | undefined>>): C
 function works(): boolean {
   if (Bun.which("bwrap") === null) return false;
   return (
-    Bun.spawnSync(["bwrap", "--dev-bind", "/", "/", "--unshare-user", "--unshare-pid", "true"]).exitCode === 0
+    Bun.spawnSync([
+      "bwrap",
+      "--dev-bind",
+      "/",
+      "/",
+      "--unshare-user",
+      "--unshare-pid",
+      "--unshare-net",
+      "true",
+    ]).exitCode === 0
   );
 }

@@ -6,6 +6,8 @@
 import { constants } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { text } from "node:stream/consumers";
+import { openRelay } from "../../src/splice/relay.ts";
+import { rawRequest, sendRaw } from "./raw-http.ts";
 import type { SandboxCommand } from "./sandbox-bench.ts";
 
 const programs: Record<string, () => void> = { "svc-agent": agent, "svc-entrypoint": entrypoint };
@@ -21,11 +23,11 @@ function agent(): void {
     await visit(`${process.env["SVC_API_URL"]}/asked-to-end/${process.env["SVC_SESSION_ID"]}`);
     process.exit(0);
   });
-  Bun.serve({
-    hostname: host,
-    port,
-    idleTimeout: 60,
-    async fetch(request) {
+  const socket = process.env["SVC_SERVICE_SOCKET"];
+  for (const [from, path] of Object.entries(JSON.parse(process.env["SVC_RELAYS"] ?? "{}")))
+    openRelay({ host: "127.0.0.1", port: Number(from) }, () => ({ path: String(path) }), 512);
+  const common = {
+    async fetch(request: Request) {
       const { pathname } = new URL(request.url);
       if (pathname === "/svc/health")
         return Response.json({ daemon: "ok", branch: process.env["SVC_BRANCH_NAME"] });
@@ -38,7 +40,9 @@ function agent(): void {
         return Response.json({ error: String(error) }, { status: 500 });
       }
     },
-  });
+  };
+  Bun.serve({ hostname: host, port, idleTimeout: 60, ...common });
+  if (socket !== undefined) Bun.serve({ unix: socket, ...common });
   console.log(`listening on ${host}:${port}`);
 }
 
@@ -47,7 +51,10 @@ async function carryOut(command: SandboxCommand): Promise<unknown> {
     case "environment":
       return process.env;
     case "visit":
-      return visit(command.url);
+      return visit(command.url, command.proxy);
+    case "listen":
+      Bun.serve({ hostname: "127.0.0.1", port: command.port, fetch: () => new Response(command.answer) });
+      return null;
     case "connect":
       return connect(command.host, command.port);
     case "run":
@@ -86,9 +93,10 @@ function eatMemory(): never {
   for (const eaten: Uint8Array[] = []; ; ) eaten.push(new Uint8Array(16 * 1024 ** 2).fill(1));
 }
 
-async function visit(url: string): Promise<string> {
+async function visit(url: string, proxy?: string): Promise<string> {
   try {
-    const answer = await fetch(url, { signal: AbortSignal.timeout(3_000) });
+    if (proxy !== undefined) return (await sendRaw(proxy, rawRequest(url, ["Host: x"]))).text;
+    const answer = await fetch(url, { signal: AbortSignal.timeout(3_000), keepalive: false });
     return `${answer.status} ${await answer.text()}`;
   } catch (error) {
     return String(error);

@@ -15,7 +15,8 @@ import { until } from "./until.ts";
 /** What the stand-in for svc-agent does when it is asked. */
 export type SandboxCommand =
   | { do: "environment" }
-  | { do: "visit"; url: string }
+  | { do: "visit"; url: string; proxy?: string }
+  | { do: "listen"; port: number; answer: string }
   | { do: "connect"; host: string; port: number }
   | { do: "run"; command: string[] }
   | { do: "spawn"; command: string[] }
@@ -150,24 +151,30 @@ export async function startSandbox(provider: Provider, spec: SandboxSpec): Promi
 /** The status that the daemon's health is answered with; null when nobody answers. */
 export async function health(sandbox: Sandbox): Promise<number | null> {
   const signal = AbortSignal.timeout(2_000);
-  const answer = await fetch(`${urlOf(sandbox)}/svc/health`, { signal, keepalive: false }).catch(() => null);
+  const answer = await fetchFrom(sandbox, "/svc/health", { signal }).catch(() => null);
   return answer?.status ?? null;
 }
 
 /** Has the stand-in inside do something. */
 // biome-ignore lint/suspicious/noExplicitAny: what a command answers is looked into by the assertions of the tests
 export async function ask(sandbox: Sandbox, command: SandboxCommand): Promise<any> {
-  const answer = await fetch(`${urlOf(sandbox)}/do`, {
+  const answer = await fetchFrom(sandbox, "/do", {
     method: "POST",
     body: JSON.stringify(command),
     signal: AbortSignal.timeout(ANSWER_MS),
-    keepalive: false,
   });
   if (answer.status !== 200) throw new Error(`the stand-in says: ${await answer.text()}`);
   return answer.json();
 }
 
-function urlOf({ address }: Sandbox): string {
+/** Asks a sandbox's daemon, on a connection of its own. */
+export async function fetchFrom(
+  { address }: Pick<Sandbox, "address">,
+  path: string,
+  init: BunFetchRequestInit = {},
+): Promise<Response> {
   if (!address) throw new Error("the sandbox has no address");
-  return `http://${address.hostname}:${address.port}`;
+  const { hostname, port, unix } = address;
+  if (unix === undefined) return fetch(`http://${hostname}:${port}${path}`, { ...init, keepalive: false });
+  return fetch(`http://localhost:8000${path}`, { ...init, keepalive: false, unix });
 }

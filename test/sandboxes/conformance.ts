@@ -371,7 +371,7 @@ export function conformance(candidate: Candidate): void {
       const specs = Array.from({ length: 10 }, () => specOf());
       try {
         const sandboxes = await Promise.all(specs.map((spec) => startSandbox(provider, spec)));
-        const addresses = sandboxes.map(({ address }) => `${address?.hostname}:${address?.port}`);
+        const addresses = sandboxes.map(({ address }) => JSON.stringify(address));
         expect(new Set(addresses).size).toBe(10);
         for (const [index, sandbox] of sandboxes.entries()) {
           const environment = await ask(sandbox, { do: "environment" });

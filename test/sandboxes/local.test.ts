@@ -18,6 +18,7 @@ import {
   ask,
   buildStandIns,
   compile,
+  fetchFrom,
   health,
   optionsOf,
   specOf,
@@ -30,7 +31,8 @@ import { conformance } from "./conformance.ts";
 
 const LINUX = ["Linux", process.platform === "linux"] as const;
 const TEST_MS = 120_000;
-const ORPHAN_S = 900;
+/** What a server says besides. */
+const REST = { orphanS: 900, modelUrl: null };
 const SERVICE_KEY = "svc_sb_of_the_walls";
 /** A user that this machine knows nothing about. */
 const STRANGER = 54_321;
@@ -42,7 +44,7 @@ for (const isolation of ["required", "none"] as const) {
   conformance({
     name: isolates ? "local, behind bubblewrap" : "local, not isolated",
     requires: isolates ? BUBBLEWRAP : LINUX,
-    make: async (options) => createLocalProvider({ ...options, isolation, orphanS: ORPHAN_S }),
+    make: async (options) => createLocalProvider({ ...options, isolation, ...REST }),
     leftovers,
     isolates,
   });
@@ -77,7 +79,7 @@ describe("local sandboxes", () => {
     const options: LocalOptions = {
       ...optionsOf(api, binaries.folder),
       isolation: ISOLATION,
-      orphanS: ORPHAN_S,
+      ...REST,
       ...changes,
     };
     mkdirSync(join(options.dataDir, "sandboxes"), { recursive: true });
@@ -206,7 +208,7 @@ describe("local sandboxes", () => {
       tries++;
       return ports && tries <= 2 ? { ...ports, daemon: stranger.port ?? 0 } : ports;
     };
-    const { provider } = make({ choosePorts: choose });
+    const { provider } = make({ choosePorts: choose, isolation: "none" });
     const watch = watchOf();
     const sandbox = await provider.start(specOf(), watch, AbortSignal.timeout(TEST_MS));
     await stranger.stop(true);
@@ -362,7 +364,7 @@ describe("local sandboxes", () => {
     });
     const environment = (apiUrl: string) => ({
       ...spec.environment(apiUrl),
-      SVC_REPO_URL: `${git.origin}/${spec.projectId}.git`,
+      SVC_REPO_URL: `${apiUrl}/${spec.projectId}.git`,
       SVC_TOKEN: SERVICE_KEY,
     });
     const real = createLocalProvider({
@@ -372,8 +374,7 @@ describe("local sandboxes", () => {
       apiUrl: git.origin,
     });
     const sandbox = await real.start({ ...spec, environment }, watchOf(), AbortSignal.timeout(TEST_MS));
-    const at = `http://127.0.0.1:${sandbox.address?.port}`;
-    const healthOf = async () => (await fetch(`${at}/svc/health`)).json();
+    const healthOf = async () => (await fetchFrom(sandbox, "/svc/health")).json();
     await until("the runtime answers", async () => (await healthOf()).runtime === "ok", 30_000).catch(
       async (error: unknown) => {
         const log = Buffer.from(await real.logs(spec.sessionId, 10_000)).toString();
@@ -385,7 +386,9 @@ describe("local sandboxes", () => {
     const context = signUserContext(SERVICE_KEY, {
       ...{ user_id: "u", session_id: spec.sessionId, role: "user", scopes: [], iat: now, exp: now + 60 },
     });
-    const shown = await (await fetch(`${at}/standin`, { headers: { "X-Svc-User-Context": context } })).json();
+    const shown = await (
+      await fetchFrom(sandbox, "/standin", { headers: { "X-Svc-User-Context": context } })
+    ).json();
     expect(shown).toMatchObject({ uid: 1000, pid: 2, cwd: "/workspace" });
     expect(JSON.stringify(shown.env)).not.toContain(SERVICE_KEY);
     expect(shown.env).toMatchObject({ HOME: "/opt/svc/home", SVC_SESSION_ID: spec.sessionId });
@@ -404,7 +407,8 @@ describe("local sandboxes", () => {
 
     function startServer(options: LocalOptions, sessionId: string) {
       const user = who === "another user" ? STRANGER : (process.getuid?.() ?? 0);
-      for (const path of [options.dataDir, join(options.dataDir, "sandboxes")]) chownSync(path, user, user);
+      const folders = ["", "sandboxes", "o", "d"].map((name) => join(options.dataDir, name));
+      for (const path of folders.filter((folder) => existsSync(folder))) chownSync(path, user, user);
       const given = { ...options, sessionId, port: api.address.port };
       return Bun.spawn([join(binaries.folder, "server"), JSON.stringify(given)], {
         env: { PATH: process.env["PATH"] ?? "", HOME: options.dataDir },

@@ -44,6 +44,7 @@ function providerWith(script: string | null) {
     ...optionsOf(api, binaries.folder),
     isolation: "required",
     orphanS: 900,
+    modelUrl: null,
     findTools: () => (existsSync(bwrap) ? { bwrap, setpriv: null, prlimit: null } : { missing: "bwrap" }),
   };
   mkdirSync(join(options.dataDir, "sandboxes"));
@@ -112,14 +113,15 @@ onLinux("a trial whose server was killed leaves nothing behind for long", async 
 });
 
 needs(...BUBBLEWRAP)("each sandbox says which walls are up, for the next server too", async () => {
-  const options = { ...optionsOf(api, binaries.folder), orphanS: 900 };
+  const options = { ...optionsOf(api, binaries.folder), orphanS: 900, modelUrl: null };
   folders.push(options.dataDir);
   for (const isolation of ["required", "none"] as const) {
     const provider = createLocalProvider({ ...options, isolation });
     const { sessionId, ...spec } = specOf();
     expect(provider.wallsOf(sessionId)).toBeNull();
     await provider.start({ sessionId, ...spec }, watchOf(), AbortSignal.timeout(TEST_MS));
-    const walls: Wall[] = isolation === "none" ? [] : ["files", "processes", "user", "process_limit"];
+    const walls: Wall[] =
+      isolation === "none" ? [] : ["files", "processes", "user", "network", "process_limit"];
     expect(provider.wallsOf(sessionId)).toEqual(walls);
     // started with other walls than this server would give it
     const next = createLocalProvider({ ...options, isolation: isolation === "none" ? "required" : "none" });

@@ -3,6 +3,7 @@ import { chown, writeFile } from "node:fs/promises";
 import { release } from "node:os";
 import { join } from "node:path";
 import type { Folder } from "./folder.ts";
+import { INSIDE_SOCKETS } from "./network.ts";
 
 /** The programs that the walls of a sandbox are made with, by their paths on this machine. */
 export interface Tools {
@@ -24,13 +25,16 @@ export const INSIDE = {
 
 export const INSIDE_PATH = `${INSIDE.bin}:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin`;
 
+const SOCKETS = "/run/svc";
+
 /**
  * What stands before the runtime's command: user and pid namespaces of its own, so that it neither sees the daemon, which
  * holds the sandbox's service key, nor may look into it (user_namespaces(7), pid_namespaces(7)).
  */
 export const RUNTIME_WRAP = [
   `${INSIDE.bin}/bwrap`,
-  ...["--unshare-user", "--unshare-pid", "--dev-bind", "/", "/", "--proc", "/proc", "--"],
+  // neither may it take the daemon's socket, nor the ways out but by the ports that lead there
+  ...["--unshare-user", "--unshare-pid", "--dev-bind", "/", "/", "--tmpfs", SOCKETS, "--proc", "/proc", "--"],
 ] as const;
 
 /** The user that everything in a sandbox runs as, as it is called inside. */
@@ -84,7 +88,7 @@ export async function prepareFolder(folder: Folder): Promise<void> {
     mode: 0o644,
   });
   if (!isRoot()) return;
-  for (const path of [folder.workspace, folder.home, folder.tmp])
+  for (const path of [folder.workspace, folder.home, folder.tmp, folder.run])
     await chown(path, UNPRIVILEGED, UNPRIVILEGED);
 }
 
@@ -126,10 +130,18 @@ export function behindWalls(
   ];
 }
 
-/** The network stays the machine's. Not `--die-with-parent`: a sandbox outlives a server that is killed. */
+/** A network that has nothing but its own loopback. Not `--die-with-parent`: a sandbox outlives a server that is killed. */
 const NAMESPACES = [
   ...["--unshare-user", "--uid", String(USER), "--gid", String(USER)],
-  ...["--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try", "--hostname", "svc"],
+  ...[
+    "--unshare-net",
+    "--unshare-pid",
+    "--unshare-ipc",
+    "--unshare-uts",
+    "--unshare-cgroup-try",
+    "--hostname",
+    "svc",
+  ],
   ...["--new-session", "--dev", "/dev", "--proc", "/proc", "--chdir", INSIDE.workspace],
 ];
 
@@ -141,10 +153,9 @@ function fileSystem(tools: Tools, folder: Folder, programs: Readonly<Record<stri
   const all = { ...programs, [`${INSIDE.bin}/bwrap`]: tools.bwrap };
   return [
     // folders that are only made on the way to something are root's alone
-    ...["/etc", "/nix", "/opt", "/opt/svc", INSIDE.bin, INSIDE.runtime, "/run", "/var"].flatMap((path) => [
-      "--dir",
-      path,
-    ]),
+    ...["/etc", "/nix", "/opt", "/opt/svc", INSIDE.bin, INSIDE.runtime, "/run", SOCKETS, "/var"].flatMap(
+      (path) => ["--dir", path],
+    ),
     ...["--ro-bind", "/usr", "/usr"],
     // where a server keeps its data below /usr
     ...(folder.path.startsWith("/usr/") ? ["--tmpfs", join(folder.path, "../..")] : []),
@@ -154,6 +165,7 @@ function fileSystem(tools: Tools, folder: Folder, programs: Readonly<Record<stri
     ...["passwd", "group"].flatMap((name) => ["--ro-bind", join(folder.path, name), `/etc/${name}`]),
     ...["--bind", folder.workspace, INSIDE.workspace],
     ...["--bind", folder.home, INSIDE.home],
+    ...["--bind", folder.run, INSIDE_SOCKETS.daemon, "--ro-bind", folder.outlets, INSIDE_SOCKETS.outlets],
     ...["--bind", folder.tmp, "/tmp", "--symlink", "/tmp", "/var/tmp"],
     ...Object.entries(all).flatMap(([inside, path]) => ["--ro-bind", path, inside]),
   ];

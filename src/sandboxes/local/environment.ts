@@ -2,6 +2,7 @@ import type { SandboxSpec } from "../provider.ts";
 import { INSIDE, INSIDE_PATH, RUNTIME_WRAP, SHELL } from "./bubblewrap.ts";
 import type { Folder } from "./folder.ts";
 import type { LaunchOptions } from "./launch.ts";
+import { networkEnvironment } from "./network.ts";
 import type { Ports } from "./ports.ts";
 import { MARK } from "./processes.ts";
 
@@ -14,17 +15,27 @@ export function environmentOf(
 ): Record<string, string> {
   const { folder, isWalled } = place;
   return {
-    ...spec.environment(options.apiUrl ?? apiUrl(options.api())),
+    ...(isWalled ? networkEnvironment(spec, options.apiUrl) : sharedNetwork(options, spec, ports)),
     [MARK]: place.mark,
-    SVC_SERVICE_HOST: "127.0.0.1",
-    SVC_SERVICE_PORT: String(ports.daemon),
-    SVC_RUNTIME_PORT: String(ports.runtime),
     SVC_ORPHAN_SECONDS: String(options.orphanS),
     ...(place.runtime !== null && { SVC_RUNTIME_BIN: place.runtime }),
     ...(place.plugins !== null && { SVC_RUNTIME_PLUGINS: place.plugins }),
     ...(isWalled ? WALLED : plain(folder)),
     SHELL,
     LANG: "C.UTF-8",
+  };
+}
+
+function sharedNetwork(
+  { apiUrl, api }: Pick<LaunchOptions, "api" | "apiUrl">,
+  spec: Pick<SandboxSpec, "environment">,
+  ports: Ports,
+): Record<string, string> {
+  return {
+    ...spec.environment(apiUrl ?? urlOf(api())),
+    SVC_SERVICE_HOST: "127.0.0.1",
+    SVC_SERVICE_PORT: String(ports.daemon),
+    SVC_RUNTIME_PORT: String(ports.runtime),
   };
 }
 
@@ -50,7 +61,7 @@ function plain(folder: Folder): Record<string, string> {
 }
 
 /** An address that the server listens on with every interface is reached by the machine's own. */
-function apiUrl({ hostname, port }: { hostname: string; port: number }): string {
+function urlOf({ hostname, port }: { hostname: string; port: number }): string {
   if (hostname === "0.0.0.0" || hostname === "::") return `http://127.0.0.1:${port}`;
   return `http://${hostname.includes(":") ? `[${hostname}]` : hostname}:${port}`;
 }

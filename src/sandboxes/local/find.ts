@@ -1,6 +1,8 @@
 import { stat } from "node:fs/promises";
-import type { ProviderOptions, Sandbox } from "../provider.ts";
-import { type Folder, readNumber, readState } from "./folder.ts";
+import { join } from "node:path";
+import type { ProviderOptions, Sandbox, SandboxAddress } from "../provider.ts";
+import { type Folder, readNumber, readState, type State } from "./folder.ts";
+import { DAEMON_SOCKET } from "./network.ts";
 import { processAt } from "./processes.ts";
 
 /** What a sandbox's folder and processes say about it; null when there is no folder, or it is another installation's. */
@@ -25,10 +27,16 @@ export async function findSandbox(
   };
   if (!state) return ended;
   if (state.installation !== installation) return null;
-  const { generation, pid, started, port } = state;
+  const { generation, pid, started } = state;
   const exitCode = await readNumber(folder, "exit");
   const first = await processAt(pid);
   const isRunning = exitCode === null && first !== null && !first.isOver && first.started === started;
   if (!isRunning) return { ...ended, generation, exitCode };
-  return { ...ended, generation, state: "running", address: { hostname: "127.0.0.1", port } };
+  return { ...ended, generation, state: "running", address: addressOf(folder, state) };
+}
+
+/** A daemon with a network of its own is reached by its socket. */
+export function addressOf(folder: Folder, { port, walls }: Pick<State, "port" | "walls">): SandboxAddress {
+  if (walls?.includes("network")) return { unix: join(folder.link, DAEMON_SOCKET) };
+  return { hostname: "127.0.0.1", port };
 }

@@ -1,6 +1,6 @@
-import { randomBytes, randomUUID } from "node:crypto";
-import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { createHash, randomBytes, randomUUID } from "node:crypto";
+import { mkdir, readdir, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { UUID } from "../../contract/id.ts";
 import { parseJson } from "../../contract/json.ts";
 import { WALLS, type Wall } from "../../contract/session.ts";
@@ -14,6 +14,12 @@ export interface Folder {
   tmp: string;
   /** Holds nothing but the programs that a sandbox finds on its path; only without bubblewrap. */
   bin: string;
+  /** What the sandbox's daemon puts its socket into. */
+  run: string;
+  /** A name for that folder which is short enough for the path of a socket in it. */
+  link: string;
+  /** The ways out of all sandboxes of this server. */
+  outlets: string;
 }
 
 /** Written when the sandbox's first process runs, so that the server which comes after this one finds it. */
@@ -31,7 +37,7 @@ export interface State {
 
 export function folderOf(dataDir: string, sessionId: string): Folder {
   if (!UUID.test(sessionId)) throw new SandboxError("A sandbox is named by a UUID.", { permanent: true });
-  return folderAt(join(dataDir, FOLDER, sessionId));
+  return folderAt(dataDir, join(dataDir, FOLDER, sessionId));
 }
 
 /**
@@ -39,17 +45,29 @@ export function folderOf(dataDir: string, sessionId: string): Folder {
  * that removes sandboxes without a session can remove it.
  */
 export function trialFolder(dataDir: string): Folder {
-  return folderAt(join(dataDir, TRIALS, randomUUID()));
+  return folderAt(dataDir, join(dataDir, TRIALS, randomUUID()));
 }
 
-function folderAt(path: string): Folder {
+export function outletsFolder(dataDir: string): string {
+  return join(dataDir, "o");
+}
+
+function folderAt(dataDir: string, path: string): Folder {
   return {
     path,
     workspace: join(path, "workspace"),
     home: join(path, "home"),
     tmp: join(path, "tmp"),
     bin: join(path, "bin"),
+    run: join(path, "run"),
+    link: join(dataDir, "d", shortName(path)),
+    outlets: outletsFolder(dataDir),
   };
+}
+
+/** 72 bits: what a socket's path has room for, and too many to find a second session that has the same. */
+function shortName(path: string): string {
+  return createHash("sha256").update(path).digest("base64url").slice(0, 12);
 }
 
 const FOLDER = "sandboxes";
@@ -67,12 +85,18 @@ export async function listFolders(dataDir: string): Promise<string[]> {
 }
 
 export async function makeFolder(folder: Folder): Promise<void> {
-  for (const path of [folder.path, folder.workspace, folder.home, folder.tmp, folder.bin])
+  for (const path of [folder.path, folder.workspace, folder.home, folder.tmp, folder.bin, folder.run])
     await mkdir(path, { recursive: true, mode: 0o700 });
+  await mkdir(folder.outlets, { recursive: true, mode: 0o755 });
+  await mkdir(dirname(folder.link), { recursive: true, mode: 0o700 });
+  await rm(folder.link, { force: true });
+  await symlink(folder.run, folder.link);
 }
 
 /** Removes a sandbox's folder with everything in it, also what the agent has made unreadable. */
 export async function removeFolder(folder: Folder): Promise<void> {
+  // a link to what is gone leads nowhere
+  await rm(folder.link, { force: true }).catch(() => {});
   const remove = () => rm(folder.path, { recursive: true, force: true });
   try {
     await remove();

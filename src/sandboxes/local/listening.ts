@@ -1,6 +1,12 @@
 import { get } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type ProviderOptions, type Sandbox, SandboxError, type StartWatch } from "../provider.ts";
+import {
+  type ProviderOptions,
+  type Sandbox,
+  type SandboxAddress,
+  SandboxError,
+  type StartWatch,
+} from "../provider.ts";
 import { findSandbox } from "./find.ts";
 import type { Folder } from "./folder.ts";
 import { readLog } from "./log.ts";
@@ -32,24 +38,50 @@ export async function untilListening(
     const sandbox = await findSandbox(options, folder, sessionId);
     if (sandbox?.state !== "running") {
       if (!isFree(port)) return null;
-      const code = sandbox?.exitCode ?? null;
-      const log = Buffer.from(await readLog(folder, LAST_BYTES)).toString();
-      for (const line of log.trim().split("\n")) watch.log("svc", `svc-agent: ${line}`);
-      throw new SandboxError(
-        `The sandbox ended as it started${code === null ? "" : `, with exit code ${code}`}: its log says more.`,
-      );
+      throw await endedEarly(folder, sandbox, watch);
     }
-    if ((await branchAt(port)) === sessionId) return sandbox;
+    if ((await branchAt({ hostname: "127.0.0.1", port })) === sessionId) return sandbox;
     if (performance.now() > end) return isFree(port) ? sandbox : null;
   }
 }
 
-/** The branch that the daemon at a port works on, which is called after its session; null when no daemon answers. */
-async function branchAt(port: number): Promise<unknown> {
+/**
+ * Waits until the daemon of a sandbox with a network of its own answers; one that is slow is waited for elsewhere.
+ * @throws SandboxError when it ends
+ */
+export async function untilAnswering(
+  options: Pick<ProviderOptions, "installation">,
+  folder: Folder,
+  sessionId: string,
+  watch: StartWatch,
+  signal: AbortSignal,
+): Promise<Sandbox> {
+  for (const end = performance.now() + LISTEN_MS; ; await sleep(POLL_MS)) {
+    signal.throwIfAborted();
+    const sandbox = await findSandbox(options, folder, sessionId);
+    if (sandbox?.state !== "running" || !sandbox.address) throw await endedEarly(folder, sandbox, watch);
+    if ((await branchAt(sandbox.address)) === sessionId || performance.now() > end) return sandbox;
+  }
+}
+
+async function endedEarly(folder: Folder, sandbox: Sandbox | null, watch: StartWatch): Promise<SandboxError> {
+  const code = sandbox?.exitCode ?? null;
+  const log = Buffer.from(await readLog(folder, LAST_BYTES)).toString();
+  for (const line of log.trim().split("\n")) watch.log("svc", `svc-agent: ${line}`);
+  return new SandboxError(
+    `The sandbox ended as it started${code === null ? "" : `, with exit code ${code}`}: its log says more.`,
+  );
+}
+
+/** The branch that the daemon at an address works on, which is called after its session; null when no daemon answers. */
+async function branchAt({ hostname, port, unix }: SandboxAddress): Promise<unknown> {
   const { promise, resolve } = Promise.withResolvers<unknown>();
   // not `fetch`: it would ask a proxy that the server was told to use
   const request = get(
-    { host: "127.0.0.1", port, path: "/svc/health", agent: false, signal: AbortSignal.timeout(HEALTH_MS) },
+    {
+      ...(unix === undefined ? { host: hostname, port } : { socketPath: unix }),
+      ...{ path: "/svc/health", agent: false, signal: AbortSignal.timeout(HEALTH_MS) },
+    },
     (answer) => {
       let text = "";
       answer.setEncoding("utf8");

@@ -5,6 +5,7 @@ import { findSandbox } from "./find.ts";
 import { folderOf, listFolders, readState, removeTrials } from "./folder.ts";
 import type { LaunchOptions } from "./launch.ts";
 import { readLog } from "./log.ts";
+import { createOutlets, type OutletOptions } from "./outlets.ts";
 import { choosePorts, type Ports } from "./ports.ts";
 import { saveSandbox } from "./save.ts";
 import { startSandbox } from "./start.ts";
@@ -13,7 +14,7 @@ import { findWalls, type Walls, type WallsOptions, wallsUp } from "./walls.ts";
 /** When the server ends in good order, each sandbox has as long to save its work. */
 const CLOSE_GRACE_MS = 5_000;
 
-export interface LocalOptions extends LaunchOptions, WallsOptions {
+export interface LocalOptions extends LaunchOptions, WallsOptions, OutletOptions {
   /** For tests. */
   choosePorts?: typeof choosePorts;
 }
@@ -26,6 +27,7 @@ export function createLocalProvider(options: LocalOptions): Provider {
   const choose = options.choosePorts ?? choosePorts;
   const given = new Map<string, Ports>();
   const turns = new Map<string, Promise<unknown>>();
+  const outlets = createOutlets(options);
   let trial: Promise<Walls> | null = null;
 
   /** What is done to one session's sandbox is done one after the other. */
@@ -67,7 +69,10 @@ export function createLocalProvider(options: LocalOptions): Provider {
         return findSandbox(options, folder(sessionId), sessionId);
       }),
     );
-    return found.flatMap((sandbox) => sandbox ?? []);
+    const sandboxes = found.flatMap((sandbox) => sandbox ?? []);
+    // those of a server that was killed: without it they reach nothing
+    if (sandboxes.some(({ address }) => address?.unix !== undefined)) await outlets.open();
+    return sandboxes;
   }
   const stop = (sessionId: string, graceMs: number) =>
     inTurn(sessionId, async () => {
@@ -81,7 +86,7 @@ export function createLocalProvider(options: LocalOptions): Provider {
     start(spec, watch, signal) {
       return inTurn(spec.sessionId, async () => {
         signal.throwIfAborted();
-        const place = { folder: folder(spec.sessionId), walls, given, choose };
+        const place = { folder: folder(spec.sessionId), walls, outlets, given, choose };
         const sandbox = await startSandbox(options, place, spec, watch, signal);
         await seeWalls(spec.sessionId);
         return sandbox;
@@ -89,7 +94,11 @@ export function createLocalProvider(options: LocalOptions): Provider {
     },
     find: (sessionId) => findSandbox(options, folder(sessionId), sessionId),
     list,
-    save: (spec) => inTurn(spec.sessionId, () => saveSandbox(options, folder(spec.sessionId), spec)),
+    save: (spec) =>
+      inTurn(spec.sessionId, async () => {
+        await outlets.open();
+        await saveSandbox(options, folder(spec.sessionId), spec);
+      }),
     stop,
     walls: async () => wallsUp(await walls()),
     wallsOf: (sessionId) => up.get(sessionId) ?? null,
@@ -98,6 +107,7 @@ export function createLocalProvider(options: LocalOptions): Provider {
       const ended = await Promise.allSettled(
         (await list()).map(({ sessionId }) => stop(sessionId, CLOSE_GRACE_MS)),
       );
+      outlets.close();
       const failed = ended.find((outcome) => outcome.status === "rejected");
       if (failed) throw failed.reason;
     },

@@ -1,3 +1,4 @@
+import { DAEMON_PORT, RUNTIME_PORT } from "../../contract/daemon.ts";
 import {
   type ProviderOptions,
   type Sandbox,
@@ -8,18 +9,22 @@ import {
 import { endSandbox } from "./end.ts";
 import { type Folder, folderOf, listFolders, readState } from "./folder.ts";
 import { type LaunchOptions, launch } from "./launch.ts";
-import { untilListening } from "./listening.ts";
+import { untilAnswering, untilListening } from "./listening.ts";
+import type { Outlets } from "./outlets.ts";
 import type { choosePorts, Ports } from "./ports.ts";
 import type { Walls } from "./walls.ts";
 
 export interface Place {
   folder: Folder;
   walls: () => Promise<Walls>;
+  outlets: Outlets;
   /** The ports that this server has given to sessions. */
   given: Map<string, Ports>;
   choose: typeof choosePorts;
 }
 
+/** In a network of its own. */
+const OWN_PORTS: Ports = { daemon: DAEMON_PORT, runtime: RUNTIME_PORT };
 /** Somebody else took a port between our choosing and the daemon's listening: seldom once, never as often. */
 const PORT_TRIES = 5;
 
@@ -42,6 +47,11 @@ export async function startSandbox(
     watch.step("sandbox");
     const walls = await place.walls();
     warn(walls, spec, watch);
+    if (walls !== null) {
+      await place.outlets.open();
+      await launch(options, { folder, walls }, spec, OWN_PORTS, watch, signal);
+      return await untilAnswering(options, folder, spec.sessionId, watch, signal);
+    }
     for (let tries = 1; ; tries++) {
       signal.throwIfAborted();
       const ports = await givePorts(options, place, spec.sessionId);
@@ -74,7 +84,11 @@ function warn(walls: Walls, { limits }: SandboxSpec, watch: StartWatch): void {
       "Warning: the operator has set SVC_SANDBOX_ISOLATION=none, so the agent is not isolated: it can do on the " +
         "server's machine whatever the user that runs svc can.",
     );
-  } else watch.log("svc", "The sandbox runs behind bubblewrap, on the network of the server's machine.");
+  } else
+    watch.log(
+      "svc",
+      "The sandbox runs behind bubblewrap, in a network of its own: it reaches svc and the public internet.",
+    );
   watch.log("svc", `${held}, processors and disk are not limited: the local provider cannot.`);
 }
 

@@ -48,7 +48,13 @@ export async function findWalls({ dataDir, isolation, ...options }: WallsOptions
 /** The walls around a sandbox, as people and programs are shown them. */
 export function wallsUp(walls: Walls): readonly Wall[] {
   if (walls === null) return [];
-  return ["files", "processes", "user", ...(walls.prlimit === null ? [] : (["process_limit"] as const))];
+  return [
+    "files",
+    "processes",
+    "user",
+    "network",
+    ...(walls.prlimit === null ? [] : (["process_limit"] as const)),
+  ];
 }
 
 function notIsolated(missing: Missing): SandboxError {

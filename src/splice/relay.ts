@@ -1,0 +1,67 @@
+import { connect, createServer, type NetConnectOpts, type Socket } from "node:net";
+
+/** Where a relay listens: a port of the loopback interface, or the path of a unix socket. */
+export type RelayPlace = { host: "127.0.0.1"; port: number } | { path: string };
+
+export interface Relay {
+  /** 0 of a unix socket. */
+  port: number;
+  /** Listens no more, and ends what is open. */
+  close(): void;
+}
+
+/**
+ * Passes each connection on to another place, byte for byte and both ways.
+ * @param to asked for each connection
+ * @param connections that may be open at once; what comes then is closed
+ */
+export async function openRelay(
+  at: RelayPlace,
+  to: () => NetConnectOpts,
+  connections: number,
+): Promise<Relay> {
+  return await listenRaw(at, (client) => join(client, connect(to())), connections);
+}
+
+/** Listens for raw connections. @throws what listening throws */
+export async function listenRaw(
+  at: RelayPlace,
+  take: (client: Socket) => void,
+  connections: number,
+): Promise<Relay> {
+  const open = new Set<Socket>();
+  const server = createServer({ allowHalfOpen: true }, (client) => {
+    open.add(client);
+    client.on("close", () => open.delete(client));
+    take(client);
+  });
+  server.maxConnections = connections;
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  server.once("error", reject);
+  server.listen(at, resolve);
+  await promise;
+  server.off("error", reject);
+  server.on("error", () => {});
+  const address = server.address();
+  return {
+    port: typeof address === "object" && address ? address.port : 0,
+    close() {
+      server.close();
+      for (const client of open) client.destroy();
+    },
+  };
+}
+
+/** Joins two connections: what ends or breaks one does the same to the other. */
+export function join(one: Socket, other: Socket): void {
+  for (const [from, to] of [
+    [one, other],
+    [other, one],
+  ] as const) {
+    from.pipe(to);
+    from.on("error", () => to.destroy());
+    from.on("close", () => {
+      if (!from.readableEnded) to.destroy();
+    });
+  }
+}

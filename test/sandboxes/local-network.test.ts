@@ -1,0 +1,118 @@
+import { afterAll, beforeAll, expect } from "bun:test";
+import { rmSync } from "node:fs";
+import { networkInterfaces } from "node:os";
+import { join } from "node:path";
+import { createLocalProvider } from "../../src/sandboxes/local/local.ts";
+import type { Sandbox } from "../../src/sandboxes/provider.ts";
+import { BUBBLEWRAP } from "../helpers/isolation.ts";
+import { needs } from "../helpers/needs.ts";
+import {
+  type ApiStandIn,
+  ask,
+  buildStandIns,
+  optionsOf,
+  specOf,
+  startApiStandIn,
+  startSandbox,
+} from "../helpers/sandbox-bench.ts";
+
+const test = needs(...BUBBLEWRAP);
+const MODEL_PATH = "/v1";
+
+let api: ApiStandIn;
+let models: ApiStandIn;
+let binaries: Awaited<ReturnType<typeof buildStandIns>>;
+let options: Parameters<typeof createLocalProvider>[0];
+let provider: ReturnType<typeof createLocalProvider>;
+let one: Sandbox;
+let two: Sandbox;
+
+beforeAll(async () => {
+  if (!BUBBLEWRAP[1]) return;
+  binaries = await buildStandIns();
+  [api, models] = [startApiStandIn(), startApiStandIn()];
+  const modelUrl = `http://127.0.0.1:${models.address.port}${MODEL_PATH}`;
+  options = { ...optionsOf(api, binaries.folder), isolation: "required", orphanS: 900, modelUrl };
+  provider = createLocalProvider(options);
+  const spec = () => specOf({ SVC_LLM_BASE_URL: modelUrl });
+  [one, two] = await Promise.all([startSandbox(provider, spec()), startSandbox(provider, spec())]);
+});
+afterAll(async () => {
+  if (!BUBBLEWRAP[1]) return;
+  await provider.close();
+  await Promise.all([api.stop(), models.stop()]);
+  rmSync(options.dataDir, { recursive: true, force: true });
+  binaries[Symbol.dispose]();
+});
+
+const environmentOf = (sandbox: Sandbox) => ask(sandbox, { do: "environment" });
+const visit = (sandbox: Sandbox, url: string) => ask(sandbox, { do: "visit", url });
+
+test("two sessions listen on the same port, and each reaches its own app alone", async () => {
+  const apps = [
+    [one, "first"],
+    [two, "second"],
+  ] as const;
+  for (const [sandbox, answer] of apps) await ask(sandbox, { do: "listen", port: 3000, answer });
+  for (const [sandbox, answer] of apps)
+    expect(await visit(sandbox, "http://127.0.0.1:3000/")).toBe(`200 ${answer}`);
+});
+
+test("the daemon is on 8000 in each sandbox, as the specification has it", async () => {
+  for (const sandbox of [one, two]) {
+    expect(await environmentOf(sandbox)).toMatchObject({
+      ...{
+        SVC_SERVICE_PORT: "8000",
+        http_proxy: "http://127.0.0.1:61028",
+        NO_PROXY: "127.0.0.1,localhost,::1",
+      },
+    });
+    expect(await visit(sandbox, "http://127.0.0.1:8000/svc/health")).toContain(sandbox.sessionId);
+  }
+});
+
+test("nothing of the server's machine is reached, neither directly nor through the proxy", async () => {
+  const own = Object.values(networkInterfaces()).flatMap((found) => found ?? []);
+  const addresses = own.filter(({ family }) => family === "IPv4").map(({ address }) => address);
+  expect(addresses).toContain("127.0.0.1");
+  const { HTTP_PROXY: proxy } = await environmentOf(one);
+  const { port } = models.address;
+  for (const host of addresses) {
+    expect([host, await ask(one, { do: "connect", host, port })]).toEqual([host, "refused"]);
+    const answer = await ask(one, { do: "visit", url: `http://${host}:${port}/`, proxy });
+    expect([host, answer]).toEqual([
+      host,
+      expect.stringMatching(/^HTTP\/1.1 403 .*\r\n\r\nsvc: Sandboxes do not reach/s),
+    ]);
+  }
+  expect(models.visits).toEqual([]);
+});
+
+test("what an agent runs sees neither the daemon's socket nor those that lead out", async () => {
+  const { SVC_RUNTIME_WRAP } = await environmentOf(one);
+  const list = ["ls", "/run/svc/daemon", "/run/svc/out"];
+  expect((await ask(one, { do: "run", command: list })).out).toContain("api");
+  const wrapped = await ask(one, { do: "run", command: [...JSON.parse(SVC_RUNTIME_WRAP), ...list] });
+  expect(wrapped).toMatchObject({ out: "" });
+  expect(wrapped.code).not.toBe(0);
+});
+
+test("svc's own API and the operator's model gateway are reached", async () => {
+  const { SVC_API_URL, SVC_LLM_BASE_URL } = await environmentOf(one);
+  expect(await visit(one, `${SVC_API_URL}/health`)).toBe("200 the API of the tests");
+  expect(api.visits).toContain("/v1/health");
+  expect(await visit(one, `${SVC_LLM_BASE_URL}/models`)).toBe("200 the API of the tests");
+  expect(models.visits).toEqual([`${MODEL_PATH}/models`]);
+  models.visits.length = 0;
+});
+
+test("the server after one that was killed gives its sandboxes their way out again", async () => {
+  const { SVC_API_URL } = await environmentOf(one);
+  // as a killed server leaves it: a socket on which nothing listens
+  rmSync(join(options.dataDir, "o", "api"));
+  expect(await visit(one, `${SVC_API_URL}/health`)).not.toStartWith("200");
+  const next = createLocalProvider(options);
+  expect(await next.list()).toHaveLength(2);
+  expect(await visit(one, `${SVC_API_URL}/health`)).toBe("200 the API of the tests");
+  await next.close();
+});

@@ -1,0 +1,159 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { GIT_ENVIRONMENT } from "../../scripts/git-environment.ts";
+import { createProxy } from "../../src/sandboxes/local/proxy.ts";
+import { listenRaw, type Relay } from "../../src/splice/relay.ts";
+import { serveGit } from "../helpers/git-http.ts";
+import { createRepository } from "../helpers/git-repo.ts";
+import { needs } from "../helpers/needs.ts";
+import { type RawAnswer, sendRaw } from "../helpers/raw-http.ts";
+
+/** Names of the tests, and what they resolve to. */
+const NAMES: Readonly<Record<string, readonly string[]>> = {
+  "private.test": ["10.0.0.7"],
+  "loopback.test": ["127.0.0.1"],
+  "metadata.test": ["169.254.169.254"],
+  "azure.test": ["168.63.129.16"],
+  "mixed.test": ["1.1.1.1", "192.168.0.1"],
+  "six.test": ["2606:4700::1111"],
+  "mapped.test": ["::ffff:127.0.0.1"],
+  "allowed.test": ["127.0.0.1"],
+  "nowhere.test": [],
+};
+
+let target: Bun.Server<undefined>;
+let seen: { url: string; headers: Record<string, string> }[] = [];
+let proxy: Relay;
+let url: string;
+const resolved: string[] = [];
+
+beforeAll(async () => {
+  target = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    async fetch(request) {
+      seen.push({ url: request.url, headers: request.headers.toJSON() });
+      return new Response(`${request.method} ${await request.text()}`);
+    },
+  });
+  const take = createProxy({
+    exceptions: [`allowed.test:${target.port}`],
+    async resolve(host) {
+      resolved.push(host);
+      return [...(NAMES[host] ?? [])];
+    },
+  });
+  proxy = await listenRaw({ host: "127.0.0.1", port: 0 }, take, 64);
+  url = `http://127.0.0.1:${proxy.port}`;
+});
+afterAll(async () => {
+  proxy.close();
+  await target.stop(true);
+});
+
+const tunnel = (host: string, port = target.port, inside = "") =>
+  sendRaw(url, `CONNECT ${host}:${port} HTTP/1.1\r\nHost: ${host}:${port}\r\n\r\n${inside}`);
+const get = (host: string, port = target.port) =>
+  sendRaw(url, `GET http://${host}:${port}/ HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
+
+const CLOSED = [
+  ...Object.keys(NAMES).filter((name) => !["allowed.test", "nowhere.test"].includes(name)),
+  ...["127.0.0.1", "10.1.2.3", "169.254.169.254", "0.0.0.0", "2130706433", "0x7f.1", "017700000001"],
+];
+
+test.each(CLOSED)("a sandbox does not reach %s", async (host) => {
+  seen = [];
+  for (const answer of [await tunnel(host), await get(host)])
+    expect(answer).toMatchObject({ status: 403, text: expect.stringContaining("Sandboxes do not reach") });
+  expect(seen).toEqual([]);
+});
+
+test("one port that the operator has opened opens no other of that host", async () => {
+  expect((await tunnel("allowed.test", 1)).status).toBe(403);
+  expect((await tunnel("loopback.test")).status).toBe(403);
+});
+
+test("a tunnel passes bytes both ways, also those that came with the request", async () => {
+  seen = [];
+  const inside = "POST /in HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\nConnection: close\r\n\r\nhello";
+  const { text } = await tunnel("allowed.test", target.port, inside);
+  expect(text).toStartWith("HTTP/1.1 200 Connection established\r\n\r\nHTTP/1.1 200");
+  expect(text).toEndWith("POST hello");
+});
+
+test("a plain request goes on in origin form, without what was for the proxy", async () => {
+  seen = [];
+  const lines = [
+    `POST http://allowed.test:${target.port}/path?q=1 HTTP/1.1`,
+    "Host: allowed.test",
+    "Proxy-Authorization: Basic c2VjcmV0",
+    "Proxy-Connection: keep-alive",
+    "Connection: keep-alive",
+    "X-Own: kept",
+    "Content-Length: 4",
+  ];
+  const { status, text } = await sendRaw(url, `${lines.join("\r\n")}\r\n\r\nbody`);
+  expect(status).toBe(200);
+  expect(text).toEndWith("POST body");
+  expect(seen).toMatchObject([{ url: "http://allowed.test/path?q=1", headers: { "x-own": "kept" } }]);
+  expect(JSON.stringify(seen)).not.toMatch(/proxy-/i);
+});
+
+test("a name is resolved by the proxy once for each request, and never again to connect", async () => {
+  resolved.length = 0;
+  await tunnel("allowed.test", target.port, "GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n");
+  expect(resolved).toEqual(["allowed.test"]);
+});
+
+test.each<[string, string, Partial<RawAnswer>]>([
+  ["origin form", "GET / HTTP/1.1\r\nHost: x\r\n\r\n", { status: 400 }],
+  ["another scheme", "GET ftp://allowed.test/ HTTP/1.1\r\n\r\n", { status: 400 }],
+  ["credentials in the URL", "GET http://u:p@allowed.test/ HTTP/1.1\r\n\r\n", { status: 400 }],
+  ["IPv6 in brackets", "CONNECT [::1]:80 HTTP/1.1\r\n\r\n", { status: 400 }],
+  ["no port", "CONNECT allowed.test HTTP/1.1\r\n\r\n", { status: 400 }],
+  ["port 0", "CONNECT allowed.test:0 HTTP/1.1\r\n\r\n", { status: 400 }],
+  ["a port that is none", "CONNECT allowed.test:70000 HTTP/1.1\r\n\r\n", { status: 400 }],
+  ["a head without an end", `GET http://allowed.test/ HTTP/1.1\r\nX: ${"x".repeat(70_000)}`, { status: 400 }],
+  ["an unknown name", "CONNECT nowhere.test:80 HTTP/1.1\r\n\r\n", { status: 502 }],
+])("a request with %s is refused", async (_, text, answer) => {
+  expect(await sendRaw(url, text)).toMatchObject(answer);
+});
+
+test("git clones through the proxy", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "svc-clone-"));
+  const repository = await createRepository(join(folder, "git", "a.git"));
+  await repository.write([{ name: "first", branch: "main", files: { "a.txt": "1\n" } }]);
+  using git = serveGit(join(folder, "git"));
+  const port = Number(new URL(git.origin).port);
+  const own = await listenRaw({ host: "127.0.0.1", port: 0 }, proxyTo(port), 64);
+  const into = join(folder, "clone");
+  const clone = Bun.spawn(
+    ["git", "clone", "--quiet", "--branch=main", `http://allowed.test:${port}/a.git`, into],
+    { env: { ...GIT_ENVIRONMENT, http_proxy: `http://127.0.0.1:${own.port}` }, stdio: ["ignore", 2, 2] },
+  );
+  expect(await clone.exited).toBe(0);
+  expect(readFileSync(join(into, "a.txt"), "utf8")).toBe("1\n");
+  own.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+needs("curl", Bun.which("curl") !== null).each([[["--proxytunnel"]], [[]]])(
+  "curl %j gets an answer through the proxy",
+  async (flags: readonly string[]) => {
+    const command = ["curl", "--silent", "--proxy", url, ...flags, `http://allowed.test:${target.port}/`];
+    const curl = Bun.spawn(command, {
+      env: { PATH: process.env["PATH"] ?? "" },
+      stdio: ["ignore", "pipe", 2],
+    });
+    expect(await new Response(curl.stdout).text()).toBe("GET ");
+  },
+);
+
+function proxyTo(port: number): ReturnType<typeof createProxy> {
+  return createProxy({
+    exceptions: [`allowed.test:${port}`],
+    resolve: async (host) => [...(NAMES[host] ?? [])],
+  });
+}
