@@ -85,7 +85,7 @@ test("who may approve", async () => {
     expect((await act(cr, "approve", approver)).status).toBe(status);
     if (approver === agent) expect((await withdraw(cr, agent)).status).toBe(403);
   }
-  bench.rule(asks(1) + "self_approval = true\n");
+  bench.rule(`${asks(1)}self_approval = true\n`);
   for (const opener of [bench.api.token, agent]) {
     const own = await bench.open(opener);
     expect((await act(own, "approve")).body.approvals).toMatchObject([{ counts: true }]);

@@ -203,6 +203,7 @@ const OPERATIONS: Record<string, (bed: Bed) => Promise<void>> = {
     const cloned = await clone("c");
     expect(await cloned("symbolic-ref", "HEAD")).toBe("refs/heads/feature");
     await choose("main");
+    expect((await bench.api.call("DELETE", `${path}/protected/feature`)).status).toBe(200);
   },
 
   async "clone of an empty project, and the first push"({ place, protocol, git, folder }) {

@@ -15,7 +15,7 @@ import {
   mergePreview,
 } from "../../src/contract/change-request.ts";
 import { changeRequestManifest, projectManifest } from "../../src/contract/manifest/wire.ts";
-import { project as projectSchema } from "../../src/contract/project.ts";
+import { editedProject, project as projectSchema } from "../../src/contract/project.ts";
 import { setFormats } from "../../src/http/formats.ts";
 import { type Api, startApi } from "../helpers/api.ts";
 import { metricsOf } from "../helpers/metrics.ts";
@@ -195,7 +195,7 @@ test("every answer is what the contract's schema says, and no more", async () =>
   const rows: [TSchema, unknown][] = [
     [projectSchema, made],
     [projectSchema, await ask("GET", one)],
-    [projectSchema, await ask("PATCH", one, { name: "n" })],
+    [editedProject, await ask("PATCH", one, { name: "n" })],
     [projectSchema, (await ask("GET", "/v1/projects")).projects[0]],
     [me, await ask("GET", "/v1/accounts/me")],
     [
