@@ -88,6 +88,7 @@ const STALE_THERE =
   /\((?:failed to update ref|cannot lock ref|.*unable to lock|failed to lock|reference already exists|incorrect old value provided|fetch first|non-fast-forward)[^)]*\)$/i;
 
 /** Before anything was sent. */
+const AMBIGUOUS = /dst refspec \S+ matches more than one/;
 const DENIED =
   /returned error: 403|permission (?:to \S+ )?denied|access denied|not allowed to push|read[- ]only|write access|service not enabled/i;
 const NOT_REACHED =
@@ -115,6 +116,7 @@ function readOutcome(engine: Engine, remote: Remote, ref: string, result: RunRes
   // what the host says may hold any words; only git's own tell how far it came
   const words = clean(result.stderr.replace(/^remote:.*$/gm, ""));
   if (!flag && result.code !== null && !result.stopped) {
+    if (AMBIGUOUS.test(words)) return { outcome: "rejected", reason: sameEnd(ref) };
     if (DENIED.test(words)) return { outcome: "rejected", reason: clean(result.stderr) };
     if (NOT_REACHED.test(words)) {
       throw new SvcError(
@@ -124,6 +126,11 @@ function readOutcome(engine: Engine, remote: Remote, ref: string, result: RunRes
     }
   }
   return { outcome: "unknown", reason: unclear(result, clean) };
+}
+
+/** Git takes a full name for the end of a longer one, too, and pushes neither. */
+function sameEnd(ref: string): string {
+  return `the repository has another ref that ends in ${ref}, and git cannot tell the two apart. Delete that one on the git host (git push <host> :refs/heads/${ref}).`;
 }
 
 /** git's own reason and the lines that the host sent along. */

@@ -352,6 +352,17 @@ describe("merge", () => {
     expect(raw.slice(raw.indexOf("\n\n") + 2)).toBe(`${message.trimEnd()}\n\n${await trailers(project)}`);
   });
 
+  test("says why nothing is merged where the host has a branch refs/heads/main beside main", async () => {
+    const { remote, open, act } = await setUp();
+    remote.git("update-ref", "refs/heads/refs/heads/main", remote.sha("main"));
+    const { body: cr } = await open();
+    const refused = await act(cr, "merge");
+    expect([refused.status, refused.body.code]).toEqual([409, "push_rejected"]);
+    expect(refused.body.error).toContain("another ref that ends in refs/heads/main");
+    remote.git("update-ref", "-d", "refs/heads/refs/heads/main");
+    expect((await act(cr, "merge")).status).toBe(200);
+  });
+
   test("merges the head that was seen, and no other", async () => {
     const { remote, open, act, get } = await setUp();
     const { body: cr } = await open();
