@@ -57,6 +57,7 @@ const server = Bun.serve({
         return {
           ...row,
           author: author(row["created_by"]),
+          stale: false,
           merger: author(row["merged_by"]),
           closer: author(row["closed_by"]),
           approvals: approvals

@@ -3,6 +3,7 @@ import type { ChangeRequest, ChangeRequestDiff, MergePreview } from "../../src/c
 import type { Comment } from "../../src/contract/comment.ts";
 import type { ErrorBody } from "../../src/contract/errors.ts";
 import type { Project } from "../../src/contract/project.ts";
+import { ADA } from "./authors.ts";
 import { APP_ROUTES } from "./cli-apps.ts";
 import { REPOSITORY_ROUTES } from "./cli-repository.ts";
 import { SESSION_ROUTES } from "./cli-sessions.ts";
@@ -11,10 +12,8 @@ import { TRIGGER_ROUTES } from "./cli-triggers.ts";
 export const TOKEN = "svc_pat_0123456789abcdefghijklmnopqrstuvwxyzABCDEFGH";
 export const PROJECT_ID = "11111111-1111-4111-8111-111111111111";
 export const ACCOUNT_ID = "22222222-2222-4222-8222-222222222222";
-export const USER_ID = "33333333-3333-4333-8333-333333333333";
+export const USER_ID = ADA.user_id;
 const TIME = "2026-11-20T10:00:00.000Z";
-
-export const ADA = { user_id: USER_ID, name: "Ada", kind: "user", session_id: null } as const;
 
 export const PATCH =
   "diff --git a/login.ts b/login.ts\n--- a/login.ts\n+++ b/login.ts\n@@ -1,2 +1,2 @@\n-old\n+new\n same\n";

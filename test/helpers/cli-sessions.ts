@@ -1,7 +1,7 @@
 import type { Prompt } from "../../src/contract/prompt.ts";
 import type { SavedWork } from "../../src/contract/saved-work.ts";
 import type { LogLine, Session, SessionEvent } from "../../src/contract/session.ts";
-import { ADA } from "./cli-api.ts";
+import { ADA } from "./authors.ts";
 
 export const SESSION_ID = "1a2b3c4d-5e6f-4a7b-8c9d-0e1f2a3b4c5d";
 const PROJECT_ID = "11111111-1111-4111-8111-111111111111";

@@ -1,0 +1,7 @@
+/** Who has done what the stand-in API answers. */
+export const ADA = {
+  user_id: "33333333-3333-4333-8333-333333333333",
+  name: "Ada",
+  kind: "user",
+  session_id: null,
+} as const;
