@@ -1,4 +1,4 @@
-import { type UserContext, verifyUserContext } from "../src/contract/user-context.ts";
+import { signedPath, type UserContext, verifyUserContext } from "../src/contract/user-context.ts";
 import type { Answer } from "../src/splice/answer.ts";
 import { fieldOf, isGivenTwice } from "../src/splice/fields.ts";
 import type { RequestHead } from "../src/splice/head.ts";
@@ -15,8 +15,8 @@ const REMEMBERED_MAX = 1000;
 export type Identify = (head: RequestHead) => { context: UserContext } | { answer: Answer };
 
 /**
- * Checks who asks. A header that was checked is remembered until it expires: the requests of one connection carry the
- * same, and the check is most of the cost of a small one.
+ * Checks who asks, and that it was signed for this very method and path. A header that was checked is remembered until it
+ * expires: requests for one path carry the same, and the check is most of the cost of a small one.
  */
 export function createIdentify({ token, sessionId }: Pick<Settings, "token" | "sessionId">): Identify {
   const known = new Map<string, UserContext>();
@@ -26,15 +26,17 @@ export function createIdentify({ token, sessionId }: Pick<Settings, "token" | "s
       return { answer: tell(head, "validation_failed", "X-Svc-User-Context stands there more than once.") };
     const now = Date.now() / 1000;
     const before = known.get(value);
-    if (before && now < before.exp) return { context: before };
-    const context = value === "" ? null : verifyUserContext(token, value, sessionId, now);
-    if (!context) {
+    const isKnown = before !== undefined && now < before.exp;
+    const context = isKnown || value === "" ? before : verifyUserContext(token, value, sessionId, now);
+    if (!context || context.method !== head.method || context.path !== signedPath(head.target)) {
       const message =
-        "Only svc's API is let in here: X-Svc-User-Context is missing, expired, or not signed for this sandbox.";
+        "Only svc's API is let in here: X-Svc-User-Context is missing, expired, or not signed for this request.";
       return { answer: tell(head, "unauthorized", message, { headers: { "WWW-Authenticate": "Bearer" } }) };
     }
-    if (known.size >= REMEMBERED_MAX) known.clear();
-    known.set(value, context);
+    if (!isKnown) {
+      if (known.size >= REMEMBERED_MAX) known.clear();
+      known.set(value, context);
+    }
     return { context };
   };
 }

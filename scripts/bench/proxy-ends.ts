@@ -1,6 +1,6 @@
 import { closeSync, openSync, truncateSync } from "node:fs";
 import { join } from "node:path";
-import { signUserContext } from "../../src/contract/user-context.ts";
+import { signedPath, signUserContext } from "../../src/contract/user-context.ts";
 import { until } from "../../test/helpers/until.ts";
 import { DIST } from "../binaries.ts";
 import { freePort } from "../free-port.ts";
@@ -16,8 +16,8 @@ import type { Workbench } from "./workbench.ts";
 /** A way to the origin: what to put paths behind, and the header that lets one in. */
 export interface End {
   url: string;
-  /** `Name: value`; made anew, since it may expire. */
-  header(): string;
+  /** `Name: value` for a request of this address; made anew, since it may expire. */
+  header(url: string, method?: string): string;
 }
 
 export interface Ends {
@@ -155,10 +155,11 @@ async function startDaemon(bench: Workbench): Promise<End> {
   await untilListening(`${url}/svc/health`);
   return {
     url,
-    header() {
+    header(asked, method = "GET") {
       const iat = Math.floor(Date.now() / 1000);
       const context = { user_id: "bench", session_id: session, role: "user" as const, scopes: [], iat };
-      return `X-Svc-User-Context: ${signUserContext(SERVICE_KEY, { ...context, exp: iat + 60 })}`;
+      const request = { method, path: signedPath(new URL(asked).pathname) };
+      return `X-Svc-User-Context: ${signUserContext(SERVICE_KEY, { ...context, ...request, exp: iat + 60 })}`;
     },
   };
 }

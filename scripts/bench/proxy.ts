@@ -45,7 +45,14 @@ async function small(
 ): Promise<void> {
   const measure = async (end: End) => {
     const seconds = bench.amount(ROUND_S);
-    const options = ["-t1", `-c${CONNECTIONS}`, `-d${seconds}s`, "--latency", "-H", end.header()];
+    const options = [
+      "-t1",
+      `-c${CONNECTIONS}`,
+      `-d${seconds}s`,
+      "--latency",
+      "-H",
+      end.header(`${end.url}/`),
+    ];
     const { out } = await run([wrk, ...options, `${end.url}/`]);
     if (/Non-2xx|Socket errors/.test(out)) throw new Error(`${what}: ${out}`);
     const [, p99, unit] = /99%\s+([\d.]+)(us|ms|s)/.exec(out) ?? [];
@@ -82,13 +89,14 @@ async function large(
   peer: End,
 ): Promise<void> {
   const pass =
-    (end: End, ...args: string[]) =>
+    (end: End, method: string, url: string, ...args: string[]) =>
     async () => {
-      const { code, err } = await run([curl, "-sSf", "-o", "/dev/null", "-H", end.header(), ...args]);
+      const header = end.header(url, method);
+      const { code, err } = await run([curl, "-sSf", "-o", "/dev/null", "-H", header, ...args, url]);
       if (code !== 0) throw new Error(err);
     };
-  const down = (end: End) => pass(end, `${end.url}/large`);
-  const up = (end: End) => pass(end, "-T", large, `${end.url}/sink`);
+  const down = (end: End) => pass(end, "GET", `${end.url}/large`);
+  const up = (end: End) => pass(end, "PUT", `${end.url}/sink`, "-T", large);
   const times = await interleave(bench, LARGE_ROUNDS, () => [
     { ourDown: down(ours), ourUp: up(ours) },
     { down: down(peer), up: up(peer) },
@@ -114,7 +122,10 @@ async function large(
 async function firstByte(bench: Workbench, what: string, ours: End, name: string, peer: End): Promise<void> {
   const read = (end: End) => async () => {
     const stop = new AbortController();
-    const answer = await fetch(`${end.url}/sse`, { headers: headersOf(end), signal: stop.signal });
+    const answer = await fetch(`${end.url}/sse`, {
+      headers: headersOf(end, `${end.url}/sse`),
+      signal: stop.signal,
+    });
     await answer.body?.getReader().read();
     stop.abort();
   };
@@ -156,7 +167,7 @@ function openStream(end: End): Promise<Socket> {
   const { hostname, port, pathname } = new URL(end.url);
   const { promise, resolve, reject } = Promise.withResolvers<Socket>();
   const socket = connect(Number(port), hostname, () =>
-    socket.write(`GET ${pathname}/sse HTTP/1.1\r\nHost: bench\r\n${end.header()}\r\n\r\n`),
+    socket.write(`GET ${pathname}/sse HTTP/1.1\r\nHost: bench\r\n${end.header(`${end.url}/sse`)}\r\n\r\n`),
   );
   socket.once("data", () => resolve(socket));
   socket.once("error", reject);
@@ -167,7 +178,7 @@ function openSocket(end: End): Promise<WebSocket> {
   const { promise, resolve, reject } = Promise.withResolvers<WebSocket>();
   // Bun's takes headers; the type is the browsers'
   const url = `${end.url.replace("http", "ws")}/ws`;
-  const socket: WebSocket = Reflect.construct(WebSocket, [url, { headers: headersOf(end) }]);
+  const socket: WebSocket = Reflect.construct(WebSocket, [url, { headers: headersOf(end, `${end.url}/ws`) }]);
   socket.addEventListener("open", () => resolve(socket));
   socket.addEventListener("error", () => reject(new Error(`no WebSocket at ${end.url}`)));
   return promise;
@@ -183,7 +194,7 @@ async function echo(socket: WebSocket): Promise<boolean> {
   return await promise.finally(() => clearTimeout(timer));
 }
 
-function headersOf(end: End): Record<string, string> {
-  const [name = "", value = ""] = end.header().split(": ");
+function headersOf(end: End, url: string): Record<string, string> {
+  const [name = "", value = ""] = end.header(url).split(": ");
   return { [name]: value };
 }

@@ -1,4 +1,4 @@
-import { createHmac, timingSafeEqual } from "node:crypto";
+import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 import { parseJson } from "./json.ts";
 
 /** Signed for one request, or for as long as a connection takes to be set up. */
@@ -19,6 +19,19 @@ export interface UserContext {
   scopes: string[];
   iat: number;
   exp: number;
+  /** The request that it is for, and no other: its method, and its path as `signedPath` has it. */
+  method: string;
+  path: string;
+}
+
+/** A longer path is named by its hash: the header has to fit beside it. */
+const PATH_MAX = 1_000;
+
+/** The path of a request target, without its query. */
+export function signedPath(target: string): string {
+  const [path = ""] = target.split("?", 1);
+  if (path.length <= PATH_MAX) return path;
+  return `sha256:${createHash("sha256").update(path).digest("hex")}`;
 }
 
 /**
@@ -70,5 +83,7 @@ function readContext(body: string): UserContext | null {
   if (typeof user_id !== "string" || typeof session_id !== "string" || role === undefined) return null;
   if (!Number.isSafeInteger(iat) || !Number.isSafeInteger(exp)) return null;
   if (!Array.isArray(scopes) || !scopes.every((scope) => typeof scope === "string")) return null;
-  return { user_id, session_id, role, scopes, iat: Number(iat), exp: Number(exp) };
+  const [method, path] = [field("method"), field("path")];
+  if (typeof method !== "string" || typeof path !== "string") return null;
+  return { user_id, session_id, role, scopes, iat: Number(iat), exp: Number(exp), method, path };
 }

@@ -70,7 +70,7 @@ export function createApps(deps: Deps, api: Address): Apps {
     const { scheme } = previewSite(deps);
     const seen = { host: head.host, origin: null, authorization: true, scheme };
     const target = `/proxy/${live.entry.run.port}${path}`;
-    const context = sign({ ...visit, ...reached }, daemon.serviceKey);
+    const context = sign({ ...visit, ...reached }, daemon.serviceKey, { method: head.method, target });
     return toDaemon(daemon, context, { head, client, target, seen });
   }
 }

@@ -55,7 +55,12 @@ export function createPassage(deps: Deps): Passage {
       throw new SvcError("sandbox_unreachable", sentence);
     }
     noteActivity(deps, session.sessionId);
-    return toDaemon(daemon, sign(admitted, daemon.serviceKey), { head, client, target, seen });
+    return toDaemon(daemon, sign(admitted, daemon.serviceKey, { method: head.method, target }), {
+      head,
+      client,
+      target,
+      seen,
+    });
   };
 }
 

@@ -7,7 +7,7 @@ import {
   type DaemonPromptBody,
 } from "../contract/daemon.ts";
 import { field } from "../contract/json.ts";
-import { signUserContext, USER_CONTEXT_LIFE_S } from "../contract/user-context.ts";
+import { signedPath, signUserContext, USER_CONTEXT_LIFE_S } from "../contract/user-context.ts";
 import type { SandboxAddress } from "./provider.ts";
 
 /** A sandbox's daemon, as the platform talks to it. */
@@ -45,7 +45,7 @@ export async function askHealth(daemon: Daemon): Promise<DaemonHealth | null> {
 /** What a deployment's build has left, as a tar. @throws when the daemon does not hand it out */
 export async function readOutput(daemon: Daemon, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>> {
   const response = await request(daemon, "/svc/output", {
-    headers: { "X-Svc-User-Context": contextOf(daemon) },
+    headers: { "X-Svc-User-Context": contextOf(daemon, "GET", "/svc/output") },
     signal,
     redirect: "manual",
     keepalive: false,
@@ -103,7 +103,7 @@ async function post(
   try {
     const response = await request(daemon, path, {
       method: "POST",
-      headers: { "Content-Type": "application/json", "X-Svc-User-Context": contextOf(daemon) },
+      headers: { "Content-Type": "application/json", "X-Svc-User-Context": contextOf(daemon, "POST", path) },
       body: JSON.stringify(body),
       signal,
       redirect: "manual",
@@ -126,7 +126,7 @@ function request({ address }: Daemon, path: string, init: BunFetchRequestInit): 
   return fetch(`http://${hostname.includes(":") ? `[${hostname}]` : hostname}:${port}${path}`, init);
 }
 
-function contextOf({ serviceKey, sessionId }: Daemon): string {
+function contextOf({ serviceKey, sessionId }: Daemon, method: string, path: string): string {
   const now = Math.floor(Date.now() / 1000);
   return signUserContext(serviceKey, {
     user_id: "platform",
@@ -135,6 +135,8 @@ function contextOf({ serviceKey, sessionId }: Daemon): string {
     scopes: [],
     iat: now,
     exp: now + USER_CONTEXT_LIFE_S,
+    method,
+    path: signedPath(path),
   });
 }
 

@@ -505,7 +505,7 @@ describe("refusals", () => {
     expect(plain).toMatchObject({ code: 1, stdout: "" });
     expect(plain.stderr).toMatch(/remote: .*svc cr open/);
     expect(plain.stderr).toMatch(
-      /error: main was not pushed\. origin refused it: this project changes its default branch only by/,
+      /error: main was not pushed\. origin refused it: this project changes its protected branches only by/,
     );
     const json = await who.ship(["--json"]);
     expect(json).toMatchObject({ code: 1, stdout: "" });

@@ -1,5 +1,10 @@
 import { expect, test } from "bun:test";
-import { signUserContext, type UserContext, verifyUserContext } from "../../src/contract/user-context.ts";
+import {
+  signedPath,
+  signUserContext,
+  type UserContext,
+  verifyUserContext,
+} from "../../src/contract/user-context.ts";
 
 const KEY = "svc_sb_key";
 const NOW = 1_800_000_000;
@@ -10,6 +15,8 @@ const context: UserContext = {
   scopes: ["read"],
   iat: NOW,
   exp: NOW + 60,
+  method: "GET",
+  path: "/session",
 };
 const signed = signUserContext(KEY, context);
 const [body = "", signature = ""] = signed.split(".");
@@ -42,6 +49,8 @@ test.each<[string, string]>([
   ["scopes that are no list", also({ scopes: "all" })],
   ["a life of an hour", also({ exp: NOW + 3600 })],
   ["no times", also({ iat: "now" })],
+  ["no method", also({ method: undefined })],
+  ["no path", also({ path: 1 })],
   ["too much", also({ scopes: ["x".repeat(5000)] })],
 ])("refused: %s", (_, value) => {
   expect(verifyUserContext(KEY, value, "s", NOW)).toBeNull();
@@ -49,4 +58,12 @@ test.each<[string, string]>([
 
 test("an empty key opens nothing", () => {
   expect(verifyUserContext("", signUserContext("", context), "s", NOW)).toBeNull();
+});
+
+test("a path is signed without its query, and a long one by its hash", () => {
+  expect(signedPath("/a/b?c=/d")).toBe("/a/b");
+  expect(signedPath("*")).toBe("*");
+  const long = `/${"x".repeat(20_000)}`;
+  expect(signedPath(`${long}?q`)).toMatch(/^sha256:[0-9a-f]{64}$/);
+  expect(signedPath(long)).not.toBe(signedPath(`${long}y`));
 });

@@ -2,13 +2,14 @@ import { describe } from "bun:test";
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { signedPath } from "../../src/contract/user-context.ts";
 import { testProxyBehaviour, type Way } from "../helpers/behaviour.ts";
 import { type Sandbox, startSandbox } from "../helpers/sandbox.ts";
 
 function wayOf(sandbox: Sandbox, base: string): Way {
   return {
     base,
-    headers: () => sandbox.headers(),
+    headers: (method, target) => sandbox.headers({ method, path: signedPath(target) }),
     processes: [sandbox.child.pid],
     [Symbol.asyncDispose]: () => sandbox[Symbol.asyncDispose](),
   };

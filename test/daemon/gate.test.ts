@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import net from "node:net";
-import { signUserContext, type UserContext } from "../../src/contract/user-context.ts";
+import { signedPath, signUserContext, type UserContext } from "../../src/contract/user-context.ts";
 import { createOrigin } from "../helpers/behaviour-origin.ts";
 import { CLI_TOKEN, type Sandbox, SERVICE_KEY, startSandbox } from "../helpers/sandbox.ts";
 import { until } from "../helpers/until.ts";
@@ -41,7 +41,8 @@ function raw(text: string): Promise<{ status: number; text: string }> {
 
 const request = (target: string, lines: string[] = [], method = "GET") =>
   `${method} ${target} HTTP/1.1\r\nHost: sandbox\r\nConnection: close\r\n${lines.map((line) => `${line}\r\n`).join("")}\r\n`;
-const signed = (change: Partial<UserContext> = {}) => `X-Svc-User-Context: ${sandbox.sign(change)}`;
+const signed = (change: Partial<UserContext> = {}, target = "/session/status", method = "GET") =>
+  `X-Svc-User-Context: ${sandbox.sign({ method, path: signedPath(target), ...change })}`;
 const now = () => Math.floor(Date.now() / 1000);
 
 describe("who is let in", () => {
@@ -52,24 +53,29 @@ describe("who is let in", () => {
     scopes: [],
     iat: now(),
     exp: now() + 60,
+    method: "GET",
+    path: "/session/status",
   });
   const part = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
-  const refused: [string, number, () => string[]][] = [
+  /** Each with one thing wrong, for the place that it is sent to. */
+  const refused: [string, number, (target: string) => string[]][] = [
     ["no header", 401, () => []],
     ["an empty one", 401, () => ["X-Svc-User-Context:"]],
     ["another key", 401, () => [`X-Svc-User-Context: ${signUserContext("svc_sb_other", context())}`]],
     ["an empty key", 401, () => [`X-Svc-User-Context: ${signUserContext("", context())}`]],
-    ["an expired one", 401, () => [signed({ iat: now() - 120, exp: now() - 60 })]],
-    ["one of the future", 401, () => [signed({ iat: now() + 60, exp: now() + 90 })]],
-    ["a long life", 401, () => [signed({ exp: now() + 3600 })]],
-    ["another session's", 401, () => [signed({ session_id: crypto.randomUUID() })]],
-    ["an unknown role", 401, () => [signed({ role: "root" as UserContext["role"] })]],
-    ["a cut one", 401, () => [signed().slice(0, -2)]],
-    ["one with padding", 401, () => [`${signed()}=`]],
+    ["an expired one", 401, (at) => [signed({ iat: now() - 120, exp: now() - 60 }, at)]],
+    ["one of the future", 401, (at) => [signed({ iat: now() + 60, exp: now() + 90 }, at)]],
+    ["a long life", 401, (at) => [signed({ exp: now() + 3600 }, at)]],
+    ["another session's", 401, (at) => [signed({ session_id: crypto.randomUUID() }, at)]],
+    ["an unknown role", 401, (at) => [signed({ role: "root" as UserContext["role"] }, at)]],
+    ["a cut one", 401, (at) => [signed({}, at).slice(0, -2)]],
+    ["one with padding", 401, (at) => [`${signed({}, at)}=`]],
     [
       "a re-encoded one",
       401,
-      () => [signed().replace(/\.(.*)$/, (_, mac) => `.${mac.replaceAll("-", "+").replaceAll("_", "/")}=`)],
+      (at) => [
+        signed({}, at).replace(/\.(.*)$/, (_, mac) => `.${mac.replaceAll("-", "+").replaceAll("_", "/")}=`),
+      ],
     ],
     [
       "another body under the same signature",
@@ -83,9 +89,17 @@ describe("who is let in", () => {
       401,
       () => [`X-Svc-User-Context: ${SERVICE_KEY}`, `Authorization: Bearer ${SERVICE_KEY}`],
     ],
-    ["two of them", 400, () => [signed(), signed()]],
-    ["two, one of them forged", 400, () => [signed(), "X-Svc-User-Context: x.y"]],
-    ["two in one line", 401, () => [`${signed()}, ${sandbox.sign()}`]],
+    ["one for another method", 401, (at) => [signed({}, at, "POST")]],
+    ["one for another path", 401, (at) => [signed({}, `${at}/x`)]],
+    [
+      "one for a path of another case",
+      401,
+      (at) => [signed({}, at.toUpperCase().replace("/PROXY/", "/Proxy/"))],
+    ],
+    ["one without a path", 401, (at) => [signed({ path: undefined as unknown as string }, at)]],
+    ["two of them", 400, (at) => [signed({}, at), signed({}, at)]],
+    ["two, one of them forged", 400, (at) => [signed({}, at), "X-Svc-User-Context: x.y"]],
+    ["two in one line", 401, (at) => [`${signed({}, at)}, ${sandbox.sign()}`]],
   ];
   const places: [string, () => string][] = [
     ["the runtime", () => "/session/status"],
@@ -95,7 +109,7 @@ describe("who is let in", () => {
   ];
   for (const [place, target] of places) {
     test.each(refused)(`%s is refused at ${place}`, async (_, status, lines) => {
-      const answer = await raw(request(target(), lines()));
+      const answer = await raw(request(target(), lines(target())));
       expect(answer.status).toBe(status);
       expect(answer.text).toContain('"code":"');
     });
@@ -103,6 +117,7 @@ describe("who is let in", () => {
 
   test("a context that was taken before is refused when it has expired", async () => {
     const header = signed({ iat: now() - 58, exp: now() + 1 });
+    expect((await raw(request("/session/status", [header], "POST"))).status).toBe(401);
     expect((await raw(request("/session/status", [header]))).status).toBe(200);
     await until(
       "it is refused",
@@ -142,7 +157,11 @@ describe("who is let in", () => {
 
 test("nothing that says who asks, or opens svc, is passed on", async () => {
   const header = (text: string) => JSON.parse(text.slice(text.indexOf("{"), text.lastIndexOf("}") + 1));
-  const lines = (authorization: string) => [signed(), `authorization: ${authorization}`, "X-Other: stays"];
+  const lines = (authorization: string) => [
+    signed({}, `/proxy/${port}/headers`),
+    `authorization: ${authorization}`,
+    "X-Other: stays",
+  ];
   const basic = (text: string) => `Basic ${Buffer.from(text).toString("base64")}`;
   for (const [authorization, stays] of [
     [`Bearer ${CLI_TOKEN}`, false],
@@ -166,10 +185,11 @@ test("nothing that says who asks, or opens svc, is passed on", async () => {
     ["", ""],
   ];
   for (const [query, passed] of queries) {
-    const seen = header((await raw(request(`/proxy/${port}/headers${query}`, [signed()]))).text);
+    const target = `/proxy/${port}/headers`;
+    const seen = header((await raw(request(target + query, [signed({}, target)]))).text);
     expect(seen.url).toBe(`/headers${passed}`);
     const atRuntime = header(
-      (await raw(request(`/headers${query}`, [signed(), "Authorization: Bearer x"]))).text,
+      (await raw(request(`/headers${query}`, [signed({}, "/headers"), "Authorization: Bearer x"]))).text,
     );
     expect(atRuntime.url).not.toContain("auth_token");
     expect(JSON.stringify(atRuntime.raw)).not.toContain("Bearer x");
@@ -177,7 +197,7 @@ test("nothing that says who asks, or opens svc, is passed on", async () => {
 });
 
 test("ports", async () => {
-  const at = async (path: string) => (await raw(request(path, [signed()]))).status;
+  const at = async (path: string) => (await raw(request(path, [signed({}, path)]))).status;
   const own = Number(new URL(sandbox.url).port);
   for (const bad of [
     "0",
@@ -205,7 +225,7 @@ test("ports", async () => {
 });
 
 test("a browser gets a page, which asks again where that may help", async () => {
-  const page = (target: string, lines: string[] = [signed()]) =>
+  const page = (target: string, lines: string[] = [signed({}, target)]) =>
     raw(request(target, ["Accept: text/html,*/*", ...lines]));
   const soon = await page("/proxy/1/");
   expect(soon.text).toMatch(
@@ -246,19 +266,22 @@ test.each([
   "*",
   "svc/health",
 ])("a target that is not in its one form is refused: %s", async (target) => {
-  const text = request(target.replace("PORT", String(port)), [signed({ role: "platform" })]);
+  const at = target.replace("PORT", String(port));
+  const text = request(at, [signed({ role: "platform" }, at)]);
   expect((await raw(text)).status).toBe(400);
 });
 
 test("what is a slash to the app, and none to the daemon, is passed on as it stands", async () => {
-  const answer = await raw(request(`/proxy/${port}/@scope%2fname//x%20y?z=%2F..`, [signed()]));
+  const get = async (target: string) => await raw(request(target, [signed({}, target)]));
+  const answer = await get(`/proxy/${port}/@scope%2fname//x%20y?z=%2F..`);
   expect(answer.status).toBe(404);
-  const seen = await raw(request(`/proxy/${port}/headers?x=/../%2e%2e`, [signed()]));
+  const seen = await get(`/proxy/${port}/headers?x=/../%2e%2e`);
   expect(seen.text).toContain('"url":"/headers?x=/../%2e%2e"');
 });
 
 test("a request that two servers could read in two ways is refused", async () => {
-  const post = (lines: string[], body: string) => request("/echo", [signed(), ...lines], "POST") + body;
+  const post = (lines: string[], body: string) =>
+    request("/echo", [signed({}, "/echo", "POST"), ...lines], "POST") + body;
   for (const text of [
     post(["Content-Length: 3", "Transfer-Encoding: chunked"], "0\r\n\r\n"),
     post(["Content-Length: 3", "Content-Length: 4"], "abc"),
@@ -295,7 +318,7 @@ const spellings = (path: string): string[] => [
 test.each(PRIVATE)("a chat client does not get to %s, however it is spelt", async (path) => {
   for (const role of ["user", "agent"] as const)
     for (const spelt of spellings(path))
-      expect([spelt, (await raw(request(spelt, [signed({ role })]))).status]).toEqual([spelt, 403]);
+      expect([spelt, (await raw(request(spelt, [signed({ role }, spelt)]))).status]).toEqual([spelt, 403]);
 });
 
 test("what only begins with such a name is open, and all of it to svc itself", async () => {

@@ -12,7 +12,7 @@ export interface Way extends AsyncDisposable {
   /** `http://127.0.0.1:<port><prefix>`, without a slash at the end: what is put behind it is asked of the origin. */
   base: string;
   /** Header fields that let a request in; made anew for each request, since they may expire. */
-  headers(): Record<string, string>;
+  headers(method: string, target: string): Record<string, string>;
   /** Processes of the proxies, whose memory has to stay flat; none where they run in the test's own. */
   processes: number[];
   /** What is answered while the origin is down; 502 unless given. */
@@ -74,8 +74,8 @@ export function testProxyBehaviour(
   async function ask(method: string, path: string, lines: string[] = [], rest = ""): Promise<Wire> {
     const { hostname, port, host, pathname } = new URL(way.base);
     const wire = await connect(hostname, Number(port));
-    const fields = Object.entries(way.headers()).map(([name, value]) => `${name}: ${value}`);
     const target = `${pathname === "/" ? "" : pathname}${path}`;
+    const fields = Object.entries(way.headers(method, target)).map(([name, value]) => `${name}: ${value}`);
     const head = [`${method} ${target} HTTP/1.1`, `Host: ${host}`, ...fields, ...lines];
     wire.write(`${head.join("\r\n")}\r\n\r\n${rest}`);
     return wire;
@@ -183,7 +183,8 @@ export function testProxyBehaviour(
 
   test(`${mib} MiB pass down and up in flat memory`, async () => {
     const before = memoryOf(way.processes);
-    const down = await fetch(`${way.base}/download?bytes=${mib * MIB}`, { headers: way.headers() });
+    const url = `${way.base}/download?bytes=${mib * MIB}`;
+    const down = await fetch(url, { headers: way.headers("GET", new URL(url).pathname) });
     let received = 0;
     for await (const piece of down.body ?? []) received += piece.length;
     expect(received).toBe(mib * MIB);
@@ -253,12 +254,14 @@ export function testProxyBehaviour(
   /** The head of a plain request, for a connection that is there. */
   async function headOf(path: string): Promise<string> {
     const { host, pathname } = new URL(way.base);
-    const fields = Object.entries(way.headers()).map(([name, value]) => `${name}: ${value}\r\n`);
-    return `GET ${pathname === "/" ? "" : pathname}${path} HTTP/1.1\r\nHost: ${host}\r\n${fields.join("")}\r\n`;
+    const target = `${pathname === "/" ? "" : pathname}${path}`;
+    const fields = Object.entries(way.headers("GET", target)).map(([name, value]) => `${name}: ${value}\r\n`);
+    return `GET ${target} HTTP/1.1\r\nHost: ${host}\r\n${fields.join("")}\r\n`;
   }
 
   const socket = async (path: string, protocols: string[] = []) => {
-    const options = { headers: way.headers(), protocols };
+    const { pathname } = new URL(way.base + path);
+    const options = { headers: way.headers("GET", pathname), protocols };
     // a list of protocols and headers together are Bun's own
     const made: WebSocket = Reflect.construct(WebSocket, [way.base.replace("http", "ws") + path, options]);
     const messages: string[] = [];

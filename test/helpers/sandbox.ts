@@ -4,7 +4,7 @@ import { join, resolve } from "node:path";
 import { freePort } from "../../scripts/free-port.ts";
 import type { DaemonHealth } from "../../src/contract/daemon.ts";
 import { readManifest } from "../../src/contract/manifest/manifest.ts";
-import { signUserContext, type UserContext } from "../../src/contract/user-context.ts";
+import { signedPath, signUserContext, type UserContext } from "../../src/contract/user-context.ts";
 import { AGAINST_BINARIES, cleanEnvironment } from "./api.ts";
 import { type GitHttpServer, serveGit } from "./git-http.ts";
 import { createRepository, type TestRepository } from "./git-repo.ts";
@@ -140,6 +140,8 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
       scopes: [],
       iat: now,
       exp: now + 60,
+      method: "GET",
+      path: "/",
       ...change,
     };
     return signUserContext(SERVICE_KEY, context);
@@ -178,7 +180,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     call: (method, path, role = "user", body) =>
       fetch(url + path, {
         method,
-        headers: headers({ role }),
+        headers: headers({ role, method, path: signedPath(path) }),
         redirect: "manual",
         ...(body !== undefined && { body: JSON.stringify(body) }),
       }),

@@ -385,6 +385,7 @@ describe("local sandboxes", () => {
     const now = Math.floor(Date.now() / 1000);
     const context = signUserContext(SERVICE_KEY, {
       ...{ user_id: "u", session_id: spec.sessionId, role: "user", scopes: [], iat: now, exp: now + 60 },
+      ...{ method: "GET", path: "/standin" },
     });
     const shown = await (
       await fetchFrom(sandbox, "/standin", { headers: { "X-Svc-User-Context": context } })
