@@ -57,7 +57,7 @@ test("a project's token acts in its project alone", async () => {
   const token = await makeToken(page, "Script");
   const ask = async (project: string) =>
     (await svc.api.call("GET", `/v1/projects/${project}`, { token })).status;
-  expect([await ask("mine"), await ask("other")]).toEqual([200, 403]);
+  expect([await ask("mine"), await ask("other")]).toEqual([200, 404]);
   const ran = await whoami(token);
   expect(JSON.parse(ran.stdout)).toMatchObject({ kind: "project", project_name: "Mine" });
   await revoke(page, "Script");

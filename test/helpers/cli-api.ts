@@ -265,6 +265,8 @@ const DEFAULTS: Record<string, Route> = {
   }),
   "PUT /projects/:p/secrets/:n": ({ path }) => ({
     name: path.split("/").at(-1),
+    for: ["sessions", "builds"],
+    set_by: ADA,
     created_at: TIME,
     updated_at: TIME,
   }),
