@@ -2,7 +2,6 @@ import { type Static, Type } from "@sinclair/typebox";
 import { author } from "./author.ts";
 import { SECRET_NAME } from "./environment.ts";
 import { SECRET_MAX_BYTES } from "./limits.ts";
-import { AUDIENCE } from "./secret-audience.ts";
 
 const time = Type.String({ format: "date-time" });
 const name = Type.String({
@@ -16,7 +15,7 @@ export const SECRETS_MAX = 200;
 /** Entries of one audience: more would be all of a project's apps and triggers. */
 const AUDIENCE_MAX = 50;
 
-const audience = Type.Array(Type.String({ pattern: AUDIENCE }), {
+const audience = Type.Array(Type.String({ maxLength: 200 }), {
   minItems: 1,
   maxItems: AUDIENCE_MAX,
   description: "Where it is injected: sessions, builds, apps, apps:<slug>, triggers:<slug>",

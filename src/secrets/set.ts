@@ -7,7 +7,7 @@ import { isReservedName, SECRET_NAME } from "../contract/environment.ts";
 import { SvcError } from "../contract/errors.ts";
 import { SECRET_MAX_BYTES } from "../contract/limits.ts";
 import { SECRETS_MAX, type Secret, type SecretValueBody } from "../contract/secret.ts";
-import { DEFAULT_AUDIENCE } from "../contract/secret-audience.ts";
+import { AUDIENCE, DEFAULT_AUDIENCE } from "../contract/secret-audience.ts";
 import type { Deps } from "../deps.ts";
 import { announce } from "../events/announce.ts";
 import { storable } from "../http/text.ts";
@@ -28,7 +28,7 @@ export async function setSecret(
 ): Promise<Secret> {
   requireName(name);
   const plain = storable("value", given.value, SECRET_MAX_BYTES);
-  const audience = given.for && [...new Set(given.for)];
+  const audience = given.for && readAudience(given.for);
   const value = deps.keys.seal(project.projectId, purposeOf(name), plain);
   const now = deps.clock();
   return await deps.db.transaction(async (tx) => {
@@ -64,6 +64,16 @@ export async function setSecret(
     await announce(tx, project.projectId, { type: "secret", id: name, action });
     if (!shown) throw new Error("a secret was left out");
     return shown;
+  });
+}
+
+/** @throws validation_failed for what no secret can be for */
+function readAudience(entries: readonly string[]): string[] {
+  const bad = entries.find((entry) => !new RegExp(AUDIENCE).test(entry));
+  if (bad === undefined) return [...new Set(entries)];
+  const message = "takes sessions, builds, apps, apps:<slug> and triggers:<slug>";
+  throw new SvcError("validation_failed", `A secret cannot be for ${JSON.stringify(bad)}: for ${message}.`, {
+    details: [{ path: "for", message }],
   });
 }
 

@@ -91,6 +91,17 @@ describe("secrets", () => {
     expect((await api.call("GET", path)).body.next_cursor).toBeUndefined();
   });
 
+  test("are for what they are said to be for, and keep that when they are set again", async () => {
+    const { path } = await fresh();
+    const put = (body: unknown) => api.call("PUT", `${path}/KEY`, { body });
+    expect((await put({ value: "x" })).body.for).toEqual(["sessions", "builds"]);
+    const audience = ["apps", "apps:shop", "triggers:nightly_2", "apps"];
+    expect((await put({ value: "x", for: audience })).body.for).toEqual(audience.slice(0, 3));
+    expect((await put({ value: "y" })).body.for).toEqual(audience.slice(0, 3));
+    for (const bad of [[], ["everything"], ["apps:"], ["apps:A"], ["sessions:x"], ["triggers:"], "sessions"])
+      expect([bad, (await put({ value: "x", for: bad })).status]).toEqual([bad, 400]);
+  });
+
   test("are listed beside what the manifest asks for", async () => {
     const own = new Remote();
     own.commit("main", {

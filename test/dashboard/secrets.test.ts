@@ -54,6 +54,17 @@ test("secrets are listed as svc.toml asks for them; set, replaced and removed; n
   await page.getByRole("button", { name: "Replace the secret" }).click();
   await page.getByRole("dialog").waitFor({ state: "detached" });
   expect((await list()).items[0].updated_at > updated_at).toBe(true);
+  await page.getByText("for sessions, builds").first().waitFor();
+
+  await page.getByRole("button", { name: "Replace API_KEY" }).click();
+  await page.getByLabel("Value").fill(VALUE);
+  await page.getByLabel("For").fill("everything");
+  await page.getByRole("button", { name: "Replace the secret" }).click();
+  await page.getByLabel("For").and(page.locator("[aria-invalid=true]")).waitFor();
+  await page.getByLabel("For").fill("sessions, apps:shop");
+  await page.getByRole("button", { name: "Replace the secret" }).click();
+  await page.getByText("for sessions, apps:shop").waitFor();
+  expect((await list()).items[0].for).toEqual(["sessions", "apps:shop"]);
   expect(await page.content()).not.toContain("the-secret-value");
 
   await page.getByRole("button", { name: "Remove API_KEY" }).click();

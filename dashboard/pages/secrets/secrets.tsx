@@ -101,7 +101,7 @@ function Row({ row, onSet, onRemove }: { row: SecretRow; onSet: () => void; onRe
         <p className="text-muted text-sm">
           {row.updatedAt ? (
             <>
-              Set <Ago at={row.updatedAt} />
+              Set <Ago at={row.updatedAt} /> for <Visible>{row.audience?.join(", ") ?? ""}</Visible>
             </>
           ) : (
             "Not set"

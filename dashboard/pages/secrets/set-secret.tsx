@@ -1,5 +1,6 @@
 import { useMutation } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
+import { DEFAULT_AUDIENCE } from "../../../src/contract/secret-audience.ts";
 import { call } from "../../api/call.ts";
 import { byField } from "../../api/failure.ts";
 import { Button } from "../../parts/button.tsx";
@@ -22,11 +23,15 @@ interface Props {
 export function SetSecret({ at, row, onDone, onClose }: Props) {
   const [name, setName] = useState(row?.name ?? "");
   const [value, setValue] = useState("");
+  const [audience, setAudience] = useState((row?.audience ?? DEFAULT_AUDIENCE).join(", "));
   const set = useMutation({
-    mutationFn: () => call("POST", at, { body: { name: name.trim(), value } }),
+    mutationFn: () => {
+      const entries = audience.split(",").map((entry) => entry.trim());
+      return call("POST", at, { body: { name: name.trim(), value, for: entries } });
+    },
     onSuccess: onDone,
   });
-  const errors = byField(set.error, ["name", "value"]);
+  const errors = byField(set.error, ["name", "value", "for"]);
   const submit = (event: FormEvent) => {
     event.preventDefault();
     set.mutate();
@@ -58,6 +63,15 @@ export function SetSecret({ at, row, onDone, onClose }: Props) {
           value={value}
           onChange={(event) => setValue(event.target.value)}
           error={errors.of("value")}
+        />
+        <TextField
+          label="For"
+          hint="Where it is injected, with commas: sessions, builds, apps, apps:<slug>, triggers:<slug>."
+          required
+          spellCheck={false}
+          value={audience}
+          onChange={(event) => setAudience(event.target.value)}
+          error={errors.of("for")}
         />
         <Failure error={row && errors.of("name") ? set.error : errors.rest} />
         <div className="flex justify-end gap-2">
