@@ -7,11 +7,12 @@ import type { Protocol, PushJudge, Service, Share, Transfer } from "../git/git.t
 import { toBody, toSvcError } from "../http/errors.ts";
 import { methodNotAllowed } from "../http/methods.ts";
 import { LISTING_MS } from "../projects/fetch.ts";
-import { readPolicy } from "../projects/policy.ts";
+import { allowsDirectPush } from "../projects/policy.ts";
 import { readProtection } from "../projects/protection.ts";
 import { repositoryOf } from "../projects/repository.ts";
+import { readPattern } from "./names.ts";
 import { type Pusher, resolvePusher } from "./pusher.ts";
-import { type BranchPolicy, judgePush } from "./rules.ts";
+import { type BranchPolicy, judgePush, type PushRules } from "./rules.ts";
 import { bringSaved, recordSaved } from "./saved.ts";
 import { tellBranches } from "./tell-branches.ts";
 
@@ -146,7 +147,7 @@ async function transfer(
  * branch, and then the push is stale.
  */
 function judgeFor(deps: Deps, project: ProjectRow, pusher: Pusher): PushJudge {
-  let rules: ReturnType<BranchPolicy["rules"]> | null = null;
+  let rules: Promise<PushRules> | null = null;
   const policy: BranchPolicy = {
     defaultBranch: project.defaultBranch,
     formerDefaultBranches: project.formerDefaultBranches,
@@ -158,10 +159,12 @@ function judgeFor(deps: Deps, project: ProjectRow, pusher: Pusher): PushJudge {
   return (update) => judgePush(pusher, policy, update);
 }
 
-async function readRules(deps: Deps, project: ProjectRow): ReturnType<BranchPolicy["rules"]> {
+async function readRules(deps: Deps, project: ProjectRow): Promise<PushRules> {
   const listing = await deps.git.listBranches(repositoryOf(deps, project), LISTING_MS);
-  const { directPush } = await readPolicy(deps, project, listing);
-  return { directPush, ...(await readProtection(deps, project, listing)) };
+  const directPush = await allowsDirectPush(deps, project, listing);
+  const { protectedBranches, protectedTags } = await readProtection(deps, project, listing);
+  const branches = [project.defaultBranch, ...project.formerDefaultBranches, ...protectedBranches];
+  return { directPush, branches: branches.map(readPattern), tags: protectedTags.map(readPattern) };
 }
 
 /** @throws validation_failed for an encoding that git does not use */

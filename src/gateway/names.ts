@@ -15,11 +15,27 @@ export function skeletonOf(name: string): string {
   return seen.normalize("NFD").toLowerCase();
 }
 
+/** A pattern of `[branches]` or `[tags] protected`, or a name by itself. */
+export interface NamePattern {
+  pattern: string;
+  fits(name: string): boolean;
+  /** Whether a name can be taken for one that fits. @param skeleton what `skeletonOf` makes of the name */
+  isTakenFor(skeleton: string): boolean;
+}
+
+/** Reads a pattern, once for all the names of a push. */
+export function readPattern(pattern: string): NamePattern {
+  const parts = pattern.split(/(\*+)/);
+  const looks = parts.map((part) => (part.startsWith("*") ? part : skeletonOf(part))).join("");
+  return { pattern, fits: matcherOf(pattern), isTakenFor: matcherOf(looks) };
+}
+
 /**
- * Whether a name fits a pattern of `[branches] protected`: `*` stands for anything but `/`, `**` for anything. It takes
- * at most as many steps as the product of the two lengths, whatever they hold.
+ * Finds out whether names fit a pattern: `*` stands for anything but `/`, `**` for anything. Each takes at most as many
+ * steps as the product of the two lengths, whatever they hold.
  */
-export function matchesPattern(pattern: string, name: string): boolean {
+function matcherOf(pattern: string): (name: string) => boolean {
+  if (!pattern.includes("*")) return (name) => name === pattern;
   const tokens = pattern.match(/\*+|[^*]/gsu) ?? [];
   const isStar = (at: number) => tokens[at]?.startsWith("*") === true;
   /** Adds a place in the pattern, and those behind it that can be reached without a character. */
@@ -29,24 +45,18 @@ export function matchesPattern(pattern: string, name: string): boolean {
       if (!isStar(place)) return;
     }
   };
-  let places = new Set<number>();
-  reach(places, 0);
-  for (const character of name) {
-    const next = new Set<number>();
-    for (const at of places) {
-      if (!isStar(at)) {
-        if (tokens[at] === character) reach(next, at + 1);
-      } else if (character !== "/" || tokens[at] !== "*") reach(next, at);
+  return (name) => {
+    let places = new Set<number>();
+    reach(places, 0);
+    for (const character of name) {
+      const next = new Set<number>();
+      for (const at of places) {
+        if (!isStar(at)) {
+          if (tokens[at] === character) reach(next, at + 1);
+        } else if (character !== "/" || tokens[at] !== "*") reach(next, at);
+      }
+      places = next;
     }
-    places = next;
-  }
-  return places.has(tokens.length);
-}
-
-/** The pattern of the names that can be taken for one that it is of. */
-export function patternSkeletonOf(pattern: string): string {
-  return pattern
-    .split(/(\*+)/)
-    .map((part) => (part.startsWith("*") ? part : skeletonOf(part)))
-    .join("");
+    return places.has(tokens.length);
+  };
 }

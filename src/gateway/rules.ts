@@ -1,17 +1,20 @@
 import type { PushJudge, UpdateKind } from "../git/git.ts";
-import { matchesPattern, patternSkeletonOf, skeletonOf } from "./names.ts";
+import { type NamePattern, skeletonOf } from "./names.ts";
 import type { Pusher } from "./pusher.ts";
 
 /** What the rules need to know of the project. */
 export interface BranchPolicy {
   defaultBranch: string;
   formerDefaultBranches: readonly string[];
-  /** What the manifest protects, and whether people may push that: `[change_requests] direct_push` (contract: Manifest). */
-  rules(): Promise<{
-    protectedBranches: readonly string[];
-    protectedTags: readonly string[];
-    directPush: boolean;
-  }>;
+  rules(): Promise<PushRules>;
+}
+
+/** What is protected, and whether people may push that: `[change_requests] direct_push` (contract: Manifest). */
+export interface PushRules {
+  /** The default branch, the former ones, and those of the manifest. */
+  branches: readonly NamePattern[];
+  tags: readonly NamePattern[];
+  directPush: boolean;
 }
 
 type Refusal = Awaited<ReturnType<PushJudge>>;
@@ -33,23 +36,24 @@ export async function judgePush(
 ): Promise<Refusal> {
   if (pusher.kind === "app") return onlyReads;
   if (pusher.kind === "saver") return ref === pusher.ref ? null : onlySaves;
-  const name = ref.startsWith(HEADS) ? ref.slice(HEADS.length) : ref.slice(TAGS.length);
-  if (pusher.kind === "session" && ref === HEADS + pusher.branch) return judgeAgent(kind);
   if (!ref.startsWith(HEADS) && !ref.startsWith(TAGS)) return notOurs(ref);
-  const { protectedBranches, protectedTags, directPush } = await policy.rules();
-  const branches = [policy.defaultBranch, ...policy.formerDefaultBranches, ...protectedBranches];
+  if (pusher.kind === "session" && ref === HEADS + pusher.branch) return judgeAgent(kind);
+  const name = ref.slice((ref.startsWith(HEADS) ? HEADS : TAGS).length);
+  const { branches, tags, directPush } = await policy.rules();
   const fault = kind === "delete" ? null : faultOfName(ref, name, branches);
   if (fault) return fault;
-  if (ref.startsWith(TAGS)) return judgeTag(pusher, kind, matchesAny(protectedTags, name));
-  if (matchesAny(branches, name)) return judgeProtected(pusher, { policy, name, directPush }, kind);
-  if (pusher.kind === "user") return null;
-  if (pusher.kind === "session") {
-    return {
-      reason: "a session pushes only its own branch",
-      advice: `Push it with: git push origin HEAD:${pusher.branch}`,
-    };
-  }
-  return judgeAgent(kind);
+  if (ref.startsWith(HEADS) && fitsAny(branches, name))
+    return judgeProtected(pusher, { policy, name, directPush }, kind);
+  if (pusher.kind === "session") return onlyItsOwn(pusher.branch);
+  if (ref.startsWith(TAGS)) return judgeTag(pusher, kind, fitsAny(tags, name));
+  return pusher.kind === "user" ? null : judgeAgent(kind);
+}
+
+function onlyItsOwn(branch: string): Refusal {
+  return {
+    reason: "a session pushes only its own branch",
+    advice: `Push it with: git push origin HEAD:${branch}`,
+  };
 }
 
 /** A branch that an agent, or a script with a project token, may push. */
@@ -70,12 +74,6 @@ function judgeAgent(kind: UpdateKind): Refusal {
 }
 
 function judgeTag(pusher: Pusher, kind: UpdateKind, isProtected: boolean): Refusal {
-  if (pusher.kind === "session") {
-    return {
-      reason: "a session pushes only its own branch",
-      advice: `Push it with: git push origin HEAD:${pusher.branch}`,
-    };
-  }
   if (pusher.kind !== "user") {
     return { reason: "a project token pushes branches only", advice: "A person can push the tag." };
   }
@@ -159,11 +157,10 @@ function notOurs(ref: string): Refusal {
   };
 }
 
-const matchesAny = (patterns: readonly string[], name: string) =>
-  patterns.some((pattern) => matchesPattern(pattern, name));
+const fitsAny = (patterns: readonly NamePattern[], name: string) => patterns.some(({ fits }) => fits(name));
 
 /** Why a branch or tag may not be called so: git, or a person, would take it for another. */
-function faultOfName(ref: string, name: string, branches: readonly string[]): Refusal {
+function faultOfName(ref: string, name: string, branches: readonly NamePattern[]): Refusal {
   if (name.startsWith("refs/")) {
     return {
       reason: "a name that begins with refs/ is ambiguous",
@@ -171,17 +168,11 @@ function faultOfName(ref: string, name: string, branches: readonly string[]): Re
     };
   }
   const skeleton = skeletonOf(name);
-  const taken = branches.find((pattern) => matchesPattern(patternSkeletonOf(pattern), skeleton));
-  if (taken === undefined) return null;
-  if (ref.startsWith(TAGS)) {
-    return {
-      reason: "it looks like a protected branch and is a tag",
-      advice: `${taken} is a protected branch. Choose a name that cannot be taken for it.`,
-    };
-  }
-  if (matchesAny(branches, name)) return null;
+  const taken = branches.find(({ isTakenFor }) => isTakenFor(skeleton));
+  const isTag = ref.startsWith(TAGS);
+  if (taken === undefined || (!isTag && fitsAny(branches, name))) return null;
   return {
-    reason: "it looks like a protected branch and is another",
-    advice: `${taken} is a protected branch. Choose a name that cannot be taken for it.`,
+    reason: `it looks like a protected branch and is ${isTag ? "a tag" : "another"}`,
+    advice: `${taken.pattern} is a protected branch. Choose a name that cannot be taken for it.`,
   };
 }

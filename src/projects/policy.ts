@@ -6,18 +6,12 @@ import type { Branches } from "../git/git.ts";
 import { fetchCommits, LISTING_MS } from "./fetch.ts";
 import { repositoryOf } from "./repository.ts";
 
-type Policy = Pick<Manifest["changeRequests"], "agentMerge" | "directPush">;
-
-/** A manifest that cannot be read allows nothing, since it may forbid it. */
-const STRICT: Policy = { agentMerge: false, directPush: false };
-
 /**
- * What `[change_requests]` of the manifest on the default branch allows as it is now (contract: Manifest). How many
- * approvals it asks for, `readApprovalRule` tells.
- * @param listing the repository's branches, if they are known already
+ * Whether people may push the protected branches: `[change_requests] direct_push` of the manifest on the default branch as
+ * it is now (contract: Manifest). One that cannot be read does not allow it, since it may forbid it.
  */
-export async function readPolicy(deps: Deps, project: ProjectRow, listing?: Branches): Promise<Policy> {
-  return (await readManifestOf(deps, project, listing))?.changeRequests ?? STRICT;
+export async function allowsDirectPush(deps: Deps, project: ProjectRow, listing: Branches): Promise<boolean> {
+  return (await readManifestOf(deps, project, listing))?.changeRequests.directPush ?? false;
 }
 
 /**
