@@ -73,9 +73,12 @@ function allow(access: ProjectAccess, caller: Caller, role: Role): void {
   if (caller.kind !== "user") {
     throw new SvcError("forbidden", "A project token may not change the project itself. Use a user token.");
   }
-  if (access === "manage" && role === "member") {
-    throw new SvcError("forbidden", "Only an owner or admin of the account may do this.");
-  }
+  if (access === "manage") requireManager(role, "Only an owner or admin of the account may do this.");
+}
+
+/** For what a route with another access does only for some of its bodies. @throws forbidden with `sentence` */
+export function requireManager(role: Role, sentence: string): void {
+  if (role === "member") throw new SvcError("forbidden", sentence);
 }
 
 function known<T>(map: WeakMap<Request, T>, request: Request): T {

@@ -3,6 +3,7 @@ import { eq, sql } from "drizzle-orm";
 import type { PgUpdateSetSource } from "drizzle-orm/pg-core";
 import { projects } from "../../db/schema/index.ts";
 import type { ProjectRow } from "../auth/caller.ts";
+import { requireManager } from "../auth/guard.ts";
 import type { Role } from "../contract/account.ts";
 import { SvcError } from "../contract/errors.ts";
 import { NAME_MAX } from "../contract/limits.ts";
@@ -28,7 +29,7 @@ export async function editProject(
   role: Role,
   body: EditProjectBody,
 ): Promise<EditedProject> {
-  if (body.repo_url !== undefined || body.default_branch !== undefined) requireManager(role);
+  if (body.repo_url !== undefined || body.default_branch !== undefined) requireManager(role, ONLY_MANAGERS);
   const changes: Changes = {};
   if (body.name !== undefined) changes.name = storable("name", body.name.trim(), NAME_MAX * 4);
   let repo = repositoryOf(deps, project);
@@ -81,13 +82,8 @@ function decoded(text: string): string {
   }
 }
 
-function requireManager(role: Role): void {
-  if (role !== "member") return;
-  throw new SvcError(
-    "forbidden",
-    "Only an owner or admin of the account changes a project's repository or default branch.",
-  );
-}
+const ONLY_MANAGERS =
+  "Only an owner or admin of the account can change a project's repository or default branch.";
 
 /** Stores the host credential, encrypted; it replaces the one before. */
 export async function storeGitCredential(
