@@ -4,36 +4,34 @@ import type { ProjectRow } from "../auth/caller.ts";
 import { DAEMON_PORT, type DaemonApp } from "../contract/daemon.ts";
 import type { Deps } from "../deps.ts";
 import { gitUrlOf } from "../projects/wire.ts";
-import type { OpenSecrets } from "../secrets/open.ts";
+import { type OpenSecrets, openSecrets } from "../secrets/open.ts";
 import type { SessionRow } from "./wire.ts";
 
 /** What the sandbox of a deployment is to build and run. @throws when the deployment is gone */
 export async function readDeployment(
-  deps: Pick<Deps, "db">,
-  sessionId: string,
-): Promise<Omit<DaemonApp, "buildSecrets">> {
+  deps: Pick<Deps, "db" | "keys">,
+  { sessionId, projectId }: Pick<SessionRow, "sessionId" | "projectId">,
+): Promise<DaemonApp> {
   const [row] = await deps.db
     .select({ commit: appDeployments.commit, entry: appDeployments.entry })
     .from(appDeployments)
     .where(eq(appDeployments.deploymentId, sessionId));
   if (!row) throw new Error("the deployment is gone");
   const { slug, rootPath, build, run, env } = row.entry;
-  return { slug, commit: row.commit, rootPath, build, run, output: row.entry.static?.dir ?? null, env };
+  const { values: buildSecrets } = await openSecrets(deps, projectId, ["builds"]);
+  const output = row.entry.static?.dir ?? null;
+  return { slug, commit: row.commit, rootPath, build, run, output, env, buildSecrets };
 }
 
 /**
- * The environment of a deployment's sandbox: what its daemon needs, and the secrets that are for the app and its build. Nothing in it
- * opens svc but the daemon's own key.
+ * The environment of a deployment's sandbox: what its daemon needs, and the secrets that are for the app and its build.
+ * Nothing in it opens svc but the daemon's own key.
  * @param apiUrl where the sandbox reaches the API, without `/v1`
  */
 export function deploymentEnvironment(
-  {
-    session,
-    project,
-    app,
-  }: { session: SessionRow; project: ProjectRow; app: Omit<DaemonApp, "buildSecrets"> },
+  { session, project, app }: { session: SessionRow; project: ProjectRow; app: DaemonApp },
   serviceKey: string,
-  { secrets, buildSecrets }: { secrets: OpenSecrets; buildSecrets: OpenSecrets },
+  secrets: OpenSecrets,
   apiUrl: string,
 ): Record<string, string> {
   return {
@@ -47,6 +45,6 @@ export function deploymentEnvironment(
     SVC_PROJECT_SECRET_NAMES: Object.keys(secrets.values).join(","),
     SVC_PROJECT_SECRETS_REVISION: secrets.revision,
     SVC_TOKEN: serviceKey,
-    SVC_APP: JSON.stringify({ ...app, buildSecrets: buildSecrets.values } satisfies DaemonApp),
+    SVC_APP: JSON.stringify(app),
   };
 }

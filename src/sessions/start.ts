@@ -48,7 +48,7 @@ export async function startSandbox(deps: Deps, start: Start, signal: AbortSignal
     return entering;
   };
   try {
-    const app = session.purpose === "app" ? await readDeployment(deps, session.sessionId) : null;
+    const app = session.purpose === "app" ? await readDeployment(deps, session) : null;
     if (!app) {
       await step("branch", `Making the branch ${session.branchName} from ${session.baseRef} …`);
       await makeBranch(deps, start);
@@ -61,8 +61,7 @@ export async function startSandbox(deps: Deps, start: Start, signal: AbortSignal
     const keys = await makeKeys(deps, session);
     await deps.checkpoint("keys-made");
     const audience = app ? ["apps", `apps:${app.slug}`] : await audienceOf(deps, session);
-    const open = (whose: readonly string[]) => openSecrets(deps, project.projectId, whose);
-    const [secrets, buildSecrets] = [await open(audience), await open(["builds"])];
+    const secrets = await openSecrets(deps, project.projectId, audience);
     const provider = deps.sandboxes.get(session.provider);
     if (!provider)
       throw new SandboxError(`This server has no ${session.provider} sandboxes.`, { permanent: true });
@@ -76,7 +75,7 @@ export async function startSandbox(deps: Deps, start: Start, signal: AbortSignal
         hasRuntime: app === null,
         environment: (apiUrl) =>
           app
-            ? deploymentEnvironment({ ...start, app }, keys.serviceKey, { secrets, buildSecrets }, apiUrl)
+            ? deploymentEnvironment({ ...start, app }, keys.serviceKey, secrets, apiUrl)
             : environmentOf(deps, start, keys, secrets, apiUrl, restore),
         limits,
         build,
@@ -99,7 +98,7 @@ export async function startSandbox(deps: Deps, start: Start, signal: AbortSignal
       await takeSite(deps, daemonOf(session, sandbox.address, keys.serviceKey), signal);
     await record(deps, session, restored, log);
     // what was set while it started
-    const { revision } = await open(audience);
+    const { revision } = await openSecrets(deps, project.projectId, audience);
     if (revision !== secrets.revision && !app)
       await deps.jobs.enqueue(deps.db, queueOf("secrets", session.place), project.projectId);
   } finally {
