@@ -35,11 +35,12 @@ export async function createSession(
   const session = newSession(deps, by, project, wanted);
   if (wanted.agent_name !== undefined) await requireAgent(deps, project, wanted.agent_name);
   try {
-    return await deps.db.transaction(async (tx) => {
-      const row = await addSession(deps, tx, session);
-      await announce(tx, project.projectId, newsOfNew(row));
-      return await toWire(deps, row, null, tx);
+    const row = await deps.db.transaction(async (tx) => {
+      const added = await addSession(deps, tx, session);
+      await announce(tx, project.projectId, newsOfNew(added));
+      return added;
     });
+    return await toWire(deps, row, null);
   } catch (error) {
     if (isForeignKeyViolation(error))
       throw new SvcError("not_found", "The project was deleted in the meantime.");

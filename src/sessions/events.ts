@@ -1,5 +1,6 @@
 import { eq } from "drizzle-orm";
 import { projectSessions } from "../../db/schema/index.ts";
+import { namesOf } from "../auth/actor.ts";
 import type { ProjectRow } from "../auth/caller.ts";
 import type { LogLine, SessionEvent } from "../contract/session.ts";
 import { isAlive } from "../contract/session.ts";
@@ -9,7 +10,7 @@ import { type NumberedLine, readLog, readLogAfter } from "./log.ts";
 import { sandboxLines } from "./logs.ts";
 import { createPromptTeller } from "./prompts/changes.ts";
 import { findSession, sessionsWithSandbox } from "./read.ts";
-import { type SessionRow, toWire } from "./wire.ts";
+import { type SessionRow, wireOf } from "./wire.ts";
 
 /** Changes that another server makes are seen this late at most; those of this one are seen at once. */
 const LOOK_MS = 1_000;
@@ -34,6 +35,7 @@ export async function streamEvents(
 ): Promise<ReadableStream<Uint8Array>> {
   const { session } = await findSession(deps, project, name);
   const { sessionId } = session;
+  const names = await namesOf(deps.db, [session.createdBy]);
   return streamOf(async (onBytes, signal) => {
     let seq = /^\d{1,15}$/.test(lastEventId ?? "") ? Number(lastEventId) : null;
     let shown = "";
@@ -50,7 +52,7 @@ export async function streamEvents(
       const row = await look(deps, sessionId);
       const event: SessionEvent | null = row && {
         type: "session",
-        session: await toWire(deps, row.session, row.sandbox),
+        session: wireOf(deps, names, row.session, row.sandbox),
       };
       const isFirst = shown === "";
       if (event && isFirst) await send(event);

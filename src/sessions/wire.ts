@@ -1,4 +1,3 @@
-import type { Db } from "../../db/client.ts";
 import type { projectSessions, sessionSandboxes } from "../../db/schema/index.ts";
 import { authorOf, namesOf } from "../auth/actor.ts";
 import { isAlive, type Session } from "../contract/session.ts";
@@ -12,9 +11,8 @@ export async function toWire(
   deps: Pick<Deps, "config" | "db" | "sandboxes">,
   session: SessionRow,
   sandbox: SandboxRow | null,
-  db: Db = deps.db,
 ): Promise<Session> {
-  return wireOf(deps, await namesOf(db, [session.createdBy]), session, sandbox);
+  return wireOf(deps, await namesOf(deps.db, [session.createdBy]), session, sandbox);
 }
 
 /** The same for many. */
@@ -29,7 +27,8 @@ export async function allToWire(
   return rows.map(({ session, sandbox }) => wireOf(deps, names, session, sandbox));
 }
 
-function wireOf(
+/** The same with the names of users at hand, as `namesOf` finds them. */
+export function wireOf(
   { config, sandboxes }: Pick<Deps, "config" | "sandboxes">,
   names: ReadonlyMap<string, string>,
   row: SessionRow,
