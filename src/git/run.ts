@@ -1,4 +1,5 @@
 import type { Subprocess } from "bun";
+import { collectAfter } from "./garbage.ts";
 import type { Log } from "./options.ts";
 import { type Limit, watch } from "./watch.ts";
 import { within } from "./within.ts";
@@ -215,6 +216,7 @@ async function feed(
     await source(async (piece) => {
       const isTaken = await writeAll(stdin, piece);
       if (isTaken) release(piece);
+      collectAfter(piece.byteLength);
       return isTaken;
     });
     return null;
@@ -267,6 +269,7 @@ async function pump(
   stop: (why: Stop) => void,
 ): Promise<Uint8Array> {
   for await (const chunk of stream) {
+    collectAfter(chunk.byteLength);
     const answer = take(chunk);
     let more = answer;
     if (typeof answer !== "boolean") {
