@@ -16,13 +16,11 @@ export function checkBranchName(text: string): string {
 
 /** What is wrong with the full name of a ref, if anything: `refs/`, a kind, and then what a branch may be called. */
 export function refFault(ref: string): string | null {
-  const name = /^refs\/[a-z]+\/(.*)$/s.exec(ref)?.[1];
+  const name = /^refs\/[a-z]+\/(.*)/s.exec(ref)?.[1];
   return name === undefined ? "it is no full name, such as refs/heads/main" : faultOf(name);
 }
 
 const HEADS = "refs/heads/";
-/** `<name>.lock` is created beside a ref, so a component must leave room for it in a 255-byte file name. */
-const COMPONENT_MAX_BYTES = REF_MAX_BYTES;
 const OBJECT_ID = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/i;
 
 function faultOf(name: string): string | null {
@@ -32,8 +30,7 @@ function faultOf(name: string): string | null {
   if (name.startsWith("-")) return "it begins with “-”";
   if (name === "HEAD") return "“HEAD” is reserved";
   if (OBJECT_ID.test(name)) return "it looks like a commit id";
-  if (/[\u0000-\u001f\u007f]/.test(name)) return "it holds a control character";
-  if (/[\u0080-\u009f]/.test(name)) return "it holds a control character";
+  if (/\p{Cc}/u.test(name)) return "it holds a control character";
   if (/[ ~^:?*[\\]/.test(name)) return "it holds a blank or one of ~ ^ : ? * [ \\";
   if (name.includes("..")) return "it holds “..”";
   if (name.includes("@{")) return "it holds “@{”";
@@ -46,9 +43,6 @@ function faultOfComponents(name: string): string | null {
     if (component === "") return "it has an empty part between slashes";
     if (component.startsWith(".")) return "a part of it begins with “.”";
     if (component.endsWith(".lock")) return "a part of it ends with “.lock”";
-    if (Buffer.byteLength(component) > COMPONENT_MAX_BYTES) {
-      return `a part of it is longer than ${COMPONENT_MAX_BYTES} bytes`;
-    }
   }
   return null;
 }

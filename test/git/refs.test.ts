@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
 import { GIT_ENVIRONMENT } from "../../scripts/git-environment.ts";
 import { SvcError } from "../../src/contract/errors.ts";
-import { checkBranchName } from "../../src/git/refs.ts";
+import { REF_MAX_BYTES } from "../../src/contract/limits.ts";
+import { checkBranchName, refFault } from "../../src/git/refs.ts";
 import { fc } from "../helpers/property.ts";
 import { share } from "../helpers/random.ts";
 
@@ -26,6 +27,12 @@ const LEGAL = [
   "{",
   "@x",
   "x@",
+  `x${"a".repeat(40)}`,
+  `${"a".repeat(40)}x`,
+  "a".repeat(41),
+  "g".repeat(40),
+  "a".repeat(REF_MAX_BYTES),
+  "a\u00a0b",
 ];
 const ILLEGAL = [
   "",
@@ -38,6 +45,14 @@ const ILLEGAL = [
   "refs/heads/-x",
   "a".repeat(40),
   "0123456789abcdef".repeat(4),
+  "0123456789ABCDEF".repeat(4),
+  "9".repeat(40),
+  "f".repeat(40),
+  "F".repeat(40),
+  "9".repeat(64),
+  "a\x80b",
+  "a\x9fb",
+  "a\x1fb",
   "a..b",
   "@{-1}",
   "@{u}",
@@ -67,7 +82,7 @@ const ILLEGAL = [
   "[",
   "\\",
   "\ud800",
-  "a".repeat(245),
+  "a".repeat(REF_MAX_BYTES + 1),
   "é".repeat(123),
 ];
 
@@ -78,6 +93,24 @@ test.each(LEGAL)("%p is a branch name", (name) => {
 
 test.each(ILLEGAL)("%p is not a branch name", (name) => {
   expect(() => checkBranchName(name)).toThrow(SvcError);
+});
+
+test.each([
+  ["refs/heads/main", null],
+  ["refs/tags/v1", null],
+  ["refs/zz/x", null],
+  ["refs/heads/a/b", null],
+  ["main", "it is no full name, such as refs/heads/main"],
+  ["refs/heads", "it is no full name, such as refs/heads/main"],
+  ["refs//x", "it is no full name, such as refs/heads/main"],
+  ["refs/cr/x", null],
+  ["refs/1/x", "it is no full name, such as refs/heads/main"],
+  ["xrefs/heads/main", "it is no full name, such as refs/heads/main"],
+  ["refs/heads/", "it is empty"],
+  ["refs/heads/a\nb", "it holds a control character"],
+  ["refs/tags/HEAD", "“HEAD” is reserved"],
+])("of the full name %j is wrong: %p", (ref, fault) => {
+  expect(refFault(ref)).toBe(fault);
 });
 
 test("nothing passes that git check-ref-format --branch refuses, and what it allows passes but for what we name", () => {

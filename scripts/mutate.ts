@@ -1,0 +1,133 @@
+import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { parseArgs } from "node:util";
+import { generator } from "../test/helpers/random.ts";
+import { ROOT } from "./binaries.ts";
+import { AREAS, type Area } from "./mutate/areas.ts";
+import { type Mutant, mutantsOf } from "./mutate/mutants.ts";
+import { SAME } from "./mutate/same.ts";
+import { startPostgres } from "./postgres-server.ts";
+import { makeRunFolder } from "./test/folder.ts";
+import { seedOfCommit } from "./test/seed.ts";
+
+const USAGE = `npm run mutate -- [--count N] [--seed N] [part of a path ...]
+
+Changes one token of the source at a time, and says which changes no test of its area notices.
+  --count N  so many changes, drawn by the seed (60); 0: all
+`;
+/** A change that makes a test hang is noticed, too. */
+const SLOWER = 4;
+const PATIENCE_MS = 15_000;
+
+interface Trial extends Mutant {
+  path: string;
+  area: Area;
+}
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    count: { type: "string", default: "60" },
+    seed: { type: "string" },
+    help: { type: "boolean", short: "h" },
+  },
+});
+if (values.help) process.stdout.write(USAGE);
+else process.exitCode = await mutate(Number(values.count), Number(values.seed ?? seedOfCommit()));
+
+/** @returns the exit status: 1 when a change went unnoticed */
+async function mutate(count: number, seed: number): Promise<number> {
+  const trials = draw(allTrials(), count, generator(seed));
+  process.stdout.write(`seed ${seed}: ${trials.length} changes\n`);
+  const folder = await makeRunFolder(() => {});
+  const postgres = await startPostgres();
+  const env = {
+    ...process.env,
+    TMPDIR: folder.path,
+    SVC_TEST_SKIPS: join(folder.path, "skips"),
+    TEST_DATABASE_URL: "url" in postgres ? postgres.url : "",
+  };
+  try {
+    const tree = copyTree(join(folder.path, "tree"));
+    const usual = new Map<Area, number>();
+    let survived = 0;
+    for (const trial of trials) {
+      const known = usual.get(trial.area) ?? (await timeOf(tree, trial.area, env));
+      usual.set(trial.area, known);
+      const file = join(tree, trial.path);
+      writeFileSync(file, trial.text);
+      const passed = await testsPass(tree, trial.area, env, known * SLOWER + PATIENCE_MS);
+      writeFileSync(file, readFileSync(join(ROOT, trial.path)));
+      if (passed) survived++;
+      if (passed)
+        process.stdout.write(`${trial.path}:${trial.line}\n  - ${trial.before}\n  + ${trial.after}\n`);
+    }
+    process.stdout.write(`${trials.length - survived} of ${trials.length} noticed\n`);
+    return survived === 0 ? 0 : 1;
+  } finally {
+    if ("stop" in postgres) await postgres.stop();
+    await folder.remove();
+  }
+}
+
+function allTrials(): Trial[] {
+  return AREAS.flatMap((area) =>
+    area.sources
+      .filter((path) => positionals.length === 0 || positionals.some((part) => path.includes(part)))
+      .flatMap((path) =>
+        mutantsOf(path, readFileSync(join(ROOT, path), "utf8"))
+          .filter(({ after }) => !SAME.has(`${path}: ${after}`))
+          .map((mutant) => ({ ...mutant, path, area })),
+      ),
+  );
+}
+
+function draw(trials: Trial[], count: number, random: (below: number) => number): Trial[] {
+  if (count === 0) return trials;
+  let wanted = Math.min(count, trials.length);
+  return trials.filter((_, index) => {
+    const isTaken = random(trials.length - index) < wanted;
+    if (isTaken) wanted--;
+    return isTaken;
+  });
+}
+
+/** The files that git knows, as they are now; a change never touches the developer's own. */
+function copyTree(to: string): string {
+  const listed = Bun.spawnSync(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], {
+    cwd: ROOT,
+  });
+  for (const path of listed.stdout.toString().split("\0").filter(Boolean)) {
+    mkdirSync(dirname(join(to, path)), { recursive: true });
+    cpSync(join(ROOT, path), join(to, path));
+  }
+  for (const path of ["node_modules", "dist"]) symlinkSync(join(ROOT, path), join(to, path));
+  return to;
+}
+
+/** Milliseconds that the tests take. @throws when they fail without a change */
+async function timeOf(tree: string, area: Area, env: Record<string, string | undefined>): Promise<number> {
+  const begun = performance.now();
+  if (await testsPass(tree, area, env, Number.MAX_SAFE_INTEGER)) return performance.now() - begun;
+  throw new Error(`these tests fail as they are: ${area.tests.join(", ")}`);
+}
+
+async function testsPass(
+  tree: string,
+  area: Area,
+  env: Record<string, string | undefined>,
+  limitMs: number,
+): Promise<boolean> {
+  const files = area.tests.map((name) => `test/${name}.test.ts`);
+  const child = Bun.spawn([process.execPath, "test", "--no-orphans", "--bail", ...files], {
+    cwd: tree,
+    env,
+    stdin: "ignore",
+    stdout: "ignore",
+    stderr: "ignore",
+  });
+  const timer = setTimeout(() => child.kill("SIGKILL"), Math.min(limitMs, 2 ** 31 - 1));
+  const passed = (await child.exited) === 0;
+  clearTimeout(timer);
+  return passed;
+}

@@ -1,0 +1,43 @@
+/** Sources, and the tests that are to notice when one token of them changes. */
+export interface Area {
+  sources: readonly string[];
+  /** Those that are quick first. */
+  tests: readonly string[];
+}
+
+/** The rules: who may do what, what is merged, what is due, what is a message. */
+export const AREAS: readonly Area[] = [
+  {
+    sources: ["src/auth/guard.ts", "src/auth/caller.ts", "src/auth/token.ts"],
+    tests: ["api/auth", "api/accounts", "api/projects"],
+  },
+  { sources: ["src/auth/attempts.ts"], tests: ["api/sign-in"] },
+  { sources: ["src/auth/browser.ts", "src/auth/cookie.ts"], tests: ["auth/browser", "api/sign-in"] },
+  { sources: ["src/gateway/names.ts"], tests: ["api/git-names", "api/git-rules"] },
+  { sources: ["src/gateway/rules.ts"], tests: ["api/git-rules", "api/protection"] },
+  { sources: ["src/gateway/pusher.ts"], tests: ["api/git-http", "api/git-rules"] },
+  {
+    sources: ["src/change-requests/agent-merge.ts", "src/change-requests/merge.ts"],
+    tests: ["api/agent-merge", "api/change-requests"],
+  },
+  {
+    sources: ["src/change-requests/approvals.ts", "src/change-requests/approved.ts"],
+    tests: ["api/approvals"],
+  },
+  {
+    sources: ["src/change-requests/merge-intent.ts", "src/change-requests/settle.ts"],
+    tests: ["api/change-requests", "api/agent-merge", "api/reached", "faults/merge"],
+  },
+  { sources: ["src/change-requests/reached.ts"], tests: ["api/reached"] },
+  { sources: ["src/sessions/claim.ts"], tests: ["sessions/claim", "faults/session-servers"] },
+  { sources: ["src/triggers/due.ts"], tests: ["triggers/cron", "faults/triggers"] },
+  { sources: ["src/triggers/template.ts"], tests: ["triggers/template", "triggers/webhook"] },
+  { sources: ["src/triggers/webhook.ts"], tests: ["triggers/webhook", "proxy/memory"] },
+  { sources: ["src/splice/head.ts", "src/splice/fields.ts"], tests: ["splice/head"] },
+  { sources: ["src/splice/body.ts"], tests: ["splice/head", "splice/limits"] },
+  { sources: ["src/git/refs.ts"], tests: ["git/refs"] },
+  { sources: ["src/git/remote-url.ts"], tests: ["git/remote-url"] },
+  { sources: ["src/git/patch.ts", "src/git/patch-header.ts"], tests: ["git/diff", "git/hostile"] },
+  { sources: ["src/memory.ts"], tests: ["proxy/memory"] },
+  { sources: ["cli/flags.ts"], tests: ["cli/arguments"] },
+];

@@ -1,0 +1,46 @@
+import { expect, test } from "bun:test";
+import { mutantsOf } from "../../scripts/mutate/mutants.ts";
+
+test.each<[string, string[]]>([
+  ["if (a < b) c();", ["if (a <= b) c();"]],
+  ["if (a) c();", ["if (!a) c();"]],
+  ["if (!a) c();", ["if (a) c();"]],
+  ["while (await a()) c();", ["while (!await a()) c();"]],
+  ["x = a && b ? c : d;", ["x = a || b ? c : d;"]],
+  ["x = a ?? b;", ["x = a && b;"]],
+  ["x = `a` + b;", []],
+  ["x = a + b;", ["x = a - b;"]],
+  ["x -= 2;", ["x += 2;", "x -= 3;"]],
+  ["x = -1;", []],
+  ["x = 1_000;", []],
+  ["x++;", ["x--;"]],
+  ["f(true);", ["f(false);"]],
+  ["a.some(f);", ["a.every(f);"]],
+  ["lte(a, b);", ["lt(a, b);"]],
+  ["x = '…'.normalize('NFKC');", ["x = '…'.normalize(\"NFC\");"]],
+  [
+    "x = /^[a-f]+$/i;",
+    [
+      "x = /[a-f]+$/i;",
+      "x = /^[^a-f]+$/i;",
+      "x = /^[a-e]+$/i;",
+      "x = /^[a-f]*$/i;",
+      "x = /^[a-f]+/i;",
+      "x = /^[a-f]+$/;",
+    ],
+  ],
+  ["x = /[^\\]a]\\^/;", ["x = /[\\]a]\\^/;"]],
+  ["type A = 1 | 2; let x: A;", []],
+])("one token at a time: %s", (source, expected) => {
+  expect(mutantsOf("x.ts", source).map(({ after }) => after)).toEqual(expected);
+});
+
+test("a change says its line, and leaves the rest of the file as it is", () => {
+  const [mutant] = mutantsOf("x.ts", "// über\n\n  if (a === b) c();\nd();\n");
+  expect(mutant).toEqual({
+    line: 3,
+    before: "if (a === b) c();",
+    after: "if (a !== b) c();",
+    text: "// über\n\n  if (a !== b) c();\nd();\n",
+  });
+});
