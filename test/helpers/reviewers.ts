@@ -25,7 +25,7 @@ export interface ReviewBench {
 export async function startReviews(deps: Parameters<typeof startApi>[0] = {}): Promise<ReviewBench> {
   const database = await createDatabase();
   const sql = postgres(database.url, { max: 1, onnotice() {} });
-  const api = await startApi({ ...deps, env: { DATABASE_URL: database.url } });
+  const api = await startApi({ ...deps, env: { ...deps.env, DATABASE_URL: database.url } });
   const remote = new Remote();
   remote.commit("main", { a: "1\n" });
   const project = await api.project(remote.url);

@@ -46,12 +46,12 @@ export async function resolveComment(
         "validation_failed",
         `A thread is resolved by its first comment, ${comment.replyTo}.`,
       );
-    if ((comment.resolvedAt !== null) === isResolved) return comment;
     if (caller.kind === "project" && !comment.byAgent)
       throw new SvcError(
         "forbidden",
         "A person has begun this thread, and a person resolves it. Reply that it is done instead.",
       );
+    if ((comment.resolvedAt !== null) === isResolved) return comment;
     const now = deps.clock();
     const resolved = { resolvedAt: isResolved ? now : null, resolvedBy: isResolved ? caller.userId : null };
     return await update(tx, comment, resolved);

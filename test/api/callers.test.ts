@@ -1,0 +1,102 @@
+import { afterAll, beforeAll, expect } from "bun:test";
+import { existsSync, readFileSync } from "node:fs";
+import { createApp } from "../../src/app.ts";
+import type { Deps } from "../../src/deps.ts";
+import { CALLERS, type CallersBench, REFUSED, startCallers } from "../helpers/callers.ts";
+import { needs } from "../helpers/needs.ts";
+import { POSTGRES } from "../helpers/postgres.ts";
+
+const test = needs("a real Postgres", POSTGRES);
+let bench: CallersBench;
+
+beforeAll(async () => {
+  if (POSTGRES) bench = await startCallers();
+});
+afterAll(() => bench?.stop());
+
+interface Row {
+  /** As the table has it: `GET /v1/x`, or with a field of the body that makes a difference. */
+  title: string;
+  method: string;
+  path: string;
+  /** `yes`, or the status of the refusal, for each of `CALLERS`. */
+  cells: string[];
+  heldBy: string;
+}
+
+/** The table of docs/security.md. */
+const ROWS: Row[] = readFileSync("docs/security.md", "utf8")
+  .split("\n")
+  .filter((line) => line.startsWith("| `"))
+  .map((line) => {
+    const [title = "", ...cells] = line
+      .split("|")
+      .slice(1, -1)
+      .map((cell) => cell.trim());
+    const [, method = "", path = ""] = /^`([A-Z]+) (\S+)`/.exec(title) ?? [];
+    return { title: title.replaceAll("`", ""), method, path, cells, heldBy: cells.pop() ?? "" };
+  });
+
+/** What is sent, so that nothing but the caller can be refused. */
+const BODIES: Readonly<Record<string, unknown>> = {
+  "PATCH /v1/accounts/:accountId": { name: "Renamed" },
+  "PATCH /v1/accounts/:accountId/members/:userId": { role: "member" },
+  "POST /v1/accounts/:accountId/invitations": { email: "new@example.com", role: "member" },
+  "POST /v1/accounts/tokens": { name: "t" },
+  "POST /v1/projects": { name: "New" },
+  "PATCH /v1/projects/:projectId": { name: "Renamed" },
+  "PATCH /v1/projects/:projectId with default_branch": { default_branch: "main" },
+  "PATCH /v1/projects/:projectId with repo_url": { repo_url: "https://127.0.0.1:1/x" },
+  "PUT /v1/projects/:projectId/git-credential": { token: "t" },
+  "POST /v1/projects/:projectId/secrets": { name: "NAME", value: "v" },
+  "PUT /v1/projects/:projectId/secrets/:name": { value: "v" },
+  "PATCH /v1/projects/:projectId/sessions/:sessionId": { name: "Renamed" },
+  "POST /v1/projects/:projectId/sessions/:sessionId/prompt": { text: "hello" },
+  "POST /v1/projects/:projectId/sessions/:sessionId/preview": { port: 3000 },
+  "POST /v1/projects/:projectId/change-requests": { title: "t", head_ref: "no-such-branch" },
+  "PATCH /v1/projects/:projectId/change-requests/:crId": { title: "Renamed" },
+  "POST /v1/projects/:projectId/change-requests/:crId/comments": { body: "c" },
+  "PATCH /v1/projects/:projectId/change-requests/:crId/comments/:commentId": { body: "c" },
+  "PATCH /v1/projects/:projectId/triggers/:slug": { enabled: true },
+};
+
+/** These end what the next caller would ask for. */
+const ENDS = /^(DELETE|POST \S+\/(stop|restart|revoke|merge|close|reopen)$)/;
+
+test("the table of docs/security.md has every route that wants a credential, and names tests that there are", () => {
+  const security = readFileSync("SECURITY.md", "utf8");
+  // the table alone is read: no route is called, and so no part of the server is needed
+  const routes = createApp({} as Deps).routes.map(({ method, path }) => `${method} ${path}`);
+  const guarded = routes.filter((route) => route === "GET /metrics" || !security.includes(`\`${route}\``));
+  const inTable = ROWS.map(({ method, path }) => `${method} ${path}`);
+  const others = [
+    "GET /v1/git/:projectId.git/info/refs?service=git-upload-pack",
+    "GET /v1/p/:sessionId/3000/",
+  ];
+  expect([...new Set(inTable)].sort()).toEqual([...guarded, ...others].sort());
+  for (const { title, heldBy } of ROWS)
+    expect([title, existsSync(heldBy.replaceAll("`", ""))]).toEqual([title, true]);
+});
+
+test("no caller gets anything else than what the table of docs/security.md says", async () => {
+  let isWhole = true;
+  for (const { title, method, path, cells } of ROWS) {
+    const body = method === "GET" ? undefined : (BODIES[title] ?? {});
+    for (const refused of REFUSED)
+      expect([title, refused, await bench.askWith(bench.refused[refused], method, path, body)]).toEqual([
+        title,
+        refused,
+        401,
+      ]);
+    if (!isWhole || ENDS.test(title)) await bench.renew();
+    isWhole = !ENDS.test(title);
+    const seen: string[] = [];
+    for (const caller of CALLERS) {
+      // both agents have one token
+      if (title.endsWith("/revoke")) await bench.renew();
+      const status = await bench.ask(caller, method, path, body);
+      seen.push([401, 403, 500].includes(status) ? `${status}` : "yes");
+    }
+    expect([title, ...seen]).toEqual([title, ...cells]);
+  }
+});
