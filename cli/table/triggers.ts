@@ -8,6 +8,7 @@ const TRIGGER_FIELDS = [
   "name",
   "type",
   "agent",
+  "model",
   "enabled",
   "cron",
   "timezone",
@@ -52,6 +53,7 @@ export const info = spec({
     ...TRIGGER_FIELDS,
     "prompt",
     "secret_env",
+    "secrets",
     "firings",
   ] as const satisfies readonly (keyof TriggerDetail)[],
   examples: [

@@ -38,6 +38,9 @@ export const projectSessions = pgTable(
     name: text("name"),
     agentName: text("agent_name"),
     model: text("model"),
+    /** The audiences whose secrets it gets, and the names of those that it gets of them; null: all of them. */
+    secretAudience: text("secret_audience").array().notNull().default(["sessions"]),
+    secretNames: text("secret_names").array(),
     initialPrompt: text("initial_prompt"),
     /** Numbers the prompts of the session. */
     promptCount: integer("prompt_count").notNull().default(0),

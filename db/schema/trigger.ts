@@ -33,6 +33,9 @@ export const triggers = pgTable(
     type: triggerType("type").notNull(),
     name: text("name"),
     agent: text("agent"),
+    model: text("model"),
+    /** The secrets that its sessions get, of those that are for them; null: all of those. */
+    secrets: text("secrets").array(),
     prompt: text("prompt").notNull(),
     enabled: boolean("enabled").notNull(),
     cron: text("cron"),

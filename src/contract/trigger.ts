@@ -34,6 +34,7 @@ export const trigger = Type.Object({
   name: nullable(text),
   type: oneOf(TRIGGER_TYPES),
   agent: nullable(text),
+  model: nullable(text),
   enabled: Type.Boolean(),
   cron: nullable(text),
   timezone: text,
@@ -64,6 +65,9 @@ export const triggerDetail = Type.Composite([
   Type.Object({
     prompt: text,
     secret_env: nullable(text),
+    secrets: nullable(
+      Type.Array(text, { description: "Those that its sessions get, of those that are for them; null: all" }),
+    ),
     firings: Type.Array(firing, { description: "The last, newest first" }),
   }),
 ]);

@@ -1,4 +1,4 @@
-import { and, arrayOverlaps, asc, eq, notExists, sql } from "drizzle-orm";
+import { and, arrayOverlaps, asc, eq, inArray, notExists, sql } from "drizzle-orm";
 import { projectSecrets, triggers } from "../../db/schema/index.ts";
 import type { Deps } from "../deps.ts";
 import { purposeOf } from "./row.ts";
@@ -12,11 +12,13 @@ export interface OpenSecrets {
 
 /**
  * @param audience what they are opened for; a secret that signs a trigger's webhook is opened for nothing
+ * @param names these alone; null: all
  */
 export async function openSecrets(
   deps: Pick<Deps, "db" | "keys">,
   projectId: string,
   audience: readonly string[],
+  names: readonly string[] | null = null,
 ): Promise<OpenSecrets> {
   const signs = deps.db
     .select({ one: sql`1` })
@@ -29,6 +31,7 @@ export async function openSecrets(
       and(
         eq(projectSecrets.projectId, projectId),
         arrayOverlaps(projectSecrets.audience, [...audience]),
+        names === null ? undefined : inArray(projectSecrets.name, [...names]),
         notExists(signs),
       ),
     )

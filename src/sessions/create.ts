@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { eq } from "drizzle-orm";
 import type { Db } from "../../db/client.ts";
 import { isForeignKeyViolation } from "../../db/errors.ts";
 import type { Actor } from "../../db/schema/actor.ts";
@@ -32,7 +33,7 @@ export async function createSession(
   wanted: CreateSessionBody,
 ): Promise<Session> {
   const by = { userId: caller.userId, actor: actorOf(caller) };
-  const session = newSession(deps, by, project, wanted);
+  const session = { ...newSession(deps, by, project, wanted), secretNames: await namesFor(deps, caller) };
   if (wanted.agent_name !== undefined) await requireAgent(deps, project, wanted.agent_name);
   try {
     const row = await deps.db.transaction(async (tx) => {
@@ -46,6 +47,16 @@ export async function createSession(
       throw new SvcError("not_found", "The project was deleted in the meantime.");
     throw error;
   }
+}
+
+/** What is kept from an agent is kept from the sessions that it starts. @returns null: nothing is */
+async function namesFor({ db }: Deps, caller: Caller): Promise<string[] | null> {
+  if (caller.kind === "user" || caller.sessionId === null) return null;
+  const [parent] = await db
+    .select({ secretNames: projectSessions.secretNames })
+    .from(projectSessions)
+    .where(eq(projectSessions.sessionId, caller.sessionId));
+  return parent?.secretNames ?? null;
 }
 
 /** The session that is wanted, as a row; nobody has asked yet for its agent (`requireAgent`). @throws validation_failed, invalid_ref */

@@ -5,7 +5,6 @@ import { placesOf } from "../jobs/places.ts";
 import { sendEnv } from "../sandboxes/daemon.ts";
 import { openSecrets } from "../secrets/open.ts";
 import { reachSession } from "./reach.ts";
-import { audienceOf } from "./secrets-audience.ts";
 
 /**
  * Gives the running sandboxes of a project the secrets as they are now (contract: `/svc/env`).
@@ -28,7 +27,8 @@ export async function pushSecrets(deps: Deps, projectId: string): Promise<void> 
     sessions.map(async ({ sessionId }) => {
       const reached = await reachSession(deps, sessionId);
       if (!reached?.daemon || reached.session.status !== "running") return true;
-      const { values, revision } = await openSecrets(deps, projectId, await audienceOf(deps, { sessionId }));
+      const { secretAudience, secretNames } = reached.session;
+      const { values, revision } = await openSecrets(deps, projectId, secretAudience, secretNames);
       return await sendEnv(reached.daemon, { revision, env: values });
     }),
   );

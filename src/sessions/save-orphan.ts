@@ -4,7 +4,6 @@ import { openSecrets } from "../secrets/open.ts";
 import { buildOf } from "./build.ts";
 import { environmentOf } from "./environment.ts";
 import { reachSession } from "./reach.ts";
-import { audienceOf } from "./secrets-audience.ts";
 import type { SessionRow } from "./wire.ts";
 
 /** Before each further try; the gateway that takes the work may be starting, too. */
@@ -18,7 +17,8 @@ export async function saveOrphan(deps: Deps, session: SessionRow): Promise<void>
   const provider = deps.sandboxes.get(session.provider);
   const { project, daemon } = (await reachSession(deps, session.sessionId)) ?? {};
   if (!provider?.save || !project || !daemon || session.purpose !== "agent") return;
-  const secrets = await openSecrets(deps, project.projectId, await audienceOf(deps, session));
+  const { secretAudience, secretNames } = session;
+  const secrets = await openSecrets(deps, project.projectId, secretAudience, secretNames);
   const { limits } = await buildOf(deps, project);
   const keys = { serviceKey: daemon.serviceKey, token: null };
   const spec = {

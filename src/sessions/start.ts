@@ -18,7 +18,6 @@ import { openLog, type SessionLog } from "./log.ts";
 import { keepBuildLog } from "./logs.ts";
 import { placeOf } from "./reach.ts";
 import { commitToRestore } from "./saved.ts";
-import { audienceOf } from "./secrets-audience.ts";
 import { takeSite } from "./take-site.ts";
 import { tell } from "./tell.ts";
 import { thisStart } from "./this-start.ts";
@@ -60,8 +59,9 @@ export async function startSandbox(deps: Deps, start: Start, signal: AbortSignal
     const restore = await commitToRestore(deps, start);
     const keys = await makeKeys(deps, session);
     await deps.checkpoint("keys-made");
-    const audience = app ? ["apps", `apps:${app.slug}`] : await audienceOf(deps, session);
-    const secrets = await openSecrets(deps, project.projectId, audience);
+    const audience = app ? ["apps", `apps:${app.slug}`] : session.secretAudience;
+    const open = () => openSecrets(deps, project.projectId, audience, session.secretNames);
+    const secrets = await open();
     const provider = deps.sandboxes.get(session.provider);
     if (!provider)
       throw new SandboxError(`This server has no ${session.provider} sandboxes.`, { permanent: true });
@@ -98,7 +98,7 @@ export async function startSandbox(deps: Deps, start: Start, signal: AbortSignal
       await takeSite(deps, daemonOf(session, sandbox.address, keys.serviceKey), signal);
     await record(deps, session, restored, log);
     // what was set while it started
-    const { revision } = await openSecrets(deps, project.projectId, audience);
+    const { revision } = await open();
     if (revision !== secrets.revision && !app)
       await deps.jobs.enqueue(deps.db, queueOf("secrets", session.place), project.projectId);
   } finally {

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { and, eq, notInArray } from "drizzle-orm";
 import type { Db } from "../../db/client.ts";
 import { triggers } from "../../db/schema/index.ts";
@@ -83,7 +84,9 @@ async function put(
     await tx.insert(triggers).values({ ...values, projectId, nextFireAt: firstDue(values, now) });
     return "created";
   }
-  const isSame = Object.entries(values).every(([key, value]) => Reflect.get(before, key) === value);
+  const isSame = Object.entries(values).every(([key, value]) =>
+    isDeepStrictEqual(Reflect.get(before, key), value),
+  );
   if (isSame) return null;
   const { enabled, cron, timezone } = before;
   const keepsTimes = enabled === values.enabled && cron === values.cron && timezone === values.timezone;

@@ -70,10 +70,15 @@ async function fireIn(deps: Deps, tx: Db, waiting: Waiting): Promise<Outcome> {
   const session = newSession(deps, { userId, actor }, project, {
     ...(firing.sessionId !== null && { session_id: firing.sessionId }),
     ...(trigger.agent !== null && { agent_name: trigger.agent }),
+    ...(trigger.model !== null && { model: trigger.model }),
     ...(firing.prompt?.trim() && { initial_prompt: firing.prompt }),
     name: trigger.name ?? trigger.slug,
   });
-  const row = await addSession(deps, tx, session);
+  const row = await addSession(deps, tx, {
+    ...session,
+    secretAudience: ["sessions", `triggers:${trigger.slug}`],
+    secretNames: trigger.secrets,
+  });
   const now = await deps.databaseTime(tx);
   await tx
     .update(triggerFirings)

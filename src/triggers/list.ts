@@ -30,6 +30,7 @@ export async function getTrigger(deps: Deps, project: ProjectRow, slug: string):
     ...toWire(deps, row),
     prompt: row.prompt,
     secret_env: row.secretEnv,
+    secrets: row.secrets,
     firings: firings.map(firingToWire),
   };
 }

@@ -40,6 +40,7 @@ export function toWire({ config }: Pick<Deps, "config">, row: TriggerRow): Trigg
     name: row.name,
     type: row.type,
     agent: row.agent,
+    model: row.model,
     enabled: row.enabled,
     cron: row.cron,
     timezone: row.timezone,

@@ -139,9 +139,9 @@ export const BROKEN: readonly (readonly [
     "7:9 error: triggers[0].agent has to be the name of an agent, of 1 to 128 characters.",
   ],
   [
-    due('model = "x"'),
+    due('runtime = "x"'),
     "both",
-    "7:1 warning: triggers[0].model is not known here and is ignored. Known: slug, type, prompt, name, agent, enabled, cron, timezone, secret_env.",
+    "7:1 warning: triggers[0].runtime is not known here and is ignored. Known: slug, type, prompt, name, agent, model, secrets, enabled, cron, timezone, secret_env.",
   ],
   [
     '[[triggers]]\nslug = "a"\ntype = "cron"\ncron = "0 9 * * *"\nprompt = """\nLook\n  at {{ body.x\n"""',

@@ -29,6 +29,8 @@ function page(trigger: TriggerDetail, view: View): string {
       ["fires", when(trigger)],
       ["enabled", String(trigger.enabled)],
       ["agent", trigger.agent],
+      ["model", trigger.model],
+      ["secrets", trigger.secrets && (trigger.secrets.join(", ") || "none")],
       ["next", next !== null && view.tty ? ahead(next, view.now) : next],
       ["last", time(trigger.last_fired_at)],
       ["problem", trigger.last_error],

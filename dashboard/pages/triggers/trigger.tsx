@@ -55,6 +55,14 @@ export function TriggerPage() {
               Agent <Visible>{data.agent}</Visible>
             </span>
           )}
+          {data.model !== null && (
+            <span>
+              Model <Visible>{data.model}</Visible>
+            </span>
+          )}
+          {data.secrets !== null && (
+            <span>{data.secrets.length === 0 ? "No secrets" : `Secrets ${data.secrets.join(", ")}`}</span>
+          )}
           {data.next_fire_at !== null && (
             <span>
               Next <Ago at={data.next_fire_at} />

@@ -91,6 +91,11 @@ export const agent = string(`the name of an agent, of 1 to ${NAME_MAX} character
   characters: NAME_MAX,
 });
 
+export const model = string(`the name of a model, of 1 to ${NAME_MAX} characters`, {
+  solid: true,
+  characters: NAME_MAX,
+});
+
 const legalName = string("the name of a secret, of A-Z, 0-9 and _", {
   pattern: SECRET_NAME.source,
 });

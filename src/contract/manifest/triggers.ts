@@ -19,6 +19,10 @@ export interface ManifestTrigger {
   prompt: string;
   name: string | null;
   agent: string | null;
+  /** Null: the one that sessions have by default. */
+  model: string | null;
+  /** The secrets that its sessions get, of those that are for them; null: all of those. */
+  secrets: string[] | null;
   enabled: boolean;
   /** Null of a webhook. */
   cron: string | null;
@@ -30,6 +34,7 @@ export interface ManifestTrigger {
 
 /** Triggers of one project: each is looked at whenever anything is due. */
 const TRIGGERS_MAX = 100;
+const SECRETS_MAX = 100;
 const TIMEZONE = "UTC";
 /** Characters of what is wrong in a prompt that are repeated. */
 const SHOWN_MAX = 64;
@@ -61,6 +66,16 @@ const fields: TableShape["fields"] = {
     is: "value",
     kind: kinds.agent,
     about: "The agent that is told; without it, the runtime's default.",
+  },
+  model: {
+    is: "value",
+    kind: kinds.model,
+    about: "The model that the agent uses; without it, the one that sessions have by default.",
+  },
+  secrets: {
+    is: "names",
+    namesMax: SECRETS_MAX,
+    about: "The secrets that its sessions get, of those that are for them; without it, all of those.",
   },
   enabled: { is: "value", kind: kinds.flag, fallback: true, about: "Whether it fires." },
   cron: {
@@ -139,6 +154,7 @@ function problemsOfType(type: keyof typeof NEEDED, trigger: Table, path: Path): 
 
 /** @param trigger one without errors */
 export function readTrigger(trigger: Table): ManifestTrigger {
+  const { secrets } = trigger;
   const type = trigger["type"] === "cron" ? "cron" : "webhook";
   return {
     slug: stringOf(trigger, "slug") ?? "",
@@ -146,6 +162,8 @@ export function readTrigger(trigger: Table): ManifestTrigger {
     prompt: stringOf(trigger, "prompt") ?? "",
     name: stringOf(trigger, "name"),
     agent: stringOf(trigger, "agent"),
+    model: stringOf(trigger, "model"),
+    secrets: Array.isArray(secrets) ? [...new Set(secrets.filter(kinds.secretName.fits))] : null,
     enabled: trigger["enabled"] !== false,
     cron: type === "cron" ? stringOf(trigger, "cron") : null,
     timezone: stringOf(trigger, "timezone") ?? TIMEZONE,

@@ -29,7 +29,7 @@ test("a whole manifest is read", () => {
 test("triggers and apps are read in the file's order, however they are written", () => {
   const text = `${V}
 triggers = [
-  { slug = "nightly", type = "cron", prompt = "Tidy up", cron = "0 3 * * *" },
+  { slug = "nightly", type = "cron", prompt = "Tidy up", cron = "0 3 * * *", model = "small", secrets = ["A", "B", "A"] },
   { "slug" = 'issue', type = "webhook", prompt = """
 Look at {{ body.issue.title }}""", secret_env = "HOOK", name = "Issues", agent = "triage", enabled = false },
 ]
@@ -60,6 +60,8 @@ static.dir = "."
       prompt: "Tidy up",
       name: null,
       agent: null,
+      model: "small",
+      secrets: ["A", "B"],
       enabled: true,
       cron: "0 3 * * *",
       timezone: "UTC",
@@ -71,6 +73,8 @@ static.dir = "."
       prompt: "Look at {{ body.issue.title }}",
       name: "Issues",
       agent: "triage",
+      model: null,
+      secrets: null,
       enabled: false,
       cron: null,
       timezone: "UTC",
