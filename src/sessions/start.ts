@@ -1,5 +1,5 @@
 import { and, eq, sql } from "drizzle-orm";
-import { projectSessions, sessionSandboxes } from "../../db/schema/index.ts";
+import { projectSessions, sessionLog, sessionSandboxes } from "../../db/schema/index.ts";
 import type { ProjectRow } from "../auth/caller.ts";
 import type { BootStep } from "../contract/session.ts";
 import type { Deps } from "../deps.ts";
@@ -169,6 +169,9 @@ async function record(
   log: SessionLog,
 ): Promise<void> {
   const now = deps.clock();
+  const text = session.purpose === "app" ? "The app answers." : "The session is running.";
+  // who sees that it runs sees its whole log
+  await log.flush();
   const { savedCommit, savedGeneration } = projectSessions;
   // only what is saved still: the daemon may have saved other work by now
   const has = sql`case when ${savedCommit} = ${restored} then ${session.generation} else ${savedGeneration} end`;
@@ -190,12 +193,12 @@ async function record(
       .update(sessionSandboxes)
       .set({ state: "active", updatedAt: now })
       .where(eq(sessionSandboxes.sessionId, session.sessionId));
+    await tx.insert(sessionLog).values({ sessionId: session.sessionId, source: "svc", text, at: now });
     await deps.jobs.enqueue(tx, queueOf("prompts", session.place), session.sessionId);
     await tell(deps, tx, session, "changed");
     return true;
   });
   if (!isRecorded) throw new Error("the session is to be something else by now");
-  log.write("svc", session.purpose === "app" ? "The app answers." : "The session is running.");
   deps.changes.notify(session.sessionId);
   await deps.checkpoint("running-recorded");
 }
