@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect } from "bun:test";
-import { rmSync } from "node:fs";
+import { readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
 import type { Provider, ProviderOptions, Sandbox, SandboxSpec } from "../../src/sandboxes/provider.ts";
 import { needs } from "../helpers/needs.ts";
 import {
@@ -40,6 +41,14 @@ const TEST_MS = 120_000;
 const GRACE_MS = 5_000;
 /** Moments after the start of `start` at which it is aborted, in milliseconds. */
 const ABORT_AFTER_MS = [0, 3, 10, 30, 60, 100, 200, 400, 800];
+
+/** The table of docs/security.md. */
+const ESCAPES =
+  readFileSync(join(import.meta.dir, "../../docs/security.md"), "utf8")
+    .split("## What an agent cannot do")[1]
+    ?.matchAll(/^\| (.+) \| `(.+)` \|$/gm)
+    .map(([, attempt = "", by = ""]) => ({ attempt, by }))
+    .toArray() ?? [];
 
 /** What a project's secrets may hold, at its worst. */
 const HOSTILE: Readonly<Record<string, string>> = {
@@ -184,6 +193,30 @@ export function conformance(candidate: Candidate): void {
         await provider.stop(spec.sessionId, 0);
       }
     });
+
+    if (candidate.isolates)
+      test(
+        "its agent cannot do what docs/security.md says that no agent can",
+        withSandbox({}, async (sandbox) => {
+          expect(ESCAPES.length).toBeGreaterThan(10);
+          const { PATH, SVC_RUNTIME_WRAP = "[]" } = await ask(sandbox, { do: "environment" });
+          // the daemon gives its agent an environment without its own keys
+          const before = ["env", "-i", `PATH=${PATH}`, ...JSON.parse(SVC_RUNTIME_WRAP)];
+          const asAgent = async (script: string) =>
+            await ask(sandbox, { do: "run", command: [...before, "sh", "-c", `${script}; echo "[$?]"`] });
+          expect((await asAgent("id -u")).out).toBe("1000\n[0]\n");
+          for (const { attempt, by } of ESCAPES) {
+            const { out, err } = await asAgent(by);
+            // a program that is not there would prove nothing
+            expect([attempt, out, err]).toEqual([
+              attempt,
+              expect.stringMatching(/^\[(?!0\]|126\]|127\])\d+\]\n$/),
+              expect.any(String),
+            ]);
+          }
+        }),
+        TEST_MS,
+      );
 
     test("a sandbox is found and listed, with its logs, until it is stopped", async () => {
       const spec = specOf();

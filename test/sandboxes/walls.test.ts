@@ -121,7 +121,7 @@ needs(...BUBBLEWRAP)("each sandbox says which walls are up, for the next server 
     expect(provider.wallsOf(sessionId)).toBeNull();
     await provider.start({ sessionId, ...spec }, watchOf(), AbortSignal.timeout(TEST_MS));
     const walls: Wall[] =
-      isolation === "none" ? [] : ["files", "processes", "user", "network", "process_limit"];
+      isolation === "none" ? [] : ["files", "processes", "user", "network", "syscalls", "process_limit"];
     expect(provider.wallsOf(sessionId)).toEqual(walls);
     // started with other walls than this server would give it
     const next = createLocalProvider({ ...options, isolation: isolation === "none" ? "required" : "none" });

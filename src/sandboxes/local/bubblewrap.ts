@@ -4,6 +4,7 @@ import { release } from "node:os";
 import { join } from "node:path";
 import type { Folder } from "./folder.ts";
 import { INSIDE_SOCKETS } from "./network.ts";
+import { syscallFilter } from "./syscalls.ts";
 
 /** The programs that the walls of a sandbox are made with, by their paths on this machine. */
 export interface Tools {
@@ -27,15 +28,22 @@ export const INSIDE_PATH = `${INSIDE.bin}:/usr/local/sbin:/usr/local/bin:/usr/sb
 
 const SOCKETS = "/run/svc";
 
+/** Null where the processor's numbers of system calls are not known. */
+export const SYSCALL_FILTER = syscallFilter(process.arch);
+const FILTER = "/opt/svc/syscalls";
+
 /**
  * What stands before the runtime's command: user and pid namespaces of its own, so that it neither sees the daemon, which
- * holds the sandbox's service key, nor may look into it (user_namespaces(7), pid_namespaces(7)).
+ * holds the sandbox's service key, nor may look into it (user_namespaces(7), pid_namespaces(7)); and a filter of system
+ * calls, which it and all that it starts cannot take off.
  */
-export const RUNTIME_WRAP = [
-  `${INSIDE.bin}/bwrap`,
+export const RUNTIME_WRAP: readonly string[] = [
+  ...(SYSCALL_FILTER === null
+    ? [`${INSIDE.bin}/bwrap`]
+    : ["/bin/sh", "-c", `exec "$0" --seccomp 9 "$@" 9<${FILTER}`, `${INSIDE.bin}/bwrap`]),
   // neither may it take the daemon's socket, nor the ways out but by the ports that lead there
   ...["--unshare-user", "--unshare-pid", "--dev-bind", "/", "/", "--tmpfs", SOCKETS, "--proc", "/proc", "--"],
-] as const;
+];
 
 /** The user that everything in a sandbox runs as, as it is called inside. */
 const USER = 1000;
@@ -87,6 +95,8 @@ export async function prepareFolder(folder: Folder): Promise<void> {
   await writeFile(join(folder.path, "group"), `root:x:0:\nsvc:x:${USER}:\nnogroup:x:65534:\n`, {
     mode: 0o644,
   });
+  if (SYSCALL_FILTER !== null)
+    await writeFile(join(folder.path, "syscalls"), SYSCALL_FILTER, { mode: 0o644 });
   if (!isRoot()) return;
   for (const path of [folder.workspace, folder.home, folder.tmp, folder.run])
     await chown(path, UNPRIVILEGED, UNPRIVILEGED);
@@ -167,6 +177,7 @@ function fileSystem(tools: Tools, folder: Folder, programs: Readonly<Record<stri
     ...["--bind", folder.home, INSIDE.home],
     ...["--bind", folder.run, INSIDE_SOCKETS.daemon, "--ro-bind", folder.outlets, INSIDE_SOCKETS.outlets],
     ...["--bind", folder.tmp, "/tmp", "--symlink", "/tmp", "/var/tmp"],
+    ...(SYSCALL_FILTER === null ? [] : ["--ro-bind", join(folder.path, "syscalls"), FILTER]),
     ...Object.entries(all).flatMap(([inside, path]) => ["--ro-bind", path, inside]),
   ];
 }

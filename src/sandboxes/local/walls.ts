@@ -1,7 +1,15 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Wall } from "../../contract/session.ts";
 import { SandboxError } from "../provider.ts";
-import { behindWalls, findTools, INSIDE, prepareFolder, RUNTIME_WRAP, type Tools } from "./bubblewrap.ts";
+import {
+  behindWalls,
+  findTools,
+  INSIDE,
+  prepareFolder,
+  RUNTIME_WRAP,
+  SYSCALL_FILTER,
+  type Tools,
+} from "./bubblewrap.ts";
 import { makeFolder, removeFolder, trialFolder } from "./folder.ts";
 import { type Missing, remedyOf } from "./remedy.ts";
 
@@ -53,6 +61,7 @@ export function wallsUp(walls: Walls): readonly Wall[] {
     "processes",
     "user",
     "network",
+    ...(SYSCALL_FILTER === null ? [] : (["syscalls"] as const)),
     ...(walls.prlimit === null ? [] : (["process_limit"] as const)),
   ];
 }
