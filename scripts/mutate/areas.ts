@@ -33,8 +33,11 @@ export const AREAS: readonly Area[] = [
   { sources: ["src/triggers/due.ts"], tests: ["triggers/cron", "faults/triggers"] },
   { sources: ["src/triggers/template.ts"], tests: ["triggers/template", "triggers/webhook"] },
   { sources: ["src/triggers/webhook.ts"], tests: ["triggers/webhook", "proxy/memory"] },
-  { sources: ["src/splice/head.ts", "src/splice/fields.ts"], tests: ["splice/head"] },
-  { sources: ["src/splice/body.ts"], tests: ["splice/head", "splice/limits"] },
+  {
+    sources: ["src/splice/head.ts", "src/splice/fields.ts"],
+    tests: ["splice/request-head", "splice/answer-head", "splice/head"],
+  },
+  { sources: ["src/splice/body.ts"], tests: ["splice/body", "splice/head", "splice/limits"] },
   { sources: ["src/git/refs.ts"], tests: ["git/refs"] },
   { sources: ["src/git/remote-url.ts"], tests: ["git/remote-url"] },
   { sources: ["src/git/patch.ts", "src/git/patch-header.ts"], tests: ["git/diff", "git/hostile"] },

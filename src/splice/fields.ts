@@ -49,8 +49,8 @@ export function findFields(bytes: Buffer, from: number, to: number, names: reado
 function eachField(bytes: Buffer, from: number, to: number, visit: Visit): void {
   let count = 0;
   for (let at = from; at < to; count++) {
-    const colon = endOf(NAME, bytes, at, to);
-    const end = endOf(VALUE, bytes, colon + 1, to);
+    const colon = endOf(NAME, bytes, at);
+    const end = endOf(VALUE, bytes, colon);
     if (colon === at || bytes[colon] !== COLON || bytes[end] !== CR || bytes[end + 1] !== LF)
       throw new HeadError(400, "A header field cannot be read.");
     visit(at, colon, end);
@@ -73,26 +73,29 @@ function tableOf(characters: RegExp): Uint8Array {
   return Uint8Array.from({ length: 256 }, (_, byte) => Number(characters.test(String.fromCharCode(byte))));
 }
 
-/** The first place that holds none of these bytes. */
-function endOf(table: Uint8Array, bytes: Uint8Array, from: number, to: number): number {
+/** The first place that holds none of these bytes: at the line's end at the latest. */
+function endOf(table: Uint8Array, bytes: Uint8Array, from: number): number {
   let at = from;
-  while (at < to && table[bytes[at] ?? 0] === 1) at++;
+  while (table[bytes[at] ?? CR] === 1) at++;
   return at;
 }
 
 /** Whether the name that begins there, which is as long, is this one of letters and hyphens, in either case. */
 function isNamed(bytes: Uint8Array, from: number, name: string): boolean {
   for (let at = 0; at < name.length; at++)
-    if (((bytes[from + at] ?? 0) | LOWER) !== name.charCodeAt(at)) return false;
+    if (((bytes[from + at] ?? CR) | LOWER) !== name.charCodeAt(at)) return false;
   return true;
 }
 
-/** Tabs are no blanks: some servers disagree there. */
+/**
+ * Tabs are no blanks: some servers disagree there.
+ * @param text has no blank just before `from`, and none at `to`
+ */
 function withoutBlanks(text: string, from: number, to: number): string {
   let begin = from;
   let end = to;
-  while (begin < end && text.charCodeAt(begin) === SPACE) begin++;
-  while (end > begin && text.charCodeAt(end - 1) === SPACE) end--;
+  while (text.charCodeAt(begin) === SPACE) begin++;
+  while (text.charCodeAt(end - 1) === SPACE) end--;
   return text.slice(begin, end);
 }
 
@@ -103,8 +106,7 @@ export function tokensOf(fields: readonly Field[], key: string): readonly string
     if (field.key !== key) continue;
     words ??= [];
     const value = field.value.toLowerCase();
-    if (value.includes(",")) for (const word of value.split(",")) words.push(word.trim());
-    else words.push(value.trim());
+    for (const word of value.split(",")) words.push(word.trim());
   }
   return words ?? NO_WORDS;
 }

@@ -8,11 +8,13 @@ export type Framing =
   | { kind: "chunked" }
   | { kind: "close" };
 
+type Version = "1.0" | "1.1";
+
 export interface RequestHead {
   method: string;
   /** Begins with `/`, or is `*`; visible ASCII only. */
   target: string;
-  version: "1.0" | "1.1";
+  version: Version;
   fields: Field[];
   host: string;
   framing: Framing;
@@ -49,15 +51,14 @@ const LINE_END = Buffer.from("\r\n");
  */
 export function readRequestHead(bytes: Buffer, length = bytes.length): RequestHead {
   const end = bytes.indexOf(LINE_END);
-  const [, method, target, major, minor] = REQUEST_LINE.exec(bytes.toString("latin1", 0, end)) ?? [];
-  if (method === undefined || target === undefined)
-    throw new HeadError(400, "The request line cannot be read.");
+  const [, method = "", target, major, minor] = REQUEST_LINE.exec(bytes.toString("latin1", 0, end)) ?? [];
+  if (target === undefined) throw new HeadError(400, "The request line cannot be read.");
   if (major !== "1") throw new HeadError(505, "Only HTTP/1.1 is spoken here.");
-  const version = minor === "0" ? "1.0" : "1.1";
+  const version = versionOf(minor);
   if (!target.startsWith("/") && !(target === "*" && method === "OPTIONS")) {
     throw new HeadError(400, "The request target must begin with a slash.");
   }
-  const fields = readFields(bytes, end + 2, length - 2);
+  const fields = readFields(bytes, end + LINE_END.length, length - LINE_END.length);
   const connection = tokensOf(fields, "connection");
   return {
     method,
@@ -66,13 +67,22 @@ export function readRequestHead(bytes: Buffer, length = bytes.length): RequestHe
     fields,
     host: hostOf(fields, version),
     framing: requestFraming(fields, version),
-    keepAlive: version === "1.1" ? !connection.includes("close") : connection.includes("keep-alive"),
+    keepAlive: isKept(version, connection),
     upgrade: connection.includes("upgrade") ? (fieldOf(fields, "upgrade") ?? null) : null,
   };
 }
 
+/** A later HTTP/1 is read as the one that is known. */
+function versionOf(minor: string | undefined): Version {
+  return minor === "0" ? "1.0" : "1.1";
+}
+
+function isKept(version: Version, connection: readonly string[]): boolean {
+  return version === "1.1" ? !connection.includes("close") : connection.includes("keep-alive");
+}
+
 /** HTTP/1.1 names its host, once; HTTP/1.0 may leave it out. */
-function hostOf(fields: readonly Field[], version: "1.0" | "1.1"): string {
+function hostOf(fields: readonly Field[], version: Version): string {
   const host = fieldOf(fields, "host");
   if (isGivenTwice(fields, "host") || (host === undefined && version === "1.1"))
     throw new HeadError(400, "A request names its host once.");
@@ -83,7 +93,7 @@ function hostOf(fields: readonly Field[], version: "1.0" | "1.1"): string {
 const NO_HOST = /[^A-Za-z0-9._~:[\]-]/;
 
 /** Length and chunked together, or either twice, is how requests are smuggled (RFC 9112, 11.2). */
-function requestFraming(fields: readonly Field[], version: "1.0" | "1.1"): Framing {
+function requestFraming(fields: readonly Field[], version: Version): Framing {
   const coding = fieldOf(fields, "transfer-encoding");
   const length = fieldOf(fields, "content-length");
   const isTwice = isGivenTwice(fields, "transfer-encoding") || isGivenTwice(fields, "content-length");
@@ -125,12 +135,12 @@ export function readResponseHead(bytes: Buffer, from: number, to: number, method
   const [, minor, digits] = STATUS_LINE.exec(bytes.toString("latin1", from, end)) ?? [];
   if (digits === undefined) throw new HeadError(400, "The answer is not HTTP.");
   const status = Number(digits);
-  const fields = findFields(bytes, end + 2, to - 2, TELLING);
-  const connection = tokensOf(fields, "connection");
-  const keepAlive = minor === "1" ? !connection.includes("close") : connection.includes("keep-alive");
+  const fields = findFields(bytes, end + LINE_END.length, to - LINE_END.length, TELLING);
+  const version = versionOf(minor);
   const framing = responseFraming(fields, status, method);
+  const keepAlive = framing.kind !== "close" && isKept(version, tokensOf(fields, "connection"));
   const isEventStream = EVENT_STREAM.test(fieldOf(fields, "content-type") ?? "");
-  return { status, framing, keepAlive: keepAlive && framing.kind !== "close", isEventStream };
+  return { status, framing, keepAlive, isEventStream };
 }
 
 /** Those fields of a response that tell where it ends, and what kind of stream it is; each at the place of its length. */
