@@ -19,9 +19,12 @@ const CHUNK_LINE =
   /^([0-9A-Fa-f]{1,13})(?:;[!#$%&'*+\-.^_`|~0-9A-Za-z]+(?:=(?:[!#$%&'*+\-.^_`|~0-9A-Za-z]+|"[\t\x20\x21\x23-\x5b\x5d-\x7e]*"))?)*$/;
 const TRAILER = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+:[\t\x20-\x7e\x80-\xff]*$/;
 
-/** What says how messages are framed and routed has no place after the body (RFC 9110, 6.5.1); some read it there. */
+/**
+ * What says how messages are framed and routed, and who asks, has no place after the body (RFC 9110, 6.5.1); some read
+ * it there.
+ */
 const NO_TRAILER =
-  /^(?:content-length|transfer-encoding|connection|host|upgrade|keep-alive|te|trailer|expect|authorization|content-encoding|content-type|content-range|set-cookie|cookie|proxy-[a-z-]+|x-svc-[a-z-]+):/i;
+  /^(?:(?:content-length|transfer-encoding|connection|host|upgrade|keep-alive|te|trailer|expect|authorization|content-encoding|content-type|content-range|set-cookie|cookie|forwarded|x-real-ip):|proxy-|x-forwarded-|x-svc-)/i;
 
 /** @param onContent gets the content piece by piece, without the framing of chunks */
 export function createBody(framing: Framing, onContent: (bytes: Buffer) => void = ignore): Body {

@@ -171,16 +171,18 @@ describe("trailers", () => {
     "Content-Range",
     "Set-Cookie",
     "Cookie",
+    "Forwarded",
+    "X-Real-IP",
   ];
-  const FORBIDDEN_BEGINNINGS = ["Proxy-", "X-Svc-"];
+  const FORBIDDEN_BEGINNINGS = ["Proxy-", "X-Forwarded-", "X-Svc-"];
 
-  test.each([...FORBIDDEN, ...FORBIDDEN_BEGINNINGS.flatMap((name) => [`${name}A`, `${name}-z`])])(
-    "frame and route nothing: %s",
-    (name) => {
-      for (const written of [name, name.toLowerCase(), name.toUpperCase()])
-        expect(() => contentOf(withTrailers("A: b", `${written}: c`))).toThrow(HeadError);
-    },
-  );
+  test.each([
+    ...FORBIDDEN,
+    ...FORBIDDEN_BEGINNINGS.flatMap((name) => [`${name}A`, `${name}1`, `${name}z_9`]),
+  ])("frame and route nothing, and say nothing of who asks: %s", (name) => {
+    for (const written of [name, name.toLowerCase(), name.toUpperCase()])
+      expect(() => contentOf(withTrailers("A: b", `${written}: c`))).toThrow(HeadError);
+  });
 
   test.each([...FORBIDDEN, ...FORBIDDEN_BEGINNINGS])(
     "may have a name that only holds one of these: %s",
