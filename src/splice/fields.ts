@@ -66,6 +66,7 @@ const COLON = 0x3a;
 const CR = 0x0d;
 const LF = 0x0a;
 const SPACE = 0x20;
+const TAB = 0x09;
 const LOWER = 0x20;
 
 /** 1 at each of these bytes. */
@@ -87,16 +88,23 @@ function isNamed(bytes: Uint8Array, from: number, name: string): boolean {
   return true;
 }
 
-/**
- * Tabs are no blanks: some servers disagree there.
- * @param text has no blank just before `from`, and none at `to`
- */
-function withoutBlanks(text: string, from: number, to: number): string {
+/** @param text has no blank just before `from`, and none at `to` */
+function withoutBlanks(text: string, from: number, to: number, isBlank = isSpace): string {
   let begin = from;
   let end = to;
-  while (text.charCodeAt(begin) === SPACE) begin++;
-  while (text.charCodeAt(end - 1) === SPACE) end--;
+  while (isBlank(text.charCodeAt(begin))) begin++;
+  while (isBlank(text.charCodeAt(end - 1))) end--;
   return text.slice(begin, end);
+}
+
+/** Tabs are no blanks around a value: some servers disagree there. */
+function isSpace(code: number): boolean {
+  return code === SPACE;
+}
+
+/** What is blank around the words of a list (RFC 9110, 5.6.3): trim() would take more away. */
+function isSpaceOrTab(code: number): boolean {
+  return code === SPACE || code === TAB;
 }
 
 /** The comma-separated words of a field, in lower case. */
@@ -106,7 +114,7 @@ export function tokensOf(fields: readonly Field[], key: string): readonly string
     if (field.key !== key) continue;
     words ??= [];
     const value = field.value.toLowerCase();
-    for (const word of value.split(",")) words.push(word.trim());
+    for (const word of value.split(",")) words.push(withoutBlanks(word, 0, word.length, isSpaceOrTab));
   }
   return words ?? NO_WORDS;
 }

@@ -77,8 +77,9 @@ function versionOf(minor: string | undefined): Version {
   return minor === "0" ? "1.0" : "1.1";
 }
 
+/** RFC 9112, 9.3 */
 function isKept(version: Version, connection: readonly string[]): boolean {
-  return version === "1.1" ? !connection.includes("close") : connection.includes("keep-alive");
+  return !connection.includes("close") && (version === "1.1" || connection.includes("keep-alive"));
 }
 
 /** HTTP/1.1 names its host, once; HTTP/1.0 may leave it out. */
@@ -122,7 +123,7 @@ export interface ResponseHead {
   isEventStream: boolean;
 }
 
-const STATUS_LINE = /^HTTP\/1\.([01]) (\d{3})(?: [\t\x20-\x7e\x80-\xff]*)?$/;
+const STATUS_LINE = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: [\t\x20-\x7e\x80-\xff]*)?$/;
 
 /**
  * Reads of a response's head what tells where the response ends. Everything else passes unread.
@@ -138,7 +139,9 @@ export function readResponseHead(bytes: Buffer, from: number, to: number, method
   const fields = findFields(bytes, end + LINE_END.length, to - LINE_END.length, TELLING);
   const version = versionOf(minor);
   const framing = responseFraming(fields, status, method);
-  const keepAlive = framing.kind !== "close" && isKept(version, tokensOf(fields, "connection"));
+  // chunks in HTTP/1.0, which has none, are content to some clients (RFC 9112, 6.1)
+  const isEndClear = framing.kind !== "close" && !(framing.kind === "chunked" && version === "1.0");
+  const keepAlive = isEndClear && isKept(version, tokensOf(fields, "connection"));
   const isEventStream = EVENT_STREAM.test(fieldOf(fields, "content-type") ?? "");
   return { status, framing, keepAlive, isEventStream };
 }

@@ -52,6 +52,9 @@ describe("the first line of an answer", () => {
     "HTTP/1.1 +20 OK",
     "HTTP/1.1 OK",
     "ICY 200 OK",
+    // to some no final answer, to others one
+    "HTTP/1.1 099 x",
+    "HTTP/1.1 000 x",
   ])("is refused when it is none: %j", (line) => {
     expect(() => answer("GET", line, "Content-Length: 3")).toThrow("The answer is not HTTP.");
   });
@@ -96,9 +99,11 @@ describe("where an answer ends", () => {
     [["Transfer-Encoding: gzip"], TWICE],
     [["Transfer-Encoding: identity"], TWICE],
     [["Transfer-Encoding:"], TWICE],
+    [["Transfer-Encoding: chunked\xa0"], TWICE],
     [["Content-Length:"], UNREADABLE],
     [["Content-Length: 3a"], UNREADABLE],
     [["Content-Length: -3"], UNREADABLE],
+    [["Content-Length: 3\xa0"], UNREADABLE],
     [["Content-Length: 1000000000000000"], UNREADABLE],
   ])("is refused when it cannot be told: %j", (lines, sentence) => {
     expect(() => ok(...lines)).toThrow(sentence);
@@ -140,7 +145,11 @@ describe("the connection to whoever answered", () => {
     [["connection:Keep-Alive", LENGTH], { "1.1": true, "1.0": true }],
     [[LENGTH, "Connection: close"], { "1.1": false, "1.0": false }],
     [[LENGTH, "Connection: x,\tCLOSE"], { "1.1": false, "1.0": false }],
+    [[LENGTH, "Connection: close, keep-alive"], { "1.1": false, "1.0": false }],
+    [[LENGTH, "Connection: keep-alive", "Connection: close"], { "1.1": false, "1.0": false }],
     [[LENGTH, "Connectiom: close"], { "1.1": true, "1.0": false }],
+    // HTTP/1.0 has no chunks
+    [[CODED, "Connection: keep-alive"], { "1.1": true, "1.0": false }],
     [[CODED], { "1.1": true, "1.0": false }],
     [["Connection: keep-alive"], { "1.1": false, "1.0": false }],
     [[], { "1.1": false, "1.0": false }],

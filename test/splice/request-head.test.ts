@@ -225,9 +225,12 @@ test.each<[string[], kept: { "1.1": boolean; "1.0": boolean }]>([
   [["Connection: KEEP-ALIVE"], { "1.1": true, "1.0": true }],
   [["Connection: close"], { "1.1": false, "1.0": false }],
   [["connection: Close"], { "1.1": false, "1.0": false }],
+  [["Connection: keep-alive, close"], { "1.1": false, "1.0": false }],
   [["Connection: x\t ,\t close\t"], { "1.1": false, "1.0": false }],
+  [["Connection: keep-alive", "Connection: x, close"], { "1.1": false, "1.0": false }],
   [["Connection: x", "Connection: x,keep-alive"], { "1.1": true, "1.0": true }],
   [["Connection: closed"], { "1.1": true, "1.0": false }],
+  [["Connection: close\xa0"], { "1.1": true, "1.0": false }],
   [["X-Connection: close"], { "1.1": true, "1.0": false }],
 ])("a connection is kept, or not, after %j", (lines, kept) => {
   for (const version of ["1.1", "1.0"] as const)
