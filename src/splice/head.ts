@@ -58,6 +58,8 @@ export function readRequestHead(bytes: Buffer, length = bytes.length): RequestHe
   if (!target.startsWith("/") && !(target === "*" && method === "OPTIONS")) {
     throw new HeadError(400, "The request target must begin with a slash.");
   }
+  // where its answer ends is told by other rules
+  if (method === "CONNECT") throw new HeadError(501, "CONNECT is not spoken here.");
   const fields = readFields(bytes, end + LINE_END.length, length - LINE_END.length);
   const connection = tokensOf(fields, "connection");
   return {

@@ -80,6 +80,7 @@ describe("a request line", () => {
     ["OPTIONS ** HTTP/1.1", 400, "The request target must begin with a slash."],
     ["OPTIONS a/ HTTP/1.1", 400, "The request target must begin with a slash."],
     ["CONNECT a:443 HTTP/1.1", 400, "The request target must begin with a slash."],
+    ["CONNECT / HTTP/1.1", 501, "CONNECT is not spoken here."],
   ])("is refused: %s", (line, status, sentence) => {
     expect(refusal(line, "Host: a")).toEqual([status, sentence]);
   });
