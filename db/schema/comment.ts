@@ -12,6 +12,7 @@ import {
   uuid,
 } from "drizzle-orm/pg-core";
 import { users } from "./account.ts";
+import { actor } from "./actor.ts";
 import { changeRequests } from "./change-request.ts";
 import { projectSessions } from "./session.ts";
 import { time } from "./time.ts";
@@ -39,8 +40,9 @@ export const changeRequestComments = pgTable(
     createdBy: uuid("created_by")
       .notNull()
       .references(() => users.userId),
-    /** An agent has said it, for the user. */
+    /** An agent or a script has said it, for the user. */
     byAgent: boolean("by_agent").notNull(),
+    createdActor: actor("created_actor"),
     sessionId: text("session_id").references(() => projectSessions.sessionId, { onDelete: "set null" }),
     resolvedAt: time("resolved_at"),
     resolvedBy: uuid("resolved_by").references(() => users.userId),

@@ -95,7 +95,7 @@ function toWire(
 /** Of older rows only that it was an agent is known, and the session that it named. */
 function openerOf({ createdActor, openedByAgent, originSessionId }: Row): Row["createdActor"] {
   if (createdActor || !openedByAgent) return createdActor;
-  return { kind: "agent", sessionId: originSessionId ?? "" };
+  return { kind: "agent", sessionId: originSessionId };
 }
 
 function approvalToWire(

@@ -161,7 +161,7 @@ describe("a thread", () => {
     const deeper = await say({ body: "deeper", reply_to: reply.body.comment_id });
     for (const { body } of [reply, deeper])
       expect(body).toMatchObject({ reply_to: first.body.comment_id, path: null, line: null });
-    expect(reply.body.author.kind).toBe("agent");
+    expect(reply.body.author).toMatchObject({ kind: "token", name: "agent", session_id: null });
     expect((await list()).map(({ body }) => body)).toEqual(["first", "reply", "deeper"]);
     const other = await open();
     expect((await other.say({ body: "b", reply_to: first.body.comment_id })).status).toBe(404);

@@ -63,6 +63,16 @@ test("comments are rows for a script, and JSON for a program", async () => {
   });
 });
 
+test("who has said it is a person, an agent for one, or a token", async () => {
+  const by = (kind: "user" | "agent" | "token") =>
+    comment({ author: { ...comment().author, name: "Ada", kind } });
+  api.on(onComments, () => ({ comments: [by("user"), by("agent"), by("token")] }));
+  const terminal = svcOnTerminal(["cr", "comments", "3"], { env: { ...api.env, NO_COLOR: "1" } });
+  await terminal.exited;
+  const said = [...terminal.screen().matchAll(/^ {2}(\S.*?),/gm)].map(([, who]) => who);
+  expect(said).toEqual(["Ada", "an agent of Ada", 'the token "Ada"']);
+});
+
 test("whatever is said reaches the terminal spelled out", async () => {
   const hostile = "\x1b]0;owned\x07\x1b[2J\u202egnp.exe\u2066 \u009b31m\nsecond line\r";
   api.on(onComments, () => ({

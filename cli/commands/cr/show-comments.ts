@@ -50,6 +50,7 @@ function said(comment: Comment, { paint, now }: View): string {
 }
 
 function authorOf({ author }: Comment): string {
+  if (author.kind === "token") return `the token "${author.name}"`;
   return author.kind === "agent" ? `an agent of ${author.name}` : author.name;
 }
 

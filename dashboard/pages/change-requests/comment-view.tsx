@@ -36,6 +36,7 @@ export function CommentView({ where, comment }: { where: Where; comment: Comment
           <Visible>{author.name}</Visible>
         </span>
         {author.kind === "agent" && <AgentBadge projectId={where.projectId} sessionId={author.session_id} />}
+        {author.kind === "token" && <Badge look="info">token</Badge>}
         <Ago at={created_at} />
         {updated_at > created_at && <span>(edited)</span>}
         {mode === "read" && (

@@ -1,6 +1,7 @@
 import { and, eq, lt, sql } from "drizzle-orm";
 import type { Db } from "../../../db/client.ts";
 import { changeRequestComments, changeRequests, projectSessions } from "../../../db/schema/index.ts";
+import { actorOf } from "../../auth/actor.ts";
 import type { Caller, ProjectRow } from "../../auth/caller.ts";
 import type { AddCommentBody, Comment } from "../../contract/comment.ts";
 import { SvcError } from "../../contract/errors.ts";
@@ -44,6 +45,7 @@ export async function addComment(
         ...anchor,
         createdBy: caller.userId,
         byAgent: caller.kind === "project",
+        createdActor: actorOf(caller),
         sessionId,
         createdAt: now,
         updatedAt: now,

@@ -1,0 +1,1 @@
+ALTER TABLE "change_request_comments" ADD COLUMN "created_actor" jsonb;
