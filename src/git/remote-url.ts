@@ -29,17 +29,20 @@ export function readRemoteUrl(text: string, allowPrivate: boolean): RemoteUrl {
   if (ENCODED_CONTROL.test(text)) throw invalid("it holds an encoded control character");
   if (text.startsWith("-")) throw invalid("it begins with “-”");
   if (text.startsWith("/")) return readFile(`file://${encodePath(text)}`, allowPrivate);
-  if (/^[a-z0-9+.-]+::/i.test(text)) throw invalid("remote helpers are not supported");
-  const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(text)?.[1]?.toLowerCase();
+  if (/^[a-z0-9+.-]*::/i.test(text)) throw invalid("remote helpers are not supported");
+  // git, too, takes all before the first `://` for a protocol
+  const end = text.indexOf("://");
+  if (end === -1) return readScp(text);
+  const scheme = text.slice(0, end).toLowerCase();
   if (scheme === "file") return readFile(text, allowPrivate);
   if (scheme === "https" || scheme === "http" || scheme === "ssh" || scheme === "git")
     return readNetwork(text, scheme, allowPrivate);
-  if (scheme) throw invalid(`“${scheme}” is not a way to reach a repository; use https or ssh`);
-  return readScp(text);
+  throw invalid(`“${scheme}” is not a way to reach a repository; use https or ssh`);
 }
 
 const UNSAFE = /[\s\u0000-\u0020\u007f-\u009f\\]/;
 const ENCODED_CONTROL = /%(?:[01][0-9a-f]|7f)/i;
+const QUERY = /[?#]/;
 const DEFAULT_PORTS = { https: 443, http: 80, ssh: 22, git: 9418 } as const;
 const USER = /^[A-Za-z0-9_][A-Za-z0-9_.+-]*$/;
 const HOST_NAME = /^[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?)*\.?$/;
@@ -54,8 +57,7 @@ function readNetwork(
   // parsed as https whatever it is: only then do host names and odd forms of addresses become canonical
   const parsed = URL.parse(`https${text.slice(text.indexOf("://"))}`);
   if (!parsed || text.includes(":///")) throw invalid("it cannot be read as a URL");
-  if (parsed.search || parsed.hash || text.includes("?") || text.includes("#"))
-    throw invalid("it holds “?” or “#”");
+  if (QUERY.test(text)) throw invalid("it holds “?” or “#”");
   const host = checkHost(parsed.hostname);
   const port = portOf(text, DEFAULT_PORTS[scheme]);
   const path = checkPath(parsed.pathname);
@@ -73,11 +75,12 @@ function readNetwork(
 
 /** `user@host:path`, where the path counts from the user's home on the host: not the same as `ssh://host/path`. */
 function readScp(text: string): RemoteUrl {
-  const [, user, name, path] = /^(?:([^@/:]+)@)?(\[[^\]/@]+\]|[^@/:[\]]+):(.+)$/.exec(text) ?? [];
-  if (!name || !path) throw invalid("it is neither a URL nor user@host:path");
+  const parts = /^(?:([^@/:]+)@)?(\[[^\]/@]+\]|[^@/:[\]?#]+):(.+)/.exec(text);
+  if (!parts) throw invalid("it is neither a URL nor user@host:path");
+  const [, user, name = "", path = ""] = parts;
   if (user && !USER.test(user)) throw invalid("its user name holds unusual characters");
   const parsed = URL.parse(`https://${name}/`);
-  if (!parsed || parsed.port) throw invalid("its host cannot be read");
+  if (!parsed) throw invalid("its host cannot be read");
   const host = checkHost(parsed.hostname);
   if (path.startsWith("-")) throw invalid("its path begins with “-”");
   const withHost = (other: string) => `${user ? `${user}@` : ""}${bracket(other)}:${path}`;
@@ -87,8 +90,7 @@ function readScp(text: string): RemoteUrl {
 function readFile(text: string, allowPrivate: boolean): RemoteUrl {
   if (!allowPrivate) throw notAllowed("repositories on the server's own disk are not allowed");
   const parsed = URL.parse(text);
-  if (!parsed || parsed.host || parsed.search || parsed.hash)
-    throw invalid("it is not file:///an/absolute/path");
+  if (!parsed || parsed.host || QUERY.test(text)) throw invalid("it is not file:///an/absolute/path");
   const path = checkPath(parsed.pathname);
   const url = `file://${path}`;
   return { scheme: "file", url, host: "", port: 0, withHost: () => url, credential: null };
@@ -99,8 +101,7 @@ function encodePath(path: string): string {
 }
 
 function checkHost(hostname: string): string {
-  const host = hostname.replace(/^\[|\]$/g, "").toLowerCase();
-  if (host.startsWith("-")) throw invalid("its host begins with “-”");
+  const host = hostname.replace(/[[\]]/g, "");
   if (host.length > HOST_MAX || !(hostname.startsWith("[") || HOST_NAME.test(host)))
     throw invalid("its host is no host name");
   return host.replace(/\.$/, "");
@@ -115,9 +116,9 @@ function checkPath(path: string): string {
 
 /** A URL parsed as https forgets an explicit 443, which is not the default of the others. */
 function portOf(text: string, otherwise: number): number {
-  const [, digits] = /^[a-z]+:\/\/(?:[^/]*@)?(?:\[[^\]/]*\]|[^/:@]*):(\d*)(?:\/|$)/i.exec(text) ?? [];
-  const port = digits ? Number(digits) : otherwise;
-  if (port < 1 || port > 65535) throw invalid("its port is out of range");
+  const [, digits] = /:(\d+)$/.exec(text.split("/")[2] ?? "") ?? [];
+  const port = digits === undefined ? otherwise : Number(digits);
+  if (port === 0) throw invalid("its port is out of range");
   return port;
 }
 
