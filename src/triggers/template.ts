@@ -58,7 +58,7 @@ function textOf(value: unknown): string {
 function bounded(text: string): string {
   const bytes = Buffer.from(text);
   if (bytes.byteLength <= PROMPT_MAX_BYTES) return text;
-  // what is cut within a character decodes as U+FFFD, which is longer than what it was
-  const kept = bytes.subarray(0, PROMPT_MAX_BYTES - Buffer.byteLength(CUT) - 3).toString();
-  return kept.replace(/\u{fffd}+$/u, "") + CUT;
+  const kept = bytes.subarray(0, PROMPT_MAX_BYTES - Buffer.byteLength(CUT)).toString();
+  // what is cut within a character decodes as U+FFFD
+  return kept.replace(/\u{fffd}$/u, "") + CUT;
 }

@@ -62,7 +62,36 @@ test("a place that is named a million times takes no more room than one", () => 
   expect(Buffer.byteLength(text)).toBeLessThanOrEqual(MAX);
 });
 
+const CUT = "\n[… cut by svc: longer than a prompt may be]";
+
+test.each(["x", "é", "€", "\u{1f600}"])(
+  "exactly 64 KiB of %s stand as they are; a byte more is cut between characters, and that is said",
+  (character) => {
+    const size = Buffer.byteLength(character);
+    for (const shift of [0, 1, 2, 3]) {
+      // a U+FFFD that was there before is none of the cut's
+      const head = `\ufffd${"-".repeat(shift)}`;
+      const room = MAX - Buffer.byteLength(head);
+      const full = head + character.repeat(Math.floor(room / size)) + "-".repeat(room % size);
+      expect(render(full, {})).toBe(full);
+      const cut = render(`${full}-`, {});
+      const kept = cut.slice(0, -CUT.length);
+      expect([full.startsWith(kept), cut.slice(-CUT.length)]).toEqual([true, CUT]);
+      expect(MAX - Buffer.byteLength(cut)).toBeWithin(0, size);
+    }
+  },
+);
+
+test("places are filled while there is room, if only for a byte", () => {
+  const fill = (bytes: number) => render("{{ a }}{{ b }}{{ c }}", { a: "x".repeat(bytes), b: "y", c: "z" });
+  expect(fill(MAX)).toBe("x".repeat(MAX));
+  expect(fill(MAX - 1)).toBe(`${"x".repeat(MAX - 1)}y`);
+  expect(fill(MAX - 2)).toBe(`${"x".repeat(MAX - 2)}yz`);
+});
+
 test("only the first part of a path names it", () => {
   expect(names("{{ text }}", "text")).toBeTrue();
+  expect(names("{{ body.text }} {{ text.body }} {{ texts }}", "text")).toBeTrue();
   expect(names("{{ body.text }} {{ texts }} text", "text")).toBeFalse();
+  expect(names("", "text")).toBeFalse();
 });
