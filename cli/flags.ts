@@ -124,9 +124,9 @@ export function readFlags(options: readonly Option[], flags: Flags, command: str
     else if (flag.kind === "string") values[name] = flag.fallback;
   }
   for (const option of options) {
-    const name = canonical(option, flags);
-    const flag = name === undefined ? undefined : flags[name];
-    if (name === undefined || flag === undefined) throw unknownFlag(option, flags, command);
+    const found = entryOf(option, flags);
+    if (found === undefined) throw unknownFlag(option, flags, command);
+    const [name, flag] = found;
     const many = flag.kind === "string" && flag.many === true;
     const earlier = given.get(name);
     if (earlier !== undefined && !many) {
@@ -144,14 +144,9 @@ export function readFlags(options: readonly Option[], flags: Flags, command: str
   return { values, given };
 }
 
-function canonical(option: Option, flags: Flags): string | undefined {
-  if (!option.raw.startsWith("--")) {
-    return Object.entries(flags).find(
-      ([name, flag]) => name === option.name || flag.short === option.name,
-    )?.[0];
-  }
-  if (Object.hasOwn(flags, option.name)) return option.name;
-  return Object.entries(flags).find(([, flag]) => flag.aliases?.includes(option.name))?.[0];
+function entryOf({ name }: Option, flags: Flags): [name: string, flag: Flag] | undefined {
+  const entries = Object.entries(flags);
+  return entries.find(([own]) => own === name) ?? entries.find(([, flag]) => flag.aliases?.includes(name));
 }
 
 function unknownFlag(option: Option, flags: Flags, command: string) {
@@ -195,7 +190,8 @@ function readValue(option: Option, flag: Flag, flags: Flags, command: string): u
 /** Whether the word after a flag looks like the next flag rather than its value. */
 function isFlagOf(word: string, flags: Flags): boolean {
   if (/^--[a-z][a-z-]*(=|$)/.test(word)) return true;
-  return /^-[a-zA-Z]$/.test(word) && Object.values(flags).some((flag) => flag.short === word[1]);
+  const [, letter] = /^-(.)$/.exec(word) ?? [];
+  return letter !== undefined && Object.values(flags).some((flag) => flag.short === letter);
 }
 
 /** @throws CliError `usage`, with the nearest of the choices. */

@@ -42,5 +42,5 @@ export const AREAS: readonly Area[] = [
   { sources: ["src/git/remote-url.ts"], tests: ["git/remote-url"] },
   { sources: ["src/git/patch.ts", "src/git/patch-header.ts"], tests: ["git/diff", "git/hostile"] },
   { sources: ["src/memory.ts"], tests: ["proxy/memory"] },
-  { sources: ["cli/flags.ts"], tests: ["cli/arguments"] },
+  { sources: ["cli/flags.ts"], tests: ["cli/flags", "cli/arguments"] },
 ];
