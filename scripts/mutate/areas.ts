@@ -40,7 +40,7 @@ export const AREAS: readonly Area[] = [
   { sources: ["src/splice/body.ts"], tests: ["splice/body", "splice/head", "splice/limits"] },
   { sources: ["src/git/refs.ts"], tests: ["git/refs"] },
   { sources: ["src/git/remote-url.ts"], tests: ["git/remote-url"] },
-  { sources: ["src/git/patch.ts", "src/git/patch-header.ts"], tests: ["git/diff", "git/hostile"] },
+  { sources: ["src/git/patch.ts", "src/git/patch-header.ts"], tests: ["git/patch", "git/diff"] },
   { sources: ["src/memory.ts"], tests: ["proxy/memory"] },
   { sources: ["cli/flags.ts"], tests: ["cli/flags", "cli/arguments"] },
 ];

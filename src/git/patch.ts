@@ -55,9 +55,9 @@ export function createPatchReader(
 
   function take(chunk: Uint8Array): boolean | Promise<boolean> {
     const bytes =
-      pending.length > 0
-        ? Buffer.concat([pending, chunk])
-        : Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length);
+      pending.length === 0
+        ? Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length)
+        : Buffer.concat([pending, chunk]);
     const ready: Piece[] = [];
     let from = 0;
     let at = 0;
@@ -84,11 +84,11 @@ export function createPatchReader(
     pending = Buffer.from(bytes.subarray(at));
     gather(bytes.subarray(from, at));
     if (gatheredBytes > DIFF_MAX_BYTES) flush(file, ready);
-    return wanted && ready.length > 0 ? handOn(ready) : true;
+    return ready.length === 0 || handOn(ready);
   }
 
   function gather(bytes: Uint8Array): void {
-    if (bytes.length === 0 || !wanted) return;
+    if (!wanted) return;
     gathered.push(bytes);
     gatheredBytes += bytes.length;
   }
@@ -144,7 +144,6 @@ export function createPatchReader(
     } else if (sign !== 0x5c) {
       throw outOfStep();
     }
-    if (before < 0 || after < 0) throw outOfStep();
   }
 
   function nextBlock(line: Buffer): void {
@@ -152,21 +151,21 @@ export function createPatchReader(
       blocks--;
       return;
     }
-    file++;
-    while (gaps && file < files.length && !blockHeader(files[file]?.path ?? NOTHING).equals(line)) file++;
-    if (file >= files.length) throw outOfStep();
+    do file++;
+    while (isLeftOut(files[file], line));
+    if (files[file] === undefined) throw outOfStep();
     blocks = kinds[file] === "T" ? 1 : 0;
+  }
+
+  function isLeftOut(entry: DiffEntry | undefined, line: Buffer): boolean {
+    return gaps && entry !== undefined && !blockHeader(entry.path).equals(line);
   }
 
   async function end(): Promise<void> {
     const ready: Piece[] = [];
-    if (pending.length > 0) {
-      const last = pending;
-      pending = NOTHING;
-      if (isHeader()) readHeader(last);
-      else countLine(last[0], files[file]);
-      gather(last);
-    }
+    if (isHeader()) readHeader(pending);
+    else countLine(pending[0], files[file]);
+    gather(pending);
     flush(file, ready);
     await handOn(ready);
     const isWhole = gaps || file === files.length - 1;
