@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
-import { eq, sql } from "drizzle-orm";
+import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from "bun:test";
+import { eq, type SQL, sql } from "drizzle-orm";
 import type { Database } from "../../db/client.ts";
 import { projectSessions } from "../../db/schema/index.ts";
-import { claimSession } from "../../src/sessions/claim.ts";
+import { claimSession, dropOwnClaims, keepRenewed, withClaim } from "../../src/sessions/claim.ts";
 import { openSessionRow } from "../helpers/session-row.ts";
+import { until } from "../helpers/until.ts";
 
 let database: Database;
 let sessionId: string;
@@ -14,6 +15,19 @@ beforeAll(async () => {
 afterAll(() => database.close());
 
 const claim = (id = sessionId) => claimSession({ db: database.db }, id);
+const set = (values: { worker?: string | null; workerUntil?: SQL | null; place?: string }) =>
+  database.db.update(projectSessions).set(values).where(eq(projectSessions.sessionId, sessionId));
+/** Who has the claim, and for how many seconds from now. */
+async function holder() {
+  const rows = await database.db
+    .select({
+      worker: projectSessions.worker,
+      seconds: sql<number>`extract(epoch from worker_until - now())::float`,
+    })
+    .from(projectSessions)
+    .where(eq(projectSessions.sessionId, sessionId));
+  return rows[0] ?? { worker: null, seconds: 0 };
+}
 
 test("of many who want a session one has it, until it lets go", async () => {
   const claims = await Promise.all(Array.from({ length: 8 }, () => claim()));
@@ -31,10 +45,7 @@ test("of many who want a session one has it, until it lets go", async () => {
 
 test("who has died loses it, and cannot give up what another has taken", async () => {
   const dead = await claim();
-  await database.db
-    .update(projectSessions)
-    .set({ workerUntil: sql`now() - interval '1 second'` })
-    .where(eq(projectSessions.sessionId, sessionId));
+  await set({ workerUntil: sql`now() - interval '1 second'` });
   const next = await claim();
   expect(next).not.toBeNull();
   await dead?.release();
@@ -44,4 +55,132 @@ test("who has died loses it, and cannot give up what another has taken", async (
 
 test("a session that is gone has no claims", async () => {
   expect(await claim(crypto.randomUUID())).toBeNull();
+});
+
+test("what needs the claim is done by who has it alone, who lets go however it ends", async () => {
+  const done: string[] = [];
+  const work = (name: string, then?: () => Promise<void>) =>
+    withClaim({ db: database.db }, sessionId, async () => {
+      done.push(name);
+      await then?.();
+    });
+  const fails = work("first", async () => {
+    await work("second");
+    throw new Error("it fails");
+  });
+  await expect(fails).rejects.toThrow("it fails");
+  await work("third");
+  expect(done).toEqual(["first", "third"]);
+});
+
+test("a server that starts drops the claims to its own sessions alone", async () => {
+  for (const [serverId, isDropped] of [
+    ["another", false],
+    ["mine", true],
+  ] as const) {
+    const taken = await claim();
+    await set({ place: "mine" });
+    await dropOwnClaims({ db: database.db, serverId });
+    expect([serverId, (await holder()).worker === null]).toEqual([serverId, isDropped]);
+    await taken?.release();
+  }
+});
+
+describe("renewal", () => {
+  afterEach(() => {
+    jest.useRealTimers();
+  });
+
+  type Answer = "yes" | "no" | "fails" | "late" | "never";
+  const SOON: Answer[] = ["yes", "yes", "yes", "yes", "yes", "yes"];
+  test.each<[rule: string, answers: Answer[], lostAfter: number[]]>([
+    ["one that is renewed each time is kept", SOON, []],
+    ["one that is refused ends when it lapses", ["no", "no", "no", "yes"], [12]],
+    ["one that cannot be asked for ends when it lapses", ["fails", "fails", "fails", "yes"], [12]],
+    ["one that nobody answers for ends when it lapses", ["never", "never", "never", "yes"], [12]],
+    ["one that is refused briefly is kept", ["no", "fails", "yes", "no", "never", ...SOON], []],
+    ["it lasts from the last renewal", ["yes", "no", "yes", "fails", "no", "no", "no"], [21]],
+    ["it lasts from when the renewal was asked for", ["late", "no", "no", "no", "no", "no"], [15]],
+  ])("%s", async (_, answers, lostAfter) => {
+    jest.useFakeTimers();
+    const left = [...answers];
+    const renewal = keepRenewed(async () => {
+      const answer = left.shift();
+      if (answer === "fails") throw new Error("the database is gone");
+      if (answer === "never") await new Promise<never>(() => {});
+      if (answer === "late") await new Promise((resolve) => setTimeout(resolve, 5_000));
+      return answer === "yes" || answer === "late";
+    }, performance.now());
+    const lost: number[] = [];
+    renewal.signal.onabort = () => {
+      lost.push((performance.now() - begun) / 1000);
+    };
+    const begun = performance.now();
+    for (let second = 0; second < 3 * answers.length; second++) {
+      jest.advanceTimersByTime(1000);
+      await settle();
+    }
+    expect(lost).toEqual(lostAfter);
+    renewal.stop();
+    expect(jest.getTimerCount()).toBe(0);
+  });
+
+  test("one that waited to be taken has less time left", () => {
+    jest.useFakeTimers();
+    const asked = performance.now();
+    jest.advanceTimersByTime(10_000);
+    const renewal = keepRenewed(async () => false, asked);
+    jest.advanceTimersByTime(1_999);
+    expect(renewal.signal.aborted).toBe(false);
+    jest.advanceTimersByTime(1);
+    expect(renewal.signal.aborted).toBe(true);
+  });
+
+  test("one that was given up or lost stays so, whatever is answered afterwards", async () => {
+    jest.useFakeTimers();
+    let asked = 0;
+    const answers: ((isRenewed: boolean) => void)[] = [];
+    const start = () =>
+      keepRenewed(() => {
+        asked++;
+        return new Promise((resolve) => answers.push(resolve));
+      }, performance.now());
+    const [given, lost] = [start(), start()];
+    jest.advanceTimersByTime(3_000);
+    given.stop();
+    jest.advanceTimersByTime(9_000);
+    const before = asked;
+    for (const answer of answers) answer(true);
+    await settle();
+    jest.advanceTimersByTime(60_000);
+    expect([given.signal.aborted, lost.signal.aborted]).toEqual([false, true]);
+    expect([asked, jest.getTimerCount()]).toEqual([before, 0]);
+  });
+
+  test("who has it has it again for as long as at first, in the database too", async () => {
+    jest.useFakeTimers();
+    const mine = await claim();
+    expect((await holder()).seconds).toBeWithin(0, 12.001);
+    await set({ workerUntil: sql`now() + interval '1 second'` });
+    jest.advanceTimersByTime(3_000);
+    jest.useRealTimers();
+    await until("it is renewed", async () => (await holder()).seconds > 2);
+    await mine?.release();
+    expect((await holder()).worker).toBeNull();
+  });
+
+  test("one that another has had meanwhile is not renewed, though it is free again", async () => {
+    jest.useFakeTimers();
+    const mine = await claim();
+    await set({ worker: null, workerUntil: null });
+    jest.advanceTimersByTime(3_000);
+    // by the last of these answers the renewal has its own
+    for (let asked = 0; asked < 5; asked++) expect((await holder()).worker).toBeNull();
+    await mine?.release();
+  });
+
+  /** Lets go on what waits for what has happened already. */
+  async function settle(): Promise<void> {
+    for (let turn = 0; turn < 10; turn++) await Promise.resolve();
+  }
 });
