@@ -30,7 +30,7 @@ export const AREAS: readonly Area[] = [
   },
   { sources: ["src/change-requests/reached.ts"], tests: ["api/reached"] },
   { sources: ["src/sessions/claim.ts"], tests: ["sessions/claim"] },
-  { sources: ["src/triggers/due.ts"], tests: ["triggers/cron", "faults/triggers"] },
+  { sources: ["src/triggers/due.ts"], tests: ["triggers/due"] },
   { sources: ["src/triggers/template.ts"], tests: ["triggers/template", "triggers/webhook"] },
   { sources: ["src/triggers/webhook.ts"], tests: ["triggers/webhook", "proxy/memory"] },
   {

@@ -20,7 +20,7 @@ const AT_ONCE = 20;
  * hour; all others are missed, which is written down as a range.
  * @returns how many triggers were due
  */
-export async function writeDue(deps: Deps): Promise<number> {
+export async function writeDue(deps: Pick<Deps, "db" | "databaseTime" | "log">): Promise<number> {
   return await deps.db.transaction(async (tx) => {
     const now = await deps.databaseTime(tx);
     const due = await tx
@@ -50,7 +50,7 @@ interface Due {
   now: Date;
 }
 
-async function moveOn(deps: Deps, tx: Db, { trigger, project, now }: Due): Promise<void> {
+async function moveOn(deps: Pick<Deps, "log">, tx: Db, { trigger, project, now }: Due): Promise<void> {
   const { triggerId, cron, timezone, nextFireAt: first } = trigger;
   if (cron === null || first === null) return;
   const move = (values: Partial<TriggerRow>) =>
