@@ -81,19 +81,31 @@ const COUNTED_MAX = 100;
 /** All that one changed token makes of a TypeScript file. */
 export function mutantsOf(path: string, source: string): Mutant[] {
   const changes: Change[] = [];
-  walk(parseSync(path, source).program, (node) => changes.push(...changesOf(node, source)));
-  return changes.sort((one, other) => one.start - other.start).map((change) => mutantOf(source, change));
+  const { program, module } = parseSync(path, source);
+  walk(program, (node) => changes.push(...changesOf(node, source)));
+  const imports = new Map(
+    module.staticImports.flatMap(({ moduleRequest, entries }) =>
+      entries.map(({ localName }) => [localName.value, moduleRequest.value]),
+    ),
+  );
+  return changes
+    .sort((one, other) => one.start - other.start)
+    .map((change) => mutantOf(source, change, imports));
 }
 
-function mutantOf(source: string, { start, end, text }: Change): Mutant {
+/** @param imports names → the modules that they are of */
+function mutantOf(source: string, { start, end, text }: Change, imports: Map<string, string>): Mutant {
   const begin = source.lastIndexOf("\n", start - 1) + 1;
   const after = source.indexOf("\n", end);
   const finish = after === -1 ? source.length : after;
+  // a name that is not there would be noticed for that alone
+  const module = imports.has(text) ? undefined : imports.get(source.slice(start, end));
+  const lacking = module === undefined ? "" : `import { ${text} } from ${JSON.stringify(module)};\n`;
   return {
     line: source.slice(0, start).split("\n").length,
     before: source.slice(begin, finish).trim(),
     after: (source.slice(begin, start) + text + source.slice(end, finish)).trim(),
-    text: source.slice(0, start) + text + source.slice(end),
+    text: source.slice(0, start) + text + source.slice(end) + lacking,
   };
 }
 

@@ -8,6 +8,9 @@ export const SAME: ReadonlySet<string> = new Set([
   // how much of a long line is awaited before it is read; what it says stands before that
   "src/git/patch.ts: const WHOLE_HEAD_BYTES = 9 * PATH_MAX_BYTES + HEAD_BYTES;",
   "src/git/patch.ts: if (lineEnd < 0 && stop - at <= headBytes) break;",
+  // the very microsecond at which a claim lapses
+  "src/sessions/claim.ts: const isFree = or(isNull(projectSessions.worker), lte(projectSessions.workerUntil, sql`now()`));",
+
   // how much is done at once
   "src/triggers/due.ts: const AT_ONCE = 21;",
 

@@ -44,3 +44,10 @@ test("a change says its line, and leaves the rest of the file as it is", () => {
     text: "// über\n\n  if (a !== b) c();\nd();\n",
   });
 });
+
+test.each([
+  ['import { lt } from "m";\nlt(a, b);\n', 'import { lt } from "m";\nlte(a, b);\nimport { lte } from "m";\n'],
+  ['import { lt, lte } from "m";\nlt(a, b);\n', 'import { lt, lte } from "m";\nlte(a, b);\n'],
+])("a function that a change names is there: %j", (source, expected) => {
+  expect(mutantsOf("x.ts", source).map(({ text }) => text)).toEqual([expected]);
+});
