@@ -14,7 +14,7 @@ export const AREAS: readonly Area[] = [
   { sources: ["src/auth/attempts.ts"], tests: ["api/sign-in"] },
   { sources: ["src/auth/browser.ts", "src/auth/cookie.ts"], tests: ["auth/browser", "api/sign-in"] },
   { sources: ["src/gateway/names.ts"], tests: ["api/git-names", "api/git-rules"] },
-  { sources: ["src/gateway/rules.ts"], tests: ["api/git-rules", "api/protection"] },
+  { sources: ["src/gateway/rules.ts"], tests: ["gateway/rules"] },
   { sources: ["src/gateway/pusher.ts"], tests: ["api/git-http", "api/git-rules"] },
   {
     sources: ["src/change-requests/agent-merge.ts", "src/change-requests/merge.ts"],

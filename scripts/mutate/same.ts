@@ -11,6 +11,10 @@ export const SAME: ReadonlySet<string> = new Set([
   // the very microsecond at which a claim lapses
   "src/sessions/claim.ts: const isFree = or(isNull(projectSessions.worker), lte(projectSessions.workerUntil, sql`now()`));",
 
+  // what is replaced begins with refs/
+  'src/gateway/rules.ts: advice: `Push to ${ref.slice(0, -name.length)}${name.replace(/(?:refs\\/(?:heads\\/|tags\\/)?)+/, "") || "<name>"} instead.`,',
+  'src/gateway/rules.ts: advice: `Push to ${ref.slice(0, -name.length)}${name.replace(/^(?:refs\\/(?:heads\\/|tags\\/)?)*/, "") || "<name>"} instead.`,',
+
   // how much is done at once
   "src/triggers/due.ts: const AT_ONCE = 21;",
 
