@@ -2,7 +2,7 @@ import { eq, lte, sql } from "drizzle-orm";
 import ipaddr from "ipaddr.js";
 import { attempts } from "../../db/schema/index.ts";
 import { SvcError } from "../contract/errors.ts";
-import type { Deps } from "../deps.ts";
+import type { Lookup } from "./browser.ts";
 
 /** Something that may be tried only so often by one and the same. */
 export interface Limit {
@@ -20,7 +20,7 @@ const NETWORK_BITS = 64;
  * @param by whoever is to be held back: an address, or an address and what it asks about
  * @throws rate_limited past the limit, until its window is over
  */
-export async function countAttempt(deps: Deps, limit: Limit, by: string): Promise<void> {
+export async function countAttempt(deps: Lookup, limit: Limit, by: string): Promise<void> {
   const now = deps.clock();
   const key = keyOf(deps, limit, by);
   const until = new Date(now.getTime() + limit.windowS * 1000);
@@ -38,7 +38,7 @@ export async function countAttempt(deps: Deps, limit: Limit, by: string): Promis
     .returning({ count: attempts.count, until: attempts.until });
   if (!row || row.count <= limit.max) return;
   await deps.db.delete(attempts).where(lte(attempts.until, now));
-  const seconds = Math.max(Math.ceil((row.until.getTime() - now.getTime()) / 1000), 1);
+  const seconds = Math.ceil((row.until.getTime() - now.getTime()) / 1000);
   throw new SvcError(
     "rate_limited",
     `That was tried too often. Try again in ${inWords(seconds)}.`,
@@ -52,12 +52,12 @@ export async function countAttempt(deps: Deps, limit: Limit, by: string): Promis
 }
 
 /** Takes the counted attempts back: they were the right one's. */
-export async function forgetAttempts(deps: Deps, limit: Limit, by: string): Promise<void> {
+export async function forgetAttempts(deps: Lookup, limit: Limit, by: string): Promise<void> {
   await deps.db.delete(attempts).where(eq(attempts.key, keyOf(deps, limit, by)));
 }
 
 /** Takes one of them back. */
-export async function forgetAttempt(deps: Deps, limit: Limit, by: string): Promise<void> {
+export async function forgetAttempt(deps: Lookup, limit: Limit, by: string): Promise<void> {
   await deps.db
     .update(attempts)
     .set({ count: sql`greatest(${attempts.count} - 1, 0)` })
@@ -73,8 +73,8 @@ export function addressOf(request: Request): string {
   return ipaddr.IPv6.networkAddressFromCIDR(`${address.toString()}/${NETWORK_BITS}`).toString();
 }
 
-function keyOf(deps: Deps, { name }: Limit, by: string): string {
-  return deps.keys.mac("attempts", `${name} ${by}`).toString("base64url");
+function keyOf({ keys }: Pick<Lookup, "keys">, { name }: Limit, by: string): string {
+  return keys.mac("attempts", `${name} ${by}`).toString("base64url");
 }
 
 function inWords(seconds: number): string {

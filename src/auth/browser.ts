@@ -12,6 +12,9 @@ export interface BrowserRow {
   expiresAt: Date;
 }
 
+/** What credentials are looked up with. */
+export type Lookup = Pick<Deps, "db" | "keys" | "clock">;
+
 /** A browser stays signed in for so long after it was last seen. */
 export const BROWSER_SESSION_LIFE_S = 30 * 86_400;
 /** Its end is moved on at most this often: a write for every page would be too dear. */
@@ -21,10 +24,7 @@ const RENEW_EVERY_S = 86_400;
  * Signs a browser in: with a secret of its own each time, so that none that was planted before is worth anything.
  * @returns the secret for its cookie; the database holds a keyed hash of it
  */
-export async function openBrowserSession(
-  deps: Pick<Deps, "db" | "keys" | "clock">,
-  userId: string,
-): Promise<string> {
+export async function openBrowserSession(deps: Lookup, userId: string): Promise<string> {
   const now = deps.clock();
   await deps.db.delete(browserSessions).where(lt(browserSessions.expiresAt, now));
   const secret = BROWSER_SESSION_PREFIX + randomBytes(32).toString("base64url");
@@ -34,7 +34,7 @@ export async function openBrowserSession(
 }
 
 /** @returns null of one that is unknown, was ended or has expired */
-export async function findBrowserSession(deps: Deps, secret: string): Promise<BrowserRow | null> {
+export async function findBrowserSession(deps: Lookup, secret: string): Promise<BrowserRow | null> {
   const [row] = await deps.db
     .select({ userId: browserSessions.userId, expiresAt: browserSessions.expiresAt })
     .from(browserSessions)
@@ -43,7 +43,7 @@ export async function findBrowserSession(deps: Deps, secret: string): Promise<Br
 }
 
 /** The same, with the project that a URL names and the user's role in its account, in one query. */
-export async function findBrowserAndProject(deps: Deps, secret: string, by: "id" | "slug", name: string) {
+export async function findBrowserAndProject(deps: Lookup, secret: string, by: "id" | "slug", name: string) {
   const query = by === "id" ? browserAndProjectById : browserAndProjectBySlug;
   const [row] = await query(deps.db).execute({ hash: deps.keys.hashToken(secret), name });
   return row && row.expiresAt > deps.clock() ? row : null;
@@ -53,7 +53,7 @@ export async function findBrowserAndProject(deps: Deps, secret: string, by: "id"
  * Moves the end of a browser's session on.
  * @returns whether it did, and the browser is to hear of it; not when that was done today
  */
-export async function renewBrowserSession(deps: Deps, secret: string): Promise<boolean> {
+export async function renewBrowserSession(deps: Lookup, secret: string): Promise<boolean> {
   const now = deps.clock().getTime();
   const expiresAt = new Date(now + BROWSER_SESSION_LIFE_S * 1000);
   const due = new Date(expiresAt.getTime() - RENEW_EVERY_S * 1000);
@@ -71,7 +71,7 @@ export async function renewBrowserSession(deps: Deps, secret: string): Promise<b
   return renewed.length > 0;
 }
 
-export async function endBrowserSession(deps: Deps, secret: string): Promise<void> {
+export async function endBrowserSession(deps: Lookup, secret: string): Promise<void> {
   await deps.db.delete(browserSessions).where(eq(browserSessions.hash, deps.keys.hashToken(secret)));
 }
 

@@ -7,7 +7,10 @@ import { type Role, SERVICE_KEY_PREFIX, TOKEN_PREFIX } from "../contract/account
 import { SvcError } from "../contract/errors.ts";
 import { UUID } from "../contract/id.ts";
 import type { Deps } from "../deps.ts";
-import { type BrowserRow, findBrowserAndProject, findBrowserSession } from "./browser.ts";
+import { type BrowserRow, findBrowserAndProject, findBrowserSession, type Lookup } from "./browser.ts";
+
+/** What a caller is found with. */
+export type CallerLookup = Lookup & Pick<Deps, "log">;
 
 /** What a request brings to be believed by. A token comes first. */
 export interface Credentials {
@@ -41,7 +44,10 @@ const SLUG = /^[a-z0-9][a-z0-9-]{0,62}$/;
  * Finds out who sends a request.
  * @throws unauthorized for a missing, unknown or expired token, and for a browser that is not signed in.
  */
-export async function resolveCaller(deps: Deps, { authorization, browser }: Credentials): Promise<Caller> {
+export async function resolveCaller(
+  deps: CallerLookup,
+  { authorization, browser }: Credentials,
+): Promise<Caller> {
   if (authorization === null && browser) return visitorOf(await findBrowserSession(deps, browser));
   const hash = deps.keys.hashToken(bearer(authorization));
   const [row] = await deps.db.select(tokenColumns).from(tokens).where(eq(tokens.hash, hash));
@@ -55,7 +61,7 @@ export async function resolveCaller(deps: Deps, { authorization, browser }: Cred
  *   validation_failed.
  */
 export async function resolveProject(
-  deps: Deps,
+  deps: CallerLookup,
   credentials: Credentials,
   name: string,
 ): Promise<{ caller: Caller; project: ProjectRow; role: Role }> {
@@ -78,7 +84,7 @@ function noSuchProject(): SvcError {
 
 /** The caller, and the row with the project and the role. */
 async function findWithProject(
-  deps: Deps,
+  deps: CallerLookup,
   { authorization, browser }: Credentials,
   by: "id" | "slug",
   name: string,
@@ -94,7 +100,10 @@ async function findWithProject(
 }
 
 /** The user behind a caller, for `whoami`. */
-export async function userOf(deps: Deps, caller: Caller): Promise<{ email: string; name: string }> {
+export async function userOf(
+  deps: Pick<Deps, "db">,
+  caller: Caller,
+): Promise<{ email: string; name: string }> {
   const [user] = await deps.db
     .select({ email: users.email, name: users.name })
     .from(users)
@@ -138,7 +147,7 @@ type FoundToken = Pick<
   tokenName: string;
 };
 
-function callerOf(deps: Deps, row: FoundToken | undefined, hash: string): Caller {
+function callerOf(deps: CallerLookup, row: FoundToken | undefined, hash: string): Caller {
   if (!row || !timingSafeEqual(Buffer.from(row.hash), Buffer.from(hash))) {
     throw unauthorized("The token is unknown or revoked. Sign in again with: svc login");
   }
@@ -165,7 +174,7 @@ function visitorOf(row: BrowserRow | null): Caller {
 }
 
 /** Written beside the request: an answer does not wait for it, and a failure of it is not the caller's. */
-function noteUse(deps: Deps, row: FoundToken, now: Date): void {
+function noteUse(deps: CallerLookup, row: FoundToken, now: Date): void {
   const due = new Date(now.getTime() - LAST_USED_EVERY_MS);
   if (row.lastUsedAt && row.lastUsedAt > due) return;
   deps.db

@@ -9,6 +9,7 @@ import {
   sessionSandboxes,
   tokens,
 } from "../../db/schema/index.ts";
+import type { Lookup } from "../auth/browser.ts";
 import { type ProjectRow, unauthorized } from "../auth/caller.ts";
 import { isAlive, type SESSION_PURPOSES } from "../contract/session.ts";
 import { CLONE_CREDENTIAL_PREFIX } from "../contract/token.ts";
@@ -55,7 +56,7 @@ export function writeCloneCredential(deps: Pick<Deps, "keys">, claims: CloneClai
  * @throws unauthorized when the credential is not ours, has expired, or its session has ended.
  */
 export async function resolveCloneCredential(
-  deps: Deps,
+  deps: Lookup,
   credential: string,
 ): Promise<{
   project: ProjectRow;
@@ -113,7 +114,7 @@ const liveSession = prepared((db: Db) =>
     .prepare("live_session"),
 );
 
-function readClaims(deps: Deps, credential: string): CloneClaims {
+function readClaims(deps: Pick<Deps, "keys">, credential: string): CloneClaims {
   const [body = "", signature = ""] = credential.slice(CLONE_CREDENTIAL_PREFIX.length).split(".");
   const expected = deps.keys.mac(PURPOSE, body);
   const given = Buffer.from(signature, "base64url");

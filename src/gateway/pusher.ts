@@ -1,6 +1,12 @@
 import { and, eq } from "drizzle-orm";
 import { projectSessions } from "../../db/schema/index.ts";
-import { type Caller, type ProjectRow, resolveProject, unauthorized } from "../auth/caller.ts";
+import {
+  type Caller,
+  type CallerLookup,
+  type ProjectRow,
+  resolveProject,
+  unauthorized,
+} from "../auth/caller.ts";
 import type { Role } from "../contract/account.ts";
 import { savedRef } from "../contract/daemon.ts";
 import { SvcError } from "../contract/errors.ts";
@@ -25,7 +31,7 @@ export type Pusher =
  * @throws unauthorized, forbidden, not_found, validation_failed.
  */
 export async function resolvePusher(
-  deps: Deps,
+  deps: CallerLookup,
   authorization: string | null,
   projectName: string,
 ): Promise<{ pusher: Pusher; project: ProjectRow }> {
@@ -47,7 +53,7 @@ export async function resolvePusher(
   return { pusher: await pusherOf(deps, caller, role), project };
 }
 
-async function pusherOf(deps: Deps, caller: Caller, role: Role): Promise<Pusher> {
+async function pusherOf(deps: CallerLookup, caller: Caller, role: Role): Promise<Pusher> {
   if (caller.kind === "user") return { kind: "user", id: caller.userId, role };
   if (caller.sessionId === null) return { kind: "project", id: caller.tokenId };
   const branch = await liveBranch(deps, caller.projectId, caller.sessionId);
@@ -56,7 +62,11 @@ async function pusherOf(deps: Deps, caller: Caller, role: Role): Promise<Pusher>
 }
 
 /** The branch of a session that starts or runs; null of any other. */
-export async function liveBranch(deps: Deps, projectId: string, sessionId: string): Promise<string | null> {
+export async function liveBranch(
+  deps: Pick<Deps, "db">,
+  projectId: string,
+  sessionId: string,
+): Promise<string | null> {
   const [session] = await deps.db
     .select({ branch: projectSessions.branchName, status: projectSessions.status })
     .from(projectSessions)
@@ -67,7 +77,7 @@ export async function liveBranch(deps: Deps, projectId: string, sessionId: strin
 function readCredential(authorization: string | null): string {
   if (authorization === null)
     throw unauthorized("This repository needs a credential: your svc token as the password.");
-  const [, basic] = /^basic +([A-Za-z0-9+/=_-]{1,4096}) *$/i.exec(authorization) ?? [];
+  const [, basic] = /^basic +([a-z0-9+/=_-]{1,4096}) *$/i.exec(authorization) ?? [];
   if (basic === undefined) {
     const [, token] = /^bearer +([\x21-\x7e]{1,1024}) *$/i.exec(authorization) ?? [];
     if (token !== undefined) return token;

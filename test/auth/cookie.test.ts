@@ -1,0 +1,135 @@
+import { describe, expect, test } from "bun:test";
+import {
+  type Asking,
+  askingOf,
+  clearCookie,
+  cookieSecret,
+  wantDashboard,
+  writeCookie,
+} from "../../src/auth/cookie.ts";
+import { SvcError } from "../../src/contract/errors.ts";
+
+const PLAIN = { config: { publicUrl: "http://svc.example.com:8000" } };
+const TLS = { config: { publicUrl: "https://svc.example.com" } };
+const OURS = { "x-svc-dashboard": "1" };
+
+/** What a browser asks of `svc.internal:3000`, by which a reverse proxy knows svc. */
+function asking(headers: Record<string, string>, host = "svc.internal:3000"): Asking {
+  const sent = new Headers(headers);
+  return { header: (name) => sent.get(name), host };
+}
+
+/** The code of the refusal. */
+function outcome<T>(ask: () => T): T | string {
+  try {
+    return ask();
+  } catch (error) {
+    if (error instanceof SvcError) return error.code;
+    throw error;
+  }
+}
+
+describe("the secret is that of our cookie", () => {
+  test.each([
+    ["svc=svc_bs_x", "svc_bs_x", null],
+    ["__Host-svc=svc_bs_x", null, "svc_bs_x"],
+    ["a=1; svc=svc_bs_x;b=2", "svc_bs_x", null],
+    ["a=1;__Host-svc=svc_bs_x ; b=2", null, "svc_bs_x"],
+    ["svc=svc_bs_x; svc=svc_bs_y", "svc_bs_x", null],
+    ["svc=svc_pat_x", null, null],
+    ["xsvc=svc_bs_x", null, null],
+    ["a=svc=svc_bs_", null, null],
+    ["a=__Host-svc=svc_bs_", null, null],
+    ["svc=", null, null],
+    ["svc", null, null],
+    ["", null, null],
+  ])("%j: %p, and over TLS %p", (cookie, plain, tls) => {
+    expect(cookieSecret(PLAIN, asking({ ...OURS, cookie }))).toBe(plain);
+    expect(cookieSecret(TLS, asking({ ...OURS, cookie }))).toBe(tls);
+  });
+
+  test("what is written is read again, and what takes it away ends it at once", () => {
+    const rest = "Path=/; HttpOnly; SameSite=Lax; Max-Age";
+    expect(writeCookie(PLAIN.config, "svc_bs_x")).toBe(`svc=svc_bs_x; ${rest}=2592000`);
+    expect(writeCookie(TLS.config, "svc_bs_x")).toBe(`__Host-svc=svc_bs_x; ${rest}=2592000; Secure`);
+    expect(clearCookie(PLAIN.config)).toBe(`svc=; ${rest}=0`);
+    expect(clearCookie(TLS.config)).toBe(`__Host-svc=; ${rest}=0; Secure`);
+  });
+});
+
+describe("only what svc's own pages ask is believed", () => {
+  const cookie = "svc=svc_bs_x";
+  test.each<
+    [
+      what: string,
+      headers: Record<string, string>,
+      host: string,
+      secret: string | null,
+      wanted: string | null,
+    ]
+  >([
+    ["no origin", OURS, "svc.internal:3000", "svc_bs_x", null],
+    [
+      "the host that was asked",
+      { ...OURS, origin: "http://svc.internal:3000" },
+      "svc.internal:3000",
+      "svc_bs_x",
+      null,
+    ],
+    [
+      "that host in capitals",
+      { ...OURS, origin: "http://svc.internal:3000" },
+      "SVC.Internal:3000",
+      "svc_bs_x",
+      null,
+    ],
+    [
+      "the public address",
+      { ...OURS, origin: "http://svc.example.com:8000" },
+      "svc.internal:3000",
+      "svc_bs_x",
+      null,
+    ],
+    [
+      "the public address at another port",
+      { ...OURS, origin: "http://svc.example.com" },
+      "svc.internal:3000",
+      "forbidden",
+      "forbidden",
+    ],
+    [
+      "another host",
+      { ...OURS, origin: "http://evil.example" },
+      "svc.internal:3000",
+      "forbidden",
+      "forbidden",
+    ],
+    [
+      "a part of the host",
+      { ...OURS, origin: "http://internal:3000" },
+      "svc.internal:3000",
+      "forbidden",
+      "forbidden",
+    ],
+    ["no site at all", { ...OURS, origin: "null" }, "svc.internal:3000", "forbidden", "forbidden"],
+    ["no site, of nobody", { ...OURS, origin: "null" }, "", "forbidden", "forbidden"],
+    ["nothing of ours", {}, "svc.internal:3000", null, "forbidden"],
+    ["another value of the header", { "x-svc-dashboard": "0" }, "svc.internal:3000", null, "forbidden"],
+  ])("%s", (_, headers, host, secret, wanted) => {
+    expect(outcome(() => cookieSecret(PLAIN, asking({ ...headers, cookie }, host)))).toBe(secret);
+    expect(outcome(() => wantDashboard(PLAIN, asking(headers, host)) ?? null)).toBe(wanted);
+  });
+
+  test("without a cookie there is nothing to believe, whoever asks", () => {
+    expect(cookieSecret(PLAIN, asking({ ...OURS, origin: "http://evil.example" }))).toBeNull();
+  });
+});
+
+test.each([
+  [{ "X-Forwarded-Host": "svc.example.com:8000", Host: "other" }, "svc.example.com:8000"],
+  [{ Host: "other" }, ""],
+])("the listener alone says what host was asked: %j", (headers, host) => {
+  expect(
+    askingOf(new Request("http://localhost/", { headers: new Headers(Object.entries(headers)) })).host,
+  ).toBe(host);
+});

@@ -1,0 +1,164 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { sessionSandboxes } from "../../db/schema/index.ts";
+import { savedRef } from "../../src/contract/daemon.ts";
+import { SvcError } from "../../src/contract/errors.ts";
+import type { SessionStatus } from "../../src/contract/session.ts";
+import { writeCloneCredential } from "../../src/gateway/clone-credential.ts";
+import { liveBranch, resolvePusher } from "../../src/gateway/pusher.ts";
+import { type AccountRows, openAccountRows } from "../helpers/account-rows.ts";
+
+let rows: AccountRows;
+let userId: string;
+let accountId: string;
+let projectId: string;
+let otherId: string;
+let token: string;
+
+beforeAll(async () => {
+  rows = await openAccountRows();
+  userId = await rows.user("a");
+  accountId = await rows.account("a", { [userId]: "admin" });
+  projectId = await rows.project(accountId, "p");
+  otherId = await rows.project(accountId, "q");
+  token = await rows.token({ userId });
+});
+afterAll(() => rows.database.close());
+
+/** Who it is, or the code and the words of the refusal. */
+async function pusherOf(authorization: string | null, name = "p") {
+  try {
+    return (await resolvePusher(rows.deps, authorization, name)).pusher;
+  } catch (error) {
+    if (error instanceof SvcError) return `${error.code}: ${error.message}`;
+    throw error;
+  }
+}
+const basic = (text: string) => Buffer.from(text).toString("base64");
+
+describe("where the credential may stand", () => {
+  const NO_HEADER = "must be HTTP basic";
+  const NO_TOKEN = "must be an svc token";
+  const NO_PREFIX = "begins with svc_pat_";
+  test.each<[what: string, header: (token: string) => string | null, says: string | null]>([
+    ["the password", (t) => `Basic ${basic(`git:${t}`)}`, null],
+    ["the password of nobody", (t) => `Basic ${basic(`:${t}`)}`, null],
+    ["the user name, without a password", (t) => `Basic ${basic(`${t}:`)}`, null],
+    ["the user name, beside an old habit", (t) => `Basic ${basic(`${t}:x-oauth-basic`)}`, null],
+    ["a bearer token", (t) => `Bearer ${t}`, null],
+    ["in capitals, and with blanks", (t) => `BASIC   ${basic(`git:${t}`)}  `, null],
+    ["a bearer token in small letters, and with blanks", (t) => `bearer   ${t}  `, null],
+    ["nowhere", () => null, "needs a credential"],
+    ["an empty header", () => "", NO_HEADER],
+    ["a user name alone, without a colon", (t) => `Basic ${basic(t)}`, NO_TOKEN],
+    ["a password in which a colon is", (t) => `Basic ${basic(`git:x:${t}`)}`, NO_PREFIX],
+    ["nothing at all", () => `Basic ${basic(":")}`, NO_TOKEN],
+    ["another's habit", (t) => `Basic ${basic(`${t}:x-other`)}`, NO_PREFIX],
+    ["a password with a blank before it", (t) => `Basic ${basic(`git: ${t}`)}`, NO_TOKEN],
+    ["a password with a line end", (t) => `Basic ${basic(`git:${t}\n`)}`, NO_TOKEN],
+    ["without a blank", (t) => `Basic${basic(`git:${t}`)}`, NO_HEADER],
+    ["a bearer token without a blank", (t) => `Bearer${t}`, NO_HEADER],
+    ["more before it", (t) => `x Basic ${basic(`git:${t}`)}`, NO_HEADER],
+    ["more before a bearer token", (t) => `x Bearer ${t}`, NO_HEADER],
+    ["more behind it", (t) => `Basic ${basic(`git:${t}`)} x`, NO_HEADER],
+    ["more behind a bearer token", (t) => `Bearer ${t} x`, NO_HEADER],
+    ["what is no base64", (t) => `Basic !${basic(`git:${t}`)}`, NO_HEADER],
+    ["what begins as a clone credential does not", (t) => `Bearer ${t}svc_git_`, "unknown or revoked"],
+  ])("%s", async (_, header, says) => {
+    const found = await pusherOf(header(token));
+    if (says === null) expect(found).toEqual({ kind: "user", id: userId, role: "admin" });
+    else expect(found).toContain(says);
+    if (says !== null) expect(found).toStartWith("unauthorized");
+  });
+
+  test("every letter of base64", async () => {
+    // `>>>` and `???` are + and / of it
+    for (const user of ["Zz9>>>???", "Zz9>>>???".repeat(3), "~~~\u00ff\u00bf"]) {
+      const header = basic(`${user}:${token}`);
+      for (const text of [header, header.replaceAll("+", "-").replaceAll("/", "_")])
+        expect([text, await pusherOf(`Basic ${text}`)]).toEqual([
+          text,
+          expect.objectContaining({ kind: "user" }),
+        ]);
+    }
+    const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=_-";
+    for (const letter of letters)
+      expect([letter, await pusherOf(`Basic ${letter.repeat(4)}`)]).toEqual([
+        letter,
+        expect.stringContaining(NO_TOKEN),
+      ]);
+  });
+});
+
+test("a project's token is a script's, unless a session that lives has it", async () => {
+  const script = await rows.token({ userId, projectId });
+  expect(await pusherOf(`Bearer ${script}`)).toEqual({ kind: "project", id: expect.any(String) });
+  const { sessionId, branch } = await rows.session({ projectId, accountId, userId });
+  const ofSession = await rows.token({ userId, projectId, sessionId });
+  expect(await pusherOf(`Bearer ${ofSession}`)).toEqual({ kind: "session", id: sessionId, branch });
+  const stopped = await rows.session({ projectId, accountId, userId }, { status: "stopped" });
+  const late = await rows.token({ userId, projectId, sessionId: stopped.sessionId });
+  expect(await pusherOf(`Bearer ${late}`)).toBe("forbidden: The session of this token is not running.");
+  expect(await pusherOf(`Bearer ${ofSession}`, "q")).toStartWith("not_found");
+});
+
+describe("a clone credential", () => {
+  let sessionId: string;
+  let branch: string;
+  let app: { sessionId: string; branch: string };
+  const credential = (more: { saves?: boolean; id?: string; of?: string } = {}) =>
+    writeCloneCredential(rows.deps, {
+      sessionId: more.id ?? sessionId,
+      projectId,
+      branch: more.of ?? branch,
+      expiresAt: Math.floor(rows.now().getTime() / 1000) + 600,
+      issuedFor: `key of ${more.id ?? sessionId}`,
+      ...(more.saves && { saves: true }),
+    });
+  beforeAll(async () => {
+    ({ sessionId, branch } = await rows.session({ projectId, accountId, userId }));
+    app = await rows.session({ projectId, accountId, userId }, { purpose: "app" });
+    for (const id of [sessionId, app.sessionId])
+      await rows.deps.db
+        .insert(sessionSandboxes)
+        .values({ sessionId: id, state: "active", serviceKeyHash: `key of ${id}`, serviceKey: "sealed" });
+  });
+
+  test("is the session's, the one that saves its work, or an app's", async () => {
+    const id = sessionId;
+    expect(await pusherOf(`Bearer ${credential()}`)).toEqual({ kind: "session", id, branch });
+    expect(await pusherOf(`Basic ${basic(`x:${credential()}`)}`)).toEqual({ kind: "session", id, branch });
+    expect(await pusherOf(`Bearer ${credential({ saves: true })}`)).toEqual({
+      kind: "saver",
+      id,
+      branch,
+      ref: savedRef(id),
+    });
+    const ofApp = credential({ id: app.sessionId, of: app.branch });
+    expect(await pusherOf(`Bearer ${ofApp}`)).toEqual({ kind: "app", id: app.sessionId });
+  });
+
+  test("opens its own project, by id and by slug, and no other", async () => {
+    for (const name of [projectId, projectId.toUpperCase(), "p"])
+      expect([name, await pusherOf(`Bearer ${credential()}`, name)]).toEqual([
+        name,
+        expect.objectContaining({ kind: "session" }),
+      ]);
+    for (const name of [otherId, "q", "P", "nothing", ""])
+      expect([name, await pusherOf(`Bearer ${credential()}`, name)]).toEqual([
+        name,
+        expect.stringContaining("another project"),
+      ]);
+  });
+});
+
+test.each<[status: SessionStatus, isLive: boolean]>([
+  ["provisioning", true],
+  ["running", true],
+  ["stopped", false],
+  ["failed", false],
+])("a session that is %s has a branch that lives: %p", async (status, isLive) => {
+  const { sessionId, branch } = await rows.session({ projectId, accountId, userId }, { status });
+  expect(await liveBranch(rows.deps, projectId, sessionId)).toBe(isLive ? branch : null);
+  expect(await liveBranch(rows.deps, otherId, sessionId)).toBeNull();
+  expect(await liveBranch(rows.deps, projectId, "none")).toBeNull();
+});
