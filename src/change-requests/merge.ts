@@ -17,7 +17,7 @@ import { type Intent, markMerged, settle } from "./settle.ts";
 
 /** Tries before `base_moved` (contract: Change requests). */
 const TRIES = 5;
-/** The longest pause between two tries; the first is a tenth of it. */
+/** The pauses between tries grow towards this one, give or take a half. */
 const PAUSE_MS = 400;
 
 /**
@@ -70,7 +70,7 @@ async function tryToMerge(
   const repo = repositoryOf(deps, project);
   const failed = new Set<string>();
   for (let attempt = 0; attempt < TRIES; attempt++) {
-    if (attempt > 0) await Bun.sleep(PAUSE_MS * (attempt / TRIES) * (0.5 + Math.random()));
+    await Bun.sleep(pauseBefore(attempt));
     const row = await findChangeRequest(deps.db, project, crId);
     requireOpen(row);
     const listing = await deps.git.listBranches(repo, LISTING_MS);
@@ -107,6 +107,11 @@ async function tryToMerge(
     {},
     { "Retry-After": "1" },
   );
+}
+
+/** Milliseconds before a try: none before the first, and more before each one that follows. */
+export function pauseBefore(attempt: number): number {
+  return PAUSE_MS * (attempt / TRIES) * (0.5 + Math.random());
 }
 
 /** Of tries that are known not to have happened. */

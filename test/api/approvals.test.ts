@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect } from "bun:test";
+import { followEvents } from "../helpers/event-stream.ts";
 import { needs } from "../helpers/needs.ts";
 import { POSTGRES } from "../helpers/postgres.ts";
 import { asks, type ReviewBench, startReviews } from "../helpers/reviewers.ts";
@@ -46,8 +47,18 @@ test("an approval is of a person, of the head that there is, and is told of with
   // again, it is the same one
   expect((await act(cr, "approve", bob)).body.approvals.length).toBe(1);
   expect((await act(cr, "approve", cleo)).body.approvals.length).toBe(2);
-  expect((await withdraw(cr, bob)).body.approvals.length).toBe(1);
-  expect((await withdraw(cr, bob)).body.approvals.length).toBe(1);
+  // each takes back their own, once
+  const [, second] = (await get(cr)).approvals;
+  const stream = await followEvents(bench.api.url, bench.api.token, bench.project.project_id);
+  for (let times = 0; times < 2; times++) expect((await withdraw(cr, bob)).body.approvals).toEqual([second]);
+  await act(cr, "approve", bob);
+  await stream.hears("the last", ({ type, action }) => type === "approval" && action === "created");
+  const told = stream.events().filter(({ type }) => type === "approval");
+  expect(told).toMatchObject([
+    { number: cr.number, action: "deleted" },
+    { number: cr.number, action: "created" },
+  ]);
+  await stream.close();
 });
 
 test("what is pushed later is not approved, and what nobody has looked at cannot be", async () => {
@@ -59,30 +70,32 @@ test("what is pushed later is not approved, and what nobody has looked at cannot
   const late = await act(cr, "approve", bob, { head_commit_sha: seen });
   expect(late).toMatchObject({
     status: 409,
-    body: { code: "head_moved", head_commit_sha: bench.remote.sha(cr.head_ref) },
+    body: { code: "head_moved", head_commit_sha: bench.remote.sha(cr.head_ref), expected: seen },
   });
-  expect((await act(cr, "approve", bob)).body.approvals).toMatchObject([{ counts: true }]);
+  const now = bench.remote.sha(cr.head_ref).toUpperCase();
+  const again = await act(cr, "approve", bob, { head_commit_sha: now });
+  expect(again.body.approvals).toMatchObject([{ counts: true }]);
   for (const bad of ["main", "", "a".repeat(39)])
     expect((await act(cr, "approve", bob, { head_commit_sha: bad })).status).toBe(400);
 });
 
 test("who may approve", async () => {
   const stranger = await bench.api.mint("stranger@example.com");
-  const rows: [opener: string, approver: string, status: number][] = [
-    [bench.api.token, bench.api.token, 403],
+  const rows: [opener: string, approver: string, status: number, says?: string][] = [
+    [bench.api.token, bench.api.token, 403, "You have opened this change request"],
     [bench.api.token, bob, 200],
     [bob, bench.api.token, 200],
-    [bob, bob, 403],
-    [bob, agent, 403],
-    // it was opened for them
-    [agent, bench.api.token, 403],
+    [bob, bob, 403, "You have opened this change request"],
+    [bob, agent, 403, "Only people approve"],
+    [agent, bench.api.token, 403, "An agent has opened this change request for you"],
     [agent, bob, 200],
-    [agent, agent, 403],
+    [agent, agent, 403, "Only people approve"],
     [bob, stranger, 403],
   ];
-  for (const [opener, approver, status] of rows) {
+  for (const [opener, approver, status, says = ""] of rows) {
     const cr = await bench.open(opener);
-    expect((await act(cr, "approve", approver)).status).toBe(status);
+    const answer = await act(cr, "approve", approver);
+    expect([answer.status, answer.text]).toEqual([status, expect.stringContaining(says)]);
     if (approver === agent) expect((await withdraw(cr, agent)).status).toBe(403);
   }
   bench.rule(`${asks(1)}self_approval = true\n`);

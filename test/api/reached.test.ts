@@ -110,6 +110,19 @@ test("a change request without commits of its own stays open while its base move
   expect(await get(2)).toMatchObject({ status: "merged", merge_commit_sha: remote.sha("main") });
 });
 
+test("a change request whose base branch is gone stays as it is, and is in nobody's way", async () => {
+  const { remote, path, open, base, head } = await setUp();
+  remote.branch("stable", base);
+  await open({ base_ref: "stable" });
+  remote.deleteBranch("stable");
+  remote.branch("main", head);
+  const listed = (await api.call("GET", path)).body.change_requests;
+  expect(listed).toMatchObject([
+    { number: 2, status: "open", stale: true, head_commit_sha: head, base_commit_sha: base },
+    { number: 1, status: "merged", stale: false, merge_commit_sha: head },
+  ]);
+});
+
 test("while the new base cannot be fetched, the change request stays open, and is merged afterwards", async () => {
   const { remote, get, head, base } = await setUp();
   const blob = remote.git("rev-parse", `${head}:a`).trim();

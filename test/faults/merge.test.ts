@@ -1,7 +1,8 @@
-import { afterEach, expect, test } from "bun:test";
+import { afterEach, expect, spyOn, test } from "bun:test";
 import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { askServer } from "../../src/admin/socket.ts";
+import { pauseBefore } from "../../src/change-requests/merge.ts";
 import { MERGE_STEPS } from "../../src/deps.ts";
 import {
   type Answer,
@@ -179,6 +180,16 @@ test("a base that moves at every try is 409 base_moved, and the change request s
   expect((await api.call("POST", `${path}/1/reopen`)).status).toBe(200);
   hold = true;
   expect((await merge()).status).toBe(200);
+});
+
+test.each([
+  [0, 0, 0],
+  [1, 40, 120],
+  [4, 160, 480],
+])("before try %d after the first it waits for %d to %d ms", (attempt, least, most) => {
+  const random = spyOn(Math, "random").mockReturnValueOnce(0).mockReturnValueOnce(1);
+  expect([pauseBefore(attempt), pauseBefore(attempt)]).toEqual([least, most]);
+  random.mockRestore();
 });
 
 test("a head that moves during the merge: what was captured is what was merged", async () => {
