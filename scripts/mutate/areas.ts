@@ -7,26 +7,25 @@ export interface Area {
 
 /** The rules: who may do what, what is merged, what is due, what is a message. */
 export const AREAS: readonly Area[] = [
-  {
-    sources: ["src/auth/guard.ts", "src/auth/caller.ts", "src/auth/token.ts"],
-    tests: ["api/auth", "api/accounts", "api/projects"],
-  },
-  { sources: ["src/auth/attempts.ts"], tests: ["api/sign-in"] },
-  { sources: ["src/auth/browser.ts", "src/auth/cookie.ts"], tests: ["auth/browser", "api/sign-in"] },
+  { sources: ["src/auth/guard.ts"], tests: ["api/auth", "api/accounts", "api/projects"] },
+  { sources: ["src/auth/caller.ts"], tests: ["auth/caller"] },
+  { sources: ["src/auth/token.ts"], tests: ["auth/token"] },
+  { sources: ["src/auth/attempts.ts"], tests: ["auth/attempts"] },
+  { sources: ["src/auth/browser.ts"], tests: ["auth/browser-session", "auth/caller"] },
+  { sources: ["src/auth/cookie.ts"], tests: ["auth/cookie"] },
   { sources: ["src/gateway/names.ts"], tests: ["api/git-names", "api/git-rules"] },
   { sources: ["src/gateway/rules.ts"], tests: ["gateway/rules"] },
-  { sources: ["src/gateway/pusher.ts"], tests: ["api/git-http", "api/git-rules"] },
+  { sources: ["src/gateway/pusher.ts"], tests: ["gateway/pusher"] },
+  { sources: ["src/change-requests/agent-merge.ts"], tests: ["api/agent-merge"] },
+  { sources: ["src/change-requests/approvals.ts"], tests: ["api/approvals"] },
+  { sources: ["src/change-requests/approved.ts"], tests: ["change-requests/approved"] },
   {
-    sources: ["src/change-requests/agent-merge.ts", "src/change-requests/merge.ts"],
-    tests: ["api/agent-merge", "api/change-requests"],
-  },
-  {
-    sources: ["src/change-requests/approvals.ts", "src/change-requests/approved.ts"],
-    tests: ["api/approvals"],
-  },
-  {
-    sources: ["src/change-requests/merge-intent.ts", "src/change-requests/settle.ts"],
-    tests: ["api/change-requests", "api/agent-merge", "api/reached", "faults/merge"],
+    sources: [
+      "src/change-requests/merge.ts",
+      "src/change-requests/merge-intent.ts",
+      "src/change-requests/settle.ts",
+    ],
+    tests: ["api/change-requests", "api/reached", "faults/merge"],
   },
   { sources: ["src/change-requests/reached.ts"], tests: ["api/reached"] },
   { sources: ["src/sessions/claim.ts"], tests: ["sessions/claim"] },

@@ -8,12 +8,21 @@ export const SAME: ReadonlySet<string> = new Set([
   // how much of a long line is awaited before it is read; what it says stands before that
   "src/git/patch.ts: const WHOLE_HEAD_BYTES = 9 * PATH_MAX_BYTES + HEAD_BYTES;",
   "src/git/patch.ts: if (lineEnd < 0 && stop - at <= headBytes) break;",
+  // the statement that writes it is held to the same time
+  "src/auth/caller.ts: if (row.lastUsedAt && row.lastUsedAt >= due) return;",
+
+  // what ends at this moment opens nothing, whether its row is there or not
+  "src/auth/browser.ts: await deps.db.delete(browserSessions).where(lte(browserSessions.expiresAt, now));",
+
   // the very microsecond at which a claim lapses
   "src/sessions/claim.ts: const isFree = or(isNull(projectSessions.worker), lte(projectSessions.workerUntil, sql`now()`));",
 
   // what is replaced begins with refs/
   'src/gateway/rules.ts: advice: `Push to ${ref.slice(0, -name.length)}${name.replace(/(?:refs\\/(?:heads\\/|tags\\/)?)+/, "") || "<name>"} instead.`,',
   'src/gateway/rules.ts: advice: `Push to ${ref.slice(0, -name.length)}${name.replace(/^(?:refs\\/(?:heads\\/|tags\\/)?)*/, "") || "<name>"} instead.`,',
+
+  // a base that has not moved has brought nothing: only a look is saved
+  "src/change-requests/reached.ts: if (head === null || base === undefined || since === null && base === since) return [];",
 
   // how much is done at once
   "src/triggers/due.ts: const AT_ONCE = 21;",
