@@ -14,6 +14,10 @@ export const SAME: ReadonlySet<string> = new Set([
   // what ends at this moment opens nothing, whether its row is there or not
   "src/auth/browser.ts: await deps.db.delete(browserSessions).where(lte(browserSessions.expiresAt, now));",
 
+  // a time long ago, and one more of a thousand that are remembered
+  "src/triggers/webhook.ts: if ((full.get(id) ?? 1) > Date.now()) throw tooMany();",
+  "src/triggers/webhook.ts: if (full.size > KNOWN_MAX) full.clear();",
+
   // the very microsecond at which a claim lapses
   "src/sessions/claim.ts: const isFree = or(isNull(projectSessions.worker), lte(projectSessions.workerUntil, sql`now()`));",
 
@@ -33,6 +37,9 @@ export const SAME: ReadonlySet<string> = new Set([
 
   // times are whole seconds
   "src/triggers/due.ts: before: lastDue(cron, timezone, new Date(last.getTime() - 2)),",
+
+  // only for the types: what has no signature has no body here
+  "src/triggers/webhook.ts: if (!body && !signature || !isSigned(secret, body, signature)) {",
 
   // only for the types: what has no schedule is never due, and what is due has a time
   "src/triggers/due.ts: if (cron === null && first === null) return;",

@@ -35,6 +35,9 @@ interface Found {
   sealed: string | null;
 }
 
+/** What webhooks are taken with. */
+type Taking = Pick<Deps, "db" | "keys" | "clock" | "databaseTime" | "changes">;
+
 type Take = (request: Request, address: { project: string; slug: string }) => Promise<Accepted>;
 
 /**
@@ -44,7 +47,7 @@ type Take = (request: Request, address: { project: string; slug: string }) => Pr
  * @returns what throws not_found (also for a trigger that is disabled or no webhook), secret_missing,
  *   payload_too_large, unauthorized, rate_limited
  */
-export function createWebhooks(deps: Deps): Take {
+export function createWebhooks(deps: Taking): Take {
   const know = createMemory<Found>({ keepMs: KNOWN_MS, max: KNOWN_MAX }, ({ sealed }) => sealed !== null);
   const write = createGate(WRITING);
   /** Project → until when it counts as full (`Date.now()`). */
@@ -69,7 +72,7 @@ export function createWebhooks(deps: Deps): Take {
 
 /** The body, which the secret has signed. */
 async function readSigned(
-  deps: Deps,
+  deps: Taking,
   request: Request,
   { trigger, project, sealed }: Found,
 ): Promise<Uint8Array> {
@@ -91,7 +94,7 @@ async function readSigned(
 }
 
 async function writeDown(
-  deps: Deps,
+  deps: Taking,
   headers: Headers,
   body: Uint8Array,
   { trigger, project }: Found,
@@ -112,7 +115,7 @@ async function writeDown(
   return { status: "accepted", session_id: firing.sessionId ?? sessionId };
 }
 
-async function find(deps: Deps, id: string, slug: string): Promise<Found> {
+async function find(deps: Taking, id: string, slug: string): Promise<Found> {
   const isIt = and(eq(triggers.projectId, id), eq(triggers.slug, slug));
   const ofTrigger = and(
     eq(projectSecrets.projectId, triggers.projectId),

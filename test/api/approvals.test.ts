@@ -50,7 +50,7 @@ test("an approval is of a person, of the head that there is, and is told of with
   // each takes back their own, once
   const [, second] = (await get(cr)).approvals;
   const stream = await followEvents(bench.api.url, bench.api.token, bench.project.project_id);
-  for (let times = 0; times < 2; times++) expect((await withdraw(cr, bob)).body.approvals).toEqual([second]);
+  for (let times = 0; times < 3; times++) expect((await withdraw(cr, bob)).body.approvals).toEqual([second]);
   await act(cr, "approve", bob);
   await stream.hears("the last", ({ type, action }) => type === "approval" && action === "created");
   const told = stream.events().filter(({ type }) => type === "approval");

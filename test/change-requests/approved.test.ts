@@ -28,6 +28,8 @@ beforeAll(async () => {
     return there((await rows.deps.db.insert(changeRequests).values(values).returning())[0]);
   };
   [row, other] = [await open(7), await open(8)];
+  // a third has no approvals
+  await open(9);
 });
 afterAll(() => rows.database.close());
 beforeEach(async () => {
