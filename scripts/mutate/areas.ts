@@ -25,7 +25,7 @@ export const AREAS: readonly Area[] = [
       "src/change-requests/merge-intent.ts",
       "src/change-requests/settle.ts",
     ],
-    tests: ["api/change-requests", "api/reached", "faults/merge"],
+    tests: ["faults/merge-moves", "api/change-requests", "api/reached"],
   },
   { sources: ["src/change-requests/reached.ts"], tests: ["api/reached"] },
   { sources: ["src/sessions/claim.ts"], tests: ["sessions/claim"] },

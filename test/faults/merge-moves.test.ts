@@ -1,0 +1,193 @@
+import { afterAll, afterEach, beforeAll, expect, spyOn, test } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { pauseBefore } from "../../src/change-requests/merge.ts";
+import { type Answer, type Api, startApi } from "../helpers/api.ts";
+import { Remote } from "../helpers/remote.ts";
+
+let api: Api;
+/** How far the server's clock is ahead, in seconds. */
+let ahead = 0;
+/** What happens between the steps of a merge. */
+let between: (step: string) => void = () => {};
+const remotes: Remote[] = [];
+
+beforeAll(async () => {
+  const clock = () => new Date(Date.now() + ahead * 1000);
+  api = await startApi({ deps: { clock, checkpoint: (step) => between(step) } });
+});
+afterEach(() => {
+  between = () => {};
+  for (const remote of remotes.splice(0)) remote.remove();
+});
+afterAll(() => api.stop());
+
+/** A project with one open change request, and a way to act between the steps of its merge. */
+async function setUp(diverged: boolean, at: (step: string, remote: Remote) => void = () => {}) {
+  const remote = makeRemote(diverged);
+  const project = await api.project(remote.url);
+  const path = `/v1/projects/${project.project_id}/change-requests`;
+  await api.call("POST", path, { body: { title: "t", head_ref: "work" } });
+  between = (step) => at(step, remote);
+  const merge = (number = 1) => api.call("POST", `${path}/${number}/merge`);
+  const get = async (): Promise<Answer["body"]> => (await api.call("GET", `${path}/1`)).body.change_request;
+  return { remote, path, merge, get };
+}
+
+function makeRemote(diverged: boolean): Remote {
+  const remote = new Remote();
+  remotes.push(remote);
+  remote.commit("main", { a: "1\n", b: "1\n" });
+  remote.commit("work", { a: "2\n" }, { from: "main" });
+  if (diverged) remote.commit("main", { b: "2\n" });
+  return remote;
+}
+
+test("a push whose answer is lost is found in the repository", async () => {
+  const { remote, merge, get } = await setUp(true);
+  // The host dies after it moved the branch and before it says so.
+  remote.hook("post-receive", "kill -9 $PPID");
+  const answer = await merge();
+  expect([answer.status, answer.body.status]).toEqual([200, "merged"]);
+  expect((await get()).merge_commit_sha).toBe(remote.sha("main"));
+});
+
+test("a push whose answer is lost while the host then is away is settled by a later read", async () => {
+  const { remote, path, merge, get } = await setUp(true);
+  remote.hook("post-receive", `mv "$PWD" "$PWD.away"; kill -9 $PPID`);
+  expect(await merge()).toMatchObject({ status: 502, body: { code: "repo_unreachable" } });
+  expect((await get()).status).toBe("open");
+  const close = await api.call("POST", `${path}/1/close`);
+  expect(close).toMatchObject({ status: 409, body: { code: "merge_in_progress" } });
+  expect(close.headers.get("retry-after")).toBe("5");
+  Bun.spawnSync(["mv", `${remote.path}.away`, remote.path]);
+  expect(await get()).toMatchObject({ status: "merged", merge_commit_sha: remote.sha("main") });
+});
+
+test("a push that never arrived is pushed again as the same commit", async () => {
+  const commits = new Set<string>();
+  const { remote, merge } = await setUp(true);
+  // The host dies before it does anything, the first time.
+  remote.hook(
+    "pre-receive",
+    `read old new ref; echo $new >> pushed; [ $(wc -l < pushed) -gt 1 ] || kill -9 $PPID`,
+  );
+  expect(await merge()).toMatchObject({ status: 502 });
+  ahead += 5; // a new commit would have another date
+  expect(await merge()).toMatchObject({ status: 200 });
+  for (const line of (await Bun.file(join(remote.path, "pushed")).text()).trim().split("\n"))
+    commits.add(line);
+  expect([...commits]).toEqual([remote.sha("main")]);
+});
+
+test("a base that moves once is merged again on top; nothing of the mover's is lost", async () => {
+  let moved = 0;
+  const { remote, merge, get } = await setUp(false, (step, remote) => {
+    if (step === "intent-recorded" && moved++ === 0) remote.commit("main", { c: "by another\n" });
+  });
+  const { status, body } = await merge();
+  expect([status, body.merge.fast_forward]).toEqual([200, false]);
+  expect(remote.git("show", "main:c") + remote.git("show", "main:a")).toBe("by another\n2\n");
+  expect((await get()).base_commit_sha).toBe(body.merge.base_sha_before);
+});
+
+test("a base that moves into a conflict is a conflict", async () => {
+  let moved = 0;
+  const { merge, get } = await setUp(false, (step, remote) => {
+    if (step === "intent-recorded" && moved++ === 0) remote.commit("main", { a: "by another\n" });
+  });
+  expect(await merge()).toMatchObject({ status: 409, body: { code: "merge_conflict", conflicts: ["a"] } });
+  expect((await get()).status).toBe("open");
+});
+
+test("a base that moves at every try is 409 base_moved, and the change request stays usable", async () => {
+  let hold = false;
+  let n = 0;
+  const { merge, get, path } = await setUp(true, (step, remote) => {
+    if (step === "intent-recorded" && !hold) remote.commit("main", { [`n${n++}`]: "x\n" });
+  });
+  expect(await merge()).toMatchObject({ status: 409, body: { code: "base_moved" } });
+  expect(n).toBe(5);
+  expect((await get()).status).toBe("open");
+  expect((await api.call("POST", `${path}/1/close`)).status).toBe(200);
+  expect((await api.call("POST", `${path}/1/reopen`)).status).toBe(200);
+  hold = true;
+  expect((await merge()).status).toBe(200);
+});
+
+test.each([
+  [0, 0, 0],
+  [1, 40, 120],
+  [4, 160, 480],
+])("before try %d after the first it waits for %d to %d ms", (attempt, least, most) => {
+  const random = spyOn(Math, "random").mockReturnValueOnce(0).mockReturnValueOnce(1);
+  expect([pauseBefore(attempt), pauseBefore(attempt)]).toEqual([least, most]);
+  random.mockRestore();
+});
+
+test("a head that moves during the merge: what was captured is what was merged", async () => {
+  let late = "";
+  const { remote, merge, get } = await setUp(true, (step, remote) => {
+    if (step === "commit-written") late = remote.commit("work", { late: "x\n" });
+  });
+  const head = remote.sha("work");
+  expect((await merge()).status).toBe(200);
+  expect((await get()).head_commit_sha).toBe(head);
+  expect(remote.git("branch", "--contains", late, "--format=%(refname:short)").trim()).toBe("work");
+});
+
+test("closing while a merge is under way waits for its outcome", async () => {
+  const closes: Promise<Answer>[] = [];
+  let close = (): Promise<Answer> => Promise.reject(new Error("not yet"));
+  const { path, merge, get } = await setUp(true, (step) => {
+    if (step === "intent-recorded") closes.push(close());
+    if (step === "intent-recorded") return void Bun.sleepSync(0);
+  });
+  close = () => api.call("POST", `${path}/1/close`);
+  expect((await merge()).status).toBe(200);
+  const [closed] = await Promise.all(closes);
+  expect(closed?.status).toBe(409);
+  expect((await get()).status).toBe("merged");
+});
+
+test("two requests that make the very same merge commit: one has merged, the other came too late", async () => {
+  // Both write the same commit in the same second, and the second push finds it there already.
+  let second: Promise<Answer> | null = null;
+  let begin = (): Promise<Answer> => Promise.reject(new Error("not yet"));
+  const remote = makeRemote(true);
+  const clock = () => new Date("2030-01-01T00:00:00Z");
+  const turns = { take: <T>(_: string, work: () => Promise<T>) => work() };
+  let calls = 0;
+  const server = await startApi({
+    deps: {
+      clock,
+      turns,
+      async checkpoint(step) {
+        if (step !== "intent-recorded" || ++calls > 1) return;
+        second = begin();
+        await second;
+      },
+    },
+  });
+  try {
+    const project = await server.project(remote.url);
+    const path = `/v1/projects/${project.project_id}/change-requests`;
+    await server.call("POST", path, { body: { title: "t", head_ref: "work" } });
+    begin = () => server.call("POST", `${path}/1/merge`);
+    const answers = [await begin(), await second];
+    expect(calls).toBe(2);
+    expect(answers.map((answer) => answer?.status).sort()).toEqual([200, 409]);
+    expect(answers.find((answer) => answer?.status === 409)?.body.code).toBe("not_open");
+    expect(remote.git("rev-list", "--merges", "--count", "main").trim()).toBe("1");
+  } finally {
+    await server.stop();
+  }
+});
+
+test("a lock that another git holds in the host's repository is base_moved, not a lost merge", async () => {
+  const { remote, merge, get } = await setUp(true);
+  writeFileSync(join(remote.path, "refs/heads/main.lock"), "");
+  const answer = await merge();
+  expect([answer.status, answer.body.code]).toEqual([409, "base_moved"]);
+  expect((await get()).status).toBe("open");
+});
