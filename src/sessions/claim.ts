@@ -5,7 +5,7 @@ import type { Deps } from "../deps.ts";
 
 /** A process that has died gives its claims up after this long. By the database's clock: servers' clocks differ. */
 const CLAIM_S = 12;
-/** Three times within a claim: a database that is gone for some seconds costs nobody his work. */
+/** Three times within a claim: a database that is gone for some seconds costs nobody their work. */
 const RENEW_MS = 3_000;
 
 /** A session is worked on by one process at a time; this is what says which. */
