@@ -70,6 +70,28 @@ test("the repository's address and credential are changed, and the credential is
   await close();
 });
 
+test("a member reads what an owner or admin changes", async () => {
+  const account = (await svc.api.call("GET", "/v1/accounts/me")).body.accounts[0].account_id;
+  const invitation = await svc.api.call("POST", `/v1/accounts/${account}/invitations`, {
+    body: { role: "member" },
+  });
+  const link = new URL(invitation.body.url);
+  const { page, faults, close } = await svc.openAs("member@example.com", link.pathname + link.search);
+  await page.getByRole("button", { name: "Join", exact: true }).click();
+  await page.getByRole("link", { name: "Renamed" }).waitFor();
+  await page.goto(`${svc.api.url}/projects/remote/settings`);
+  await page.getByText("can change its address or credential").waitFor();
+  await page.getByText(other.url, { exact: true }).waitFor();
+  expect(await page.getByLabel("Default branch").isDisabled()).toBe(true);
+  expect(await page.getByLabel("Address on its git host").count()).toBe(0);
+  await page.getByLabel("Name", { exact: true }).fill("By a member");
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByRole("navigation").getByText("By a member").waitFor();
+  await svc.api.call("PATCH", "/v1/projects/remote", { body: { name: "Renamed" } });
+  expect(faults()).toEqual([]);
+  await close();
+});
+
 test("the clone address and the next commands are there to copy", async () => {
   const { page, close } = await svc.openAs(FIRST, "/projects/hosted/settings");
   await page.getByText((await read("hosted")).git_url).waitFor();

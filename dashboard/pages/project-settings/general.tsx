@@ -5,7 +5,7 @@ import type { Project } from "../../../src/contract/project.ts";
 import { call } from "../../api/call.ts";
 import { byField } from "../../api/failure.ts";
 import { path } from "../../api/path.ts";
-import { useProjectsChanged } from "../../api/project.ts";
+import { useMayManage, useProjectsChanged } from "../../api/project.ts";
 import { Button } from "../../parts/button.tsx";
 import { TextField } from "../../parts/field.tsx";
 import { Failure } from "../../parts/notice.tsx";
@@ -17,6 +17,7 @@ export function General({ project }: { project: Project }) {
   const [name, setName] = useState(project.name);
   const [branch, setBranch] = useState(project.default_branch);
   const changed = useProjectsChanged();
+  const mayManage = useMayManage(project) !== false;
   const changes = {
     ...(name !== project.name && { name }),
     ...(branch !== project.default_branch && { default_branch: branch.trim() }),
@@ -44,8 +45,13 @@ export function General({ project }: { project: Project }) {
         />
         <TextField
           label="Default branch"
-          hint="Change requests go there unless they say otherwise, and svc.toml is read from it."
+          hint={
+            mayManage
+              ? "Change requests go there unless they say otherwise, and svc.toml is read from it."
+              : "Only an owner or an admin of the account can change it."
+          }
           required
+          disabled={!mayManage}
           spellCheck={false}
           value={branch}
           onChange={(event) => setBranch(event.target.value)}

@@ -5,20 +5,32 @@ import type { Project } from "../../../src/contract/project.ts";
 import { call } from "../../api/call.ts";
 import { byField } from "../../api/failure.ts";
 import { path } from "../../api/path.ts";
-import { useProjectsChanged } from "../../api/project.ts";
+import { useMayManage, useProjectsChanged } from "../../api/project.ts";
 import { Button } from "../../parts/button.tsx";
 import { TextField } from "../../parts/field.tsx";
 import { Failure } from "../../parts/notice.tsx";
 import { Saved } from "../../parts/saved.tsx";
 import { Section } from "../../parts/section.tsx";
+import { Visible } from "../../parts/visible.tsx";
 import { CredentialFields } from "../projects/credential-fields.tsx";
 
-/** Where a project's repository is on its git host, and by what svc gets in there. */
+/** Where a project's repository is on its git host, and by what svc gets in there: for who may change that. */
 export function RepositoryAddress({ project }: { project: Project }) {
+  if (useMayManage(project) === false)
+    return (
+      <Section title="Repository">
+        <p className="break-all font-mono text-sm">
+          <Visible>{project.repo_url}</Visible>
+        </p>
+        <p className="mt-2 text-muted">
+          Only an owner or an admin of the account can change its address or credential.
+        </p>
+      </Section>
+    );
   return (
     <Section
       title="Repository"
-      about="svc asks the repository for its branches before it stores either. Credentials go only to the host that they were given for: a new address on another host drops the stored one."
+      about="svc asks the repository for its branches before it stores either. A credential belongs to one repository: another address drops the stored one."
     >
       <div className="flex flex-col gap-6">
         <AddressForm key={project.repo_url} project={project} />
