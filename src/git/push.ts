@@ -1,3 +1,5 @@
+import { copyFile, mkdir, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { SvcError } from "../contract/errors.ts";
 import type { Engine } from "./engine.ts";
 import type { PushOutcome, PushRequest, RemoteRepository } from "./git.ts";
@@ -41,27 +43,22 @@ export async function pushRefs(
   updates: readonly RefUpdate[],
   options: PushOptions,
 ): Promise<{ outcomes: Map<string, PushOutcome>; said: string[] }> {
-  const result = await engine.runner.run({
-    args: [
-      "push",
-      "--porcelain",
-      "--no-verify",
-      "--no-follow-tags",
-      "--no-signed",
-      "--recurse-submodules=no",
-      ...(options.atomic ? ["--atomic"] : []),
-      ...(options.anywhere
-        ? ["--force"]
-        : updates.map(({ ref, from }) => `--force-with-lease=${ref}:${from ?? ""}`)),
-      "--",
-      remote.url,
-      ...updates.map(({ ref, to }) => `${to ?? ""}:${ref}`),
-    ],
-    environment: { ...remote.environment, ...options.environment },
-    deadlineMs: options.deadlineMs,
-    memory: engine.limits.fetchMemory,
-    outputBytes: engine.limits.outputBytes,
-  });
+  const push = (refspecs: readonly string[], environment: Record<string, string>) =>
+    engine.runner.run({
+      args: argumentsOf(remote, updates, options, refspecs),
+      environment: { ...remote.environment, ...environment },
+      deadlineMs: options.deadlineMs,
+      memory: engine.limits.fetchMemory,
+      outputBytes: engine.limits.outputBytes,
+    });
+  let result = await push(
+    updates.map(({ ref, to }) => `${to ?? ""}:${ref}`),
+    options.environment,
+  );
+  if (AMBIGUOUS.test(result.stderr) && updates.every(({ to }) => to !== null))
+    result = await underTheirNames(engine, updates, options.environment, (environment) =>
+      push([`${NAMES}*:refs/*`], environment),
+    );
   const outcomes = new Map(
     updates.map(({ ref }) => [ref, readOutcome(engine, remote, ref, result)] as const),
   );
@@ -71,8 +68,54 @@ export async function pushRefs(
   return { outcomes, said };
 }
 
+function argumentsOf(
+  remote: Remote,
+  updates: readonly RefUpdate[],
+  options: PushOptions,
+  refspecs: readonly string[],
+): string[] {
+  return [
+    ...["push", "--porcelain", "--no-verify", "--no-follow-tags", "--no-signed", "--recurse-submodules=no"],
+    ...(options.atomic ? ["--atomic"] : []),
+    ...(options.anywhere
+      ? ["--force"]
+      : updates.map(({ ref, from }) => `--force-with-lease=${ref}:${from ?? ""}`)),
+    ...["--", remote.url],
+    ...refspecs,
+  ];
+}
+
+const NAMES = "refs/push/";
+
+/**
+ * Git takes the full name of a ref for the end of a longer one, too (`refs/heads/refs/heads/main`), and then pushes
+ * neither; the names that a pattern gives are taken as they are. So what is to be pushed gets names in a repository of
+ * its own, which has the same objects.
+ */
+async function underTheirNames<T>(
+  engine: Engine,
+  updates: readonly RefUpdate[],
+  environment: PushOptions["environment"],
+  work: (environment: PushOptions["environment"]) => Promise<T>,
+): Promise<T> {
+  const directory = join(engine.directories.temporary, `push-${crypto.randomUUID()}`);
+  try {
+    for (const part of ["objects", "refs"])
+      await mkdir(join(directory, part), { recursive: true, mode: 0o700 });
+    await writeFile(join(directory, "HEAD"), "ref: refs/heads/none\n");
+    // it says how objects are named
+    await copyFile(join(environment.GIT_DIR, "config"), join(directory, "config"));
+    const names = updates.map(({ ref, to }) => `${to} ${NAMES}${ref.slice("refs/".length)}\n`);
+    await writeFile(join(directory, "packed-refs"), names.join(""));
+    const objects = { GIT_OBJECT_DIRECTORY: join(environment.GIT_DIR, "objects") };
+    return await work({ ...objects, ...environment, GIT_DIR: directory });
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
 interface PushOptions {
-  environment: Record<string, string>;
+  environment: Record<string, string> & { GIT_DIR: string };
   atomic: boolean;
   /** Refs of svc's own, which nobody else moves. */
   anywhere?: boolean;

@@ -27,6 +27,16 @@ test("a branch that is elsewhere, went back, or is gone is stale, and nothing ch
   expect(await place.upstream.git("for-each-ref", "refs/heads/main")).toBe("");
 });
 
+test("a branch moves by its own name alone, also where another name ends in it", async () => {
+  await using place = await start();
+  const { base, head, other, git, repo } = place;
+  await place.upstream.git("update-ref", "refs/heads/refs/heads/main", other);
+  expect(await git.push(repo, { branch: "main", from: other, to: head })).toEqual({ outcome: "stale" });
+  expect(await git.push(repo, { branch: "main", from: base, to: head })).toEqual({ outcome: "moved" });
+  const at = (ref: string) => place.upstream.git("rev-parse", ref);
+  expect(await Promise.all(["refs/heads/main", "refs/heads/refs/heads/main"].map(at))).toEqual([head, other]);
+});
+
 test("of twelve racers one wins, the others are stale", async () => {
   await using place = await start();
   const { base, git, repo } = place;
