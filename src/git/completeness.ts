@@ -47,6 +47,7 @@ async function reachesAll(engine: Engine, mirror: Mirror, commits: readonly stri
       outputBytes: engine.limits.outputBytes,
     }),
   );
-  if (result.stopped) throw engineFailure(engine, "checking the repository", result);
+  // a git that died has not said that something is missing
+  if (result.stopped || result.code === null) throw engineFailure(engine, "checking the repository", result);
   return result.code === 0;
 }
