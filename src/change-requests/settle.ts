@@ -3,12 +3,17 @@ import { changeRequests, mergeIntents, projects } from "../../db/schema/index.ts
 import type { ProjectRow } from "../auth/caller.ts";
 import type { Deps } from "../deps.ts";
 import { announce } from "../events/announce.ts";
-import type { Branches } from "../git/git.ts";
+import type { Branches, Git } from "../git/git.ts";
 import { lookAgain } from "../projects/look-again.ts";
 import { repositoryOf } from "../projects/repository.ts";
 import { type CrRow, newsOf } from "./row.ts";
 
 export type Intent = typeof mergeIntents.$inferSelect;
+
+/** What merges are settled with. */
+type Settling = Pick<Deps, "db" | "keys" | "clock" | "databaseTime" | "checkpoint" | "log"> & {
+  git: Pick<Git, "listBranches" | "ensureCommits" | "isAncestor" | "keep">;
+};
 
 type MergedRow = typeof changeRequests.$inferSelect;
 
@@ -22,7 +27,7 @@ const START_LISTING_MS = 30_000;
  * @returns the merged row, whoever recorded it; null when no recorded push has arrived.
  */
 export async function settle(
-  deps: Deps,
+  deps: Settling,
   project: ProjectRow,
   row: Pick<CrRow, "crId" | "baseRef" | "number">,
   listing: Branches,
@@ -50,7 +55,7 @@ export async function settle(
  * @returns the merged row, whoever recorded it first.
  */
 export async function markMerged(
-  deps: Deps,
+  deps: Settling,
   project: ProjectRow,
   number: number,
   intent: Intent,
@@ -90,7 +95,7 @@ export async function markMerged(
  * @returns null when it is not open any more, or being merged
  */
 export async function markReached(
-  deps: Deps,
+  deps: Settling,
   project: ProjectRow,
   row: Pick<CrRow, "crId" | "number">,
   commits: Record<"base" | "head" | "merge", string>,
@@ -126,7 +131,7 @@ export async function markReached(
 }
 
 /** At start-up: settles whatever an earlier process left unfinished. Failures are logged; a later read tries again. */
-export async function settleAll(deps: Deps): Promise<void> {
+export async function settleAll(deps: Settling): Promise<void> {
   const forget = new Date(deps.clock().getTime() - FORGET_AFTER_MS);
   await deps.db.delete(mergeIntents).where(lt(mergeIntents.expiresAt, forget));
   const unfinished = await deps.db
@@ -152,14 +157,14 @@ export async function settleAll(deps: Deps): Promise<void> {
 }
 
 /** Another process, or another request, may have settled the same merge a moment before. */
-async function mergedMeanwhile(deps: Deps, crId: string): Promise<MergedRow | null> {
+async function mergedMeanwhile(deps: Settling, crId: string): Promise<MergedRow | null> {
   const [row] = await deps.db.select().from(changeRequests).where(eq(changeRequests.crId, crId));
   return row?.status === "merged" ? row : null;
 }
 
 /** Whether the base branch holds the intended merge commit. */
 async function arrived(
-  deps: Deps,
+  deps: Settling,
   project: ProjectRow,
   intent: Intent,
   tip: string | undefined,
@@ -173,7 +178,7 @@ async function arrived(
 
 /** The refs only serve later reads of the diff, which can do without: a failure is no reason to leave the merge unrecorded. */
 async function keep(
-  deps: Deps,
+  deps: Settling,
   project: ProjectRow,
   { crId, number }: Pick<CrRow, "crId" | "number">,
   commits: Record<"base" | "head" | "merge", string>,

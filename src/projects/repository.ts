@@ -5,7 +5,7 @@ import type { Credential, Repository } from "../git/git.ts";
 const PURPOSE = "git-credential";
 
 /** The project's repository as git wants it: the mirror's id, the URL, and the stored credential opened. */
-export function repositoryOf(deps: Deps, project: ProjectRow): Repository {
+export function repositoryOf(deps: Pick<Deps, "keys">, project: ProjectRow): Repository {
   return { id: project.mirrorId, url: project.repoUrl, credential: openCredential(deps, project) };
 }
 
@@ -14,7 +14,7 @@ export function sealCredential(deps: Deps, projectId: string, credential: Creden
   return deps.keys.seal(projectId, PURPOSE, JSON.stringify([credential.username, credential.token]));
 }
 
-function openCredential(deps: Deps, project: ProjectRow): Credential | null {
+function openCredential(deps: Pick<Deps, "keys">, project: ProjectRow): Credential | null {
   if (project.gitCredential === null) return null;
   const pair: unknown = JSON.parse(deps.keys.open(project.projectId, PURPOSE, project.gitCredential));
   if (!Array.isArray(pair)) throw new Error("a stored credential is not a pair");
