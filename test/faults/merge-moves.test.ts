@@ -80,6 +80,19 @@ test("a push that never arrived is pushed again as the same commit", async () =>
   expect([...commits]).toEqual([remote.sha("main")]);
 });
 
+test("what is merged after a push that never arrived is a commit of its own where the head is another", async () => {
+  const { remote, merge } = await setUp(true);
+  remote.hook("pre-receive", `[ -e second ] || { touch second; kill -9 $PPID; }`);
+  expect(await merge()).toMatchObject({ status: 502 });
+  const day = 86_400;
+  ahead += day;
+  remote.commit("work", { c: "1\n" });
+  expect(await merge()).toMatchObject({ status: 200 });
+  const date = Number(remote.git("log", "-1", "--format=%ct", "main"));
+  expect(date).toBeGreaterThan(Date.now() / 1000 + ahead - day);
+  expect(remote.git("show", "main:c")).toBe("1\n");
+});
+
 test("a base that moves once is merged again on top; nothing of the mover's is lost", async () => {
   let moved = 0;
   const { remote, merge, get } = await setUp(false, (step, remote) => {
