@@ -20,13 +20,10 @@ export const AREAS: readonly Area[] = [
   { sources: ["src/change-requests/approvals.ts"], tests: ["api/approvals"] },
   { sources: ["src/change-requests/approved.ts"], tests: ["change-requests/approved"] },
   {
-    sources: [
-      "src/change-requests/merge.ts",
-      "src/change-requests/merge-intent.ts",
-      "src/change-requests/settle.ts",
-    ],
-    tests: ["faults/merge-moves", "api/change-requests", "api/reached"],
+    sources: ["src/change-requests/merge.ts", "src/change-requests/merge-intent.ts"],
+    tests: ["change-requests/settle", "faults/merge-moves", "api/change-requests", "api/reached"],
   },
+  { sources: ["src/change-requests/settle.ts"], tests: ["change-requests/settle"] },
   { sources: ["src/change-requests/reached.ts"], tests: ["api/reached"] },
   { sources: ["src/sessions/claim.ts"], tests: ["sessions/claim"] },
   { sources: ["src/triggers/due.ts"], tests: ["triggers/due"] },

@@ -28,6 +28,12 @@ export const SAME: ReadonlySet<string> = new Set([
   // a base that has not moved has brought nothing: only a look is saved
   "src/change-requests/reached.ts: if (head === null || base === undefined || since === null && base === since) return [];",
 
+  // nothing is taken away where nothing is named
+  "src/change-requests/settle.ts: if (dropped.length >= 0) {",
+
+  // the very moment at which a day is over
+  "src/change-requests/settle.ts: await deps.db.delete(mergeIntents).where(lte(mergeIntents.expiresAt, forget));",
+
   // how much is done at once
   "src/triggers/due.ts: const AT_ONCE = 21;",
 
