@@ -1,7 +1,7 @@
 /** Sources, and the tests that are to notice when one token of them changes. */
 export interface Area {
   sources: readonly string[];
-  /** Those that are quick first. */
+  /** Below `test/`, without `.test.ts`. */
   tests: readonly string[];
 }
 
