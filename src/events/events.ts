@@ -37,6 +37,8 @@ export function openEvents(
 
   return {
     async follow(projectId, { after, recent }, reader) {
+      const begin = recent === undefined ? null : await readSeqBefore(db, projectId, recent);
+      // nothing may come between this and joining it: the last reader takes the feed away as it leaves
       const feed = feeds.get(projectId) ?? new Feed(db, projectId);
       feeds.set(projectId, feed);
       const leave = () => {
@@ -45,7 +47,6 @@ export function openEvents(
       };
       reader.gone.addEventListener("abort", leave);
       try {
-        const begin = recent === undefined ? null : await readSeqBefore(db, projectId, recent);
         await feed.join(reader, after ?? begin);
       } finally {
         if (reader.gone.aborted) leave();

@@ -87,6 +87,25 @@ test("a stream begins with the events of the last seconds, where it is asked to"
   expect(said(after)).toEqual(["3 ready 4", "4 branch b"]);
 });
 
+test("a stream that begins as the last one ends hears what comes", async () => {
+  const projectId = await insertProject(database.db);
+  const heard: string[] = [];
+  const reader = (gone: AbortSignal) => ({
+    stand() {},
+    tell: ({ event }: { event: { id: string } }) => void heard.push(event.id),
+    room: async () => {},
+    end() {},
+    gone,
+  });
+  const last = new AbortController();
+  await events.follow(projectId, {}, reader(last.signal));
+  const joined = events.follow(projectId, { recent: 10 }, reader(new AbortController().signal));
+  last.abort();
+  await joined;
+  await tell(projectId, "a");
+  await until("it has heard", () => heard.includes("a"));
+});
+
 test(`cut anywhere and gone on with, a stream tells each event once and in order, while others are told (seed ${SEED})`, async () => {
   const projectId = await insertProject(database.db);
   const TOLD = 400;
