@@ -12,6 +12,15 @@ export function actorOf(caller: Caller): Actor | null {
   return { kind: "token", name: caller.tokenName };
 }
 
+/** Who acted, also of rows of earlier versions: of those only that it was an agent is known, and maybe its session. */
+export function recordedActor(
+  recorded: Actor | null,
+  isAgent: boolean,
+  sessionId: string | null,
+): Actor | null {
+  return recorded ?? (isAgent ? { kind: "agent", sessionId } : null);
+}
+
 /** The names of users, by their ids; of one who is gone there is none. */
 export async function namesOf(db: Db, userIds: readonly (string | null)[]): Promise<Map<string, string>> {
   const ids = [...new Set(userIds)].filter((id) => id !== null);

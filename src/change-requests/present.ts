@@ -1,5 +1,5 @@
 import type { changeRequests } from "../../db/schema/index.ts";
-import { authorOf, namesOf } from "../auth/actor.ts";
+import { authorOf, namesOf, recordedActor } from "../auth/actor.ts";
 import type { ProjectRow } from "../auth/caller.ts";
 import type { ChangeRequest } from "../contract/change-request.ts";
 import type { Deps } from "../deps.ts";
@@ -76,7 +76,11 @@ function toWire(
     base_commit_sha: row.baseCommitSha,
     origin_session_id: row.originSessionId,
     created_by: row.createdBy,
-    author: authorOf(names, row.createdBy, openerOf(row)),
+    author: authorOf(
+      names,
+      row.createdBy,
+      recordedActor(row.createdActor, row.openedByAgent, row.originSessionId),
+    ),
     opened_by_agent: row.openedByAgent,
     merged_at: row.mergedAt?.toISOString() ?? null,
     merged_by: row.mergedBy,
@@ -90,12 +94,6 @@ function toWire(
     updated_at: row.updatedAt.toISOString(),
     stale: row.stale ?? false,
   };
-}
-
-/** Of older rows only that it was an agent is known, and the session that it named. */
-function openerOf({ createdActor, openedByAgent, originSessionId }: Row): Row["createdActor"] {
-  if (createdActor || !openedByAgent) return createdActor;
-  return { kind: "agent", sessionId: originSessionId };
 }
 
 function approvalToWire(

@@ -1,8 +1,7 @@
 import { and, eq } from "drizzle-orm";
 import type { Db } from "../../../db/client.ts";
-import type { Actor } from "../../../db/schema/actor.ts";
 import { changeRequestComments, users } from "../../../db/schema/index.ts";
-import { authorOf } from "../../auth/actor.ts";
+import { authorOf, recordedActor } from "../../auth/actor.ts";
 import type { Caller } from "../../auth/caller.ts";
 import type { Comment } from "../../contract/comment.ts";
 import { SvcError } from "../../contract/errors.ts";
@@ -43,17 +42,16 @@ export function commentToWire(row: AuthoredComment): Comment {
     side: row.side,
     quote: row.quote,
     head_commit_sha: row.headCommitSha,
-    author: authorOf(new Map([[row.createdBy, row.authorName]]), row.createdBy, speakerOf(row)),
+    author: authorOf(
+      new Map([[row.createdBy, row.authorName]]),
+      row.createdBy,
+      recordedActor(row.createdActor, row.byAgent, row.sessionId),
+    ),
     resolved_at: row.resolvedAt?.toISOString() ?? null,
     resolved_by: row.resolvedBy,
     created_at: row.createdAt.toISOString(),
     updated_at: row.updatedAt.toISOString(),
   };
-}
-
-/** Of older rows only that it was an agent is known, and its session while that is there. */
-function speakerOf({ createdActor, byAgent, sessionId }: CommentRow): Actor | null {
-  return createdActor ?? (byAgent ? { kind: "agent", sessionId } : null);
 }
 
 /** The same, with the author's name looked up. */
