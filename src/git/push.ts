@@ -55,7 +55,7 @@ export async function pushRefs(
     updates.map(({ ref, to }) => `${to ?? ""}:${ref}`),
     options.environment,
   );
-  if (AMBIGUOUS.test(result.stderr) && updates.every(({ to }) => to !== null))
+  if (result.code !== 0 && AMBIGUOUS.test(ownWords(result)) && updates.every(({ to }) => to !== null))
     result = await underTheirNames(engine, updates, options.environment, (environment) =>
       push([`${NAMES}*:refs/*`], environment),
     );
@@ -156,8 +156,7 @@ function readOutcome(engine: Engine, remote: Remote, ref: string, result: RunRes
     if (STALE_THERE.test(summary)) return { outcome: "stale" };
     return { outcome: "rejected", reason: clean(hostWords(summary, result.stderr)) };
   }
-  // what the host says may hold any words; only git's own tell how far it came
-  const words = clean(result.stderr.replace(/^remote:.*$/gm, ""));
+  const words = clean(ownWords(result));
   if (!flag && result.code !== null && !result.stopped) {
     if (AMBIGUOUS.test(words)) return { outcome: "rejected", reason: sameEnd(ref) };
     if (DENIED.test(words)) return { outcome: "rejected", reason: clean(result.stderr) };
@@ -169,6 +168,11 @@ function readOutcome(engine: Engine, remote: Remote, ref: string, result: RunRes
     }
   }
   return { outcome: "unknown", reason: unclear(result, clean) };
+}
+
+/** What the host says may hold any words; only git's own tell how far it came. */
+function ownWords({ stderr }: RunResult): string {
+  return stderr.replace(/^remote:.*$/gm, "");
 }
 
 /** Git takes a full name for the end of a longer one, too, and pushes neither. */
