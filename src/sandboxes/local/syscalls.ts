@@ -1,5 +1,3 @@
-import { endianness } from "node:os";
-
 /**
  * System calls that no agent needs, and in which the kernel has had most of its holes: each with its numbers on x86-64 and
  * arm64 (asm/unistd_64.h, asm-generic/unistd.h of Linux). Most want rights that an agent does not have, until it is root
@@ -75,7 +73,7 @@ type Instruction = readonly [op: number, value: number, then?: number, otherwise
  * @returns null on a processor whose numbers are not known
  */
 export function syscallFilter(architecture: string): Uint8Array | null {
-  if (!isKnown(architecture) || endianness() !== "LE") return null;
+  if (!isKnown(architecture)) return null;
   const { audit, column } = ARCHITECTURES[architecture];
   const refuse = (number: number, answer: number): Instruction[] => [
     [OP.equal, number, 0, 1],
