@@ -33,7 +33,10 @@ export async function createSession(
   wanted: CreateSessionBody,
 ): Promise<Session> {
   const by = { userId: caller.userId, actor: actorOf(caller) };
-  const session = { ...newSession(deps, by, project, wanted), secretNames: await namesFor(deps, caller) };
+  const session = {
+    ...newSession(deps, by, project, wanted),
+    secretNames: await secretNamesFor(deps, caller),
+  };
   if (wanted.agent_name !== undefined) await requireAgent(deps, project, wanted.agent_name);
   try {
     const row = await deps.db.transaction(async (tx) => {
@@ -50,7 +53,7 @@ export async function createSession(
 }
 
 /** What is kept from an agent is kept from the sessions that it starts. @returns null: nothing is */
-async function namesFor({ db }: Deps, caller: Caller): Promise<string[] | null> {
+async function secretNamesFor({ db }: Deps, caller: Caller): Promise<string[] | null> {
   if (caller.kind === "user" || caller.sessionId === null) return null;
   const [parent] = await db
     .select({ secretNames: projectSessions.secretNames })
