@@ -1,13 +1,14 @@
 import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
-import { generator } from "../test/helpers/random.ts";
+import { generator, pick } from "../test/helpers/random.ts";
 import { ROOT } from "./binaries.ts";
 import { AREAS, type Area } from "./mutate/areas.ts";
 import { type Mutant, mutantsOf } from "./mutate/mutants.ts";
 import { SAME } from "./mutate/same.ts";
 import { startPostgres } from "./postgres-server.ts";
 import { makeRunFolder } from "./test/folder.ts";
+import { showProgress } from "./test/progress.ts";
 import { seedOfCommit } from "./test/seed.ts";
 
 const USAGE = `npm run mutate -- [--count N] [--seed N] [part of a path ...]
@@ -34,12 +35,24 @@ const { values, positionals } = parseArgs({
     help: { type: "boolean", short: "h" },
   },
 });
-if (values.help) process.stdout.write(USAGE);
-else process.exitCode = await mutate(Number(values.count), Number(values.seed ?? seedOfCommit()));
+try {
+  if (values.help) process.stdout.write(USAGE);
+  else
+    process.exitCode = await mutate(whole(values.count), values.seed ? whole(values.seed) : seedOfCommit());
+} catch (error) {
+  process.stderr.write(`npm run mutate: ${error instanceof Error ? error.message : error}\n`);
+  process.exitCode = 2;
+}
+
+function whole(text: string): number {
+  if (/^\d{1,9}$/.test(text)) return Number(text);
+  throw new Error(`--count and --seed take a whole number, not "${text}"`);
+}
 
 /** @returns the exit status: 1 when a change went unnoticed */
 async function mutate(count: number, seed: number): Promise<number> {
-  const trials = draw(allTrials(), count, generator(seed));
+  const all = allTrials();
+  const trials = pick(count || all.length, all, generator(seed));
   process.stdout.write(`seed ${seed}: ${trials.length} changes\n`);
   const folder = await makeRunFolder(() => {});
   const postgres = await startPostgres();
@@ -53,17 +66,21 @@ async function mutate(count: number, seed: number): Promise<number> {
     const tree = copyTree(join(folder.path, "tree"));
     const usual = new Map<Area, number>();
     let survived = 0;
-    for (const trial of trials) {
+    const progress = showProgress(process.stdout, trials.length);
+    for (const [done, trial] of trials.entries()) {
+      progress.show([trial.path], done, survived);
       const known = usual.get(trial.area) ?? (await timeOf(tree, trial.area, env));
       usual.set(trial.area, known);
       const file = join(tree, trial.path);
       writeFileSync(file, trial.text);
       const passed = await testsPass(tree, trial.area, env, known * SLOWER + PATIENCE_MS);
       writeFileSync(file, readFileSync(join(ROOT, trial.path)));
-      if (passed) survived++;
-      if (passed)
-        process.stdout.write(`${trial.path}:${trial.line}\n  - ${trial.before}\n  + ${trial.after}\n`);
+      if (passed) {
+        survived++;
+        progress.say(`${trial.path}:${trial.line}\n  - ${trial.before}\n  + ${trial.after}`);
+      }
     }
+    progress.end();
     process.stdout.write(`${trials.length - survived} of ${trials.length} noticed\n`);
     return survived === 0 ? 0 : 1;
   } finally {
@@ -82,16 +99,6 @@ function allTrials(): Trial[] {
           .map((mutant) => ({ ...mutant, path, area })),
       ),
   );
-}
-
-function draw(trials: Trial[], count: number, random: (below: number) => number): Trial[] {
-  if (count === 0) return trials;
-  let wanted = Math.min(count, trials.length);
-  return trials.filter((_, index) => {
-    const isTaken = random(trials.length - index) < wanted;
-    if (isTaken) wanted--;
-    return isTaken;
-  });
 }
 
 /** The files that git knows, as they are now; a change never touches the developer's own. */

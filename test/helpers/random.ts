@@ -27,10 +27,14 @@ export function generator(seed: number): Random {
 
 /** Rows of a table of faults: as many as are usual, drawn by the seed and in their order, or all in `npm test -- --full`. */
 export function sample<Row>(usual: number, rows: readonly Row[]): Row[] {
-  const draw = generator(SEED);
-  let wanted = Math.min(share(usual, rows.length), rows.length);
+  return pick(share(usual, rows.length), rows, generator(SEED));
+}
+
+/** So many of these rows, in their order; all of them, where there are no more. */
+export function pick<Row>(count: number, rows: readonly Row[], random: Random): Row[] {
+  let wanted = Math.min(count, rows.length);
   return rows.filter((_, index) => {
-    const isTaken = draw(rows.length - index) < wanted;
+    const isTaken = random(rows.length - index) < wanted;
     if (isTaken) wanted--;
     return isTaken;
   });
