@@ -114,7 +114,9 @@ describe("local sandboxes", () => {
     expect(behind.filter((line) => line.includes("at most 256 processes"))).toHaveLength(2);
     const open = await said("none");
     expect(open.filter((line) => line.includes("the agent is not isolated"))).toHaveLength(2);
-    expect(open.filter((line) => line.includes("are not limited"))).toHaveLength(2);
+    expect(
+      open.filter((line) => line.includes("no limit of processes, memory, processors and disk")),
+    ).toHaveLength(2);
   });
 
   walled("the runtime neither sees nor reaches the daemon, and has no rights", async () => {

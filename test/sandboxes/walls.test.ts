@@ -116,12 +116,14 @@ needs(...BUBBLEWRAP)("each sandbox says which walls are up, for the next server 
   const options = { ...optionsOf(api, binaries.folder), orphanS: 900, modelUrl: null };
   folders.push(options.dataDir);
   for (const isolation of ["required", "none"] as const) {
-    const provider = createLocalProvider({ ...options, isolation });
+    const provider = createLocalProvider({ ...options, isolation, findCgroups: async () => null });
     const { sessionId, ...spec } = specOf();
     expect(provider.wallsOf(sessionId)).toBeNull();
     await provider.start({ sessionId, ...spec }, watchOf(), AbortSignal.timeout(TEST_MS));
     const walls: Wall[] =
-      isolation === "none" ? [] : ["files", "processes", "user", "network", "syscalls", "process_limit"];
+      isolation === "none"
+        ? []
+        : ["files", "processes", "user", "network", "syscalls", "process_limit", "memory_limit"];
     expect(provider.wallsOf(sessionId)).toEqual(walls);
     // started with other walls than this server would give it
     const next = createLocalProvider({ ...options, isolation: isolation === "none" ? "required" : "none" });

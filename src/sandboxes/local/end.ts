@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type ProviderOptions, SandboxError } from "../provider.ts";
+import { removeCgroups } from "./cgroup.ts";
 import { findSandbox } from "./find.ts";
-import { type Folder, readNumber, readState, removeFolder } from "./folder.ts";
+import { type Folder, readCgroups, readNumber, readState, removeFolder } from "./folder.ts";
 import { nthInside, processesOf, signal } from "./processes.ts";
 
 const POLL_MS = 20;
@@ -40,6 +41,7 @@ export async function endSandbox(
     }
   }
   await killAll(find);
+  await removeCgroups(await readCgroups(folder));
   await removeFolder(folder);
 }
 

@@ -1,7 +1,9 @@
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { ProviderOptions, Sandbox, SandboxAddress } from "../provider.ts";
-import { type Folder, readNumber, readState, type State } from "./folder.ts";
+import { killedByKernel } from "./cgroup.ts";
+import { type Folder, readCgroups, readNumber, readState, type State } from "./folder.ts";
+import { killedByWatch } from "./memory.ts";
 import { DAEMON_SOCKET } from "./network.ts";
 import { processAt } from "./processes.ts";
 
@@ -31,8 +33,19 @@ export async function findSandbox(
   const exitCode = await readNumber(folder, "exit");
   const first = await processAt(pid);
   const isRunning = exitCode === null && first !== null && !first.isOver && first.started === started;
-  if (!isRunning) return { ...ended, generation, exitCode };
+  if (!isRunning) {
+    const outOfMemory = exitCode === KILLED && (await memoryKills(folder)) > 0;
+    return { ...ended, generation, exitCode, outOfMemory };
+  }
   return { ...ended, generation, state: "running", address: addressOf(folder, state) };
+}
+
+/** 128 + SIGKILL */
+const KILLED = 137;
+
+/** How many processes of a sandbox were killed since it had more memory than its limit. */
+export async function memoryKills(folder: Folder): Promise<number> {
+  return (await killedByKernel(await readCgroups(folder))) + (await killedByWatch(folder));
 }
 
 /** A daemon with a network of its own is reached by its socket. */

@@ -33,6 +33,8 @@ export interface State {
   runtimePort: number;
   /** What isolates it; null: an older server has not written it. */
   walls: readonly Wall[] | null;
+  /** How much memory it may have where that is watched, in bytes; null: the kernel holds it to its limit, or nobody does. */
+  watchedBytes: number | null;
 }
 
 export function folderOf(dataDir: string, sessionId: string): Folder {
@@ -127,10 +129,17 @@ export async function writeState(folder: Folder, state: State): Promise<void> {
 export async function readState(folder: Folder): Promise<State | null> {
   const value = parseJson(await readText(join(folder.path, "state.json")));
   if (typeof value !== "object" || value === null) return null;
-  const { installation, generation, pid, started, port, runtimePort, walls } = { ...NOTHING, ...value };
+  const { installation, generation, pid, started, port, runtimePort, walls, watchedBytes } = {
+    ...NOTHING,
+    ...value,
+  };
   if (typeof installation !== "string" || typeof started !== "string") return null;
   if (!isCount(generation) || !isCount(pid) || !isCount(port) || !isCount(runtimePort)) return null;
-  return { installation, generation, pid, started, port, runtimePort, walls: readWalls(walls) };
+  return {
+    ...{ installation, generation, pid, started, port, runtimePort },
+    walls: readWalls(walls),
+    watchedBytes: isCount(watchedBytes) ? watchedBytes : null,
+  };
 }
 
 const NOTHING: Record<keyof State, unknown> = {
@@ -141,6 +150,7 @@ const NOTHING: Record<keyof State, unknown> = {
   port: null,
   runtimePort: null,
   walls: null,
+  watchedBytes: null,
 };
 
 function readWalls(value: unknown): readonly Wall[] | null {
@@ -151,10 +161,22 @@ function isCount(value: unknown): value is number {
   return typeof value === "number" && Number.isSafeInteger(value) && value > 0;
 }
 
-/** A number that the sandbox's first processes have written: `daemon` is a pid, `exit` a code. */
-export async function readNumber(folder: Folder, name: "daemon" | "exit"): Promise<number | null> {
+/** A number that is in a file of its own: `daemon` is a pid, `exit` a code, `memory-kills` a count. */
+export async function readNumber(
+  folder: Folder,
+  name: "daemon" | "exit" | "memory-kills",
+): Promise<number | null> {
   const text = await readText(join(folder.path, name));
   return /^\d{1,10}\n$/.test(text) ? Number(text) : null;
+}
+
+/** Where a sandbox's control groups are, written before they are made. */
+export async function writeCgroups(folder: Folder, cgroups: readonly string[]): Promise<void> {
+  await writeFile(join(folder.path, "cgroups"), cgroups.map((each) => `${each}\n`).join(""), { mode: 0o600 });
+}
+
+export async function readCgroups(folder: Folder): Promise<string[]> {
+  return (await readText(join(folder.path, "cgroups"))).split("\n").filter((path) => path !== "");
 }
 
 /** Above all of what is read here. */

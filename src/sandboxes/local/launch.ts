@@ -3,9 +3,10 @@ import { basename, join } from "node:path";
 import { type ProviderOptions, SandboxError, type SandboxSpec, type StartWatch } from "../provider.ts";
 import { findPlugins, findRuntime } from "../runtime/find.ts";
 import { behindWalls, INSIDE, prepareFolder } from "./bubblewrap.ts";
+import { cgroupsNamed, makeCgroups } from "./cgroup.ts";
 import { markOf } from "./end.ts";
 import { environmentOf } from "./environment.ts";
-import { type Folder, makeFolder, writeState } from "./folder.ts";
+import { type Folder, makeFolder, writeCgroups, writeState } from "./folder.ts";
 import type { Ports } from "./ports.ts";
 import { processAt } from "./processes.ts";
 import { supervise } from "./supervise.ts";
@@ -28,6 +29,12 @@ export async function launch(
   const { folder } = place;
   const { command, environment, directory } = await prepare(options, place, spec, ports, watch);
   signal.throwIfAborted();
+  const cgroups = place.walls?.cgroups ?? null;
+  if (cgroups !== null) {
+    const name = `svc-${options.installation}-${spec.sessionId}`;
+    await writeCgroups(folder, cgroupsNamed(cgroups, name));
+    await makeCgroups(cgroups, name, spec.limits);
+  }
   const child = supervise(folder, command, environment, directory);
   const first = await processAt(child.pid);
   if (!first) throw new SandboxError("The sandbox ended as it started.");
@@ -39,6 +46,7 @@ export async function launch(
     port: ports.daemon,
     runtimePort: ports.runtime,
     walls: wallsUp(place.walls),
+    watchedBytes: place.walls !== null && cgroups === null ? spec.limits.memoryBytes : null,
   });
 }
 

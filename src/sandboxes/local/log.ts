@@ -1,5 +1,6 @@
 import { type FileHandle, open } from "node:fs/promises";
 import { join } from "node:path";
+import { memoryKills } from "./find.ts";
 import type { Folder } from "./folder.ts";
 
 /** What is written now, and what was written before; each of them is at most LOG_PART_BYTES long. */
@@ -23,7 +24,12 @@ export const PUMP = `pump() {
   exec command -p cat >/dev/null
 }`;
 
-/** The last `maxBytes` of a sandbox's log. */
+function killsLine(kills: number): string {
+  const killed = kills === 1 ? "1 process was killed" : `${kills} processes were killed`;
+  return `${killed} so far, because the sandbox had more memory than it may have\n`;
+}
+
+/** The last `maxBytes` of a sandbox's log, and a line about processes that were killed for their memory. */
 export async function readLog(folder: Folder, maxBytes: number): Promise<Uint8Array> {
   const files: FileHandle[] = [];
   try {
@@ -44,6 +50,8 @@ export async function readLog(folder: Folder, maxBytes: number): Promise<Uint8Ar
       parts.unshift(part.subarray(0, bytesRead));
       wanted -= bytesRead;
     }
+    const kills = await memoryKills(folder);
+    if (kills > 0) parts.push(Buffer.from(killsLine(kills)));
     return Buffer.concat(parts);
   } finally {
     await Promise.all(files.map((file) => file.close()));

@@ -29,6 +29,12 @@ export async function processesOf(
   const found = all.filter(
     ({ pid, started }, index) => marked[index] || (pid === first?.pid && started === first.started),
   );
+  return withDescendants(all, found);
+}
+
+/** These processes and whatever they have started, parents before their children. */
+export function withDescendants(all: readonly Process[], roots: readonly Process[]): Process[] {
+  const found = [...roots];
   const known = new Set(found.map(({ pid }) => pid));
   for (const { pid } of found) {
     for (const child of all) {
@@ -68,7 +74,8 @@ export async function nthInside(processes: readonly Process[], nth: number): Pro
   return null;
 }
 
-async function allProcesses(): Promise<Process[]> {
+/** The processes of this machine. */
+export async function allProcesses(): Promise<Process[]> {
   if (process.platform !== "linux") return listed();
   const boot = await bootId();
   const pids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name));

@@ -1,8 +1,10 @@
 import { DAEMON_PORT, RUNTIME_PORT } from "../../contract/daemon.ts";
+import type { Wall } from "../../contract/session.ts";
 import {
   type ProviderOptions,
   type Sandbox,
   SandboxError,
+  type SandboxLimits,
   type SandboxSpec,
   type StartWatch,
 } from "../provider.ts";
@@ -12,7 +14,7 @@ import { type LaunchOptions, launch } from "./launch.ts";
 import { untilAnswering, untilListening } from "./listening.ts";
 import type { Outlets } from "./outlets.ts";
 import type { choosePorts, Ports } from "./ports.ts";
-import type { Walls } from "./walls.ts";
+import { type Walls, wallsUp } from "./walls.ts";
 
 export interface Place {
   folder: Folder;
@@ -77,7 +79,6 @@ function asSandboxError(error: unknown): unknown {
 }
 
 function warn(walls: Walls, { limits }: SandboxSpec, watch: StartWatch): void {
-  const held = walls?.prlimit ? `It has at most ${limits.processes} processes; memory` : "Processes, memory";
   if (walls === null) {
     watch.log(
       "svc",
@@ -89,7 +90,34 @@ function warn(walls: Walls, { limits }: SandboxSpec, watch: StartWatch): void {
       "svc",
       "The sandbox runs behind bubblewrap, in a network of its own: it reaches svc and the public internet.",
     );
-  watch.log("svc", `${held}, processors and disk are not limited: the local provider cannot.`);
+  for (const line of limitLines(walls, limits)) watch.log("svc", line);
+}
+
+/** Which limits the sandbox has, and which it has not. */
+function limitLines(walls: Walls, limits: SandboxLimits): string[] {
+  const up = wallsUp(walls);
+  const sizes: [Wall, what: string, held: string][] = [
+    ["process_limit", "processes", `${limits.processes} processes`],
+    ["memory_limit", "memory", `${Number((limits.memoryBytes / GIB).toFixed(1))} GiB of memory`],
+    ["cpu_limit", "processors", `${limits.cpus} processors`],
+    ["disk_limit", "disk", ""],
+  ];
+  const held = sizes.filter(([wall]) => up.includes(wall)).map(([, , words]) => words);
+  const open = sizes.filter(([wall]) => !up.includes(wall)).map(([, what]) => what);
+  const watched = walls !== null && !walls.cgroups?.parents.memory;
+  return [
+    ...(held.length === 0 ? [] : [`It has at most ${listed(held)}.`]),
+    `There is no limit of ${listed(open)} here.`,
+    ...(watched
+      ? ["Its memory is looked at every two seconds, since svc may not make control groups on this machine."]
+      : []),
+  ];
+}
+
+const GIB = 1024 ** 3;
+
+function listed(words: readonly string[]): string {
+  return new Intl.ListFormat("en-GB", { style: "long", type: "conjunction" }).format(words);
 }
 
 /** Two ports that no other sandbox of this installation has, or will have when its programs listen. */

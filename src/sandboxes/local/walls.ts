@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Wall } from "../../contract/session.ts";
+import { WALLS, type Wall } from "../../contract/session.ts";
 import { SandboxError } from "../provider.ts";
 import {
   behindWalls,
@@ -10,11 +10,12 @@ import {
   SYSCALL_FILTER,
   type Tools,
 } from "./bubblewrap.ts";
+import { type Cgroups, findCgroups, limitsHeld } from "./cgroup.ts";
 import { makeFolder, removeFolder, trialFolder } from "./folder.ts";
 import { type Missing, remedyOf } from "./remedy.ts";
 
 /** What isolates the sandboxes of this machine: bubblewrap, or nothing, which the operator has chosen. */
-export type Walls = Tools | null;
+export type Walls = (Tools & { cgroups: Cgroups | null }) | null;
 
 /** `SVC_SANDBOX_ISOLATION`. */
 export type Isolation = "required" | "none";
@@ -24,6 +25,7 @@ export interface WallsOptions {
   isolation: Isolation;
   /** For tests. */
   findTools?: typeof findTools;
+  findCgroups?: () => Promise<Cgroups | null>;
 }
 
 /** To start three programs, on a machine that is busy. */
@@ -46,7 +48,7 @@ export async function findWalls({ dataDir, isolation, ...options }: WallsOptions
   if ("missing" in tools) throw notIsolated({ kind: "program", program: tools.missing });
   for (let tries = 0; ; tries++) {
     const reason = await whyNot(tools, dataDir);
-    if (reason === null) return tools;
+    if (reason === null) return { ...tools, cgroups: await (options.findCgroups ?? findCgroups)() };
     const backoff = BACKOFF_MS[tries];
     if (backoff === undefined) throw notIsolated({ kind: "refused", reason });
     await sleep(backoff);
@@ -56,14 +58,20 @@ export async function findWalls({ dataDir, isolation, ...options }: WallsOptions
 /** The walls around a sandbox, as people and programs are shown them. */
 export function wallsUp(walls: Walls): readonly Wall[] {
   if (walls === null) return [];
-  return [
-    "files",
-    "processes",
-    "user",
-    "network",
-    ...(SYSCALL_FILTER === null ? [] : (["syscalls"] as const)),
-    ...(walls.prlimit === null ? [] : (["process_limit"] as const)),
-  ];
+  const held = walls.cgroups === null ? [] : limitsHeld(walls.cgroups);
+  const up: Record<Wall, boolean> = {
+    files: true,
+    processes: true,
+    user: true,
+    network: true,
+    syscalls: SYSCALL_FILTER !== null,
+    process_limit: walls.prlimit !== null || held.includes("process_limit"),
+    // held by the kernel, or watched
+    memory_limit: true,
+    cpu_limit: held.includes("cpu_limit"),
+    disk_limit: false,
+  };
+  return WALLS.filter((wall) => up[wall]);
 }
 
 function notIsolated(missing: Missing): SandboxError {

@@ -1,0 +1,208 @@
+import { randomUUID } from "node:crypto";
+import { mkdir, readFile, rmdir, stat, writeFile } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Wall } from "../../contract/session.ts";
+import { SandboxError, type SandboxLimits } from "../provider.ts";
+
+/** Where the kernel mounts them. */
+const ROOT = "/sys/fs/cgroup";
+const CONTROLLERS = ["memory", "pids", "cpu"] as const;
+type Controller = (typeof CONTROLLERS)[number];
+
+/** The control groups in which this server may make others, by what they limit: all in one with version 2. */
+export interface Cgroups {
+  version: 1 | 2;
+  parents: Readonly<Partial<Record<Controller, string>>>;
+}
+
+/** What limits are measured against, in microseconds. */
+const CPU_PERIOD_US = 100_000;
+/** To start a shell, on a machine that is busy. */
+const TRY_MS = 10_000;
+/** The kernel is done with a group when the last of its processes is gone for good, which can be after their exit. */
+const REMOVE_MS = 10_000;
+const POLL_MS = 20;
+
+/**
+ * Finds where limits of memory, processes and processors can be set (cgroups(7)), and tries it. With version 2 that is
+ * the nearest group above the server's own that hands its controllers on and lets this user make groups in it.
+ * @returns null where svc may not, as in most containers: memory is watched then
+ */
+export async function findCgroups(): Promise<Cgroups | null> {
+  const user = process.getuid?.() ?? 0;
+  for (const candidate of await cgroupCandidates(ROOT, await readText("/proc/self/cgroup"), user))
+    if (await works(candidate)) return candidate;
+  return null;
+}
+
+/**
+ * Where groups may be made, the best first; whether that works is tried.
+ * @param root where the kernel mounts them
+ * @param own the server's own groups, as in /proc/self/cgroup
+ * @param user the server's; a group that is this user's, and not root's, is told to hand its controllers on
+ */
+export async function cgroupCandidates(root: string, own: string, user: number): Promise<Cgroups[]> {
+  const isUnified = (await readText(join(root, "cgroup.controllers"))) !== "";
+  return isUnified ? unified(root, own, user) : legacy(root, own);
+}
+
+/** The limits that are held in them. */
+export function limitsHeld({ parents }: Cgroups): Wall[] {
+  const walls: Record<Controller, Wall> = {
+    memory: "memory_limit",
+    pids: "process_limit",
+    cpu: "cpu_limit",
+  };
+  return CONTROLLERS.filter((controller) => parents[controller] !== undefined).map((each) => walls[each]);
+}
+
+/** The folders of the groups that one sandbox has. */
+export function cgroupsNamed({ parents }: Cgroups, name: string): string[] {
+  return [...new Set(Object.values(parents))].map((parent) => join(parent, name));
+}
+
+/** Makes the groups of one sandbox: who writes `0` into `cgroup.procs` of each is in them, with all that it starts. */
+export async function makeCgroups(
+  { version, parents }: Cgroups,
+  name: string,
+  limits: SandboxLimits,
+): Promise<void> {
+  for (const controller of CONTROLLERS) {
+    const parent = parents[controller];
+    if (parent === undefined) continue;
+    const folder = join(parent, name);
+    await mkdir(folder, { recursive: true });
+    for (const [file, value, mayLack] of settingsOf(version, controller, limits)) {
+      await writeFile(join(folder, file), String(value), { flag: "r+" }).catch((error: unknown) => {
+        if (!mayLack) throw error;
+      });
+    }
+  }
+}
+
+/** @throws SandboxError when one of them still has a process */
+export async function removeCgroups(folders: readonly string[]): Promise<void> {
+  const end = performance.now() + REMOVE_MS;
+  for (const folder of folders) {
+    for (;;) {
+      const error: unknown = await rmdir(folder).then(
+        () => null,
+        (thrown: unknown) => thrown,
+      );
+      if (error === null || hasCode(error, "ENOENT")) break;
+      if (performance.now() > end) throw new SandboxError("The sandbox's control group cannot be removed.");
+      await sleep(POLL_MS);
+    }
+  }
+}
+
+/** How many processes the kernel has killed in these groups, since they wanted more memory than the limit. */
+export async function killedByKernel(folders: readonly string[]): Promise<number> {
+  for (const folder of folders) {
+    for (const file of ["memory.events", "memory.oom_control"]) {
+      const count = /^oom_kill (\d+)$/m.exec(await readText(join(folder, file)))?.[1];
+      if (count !== undefined) return Number(count);
+    }
+  }
+  return 0;
+}
+
+/** A file, what is written into it, and whether kernels may lack it. */
+type Setting = readonly [file: string, value: number | string, mayLack?: boolean];
+
+/** What a group's limits are written as (cgroups(7); the kernel's admin-guide/cgroup-v1 and cgroup-v2). */
+export function settingsOf(version: 1 | 2, controller: Controller, limits: SandboxLimits): Setting[] {
+  return SETTINGS[version][controller](limits);
+}
+
+const SETTINGS: Record<1 | 2, Record<Controller, (limits: SandboxLimits) => Setting[]>> = {
+  1: {
+    memory: ({ memoryBytes }) => [
+      ["memory.limit_in_bytes", memoryBytes],
+      // with what is swapped out
+      ["memory.memsw.limit_in_bytes", memoryBytes, true],
+    ],
+    pids: ({ processes }) => [["pids.max", processes]],
+    cpu: ({ cpus }) => [
+      ["cpu.cfs_period_us", CPU_PERIOD_US],
+      ["cpu.cfs_quota_us", Math.round(cpus * CPU_PERIOD_US)],
+    ],
+  },
+  2: {
+    memory: ({ memoryBytes }) => [
+      ["memory.max", memoryBytes],
+      ["memory.swap.max", 0, true],
+    ],
+    pids: ({ processes }) => [["pids.max", processes]],
+    cpu: ({ cpus }) => [["cpu.max", `${Math.round(cpus * CPU_PERIOD_US)} ${CPU_PERIOD_US}`]],
+  },
+};
+
+/** Version 1: a hierarchy for each controller. */
+function legacy(root: string, own: string): Cgroups[] {
+  const parents: Partial<Record<Controller, string>> = {};
+  for (const [, controllers = "", path = ""] of own.matchAll(/^\d+:([^:\n]*):(\/.*)$/gm))
+    for (const controller of CONTROLLERS)
+      if (controllers.split(",").includes(controller))
+        parents[controller] = resolve(root, controller, `.${path}`);
+  return parents.memory === undefined ? [] : [{ version: 1, parents }];
+}
+
+/** Version 2: one hierarchy. The groups from the server's own upwards. */
+async function unified(root: string, own: string, user: number): Promise<Cgroups[]> {
+  const path = /^0::(\/.*)$/m.exec(own)?.[1];
+  if (path === undefined) return [];
+  const found: Cgroups[] = [];
+  for (let folder = resolve(root, `.${path}`); ; folder = dirname(folder)) {
+    await delegate(folder, user);
+    const given = (await readText(join(folder, "cgroup.subtree_control"))).trim().split(" ");
+    const held = CONTROLLERS.filter((controller) => given.includes(controller));
+    if (held.includes("memory"))
+      found.push({ version: 2, parents: Object.fromEntries(held.map((each) => [each, folder])) });
+    if (folder.length <= root.length) return found;
+  }
+}
+
+/** Hands a group's controllers on to those in it, where an ordinary user was given the group to do with as it likes. */
+async function delegate(folder: string, user: number): Promise<void> {
+  const owner = await stat(folder).then(
+    ({ uid }) => uid,
+    () => null,
+  );
+  if (owner !== user || user === 0) return;
+  const wanted = CONTROLLERS.map((controller) => `+${controller}`).join(" ");
+  // a group that has processes of its own may not
+  await writeFile(join(folder, "cgroup.subtree_control"), wanted, { flag: "r+" }).catch(() => {});
+}
+
+async function works(cgroups: Cgroups): Promise<boolean> {
+  const name = `svc-trial-${randomUUID()}`;
+  const limits: SandboxLimits = { cpus: 1, memoryBytes: 64 * 1024 ** 2, processes: 16, diskBytes: 0 };
+  const folders = cgroupsNamed(cgroups, name);
+  try {
+    await makeCgroups(cgroups, name, limits);
+    const trial = Bun.spawn(["/bin/sh", "-c", ENTER, "sh", ...folders], {
+      env: {},
+      stdio: ["ignore", "ignore", "ignore"],
+      timeout: TRY_MS,
+      killSignal: "SIGKILL",
+    });
+    return (await trial.exited) === 0;
+  } catch {
+    return false;
+  } finally {
+    await removeCgroups(folders).catch(() => {});
+  }
+}
+
+/** A shell's words that move it into the groups that are its arguments. */
+const ENTER = 'for each; do echo 0 >"$each/cgroup.procs" || exit 1; done';
+
+async function readText(path: string): Promise<string> {
+  return readFile(path, "latin1").catch(() => "");
+}
+
+function hasCode(error: unknown, code: string): boolean {
+  return error instanceof Error && "code" in error && error.code === code;
+}
