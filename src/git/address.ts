@@ -34,7 +34,8 @@ export function isPublic(address: string): boolean {
   if (!ipaddr.isValid(address) || address.includes("%")) return false;
   const parsed = ipaddr.parse(address);
   if (parsed.range() !== "unicast") return false;
-  if (parsed.kind() === "ipv4") return ipaddr.IPv4.isValidFourPartDecimal(address);
+  if (parsed.kind() === "ipv4")
+    return ipaddr.IPv4.isValidFourPartDecimal(address) && address !== AZURE_METADATA;
   // all of the public IPv6 internet is in 2000::/3 (IANA)
   return parsed.match(GLOBAL_UNICAST_V6);
 }
@@ -45,6 +46,8 @@ export async function resolveHost(host: string): Promise<string[]> {
   return answers.map((answer) => answer.address);
 }
 
+/** Answers virtual machines of Azure about themselves, at an address that looks public. */
+const AZURE_METADATA = "168.63.129.16";
 const GLOBAL_UNICAST_V6 = ipaddr.parseCIDR("2000::/3");
 
 async function inTime(answer: Promise<string[]>, host: string, timeoutMs: number): Promise<string[]> {

@@ -1,5 +1,7 @@
 import { expect, test } from "bun:test";
+import ipaddr from "ipaddr.js";
 import { isPublic, publicAddresses } from "../../src/git/address.ts";
+import { CLOSED_IPV4 } from "../../src/sandboxes/closed-addresses.ts";
 
 test.each(["1.1.1.1", "140.82.121.3", "2606:4700:4700::1111", "2a00:1450::1"])("%s is public", (address) => {
   expect(isPublic(address)).toBe(true);
@@ -55,6 +57,15 @@ test.each([
 ])("%s is not", (address) => {
   expect(isPublic(address)).toBe(false);
 });
+
+test.each(CLOSED_IPV4.map((range) => [range] as const))(
+  "%s, which sandboxes do not reach, is not",
+  (range) => {
+    const [address, bits] = ipaddr.IPv4.parseCIDR(range);
+    expect(isPublic(address.toString())).toBe(false);
+    expect(isPublic(ipaddr.IPv4.broadcastAddressFromCIDR(`${address}/${bits}`).toString())).toBe(false);
+  },
+);
 
 test("one private address among many refuses the host", async () => {
   const answers = async () => ["1.1.1.1", "2606:4700::1", "10.0.0.1"];
