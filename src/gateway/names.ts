@@ -6,11 +6,26 @@ const LOOKS: Readonly<Record<string, string>> = confusables;
  * The name as the eye has it: two names that have one of these in common can be taken for each other (UTS 39, section 4),
  * also where a file system folds case (NFKC and lower case), and with characters in them that are not shown. A capital
  * looks like something else than its small letter (`I` like `l`, a Greek `Μ` like `M`), so there is more than one: of the
- * name as it is, of what all of its characters look like, and of what those outside of ASCII look like.
+ * name as it is, of what all of its characters look like, and of what those outside of ASCII look like, where capitals are
+ * taken for capitals.
  */
 export function skeletonsOf(name: string): string[] {
-  return [...new Set([name, looksOf(name, /./gsu), looksOf(name, /\P{ASCII}/gu)].map(skeletonOf))];
+  const looks = [
+    name,
+    looksOf(name, /./gsu),
+    looksOf(name, /\P{ASCII}/gu),
+    looksOf(name.replace(LIKE_I, "I"), /\P{ASCII}/gu),
+  ];
+  return [...new Set(looks.map(skeletonOf))];
 }
+
+/** Capitals that look like `I`, of which UTS 39 says what that looks like: `l`. */
+const LIKE_I = new RegExp(
+  `[${Object.keys(LOOKS)
+    .filter((character) => LOOKS[character] === "l" && /^\p{Lu}$/u.test(character))
+    .join("")}]`,
+  "gu",
+);
 
 function skeletonOf(name: string): string {
   const shown = name.normalize("NFKC").replace(/\p{Default_Ignorable_Code_Point}/gu, "");

@@ -60,6 +60,9 @@ test.each([
   ["main", "\u039cain"],
   ["main", "\u041c\u0410IN"],
   ["main", "\u039cAIN"],
+  ["main", "\u041c\u0410\u0406N"],
+  ["main", "\u041c\u0410\u0399\uff2e"],
+  ["MAIN", "MA\u0406N"],
   ["beta", "\u0392\u0395\u03a4\u0391"],
   ["QA", "Q\u0391"],
   // characters that are not shown
