@@ -65,5 +65,7 @@ async function compile(binary: Binary): Promise<void> {
 }
 
 function digestOf(binary: Binary): string {
-  return digest(binary.inputs, [binary.entry, ...binary.flags]);
+  // a checkout that was moved is not built again
+  const flags = binary.flags.map((flag) => flag.replace(ROOT, ""));
+  return digest(binary.inputs, [binary.entry, ...flags]);
 }

@@ -1,11 +1,24 @@
 import { afterAll, expect, test } from "bun:test";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import {
+  chmodSync,
+  chownSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { cleanEnvironment } from "../helpers/api.ts";
+import { needs } from "../helpers/needs.ts";
 import { until } from "../helpers/until.ts";
 
 const home = mkdtempSync(join(tmpdir(), "svc-home-"));
+// its programs are for another user, too
+chmodSync(home, 0o711);
 afterAll(() => rmSync(home, { recursive: true, force: true }));
 
 function env(extra: Record<string, string> = {}): Record<string, string> {
@@ -84,14 +97,18 @@ test("the first start signs the command line in, the second finds it signed in, 
   expect(await second.end("SIGTERM")).toMatchObject({ code: 0 });
 });
 
+/** The only programs that some starts find. */
+const tools = join(home, "tools");
+
+function addTool(name: string): void {
+  mkdirSync(tools, { recursive: true });
+  const found = Bun.which(name);
+  if (found !== null && !existsSync(join(tools, name))) symlinkSync(found, join(tools, name));
+}
+
 /** Where no agent runtime is found: neither in the data folder nor on the PATH. */
 function withoutRuntime(folder: string): Record<string, string> {
-  const tools = join(home, "tools");
-  mkdirSync(tools, { recursive: true });
-  for (const name of ["git", "sh"]) {
-    const found = Bun.which(name);
-    if (found !== null && !existsSync(join(tools, name))) symlinkSync(found, join(tools, name));
-  }
+  for (const name of ["git", "sh"]) addTool(name);
   // whether sandboxes are isolated is not the question here
   return { PATH: tools, SVC_DATA_DIR: join(home, folder), SVC_SANDBOX_ISOLATION: "required" };
 }
@@ -103,6 +120,84 @@ test("without an agent runtime a script is told the command that installs it", a
     /Sessions need the agent runtime, which is not installed yet:\n\n {2}\S+svc-api runtime install\n/,
   );
 });
+
+/** A user that this machine knows nothing about. */
+const STRANGER = 54_321;
+const isRoot = process.getuid?.() === 0;
+const BECOME = ["setpriv", `--reuid=${STRANGER}`, `--regid=${STRANGER}`, "--clear-groups", "--"];
+const canBecome = !isRoot || Bun.spawnSync(["unshare", "--mount", ...BECOME, "true"]).exitCode === 0;
+
+/** `npm start` as an ordinary user has it, whose files are in this folder: root is never asked about isolation. */
+function startOf(folder: string): string[] {
+  if (!isRoot) return [process.execPath, resolve("scripts/start.ts")];
+  const [bun, checkout] = [join(folder, "bun"), join(folder, "checkout")];
+  copyFileSync(process.execPath, bun);
+  mkdirSync(checkout);
+  for (const path of [folder, bun]) chownSync(path, STRANGER, STRANGER);
+  // where the checkout is, other users may have no way to
+  const script = 'mount --bind "$0" "$1" && cd "$1" && shift && exec "$@"';
+  return [
+    "unshare",
+    "--mount",
+    "sh",
+    "-c",
+    script,
+    resolve("."),
+    checkout,
+    ...BECOME,
+    bun,
+    "scripts/start.ts",
+  ];
+}
+
+needs("another user (unshare, setpriv)", canBecome)(
+  "without bubblewrap a terminal is asked once whether sandboxes may run without isolation",
+  async () => {
+    const folder = mkdtempSync(join(tmpdir(), "svc-home-"));
+    const { SVC_SANDBOX_ISOLATION, PATH = "", ...rest } = withoutRuntime("data");
+    for (const name of isRoot ? ["unshare", "setpriv", "mount"] : []) addTool(name);
+    const command = startOf(folder);
+    try {
+      for (const time of ["first", "second"]) {
+        let drawn = "";
+        const child = Bun.spawn(command, {
+          env: env({ ...rest, PATH, HOME: folder, SVC_DATA_DIR: join(folder, "data") }),
+          terminal: {
+            cols: 200,
+            rows: 40,
+            data(_, bytes) {
+              drawn += Buffer.from(bytes).toString();
+            },
+          },
+        });
+        const shows = (text: string) =>
+          until(
+            () => `it shows ${text}: ${drawn}`,
+            () => drawn.includes(text),
+          );
+        try {
+          if (time === "first") {
+            await shows("Run sessions without isolation? [y/N] ");
+            expect(drawn).toContain("bubblewrap is not installed");
+            child.terminal?.write("y\r");
+          }
+          await shows("install? [Y/n] ");
+          child.terminal?.write("n\r");
+          await shows("svc cr merge 1");
+          expect(drawn.includes("without isolation?")).toBe(time === "first");
+          expect(drawn).toContain("SVC_SANDBOX_ISOLATION=none: sandboxes are not isolated");
+          child.terminal?.write("\x03");
+          expect(await child.exited).toBe(0);
+        } finally {
+          child.kill("SIGKILL");
+          child.terminal?.close();
+        }
+      }
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  },
+);
 
 test.each<[string, string, RegExp[]]>([
   ["n\r", "no", [/svc-api runtime install/]],
