@@ -5,6 +5,7 @@ import {
   readdirSync,
   readFileSync,
   readlinkSync,
+  statfsSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
@@ -28,17 +29,35 @@ export interface RunFolder {
  * @param onLeft is called with the number of processes for each folder that was left
  */
 export async function makeRunFolder(onLeft: (processes: number) => void): Promise<RunFolder> {
-  for (const name of readdirSync(tmpdir()).filter((name) => name.startsWith(PREFIX))) {
-    const path = join(tmpdir(), name);
-    if (!hasOwner(path)) onLeft(await clear(path));
+  for (const base of new Set([tmpdir(), MEMORY])) {
+    if (!existsSync(base)) continue;
+    for (const name of readdirSync(base).filter((name) => name.startsWith(PREFIX))) {
+      const path = join(base, name);
+      if (!hasOwner(path)) onLeft(await clear(path));
+    }
   }
-  const path = mkdtempSync(join(tmpdir(), PREFIX));
+  const path = mkdtempSync(join(hasRoomInMemory() ? MEMORY : tmpdir(), PREFIX));
   chmodSync(path, 0o1777);
   writeFileSync(join(path, OWNER), identityOf(process.pid));
   return {
     path,
     remove: async () => void (await clear(path)),
   };
+}
+
+/** Files in memory. Those of tests are many and live for moments, which disks are slow at. */
+const MEMORY = "/dev/shm";
+/** A whole run writes up to 2.5 GB; the rest is for its processes. */
+const ROOM = { folder: 6 * 1024 ** 3, memory: 12 * 1024 ** 3 };
+
+function hasRoomInMemory(): boolean {
+  // who names a folder wants it there
+  if (process.platform !== "linux" || process.env["TMPDIR"] || !existsSync(MEMORY)) return false;
+  const options = /^\S+ \/dev\/shm tmpfs (\S+)/m.exec(read("/proc/self/mounts"))?.[1];
+  if (options === undefined || options.split(",").includes("noexec")) return false;
+  const { bavail, bsize } = statfsSync(MEMORY);
+  const available = Number(/^MemAvailable:\s+(\d+) kB$/m.exec(read("/proc/meminfo"))?.[1] ?? 0) * 1024;
+  return bavail * bsize >= ROOM.folder && available >= ROOM.memory;
 }
 
 /** A run whose process is alive; one that has just made its folder has not written its name yet. */
