@@ -37,6 +37,7 @@ export const AREAS: readonly Area[] = [
   { sources: ["src/git/refs.ts"], tests: ["git/refs"] },
   { sources: ["src/git/remote-url.ts"], tests: ["git/remote-url"] },
   { sources: ["src/git/patch.ts", "src/git/patch-header.ts"], tests: ["git/patch", "git/diff"] },
+  { sources: ["dashboard/pages/change-requests/diff/patch.ts"], tests: ["dashboard/diff/patch"] },
   { sources: ["src/memory.ts"], tests: ["proxy/memory"] },
   { sources: ["cli/flags.ts"], tests: ["cli/flags", "cli/arguments"] },
 ];

@@ -5,14 +5,15 @@ import {
   readdirSync,
   readFileSync,
   readlinkSync,
+  renameSync,
   statfsSync,
-  writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { DataFolderInUseError, takeDataFolder } from "../../src/data-folder.ts";
 
 const PREFIX = "svc-test-run-";
-const OWNER = "owner";
+const LOCK = "run";
 /** A process that was killed goes when what it waits for answers. */
 const KILL_MS = 10_000;
 const POLL_MS = 50;
@@ -33,15 +34,23 @@ export async function makeRunFolder(onLeft: (processes: number) => void): Promis
     if (!existsSync(base)) continue;
     for (const name of readdirSync(base).filter((name) => name.startsWith(PREFIX))) {
       const path = join(base, name);
-      if (!hasOwner(path)) onLeft(await clear(path));
+      if (!isTaken(path)) onLeft(await clear(path));
     }
   }
-  const path = mkdtempSync(join(hasRoomInMemory() ? MEMORY : tmpdir(), PREFIX));
+  const base = hasRoomInMemory() ? MEMORY : tmpdir();
+  // it has its name when it has its lock
+  const draft = mkdtempSync(join(base, "svc-test-new-"));
+  const path = draft.replace("svc-test-new-", PREFIX);
+  const unlock = takeDataFolder(join(draft, LOCK));
+  locks.push(unlock);
+  renameSync(draft, path);
   chmodSync(path, 0o1777);
-  writeFileSync(join(path, OWNER), identityOf(process.pid));
   return {
     path,
-    remove: async () => void (await clear(path)),
+    async remove() {
+      await clear(path);
+      unlock();
+    },
   };
 }
 
@@ -60,27 +69,17 @@ function hasRoomInMemory(): boolean {
   return bavail * bsize >= ROOM.folder && available >= ROOM.memory;
 }
 
-/** A run whose process is alive; one that has just made its folder has not written its name yet. */
-function hasOwner(path: string): boolean {
-  const owner = existsSync(join(path, OWNER)) ? readFileSync(join(path, OWNER), "utf8") : "";
-  const pid = Number(owner.split(" ")[0]);
-  return owner === "" || (pid > 0 && identityOf(pid) === owner);
-}
+/** Of this process; a lock that nobody refers to is collected, and given up. */
+const locks: (() => void)[] = [];
 
-/** The pid and when that process began, which together are never given twice; empty when there is none. */
-function identityOf(pid: number): string {
-  if (process.platform !== "linux") return isAlive(pid) ? `${pid}` : "";
-  const stat = read(`/proc/${pid}/stat`);
-  const began = stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19];
-  return began === undefined ? "" : `${pid} ${began} ${read("/proc/sys/kernel/random/boot_id").trim()}`;
-}
-
-function isAlive(pid: number): boolean {
+/** A run holds the lock of its folder as long as it lives, and so for a run in another pid namespace, too. */
+function isTaken(path: string): boolean {
   try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
+    takeDataFolder(join(path, LOCK))();
     return false;
+  } catch (error) {
+    if (error instanceof DataFolderInUseError) return true;
+    throw error;
   }
 }
 

@@ -7,6 +7,7 @@ import { showProgress } from "../../../scripts/test/progress.ts";
 import { LEFT_ALONE } from "../../helpers/halting.ts";
 import { needs } from "../../helpers/needs.ts";
 import { allProcesses } from "../../helpers/processes.ts";
+import { until } from "../../helpers/until.ts";
 
 const temporary = mkdtempSync(join(tmpdir(), "svc-command-"));
 const children: Bun.Subprocess[] = [];
@@ -50,8 +51,8 @@ needs("Linux, whose /proc tells where processes are", process.platform === "linu
       Bun.spawn(["sh", "-c", "env -i sleep 1001; :", path + "/x"], { detached: true, env: { TMPDIR: path }, stdio: ["ignore", "ignore", "ignore"] }).unref();
       console.log(path);
       setInterval(() => {}, 1000);`;
-    const begin = async () => {
-      const child = Bun.spawn([process.execPath, "-e", script], {
+    const begin = async (within: readonly string[] = []) => {
+      const child = Bun.spawn([...within, process.execPath, "-e", script], {
         env: { ...process.env, ...LEFT_ALONE },
         stdio: ["ignore", "pipe", "ignore"],
       });
@@ -61,6 +62,10 @@ needs("Linux, whose /proc tells where processes are", process.platform === "linu
       writeFileSync(join(path, "closed", "inner", "file"), "", { mode: 0o000 });
       return { child, path };
     };
+    // where its pid is another's, or nobody's
+    const namespace = ["unshare", "--pid", "--fork", "--kill-child"];
+    const canUnshare = Bun.which("unshare") !== null && Bun.spawnSync([...namespace, "true"]).exitCode === 0;
+    const apart = await begin(canUnshare ? namespace : []);
     const [killed, living] = [await begin(), await begin()];
     killed.child.kill("SIGKILL");
     await killed.child.exited;
@@ -68,12 +73,13 @@ needs("Linux, whose /proc tells where processes are", process.platform === "linu
     const left: number[] = [];
     const next = await inTemporary(() => makeRunFolder((processes) => left.push(processes)));
     expect(left).toEqual([3]);
-    expect([killed.path, living.path, next.path].map((path) => existsSync(path))).toEqual([
+    expect([killed, living, apart, next].map(({ path }) => existsSync(path))).toEqual([
       false,
       true,
       true,
+      true,
     ]);
-    expect([processesOf(killed.path), processesOf(living.path)]).toEqual([0, 1]);
+    expect([killed, living, apart].map(({ path }) => processesOf(path))).toEqual([0, 1, 1]);
     await next.remove();
 
     living.child.kill("SIGKILL");
@@ -81,6 +87,12 @@ needs("Linux, whose /proc tells where processes are", process.platform === "linu
     const last = await inTemporary(() => makeRunFolder((processes) => left.push(processes)));
     expect(left).toEqual([3, 3]);
     await last.remove();
+
+    apart.child.kill("SIGKILL");
+    await until("the namespace has ended, too", async () => {
+      await (await inTemporary(() => makeRunFolder(() => {}))).remove();
+      return !existsSync(apart.path);
+    });
     expect(readdirSync(temporary)).toEqual([]);
   },
 );
