@@ -49,4 +49,18 @@ export const SAME: ReadonlySet<string> = new Set([
 
   // only for the types: what has no schedule is never due, and what is due has a time
   "src/triggers/due.ts: if (cron === null && first === null) return;",
+
+  // git writes nothing else there: digits, ids and modes; after a name with a space it writes a tab
+  "dashboard/pages/change-requests/diff/patch.ts: const HUNK = /^@@ -(\\d*)(?:,(\\d+))? \\+(\\d+)(?:,(\\d+))? @@ ?(.*)$/s;",
+  "dashboard/pages/change-requests/diff/patch.ts: const HUNK = /^@@ -(\\d+)(?:,(\\d*))? \\+(\\d+)(?:,(\\d+))? @@ ?(.*)$/s;",
+  "dashboard/pages/change-requests/diff/patch.ts: const HUNK = /^@@ -(\\d+)(?:,(\\d+))? \\+(\\d*)(?:,(\\d+))? @@ ?(.*)$/s;",
+  "dashboard/pages/change-requests/diff/patch.ts: const HUNK = /^@@ -(\\d+)(?:,(\\d+))? \\+(\\d+)(?:,(\\d*))? @@ ?(.*)$/s;",
+  "dashboard/pages/change-requests/diff/patch.ts: const HUNK = /^@@ -(\\d+)(?:,(\\d+))? \\+(\\d+)(?:,(\\d+))? @@ ?(.*)/s;",
+  "dashboard/pages/change-requests/diff/patch.ts: const INDEX = /index ([0-9a-f]+)\\.\\.([0-9a-f]+)(?: (\\d{6}))?$/;",
+  "dashboard/pages/change-requests/diff/patch.ts: const INDEX = /^index ([0-9a-f]*)\\.\\.([0-9a-f]+)(?: (\\d{6}))?$/;",
+  "dashboard/pages/change-requests/diff/patch.ts: const INDEX = /^index ([0-9a-f]+)\\.\\.([0-9a-f]*)(?: (\\d{6}))?$/;",
+  "dashboard/pages/change-requests/diff/patch.ts: const INDEX = /^index ([0-9a-f]+)\\.\\.([0-9a-f]+)(?: (\\d{6}))?/;",
+  "dashboard/pages/change-requests/diff/patch.ts: const MODE = /(old mode|new mode|new file mode|deleted file mode) (\\d{6})$/;",
+  "dashboard/pages/change-requests/diff/patch.ts: const MODE = /^(old mode|new mode|new file mode|deleted file mode) (\\d{6})/;",
+  'dashboard/pages/change-requests/diff/patch.ts: if (line.endsWith("GIT binary patch") || line.startsWith("Binary files ")) into.binary = true;',
 ]);

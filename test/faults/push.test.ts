@@ -114,6 +114,7 @@ test.each(sample(9, DYING).map(([kind, verb, how, says]) => [kind, verb, HOW[how
     const push = await prepare(place, how === "full" || how === "half");
     bench.failNext(verb, how);
     const told = await bench.push(place, ...push.args).ended;
+    bench.failNoMore();
     expect(told.code).toBe(says === null ? 0 : 1);
     expect(told.err).toContain(says ?? "");
     expect(told.err).not.toContain(bench.dataDir);

@@ -9,7 +9,7 @@ import { serveGit } from "./git-http.ts";
 import { createRepository, runGit, type TestRepository } from "./git-repo.ts";
 import { type HaltingServer, startHaltingServer } from "./halting.ts";
 import { createDatabase } from "./postgres.ts";
-import { allProcesses, descendantsOf } from "./processes.ts";
+import { allProcesses, descendantsOf, killIfThere } from "./processes.ts";
 import { Remote } from "./remote.ts";
 import { untilSteady } from "./until.ts";
 
@@ -43,6 +43,8 @@ export interface PushBench extends Pick<HaltingServer, "pid" | "haltAt" | "go" |
   url(place: PushPlace): string;
   /** The next `git <verb>` of the server dies by SIGKILL before, while, halfway through or after its work, or finds the disk full. */
   failNext(verb: string, how: "before" | "while" | "half" | "after" | "full"): void;
+  /** A `git cat-file` that is to die does so until this is called. */
+  failNoMore(): void;
   push(place: PushPlace, ...args: string[]): Pushing;
   /** Waits until neither the server nor a host of the test's is at work for anybody. */
   quiet(): Promise<void>;
@@ -85,7 +87,14 @@ export async function startPushBench(limits: Record<string, number> = {}): Promi
     ...server,
     origin: () => server.url(),
     url,
-    failNext: (verb, how) => writeFileSync(order, `${verb} ${how}\n`),
+    failNext(verb, how) {
+      writeFileSync(order, `${verb} ${how}\n`);
+      // one that looks objects up lives on for the next who asks
+      if (verb !== "cat-file") return;
+      for (const { pid, command } of descendantsOf(server.pid()))
+        if (command.includes("cat-file")) killIfThere(pid);
+    },
+    failNoMore: () => rmSync(order, { force: true }),
     push(place, ...args) {
       return startClient(work.directory, ["push", url(place), ...args]);
     },
@@ -160,7 +169,8 @@ function installDyingGit(folder: string): string {
 if [ -e '${order}' ]; then
   read verb how < '${order}'
   if [ "$1" = "$verb" ]; then
-    rm '${order}'
+    # looking objects up goes on: whoever looks meanwhile would have the one that dies
+    [ "$verb" = cat-file ] || rm '${order}'
     # whoever ignores the signal is told that the file cannot grow, as on a full disk
     [ "$how" != full ] || { trap '' XFSZ; ulimit -f 0; exec '${Bun.which("git")}' "$@"; }
     [ "$how" != while ] ||

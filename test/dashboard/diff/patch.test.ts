@@ -225,6 +225,30 @@ test.each([true, false])("names come out as they are (core.quotePath %p)", async
   expect(new Set(parse(patch).map(({ path }) => path))).toEqual(new Set(names));
 });
 
+test("a file that is named like a line of a patch is a file like others", async () => {
+  const names = [
+    "@@ -1 +1 @@",
+    "@@ -1,9 +1,9 @@ x",
+    "index 11..22 100755",
+    "new mode 100755",
+    "Binary files ",
+    "GIT binary patch",
+    "-- a",
+    "diff --git a b",
+  ];
+  const all = (text: string) => Object.fromEntries(names.map((name) => [name, text]));
+  const [patch] = await diff(all("a\n"), all("b\n"));
+  const read = parse(patch).map(({ path, newMode, binary, hunks }) => [path, newMode, binary, hunks.length]);
+  expect(read).toEqual([...names].sort().map((name) => [name, "100644", false, 1]));
+});
+
+test.each(["GIT binary patch", "Binary files a/x and b/x differ"])("after %j there are no lines", (words) => {
+  const file = `diff --git a/x b/x\n${words}\n@@ -1 +1 @@\n-a\n+b\n`;
+  const [first, second] = parse(file + file.replaceAll("x", "y"));
+  expect(first).toMatchObject({ path: "x", binary: true, hunks: [] });
+  expect(second).toMatchObject({ path: "y", binary: true, hunks: [] });
+});
+
 test("what is no text change is told", async () => {
   const before = { mode: "x\n", gone: "x\n", link: "x\n", empty: "", binary: new Uint8Array([0, 1, 2]) };
   const after = {
