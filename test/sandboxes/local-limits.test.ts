@@ -5,8 +5,8 @@ import { join } from "node:path";
 import {
   cgroupCandidates,
   cgroupsNamed,
+  enforcedLimits,
   findCgroups,
-  limitsHeld,
   settingsOf,
 } from "../../src/sandboxes/local/cgroup.ts";
 import { createLocalProvider, type LocalOptions } from "../../src/sandboxes/local/local.ts";
@@ -35,7 +35,7 @@ const STRANGER = 54_321;
 const GREEDY = ["tail", "/dev/zero"];
 
 const cgroups = await findCgroups();
-const held = cgroups !== null && limitsHeld(cgroups).includes("memory_limit");
+const held = cgroups !== null && enforcedLimits(cgroups).includes("memory_limit");
 
 let api: ApiStandIn;
 let binaries: Awaited<ReturnType<typeof buildStandIns>>;
@@ -87,7 +87,7 @@ describe.each(WAYS)("the memory of a local sandbox, %s", (_way, possible, change
     expect(await ask(sandbox, { do: "run", command: GREEDY })).toMatchObject({ code: KILLED });
     expect(await health(sandbox)).toBe(200);
     expect(Buffer.from(await provider.logs(spec.sessionId, 10_000)).toString()).toContain(
-      "1 process was killed so far, because the sandbox had more memory than it may have\n",
+      "1 process was killed because the sandbox exceeded its memory limit\n",
     );
   });
 
@@ -127,12 +127,12 @@ describe("the control groups of a local sandbox", () => {
     const settings = (["memory", "pids", "cpu"] as const).flatMap((each) =>
       settingsOf(version, each, LIMITS),
     );
-    for (const [file, value, mayLack] of settings) {
+    for (const [file, value, optional] of settings) {
       const values = folders.flatMap((folder) => linesOf(join(folder, file)));
-      if (!(mayLack && values.length === 0)) expect(values).toEqual([String(value)]);
+      if (!(optional && values.length === 0)) expect(values).toEqual([String(value)]);
     }
-    expect(watch.lines).toContain("svc: It has at most 100 processes, 0.4 GiB of memory and 0.5 processors.");
-    expect(watch.lines).toContain("svc: There is no limit of disk here.");
+    expect(watch.lines).toContain("svc: Limits: 100 processes, 0.4 GiB of memory, 0.5 processors.");
+    expect(watch.lines).toContain("svc: Not limited: disk.");
     expect(provider.wallsOf(spec.sessionId)).toEqual(expect.arrayContaining(["process_limit", "cpu_limit"]));
     await provider.stop(spec.sessionId, 0);
     expect(folders.filter((folder) => existsSync(folder))).toEqual([]);
@@ -163,9 +163,9 @@ needs(...BUBBLEWRAP)("a start says what is watched, and what has no limit", asyn
   const { provider } = make({ findCgroups: async () => null });
   const watch = watchOf();
   await provider.start(specOf({}, { limits: LIMITS }), watch, AbortSignal.timeout(60_000));
-  expect(watch.lines.join("\n")).toMatch(/It has at most .*0.4 GiB of memory\./);
-  expect(watch.lines).toContain("svc: There is no limit of processors and disk here.");
-  expect(watch.lines.join("\n")).toContain("Its memory is looked at every two seconds");
+  expect(watch.lines.join("\n")).toMatch(/Limits: .*0.4 GiB of memory\./);
+  expect(watch.lines).toContain("svc: Not limited: processors, disk.");
+  expect(watch.lines.join("\n")).toContain("Memory is checked every 2 seconds");
 });
 
 function groupsOf({ installation }: LocalOptions, sessionId: string): string[] {
@@ -269,7 +269,7 @@ async function kills(provider: Provider): Promise<number> {
       Buffer.from(await provider.logs(sessionId, 10_000)).toString(),
     ),
   );
-  return logs.filter((log) => log.includes("more memory than it may have")).length;
+  return logs.filter((log) => log.includes("exceeded its memory limit")).length;
 }
 
 function textOf(path: string): string {

@@ -111,11 +111,11 @@ describe("local sandboxes", () => {
     };
     const behind = await said("required");
     expect(behind.filter((line) => line.includes("behind bubblewrap"))).toHaveLength(2);
-    expect(behind.filter((line) => line.includes("at most 256 processes"))).toHaveLength(2);
+    expect(behind.filter((line) => line.includes("Limits: 256 processes, "))).toHaveLength(2);
     const open = await said("none");
     expect(open.filter((line) => line.includes("the agent is not isolated"))).toHaveLength(2);
     expect(
-      open.filter((line) => line.includes("no limit of processes, memory, processors and disk")),
+      open.filter((line) => line.includes("Not limited: processes, memory, processors, disk.")),
     ).toHaveLength(2);
   });
 

@@ -10,24 +10,24 @@ const ROOT = "/sys/fs/cgroup";
 const CONTROLLERS = ["memory", "pids", "cpu"] as const;
 type Controller = (typeof CONTROLLERS)[number];
 
-/** The control groups in which this server may make others, by what they limit: all in one with version 2. */
+/** The control groups in which the server can create others, by controller; in version 2 they are one. */
 export interface Cgroups {
   version: 1 | 2;
   parents: Readonly<Partial<Record<Controller, string>>>;
 }
 
-/** What limits are measured against, in microseconds. */
+/** CPU time is accounted per period, in microseconds. */
 const CPU_PERIOD_US = 100_000;
-/** To start a shell, on a machine that is busy. */
+/** For a shell to start on a busy machine. */
 const TRY_MS = 10_000;
-/** The kernel is done with a group when the last of its processes is gone for good, which can be after their exit. */
+/** A group is busy until its last process is reaped. */
 const REMOVE_MS = 10_000;
 const POLL_MS = 20;
 
 /**
- * Finds where limits of memory, processes and processors can be set (cgroups(7)), and tries it. With version 2 that is
- * the nearest group above the server's own that hands its controllers on and lets this user make groups in it.
- * @returns null where svc may not, as in most containers: memory is watched then
+ * Finds where the server can create control groups (cgroups(7)), by trying it. In version 2 this is the nearest ancestor
+ * of the server's own group that delegates the memory controller.
+ * @returns null where it cannot, as in most containers; memory is polled then
  */
 export async function findCgroups(): Promise<Cgroups | null> {
   const user = process.getuid?.() ?? 0;
@@ -37,18 +37,18 @@ export async function findCgroups(): Promise<Cgroups | null> {
 }
 
 /**
- * Where groups may be made, the best first; whether that works is tried.
- * @param root where the kernel mounts them
- * @param own the server's own groups, as in /proc/self/cgroup
- * @param user the server's; a group that is this user's, and not root's, is told to hand its controllers on
+ * Candidates for the parent of new groups, the best first.
+ * @param root the mount point of the cgroup file system
+ * @param own contents of /proc/self/cgroup
+ * @param user of the server; controllers of groups owned by this user are delegated, unless it is root
  */
 export async function cgroupCandidates(root: string, own: string, user: number): Promise<Cgroups[]> {
   const isUnified = (await readText(join(root, "cgroup.controllers"))) !== "";
   return isUnified ? unified(root, own, user) : legacy(root, own);
 }
 
-/** The limits that are held in them. */
-export function limitsHeld({ parents }: Cgroups): Wall[] {
+/** The limits that these groups enforce. */
+export function enforcedLimits({ parents }: Cgroups): Wall[] {
   const walls: Record<Controller, Wall> = {
     memory: "memory_limit",
     pids: "process_limit",
@@ -57,12 +57,12 @@ export function limitsHeld({ parents }: Cgroups): Wall[] {
   return CONTROLLERS.filter((controller) => parents[controller] !== undefined).map((each) => walls[each]);
 }
 
-/** The folders of the groups that one sandbox has. */
+/** The directories of the groups of one sandbox. */
 export function cgroupsNamed({ parents }: Cgroups, name: string): string[] {
   return [...new Set(Object.values(parents))].map((parent) => join(parent, name));
 }
 
-/** Makes the groups of one sandbox: who writes `0` into `cgroup.procs` of each is in them, with all that it starts. */
+/** Creates the groups of one sandbox. A process that writes `0` to `cgroup.procs` of each joins them. */
 export async function makeCgroups(
   { version, parents }: Cgroups,
   name: string,
@@ -73,9 +73,9 @@ export async function makeCgroups(
     if (parent === undefined) continue;
     const folder = join(parent, name);
     await mkdir(folder, { recursive: true });
-    for (const [file, value, mayLack] of settingsOf(version, controller, limits)) {
+    for (const [file, value, optional] of settingsOf(version, controller, limits)) {
       await writeFile(join(folder, file), String(value), { flag: "r+" }).catch((error: unknown) => {
-        if (!mayLack) throw error;
+        if (!optional) throw error;
       });
     }
   }
@@ -97,8 +97,8 @@ export async function removeCgroups(folders: readonly string[]): Promise<void> {
   }
 }
 
-/** How many processes the kernel has killed in these groups, since they wanted more memory than the limit. */
-export async function killedByKernel(folders: readonly string[]): Promise<number> {
+/** The number of processes that the kernel has killed in these groups for exceeding the memory limit. */
+export async function countOomKills(folders: readonly string[]): Promise<number> {
   for (const folder of folders) {
     for (const file of ["memory.events", "memory.oom_control"]) {
       const count = /^oom_kill (\d+)$/m.exec(await readText(join(folder, file)))?.[1];
@@ -108,10 +108,10 @@ export async function killedByKernel(folders: readonly string[]): Promise<number
   return 0;
 }
 
-/** A file, what is written into it, and whether kernels may lack it. */
-type Setting = readonly [file: string, value: number | string, mayLack?: boolean];
+/** File name and value; optional where some kernels lack the file. */
+type Setting = readonly [file: string, value: number | string, optional?: boolean];
 
-/** What a group's limits are written as (cgroups(7); the kernel's admin-guide/cgroup-v1 and cgroup-v2). */
+/** The settings of a group that enforce some limits (kernel admin guide, cgroup-v1 and cgroup-v2). */
 export function settingsOf(version: 1 | 2, controller: Controller, limits: SandboxLimits): Setting[] {
   return SETTINGS[version][controller](limits);
 }
@@ -120,7 +120,7 @@ const SETTINGS: Record<1 | 2, Record<Controller, (limits: SandboxLimits) => Sett
   1: {
     memory: ({ memoryBytes }) => [
       ["memory.limit_in_bytes", memoryBytes],
-      // with what is swapped out
+      // memory and swap together
       ["memory.memsw.limit_in_bytes", memoryBytes, true],
     ],
     pids: ({ processes }) => [["pids.max", processes]],
@@ -139,7 +139,7 @@ const SETTINGS: Record<1 | 2, Record<Controller, (limits: SandboxLimits) => Sett
   },
 };
 
-/** Version 1: a hierarchy for each controller. */
+/** Version 1: one hierarchy per controller. */
 function legacy(root: string, own: string): Cgroups[] {
   const parents: Partial<Record<Controller, string>> = {};
   for (const [, controllers = "", path = ""] of own.matchAll(/^\d+:([^:\n]*):(\/.*)$/gm))
@@ -149,7 +149,7 @@ function legacy(root: string, own: string): Cgroups[] {
   return parents.memory === undefined ? [] : [{ version: 1, parents }];
 }
 
-/** Version 2: one hierarchy. The groups from the server's own upwards. */
+/** Version 2: one hierarchy. The server's own group and its ancestors. */
 async function unified(root: string, own: string, user: number): Promise<Cgroups[]> {
   const path = /^0::(\/.*)$/m.exec(own)?.[1];
   if (path === undefined) return [];
@@ -164,7 +164,7 @@ async function unified(root: string, own: string, user: number): Promise<Cgroups
   }
 }
 
-/** Hands a group's controllers on to those in it, where an ordinary user was given the group to do with as it likes. */
+/** Enables the controllers for the children of a group that was delegated to an ordinary user. */
 async function delegate(folder: string, user: number): Promise<void> {
   const owner = await stat(folder).then(
     ({ uid }) => uid,
@@ -172,7 +172,7 @@ async function delegate(folder: string, user: number): Promise<void> {
   );
   if (owner !== user || user === 0) return;
   const wanted = CONTROLLERS.map((controller) => `+${controller}`).join(" ");
-  // a group that has processes of its own may not
+  // fails for a group that has processes of its own
   await writeFile(join(folder, "cgroup.subtree_control"), wanted, { flag: "r+" }).catch(() => {});
 }
 
@@ -196,7 +196,7 @@ async function works(cgroups: Cgroups): Promise<boolean> {
   }
 }
 
-/** A shell's words that move it into the groups that are its arguments. */
+/** A shell command that joins the groups given as arguments. */
 const ENTER = 'for each; do echo 0 >"$each/cgroup.procs" || exit 1; done';
 
 async function readText(path: string): Promise<string> {

@@ -1,9 +1,9 @@
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { ProviderOptions, Sandbox, SandboxAddress } from "../provider.ts";
-import { killedByKernel } from "./cgroup.ts";
+import { countOomKills } from "./cgroup.ts";
 import { type Folder, readCgroups, readNumber, readState, type State } from "./folder.ts";
-import { killedByWatch } from "./memory.ts";
+import { countPolledKills } from "./memory.ts";
 import { DAEMON_SOCKET } from "./network.ts";
 import { processAt } from "./processes.ts";
 
@@ -43,9 +43,9 @@ export async function findSandbox(
 /** 128 + SIGKILL */
 const KILLED = 137;
 
-/** How many processes of a sandbox were killed since it had more memory than its limit. */
+/** The number of processes killed because the sandbox exceeded its memory limit. */
 export async function memoryKills(folder: Folder): Promise<number> {
-  return (await killedByKernel(await readCgroups(folder))) + (await killedByWatch(folder));
+  return (await countOomKills(await readCgroups(folder))) + (await countPolledKills(folder));
 }
 
 /** A daemon with a network of its own is reached by its socket. */

@@ -33,8 +33,8 @@ export interface State {
   runtimePort: number;
   /** What isolates it; null: an older server has not written it. */
   walls: readonly Wall[] | null;
-  /** How much memory it may have where that is watched, in bytes; null: the kernel holds it to its limit, or nobody does. */
-  watchedBytes: number | null;
+  /** The memory limit to enforce by polling, in bytes; null: the kernel enforces it, or there is none. */
+  polledBytes: number | null;
 }
 
 export function folderOf(dataDir: string, sessionId: string): Folder {
@@ -129,7 +129,7 @@ export async function writeState(folder: Folder, state: State): Promise<void> {
 export async function readState(folder: Folder): Promise<State | null> {
   const value = parseJson(await readText(join(folder.path, "state.json")));
   if (typeof value !== "object" || value === null) return null;
-  const { installation, generation, pid, started, port, runtimePort, walls, watchedBytes } = {
+  const { installation, generation, pid, started, port, runtimePort, walls, polledBytes } = {
     ...NOTHING,
     ...value,
   };
@@ -138,7 +138,7 @@ export async function readState(folder: Folder): Promise<State | null> {
   return {
     ...{ installation, generation, pid, started, port, runtimePort },
     walls: readWalls(walls),
-    watchedBytes: isCount(watchedBytes) ? watchedBytes : null,
+    polledBytes: isCount(polledBytes) ? polledBytes : null,
   };
 }
 
@@ -150,7 +150,7 @@ const NOTHING: Record<keyof State, unknown> = {
   port: null,
   runtimePort: null,
   walls: null,
-  watchedBytes: null,
+  polledBytes: null,
 };
 
 function readWalls(value: unknown): readonly Wall[] | null {
@@ -170,7 +170,7 @@ export async function readNumber(
   return /^\d{1,10}\n$/.test(text) ? Number(text) : null;
 }
 
-/** Where a sandbox's control groups are, written before they are made. */
+/** Remembers the directories of a sandbox's control groups, before they are created. */
 export async function writeCgroups(folder: Folder, cgroups: readonly string[]): Promise<void> {
   await writeFile(join(folder.path, "cgroups"), cgroups.map((each) => `${each}\n`).join(""), { mode: 0o600 });
 }

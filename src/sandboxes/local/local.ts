@@ -5,7 +5,7 @@ import { findSandbox } from "./find.ts";
 import { folderOf, listFolders, readState, removeTrials } from "./folder.ts";
 import type { LaunchOptions } from "./launch.ts";
 import { readLog } from "./log.ts";
-import { watchMemory } from "./memory.ts";
+import { createMemoryGuard } from "./memory.ts";
 import { createOutlets, type OutletOptions } from "./outlets.ts";
 import { choosePorts, type Ports } from "./ports.ts";
 import { saveSandbox } from "./save.ts";
@@ -29,7 +29,7 @@ export function createLocalProvider(options: LocalOptions): Provider {
   const given = new Map<string, Ports>();
   const turns = new Map<string, Promise<unknown>>();
   const outlets = createOutlets(options);
-  const memory = watchMemory(options);
+  const memory = createMemoryGuard(options);
   let trial: Promise<Walls> | null = null;
 
   /** What is done to one session's sandbox is done one after the other. */
@@ -74,7 +74,7 @@ export function createLocalProvider(options: LocalOptions): Provider {
     const sandboxes = found.flatMap((sandbox) => sandbox ?? []);
     // those of a server that was killed: without it they reach nothing
     if (sandboxes.some(({ address }) => address?.unix !== undefined)) {
-      memory.begin();
+      memory.start();
       await outlets.open();
     }
     return sandboxes;
@@ -93,7 +93,7 @@ export function createLocalProvider(options: LocalOptions): Provider {
         signal.throwIfAborted();
         const place = { folder: folder(spec.sessionId), walls, outlets, given, choose };
         const sandbox = await startSandbox(options, place, spec, watch, signal);
-        memory.begin();
+        memory.start();
         await seeWalls(spec.sessionId);
         return sandbox;
       });
@@ -113,7 +113,7 @@ export function createLocalProvider(options: LocalOptions): Provider {
       const ended = await Promise.allSettled(
         (await list()).map(({ sessionId }) => stop(sessionId, CLOSE_GRACE_MS)),
       );
-      memory.end();
+      memory.stop();
       outlets.close();
       const failed = ended.find((outcome) => outcome.status === "rejected");
       if (failed) throw failed.reason;

@@ -26,10 +26,10 @@ export const PUMP = `pump() {
 
 function killsLine(kills: number): string {
   const killed = kills === 1 ? "1 process was killed" : `${kills} processes were killed`;
-  return `${killed} so far, because the sandbox had more memory than it may have\n`;
+  return `${killed} because the sandbox exceeded its memory limit\n`;
 }
 
-/** The last `maxBytes` of a sandbox's log, and a line about processes that were killed for their memory. */
+/** The last `maxBytes` of a sandbox's log, and a line with the number of processes killed for exceeding the memory limit. */
 export async function readLog(folder: Folder, maxBytes: number): Promise<Uint8Array> {
   const files: FileHandle[] = [];
   try {

@@ -3,102 +3,102 @@ import { join } from "node:path";
 import { type Folder, folderOf, listFolders, readNumber, readState } from "./folder.ts";
 import { allProcesses, type Process, signal, withDescendants } from "./processes.ts";
 
-/** Long enough to cost nothing, short enough that a machine seldom runs out of memory meanwhile. */
-const LOOK_MS = 2_000;
+/** A poll of a few sandboxes takes some milliseconds; few programs exhaust a machine within this time. */
+const POLL_MS = 2_000;
 
-/** Ends what takes more memory than its sandbox may have, where the kernel does not hold the limit. */
-export interface MemoryWatch {
-  /** Looks again and again from now on. */
-  begin(): void;
-  end(): void;
+/** Enforces memory limits where the kernel does not: where svc cannot create control groups. */
+export interface MemoryGuard {
+  /** Begins to poll. */
+  start(): void;
+  stop(): void;
 }
 
 /**
- * Looks at the memory of the sandboxes of one data folder. Where a sandbox has more than its limit, the process that has
- * most is killed, as the kernel does it in a control group.
+ * Polls the memory of all sandboxes in a data folder, and kills the largest process of a sandbox that exceeds its limit,
+ * as the kernel does in a control group.
  */
-export function watchMemory({
+export function createMemoryGuard({
   dataDir,
-  everyMs = LOOK_MS,
+  everyMs = POLL_MS,
 }: {
   dataDir: string;
   everyMs?: number;
-}): MemoryWatch {
+}): MemoryGuard {
   let timer: Timer | null = null;
-  let looking = false;
+  let polling = false;
 
-  async function look(): Promise<void> {
-    if (looking) return;
-    looking = true;
+  async function poll(): Promise<void> {
+    if (polling) return;
+    polling = true;
     try {
-      await lookAt(dataDir);
+      await pollAll(dataDir);
     } finally {
-      looking = false;
+      polling = false;
     }
   }
 
   return {
-    begin() {
-      // what cannot be read now can be the next time
-      timer ??= setInterval(() => void look().catch(() => {}), everyMs);
+    start() {
+      // a poll that fails is repeated
+      timer ??= setInterval(() => void poll().catch(() => {}), everyMs);
       timer.unref();
     },
-    end() {
+    stop() {
       if (timer !== null) clearInterval(timer);
       timer = null;
     },
   };
 }
 
-/** How many processes were killed since they wanted more memory than the limit. */
-export async function killedByWatch(folder: Folder): Promise<number> {
+/** The number of processes that polling has killed. */
+export async function countPolledKills(folder: Folder): Promise<number> {
   return (await readNumber(folder, KILLS)) ?? 0;
 }
 
 const KILLS = "memory-kills";
 
-async function lookAt(dataDir: string): Promise<void> {
+async function pollAll(dataDir: string): Promise<void> {
   const sandboxes = await Promise.all(
     (await listFolders(dataDir)).map(async (sessionId) => {
       const folder = folderOf(dataDir, sessionId);
       const state = await readState(folder);
-      return state?.watchedBytes ? [{ folder, first: state, limit: state.watchedBytes }] : [];
+      return state?.polledBytes ? [{ folder, first: state, limit: state.polledBytes }] : [];
     }),
   );
   if (sandboxes.flat().length === 0) return;
   const all = await allProcesses();
   for (const { folder, first, limit } of sandboxes.flat()) {
     const roots = all.filter(({ pid, started }) => pid === first.pid && started === first.started);
-    await hold(folder, withDescendants(all, roots), limit);
+    await enforce(folder, withDescendants(all, roots), limit);
   }
 }
 
-async function hold(folder: Folder, processes: readonly Process[], limit: number): Promise<void> {
+async function enforce(folder: Folder, processes: readonly Process[], limit: number): Promise<void> {
   const quick = await Promise.all(processes.map(({ pid }) => memoryOf(pid)));
   const files = await memoryOfFiles(processes);
-  // what processes share is counted for each of them here
+  // shared memory is counted once for each process here
   if (sum(quick) + files <= limit) return;
   const exact = await Promise.all(processes.map(({ pid }) => shareOf(pid)));
   if (sum(exact) + files <= limit) return;
   const most = processes[exact.indexOf(Math.max(...exact))];
   if (most === undefined) return;
   signal(most.pid, "SIGKILL");
-  await writeFile(join(folder.path, KILLS), `${(await killedByWatch(folder)) + 1}\n`, { mode: 0o600 });
+  await writeFile(join(folder.path, KILLS), `${(await countPolledKills(folder)) + 1}\n`, { mode: 0o600 });
 }
 
-/** What a process has in memory that is in no file, in bytes (proc_pid_status(5)). */
+/** Memory of a process that is not backed by a file, in bytes (proc_pid_status(5)). */
 async function memoryOf(pid: number): Promise<number> {
   return kilobytes(await read(`/proc/${pid}/status`), /^(?:RssAnon|RssShmem|VmSwap):\s+(\d+) kB$/gm);
 }
 
-/** The same, with its share of what several processes have in common (proc_pid_smaps(5)). */
+/** The same, with its proportional share of shared memory (proc_pid_smaps(5)). */
 async function shareOf(pid: number): Promise<number> {
   return kilobytes(await read(`/proc/${pid}/smaps_rollup`), /^(?:Pss_Anon|Pss_Shmem|SwapPss):\s+(\d+) kB$/gm);
 }
 
-/** Files that are kept in memory: what a sandbox has below /dev, in bytes. */
+/** Size of the files on the tmpfs at /dev of a sandbox, which holds /dev/shm, in bytes. */
 async function memoryOfFiles(processes: readonly Process[]): Promise<number> {
-  // the last to be started is inside for certain
+  // the first ones are outside: the supervisor and bubblewrap
   const inside = processes.at(-1);
   if (inside === undefined) return 0;
   const { blocks, bfree, bsize, type } = await statfs(`/proc/${inside.pid}/root/dev`).catch(() => NO_FILES);

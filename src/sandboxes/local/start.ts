@@ -93,7 +93,7 @@ function warn(walls: Walls, { limits }: SandboxSpec, watch: StartWatch): void {
   for (const line of limitLines(walls, limits)) watch.log("svc", line);
 }
 
-/** Which limits the sandbox has, and which it has not. */
+/** Lines for the session's log: which limits apply to the sandbox, and which do not. */
 function limitLines(walls: Walls, limits: SandboxLimits): string[] {
   const up = wallsUp(walls);
   const sizes: [Wall, what: string, held: string][] = [
@@ -104,21 +104,17 @@ function limitLines(walls: Walls, limits: SandboxLimits): string[] {
   ];
   const held = sizes.filter(([wall]) => up.includes(wall)).map(([, , words]) => words);
   const open = sizes.filter(([wall]) => !up.includes(wall)).map(([, what]) => what);
-  const watched = walls !== null && !walls.cgroups?.parents.memory;
+  const polled = walls !== null && !walls.cgroups?.parents.memory;
   return [
-    ...(held.length === 0 ? [] : [`It has at most ${listed(held)}.`]),
-    `There is no limit of ${listed(open)} here.`,
-    ...(watched
-      ? ["Its memory is looked at every two seconds, since svc may not make control groups on this machine."]
+    ...(held.length === 0 ? [] : [`Limits: ${held.join(", ")}.`]),
+    `Not limited: ${open.join(", ")}.`,
+    ...(polled
+      ? ["Memory is checked every 2 seconds, since svc cannot create control groups (cgroups) here."]
       : []),
   ];
 }
 
 const GIB = 1024 ** 3;
-
-function listed(words: readonly string[]): string {
-  return new Intl.ListFormat("en-GB", { style: "long", type: "conjunction" }).format(words);
-}
 
 /** Two ports that no other sandbox of this installation has, or will have when its programs listen. */
 async function givePorts(

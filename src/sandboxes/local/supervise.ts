@@ -6,7 +6,7 @@ import { PUMP } from "./log.ts";
 const FIRST_TO_DIE = 500;
 
 /**
- * Stands above a sandbox's processes and outlives the server: goes into its control groups, says who the daemon is, keeps the end of the log, and
+ * Stands above a sandbox's processes and outlives the server: joins its control groups, says who the daemon is, keeps the end of the log, and
  * writes the exit code down, by which a sandbox has ended: once its last words are in the log, or a second later, since
  * something that it has left may hold the log open. What runs out of memory is looked for among sandboxes first (proc_pid_oom_score_adj(5)).
  */

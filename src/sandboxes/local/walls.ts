@@ -10,7 +10,7 @@ import {
   SYSCALL_FILTER,
   type Tools,
 } from "./bubblewrap.ts";
-import { type Cgroups, findCgroups, limitsHeld } from "./cgroup.ts";
+import { type Cgroups, enforcedLimits, findCgroups } from "./cgroup.ts";
 import { makeFolder, removeFolder, trialFolder } from "./folder.ts";
 import { type Missing, remedyOf } from "./remedy.ts";
 
@@ -58,7 +58,7 @@ export async function findWalls({ dataDir, isolation, ...options }: WallsOptions
 /** The walls around a sandbox, as people and programs are shown them. */
 export function wallsUp(walls: Walls): readonly Wall[] {
   if (walls === null) return [];
-  const held = walls.cgroups === null ? [] : limitsHeld(walls.cgroups);
+  const held = walls.cgroups === null ? [] : enforcedLimits(walls.cgroups);
   const up: Record<Wall, boolean> = {
     files: true,
     processes: true,
@@ -66,7 +66,7 @@ export function wallsUp(walls: Walls): readonly Wall[] {
     network: true,
     syscalls: SYSCALL_FILTER !== null,
     process_limit: walls.prlimit !== null || held.includes("process_limit"),
-    // held by the kernel, or watched
+    // enforced by the kernel or by polling
     memory_limit: true,
     cpu_limit: held.includes("cpu_limit"),
     disk_limit: false,
