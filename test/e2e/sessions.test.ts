@@ -92,6 +92,71 @@ test("a session runs, is reached through the API, gets its secrets, stops and go
   expect(remote.sha(id)).toBe(remote.sha("main"));
 });
 
+test("two local sessions serve the same port: each preview shows its own app, with uploads and hot reload", async () => {
+  const { project_id } = await api.project(remote.url, { name: "Apps" });
+  const secret = `/v1/projects/${project_id}/secrets/APP_PORT`;
+  expect((await api.call("PUT", secret, { body: { value: "3000" } })).status).toBe(200);
+  const sessions = `/v1/projects/${project_id}/sessions`;
+  const ids: string[] = [];
+  for (let count = 0; count < 2; count++)
+    ids.push((await api.call("POST", sessions, { body: {} })).body.session_id);
+  // something that listens on the server's own loopback
+  using local = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    fetch: () => new Response("the server's machine"),
+  });
+  try {
+    for (const id of ids) {
+      const at = (path: string, port = 3000) => `/v1/p/${id}/${port}${path}`;
+      await until(
+        `the app of ${id} answers`,
+        async () => (await api.call("GET", at("/whoami"))).status === 200,
+      );
+      expect((await api.call("GET", at("/whoami"))).text).toBe(id);
+      const link = await api.call("POST", `${sessions}/${id}/preview`, { body: { port: 3000 } });
+      expect(link.body.url).toContain(`p3000-${id}`);
+      expect(await echoed(at("/ws"), "vite-hmr")).toEqual(["vite-hmr", "hot reload"]);
+      expect((await api.call("GET", at("/", local.port))).text).not.toContain("the server's machine");
+      expect((await api.call("GET", at("/", Number(new URL(api.url).port)))).status).toBe(502);
+    }
+    const part = new Uint8Array(1024 ** 2).fill(120);
+    const upload = await fetch(`${api.url}/v1/p/${ids[0]}/3000/upload`, {
+      method: "POST",
+      headers: { Authorization: `Bearer ${api.token}` },
+      body: new ReadableStream({
+        pull(controller) {
+          if (sent++ < UPLOAD_MIB) controller.enqueue(part);
+          else controller.close();
+        },
+      }),
+    });
+    expect(await upload.json()).toMatchObject({ bytes: UPLOAD_MIB * part.length });
+  } finally {
+    expect((await api.call("DELETE", `/v1/projects/${project_id}`)).status).toBe(200);
+  }
+});
+
+const UPLOAD_MIB = 200;
+let sent = 0;
+
+/** The protocol that is agreed on, and what comes back of a message, on a WebSocket through the API. */
+async function echoed(path: string, protocol: string): Promise<string[]> {
+  const options = { headers: { Authorization: `Bearer ${api.token}` }, protocols: [protocol] };
+  // a list of protocols and headers together are Bun's own
+  const socket: WebSocket = Reflect.construct(WebSocket, [
+    `${api.url.replace("http", "ws")}${path}`,
+    options,
+  ]);
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  socket.onopen = () => socket.send("hot reload");
+  socket.onmessage = ({ data }) => resolve(String(data));
+  socket.onclose = ({ code }) => reject(new Error(`closed with ${code}`));
+  const said = await promise;
+  socket.close();
+  return [socket.protocol, said];
+}
+
 test("a project that is deleted takes its sandboxes along", async () => {
   const other = await api.project(remote.url, { name: "Other" });
   const made = await api.call("POST", `/v1/projects/${other.project_id}/sessions`, { body: {} });

@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { rm } from "node:fs/promises";
 import { SvcError } from "../../src/contract/errors.ts";
 import type { Git, Repository } from "../../src/git/git.ts";
 import {
@@ -155,7 +156,11 @@ async function mergeInWorkTree(upstream: TestRepository, base: string, head: str
     codes: [0, 1, 2, 128, 134],
   });
   if (merge.code === 0) return { kind: "clean" as const, tree: await upstream.git("write-tree") };
-  if (merge.code !== 1) return { kind: "aborted" as const };
+  if (merge.code !== 1) {
+    // git removes its locks on most signals, and not on its own abort()
+    await rm(`${directory}/.git/index.lock`, { force: true });
+    return { kind: "aborted" as const };
+  }
   const unmerged = (await runGit(directory, ["ls-files", "-u", "-z"])).stdout
     .toString()
     .split("\0")

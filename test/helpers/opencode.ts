@@ -81,6 +81,16 @@ server.listen(port, "127.0.0.1", () => {
   if (!started.mute) process.stdout.write(`opencode server listening on http://127.0.0.1:${port}\n`);
 });
 
+// the app of a project that has this secret: what the agent would have started
+const appPort = process.env["APP_PORT"];
+if (appPort) {
+  const app = createOrigin(({ url }, response) => {
+    if (url === "/whoami") response.end(process.env["SVC_SESSION_ID"]);
+    return url === "/whoami";
+  });
+  app.listen(Number(appPort), "127.0.0.1");
+}
+
 function answer(request: IncomingMessage, response: ServerResponse): boolean {
   const { method } = request;
   const path = request.url?.split("?")[0] ?? "/";
