@@ -41,6 +41,21 @@ export async function removeHalfPacks(mirror: Mirror): Promise<void> {
   }
 }
 
+/**
+ * Removes half-written packs from all repositories in a folder. Those of a server that was killed would stay, and take
+ * space, until somebody uses the repository again. Only for the start, when no git is at work.
+ */
+export async function removeAllHalfPacks(folder: string): Promise<void> {
+  for (const repository of await readdir(folder).catch(() => [])) {
+    for (const part of ["objects/pack", "objects/info"]) {
+      for (const name of await readdir(join(folder, repository, part)).catch(() => [])) {
+        if (!HALF_PACK.test(`${part}/${name}`)) continue;
+        await rm(join(folder, repository, part, name), { recursive: true, force: true });
+      }
+    }
+  }
+}
+
 async function filesOf(directory: string): Promise<string[]> {
   return await readdir(directory, { recursive: true }).catch(() => []);
 }

@@ -1,5 +1,6 @@
 import { mkdir, rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
+import { removeAllHalfPacks } from "./clean-up.ts";
 import { baseEnvironment, withSettings } from "./environment.ts";
 import { createGate, type Gate } from "./gate.ts";
 import { GIT_LIMITS, type GitLimits } from "./limits.ts";
@@ -65,6 +66,7 @@ export async function createEngine(options: GitOptions): Promise<Engine> {
     home: join(root, "git", "home"),
   };
   await endOrphans(directories.home, options.log);
+  for (const folder of [directories.mirrors, directories.repositories]) await removeAllHalfPacks(folder);
   await rm(directories.temporary, { recursive: true, force: true });
   await rm(directories.home, { recursive: true, force: true });
   for (const directory of Object.values(directories))

@@ -215,6 +215,25 @@ test("what a killed process left behind is removed", async () => {
   expect(await readdir(join(place.directory, "data", "git", "temporary"))).toEqual([]);
 });
 
+test("half-written packs are removed at the start, before anybody uses the repository", async () => {
+  await using folder = await temporary();
+  const at = (name: string) => join(folder.path, "data", name);
+  const half = ["tmp_pack_x1", "tmp_idx_x1", ".tmp-7-pack-1.pack"].map((name) => `pack/${name}`);
+  const left = [...half, "info/tmp_graph_x2"];
+  const kept = ["pack/pack-1.pack", "pack/pack-1.idx", "pack/notes-tmp_pack", "info/packs"];
+  for (const repository of ["mirrors/a.git", "mirrors/b.git", "repositories/c.git"]) {
+    for (const name of [...left, ...kept]) {
+      await mkdir(join(at(`${repository}/objects`), name, ".."), { recursive: true });
+      await writeFile(join(at(`${repository}/objects`), name), "x");
+    }
+  }
+  await using _ = await createTestGit({ dataDir: at("") });
+  for (const repository of ["mirrors/a.git", "mirrors/b.git", "repositories/c.git"]) {
+    const names = await readdir(at(`${repository}/objects`), { recursive: true });
+    expect(names.filter((name) => name.includes("/")).sort()).toEqual([...kept].sort());
+  }
+});
+
 test("a fetch that was killed does not lock its mirror for ever", async () => {
   await using place = await start();
   const { one = "" } = await place.upstream.write([{ name: "one", branch: "main", files: { f: "1" } }]);
