@@ -1,3 +1,4 @@
+import { SvcError } from "../contract/errors.ts";
 import type { Engine } from "./engine.ts";
 import { writeAll } from "./write-all.ts";
 
@@ -52,9 +53,17 @@ export function createObjects(engine: Engine, environment: Record<string, string
     rest,
   };
 
-  /** A process may be put to rest while it is asked: then another is started. */
-  function askTwice(name: string, withContents: boolean) {
-    return ask(name, withContents).catch(() => ask(name, withContents));
+  /** A process may be ended while a request is under way; the request is then repeated once, on a new process. */
+  async function askTwice(name: string, withContents: boolean) {
+    try {
+      return await ask(name, withContents).catch(() => ask(name, withContents));
+    } catch (error) {
+      engine.log.warn({ error: String(error) }, "git cat-file gave no answer");
+      throw new SvcError(
+        "merge_engine_failed",
+        "Git gave no answer while looking up an object: its process ended twice.",
+      );
+    }
   }
 
   async function ask(name: string, withContents: boolean) {
