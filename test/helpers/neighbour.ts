@@ -1,3 +1,5 @@
+import { killIfThere } from "./processes.ts";
+
 /** A host beside this one: a network namespace with an address of its own, and somebody who listens there. */
 export interface Neighbour {
   address: string;
@@ -24,6 +26,7 @@ const SILENT = [
 export async function makeNeighbour(address: string, command = SILENT): Promise<Neighbour> {
   const name = `svct${crypto.randomUUID().slice(0, 8)}`;
   const ours = address.replace(/\d+$/, (last) => String(Number(last) - 1));
+  removeLeft(ours);
   ip("netns", "add", name);
   ip("link", "add", name, "type", "veth", "peer", "name", "eth0", "netns", name);
   ip("addr", "add", `${ours}/31`, "dev", name);
@@ -48,7 +51,19 @@ export async function makeNeighbour(address: string, command = SILENT): Promise<
   };
 }
 
-function ip(...words: string[]): void {
-  const { success, stderr } = Bun.spawnSync(["ip", ...words]);
+/** Removes the neighbour of a run that was killed: packets would go to whoever has had the address first. */
+function removeLeft(ours: string): void {
+  for (const line of ip("-o", "-4", "addr", "show").split("\n")) {
+    const name = line.includes(` ${ours}/31 `) ? /^\d+: (svct[0-9a-f]{8})\b/.exec(line)?.[1] : undefined;
+    if (name === undefined) continue;
+    for (const pid of ip("netns", "pids", name).split("\n").filter(Boolean)) killIfThere(Number(pid));
+    ip("netns", "del", name);
+  }
+}
+
+/** @returns what it prints */
+function ip(...words: string[]): string {
+  const { success, stdout, stderr } = Bun.spawnSync(["ip", ...words]);
   if (!success) throw new Error(`ip ${words.join(" ")}: ${stderr}`);
+  return stdout.toString();
 }
