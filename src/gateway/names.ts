@@ -14,18 +14,10 @@ export function skeletonsOf(name: string): string[] {
     name,
     looksOf(name, /./gsu),
     looksOf(name, /\P{ASCII}/gu),
-    looksOf(name.replace(LIKE_I, "I"), /\P{ASCII}/gu),
+    looksOf(name, /\P{ASCII}/gu, capitalLookOf),
   ];
   return [...new Set(looks.map(skeletonOf))];
 }
-
-/** Capitals that look like `I`, of which UTS 39 says what that looks like: `l`. */
-const LIKE_I = new RegExp(
-  `[${Object.keys(LOOKS)
-    .filter((character) => LOOKS[character] === "l" && /^\p{Lu}$/u.test(character))
-    .join("")}]`,
-  "gu",
-);
 
 function skeletonOf(name: string): string {
   const shown = name.normalize("NFKC").replace(/\p{Default_Ignorable_Code_Point}/gu, "");
@@ -37,8 +29,18 @@ function fold(text: string): string {
   return text.toLowerCase().replaceAll("ς", "σ");
 }
 
-function looksOf(name: string, characters: RegExp): string {
-  return name.normalize("NFD").replace(characters, (character) => LOOKS[character] ?? character);
+function looksOf(name: string, characters: RegExp, lookOf = plainLookOf): string {
+  return name.normalize("NFD").replace(characters, lookOf);
+}
+
+function plainLookOf(character: string): string {
+  return LOOKS[character] ?? character;
+}
+
+/** UTS 39 maps a capital that looks like `I` to what `I` looks like, `l`. */
+function capitalLookOf(character: string): string {
+  const look = plainLookOf(character);
+  return look === "l" && /\p{Lu}/u.test(character) ? "I" : look;
 }
 
 /** A pattern of `[branches]` or `[tags] protected`, or a name by itself. */

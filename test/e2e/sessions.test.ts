@@ -9,9 +9,11 @@ import { allProcesses } from "../helpers/processes.ts";
 import { Remote } from "../helpers/remote.ts";
 import { compile } from "../helpers/sandbox-bench.ts";
 import { until } from "../helpers/until.ts";
+import { openWebSocket } from "../helpers/websocket.ts";
 
 /** The three compiled programs together, with a stand-in of the agent runtime in the sandbox. */
 const test = needs(...SANDBOXES);
+const UPLOAD_MIB = 200;
 let api: Api;
 let projectId: string;
 let remote: Remote;
@@ -121,12 +123,13 @@ test("two local sessions serve the same port: each preview shows its own app, wi
       expect((await api.call("GET", at("/", Number(new URL(api.url).port)))).status).toBe(502);
     }
     const part = new Uint8Array(1024 ** 2).fill(120);
+    let left = UPLOAD_MIB;
     const upload = await fetch(`${api.url}/v1/p/${ids[0]}/3000/upload`, {
       method: "POST",
       headers: { Authorization: `Bearer ${api.token}` },
       body: new ReadableStream({
         pull(controller) {
-          if (sent++ < UPLOAD_MIB) controller.enqueue(part);
+          if (left-- > 0) controller.enqueue(part);
           else controller.close();
         },
       }),
@@ -137,17 +140,9 @@ test("two local sessions serve the same port: each preview shows its own app, wi
   }
 });
 
-const UPLOAD_MIB = 200;
-let sent = 0;
-
-/** The protocol that is agreed on, and what comes back of a message, on a WebSocket through the API. */
+/** The protocol that was chosen, and the echo of a message, on a WebSocket through the API. */
 async function echoed(path: string, protocol: string): Promise<string[]> {
-  const options = { headers: { Authorization: `Bearer ${api.token}` }, protocols: [protocol] };
-  // a list of protocols and headers together are Bun's own
-  const socket: WebSocket = Reflect.construct(WebSocket, [
-    `${api.url.replace("http", "ws")}${path}`,
-    options,
-  ]);
+  const socket = openWebSocket(`${api.url}${path}`, { Authorization: `Bearer ${api.token}` }, [protocol]);
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   socket.onopen = () => socket.send("hot reload");
   socket.onmessage = ({ data }) => resolve(String(data));

@@ -13,6 +13,7 @@ import {
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { cleanEnvironment } from "../helpers/api.ts";
+import { STRANGER } from "../helpers/isolation.ts";
 import { needs } from "../helpers/needs.ts";
 import { until } from "../helpers/until.ts";
 
@@ -121,20 +122,47 @@ test("without an agent runtime a script is told the command that installs it", a
   );
 });
 
-/** A user that this machine knows nothing about. */
-const STRANGER = 54_321;
+/** Starts a command on a terminal. */
+function onTerminal(command: string[], variables: Record<string, string>) {
+  let drawn = "";
+  const child = Bun.spawn(command, {
+    env: env(variables),
+    terminal: {
+      cols: 200,
+      rows: 40,
+      data(_, bytes) {
+        drawn += Buffer.from(bytes).toString();
+      },
+    },
+  });
+  return {
+    drawn: () => drawn,
+    shows: (text: string | RegExp) =>
+      until(
+        () => `it shows ${text}: ${drawn}`,
+        () => (typeof text === "string" ? drawn.includes(text) : text.test(drawn)),
+      ),
+    type: (keys: string) => void child.terminal?.write(keys),
+    exited: child.exited,
+    [Symbol.dispose]() {
+      child.kill("SIGKILL");
+      child.terminal?.close();
+    },
+  };
+}
+
 const isRoot = process.getuid?.() === 0;
 const BECOME = ["setpriv", `--reuid=${STRANGER}`, `--regid=${STRANGER}`, "--clear-groups", "--"];
 const canBecome = !isRoot || Bun.spawnSync(["unshare", "--mount", ...BECOME, "true"]).exitCode === 0;
 
-/** `npm start` as an ordinary user has it, whose files are in this folder: root is never asked about isolation. */
+/** `npm start` as an ordinary user whose home is this folder, since root is never asked about isolation. */
 function startOf(folder: string): string[] {
   if (!isRoot) return [process.execPath, resolve("scripts/start.ts")];
   const [bun, checkout] = [join(folder, "bun"), join(folder, "checkout")];
   copyFileSync(process.execPath, bun);
   mkdirSync(checkout);
   for (const path of [folder, bun]) chownSync(path, STRANGER, STRANGER);
-  // where the checkout is, other users may have no way to
+  // other users may not be able to reach the checkout where it is
   const script = 'mount --bind "$0" "$1" && cd "$1" && shift && exec "$@"';
   return [
     "unshare",
@@ -159,39 +187,19 @@ needs("another user (unshare, setpriv)", canBecome)(
     const command = startOf(folder);
     try {
       for (const time of ["first", "second"]) {
-        let drawn = "";
-        const child = Bun.spawn(command, {
-          env: env({ ...rest, PATH, HOME: folder, SVC_DATA_DIR: join(folder, "data") }),
-          terminal: {
-            cols: 200,
-            rows: 40,
-            data(_, bytes) {
-              drawn += Buffer.from(bytes).toString();
-            },
-          },
-        });
-        const shows = (text: string) =>
-          until(
-            () => `it shows ${text}: ${drawn}`,
-            () => drawn.includes(text),
-          );
-        try {
-          if (time === "first") {
-            await shows("Run sessions without isolation? [y/N] ");
-            expect(drawn).toContain("bubblewrap is not installed");
-            child.terminal?.write("y\r");
-          }
-          await shows("install? [Y/n] ");
-          child.terminal?.write("n\r");
-          await shows("svc cr merge 1");
-          expect(drawn.includes("without isolation?")).toBe(time === "first");
-          expect(drawn).toContain("SVC_SANDBOX_ISOLATION=none: sandboxes are not isolated");
-          child.terminal?.write("\x03");
-          expect(await child.exited).toBe(0);
-        } finally {
-          child.kill("SIGKILL");
-          child.terminal?.close();
+        using run = onTerminal(command, { ...rest, PATH, HOME: folder, SVC_DATA_DIR: join(folder, "data") });
+        if (time === "first") {
+          await run.shows("Run sessions without isolation? [y/N] ");
+          expect(run.drawn()).toContain("bubblewrap is not installed");
+          run.type("y\r");
         }
+        await run.shows("install? [Y/n] ");
+        run.type("n\r");
+        await run.shows("svc cr merge 1");
+        expect(run.drawn().includes("without isolation?")).toBe(time === "first");
+        expect(run.drawn()).toContain("SVC_SANDBOX_ISOLATION=none: sandboxes are not isolated");
+        run.type("\x03");
+        expect(await run.exited).toBe(0);
       }
     } finally {
       rmSync(folder, { recursive: true, force: true });
@@ -205,35 +213,17 @@ test.each<[string, string, RegExp[]]>([
   ["\r", "yes", [/could not be fetched/, /svc-api runtime install/]],
   ["\x03", "Ctrl-C", []],
 ])("on a terminal it is asked for once: %j means %s", async (keys, meaning, shown) => {
-  let drawn = "";
-  const child = Bun.spawn([process.execPath, resolve("scripts/start.ts")], {
-    env: env({ ...withoutRuntime(`asked-${meaning}`), SVC_NPM_REGISTRY: "http://127.0.0.1:9" }),
-    terminal: {
-      cols: 200,
-      rows: 40,
-      data(_, bytes) {
-        drawn += Buffer.from(bytes).toString();
-      },
-    },
+  using run = onTerminal([process.execPath, resolve("scripts/start.ts")], {
+    ...withoutRuntime(`asked-${meaning}`),
+    SVC_NPM_REGISTRY: "http://127.0.0.1:9",
   });
-  try {
-    await until(
-      () => `it asks: ${drawn}`,
-      () => /opencode \S+, \d+ MB, from .+: install\? \[Y\/n\] /.test(drawn),
-    );
-    expect(drawn).toContain(`into ${join(home, `asked-${meaning}`)}`);
-    child.terminal?.write(keys);
-    if (meaning !== "Ctrl-C") {
-      await until(
-        () => `it goes on: ${drawn}`,
-        () => drawn.includes("svc cr merge 1"),
-      );
-      for (const pattern of shown) expect(drawn).toMatch(pattern);
-      child.terminal?.write("\x03");
-    }
-    expect(await child.exited).toBe(0);
-  } finally {
-    child.kill("SIGKILL");
-    child.terminal?.close();
+  await run.shows(/opencode \S+, \d+ MB, from .+: install\? \[Y\/n\] /);
+  expect(run.drawn()).toContain(`into ${join(home, `asked-${meaning}`)}`);
+  run.type(keys);
+  if (meaning !== "Ctrl-C") {
+    await run.shows("svc cr merge 1");
+    for (const pattern of shown) expect(run.drawn()).toMatch(pattern);
+    run.type("\x03");
   }
+  expect(await run.exited).toBe(0);
 });

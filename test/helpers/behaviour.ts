@@ -6,6 +6,7 @@ import net from "node:net";
 import { gunzipSync } from "node:zlib";
 import { createOrigin, type Seen, TEXT } from "./behaviour-origin.ts";
 import { until } from "./until.ts";
+import { openWebSocket } from "./websocket.ts";
 
 /** A way through one or more proxies to the suite's origin. */
 export interface Way extends AsyncDisposable {
@@ -261,9 +262,7 @@ export function testProxyBehaviour(
 
   const socket = async (path: string, protocols: string[] = []) => {
     const { pathname } = new URL(way.base + path);
-    const options = { headers: way.headers("GET", pathname), protocols };
-    // a list of protocols and headers together are Bun's own
-    const made: WebSocket = Reflect.construct(WebSocket, [way.base.replace("http", "ws") + path, options]);
+    const made = openWebSocket(way.base + path, way.headers("GET", pathname), protocols);
     const messages: string[] = [];
     made.addEventListener("message", ({ data }) => messages.push(String(data)));
     const closed = new Promise<{ code: number; reason: string }>((done) =>

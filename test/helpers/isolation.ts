@@ -1,5 +1,8 @@
 import { type Config, readConfig } from "../../src/config.ts";
 
+/** A user that this machine knows nothing about. */
+export const STRANGER = 54_321;
+
 /** Whether bubblewrap works here: in the tests' own words for `needs`. */
 export const BUBBLEWRAP = ["bubblewrap (bwrap)", works()] as const;
 

@@ -2,23 +2,17 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { chownSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import {
-  cgroupCandidates,
-  cgroupsNamed,
-  enforcedLimits,
-  findCgroups,
-  settingsOf,
-} from "../../src/sandboxes/local/cgroup.ts";
+import { cgroupCandidates, cgroupsNamed, findCgroups, settingsOf } from "../../src/sandboxes/local/cgroup.ts";
 import { createLocalProvider, type LocalOptions } from "../../src/sandboxes/local/local.ts";
 import type { Provider, SandboxLimits } from "../../src/sandboxes/provider.ts";
-import { BUBBLEWRAP } from "../helpers/isolation.ts";
+import { BUBBLEWRAP, STRANGER } from "../helpers/isolation.ts";
+import { type LocalSandboxes, localSandboxes } from "../helpers/local-sandboxes.ts";
 import { needs } from "../helpers/needs.ts";
 import {
   type ApiStandIn,
   ask,
   buildStandIns,
   health,
-  optionsOf,
   specOf,
   startApiStandIn,
   startSandbox,
@@ -29,58 +23,39 @@ import { until } from "../helpers/until.ts";
 const MIB = 1024 ** 2;
 const LIMITS: SandboxLimits = { cpus: 0.5, memoryBytes: 400 * MIB, diskBytes: 1024 ** 3, processes: 100 };
 const KILLED = 137;
-/** A user that this machine knows nothing about. */
-const STRANGER = 54_321;
 /** Keeps in memory what it reads, without end. */
 const GREEDY = ["tail", "/dev/zero"];
 
 const cgroups = await findCgroups();
-const held = cgroups !== null && enforcedLimits(cgroups).includes("memory_limit");
+/** For tests of what the kernel enforces: a name and whether it is here, as for `needs`. */
+const CGROUPS: readonly [string, boolean] =
+  cgroups === null ? ["control groups that this user can create", false] : BUBBLEWRAP;
 
 let api: ApiStandIn;
 let binaries: Awaited<ReturnType<typeof buildStandIns>>;
-const made: { provider: Provider; options: LocalOptions }[] = [];
+let sandboxes: LocalSandboxes;
 
 beforeAll(async () => {
   binaries = await buildStandIns();
   api = startApiStandIn();
+  sandboxes = localSandboxes(api, binaries.folder, { isolation: "required", orphanS: 900, modelUrl: null });
 });
 afterAll(async () => {
-  for (const { provider, options } of made) {
-    await provider.close();
-    rmSync(options.dataDir, { recursive: true, force: true });
-  }
+  expect(await sandboxes.close()).toEqual([]);
   await api.stop();
   binaries[Symbol.dispose]();
 });
 
-function make(changes: Partial<LocalOptions> = {}) {
-  const options: LocalOptions = {
-    ...optionsOf(api, binaries.folder),
-    isolation: "required",
-    orphanS: 900,
-    modelUrl: null,
-    ...changes,
-  };
-  mkdirSync(join(options.dataDir, "sandboxes"), { recursive: true });
-  const provider = createLocalProvider(options);
-  made.push({ provider, options });
-  return { provider, options };
-}
-
 const WAYS = [
-  ["held by the kernel", held, {}],
-  ["watched", true, { findCgroups: async () => null }],
+  ["enforced by the kernel", CGROUPS, {}],
+  ["polled", BUBBLEWRAP, { findCgroups: async () => null }],
 ] as const;
 
-describe.each(WAYS)("the memory of a local sandbox, %s", (_way, possible, changes) => {
-  const walled = needs(
-    possible ? BUBBLEWRAP[0] : "control groups that this user may make",
-    possible && BUBBLEWRAP[1],
-  );
+describe.each(WAYS)("the memory limit of a local sandbox, %s", (_way, [what, isHere], changes) => {
+  const walled = needs(what, isHere);
 
-  walled("ends the process that takes too much, and no other", async () => {
-    const { provider } = make(changes);
+  walled("kills the process that exceeds it, and no other", async () => {
+    const { provider } = sandboxes.make(changes);
     const spec = specOf({}, { limits: LIMITS });
     const sandbox = await startSandbox(provider, spec);
     expect(provider.wallsOf(spec.sessionId)).toContain("memory_limit");
@@ -91,15 +66,15 @@ describe.each(WAYS)("the memory of a local sandbox, %s", (_way, possible, change
     );
   });
 
-  walled("counts what is written into files that are kept in memory", async () => {
-    const { provider } = make(changes);
+  walled("counts files in /dev/shm", async () => {
+    const { provider } = sandboxes.make(changes);
     const sandbox = await startSandbox(provider, specOf({}, { limits: LIMITS }));
     await ask(sandbox, { do: "spawn", command: ["sh", "-c", "head -c 600M /dev/zero >/dev/shm/large"] });
     await until("something was killed", async () => (await kills(provider)) > 0);
   });
 
-  walled("ends the sandbox with its reason, when it is the daemon that takes too much", async () => {
-    const { provider } = make(changes);
+  walled("ends the sandbox with that reason when the daemon exceeds it", async () => {
+    const { provider } = sandboxes.make(changes);
     const spec = specOf({}, { limits: LIMITS });
     const sandbox = await startSandbox(provider, spec);
     await ask(sandbox, { do: "eat memory" });
@@ -110,13 +85,10 @@ describe.each(WAYS)("the memory of a local sandbox, %s", (_way, possible, change
 });
 
 describe("the control groups of a local sandbox", () => {
-  const walled = needs(
-    held ? BUBBLEWRAP[0] : "control groups that this user may make",
-    held && BUBBLEWRAP[1],
-  );
+  const walled = needs(...CGROUPS);
 
-  walled("have its limits, hold its processes, and are gone with it", async () => {
-    const { provider, options } = make();
+  walled("have its limits, hold its processes, and are removed with it", async () => {
+    const { provider, options } = sandboxes.make();
     const spec = specOf({}, { limits: LIMITS });
     const watch = watchOf();
     await provider.start(spec, watch, AbortSignal.timeout(60_000));
@@ -138,19 +110,19 @@ describe("the control groups of a local sandbox", () => {
     expect(folders.filter((folder) => existsSync(folder))).toEqual([]);
   });
 
-  walled("hold it to its processors", async () => {
-    const { provider, options } = make();
+  walled("throttle its processors", async () => {
+    const { provider, options } = sandboxes.make();
     const spec = specOf({}, { limits: LIMITS });
     const sandbox = await startSandbox(provider, spec);
     await ask(sandbox, { do: "spawn", command: ["sh", "-c", "while :; do :; done"] });
     const folders = groupsOf(options, spec.sessionId);
     const throttled = () =>
       folders.some((folder) => /^nr_throttled [1-9]/m.test(textOf(join(folder, "cpu.stat"))));
-    await until("it waits for its share", async () => throttled());
+    await until("it is throttled", async () => throttled());
   });
 
   walled("of a server that was killed are removed by the next one", async () => {
-    const { provider, options } = make();
+    const { provider, options } = sandboxes.make();
     const spec = specOf({}, { limits: LIMITS });
     await provider.start(spec, watchOf(), AbortSignal.timeout(60_000));
     const next = createLocalProvider({ ...options, findCgroups: async () => null });
@@ -159,8 +131,8 @@ describe("the control groups of a local sandbox", () => {
   });
 });
 
-needs(...BUBBLEWRAP)("a start says what is watched, and what has no limit", async () => {
-  const { provider } = make({ findCgroups: async () => null });
+needs(...BUBBLEWRAP)("the log says that memory is polled, and what has no limit", async () => {
+  const { provider } = sandboxes.make({ findCgroups: async () => null });
   const watch = watchOf();
   await provider.start(specOf({}, { limits: LIMITS }), watch, AbortSignal.timeout(60_000));
   expect(watch.lines.join("\n")).toMatch(/Limits: .*0.4 GiB of memory\./);
@@ -174,9 +146,9 @@ function groupsOf({ installation }: LocalOptions, sessionId: string): string[] {
   return folders;
 }
 
-describe("where control groups may be made", () => {
+describe("where control groups can be created", () => {
   const ALL = "cpuset cpu io memory pids";
-  /** A tree of version 2: what each group hands on. */
+  /** A tree of version 2: the controllers that each group delegates. */
   function tree(groups: Record<string, string>): string {
     const root = mkdtempSync(join(tmpdir(), "svc-cgroups-"));
     writeFileSync(join(root, "cgroup.controllers"), `${ALL}\n`);
@@ -195,7 +167,7 @@ describe("where control groups may be made", () => {
       ),
     }));
 
-  test("version 2: the nearest group that hands its controllers on, and those above it", async () => {
+  test("version 2: the nearest group that delegates its controllers, and those above it", async () => {
     const root = tree({
       "": ALL,
       "user.slice": "cpu memory pids",
@@ -213,7 +185,7 @@ describe("where control groups may be made", () => {
     }
   });
 
-  test("version 2: a group that was given to the server's user is told to hand its controllers on", async () => {
+  test("version 2: controllers are delegated in a group that the server's user owns", async () => {
     const root = tree({ "": "cpu", "svc.service": "", "svc.service/server": "" });
     try {
       const user = process.getuid?.() || STRANGER;
@@ -222,7 +194,7 @@ describe("where control groups may be made", () => {
           chownSync(join(root, path), user, user);
       await cgroupCandidates(root, "0::/svc.service/server\n", user);
       expect(textOf(join(root, "svc.service/cgroup.subtree_control"))).toBe("+memory +pids +cpu");
-      // of root there is nothing to be told
+      // root's own groups stay as they are
       if (process.getuid?.() === 0) expect(textOf(join(root, "cgroup.subtree_control"))).toBe("cpu\n");
     } finally {
       rmSync(root, { recursive: true });
@@ -230,7 +202,7 @@ describe("where control groups may be made", () => {
   });
 
   test.each([
-    ["nothing hands memory on", { "": "cpu pids", a: "cpu" }, "0::/a\n"],
+    ["no group delegates memory", { "": "cpu pids", a: "cpu" }, "0::/a\n"],
     ["the kernel does not say where this process is", { "": ALL }, ""],
     ["the process is in version 1 alone", { "": ALL }, "4:memory:/a\n"],
   ])("version 2: nowhere, where %s", async (_, groups, own) => {

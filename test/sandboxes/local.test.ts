@@ -10,7 +10,8 @@ import { choosePorts } from "../../src/sandboxes/local/ports.ts";
 import type { Provider, ProviderOptions, Sandbox } from "../../src/sandboxes/provider.ts";
 import { serveGit } from "../helpers/git-http.ts";
 import { createRepository } from "../helpers/git-repo.ts";
-import { BUBBLEWRAP } from "../helpers/isolation.ts";
+import { BUBBLEWRAP, STRANGER } from "../helpers/isolation.ts";
+import { type LocalSandboxes, localSandboxes } from "../helpers/local-sandboxes.ts";
 import { needs } from "../helpers/needs.ts";
 import { allProcesses, killFound } from "../helpers/processes.ts";
 import {
@@ -20,7 +21,6 @@ import {
   compile,
   fetchFrom,
   health,
-  optionsOf,
   specOf,
   startApiStandIn,
   startSandbox,
@@ -34,8 +34,6 @@ const TEST_MS = 120_000;
 /** What a server says besides. */
 const REST = { orphanS: 900, modelUrl: null };
 const SERVICE_KEY = "svc_sb_of_the_walls";
-/** A user that this machine knows nothing about. */
-const STRANGER = 54_321;
 /** Moments at which a server is killed while it starts a sandbox, in milliseconds. */
 const KILL_AFTER_MS = [60, 90, 120, 160, 200, 300];
 
@@ -58,35 +56,23 @@ describe("local sandboxes", () => {
   const walled = needs(...BUBBLEWRAP);
   let binaries: Awaited<ReturnType<typeof buildStandIns>>;
   let api: ApiStandIn;
-  const made: { provider: Provider; options: ProviderOptions }[] = [];
+  let sandboxes: LocalSandboxes;
 
   beforeAll(async () => {
     binaries = await buildStandIns();
     await compile(join(import.meta.dir, "../helpers/dying-provider.ts"), join(binaries.folder, "server"));
     api = startApiStandIn();
+    sandboxes = localSandboxes(api, binaries.folder, { isolation: ISOLATION, ...REST });
   });
 
   afterAll(async () => {
-    for (const { provider } of made) await provider.close();
-    const left = made.flatMap(({ options }) => readdirSync(join(options.dataDir, "sandboxes")));
-    for (const { options } of made) Bun.spawnSync(["rm", "-rf", options.dataDir]);
+    const left = await sandboxes.close();
     await api.stop();
     binaries[Symbol.dispose]();
     expect(left).toEqual([]);
   });
 
-  function make(changes: Partial<LocalOptions> = {}): { provider: Provider; options: LocalOptions } {
-    const options: LocalOptions = {
-      ...optionsOf(api, binaries.folder),
-      isolation: ISOLATION,
-      ...REST,
-      ...changes,
-    };
-    mkdirSync(join(options.dataDir, "sandboxes"), { recursive: true });
-    const provider = createLocalProvider(options);
-    made.push({ provider, options });
-    return { provider, options };
-  }
+  const make = (changes: Partial<LocalOptions> = {}) => sandboxes.make(changes);
 
   async function failureOf(changes: Partial<LocalOptions>, secrets: Record<string, string> = {}) {
     const { provider, options } = make(changes);

@@ -1,9 +1,10 @@
 import { randomUUID } from "node:crypto";
-import { mkdir, readFile, rmdir, stat, writeFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { mkdir, rmdir, stat, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Wall } from "../../contract/session.ts";
 import { SandboxError, type SandboxLimits } from "../provider.ts";
+import { readKernelFile } from "./processes.ts";
 
 /** Where the kernel mounts them. */
 const ROOT = "/sys/fs/cgroup";
@@ -13,8 +14,9 @@ type Controller = (typeof CONTROLLERS)[number];
 /** The control groups in which the server can create others, by controller; in version 2 they are one. */
 export interface Cgroups {
   version: 1 | 2;
-  parents: Readonly<Partial<Record<Controller, string>>>;
+  parents: Readonly<Parents & { memory: string }>;
 }
+type Parents = Partial<Record<Controller, string>>;
 
 /** CPU time is accounted per period, in microseconds. */
 const CPU_PERIOD_US = 100_000;
@@ -31,7 +33,7 @@ const POLL_MS = 20;
  */
 export async function findCgroups(): Promise<Cgroups | null> {
   const user = process.getuid?.() ?? 0;
-  for (const candidate of await cgroupCandidates(ROOT, await readText("/proc/self/cgroup"), user))
+  for (const candidate of await cgroupCandidates(ROOT, await readKernelFile("/proc/self/cgroup"), user))
     if (await works(candidate)) return candidate;
   return null;
 }
@@ -43,18 +45,8 @@ export async function findCgroups(): Promise<Cgroups | null> {
  * @param user of the server; controllers of groups owned by this user are delegated, unless it is root
  */
 export async function cgroupCandidates(root: string, own: string, user: number): Promise<Cgroups[]> {
-  const isUnified = (await readText(join(root, "cgroup.controllers"))) !== "";
+  const isUnified = (await readKernelFile(join(root, "cgroup.controllers"))) !== "";
   return isUnified ? unified(root, own, user) : legacy(root, own);
-}
-
-/** The limits that these groups enforce. */
-export function enforcedLimits({ parents }: Cgroups): Wall[] {
-  const walls: Record<Controller, Wall> = {
-    memory: "memory_limit",
-    pids: "process_limit",
-    cpu: "cpu_limit",
-  };
-  return CONTROLLERS.filter((controller) => parents[controller] !== undefined).map((each) => walls[each]);
 }
 
 /** The directories of the groups of one sandbox. */
@@ -85,14 +77,11 @@ export async function makeCgroups(
 export async function removeCgroups(folders: readonly string[]): Promise<void> {
   const end = performance.now() + REMOVE_MS;
   for (const folder of folders) {
-    for (;;) {
-      const error: unknown = await rmdir(folder).then(
-        () => null,
-        (thrown: unknown) => thrown,
-      );
-      if (error === null || hasCode(error, "ENOENT")) break;
+    await rmdir(folder).catch(() => {});
+    while (existsSync(folder)) {
       if (performance.now() > end) throw new SandboxError("The sandbox's control group cannot be removed.");
       await sleep(POLL_MS);
+      await rmdir(folder).catch(() => {});
     }
   }
 }
@@ -101,7 +90,7 @@ export async function removeCgroups(folders: readonly string[]): Promise<void> {
 export async function countOomKills(folders: readonly string[]): Promise<number> {
   for (const folder of folders) {
     for (const file of ["memory.events", "memory.oom_control"]) {
-      const count = /^oom_kill (\d+)$/m.exec(await readText(join(folder, file)))?.[1];
+      const count = /^oom_kill (\d+)$/m.exec(await readKernelFile(join(folder, file)))?.[1];
       if (count !== undefined) return Number(count);
     }
   }
@@ -141,12 +130,12 @@ const SETTINGS: Record<1 | 2, Record<Controller, (limits: SandboxLimits) => Sett
 
 /** Version 1: one hierarchy per controller. */
 function legacy(root: string, own: string): Cgroups[] {
-  const parents: Partial<Record<Controller, string>> = {};
+  const parents: Parents = {};
   for (const [, controllers = "", path = ""] of own.matchAll(/^\d+:([^:\n]*):(\/.*)$/gm))
     for (const controller of CONTROLLERS)
       if (controllers.split(",").includes(controller))
         parents[controller] = resolve(root, controller, `.${path}`);
-  return parents.memory === undefined ? [] : [{ version: 1, parents }];
+  return withMemory(1, parents);
 }
 
 /** Version 2: one hierarchy. The server's own group and its ancestors. */
@@ -156,12 +145,17 @@ async function unified(root: string, own: string, user: number): Promise<Cgroups
   const found: Cgroups[] = [];
   for (let folder = resolve(root, `.${path}`); ; folder = dirname(folder)) {
     await delegate(folder, user);
-    const given = (await readText(join(folder, "cgroup.subtree_control"))).trim().split(" ");
-    const held = CONTROLLERS.filter((controller) => given.includes(controller));
-    if (held.includes("memory"))
-      found.push({ version: 2, parents: Object.fromEntries(held.map((each) => [each, folder])) });
+    const given = (await readKernelFile(join(folder, "cgroup.subtree_control"))).trim().split(" ");
+    const delegated = CONTROLLERS.filter((controller) => given.includes(controller));
+    found.push(...withMemory(2, Object.fromEntries(delegated.map((controller) => [controller, folder]))));
     if (folder.length <= root.length) return found;
   }
+}
+
+/** Memory is the limit that cannot be done without: otherwise polling is better. */
+function withMemory(version: 1 | 2, parents: Parents): Cgroups[] {
+  const { memory } = parents;
+  return memory === undefined ? [] : [{ version, parents: { ...parents, memory } }];
 }
 
 /** Enables the controllers for the children of a group that was delegated to an ordinary user. */
@@ -182,9 +176,9 @@ async function works(cgroups: Cgroups): Promise<boolean> {
   const folders = cgroupsNamed(cgroups, name);
   try {
     await makeCgroups(cgroups, name, limits);
-    const trial = Bun.spawn(["/bin/sh", "-c", ENTER, "sh", ...folders], {
+    const trial = Bun.spawn(["/bin/sh", "-c", JOIN], {
       env: {},
-      stdio: ["ignore", "ignore", "ignore"],
+      stdio: [new Blob([folders.map((folder) => `${folder}\n`).join("")]), "ignore", "ignore"],
       timeout: TRY_MS,
       killSignal: "SIGKILL",
     });
@@ -196,13 +190,5 @@ async function works(cgroups: Cgroups): Promise<boolean> {
   }
 }
 
-/** A shell command that joins the groups given as arguments. */
-const ENTER = 'for each; do echo 0 >"$each/cgroup.procs" || exit 1; done';
-
-async function readText(path: string): Promise<string> {
-  return readFile(path, "latin1").catch(() => "");
-}
-
-function hasCode(error: unknown, code: string): boolean {
-  return error instanceof Error && "code" in error && error.code === code;
-}
+/** A shell command that joins the groups named on its standard input, one per line. */
+export const JOIN = 'while IFS= read -r group; do echo 0 >"$group/cgroup.procs" || exit; done';

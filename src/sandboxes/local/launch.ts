@@ -46,7 +46,7 @@ export async function launch(
     port: ports.daemon,
     runtimePort: ports.runtime,
     walls: wallsUp(place.walls),
-    polledBytes: place.walls !== null && cgroups === null ? spec.limits.memoryBytes : null,
+    polledBytes: place.walls?.cgroups === null ? spec.limits.memoryBytes : null,
   });
 }
 

@@ -29,7 +29,7 @@ export function createLocalProvider(options: LocalOptions): Provider {
   const given = new Map<string, Ports>();
   const turns = new Map<string, Promise<unknown>>();
   const outlets = createOutlets(options);
-  const memory = createMemoryGuard(options);
+  const memory = createMemoryGuard(options.dataDir);
   let trial: Promise<Walls> | null = null;
 
   /** What is done to one session's sandbox is done one after the other. */
@@ -56,8 +56,9 @@ export function createLocalProvider(options: LocalOptions): Provider {
 
   /** What isolates the sandboxes that were seen last. */
   const up = new Map<string, readonly Wall[]>();
-  async function seeWalls(sessionId: string): Promise<void> {
-    const walls = (await readState(folder(sessionId)))?.walls ?? null;
+  async function see(sessionId: string): Promise<void> {
+    const { walls = null, polledBytes = null } = (await readState(folder(sessionId))) ?? {};
+    if (polledBytes !== null) memory.start();
     if (walls === null) up.delete(sessionId);
     else up.set(sessionId, walls);
   }
@@ -67,16 +68,13 @@ export function createLocalProvider(options: LocalOptions): Provider {
   async function list(): Promise<Sandbox[]> {
     const found = await Promise.all(
       (await listFolders(options.dataDir)).map(async (sessionId) => {
-        await seeWalls(sessionId);
+        await see(sessionId);
         return findSandbox(options, folder(sessionId), sessionId);
       }),
     );
     const sandboxes = found.flatMap((sandbox) => sandbox ?? []);
     // those of a server that was killed: without it they reach nothing
-    if (sandboxes.some(({ address }) => address?.unix !== undefined)) {
-      memory.start();
-      await outlets.open();
-    }
+    if (sandboxes.some(({ address }) => address?.unix !== undefined)) await outlets.open();
     return sandboxes;
   }
   const stop = (sessionId: string, graceMs: number) =>
@@ -93,8 +91,7 @@ export function createLocalProvider(options: LocalOptions): Provider {
         signal.throwIfAborted();
         const place = { folder: folder(spec.sessionId), walls, outlets, given, choose };
         const sandbox = await startSandbox(options, place, spec, watch, signal);
-        memory.start();
-        await seeWalls(spec.sessionId);
+        await see(spec.sessionId);
         return sandbox;
       });
     },

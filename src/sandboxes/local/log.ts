@@ -25,11 +25,12 @@ export const PUMP = `pump() {
 }`;
 
 function killsLine(kills: number): string {
+  if (kills === 0) return "";
   const killed = kills === 1 ? "1 process was killed" : `${kills} processes were killed`;
   return `${killed} because the sandbox exceeded its memory limit\n`;
 }
 
-/** The last `maxBytes` of a sandbox's log, and a line with the number of processes killed for exceeding the memory limit. */
+/** The last `maxBytes` of a sandbox's log, which end with the number of processes killed for exceeding the memory limit. */
 export async function readLog(folder: Folder, maxBytes: number): Promise<Uint8Array> {
   const files: FileHandle[] = [];
   try {
@@ -40,7 +41,8 @@ export async function readLog(folder: Folder, maxBytes: number): Promise<Uint8Ar
     }
     const seen = new Set<number>();
     const parts: Uint8Array[] = [];
-    let wanted = maxBytes;
+    const last = Buffer.from(killsLine(await memoryKills(folder)));
+    let wanted = maxBytes - last.length;
     for (const file of files) {
       const { ino, size } = await file.stat();
       if (seen.has(ino) || wanted <= 0) continue;
@@ -50,9 +52,7 @@ export async function readLog(folder: Folder, maxBytes: number): Promise<Uint8Ar
       parts.unshift(part.subarray(0, bytesRead));
       wanted -= bytesRead;
     }
-    const kills = await memoryKills(folder);
-    if (kills > 0) parts.push(Buffer.from(killsLine(kills)));
-    return Buffer.concat(parts);
+    return Buffer.concat([...parts, last]);
   } finally {
     await Promise.all(files.map((file) => file.close()));
   }

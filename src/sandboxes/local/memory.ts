@@ -1,10 +1,10 @@
-import { readFile, statfs, writeFile } from "node:fs/promises";
+import { statfs, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type Folder, folderOf, listFolders, readNumber, readState } from "./folder.ts";
-import { allProcesses, type Process, signal, withDescendants } from "./processes.ts";
+import { allProcesses, type Process, readKernelFile, signal, withDescendants } from "./processes.ts";
 
 /** A poll of a few sandboxes takes some milliseconds; few programs exhaust a machine within this time. */
-const POLL_MS = 2_000;
+export const MEMORY_POLL_S = 2;
 
 /** Enforces memory limits where the kernel does not: where svc cannot create control groups. */
 export interface MemoryGuard {
@@ -17,13 +17,7 @@ export interface MemoryGuard {
  * Polls the memory of all sandboxes in a data folder, and kills the largest process of a sandbox that exceeds its limit,
  * as the kernel does in a control group.
  */
-export function createMemoryGuard({
-  dataDir,
-  everyMs = POLL_MS,
-}: {
-  dataDir: string;
-  everyMs?: number;
-}): MemoryGuard {
+export function createMemoryGuard(dataDir: string): MemoryGuard {
   let timer: Timer | null = null;
   let polling = false;
 
@@ -40,7 +34,7 @@ export function createMemoryGuard({
   return {
     start() {
       // a poll that fails is repeated
-      timer ??= setInterval(() => void poll().catch(() => {}), everyMs);
+      timer ??= setInterval(() => void poll().catch(() => {}), MEMORY_POLL_S * 1000);
       timer.unref();
     },
     stop() {
@@ -58,16 +52,14 @@ export async function countPolledKills(folder: Folder): Promise<number> {
 const KILLS = "memory-kills";
 
 async function pollAll(dataDir: string): Promise<void> {
-  const sandboxes = await Promise.all(
-    (await listFolders(dataDir)).map(async (sessionId) => {
-      const folder = folderOf(dataDir, sessionId);
-      const state = await readState(folder);
-      return state?.polledBytes ? [{ folder, first: state, limit: state.polledBytes }] : [];
-    }),
-  );
-  if (sandboxes.flat().length === 0) return;
-  const all = await allProcesses();
-  for (const { folder, first, limit } of sandboxes.flat()) {
+  const polled: { folder: Folder; first: Pick<Process, "pid" | "started">; limit: number }[] = [];
+  for (const sessionId of await listFolders(dataDir)) {
+    const folder = folderOf(dataDir, sessionId);
+    const state = await readState(folder);
+    if (state?.polledBytes) polled.push({ folder, first: state, limit: state.polledBytes });
+  }
+  const all = polled.length > 0 ? await allProcesses() : [];
+  for (const { folder, first, limit } of polled) {
     const roots = all.filter(({ pid, started }) => pid === first.pid && started === first.started);
     await enforce(folder, withDescendants(all, roots), limit);
   }
@@ -88,12 +80,18 @@ async function enforce(folder: Folder, processes: readonly Process[], limit: num
 
 /** Memory of a process that is not backed by a file, in bytes (proc_pid_status(5)). */
 async function memoryOf(pid: number): Promise<number> {
-  return kilobytes(await read(`/proc/${pid}/status`), /^(?:RssAnon|RssShmem|VmSwap):\s+(\d+) kB$/gm);
+  return kilobytes(
+    await readKernelFile(`/proc/${pid}/status`),
+    /^(?:RssAnon|RssShmem|VmSwap):\s+(\d+) kB$/gm,
+  );
 }
 
 /** The same, with its proportional share of shared memory (proc_pid_smaps(5)). */
 async function shareOf(pid: number): Promise<number> {
-  return kilobytes(await read(`/proc/${pid}/smaps_rollup`), /^(?:Pss_Anon|Pss_Shmem|SwapPss):\s+(\d+) kB$/gm);
+  return kilobytes(
+    await readKernelFile(`/proc/${pid}/smaps_rollup`),
+    /^(?:Pss_Anon|Pss_Shmem|SwapPss):\s+(\d+) kB$/gm,
+  );
 }
 
 /** Size of the files on the tmpfs at /dev of a sandbox, which holds /dev/shm, in bytes. */
@@ -115,8 +113,4 @@ function kilobytes(text: string, lines: RegExp): number {
 
 function sum(counts: readonly number[]): number {
   return counts.reduce((total, count) => total + count, 0);
-}
-
-async function read(path: string): Promise<string> {
-  return readFile(path, "latin1").catch(() => "");
 }

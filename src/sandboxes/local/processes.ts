@@ -67,7 +67,7 @@ export function signal(pid: number, name: "SIGTERM" | "SIGKILL"): void {
  */
 export async function nthInside(processes: readonly Process[], nth: number): Promise<Process | null> {
   for (const candidate of processes) {
-    const status = await read(`/proc/${candidate.pid}/status`);
+    const status = await readKernelFile(`/proc/${candidate.pid}/status`);
     const inside = /^NSpid:\t(\d+)\t(\d+)$/m.exec(status)?.[2];
     if (inside === String(nth)) return candidate;
   }
@@ -85,7 +85,7 @@ export async function allProcesses(): Promise<Process[]> {
 
 /** proc_pid_stat(5); the name, in brackets, may hold anything. */
 async function readProcess(pid: number, boot: string): Promise<Process | null> {
-  const stat = await read(`/proc/${pid}/stat`);
+  const stat = await readKernelFile(`/proc/${pid}/stat`);
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   const [state, parent, ticks] = [fields[0], fields[1], fields[19]];
   if (!state || ticks === undefined) return null;
@@ -94,12 +94,12 @@ async function readProcess(pid: number, boot: string): Promise<Process | null> {
 
 /** Begins are counted from the machine's own. */
 async function bootId(): Promise<string> {
-  return (await read("/proc/sys/kernel/random/boot_id")).trim();
+  return (await readKernelFile("/proc/sys/kernel/random/boot_id")).trim();
 }
 
 async function markOf(pid: number): Promise<string | null> {
   if (process.platform !== "linux") return null;
-  const environment = await read(`/proc/${pid}/environ`);
+  const environment = await readKernelFile(`/proc/${pid}/environ`);
   return environment === "" ? null : (MARKED.exec(environment)?.[1] ?? null);
 }
 
@@ -121,6 +121,7 @@ async function listed(): Promise<Process[]> {
   });
 }
 
-async function read(path: string): Promise<string> {
+/** A file of /proc or /sys; empty when it is not there, or its process is gone. */
+export async function readKernelFile(path: string): Promise<string> {
   return readFile(path, "latin1").catch(() => "");
 }

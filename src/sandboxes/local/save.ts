@@ -21,7 +21,8 @@ export async function saveSandbox(
   const [state, sandbox] = [await readState(folder), await findSandbox(options, folder, spec.sessionId)];
   if (!state || sandbox?.state !== "ended") return;
   const isolation = state.walls?.length === 0 ? "none" : "required";
-  const walls = await findWalls({ ...options, isolation });
+  // a save lasts minutes at most: no control groups are created for it
+  const walls = await findWalls({ ...options, isolation, findCgroups: async () => null });
   const ports = { daemon: state.port, runtime: state.runtimePort };
   const log = () => {};
   const run = await prepare(options, { folder, walls }, { ...spec, hasRuntime: false }, ports, { log }, [

@@ -12,6 +12,7 @@ import { endSandbox } from "./end.ts";
 import { type Folder, folderOf, listFolders, readState } from "./folder.ts";
 import { type LaunchOptions, launch } from "./launch.ts";
 import { untilAnswering, untilListening } from "./listening.ts";
+import { MEMORY_POLL_S } from "./memory.ts";
 import type { Outlets } from "./outlets.ts";
 import type { choosePorts, Ports } from "./ports.ts";
 import { type Walls, wallsUp } from "./walls.ts";
@@ -96,20 +97,21 @@ function warn(walls: Walls, { limits }: SandboxSpec, watch: StartWatch): void {
 /** Lines for the session's log: which limits apply to the sandbox, and which do not. */
 function limitLines(walls: Walls, limits: SandboxLimits): string[] {
   const up = wallsUp(walls);
-  const sizes: [Wall, what: string, held: string][] = [
+  const resources: [Wall, name: string, size: string][] = [
     ["process_limit", "processes", `${limits.processes} processes`],
     ["memory_limit", "memory", `${Number((limits.memoryBytes / GIB).toFixed(1))} GiB of memory`],
-    ["cpu_limit", "processors", `${limits.cpus} processors`],
+    ["cpu_limit", "processors", limits.cpus === 1 ? "1 processor" : `${limits.cpus} processors`],
     ["disk_limit", "disk", ""],
   ];
-  const held = sizes.filter(([wall]) => up.includes(wall)).map(([, , words]) => words);
-  const open = sizes.filter(([wall]) => !up.includes(wall)).map(([, what]) => what);
-  const polled = walls !== null && !walls.cgroups?.parents.memory;
+  const limited = resources.filter(([wall]) => up.includes(wall)).map(([, , size]) => size);
+  const unlimited = resources.filter(([wall]) => !up.includes(wall)).map(([, name]) => name);
   return [
-    ...(held.length === 0 ? [] : [`Limits: ${held.join(", ")}.`]),
-    `Not limited: ${open.join(", ")}.`,
-    ...(polled
-      ? ["Memory is checked every 2 seconds, since svc cannot create control groups (cgroups) here."]
+    ...(limited.length === 0 ? [] : [`Limits: ${limited.join(", ")}.`]),
+    `Not limited: ${unlimited.join(", ")}.`,
+    ...(walls?.cgroups === null
+      ? [
+          `Memory is checked every ${MEMORY_POLL_S} seconds, since svc cannot create control groups (cgroups) here.`,
+        ]
       : []),
   ];
 }

@@ -1,4 +1,5 @@
 import { SandboxError } from "../provider.ts";
+import { JOIN } from "./cgroup.ts";
 import type { Folder } from "./folder.ts";
 import { PUMP } from "./log.ts";
 
@@ -6,13 +7,14 @@ import { PUMP } from "./log.ts";
 const FIRST_TO_DIE = 500;
 
 /**
- * Stands above a sandbox's processes and outlives the server: joins its control groups, says who the daemon is, keeps the end of the log, and
- * writes the exit code down, by which a sandbox has ended: once its last words are in the log, or a second later, since
- * something that it has left may hold the log open. What runs out of memory is looked for among sandboxes first (proc_pid_oom_score_adj(5)).
+ * Stands above a sandbox's processes and outlives the server: joins its control groups, says who the daemon is, keeps the
+ * end of the log, and writes the exit code down, by which a sandbox has ended: once its last words are in the log, or a
+ * second later, since something that it has left may hold the log open. What runs out of memory is looked for among
+ * sandboxes first (proc_pid_oom_score_adj(5)).
  */
 const SCRIPT = `folder=$1; shift
 if [ -e "$folder/cgroups" ]; then
-  while IFS= read -r each; do echo 0 >"$each/cgroup.procs" || exit; done <"$folder/cgroups"
+  ${JOIN} <"$folder/cgroups"
 fi
 { echo ${FIRST_TO_DIE} >/proc/self/oom_score_adj; } 2>/dev/null
 ${PUMP}

@@ -10,7 +10,7 @@ import {
   SYSCALL_FILTER,
   type Tools,
 } from "./bubblewrap.ts";
-import { type Cgroups, enforcedLimits, findCgroups } from "./cgroup.ts";
+import { type Cgroups, findCgroups } from "./cgroup.ts";
 import { makeFolder, removeFolder, trialFolder } from "./folder.ts";
 import { type Missing, remedyOf } from "./remedy.ts";
 
@@ -25,7 +25,7 @@ export interface WallsOptions {
   isolation: Isolation;
   /** For tests. */
   findTools?: typeof findTools;
-  findCgroups?: () => Promise<Cgroups | null>;
+  findCgroups?: typeof findCgroups;
 }
 
 /** To start three programs, on a machine that is busy. */
@@ -58,17 +58,17 @@ export async function findWalls({ dataDir, isolation, ...options }: WallsOptions
 /** The walls around a sandbox, as people and programs are shown them. */
 export function wallsUp(walls: Walls): readonly Wall[] {
   if (walls === null) return [];
-  const held = walls.cgroups === null ? [] : enforcedLimits(walls.cgroups);
+  const cgroups = walls.cgroups?.parents;
   const up: Record<Wall, boolean> = {
     files: true,
     processes: true,
     user: true,
     network: true,
     syscalls: SYSCALL_FILTER !== null,
-    process_limit: walls.prlimit !== null || held.includes("process_limit"),
+    process_limit: walls.prlimit !== null || cgroups?.pids !== undefined,
     // enforced by the kernel or by polling
     memory_limit: true,
-    cpu_limit: held.includes("cpu_limit"),
+    cpu_limit: cgroups?.cpu !== undefined,
     disk_limit: false,
   };
   return WALLS.filter((wall) => up[wall]);

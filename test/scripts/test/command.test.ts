@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from "bun:test";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { basename, join, resolve } from "node:path";
 import { makeRunFolder } from "../../../scripts/test/folder.ts";
 import { showProgress } from "../../../scripts/test/progress.ts";
 import { LEFT_ALONE } from "../../helpers/halting.ts";
@@ -62,11 +62,14 @@ needs("Linux, whose /proc tells where processes are", process.platform === "linu
       writeFileSync(join(path, "closed", "inner", "file"), "", { mode: 0o000 });
       return { child, path };
     };
-    // where its pid is another's, or nobody's
+    // in a pid namespace of its own
     const namespace = ["unshare", "--pid", "--fork", "--kill-child"];
     const canUnshare = Bun.which("unshare") !== null && Bun.spawnSync([...namespace, "true"]).exitCode === 0;
     const apart = await begin(canUnshare ? namespace : []);
     const [killed, living] = [await begin(), await begin()];
+    // as another user's, which cannot be locked
+    const foreign = join(temporary, "svc-test-run-foreign");
+    writeFileSync(foreign, "");
     killed.child.kill("SIGKILL");
     await killed.child.exited;
 
@@ -93,7 +96,7 @@ needs("Linux, whose /proc tells where processes are", process.platform === "linu
       await (await inTemporary(() => makeRunFolder(() => {}))).remove();
       return !existsSync(apart.path);
     });
-    expect(readdirSync(temporary)).toEqual([]);
+    expect(readdirSync(temporary)).toEqual([basename(foreign)]);
   },
 );
 
