@@ -1,3 +1,5 @@
+import ipaddr from "ipaddr.js";
+
 /** A container that runs, and what it took. */
 interface BareRun {
   /** Milliseconds from the first word to the engine until the container runs. */
@@ -48,10 +50,17 @@ export async function imageOf(host: string, repository: string): Promise<string>
 
 /** This machine's address in the engine's own bridge, where its containers are unless they are told otherwise. */
 export async function bridgeOf(host: string): Promise<string> {
-  const { IPAM } = await ask<{ IPAM: { Config: { Gateway?: string }[] } }>(host, "GET", "/networks/bridge");
-  const gateway = IPAM.Config.find(({ Gateway }) => Gateway !== undefined)?.Gateway;
-  if (gateway === undefined) throw new Error("the engine's bridge has no gateway");
-  return gateway;
+  const { IPAM } = await ask<{ IPAM: { Config: { Subnet: string; Gateway?: string }[] } }>(
+    host,
+    "GET",
+    "/networks/bridge",
+  );
+  const ipv4 = IPAM.Config.find(({ Subnet }) => ipaddr.IPv4.isValidCIDR(Subnet));
+  if (!ipv4) throw new Error("the engine's bridge has no IPv4 subnet");
+  // an engine that has just created its bridge does not report the gateway: it is the first address
+  if (ipv4.Gateway) return ipv4.Gateway;
+  const first = ipaddr.IPv4.networkAddressFromCIDR(ipv4.Subnet).toByteArray();
+  return first.with(3, (first[3] ?? 0) + 1).join(".");
 }
 
 const ANSWER_MS = 60_000;

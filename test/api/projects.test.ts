@@ -24,6 +24,13 @@ function makeRemote(options?: ConstructorParameters<typeof Remote>[0]): Remote {
   return remote;
 }
 
+/** A server with no other project, which would bring mirrors of its own in the background. */
+async function startQuietApi() {
+  const quiet = await startApi();
+  undo.push(() => quiet.stop());
+  return { ...quiet, mirrors: () => readdirSync(join(quiet.dataDir, "mirrors")) };
+}
+
 interface HostOptions {
   /** Who may read and write; nobody is asked when left out. */
   credential?: { username: string; token: string };
@@ -142,19 +149,21 @@ test("a stored credential can be replaced, and is checked before it is stored", 
 });
 
 test("a credential belongs to one repository: another one on the same host does not get it", async () => {
+  const quiet = await startQuietApi();
   const [one, two] = [makeRemote(), makeRemote()];
   for (const remote of [one, two]) remote.commit("main", { a: "1\n" });
   const credential = { username: "x-access-token", token: "for-the-first" };
   const first = makeHost(one, { credential });
-  const { project_id: id } = await api.project(first.url, { git_token: credential.token });
-  const patch = (repo_url: string) => api.call("PATCH", `/v1/projects/${id}`, { body: { repo_url } });
+  const { project_id: id } = await quiet.project(first.url, { git_token: credential.token });
+  expect((await quiet.call("GET", `/v1/projects/${id}/commits`)).status).toBe(200);
+  const [mirror = ""] = quiet.mirrors();
+  const patch = (repo_url: string) => quiet.call("PATCH", `/v1/projects/${id}`, { body: { repo_url } });
   // spelt otherwise it is the same one, with its credential and its mirror
   expect(first.url).toEndWith(".git");
   const spelt = await patch(`${first.url.replace(/\.git$/, "")}/`);
   expect([spelt.status, spelt.body.git_credential_dropped]).toEqual([200, false]);
-  const [before] = readdirSync(join(api.dataDir, "mirrors"));
   expect((await patch(first.url)).body).toMatchObject({ repo_url: first.url, git_credential_dropped: false });
-  expect(readdirSync(join(api.dataDir, "mirrors"))).toContain(before ?? "");
+  expect(quiet.mirrors()).toEqual([mirror]);
   // what the credential would open beside it, on the very same host
   cpSync(two.path, join(dirname(one.path), "beside.git"), { recursive: true });
   expect((await patch(`${first.origin}/beside.git`)).status).toBe(502);
@@ -265,17 +274,18 @@ test("deleting a project takes its change requests, tokens and mirror along, and
   const remote = makeRemote();
   remote.commit("main", { a: "1\n" });
   remote.commit("work", { a: "2\n" }, { from: "main" });
-  const before = readdirSync(join(api.dataDir, "mirrors")).length;
-  const project = await api.project(remote.url);
+  const quiet = await startQuietApi();
+  const project = await quiet.project(remote.url);
   const path = `/v1/projects/${project.project_id}`;
-  await api.call("POST", `${path}/change-requests`, { body: { title: "t", head_ref: "work" } });
-  await api.call("GET", `${path}/change-requests/1/diff`);
-  const { token } = (await api.call("POST", `${path}/cli-token`)).body;
-  expect((await api.call("DELETE", path)).body).toEqual({ ok: true });
-  expect((await api.call("GET", path)).status).toBe(404);
-  expect((await api.call("GET", `${path}/change-requests`)).status).toBe(404);
-  expect((await api.call("GET", "/v1/auth/whoami", { token })).status).toBe(401);
-  expect(readdirSync(join(api.dataDir, "mirrors")).length).toBe(before);
+  await quiet.call("POST", `${path}/change-requests`, { body: { title: "t", head_ref: "work" } });
+  await quiet.call("GET", `${path}/change-requests/1/diff`);
+  expect(quiet.mirrors()).toHaveLength(1);
+  const { token } = (await quiet.call("POST", `${path}/cli-token`)).body;
+  expect((await quiet.call("DELETE", path)).body).toEqual({ ok: true });
+  expect((await quiet.call("GET", path)).status).toBe(404);
+  expect((await quiet.call("GET", `${path}/change-requests`)).status).toBe(404);
+  expect((await quiet.call("GET", "/v1/auth/whoami", { token })).status).toBe(401);
+  expect(quiet.mirrors()).toEqual([]);
   expect(remote.has("work")).toBe(true);
 });
 
@@ -291,17 +301,17 @@ test("a fetch that began before a project was deleted ends with it, and does not
     return isFetch ? await held : null;
   });
   undo.push(() => host[Symbol.dispose]());
-  const before = readdirSync(join(api.dataDir, "mirrors"));
-  const project = await api.project(`${host.origin}/${basename(remote.path)}`);
+  const quiet = await startQuietApi();
+  const project = await quiet.project(`${host.origin}/${basename(remote.path)}`);
   const path = `/v1/projects/${project.project_id}`;
-  await api.call("POST", `${path}/change-requests`, { body: { title: "t", head_ref: "work" } });
-  const diff = api.call("GET", `${path}/change-requests/1/diff`);
+  await quiet.call("POST", `${path}/change-requests`, { body: { title: "t", head_ref: "work" } });
+  const diff = quiet.call("GET", `${path}/change-requests/1/diff`);
   await fetched;
-  expect((await api.call("DELETE", path)).status).toBe(200);
+  expect((await quiet.call("DELETE", path)).status).toBe(200);
   release(null);
   expect(await diff).toMatchObject({ status: 404, body: { code: "not_found" } });
   await until("the host is at rest", () => host.pending() === 0);
-  expect(readdirSync(join(api.dataDir, "mirrors"))).toEqual(before);
+  expect(quiet.mirrors()).toEqual([]);
 });
 
 test("lists page by page", async () => {
