@@ -1,5 +1,5 @@
-import { afterEach, describe, expect, test } from "bun:test";
-import { existsSync, rmSync, statSync } from "node:fs";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
+import { cpSync, existsSync, rmSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { sql } from "drizzle-orm";
 import { openEmbedded } from "../../db/client.ts";
@@ -10,6 +10,12 @@ import { until } from "../helpers/until.ts";
 
 const SERVER = AGAINST_BINARIES ? [resolve("dist/svc-api")] : [process.execPath, resolve("src/main.ts")];
 
+const used = makeFolder();
+beforeAll(async () => {
+  expect((await run(settings(used), ["admin", "token", "--email", "a@b.c"])).err).toBe("");
+});
+afterAll(() => rmSync(used, { recursive: true, force: true }));
+
 /** Undone after each test, the newest first. */
 const undo: (() => unknown)[] = [];
 afterEach(async () => {
@@ -19,6 +25,13 @@ afterEach(async () => {
 function folder(): string {
   const path = makeFolder();
   undo.push(() => rmSync(path, { recursive: true, force: true }));
+  return path;
+}
+
+/** A data folder of a server that has run before: its database takes half as long to open. */
+function usedFolder(): string {
+  const path = folder();
+  cpSync(used, path, { recursive: true });
   return path;
 }
 
@@ -104,7 +117,7 @@ describe("svc-api admin", () => {
     [["admin", "token", "--email", "nope"], 1, "e-mail"],
     [["serve"], 2, "serve"],
   ])("%p ends with %p", async (args, code, words) => {
-    const result = await run(settings(folder()), args);
+    const result = await run(settings(usedFolder()), args);
     expect([result.code, result.out]).toEqual([code, ""]);
     expect(result.err).toContain(words);
     expect(result.err.trim().split("\n")).toHaveLength(1);
@@ -138,7 +151,7 @@ test.each([
 });
 
 test("a second server on one data folder is refused, and the first goes on", async () => {
-  const dataDir = folder();
+  const dataDir = usedFolder();
   const first = await start(settings(dataDir));
   const second = await run(settings(dataDir), []);
   expect(second).toMatchObject({
@@ -160,7 +173,7 @@ test("a second server on one data folder is refused, and the first goes on", asy
 test("a port that is taken stops the server with one line", async () => {
   const taken = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
   undo.push(() => taken.stop(true));
-  const result = await run({ ...settings(folder()), SVC_PORT: String(taken.port) }, []);
+  const result = await run({ ...settings(usedFolder()), SVC_PORT: String(taken.port) }, []);
   expect(result).toMatchObject({
     code: 1,
     err: "svc-api: The port is in use. Stop the program that has it, or set SVC_PORT to another.\n",
@@ -168,9 +181,9 @@ test("a port that is taken stops the server with one line", async () => {
 });
 
 test("two servers never share a port", async () => {
-  const first = await start(settings(folder()));
+  const first = await start(settings(usedFolder()));
   const port = new URL(first.url).port;
-  const second = await run({ ...settings(folder()), SVC_PORT: port }, []);
+  const second = await run({ ...settings(usedFolder()), SVC_PORT: port }, []);
   expect([second.code, second.err]).toEqual([
     1,
     "svc-api: The port is in use. Stop the program that has it, or set SVC_PORT to another.\n",
@@ -178,15 +191,13 @@ test("two servers never share a port", async () => {
 });
 
 test("another master key than the database's is refused", async () => {
-  const env = settings(folder());
-  await run(env, ["admin", "token", "--email", "a@b.c"]);
+  const env = settings(usedFolder());
   const result = await run({ ...env, SVC_MASTER_KEY: "ab".repeat(32) }, []);
   expect(result).toMatchObject({ code: 1, err: expect.stringContaining("The master key is not the one") });
 });
 
 test("a schema newer than the binary is refused with one line", async () => {
-  const dataDir = folder();
-  await run(settings(dataDir), ["admin", "token", "--email", "a@b.c"]);
+  const dataDir = usedFolder();
   const database = await openEmbedded(join(dataDir, "postgres"));
   await database.db.execute(
     sql`insert into drizzle.__drizzle_migrations (hash, created_at) values ('x', 99999999999999)`,
@@ -204,7 +215,7 @@ describe("the end of a server", () => {
     undo.push(() => remote.remove());
     remote.commit("main", { a: "1\n" });
     remote.commit("work", { a: "2\n" }, { from: "main" });
-    const env = settings(folder());
+    const env = settings(usedFolder());
     const token = (await run(env, ["admin", "token", "--email", "a@b.c"])).out.trim();
     const server = await start(env);
     const call = caller(server.url, token);

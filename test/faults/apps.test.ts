@@ -59,7 +59,7 @@ async function settles(commit: string, says: string): Promise<void> {
   expect(deployments.filter(({ state }) => ["building", "starting", "live"].includes(state))).toHaveLength(1);
 }
 
-test.each(sample(5, STEPS).map((step) => [step] as const))(
+test.each(sample(3, STEPS).map((step) => [step] as const))(
   "the server is killed at %s of a deployment: it is live all the same, once",
   async (step) => {
     const commit = await haltedAt(step);
@@ -69,7 +69,7 @@ test.each(sample(5, STEPS).map((step) => [step] as const))(
   },
 );
 
-test.each(sample(2, ALIVE).map((step) => [step] as const))(
+test.each(sample(1, ALIVE).map((step) => [step] as const))(
   "the sandbox of a deployment is killed at %s: it has failed and says how, and the one before serves on",
   async (step) => {
     const { app: before } = await bench.get();

@@ -8,7 +8,7 @@ import { caller, makeFolder, spawnServer } from "../helpers/api.ts";
 import { LEFT_ALONE } from "../helpers/halting.ts";
 import { needs } from "../helpers/needs.ts";
 import { createDatabase, POSTGRES } from "../helpers/postgres.ts";
-import { generator, SEED } from "../helpers/random.ts";
+import { generator, SEED, share } from "../helpers/random.ts";
 import { Remote } from "../helpers/remote.ts";
 import { cron } from "../helpers/triggers.ts";
 import { until } from "../helpers/until.ts";
@@ -17,8 +17,13 @@ const test = needs("a real Postgres", POSTGRES);
 const SERVERS = 3;
 const [START, END] = [Date.UTC(2026, 0, 1, 0, 0, 30), Date.UTC(2027, 0, 1)];
 const [MINUTE, HOUR, DAY] = [60_000, 3_600_000, 86_400_000];
+/** Jumps that pass a year in a quarter of the steps. */
+const LONG_JUMPS = share(3, 0);
 /** How far the clock goes at a time: most of the year is slept through, some of it is lived minute by minute. */
-const JUMPS = [MINUTE / 2, MINUTE, 10 * MINUTE, 61 * MINUTE, 7 * HOUR, 2 * DAY, 6 * DAY, 14 * DAY];
+const JUMPS = [
+  ...[MINUTE / 2, MINUTE, 10 * MINUTE, 61 * MINUTE, 7 * HOUR, 2 * DAY, 6 * DAY, 14 * DAY],
+  ...[30 * DAY, 45 * DAY, 60 * DAY].slice(0, LONG_JUMPS),
+];
 /** Where it stops in any case: right after times at which each trigger is due, where clocks change and elsewhere. */
 const STOPS = [
   "2026-03-08T07:00:20Z",

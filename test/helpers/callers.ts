@@ -56,7 +56,7 @@ export async function startCallers(): Promise<CallersBench> {
     await bench.member(OTHER);
     const project = await api.project(remote.url);
     const at = `/v1/projects/${project.project_id}`;
-    const [own, other] = [await makeSession(at), await makeSession(at)];
+    const [own, other] = await Promise.all([makeSession(at), makeSession(at)]);
     // what the sessions have made conflicts with it
     remote.commit("main", { a: `${project.project_id}\n` });
     const changes = { own: await propose(at, own), other: await propose(at, other) };
