@@ -443,7 +443,7 @@ describe("bringing it back", () => {
         expect((await two.git("diff", "--cached", "--name-only")).trim()).toBe("");
         expect(await contentOf(two)).toBe(await contentOf(one));
       }),
-      { numRuns: share(15, 100), endOnFailure: true },
+      { numRuns: share(10, 100), endOnFailure: true },
     );
   });
 

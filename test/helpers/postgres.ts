@@ -29,7 +29,8 @@ export const POSTGRES = SERVER !== null;
 /** A database as a server has it that has just been started for the first time: a copy of the template. */
 export async function createDatabase(): Promise<TestDatabase> {
   template ??= makeTemplate();
-  return await create(`template ${await template}`);
+  // its files are copied, which takes half as long as writing its pages to the log of changes
+  return await create(`template ${await template} strategy file_copy`);
 }
 
 /** A database without any tables, for what makes them. */
