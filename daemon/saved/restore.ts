@@ -5,6 +5,7 @@ import { type Ran, run } from "../process/run.ts";
 import type { Settings } from "../settings.ts";
 import { SaveError } from "./save-error.ts";
 import { readSavedCommit } from "./saved-commit.ts";
+import { createWorkspaceGit, type WorkspaceGit } from "./workspace-git.ts";
 
 export interface Restored {
   /** Saved work of before that could not be brought back with it, and is still only saved. */
@@ -56,7 +57,10 @@ export async function restoreSaved(
     if (before.base === null || !(await mergeIn(earlier, before.base))) break;
     earlier = before.earlier;
   }
+  const workspaceGit = createWorkspaceGit({ settings, children }, signal);
+  const added = await listFiles(workspaceGit, ["diff", "--cached", "--name-only", "-z", "--no-renames", "--diff-filter=A", head]);
   await must(["reset", "--quiet", head]);
+  await trackIgnored(workspaceGit, new Set(added));
   return { earlier };
 
   async function read(id: string): Promise<ReturnType<typeof readSavedCommit>> {
@@ -93,4 +97,23 @@ export async function restoreSaved(
     };
     return run(children, command, isFetch ? FETCH_MS : LOCAL_MS, signal);
   }
+}
+
+/**
+ * Keeps track of restored files that are ignored by now: they were staged before, and an untracked one would be missing
+ * in the next save. Their content is not staged (git-add(1), `--intent-to-add`).
+ */
+async function trackIgnored(workspaceGit: WorkspaceGit, added: ReadonlySet<string>): Promise<void> {
+  const ignored = await listFiles(workspaceGit, ["ls-files", "-z", "--others", "--ignored", "--exclude-standard"]);
+  const untracked = ignored.filter((path) => added.has(path));
+  if (untracked.length === 0) return;
+  const add = ["add", "--force", "--intent-to-add", "--pathspec-from-file=-", "--pathspec-file-nul"];
+  const stdin = Buffer.from(untracked.join("\0"), "latin1");
+  await workspaceGit.must("git could not track a restored file", add, { stdin });
+}
+
+/** Paths, a character for each byte (latin1). */
+async function listFiles({ must }: WorkspaceGit, command: readonly string[]): Promise<string[]> {
+  const listed = await must("git could not list files", command);
+  return listed.toString("latin1").split("\0").filter(Boolean);
 }

@@ -447,6 +447,24 @@ describe("bringing it back", () => {
     );
   });
 
+  test("a file that was staged and then ignored is saved by the next life, too", async () => {
+    using bench = await startSaving();
+    const one = await bench.life();
+    put(one, "built/x.bin", "x\n");
+    await one.git("add", "built/x.bin");
+    put(one, ".gitignore", "built\nother\n");
+    put(one, "other", "never staged\n");
+    await one.save();
+    const two = await bench.life({ restore: true });
+    expect((await two.git("diff", "--cached", "--name-only")).trim()).toBe("");
+    put(two, "more", "m\n");
+    await two.save();
+    expect([two.saver.problem, await filesOf(bench)]).toEqual([
+      null,
+      [".gitignore", "a.txt", "built/x.bin", "more"],
+    ]);
+  });
+
   test("onto a branch that has moved on, when the two do not touch; else nothing is changed", async () => {
     using bench = await startSaving({ "a.txt": "1\n2\n3\n4\n5\n6\n7\n", b: "b\n" });
     const one = await bench.life();
