@@ -58,7 +58,15 @@ export async function restoreSaved(
     earlier = before.earlier;
   }
   const workspaceGit = createWorkspaceGit({ settings, children }, signal);
-  const added = await listFiles(workspaceGit, ["diff", "--cached", "--name-only", "-z", "--no-renames", "--diff-filter=A", head]);
+  const added = await listFiles(workspaceGit, [
+    "diff",
+    "--cached",
+    "--name-only",
+    "-z",
+    "--no-renames",
+    "--diff-filter=A",
+    head,
+  ]);
   await must(["reset", "--quiet", head]);
   await trackIgnored(workspaceGit, new Set(added));
   return { earlier };
@@ -104,7 +112,13 @@ export async function restoreSaved(
  * in the next save. Their content is not staged (git-add(1), `--intent-to-add`).
  */
 async function trackIgnored(workspaceGit: WorkspaceGit, added: ReadonlySet<string>): Promise<void> {
-  const ignored = await listFiles(workspaceGit, ["ls-files", "-z", "--others", "--ignored", "--exclude-standard"]);
+  const ignored = await listFiles(workspaceGit, [
+    "ls-files",
+    "-z",
+    "--others",
+    "--ignored",
+    "--exclude-standard",
+  ]);
   const untracked = ignored.filter((path) => added.has(path));
   if (untracked.length === 0) return;
   const add = ["add", "--force", "--intent-to-add", "--pathspec-from-file=-", "--pathspec-file-nul"];

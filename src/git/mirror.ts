@@ -5,6 +5,7 @@ import type { Engine } from "./engine.ts";
 import { baseEnvironment, type Setting, withSettings } from "./environment.ts";
 import type { RemoteRepository } from "./git.ts";
 import { createObjects, type Objects } from "./objects.ts";
+import { repositoryName } from "./remote-url.ts";
 
 /**
  * The `.gitattributes` files of one commit, as far as they were asked for. Only the base's attributes count in merges
@@ -57,9 +58,13 @@ export async function openMirror(engine: Engine, repo: RemoteRepository): Promis
   const directory = mirrorDirectory(engine, repo.id);
   await finishReplacement(directory);
   const origin = await readFile(join(directory, ORIGIN_FILE), "utf8").catch(() => null);
-  if (origin === null || origin !== originOf(repo)) {
-    await discardMirror(engine, repo.id);
-    return null;
+  if (origin !== originOf(repo)) {
+    // an earlier version wrote the URL as it was spelt
+    if (origin !== digestOf(repo.url)) {
+      await discardMirror(engine, repo.id);
+      return null;
+    }
+    await writeFile(join(directory, ORIGIN_FILE), originOf(repo), { flush: true });
   }
   await removeLeftovers(directory);
   const config = await readFile(join(directory, "config"), "utf8").catch(() => "");
@@ -249,9 +254,14 @@ function folderName(id: string): string {
   return `${id.toLowerCase()}.git`;
 }
 
-/** A digest, so that the file cannot hold anything secret. */
+/** The same however the repository's URL is spelt: what only its mirror has outlives another spelling. */
 function originOf(repo: RemoteRepository): string {
-  return `${new Bun.CryptoHasher("sha256").update(repo.url).digest("hex")}\n`;
+  return digestOf(repositoryName(repo.url));
+}
+
+/** A digest, so that the file cannot hold anything secret. */
+function digestOf(url: string): string {
+  return `${new Bun.CryptoHasher("sha256").update(url).digest("hex")}\n`;
 }
 
 function configOf(format: "sha1" | "sha256"): string {

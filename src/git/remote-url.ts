@@ -16,6 +16,11 @@ export interface RemoteUrl {
   credential: Credential | null;
 }
 
+/** The same for one repository however its canonical URL is spelt: hosts serve it with and without `.git`. */
+export function repositoryName(url: string): string {
+  return url.replace(/\/+$/, "").replace(/\.git$/, "");
+}
+
 /**
  * Reads a URL given by a user: https, ssh (`ssh://` and `user@host:path`), git and, where private addresses are
  * allowed, http, file and absolute paths. Nothing else — no remote helpers (`ext::…`), no options.

@@ -10,6 +10,7 @@ import { NAME_MAX } from "../contract/limits.ts";
 import type { EditedProject, EditProjectBody, GitCredentialBody, Project } from "../contract/project.ts";
 import type { Deps } from "../deps.ts";
 import { announce } from "../events/announce.ts";
+import { repositoryName } from "../git/remote-url.ts";
 import { storable } from "../http/text.ts";
 import { checkRepository, chooseCredential } from "./check-repository.ts";
 import { lookAgain } from "./look-again.ts";
@@ -36,7 +37,7 @@ export async function editProject(
   if (body.repo_url !== undefined) {
     requireRemote(project);
     const remote = await deps.git.checkRemote(body.repo_url);
-    const isSame = nameOf(remote.url) === nameOf(project.repoUrl ?? "");
+    const isSame = repositoryName(remote.url) === repositoryName(project.repoUrl ?? "");
     const credential = remote.credential ?? (isSame ? repo.credential : null);
     repo = { id: isSame ? repo.id : randomUUID(), url: remote.url, credential };
     changes.repoUrl = repo.url;
@@ -122,9 +123,4 @@ async function update(deps: Deps, project: ProjectRow, changes: Changes): Promis
     await announce(tx, projectId, { type: "project", id: projectId, action: "changed" });
     return row;
   });
-}
-
-/** The same for one repository however its canonical address is spelt: hosts serve it with and without `.git`. */
-function nameOf(url: string): string {
-  return url.replace(/\/+$/, "").replace(/\.git$/, "");
 }

@@ -169,6 +169,26 @@ test("a mirror of another URL is not used", async () => {
   expect(await place.git.ensureCommits(moved, [one])).toBe(false);
 });
 
+test.each(["this", "an earlier"])(
+  "a mirror of %s version outlives another spelling of its URL, with the refs that only it has",
+  async (version) => {
+    await using place = await start();
+    const { one = "" } = await place.upstream.write([{ name: "one", branch: "main", files: { f: "1" } }]);
+    const spelt = { ...place.repo, url: `${place.repo.url}/` };
+    expect(await place.git.ensureCommits(spelt, [one])).toBe(true);
+    await place.git.keep(spelt, 1, { base: one, head: one, merge: one });
+    expect(await place.git.ensureCommits(place.repo, [one])).toBe(true);
+    if (version === "an earlier") {
+      const digest = new Bun.CryptoHasher("sha256").update(spelt.url).digest("hex");
+      await writeFile(join(place.mirror(), "svc-origin"), `${digest}\n`);
+      // its URL is still the one that it was made with
+      expect(await place.git.ensureCommits(spelt, [one])).toBe(true);
+      expect(await place.git.ensureCommits(place.repo, [one])).toBe(true);
+    }
+    expect(await mirrorRefs(place)).toContain("refs/cr/1/head");
+  },
+);
+
 test("an id that is no UUID names no mirror", async () => {
   await using place = await start();
   expect(place.git.ensureCommits({ ...place.repo, id: "../../x" }, ["1".repeat(40)])).rejects.toThrow(
