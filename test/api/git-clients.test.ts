@@ -246,7 +246,7 @@ test.each(["hosted", "external"] as const)("%s: 1,500 branches and 500 tags", as
   for (let index = 0; index < 1_500; index++) refs[`refs/heads/many/${index}`] = ids("heads/feature");
   for (let index = 0; index < 500; index++) refs[`refs/tags/many/${index}`] = ids("tags/v1");
   await setRefs(directory, refs);
-  for (const protocol of PROTOCOLS) {
+  for (const protocol of protocolsOf(kind)) {
     using folder = scratch();
     const { clone, git, url } = makeBed(bench, bench[kind], protocol, folder.path);
     expect((await git("ls-remote", "--refs", url)).split("\n")).toHaveLength(2_001);

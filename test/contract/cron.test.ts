@@ -9,7 +9,7 @@ const STEP = 15 * MINUTE;
 const YEAR = [Date.UTC(2026, 0, 1), Date.UTC(2027, 0, 1)] as const;
 /** Before and after a change of the clock: more than any change swallows or repeats. */
 const AROUND = 5 * 60 * MINUTE;
-const RUNS = share(20, 500);
+const RUNS = share(12, 500);
 /** For a machine that does much else. */
 const PATIENCE_MS = 60_000;
 const ZONES = [

@@ -5,12 +5,13 @@ import { PACKS_MAX } from "../../src/git/maintain.ts";
 import { type GatewayBench, refsOf, runClient, scratch, startGateway } from "../helpers/gateway.ts";
 import { needs } from "../helpers/needs.ts";
 import { POSTGRES } from "../helpers/postgres.ts";
+import { share } from "../helpers/random.ts";
 import { until } from "../helpers/until.ts";
 
 const test = needs("a real Postgres", POSTGRES);
 
 const WRITERS = 4;
-const PUSHES_EACH = 15;
+const PUSHES_EACH = share(10, 40);
 const READERS = 2;
 
 let bench: GatewayBench;

@@ -194,7 +194,7 @@ async function storm(upstream: TestRepository, count: number): Promise<{ base: s
 
 async function hugeText(upstream: TestRepository): Promise<{ base: string; head: string }> {
   const line = (index: number) => `${index} ${(index * 2_654_435_761) % 4_294_967_296}\n`;
-  const text = Array.from({ length: 1_500_000 }, (_, index) => line(index)).join("");
+  const text = Array.from({ length: 750_000 }, (_, index) => line(index)).join("");
   const { base = "", head = "" } = await upstream.write([
     { name: "was", files: { big: text } },
     { name: "base", branch: "text-base", parents: ["was"], files: { big: `base\n${text}` } },
