@@ -14,14 +14,14 @@ import { seedOfCommit } from "./test/seed.ts";
 
 /** A file of tests may have a browser, or several servers. */
 const MEMORY_PER_JOB = 3 * 1024 ** 3;
-const MAX_AT_ONCE = 4;
+const MAX_AT_ONCE = 6;
 /**
  * Processes of tests live for seconds, too short for the last tier of optimization to pay for itself: without it a run
  * takes a fifth less of the processors' time. Runs in full are long enough.
  */
 const WITHOUT_LAST_TIER = { BUN_JSC_useFTLJIT: "0", BUN_JSC_useOMGJIT: "0" };
-/** A file waits for about a third of its time, for what it has started or for a time to pass: another uses that. */
-const JOBS_PER_CORE = 1.5;
+/** A file waits for about half of its time, for what it has started or for a time to pass: others use that. */
+const JOBS_PER_CORE = 2.5;
 
 // Not `process.exit` when all went well: it would cut off what a slow reader has not read yet.
 try {
