@@ -59,7 +59,7 @@ export async function openMirror(engine: Engine, repo: RemoteRepository): Promis
   await finishReplacement(directory);
   const origin = await readFile(join(directory, ORIGIN_FILE), "utf8").catch(() => null);
   if (origin !== originOf(repo)) {
-    // an earlier version wrote the URL as it was spelt
+    // earlier versions recorded the URL as it was spelled
     if (origin !== digestOf(repo.url)) {
       await discardMirror(engine, repo.id);
       return null;
@@ -254,7 +254,7 @@ function folderName(id: string): string {
   return `${id.toLowerCase()}.git`;
 }
 
-/** The same however the repository's URL is spelt: what only its mirror has outlives another spelling. */
+/** The same for every spelling of the URL: refs that only the mirror has survive a change of it. */
 function originOf(repo: RemoteRepository): string {
   return digestOf(repositoryName(repo.url));
 }

@@ -16,9 +16,13 @@ export interface RemoteUrl {
   credential: Credential | null;
 }
 
-/** The same for one repository however its canonical URL is spelt: hosts serve it with and without `.git`. */
+/**
+ * Identifies a repository, whatever the spelling of its canonical URL: git hosts serve it with and without `.git`. On a
+ * disk these are two directories, which may hold two repositories.
+ */
 export function repositoryName(url: string): string {
-  return url.replace(/\/+$/, "").replace(/\.git$/, "");
+  const path = url.replace(/\/+$/, "");
+  return path.startsWith("file:") ? path : path.replace(/\.git$/, "");
 }
 
 /**

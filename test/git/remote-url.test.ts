@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { REPO_URL_MAX } from "../../src/contract/limits.ts";
-import { readRemoteUrl } from "../../src/git/remote-url.ts";
+import { readRemoteUrl, repositoryName } from "../../src/git/remote-url.ts";
 
 const refused = (code: string, why = "") =>
   expect.objectContaining({ code, message: expect.stringContaining(why) });
@@ -280,4 +280,17 @@ test.each([
   "/-a",
 ])("%s is no path, also where the operator allows it", (text) => {
   expect(() => readRemoteUrl(text, true)).toThrow(refused("invalid_repo_url"));
+});
+
+test.each([
+  ["https://example.com/a/b", "https://example.com/a/b.git", true],
+  ["https://example.com/a/b/", "https://example.com/a/b.git/", true],
+  ["ssh://git@example.com/a", "ssh://git@example.com/a.git", true],
+  ["https://example.com/a", "https://example.com/b", false],
+  ["https://example.com/a", "http://example.com/a", false],
+  ["file:///srv/a", "file:///srv/a/", true],
+  // two directories
+  ["file:///srv/a", "file:///srv/a.git", false],
+])("%s and %s are the same repository: %p", (one, other, areSame) => {
+  expect(repositoryName(one) === repositoryName(other)).toBe(areSame);
 });
