@@ -8,6 +8,7 @@ import { type Mutant, mutantsOf } from "./mutate/mutants.ts";
 import { SAME } from "./mutate/same.ts";
 import { startPostgres } from "./postgres-server.ts";
 import { makeRunFolder } from "./test/folder.ts";
+import { TEST_LIMIT_MS } from "./test/job.ts";
 import { showProgress } from "./test/progress.ts";
 import { seedOfCommit } from "./test/seed.ts";
 
@@ -19,8 +20,6 @@ Changes one token of the source at a time, and says which changes no test of its
 /** A change that makes a test hang is noticed, too. */
 const SLOWER = 4;
 const PATIENCE_MS = 15_000;
-/** What `test/setup.ts` sets holds for the first of several files only. */
-const LIMIT = "--timeout=180000";
 
 interface Trial extends Mutant {
   path: string;
@@ -128,13 +127,16 @@ async function testsPass(
   limitMs: number,
 ): Promise<boolean> {
   const files = area.tests.map((name) => `test/${name}.test.ts`);
-  const child = Bun.spawn([process.execPath, "test", "--no-orphans", "--bail", LIMIT, ...files], {
-    cwd: tree,
-    env,
-    stdin: "ignore",
-    stdout: "ignore",
-    stderr: "ignore",
-  });
+  const child = Bun.spawn(
+    [process.execPath, "test", "--no-orphans", "--bail", `--timeout=${TEST_LIMIT_MS}`, ...files],
+    {
+      cwd: tree,
+      env,
+      stdin: "ignore",
+      stdout: "ignore",
+      stderr: "ignore",
+    },
+  );
   const timer = setTimeout(() => child.kill("SIGKILL"), Math.min(limitMs, 2 ** 31 - 1));
   const passed = (await child.exited) === 0;
   clearTimeout(timer);

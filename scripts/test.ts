@@ -5,11 +5,21 @@ import { startDockerEngine } from "./docker-engine.ts";
 import { startPostgres } from "./postgres-server.ts";
 import { readArguments, USAGE, type Wanted } from "./test/arguments.ts";
 import { makeRunFolder } from "./test/folder.ts";
-import { type JobResult, type RunOptions, runJob } from "./test/job.ts";
+import { hasFailed, type JobResult, type RunOptions, runBatch } from "./test/job.ts";
 import { startLoad } from "./test/load.ts";
-import { goTogether, type Job, needs, planTests, recordDurations, runsAlone } from "./test/plan.ts";
+import {
+  type Batch,
+  goTogether,
+  type Job,
+  jobsOf,
+  needs,
+  planTests,
+  putTogether,
+  recordDurations,
+  runsAlone,
+} from "./test/plan.ts";
 import { type Progress, showProgress } from "./test/progress.ts";
-import { failureText, hasFailed, reportText } from "./test/report.ts";
+import { failureText, reportText } from "./test/report.ts";
 import { seedOfCommit } from "./test/seed.ts";
 
 /** A file of tests may have a browser, or several servers. */
@@ -99,40 +109,48 @@ async function runAll(jobs: readonly Job[], options: RunOptions, repeat: number)
   for (let round = 0; round < repeat; round++) {
     const inRound = { ...options, seed: options.seed + round };
     await work(
-      jobs.filter((job) => !runsAlone(job)),
+      inBatches(
+        jobs.filter((job) => !runsAlone(job)),
+        options,
+      ),
       atOnce(),
       inRound,
       results,
       progress,
     );
-    await work(jobs.filter(runsAlone), 1, inRound, results, progress);
+    await work(inBatches(jobs.filter(runsAlone), options), 1, inRound, results, progress);
   }
   progress.end();
   return results;
 }
 
-/** Runs jobs, so many at once: each as soon as there is room for it beside those that run. */
+/** In full, each file is long. */
+function inBatches(jobs: readonly Job[], { full }: RunOptions): Batch[] {
+  return putTogether(jobs, full ? Number.POSITIVE_INFINITY : availableParallelism());
+}
+
+/** Runs batches, so many at once: each as soon as there is room for it beside those that run. */
 async function work(
-  waiting: Job[],
+  waiting: Batch[],
   atOnce: number,
   options: RunOptions,
   results: JobResult[],
   progress: Progress,
 ): Promise<void> {
-  const running = new Map<Job, Promise<void>>();
+  const running = new Map<Batch, Promise<void>>();
   while (waiting.length + running.size > 0) {
-    const next = waiting.findIndex((job) => [...running.keys()].every((other) => goTogether(job, other)));
-    const [job] = running.size < atOnce && next >= 0 ? waiting.splice(next, 1) : [];
-    if (job) {
-      const ended = runJob(job, options).then((result) => {
-        running.delete(job);
-        results.push(result);
-        if (hasFailed(result)) progress.say(failureText(result));
+    const next = waiting.findIndex((batch) => [...running.keys()].every((other) => goTogether(batch, other)));
+    const [batch] = running.size < atOnce && next >= 0 ? waiting.splice(next, 1) : [];
+    if (batch) {
+      const ended = runBatch(batch, options).then((ofBatch) => {
+        running.delete(batch);
+        results.push(...ofBatch);
+        for (const result of ofBatch.filter(hasFailed)) progress.say(failureText(result));
       });
-      running.set(job, ended);
+      running.set(batch, ended);
     } else await Promise.race(running.values());
     progress.show(
-      [...running.keys()].map(({ name }) => name),
+      [...running.keys()].flatMap((each) => jobsOf(each).map(({ name }) => name)),
       results.length,
       results.filter(hasFailed).length,
     );

@@ -27,8 +27,14 @@ const ALONE = [
   "test/git/hostile",
 ];
 
-/** One process of the test run: a check, which counts as one test, or a file of tests. */
-export type Job = { kind: "check"; name: string; command: string[]; seconds: number } | TestFile;
+/** What counts by itself: a check, as one test, or a file of tests. */
+export type Job = Check | TestFile;
+export interface Check {
+  kind: "check";
+  name: string;
+  command: string[];
+  seconds: number;
+}
 export interface TestFile {
   kind: "file";
   name: string;
@@ -40,16 +46,66 @@ export interface TestFile {
   seconds: number;
 }
 
+/** One process of the test run. */
+export type Batch = { kind: "check"; check: Check } | { kind: "files"; files: readonly TestFile[] };
+
+/** A file that takes less shares its process: to load svc and to warm up takes a second of processor time. */
+const SHORT_SECONDS = 12;
+/** How long the files of a process take together; less, where so much would leave processors without work. */
+const BATCH_SECONDS = 20;
+const BATCHES_PER_PROCESSOR = 10;
+
+/**
+ * Puts short files from source together. Those that need a binary, an engine or a browser have a process each: they start
+ * more than they load.
+ * @returns the longest first
+ */
+export function putTogether(jobs: readonly Job[], processors: number): Batch[] {
+  const total = jobs.reduce((sum, { seconds }) => sum + seconds, 0);
+  const most = Math.min(BATCH_SECONDS, total / processors / BATCHES_PER_PROCESSOR);
+  const batches: { batch: Batch; seconds: number }[] = [];
+  const short: TestFile[] = [];
+  for (const job of jobs)
+    if (job.kind === "check") batches.push({ batch: { kind: "check", check: job }, seconds: job.seconds });
+    else if (isShort(job)) short.push(job);
+    else batches.push({ batch: { kind: "files", files: [job] }, seconds: job.seconds });
+  for (let file = short.shift(); file; file = short.shift()) {
+    const files = [file];
+    let seconds = file.seconds;
+    for (let next = short.at(-1); next && seconds + next.seconds <= most; next = short.at(-1)) {
+      files.push(next);
+      short.pop();
+      seconds += next.seconds;
+    }
+    batches.push({ batch: { kind: "files", files }, seconds });
+  }
+  return batches.sort((a, b) => b.seconds - a.seconds).map(({ batch }) => batch);
+}
+
+function isShort(job: TestFile): boolean {
+  const { binaries, docker, browser } = job.needs;
+  return job.seconds < SHORT_SECONDS && !job.binaries && !binaries && !docker && !browser && !runsAlone(job);
+}
+
+export function jobsOf(batch: Batch): readonly Job[] {
+  return batch.kind === "check" ? [batch.check] : batch.files;
+}
+
 /** Whether a job runs after the others, with the machine to itself. */
 export function runsAlone(job: Job): boolean {
   return ALONE.some((name) => job.name.startsWith(name));
+}
+
+/** Whether two batches may run at once. */
+export function goTogether(one: Batch, other: Batch): boolean {
+  return jobsOf(one).every((job) => jobsOf(other).every((beside) => mayRunBeside(job, beside)));
 }
 
 /**
  * Whether two jobs may run at once. An engine gives the machine networks and takes them away, and at each change of these
  * a browser drops what it is loading (`ERR_NETWORK_CHANGED`).
  */
-export function goTogether(one: Job, other: Job): boolean {
+function mayRunBeside(one: Job, other: Job): boolean {
   return (
     !(needs(one, "docker") && needs(other, "browser")) && !(needs(one, "browser") && needs(other, "docker"))
   );

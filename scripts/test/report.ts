@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from "node:fs";
-import type { JobResult } from "./job.ts";
+import { hasFailed, type JobResult } from "./job.ts";
 
 /** How many of the slowest files are named. */
 const SLOWEST = 10;
@@ -25,10 +25,6 @@ export function reportText(results: readonly JobResult[], skipsFile: string): st
   ]
     .map((line) => `${line}\n`)
     .join("");
-}
-
-export function hasFailed({ failed, broken }: JobResult): boolean {
-  return broken || failed.length > 0;
 }
 
 function skipLines(results: readonly JobResult[], skipsFile: string): string[] {

@@ -2,34 +2,35 @@ import { expect, test } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type RunOptions, runJob } from "../../../scripts/test/job.ts";
+import { hasFailed, type RunOptions, runBatch } from "../../../scripts/test/job.ts";
 import type { TestFile } from "../../../scripts/test/plan.ts";
-import { failureText, hasFailed, reportText } from "../../../scripts/test/report.ts";
+import { failureText, reportText } from "../../../scripts/test/report.ts";
 
 const HELPERS = join(import.meta.dir, "../../helpers");
 const NOTHING = { binaries: false, postgres: false, docker: false, browser: false };
 
-/** Runs a file of tests as the test command does. */
-async function runFile(text: string, options: Partial<RunOptions> = {}) {
+/** Runs files of tests in one process, as the test command does. */
+async function runFiles(texts: Record<string, string>, options: Partial<RunOptions> = {}) {
   const folder = mkdtempSync(join(tmpdir(), "svc-job-"));
   try {
-    const path = join(folder, "a.test.ts");
     const skips = join(folder, "skips");
-    writeFileSync(path, text);
     writeFileSync(skips, "");
-    const job: TestFile = {
-      kind: "file",
-      name: "a.test.ts",
-      path,
-      binaries: false,
-      needs: NOTHING,
-      seconds: 0,
-    };
-    const result = await runJob(job, { folder, seed: 7, env: { SVC_TEST_SKIPS: skips }, ...options });
-    return { result, recorded: readFileSync(skips, "utf8"), report: reportText([result], skips) };
+    const files = Object.entries(texts).map(([name, text]): TestFile => {
+      const path = join(folder, name);
+      writeFileSync(path, text);
+      return { kind: "file", name, path, binaries: false, needs: NOTHING, seconds: 0 };
+    });
+    const asked = { folder, seed: 7, env: { SVC_TEST_SKIPS: skips }, ...options };
+    const results = await runBatch({ kind: "files", files }, asked);
+    return { results, recorded: readFileSync(skips, "utf8"), report: reportText(results, skips) };
   } finally {
     rmSync(folder, { recursive: true });
   }
+}
+
+async function runFile(text: string, options: Partial<RunOptions> = {}) {
+  const { results, ...rest } = await runFiles({ "a.test.ts": text }, options);
+  return { result: results[0] ?? expect.unreachable(), ...rest };
 }
 
 const MIXED = `
@@ -97,4 +98,50 @@ test.each([
   const { result, report } = await runFile(text);
   expect(hasFailed(result)).toBe(true);
   expect(report).toMatch(/\n {2}npm test -- --seed 7 (?:--only \S+ )?a\.test\.ts\n\d passed, 1 failed\n$/);
+});
+
+const FINE = `import { test } from "bun:test"; test("fine", () => console.log("said by", import.meta.file));`;
+const FAILS = `import { test } from "bun:test"; test("wrong", () => { throw new Error("it is wrong"); });`;
+
+test("of files that share a process, each has its own result, text, seconds and command", async () => {
+  const texts = { "a.test.ts": FINE, "b.test.ts": FAILS, "c.test.ts": FINE };
+  const { results, report } = await runFiles(texts);
+  expect(results.map(({ job, passed, failed, broken }) => [job.name, passed, failed, broken])).toEqual([
+    ["a.test.ts", 1, [], false],
+    ["b.test.ts", 0, ["wrong"], false],
+    ["c.test.ts", 1, [], false],
+  ]);
+  const [a, b, c] = results.map(({ output }) => output);
+  expect(a).toContain("said by a.test.ts");
+  expect(b).toContain("it is wrong");
+  expect(b).not.toContain("said by");
+  expect(c).toContain("said by c.test.ts");
+  expect(results.every(({ seconds }) => seconds < 30)).toBe(true);
+  expect(report).toEndWith("npm test -- --seed 7 --only wrong b.test.ts\n2 passed, 1 failed\n");
+});
+
+test("the limit of a test that sets none is the same in each file of a process", async () => {
+  const late = `import { test } from "bun:test"; test("late", () => Bun.sleep(60_000));`;
+  const { results } = await runFiles({ "a.test.ts": late, "b.test.ts": late }, { testLimitMs: 50 });
+  for (const { output } of results) expect(output).toContain("timed out after 50ms");
+  expect(results.map(({ failed }) => failed)).toEqual([["late"], ["late"]]);
+});
+
+test.each([
+  ["does not load", `import "./nowhere.ts";`, "b"],
+  ["ends its process", `import { test } from "bun:test"; test("x", () => process.exit(0));`, "a b c"],
+  ["kills its process", `process.kill(process.pid, "SIGKILL");`, "a b c"],
+  [
+    "fails in a hook",
+    `import { afterAll, test } from "bun:test"; afterAll(() => { throw 1; }); test("x", () => {});`,
+    "b",
+  ],
+])("a file that %s has failed, and is named, among files that share its process", async (_, text, blamed) => {
+  const { results } = await runFiles({ "a.test.ts": FINE, "b.test.ts": text, "c.test.ts": FINE });
+  expect(
+    results
+      .filter(hasFailed)
+      .map(({ job }) => job.name[0])
+      .join(" "),
+  ).toBe(blamed);
 });

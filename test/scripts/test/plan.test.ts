@@ -1,8 +1,9 @@
 import { expect, test } from "bun:test";
 import { readArguments } from "../../../scripts/test/arguments.ts";
-import { goTogether, needs, planTests, runsAlone } from "../../../scripts/test/plan.ts";
+import { goTogether, jobsOf, needs, planTests, putTogether, runsAlone } from "../../../scripts/test/plan.ts";
 
 const jobs = planTests([]);
+const batch = (...some: typeof jobs) => putTogether(some, 1)[0] ?? expect.unreachable();
 const job = (name: string) => jobs.find((job) => job.name.startsWith(name)) ?? expect.unreachable();
 
 test("the suites that hold a bound of the whole process have the machine to themselves", () => {
@@ -30,7 +31,38 @@ test("nothing runs beside a browser that has it drop what it is loading", () => 
     [other, page, true],
   ] as const;
   for (const [one, two, may] of pairs)
-    expect([one.name, two.name, goTogether(one, two)]).toEqual([one.name, two.name, may]);
+    expect([one.name, two.name, goTogether(batch(one), batch(two))]).toEqual([one.name, two.name, may]);
+});
+
+test("short files from source share a process, every job runs once, and what starts much has its own", () => {
+  const batches = putTogether(jobs, 2);
+  expect(
+    batches
+      .flatMap(jobsOf)
+      .map(({ name }) => name)
+      .toSorted(),
+  ).toEqual(jobs.map(({ name }) => name).toSorted());
+  const shared = batches.map(jobsOf).filter(({ length }) => length > 1);
+  expect(shared.length).toBeGreaterThan(10);
+  for (const files of shared) {
+    expect(files.reduce((sum, { seconds }) => sum + seconds, 0)).toBeLessThanOrEqual(20);
+    for (const file of files)
+      expect([file.name, runsAlone(file), file.kind === "file" && file.binaries]).toEqual([
+        file.name,
+        false,
+        false,
+      ]);
+    for (const what of ["binaries", "docker", "browser"] as const)
+      expect(files.filter((file) => needs(file, what))).toEqual([]);
+  }
+  expect(putTogether(jobs, 2).length).toBeLessThan(jobs.length - 100);
+});
+
+test("files share a process only where that leaves every processor enough to do", () => {
+  const few = jobs.filter(({ name }) => name.startsWith("test/contract/"));
+  expect(few.length).toBeGreaterThan(5);
+  expect(putTogether(few, 64).map(jobsOf)).toEqual(few.map((each) => [each]));
+  expect(putTogether(jobs, Number.POSITIVE_INFINITY)).toHaveLength(jobs.length);
 });
 
 test("what a file needs is known from what it imports", () => {
