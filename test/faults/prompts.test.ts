@@ -5,7 +5,7 @@ import type { Prompt } from "../../src/contract/prompt.ts";
 import { PROMPT_STEPS, type PromptStep } from "../../src/deps.ts";
 import { needs } from "../helpers/needs.ts";
 import { POSTGRES } from "../helpers/postgres.ts";
-import { killAll, killIfThere } from "../helpers/processes.ts";
+import { killAll, killAllAndWait, killIfThere } from "../helpers/processes.ts";
 import { generator, SEED, sample } from "../helpers/random.ts";
 import { type SessionServer, startSessionServer } from "../helpers/session-server.ts";
 import { until } from "../helpers/until.ts";
@@ -58,8 +58,7 @@ test.each([
   async (_, isFoundFirst) => {
     const id = await haltedAt("prompt-marked", "one");
     await say(id, "two");
-    killAll(server.processes(id));
-    await until("it is gone", () => server.processes(id).length === 0);
+    await killAllAndWait(server.processes(id));
     if (!isFoundFirst) await server.becomes(id, "failed");
     server.go();
     await server.becomes(id, "failed");

@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from "node:fs";
+import { until } from "./until.ts";
 
 /** A process of this machine, as /proc tells; its command line and its environment are read when they are asked for. */
 export interface ProcessOf {
@@ -78,6 +79,16 @@ function read(path: string): string {
 export function killAll(found: readonly { pid: number }[]): void {
   if (found.length === 0) throw new Error("there is no process to kill");
   for (const { pid } of found) killIfThere(pid);
+}
+
+/**
+ * Kills processes, and waits until their sockets and files are closed: before that, one that is ending has no command line
+ * and no environment any more, and takes connections still.
+ */
+export async function killAllAndWait(found: readonly { pid: number }[]): Promise<void> {
+  const pids = new Set(found.map(({ pid }) => pid));
+  killAll(found);
+  await until("they have ended", () => !allProcesses().some(({ pid }) => pids.has(pid)));
 }
 
 /** Kills a process that a test has found, which may have ended since. */

@@ -1,4 +1,4 @@
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { GIT_ENVIRONMENT } from "../../scripts/git-environment.ts";
@@ -66,12 +66,21 @@ export class Remote {
   /** The commit that a branch, or a commit itself, names. */
   sha(name: string): string {
     if (/^[0-9a-f]{40}([0-9a-f]{24})?$/.test(name)) return name;
-    return this.git("rev-parse", "--verify", `refs/heads/${name}`).trim();
+    return this.loose(name) ?? this.git("rev-parse", "--verify", `refs/heads/${name}`).trim();
   }
 
   has(branch: string): boolean {
-    return Bun.spawnSync(["git", "-C", this.path, "show-ref", "--quiet", "--verify", `refs/heads/${branch}`])
-      .success;
+    const asked = ["git", "-C", this.path, "show-ref", "--quiet", "--verify", `refs/heads/${branch}`];
+    return this.loose(branch) !== null || Bun.spawnSync(asked).success;
+  }
+
+  /** What a branch names where git keeps it in a file of its own, as it does until it packs them: without a process. */
+  private loose(branch: string): string | null {
+    try {
+      return readFileSync(join(this.path, "refs/heads", branch), "utf8").trim();
+    } catch {
+      return null;
+    }
   }
 
   branch(name: string, at: string): void {
