@@ -12,9 +12,9 @@ import type { Settings } from "./settings.ts";
 export interface Facts {
   settings: Settings;
   children: Children;
-  runtime: Runtime;
+  runtime: Pick<Runtime, "state" | "pid" | "error" | "call">;
   conversation: Pick<Conversation, "find">;
-  saver: Saver;
+  saver: Pick<Saver, "saved" | "restored" | "problem">;
   clone: DaemonHealth["clone"];
   /** What is wrong beside the runtime's own error: with the clone, or with the first prompt. */
   error: DaemonHealth["error"] | null;
@@ -34,20 +34,22 @@ export function createHealth(facts: Facts): () => Promise<DaemonHealth> {
   const busy = remembered(async () => runtime.state === "ok" && isBusy(await runningSessions(runtime.call)));
 
   return async () => {
+    // all of one moment: who reads that the runtime works takes a conversation that is not named for one that is not there
+    const { state, pid, error: ofRuntime } = runtime;
     const [checkedOut, isAtWork, conversationId] = await Promise.all([
       facts.clone === "ok" && settings.autoClone ? commit() : null,
       busy(),
       // that there was none to ask is nothing to remember
-      runtime.state === "ok" ? conversation() : null,
+      state === "ok" ? conversation() : null,
     ]);
     if (isAtWork) facts.usedAt = Date.now();
-    const error = (facts.clone === "failed" ? facts.error : null) ?? runtime.error ?? facts.error;
+    const error = (facts.clone === "failed" ? facts.error : null) ?? ofRuntime ?? facts.error;
     return {
       daemon: "ok",
       time: new Date().toISOString(),
-      runtime: runtime.state,
+      runtime: state,
       uptime_s: Math.floor(process.uptime()),
-      runtime_pid: runtime.pid,
+      runtime_pid: pid,
       repo: settings.repoUrl,
       branch: settings.branch,
       commit: checkedOut,

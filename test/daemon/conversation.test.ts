@@ -1,6 +1,10 @@
 import { expect, test } from "bun:test";
+import { createHealth } from "../../daemon/health.ts";
+import { createChildren } from "../../daemon/process/children.ts";
+import { readSettings } from "../../daemon/settings.ts";
+import type { RuntimeState } from "../../src/contract/daemon.ts";
 import { killFound } from "../helpers/processes.ts";
-import { type Sandbox, startSandbox } from "../helpers/sandbox.ts";
+import { leastEnvironment, type Sandbox, startSandbox } from "../helpers/sandbox.ts";
 
 const PROMPT = { SVC_BOOTSTRAP_OPENCODE_SESSION: "1", SVC_INITIAL_PROMPT: "Begin" };
 const isOk = ({ runtime }: { runtime: string }) => runtime === "ok";
@@ -23,6 +27,31 @@ test("a session has one conversation: null until somebody opens it, and found ag
     (health) => isOk(health) && health.runtime_pid !== runtime_pid,
   );
   expect(again.conversation).toBe(first);
+});
+
+test("a runtime that begins to work while its health is asked is not said to work without its conversation", async () => {
+  let state: RuntimeState = "starting";
+  const health = createHealth({
+    settings: readSettings({ ...leastEnvironment(), SVC_WORKSPACE: "/nonexistent" }, null),
+    children: createChildren(),
+    runtime: {
+      get state() {
+        return state;
+      },
+      pid: 7,
+      error: null,
+      call: async () => ({ status: 200, isJson: true, body: {} }),
+    },
+    conversation: { find: async () => "ses_1" },
+    saver: { saved: null, restored: null, problem: null },
+    clone: "cloning",
+    error: null,
+    usedAt: 0,
+  });
+  const asked = health();
+  state = "ok";
+  expect(await asked).toMatchObject({ runtime: "starting", conversation: null });
+  expect(await health()).toMatchObject({ runtime: "ok", conversation: "ses_1" });
 });
 
 test("the first prompt opens it", async () => {
