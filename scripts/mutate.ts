@@ -8,7 +8,7 @@ import { type Mutant, mutantsOf } from "./mutate/mutants.ts";
 import { SAME } from "./mutate/same.ts";
 import { startPostgres } from "./postgres-server.ts";
 import { makeRunFolder } from "./test/folder.ts";
-import { TEST_LIMIT_MS } from "./test/job.ts";
+import { TEST_LIMIT_MS } from "./test/limit.ts";
 import { showProgress } from "./test/progress.ts";
 import { seedOfCommit } from "./test/seed.ts";
 

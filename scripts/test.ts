@@ -12,9 +12,9 @@ import {
   goTogether,
   type Job,
   jobsOf,
+  makeBatches,
   needs,
   planTests,
-  putTogether,
   recordDurations,
   runsAlone,
 } from "./test/plan.ts";
@@ -124,9 +124,9 @@ async function runAll(jobs: readonly Job[], options: RunOptions, repeat: number)
   return results;
 }
 
-/** In full, each file is long. */
+/** With `--full` every file is long, and has a process of its own. */
 function inBatches(jobs: readonly Job[], { full }: RunOptions): Batch[] {
-  return putTogether(jobs, full ? Number.POSITIVE_INFINITY : availableParallelism());
+  return makeBatches(jobs, full ? Number.POSITIVE_INFINITY : availableParallelism());
 }
 
 /** Runs batches, so many at once: each as soon as there is room for it beside those that run. */

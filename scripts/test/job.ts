@@ -2,10 +2,8 @@ import { existsSync, readFileSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
 import { ROOT } from "../binaries.ts";
 import { type FileReport, readJunit, type TestCounts } from "./junit.ts";
+import { TEST_LIMIT_MS } from "./limit.ts";
 import type { Batch, Job, TestFile } from "./plan.ts";
-
-/** For a test that sets no limit of its own: only a hang reaches it, on the slowest machine. */
-export const TEST_LIMIT_MS = 180_000;
 
 /** A file that takes longer hangs; the whole run has to end in minutes. Those in their whole length take hours. */
 const FILE_LIMIT_MS = { usual: 20 * 60_000, full: 6 * 3_600_000 };
@@ -40,53 +38,76 @@ export interface JobResult extends TestCounts {
   seconds: number;
 }
 
-/** Runs a check, or files of tests one after the other, in a process of their own. */
+/** Runs a check, or files of tests one after the other, in one process. */
 export async function runBatch(batch: Batch, options: RunOptions): Promise<JobResult[]> {
-  const { folder, seed, only, full = false, runs, env = {} } = options;
+  const { folder, seed, full = false } = options;
   const begun = performance.now();
   const report = join(folder, `${crypto.randomUUID()}.xml`);
   const { code, output } = await execute(
     batch.kind === "check" ? batch.check.command : command(batch.files, report, options),
     full ? FILE_LIMIT_MS.full : FILE_LIMIT_MS.usual,
-    {
-      ...process.env,
-      ...env,
-      TMPDIR: folder,
-      SVC_TEST_SEED: String(seed),
-      ...(full ? { SVC_TEST_FULL: "1" } : {}),
-      ...(runs ? { SVC_TEST_RUNS: String(runs) } : {}),
-      ...(batch.kind === "files" && batch.files.some(({ binaries }) => binaries)
-        ? { SVC_TEST_DIST: "1" }
-        : {}),
-    },
+    environment(batch, options),
   );
   const seconds = (performance.now() - begun) / 1000;
-  if (batch.kind === "check") {
-    const passed = code === 0;
-    return [{ ...NOTHING, passed: Number(passed), broken: !passed, job: batch.check, seed, output, seconds }];
-  }
+  if (batch.kind === "files") return readResults(batch.files, report, { code, output, seconds }, options);
+  const { check: job } = batch;
+  return [{ ...NOTHING, passed: Number(code === 0), broken: code !== 0, job, seed, output, seconds }];
+}
+
+function environment(
+  batch: Batch,
+  { folder, seed, full, runs, testLimitMs = TEST_LIMIT_MS, env }: RunOptions,
+) {
+  return {
+    ...process.env,
+    ...env,
+    TMPDIR: folder,
+    SVC_TEST_SEED: String(seed),
+    SVC_TEST_LIMIT_MS: String(testLimitMs),
+    ...(full ? { SVC_TEST_FULL: "1" } : {}),
+    ...(runs ? { SVC_TEST_RUNS: String(runs) } : {}),
+    ...(batch.kind === "files" && batch.files.some(({ binaries }) => binaries) ? { SVC_TEST_DIST: "1" } : {}),
+  };
+}
+
+interface Ran {
+  code: number;
+  output: string;
+  seconds: number;
+}
+
+/** A crash, a failed import or a failed hook is no test case, and a failure all the same; so is an exit without a report. */
+function readResults(
+  files: readonly TestFile[],
+  report: string,
+  { code, output, seconds }: Ran,
+  { seed, only }: RunOptions,
+): JobResult[] {
   const reports = existsSync(report) ? readReport(report) : null;
-  const texts = textOfEach(batch.files, output);
-  const results = batch.files.map((job, index): JobResult => {
-    const of = reports?.get(resolve(ROOT, job.path));
+  const texts = splitByFile(files, output);
+  const results = files.map((job, index): JobResult => {
+    const { seconds: ownSeconds, ...counts } = reports?.get(resolve(ROOT, job.path)) ?? {
+      ...NOTHING,
+      seconds: null,
+    };
     const text = texts[index] ?? "";
-    // A crash, a failed import or a failed hook is no test case, and a failure all the same; so is an exit without report.
-    const told = of !== undefined && !text.includes(BETWEEN_TESTS);
+    const isTold = ownSeconds !== null && !text.includes(BETWEEN_TESTS);
     return {
-      passed: of?.passed ?? 0,
-      failed: of?.failed ?? [],
+      ...counts,
       // tests that were not asked for
-      skipped: only ? [] : (of?.skipped ?? []),
+      skipped: only ? [] : counts.skipped,
       job,
       seed,
-      broken: !of?.failed.length && (reports === null || (code !== 0 && !told)),
+      broken: counts.failed.length === 0 && (reports === null || (code !== 0 && !isTold)),
       output: text,
-      seconds: batch.files.length > 1 && of ? of.seconds : seconds,
+      seconds: files.length > 1 && ownSeconds !== null ? ownSeconds : seconds,
     };
   });
-  const last = results.at(-1);
-  if (code !== 0 && last && !results.some(hasFailed)) Object.assign(last, { broken: true, output });
-  return results;
+  if (code === 0 || results.some(hasFailed)) return results;
+  // no file is known to have caused it: what the last one says is all that was said
+  return results.map((result, index) =>
+    index === results.length - 1 ? { ...result, broken: true, output } : result,
+  );
 }
 
 /** By the absolute path of a file: bun names those in its working folder as seen from there. */
@@ -98,14 +119,14 @@ export function hasFailed({ failed, broken }: JobResult): boolean {
   return broken || failed.length > 0;
 }
 
-/** What was said while each file ran: its path stands before it. */
-function textOfEach(files: readonly TestFile[], output: string): string[] {
+/** Splits the output of a process by file: bun prints the path of a file before its output. */
+function splitByFile(files: readonly TestFile[], output: string): string[] {
   if (files.length === 1) return [output];
   const heads = files.map(({ path }) => `\n${relative(ROOT, resolve(ROOT, path))}:\n`);
   const begins = heads.map((head) => `\n${output}`.indexOf(head));
   return begins.map((begin) => {
     const end = Math.min(...begins.filter((other) => other > begin), output.length);
-    return begin < 0 ? "(it was not run: the process had ended)\n" : output.slice(begin, end);
+    return begin < 0 ? "(not run: the process had already exited)\n" : output.slice(begin, end);
   });
 }
 

@@ -49,18 +49,18 @@ export interface TestFile {
 /** One process of the test run. */
 export type Batch = { kind: "check"; check: Check } | { kind: "files"; files: readonly TestFile[] };
 
-/** A file that takes less shares its process: to load svc and to warm up takes a second of processor time. */
+/** A file that takes less shares a process: loading svc and warming up cost up to a second of CPU time. */
 const SHORT_SECONDS = 12;
-/** How long the files of a process take together; less, where so much would leave processors without work. */
+/** Limit for the files of one batch together; it is lower where large batches would leave processors idle. */
 const BATCH_SECONDS = 20;
 const BATCHES_PER_PROCESSOR = 10;
 
 /**
- * Puts short files from source together. Those that need a binary, an engine or a browser have a process each: they start
- * more than they load.
+ * Groups short files that run from source into batches. A file that needs the binaries (also for an engine or a browser) has
+ * a process of its own: starting those takes most of its time.
  * @returns the longest first
  */
-export function putTogether(jobs: readonly Job[], processors: number): Batch[] {
+export function makeBatches(jobs: readonly Job[], processors: number): Batch[] {
   const total = jobs.reduce((sum, { seconds }) => sum + seconds, 0);
   const most = Math.min(BATCH_SECONDS, total / processors / BATCHES_PER_PROCESSOR);
   const batches: { batch: Batch; seconds: number }[] = [];
@@ -83,8 +83,7 @@ export function putTogether(jobs: readonly Job[], processors: number): Batch[] {
 }
 
 function isShort(job: TestFile): boolean {
-  const { binaries, docker, browser } = job.needs;
-  return job.seconds < SHORT_SECONDS && !job.binaries && !binaries && !docker && !browser && !runsAlone(job);
+  return job.seconds < SHORT_SECONDS && !needs(job, "binaries") && !runsAlone(job);
 }
 
 export function jobsOf(batch: Batch): readonly Job[] {

@@ -2,7 +2,6 @@ import { afterAll, beforeAll, describe, expect, test as plain } from "bun:test";
 import { existsSync } from "node:fs";
 import { text } from "node:stream/consumers";
 import { freePort } from "../../scripts/free-port.ts";
-import { TEST_LIMIT_MS } from "../../scripts/test/job.ts";
 import { changeThroughAgent, readUntil, type Workplace, workplace } from "../helpers/agent-at-work.ts";
 import { type Api, startApi } from "../helpers/api.ts";
 import { cliEnv, makeHome, SVC } from "../helpers/cli-run.ts";
@@ -34,11 +33,10 @@ if (INSIDE === undefined) {
     async (provider) => {
       const { TEST_DOCKER_HOST: _outside, ...environment } = process.env;
       const command = 'ip link set lo up && exec "$@"';
-      const tests = [process.execPath, "test", `--timeout=${TEST_LIMIT_MS}`, import.meta.path];
-      const child = Bun.spawn(["unshare", "--net", "sh", "-c", command, "sh", ...tests], {
-        env: { ...environment, SVC_TEST_OFFLINE: provider },
-        stdio: ["ignore", "pipe", "pipe"],
-      });
+      const child = Bun.spawn(
+        ["unshare", "--net", "sh", "-c", command, "sh", process.execPath, "test", import.meta.path],
+        { env: { ...environment, SVC_TEST_OFFLINE: provider }, stdio: ["ignore", "pipe", "pipe"] },
+      );
       const said = await Promise.all([text(child.stdout), text(child.stderr)]);
       expect([await child.exited, said.join("")]).toEqual([0, expect.stringContaining("0 fail")]);
     },

@@ -131,6 +131,7 @@ test.each([
   ["does not load", `import "./nowhere.ts";`, "b"],
   ["ends its process", `import { test } from "bun:test"; test("x", () => process.exit(0));`, "a b c"],
   ["kills its process", `process.kill(process.pid, "SIGKILL");`, "a b c"],
+  ["sets a status", `import { test } from "bun:test"; test("x", () => void (process.exitCode = 3));`, "c"],
   [
     "fails in a hook",
     `import { afterAll, test } from "bun:test"; afterAll(() => { throw 1; }); test("x", () => {});`,

@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import { readArguments } from "../../../scripts/test/arguments.ts";
-import { goTogether, jobsOf, needs, planTests, putTogether, runsAlone } from "../../../scripts/test/plan.ts";
+import { goTogether, jobsOf, makeBatches, needs, planTests, runsAlone } from "../../../scripts/test/plan.ts";
 
 const jobs = planTests([]);
-const batch = (...some: typeof jobs) => putTogether(some, 1)[0] ?? expect.unreachable();
+const batch = (...some: typeof jobs) => makeBatches(some, 1)[0] ?? expect.unreachable();
 const job = (name: string) => jobs.find((job) => job.name.startsWith(name)) ?? expect.unreachable();
 
 test("the suites that hold a bound of the whole process have the machine to themselves", () => {
@@ -35,7 +35,7 @@ test("nothing runs beside a browser that has it drop what it is loading", () => 
 });
 
 test("short files from source share a process, every job runs once, and what starts much has its own", () => {
-  const batches = putTogether(jobs, 2);
+  const batches = makeBatches(jobs, 2);
   expect(
     batches
       .flatMap(jobsOf)
@@ -55,14 +55,14 @@ test("short files from source share a process, every job runs once, and what sta
     for (const what of ["binaries", "docker", "browser"] as const)
       expect(files.filter((file) => needs(file, what))).toEqual([]);
   }
-  expect(putTogether(jobs, 2).length).toBeLessThan(jobs.length - 100);
+  expect(makeBatches(jobs, 2).length).toBeLessThan(jobs.length - 100);
 });
 
 test("files share a process only where that leaves every processor enough to do", () => {
   const few = jobs.filter(({ name }) => name.startsWith("test/contract/"));
   expect(few.length).toBeGreaterThan(5);
-  expect(putTogether(few, 64).map(jobsOf)).toEqual(few.map((each) => [each]));
-  expect(putTogether(jobs, Number.POSITIVE_INFINITY)).toHaveLength(jobs.length);
+  expect(makeBatches(few, 64).map(jobsOf)).toEqual(few.map((each) => [each]));
+  expect(makeBatches(jobs, Number.POSITIVE_INFINITY)).toHaveLength(jobs.length);
 });
 
 test("what a file needs is known from what it imports", () => {
