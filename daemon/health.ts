@@ -34,7 +34,7 @@ export function createHealth(facts: Facts): () => Promise<DaemonHealth> {
   const busy = remembered(async () => runtime.state === "ok" && isBusy(await runningSessions(runtime.call)));
 
   return async () => {
-    // all of one moment: who reads that the runtime works takes a conversation that is not named for one that is not there
+    // one snapshot: with the state "ok", a conversation of null means that there is none
     const { state, pid, error: ofRuntime } = runtime;
     const [checkedOut, isAtWork, conversationId] = await Promise.all([
       facts.clone === "ok" && settings.autoClone ? commit() : null,

@@ -82,13 +82,13 @@ export function killAll(found: readonly { pid: number }[]): void {
 }
 
 /**
- * Kills processes, and waits until their sockets and files are closed: before that, one that is ending has no command line
- * and no environment any more, and takes connections still.
+ * Kills processes and waits until their sockets and files are closed: a process that is exiting has no command line and
+ * no environment any more, but its sockets still accept connections.
  */
 export async function killAllAndWait(found: readonly { pid: number }[]): Promise<void> {
   const pids = new Set(found.map(({ pid }) => pid));
   killAll(found);
-  await until("they have ended", () => !allProcesses().some(({ pid }) => pids.has(pid)));
+  await until("they have exited", () => !allProcesses().some(({ pid }) => pids.has(pid)));
 }
 
 /** Kills a process that a test has found, which may have ended since. */

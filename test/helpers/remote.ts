@@ -74,7 +74,7 @@ export class Remote {
     return this.loose(branch) !== null || Bun.spawnSync(asked).success;
   }
 
-  /** What a branch names where git keeps it in a file of its own, as it does until it packs them: without a process. */
+  /** A branch's commit if it is a loose ref, read without starting git; null if it is packed or missing. */
   private loose(branch: string): string | null {
     try {
       return readFileSync(join(this.path, "refs/heads", branch), "utf8").trim();

@@ -55,7 +55,7 @@ export function watchForSecrets(secrets: readonly string[], folder: string): Sec
     const name = command.slice(0, 20);
     if (isIn(command)) found.add(`the command line of ${name}`);
     if (!environmentOf(pid).some(isIn)) return;
-    // it became another program in between: the next round looks at that
+    // it has called exec in between: the next round sees the new program
     if (commandOf(pid) !== command) return;
     holders.add(command.split(" ")[0] ?? "");
     const file = tryStat(`/proc/${pid}/environ`);
