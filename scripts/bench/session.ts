@@ -3,8 +3,6 @@ import { until } from "../../test/helpers/until.ts";
 import { timed } from "./measure.ts";
 import type { Server } from "./server.ts";
 
-const LIMIT_MS = 120_000;
-
 /**
  * Creates a session and waits until it runs.
  * @param place the path of its project's sessions
@@ -18,7 +16,7 @@ export async function startSession(server: Server, place: string, body: object =
       throw new Error(`a session is ${status}: ${error}`);
     return status === "running";
   };
-  await until("a session runs", runs, LIMIT_MS);
+  await until("a session runs", runs);
   return session_id;
 }
 
@@ -39,5 +37,5 @@ export async function endSession(server: Server, place: string, id: string): Pro
     const { sessions } = await server.call<{ sessions: Session[] }>("GET", place);
     return !sessions.some(({ session_id }) => session_id === id);
   };
-  await until("a session is gone", isGone, LIMIT_MS);
+  await until("a session is gone", isGone);
 }

@@ -15,7 +15,6 @@ const AT_ONCE = 10;
 const REPOSITORY = { files: 200, fileBytes: 20_000 };
 /** What a session may take beyond what the agent runtime itself needs to start. */
 const BEYOND_S = 1.5;
-const LIMIT_MS = 120_000;
 
 /**
  * From the request that creates a session to the moment when it runs, in local sandboxes, beside the agent runtime
@@ -80,7 +79,7 @@ async function startAlone(program: string, home: string): Promise<number> {
       if (said.includes("listening")) break;
     }
     for (const path of ["/global/health", "/config"])
-      await until("the agent runtime answers", () => isOk(`http://127.0.0.1:${port}${path}`), LIMIT_MS);
+      await until("the agent runtime answers", () => isOk(`http://127.0.0.1:${port}${path}`));
   });
   child.kill("SIGKILL");
   await child.exited;

@@ -290,7 +290,6 @@ test("deployments are no sessions, and have a cap of their own", async () => {
   await until(
     "as many are live as may be",
     async () => (await states()).filter((s: string) => s === "live").length === CAP,
-    40_000,
   );
   await until("the other has failed", async () => (await states()).includes("failed"));
   const { body } = await bench.call("GET", "");

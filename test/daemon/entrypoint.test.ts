@@ -29,7 +29,7 @@ beforeAll(async () => {
     ]);
     expect(built.exitCode).toBe(0);
   }
-}, 120_000);
+});
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /** Runs the entrypoint with a shell script as its daemon, as the first process of a namespace. */

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import net from "node:net";
+import { WAIT_LIMIT_MS } from "../../scripts/test/limit.ts";
 import { signedPath, signUserContext, type UserContext } from "../../src/contract/user-context.ts";
 import { createOrigin } from "../helpers/behaviour-origin.ts";
 import { CLI_TOKEN, type Sandbox, SERVICE_KEY, startSandbox } from "../helpers/sandbox.ts";
@@ -30,7 +31,7 @@ function raw(text: string): Promise<{ status: number; text: string }> {
     socket.write(text, "latin1"),
   );
   let seen = "";
-  socket.setTimeout(60_000, () => socket.destroy(new Error(`no end: ${seen}`)));
+  socket.setTimeout(WAIT_LIMIT_MS, () => socket.destroy(new Error(`no end: ${seen}`)));
   socket.on("data", (bytes) => {
     seen += bytes.toString("latin1");
   });

@@ -1,6 +1,7 @@
 import { expect } from "bun:test";
 import { lstatSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { WAIT_LIMIT_MS } from "../../scripts/test/limit.ts";
 import { outcomeOf, startAgentSandbox } from "../helpers/agent-sandbox.ts";
 import { runGit } from "../helpers/git-repo.ts";
 import type { ScriptedModel } from "../helpers/model.ts";
@@ -93,7 +94,7 @@ needs("a network namespace (unshare, ip)", RUNTIME !== null && RUNTIME_PLUGINS !
       [...NAMESPACE, process.execPath, join(import.meta.dir, "../helpers/offline-agent.ts")],
       {
         stdio: ["ignore", "pipe", "pipe"],
-        timeout: 150_000,
+        timeout: WAIT_LIMIT_MS,
       },
     );
     const [out, err] = await Promise.all([

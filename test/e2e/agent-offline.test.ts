@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test as plain } from "bun:test";
 import { existsSync } from "node:fs";
 import { text } from "node:stream/consumers";
 import { freePort } from "../../scripts/free-port.ts";
+import { TEST_LIMIT_MS } from "../../scripts/test/limit.ts";
 import { changeThroughAgent, readUntil, type Workplace, workplace } from "../helpers/agent-at-work.ts";
 import { type Api, startApi } from "../helpers/api.ts";
 import { cliEnv, makeHome, SVC } from "../helpers/cli-run.ts";
@@ -17,6 +18,8 @@ import { until } from "../helpers/until.ts";
 
 /** Set in the network namespace: where the sandboxes are. */
 const INSIDE = process.env["SVC_TEST_OFFLINE"];
+/** The tests that run in it, each with a limit of its own; an engine that has to be started counts as one. */
+const INSIDE_TESTS = 5;
 const isBuilt = existsSync("dist/svc-agent");
 const WORDS = Array.from({ length: 32 }, (_, index) => `word${index}`);
 
@@ -40,6 +43,7 @@ if (INSIDE === undefined) {
       const said = await Promise.all([text(child.stdout), text(child.stderr)]);
       expect([await child.exited, said.join("")]).toEqual([0, expect.stringContaining("0 fail")]);
     },
+    INSIDE_TESTS * TEST_LIMIT_MS,
   );
 } else {
   // an engine of its own, in this namespace

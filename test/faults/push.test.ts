@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect } from "bun:test";
 import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { TEST_LIMIT_MS } from "../../scripts/test/limit.ts";
 import { PUSH_STEPS } from "../../src/git/options.ts";
 import { type Ran, refsOf, runClient, setRefs } from "../helpers/gateway.ts";
 import { needs } from "../helpers/needs.ts";
@@ -158,7 +159,7 @@ test(
       { numRuns: RUNS, endOnFailure: true },
     );
   },
-  Math.max(180_000, RUNS * 10_000),
+  Math.max(TEST_LIMIT_MS, RUNS * 10_000),
 );
 
 async function killVictim(victim: (typeof VICTIMS)[number], pushing: Pushing): Promise<void> {

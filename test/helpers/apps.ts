@@ -71,7 +71,7 @@ export interface AppBench {
   becomes(
     what: string,
     isSo: (app: App, deployments: Deployment[]) => boolean,
-    options?: { slug?: string; withinMs?: number },
+    options?: { slug?: string },
   ): Promise<{ app: App; deployments: Deployment[] }>;
   /** Signs in to an app. @returns the line of the head that does, and its host */
   signIn(slug?: string): Promise<{ host: string; cookie: string }>;
@@ -117,7 +117,7 @@ export function benchApps(server: {
         const { body } = await server.call("GET", `/v1/projects/${projectId}/triggers`);
         return body.commit === commit;
       }),
-    async becomes(what, isSo, { slug = "web", withinMs = 60_000 } = {}) {
+    async becomes(what, isSo, { slug = "web" } = {}) {
       let last: Awaited<ReturnType<typeof get>> | null = null;
       await until(
         () => `${what}, and not ${JSON.stringify(last, null, 1)}`,
@@ -125,7 +125,6 @@ export function benchApps(server: {
           last = await get(slug).catch(() => null);
           return last !== null && isSo(last.app, last.deployments);
         },
-        withinMs,
       ).catch(async (error: unknown) => {
         throw new Error(`${error}\n${(await call("GET", `/${slug}/logs`)).text}`);
       });

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { type Browser, chromium, type Locator, type Page } from "playwright-core";
+import { WAIT_LIMIT_MS } from "../../scripts/test/limit.ts";
 import type { Api } from "./api.ts";
 import { openBrowser, signedIn } from "./cookie-browser.ts";
 import { until } from "./until.ts";
@@ -10,8 +11,6 @@ const PROGRAM = PROGRAMS.map((name) => Bun.which(name)).find((path) => path !== 
 /** For `needs(...CHROMIUM)`. */
 export const CHROMIUM = ["a browser (chromium)", PROGRAM !== null] as const;
 
-/** A page that does not come within this on a loaded machine does not come. */
-const LIMIT_MS = 90_000;
 /** Phones are about this wide; WCAG 2.2, 1.4.10 asks for 320. */
 export const DESKTOP = { width: 1280, height: 800 };
 export const PHONE = { width: 375, height: 740 };
@@ -44,7 +43,7 @@ export async function visit(
 ): Promise<Visit> {
   const context = await browser.newContext({ viewport: size, colorScheme: dark ? "dark" : "light" });
   const page = await context.newPage();
-  page.setDefaultTimeout(LIMIT_MS);
+  page.setDefaultTimeout(WAIT_LIMIT_MS);
   const found: string[] = [];
   page.on("pageerror", (error) => found.push(`error: ${error.message}`));
   page.on("console", (message) => {

@@ -15,6 +15,7 @@ import { join } from "node:path";
 import { run } from "../../cli/run.ts";
 import type { Sink, System } from "../../cli/system.ts";
 import { GIT_ENVIRONMENT } from "../../scripts/git-environment.ts";
+import { WAIT_LIMIT_MS } from "../../scripts/test/limit.ts";
 import { rest } from "../../src/conversation/patience.ts";
 import { AGAINST_BINARIES } from "./api.ts";
 import { until } from "./until.ts";
@@ -25,9 +26,6 @@ const ROOT = join(import.meta.dir, "../..");
 export const SVC: readonly string[] = AGAINST_BINARIES
   ? [join(ROOT, "dist/svc")]
   : [process.execPath, join(ROOT, "cli/main.ts")];
-
-/** Ends what hangs, so that it does not outlive the test. */
-const HANGS_MS = 150_000;
 
 export interface Ran {
   code: number | null;
@@ -156,7 +154,7 @@ export function spawnSvc(args: readonly string[], options: RunOptions = {}) {
     stdin: options.stdin === undefined ? "ignore" : new Blob([options.stdin as Uint8Array<ArrayBuffer>]),
     stdout: "pipe",
     stderr: "pipe",
-    timeout: HANGS_MS,
+    timeout: WAIT_LIMIT_MS,
   });
 }
 
@@ -223,7 +221,7 @@ export function spawnOnTerminal(
     cwd: options.cwd ?? home.cwd,
     env: cliEnv(home.home, options.env),
     terminal: { cols, rows, data: (_, bytes) => data(bytes), exit: () => drained.resolve() },
-    timeout: HANGS_MS,
+    timeout: WAIT_LIMIT_MS,
   });
   const exited = Promise.all([child.exited, drained.promise]).then(() => {
     child.terminal?.close();

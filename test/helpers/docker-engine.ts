@@ -1,5 +1,6 @@
 import { afterAll } from "bun:test";
 import { type DockerEngine, startDockerEngine } from "../../scripts/docker-engine.ts";
+import { WAIT_LIMIT_MS } from "../../scripts/test/limit.ts";
 import type { ProviderOptions } from "../../src/sandboxes/provider.ts";
 
 /** The test command's engine, or one of this process's own; null where there is none. */
@@ -18,7 +19,7 @@ export async function docker(method: string, path: string, body?: unknown): Prom
       body: JSON.stringify(body),
       headers: { "Content-Type": "application/json" },
     }),
-    signal: AbortSignal.timeout(60_000),
+    signal: AbortSignal.timeout(WAIT_LIMIT_MS),
   });
   const text = await answer.text();
   if (!answer.ok && answer.status !== 304) throw new Error(`${method} ${path}: ${answer.status} ${text}`);

@@ -1,4 +1,5 @@
 import net from "node:net";
+import { WAIT_LIMIT_MS } from "../../scripts/test/limit.ts";
 
 export interface RawAnswer {
   /** 0 when there was no answer. */
@@ -13,7 +14,7 @@ export function sendRaw(url: string, text: string): Promise<RawAnswer> {
   const { hostname, port } = new URL(url);
   const socket = net.connect(Number(port), hostname, () => socket.write(text, "latin1"));
   let seen = "";
-  socket.setTimeout(120_000, () => socket.destroy(new Error(`no end: ${seen}`)));
+  socket.setTimeout(WAIT_LIMIT_MS, () => socket.destroy(new Error(`no end: ${seen}`)));
   socket.on("data", (bytes) => {
     seen += bytes.toString("latin1");
   });

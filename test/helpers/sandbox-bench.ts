@@ -3,6 +3,7 @@ import { chmodSync, linkSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { text } from "node:stream/consumers";
+import { WAIT_LIMIT_MS } from "../../scripts/test/limit.ts";
 import type {
   Provider,
   ProviderOptions,
@@ -141,10 +142,12 @@ export function watchOf(onEvent: () => void = () => {}): Watched {
 /** Starts a sandbox and waits until its daemon answers. */
 export async function startSandbox(provider: Provider, spec: SandboxSpec): Promise<Sandbox> {
   const watch = watchOf();
-  const sandbox = await provider.start(spec, watch, AbortSignal.timeout(120_000)).catch((error: unknown) => {
-    throw new Error(`it did not start: ${error}\n${watch.lines.join("\n")}`);
-  });
-  await until("the daemon answers", async () => (await health(sandbox)) === 200, ANSWER_MS);
+  const sandbox = await provider
+    .start(spec, watch, AbortSignal.timeout(WAIT_LIMIT_MS))
+    .catch((error: unknown) => {
+      throw new Error(`it did not start: ${error}\n${watch.lines.join("\n")}`);
+    });
+  await until("the daemon answers", async () => (await health(sandbox)) === 200);
   return sandbox;
 }
 

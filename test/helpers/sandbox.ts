@@ -2,6 +2,7 @@ import { chmodSync, chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync, wri
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { freePort } from "../../scripts/free-port.ts";
+import { WAIT_LIMIT_MS } from "../../scripts/test/limit.ts";
 import type { DaemonHealth } from "../../src/contract/daemon.ts";
 import { readManifest } from "../../src/contract/manifest/manifest.ts";
 import { signedPath, signUserContext, type UserContext } from "../../src/contract/user-context.ts";
@@ -186,7 +187,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
       }),
     async [Symbol.asyncDispose]() {
       child.kill("SIGTERM");
-      const timer = setTimeout(() => child.kill("SIGKILL"), 60_000);
+      const timer = setTimeout(() => child.kill("SIGKILL"), WAIT_LIMIT_MS);
       await child.exited;
       clearTimeout(timer);
       git[Symbol.dispose]();

@@ -1,3 +1,4 @@
+import { WAIT_LIMIT_MS } from "../../scripts/test/limit.ts";
 import { Changes } from "../../src/changes.ts";
 import type { Session, SessionEvent } from "../../src/contract/session.ts";
 import { type Api, startApi } from "./api.ts";
@@ -70,7 +71,6 @@ export async function startSessions(options: Parameters<typeof startApi>[0] = {}
 export async function untilStatus(
   look: () => Promise<Session | null>,
   statuses: readonly Session["status"][],
-  withinMs?: number,
 ): Promise<Session> {
   let last: Session | null = null;
   await until(
@@ -79,7 +79,6 @@ export async function untilStatus(
       last = await look();
       return last !== null && statuses.includes(last.status);
     },
-    withinMs,
   );
   if (last === null) throw new Error("the session is gone");
   return last;
@@ -94,7 +93,7 @@ export async function readEvents(
 ): Promise<{ events: SessionEvent[]; lastId: string }> {
   const response = await fetch(api.url + path, {
     headers: { Authorization: `Bearer ${api.token}`, ...headers },
-    signal: AbortSignal.timeout(120_000),
+    signal: AbortSignal.timeout(WAIT_LIMIT_MS),
   });
   if (response.status !== 200) throw new Error(`no events: ${response.status} ${await response.text()}`);
   const events: SessionEvent[] = [];

@@ -1,3 +1,5 @@
+import { WAIT_LIMIT_MS } from "../../scripts/test/limit.ts";
+
 /** The pause between two looks grows: a look may be a request, whose work would take the time of what is waited for. */
 const [FIRST_MS, LAST_MS] = [5, 50];
 
@@ -5,7 +7,7 @@ const [FIRST_MS, LAST_MS] = [5, 50];
 export async function until(
   what: string | (() => string),
   isSo: () => boolean | Promise<boolean>,
-  withinMs = 120_000,
+  withinMs = WAIT_LIMIT_MS,
 ): Promise<void> {
   const end = performance.now() + withinMs;
   for (let pause = FIRST_MS; !(await isSo()); pause = Math.min(pause * 1.5, LAST_MS)) {

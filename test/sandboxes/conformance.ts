@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect } from "bun:test";
 import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { WAIT_LIMIT_MS } from "../../scripts/test/limit.ts";
 import type { Provider, ProviderOptions, Sandbox, SandboxSpec } from "../../src/sandboxes/provider.ts";
 import { needs } from "../helpers/needs.ts";
 import {
@@ -36,8 +37,6 @@ export interface Candidate {
   cleanUp?(): Promise<void>;
 }
 
-/** For one sandbox to start and to end, on a machine that is busy. */
-const TEST_MS = 120_000;
 const GRACE_MS = 5_000;
 /** Moments after the start of `start` at which it is aborted, in milliseconds. */
 const ABORT_AFTER_MS = [0, 3, 10, 30, 60, 100, 200, 400, 800];
@@ -117,7 +116,7 @@ export function conformance(candidate: Candidate): void {
     test("a sandbox starts, answers at its address, and gets its environment with an API that it can reach", async () => {
       const spec = specOf();
       const watch = watchOf();
-      const sandbox = await provider.start(spec, watch, AbortSignal.timeout(TEST_MS));
+      const sandbox = await provider.start(spec, watch, AbortSignal.timeout(WAIT_LIMIT_MS));
       expect(sandbox).toMatchObject({
         sessionId: spec.sessionId,
         generation: 1,
@@ -148,7 +147,6 @@ export function conformance(candidate: Candidate): void {
         const svc = await ask(sandbox, { do: "run", command: ["sh", "-c", "svc; git --version"] });
         expect(svc.out).toMatch(/^svc of the tests\ngit version/);
       }),
-      TEST_MS,
     );
 
     test(
@@ -162,7 +160,6 @@ export function conformance(candidate: Candidate): void {
         const lengths = names.map((name) => Buffer.byteLength(HOSTILE[name] ?? "") + 1);
         expect(out.trim().split(/\s+/).map(Number)).toEqual(lengths);
       }),
-      TEST_MS,
     );
 
     test("nothing of the server's own environment is in a sandbox", async () => {
@@ -215,7 +212,6 @@ export function conformance(candidate: Candidate): void {
             ]);
           }
         }),
-        TEST_MS,
       );
 
     test("a sandbox is found and listed, with its logs, until it is stopped", async () => {
@@ -255,7 +251,6 @@ export function conformance(candidate: Candidate): void {
         expect(log.length).toBe(64 * 1024);
         expect(log.toString()).toEndWith(`${line}the very end\n`);
       }),
-      TEST_MS,
     );
 
     test("a sandbox is asked to end first", async () => {
@@ -368,7 +363,6 @@ export function conformance(candidate: Candidate): void {
         expect(await provider.find(spec.sessionId)).toEqual(sandbox);
         expect(await health(sandbox)).toBe(200);
       }),
-      TEST_MS,
     );
 
     test.each([
@@ -448,7 +442,6 @@ export function conformance(candidate: Candidate): void {
             await provider.stop(spec.sessionId, 0);
           }
         }),
-        TEST_MS,
       );
     }
   });

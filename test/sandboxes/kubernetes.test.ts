@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect } from "bun:test";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { WAIT_LIMIT_MS } from "../../scripts/test/limit.ts";
 import {
   createKubernetesProvider,
   type KubernetesOptions,
@@ -25,7 +26,6 @@ const REQUIRES = [
   "Linux with openssl",
   process.platform === "linux" && Bun.which("openssl") !== null,
 ] as const;
-const TEST_MS = 120_000;
 const KINDS = ["pods", "services", "secrets", "networkpolicies"] as const;
 
 let shared: KubernetesApi | null = null;
@@ -79,7 +79,7 @@ describe("kubernetes", () => {
     const spec = specOf(secrets);
     const watch = watchOf();
     const started = createKubernetesProvider({ ...options, ...changes });
-    const signal = AbortSignal.timeout(TEST_MS);
+    const signal = AbortSignal.timeout(WAIT_LIMIT_MS);
     const error = await started.start(spec, watch, signal).then(
       () => null,
       (thrown: unknown) => thrown,
@@ -162,7 +162,7 @@ describe("kubernetes", () => {
       { build: { dockerfile: "Dockerfile", hash: "1", context: () => new ReadableStream() } },
     );
     const watch = watchOf();
-    await provider.start(spec, watch, AbortSignal.timeout(TEST_MS));
+    await provider.start(spec, watch, AbortSignal.timeout(WAIT_LIMIT_MS));
     const said = watch.lines.join("\n");
     for (const words of ["Scheduled", "Pulling image", "Dockerfile is ignored", "podPidsLimit"])
       expect(said).toContain(words);
@@ -254,7 +254,7 @@ describe("kubernetes", () => {
       return turn === 1 ? "drop" : turn === 2 ? { status: 503 } : { delayMs: 20 };
     };
     const spec = specOf();
-    const sandbox = await provider.start(spec, watchOf(), AbortSignal.timeout(TEST_MS));
+    const sandbox = await provider.start(spec, watchOf(), AbortSignal.timeout(WAIT_LIMIT_MS));
     expect(await provider.find(spec.sessionId)).toEqual(sandbox);
     await provider.stop(spec.sessionId, 0);
     expect(await leftovers(cluster, options.installation, spec.sessionId)).toEqual([]);

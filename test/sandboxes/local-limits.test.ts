@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { chownSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { WAIT_LIMIT_MS } from "../../scripts/test/limit.ts";
 import { cgroupCandidates, cgroupsNamed, findCgroups, settingsOf } from "../../src/sandboxes/local/cgroup.ts";
 import { createLocalProvider, type LocalOptions } from "../../src/sandboxes/local/local.ts";
 import type { Provider, SandboxLimits } from "../../src/sandboxes/provider.ts";
@@ -91,7 +92,7 @@ describe("the control groups of a local sandbox", () => {
     const { provider, options } = sandboxes.make();
     const spec = specOf({}, { limits: LIMITS });
     const watch = watchOf();
-    await provider.start(spec, watch, AbortSignal.timeout(60_000));
+    await provider.start(spec, watch, AbortSignal.timeout(WAIT_LIMIT_MS));
     const folders = groupsOf(options, spec.sessionId);
     // the supervisor, the pump, bubblewrap and the daemon
     for (const folder of folders) expect(linesOf(join(folder, "cgroup.procs")).length).toBeGreaterThan(3);
@@ -124,7 +125,7 @@ describe("the control groups of a local sandbox", () => {
   walled("of a server that was killed are removed by the next one", async () => {
     const { provider, options } = sandboxes.make();
     const spec = specOf({}, { limits: LIMITS });
-    await provider.start(spec, watchOf(), AbortSignal.timeout(60_000));
+    await provider.start(spec, watchOf(), AbortSignal.timeout(WAIT_LIMIT_MS));
     const next = createLocalProvider({ ...options, findCgroups: async () => null });
     await next.stop(spec.sessionId, 0);
     expect(groupsOf(options, spec.sessionId).filter((folder) => existsSync(folder))).toEqual([]);
@@ -134,7 +135,7 @@ describe("the control groups of a local sandbox", () => {
 needs(...BUBBLEWRAP)("the log says that memory is polled, and what has no limit", async () => {
   const { provider } = sandboxes.make({ findCgroups: async () => null });
   const watch = watchOf();
-  await provider.start(specOf({}, { limits: LIMITS }), watch, AbortSignal.timeout(60_000));
+  await provider.start(specOf({}, { limits: LIMITS }), watch, AbortSignal.timeout(WAIT_LIMIT_MS));
   expect(watch.lines.join("\n")).toMatch(/Limits: .*0.4 GiB of memory\./);
   expect(watch.lines).toContain("svc: Not limited: processors, disk.");
   expect(watch.lines.join("\n")).toContain("Memory is checked every 2 seconds");

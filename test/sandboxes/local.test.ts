@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { pack } from "tar-stream";
 import { ROOT } from "../../scripts/binaries.ts";
+import { WAIT_LIMIT_MS } from "../../scripts/test/limit.ts";
 import { signUserContext } from "../../src/contract/user-context.ts";
 import { createLocalProvider, type LocalOptions } from "../../src/sandboxes/local/local.ts";
 import { choosePorts } from "../../src/sandboxes/local/ports.ts";
@@ -30,7 +31,6 @@ import { until, untilSteady } from "../helpers/until.ts";
 import { conformance } from "./conformance.ts";
 
 const LINUX = ["Linux", process.platform === "linux"] as const;
-const TEST_MS = 120_000;
 /** What a server says besides. */
 const REST = { orphanS: 900, modelUrl: null };
 const SERVICE_KEY = "svc_sb_of_the_walls";
@@ -78,7 +78,7 @@ describe("local sandboxes", () => {
     const { provider, options } = make(changes);
     const spec = specOf(secrets);
     const watch = watchOf();
-    const error = await provider.start(spec, watch, AbortSignal.timeout(TEST_MS)).then(
+    const error = await provider.start(spec, watch, AbortSignal.timeout(WAIT_LIMIT_MS)).then(
       () => null,
       (thrown: unknown) => thrown,
     );
@@ -92,7 +92,7 @@ describe("local sandboxes", () => {
       const { provider } = make({ isolation });
       const watch = watchOf();
       for (let times = 0; times < 2; times++)
-        await provider.start(specOf(), watch, AbortSignal.timeout(TEST_MS));
+        await provider.start(specOf(), watch, AbortSignal.timeout(WAIT_LIMIT_MS));
       return watch.lines;
     };
     const behind = await said("required");
@@ -198,7 +198,7 @@ describe("local sandboxes", () => {
     };
     const { provider } = make({ choosePorts: choose, isolation: "none" });
     const watch = watchOf();
-    const sandbox = await provider.start(specOf(), watch, AbortSignal.timeout(TEST_MS));
+    const sandbox = await provider.start(specOf(), watch, AbortSignal.timeout(WAIT_LIMIT_MS));
     await stranger.stop(true);
     expect(tries).toBe(3);
     expect(sandbox.address?.port).not.toBe(stranger.port);
@@ -267,11 +267,7 @@ describe("local sandboxes", () => {
     await ask(sandbox, { do: "print", base64: Buffer.from("last words\n").toString("base64") });
     await ask(sandbox, { do: "exit", code: 0 }).catch(() => {});
     setTimeout(() => killFound(pump?.pid, "SIGCONT"), 300);
-    await until(
-      "it has ended",
-      async () => (await provider.find(spec.sessionId))?.state === "ended",
-      TEST_MS / 2,
-    );
+    await until("it has ended", async () => (await provider.find(spec.sessionId))?.state === "ended");
     expect(Buffer.from(await provider.logs(spec.sessionId, 10_000)).toString()).toContain("last words");
     await provider.stop(spec.sessionId, 0);
   });
@@ -310,7 +306,7 @@ describe("local sandboxes", () => {
     writeFileSync(file, "");
     for (const isolation of ["required", "none"] as const) {
       const noFolder = createLocalProvider({ ...make().options, dataDir: file, isolation });
-      const started = noFolder.start(specOf(), watchOf(), AbortSignal.timeout(TEST_MS));
+      const started = noFolder.start(specOf(), watchOf(), AbortSignal.timeout(WAIT_LIMIT_MS));
       expect(await started.catch((error: unknown) => error)).toMatchObject({ name: "SandboxError" });
     }
     const ended = await failureOf({ binaries: empty });
@@ -361,9 +357,9 @@ describe("local sandboxes", () => {
       runtime: join(folder, "opencode"),
       apiUrl: git.origin,
     });
-    const sandbox = await real.start({ ...spec, environment }, watchOf(), AbortSignal.timeout(TEST_MS));
+    const sandbox = await real.start({ ...spec, environment }, watchOf(), AbortSignal.timeout(WAIT_LIMIT_MS));
     const healthOf = async () => (await fetchFrom(sandbox, "/svc/health")).json();
-    await until("the runtime answers", async () => (await healthOf()).runtime === "ok", 30_000).catch(
+    await until("the runtime answers", async () => (await healthOf()).runtime === "ok").catch(
       async (error: unknown) => {
         const log = Buffer.from(await real.logs(spec.sessionId, 10_000)).toString();
         throw new Error(`${error} ${JSON.stringify(await healthOf())} ${log}`);

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { WAIT_LIMIT_MS } from "../../scripts/test/limit.ts";
 import type { Wall } from "../../src/contract/session.ts";
 import { createLocalProvider, type LocalOptions } from "../../src/sandboxes/local/local.ts";
 import { type Machine, type Missing, remedyOf } from "../../src/sandboxes/local/remedy.ts";
@@ -17,7 +18,6 @@ import {
 } from "../helpers/sandbox-bench.ts";
 import { until } from "../helpers/until.ts";
 
-const TEST_MS = 120_000;
 const onLinux = needs("Linux", process.platform === "linux");
 
 let api: ApiStandIn;
@@ -55,7 +55,7 @@ function providerWith(script: string | null) {
 async function failureOf(provider: ReturnType<typeof createLocalProvider>) {
   const watch = watchOf();
   const error: unknown = await provider
-    .start(specOf(), watch, AbortSignal.timeout(TEST_MS))
+    .start(specOf(), watch, AbortSignal.timeout(WAIT_LIMIT_MS))
     .catch((thrown) => thrown);
   return { error, lines: watch.lines };
 }
@@ -119,7 +119,7 @@ needs(...BUBBLEWRAP)("each sandbox says which walls are up, for the next server 
     const provider = createLocalProvider({ ...options, isolation, findCgroups: async () => null });
     const { sessionId, ...spec } = specOf();
     expect(provider.wallsOf(sessionId)).toBeNull();
-    await provider.start({ sessionId, ...spec }, watchOf(), AbortSignal.timeout(TEST_MS));
+    await provider.start({ sessionId, ...spec }, watchOf(), AbortSignal.timeout(WAIT_LIMIT_MS));
     const walls: Wall[] =
       isolation === "none"
         ? []

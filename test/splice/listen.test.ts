@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import http from "node:http";
 import net from "node:net";
+import { WAIT_LIMIT_MS } from "../../scripts/test/limit.ts";
 import { type Listener, listen } from "../../src/splice/listen.ts";
 import { until } from "../helpers/until.ts";
 
@@ -75,7 +76,10 @@ function raw(text: string, until?: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = net.connect(splice.port, "127.0.0.1", () => socket.write(text, "latin1"));
     let seen = "";
-    const timer = setTimeout(() => socket.destroy(new Error(`never came: ${until}; but ${seen}`)), 120_000);
+    const timer = setTimeout(
+      () => socket.destroy(new Error(`never came: ${until}; but ${seen}`)),
+      WAIT_LIMIT_MS,
+    );
     const done = () => {
       clearTimeout(timer);
       resolve(seen);

@@ -3,6 +3,7 @@ import { rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { WAIT_LIMIT_MS } from "../../../scripts/test/limit.ts";
 import { createDockerProvider } from "../../../src/sandboxes/docker/docker.ts";
 import { dockerAnswers } from "../../../src/sandboxes/docker/engine.ts";
 import { type Provider, type ProviderOptions, SandboxError } from "../../../src/sandboxes/provider.ts";
@@ -21,7 +22,6 @@ import {
 import { until } from "../../helpers/until.ts";
 
 const test = needs(...DOCKER);
-const TEST_MS = 120_000;
 
 describe("an engine that is cut off", () => {
   let binaries: Awaited<ReturnType<typeof buildStandIns>>;
@@ -57,7 +57,7 @@ describe("an engine that is cut off", () => {
       for (let at = 1; ; at++) {
         const spec = specOf();
         socket.cut(at, when);
-        const failure = await provider.start(spec, watchOf(), AbortSignal.timeout(TEST_MS)).then(
+        const failure = await provider.start(spec, watchOf(), AbortSignal.timeout(WAIT_LIMIT_MS)).then(
           () => null,
           (error: unknown) => error,
         );
@@ -127,7 +127,7 @@ describe("an engine that is cut off", () => {
       expect(await dockerAnswers()).toBe(true);
       const lost = createDockerProvider(options);
       const failure = await withDockerHost("unix:///nowhere.sock", () =>
-        lost.start(specOf(), watchOf(), AbortSignal.timeout(TEST_MS)).catch((error: unknown) => error),
+        lost.start(specOf(), watchOf(), AbortSignal.timeout(WAIT_LIMIT_MS)).catch((error: unknown) => error),
       );
       expect(failure).toBeInstanceOf(SandboxError);
       expect(failure).toMatchObject({

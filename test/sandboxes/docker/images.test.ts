@@ -3,6 +3,7 @@ import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { pack } from "tar-stream";
+import { WAIT_LIMIT_MS } from "../../../scripts/test/limit.ts";
 import { createDockerProvider } from "../../../src/sandboxes/docker/docker.ts";
 import {
   type ImageBuild,
@@ -27,7 +28,6 @@ import {
 import { until } from "../../helpers/until.ts";
 
 const test = needs(...DOCKER);
-const TEST_MS = 120_000;
 
 describe("images of sandboxes in Docker", () => {
   let binaries: Awaited<ReturnType<typeof buildStandIns>>;
@@ -61,7 +61,7 @@ describe("images of sandboxes in Docker", () => {
   async function tryBuild(provider: Provider, files: Record<string, string>, dockerfile = ".svc/Dockerfile") {
     const spec = specOf({}, { build: buildOf(files, dockerfile) });
     const watch = watchOf();
-    const failure = await provider.start(spec, watch, AbortSignal.timeout(TEST_MS)).then(
+    const failure = await provider.start(spec, watch, AbortSignal.timeout(WAIT_LIMIT_MS)).then(
       () => null,
       (error: unknown) => error,
     );
@@ -77,7 +77,11 @@ describe("images of sandboxes in Docker", () => {
     const specs = [1, 2, 3].map(() => specOf({}, { build }));
     const watches = specs.map(() => watchOf());
     const start = (provider: Provider, index: number) =>
-      provider.start(specs[index] ?? specOf(), watches[index] ?? watchOf(), AbortSignal.timeout(TEST_MS));
+      provider.start(
+        specs[index] ?? specOf(),
+        watches[index] ?? watchOf(),
+        AbortSignal.timeout(WAIT_LIMIT_MS),
+      );
     await Promise.all([start(provider, 0), start(provider, 1)]);
     const built = (index: number) => watches[index]?.lines.filter((line) => line.startsWith("build:")) ?? [];
     expect(built(0).join("\n")).toContain("RUN echo built-once");
@@ -227,7 +231,7 @@ describe("images of sandboxes in Docker", () => {
       {},
       { build: buildOf({ ".svc/Dockerfile": "FROM debian:bookworm-slim\nRUN echo in use\n" }) },
     );
-    await provider.start(spec, watchOf(), AbortSignal.timeout(TEST_MS));
+    await provider.start(spec, watchOf(), AbortSignal.timeout(WAIT_LIMIT_MS));
     const { Id } = await docker("POST", "/containers/create", {
       Image: "debian:bookworm-slim",
       Cmd: ["true"],
@@ -253,7 +257,7 @@ describe("images of sandboxes in Docker", () => {
     const provider = make();
     const build = buildOf({ ".svc/Dockerfile": "FROM debian:bookworm-slim\nRUN echo soon gone\n" });
     const [first, second] = [specOf({}, { build }), specOf({}, { build })];
-    await provider.start(first, watchOf(), AbortSignal.timeout(TEST_MS));
+    await provider.start(first, watchOf(), AbortSignal.timeout(WAIT_LIMIT_MS));
     const [{ ImageID }] = await docker("GET", `/containers/json?filters=${sandboxOf(first.sessionId)}`);
     await provider.stop(first.sessionId, 0);
     // by the time of this step the image has been found
@@ -263,7 +267,7 @@ describe("images of sandboxes in Docker", () => {
       // nothing else goes on meanwhile
       if (watch.steps.length === 2) removeImageNow(ImageID);
     };
-    await provider.start(second, { step, log: watch.log }, AbortSignal.timeout(TEST_MS));
+    await provider.start(second, { step, log: watch.log }, AbortSignal.timeout(WAIT_LIMIT_MS));
     expect(watch.steps).toEqual(["image", "sandbox", "image", "sandbox"]);
   });
 
@@ -274,7 +278,7 @@ describe("images of sandboxes in Docker", () => {
       writeFileSync(join(folder, "svc"), "");
       const provider = make({ binaries: folder });
       const failure = await provider
-        .start(specOf(), watchOf(), AbortSignal.timeout(TEST_MS))
+        .start(specOf(), watchOf(), AbortSignal.timeout(WAIT_LIMIT_MS))
         .catch((error) => error);
       expect(failure).toMatchObject({
         permanent: true,

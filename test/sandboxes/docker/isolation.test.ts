@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect } from "bun:test";
 import { readFileSync, rmSync } from "node:fs";
 import type { TCPSocketListener } from "bun";
+import { WAIT_LIMIT_MS } from "../../../scripts/test/limit.ts";
 import { createDockerProvider } from "../../../src/sandboxes/docker/docker.ts";
 import type { Provider, ProviderOptions, Sandbox, SandboxSpec } from "../../../src/sandboxes/provider.ts";
 import { DOCKER, docker, runInContainer } from "../../helpers/docker-engine.ts";
@@ -21,7 +22,6 @@ import { until } from "../../helpers/until.ts";
 /** Neighbours are network namespaces of this machine, so the engine has to be on it, and this process root. */
 const isHere = DOCKER[1] && process.getuid?.() === 0 && Bun.which("ip") !== null;
 const test = needs(DOCKER[0], isHere);
-const TEST_MS = 120_000;
 
 describe("a sandbox in Docker", () => {
   let binaries: Awaited<ReturnType<typeof buildStandIns>>;
@@ -174,7 +174,7 @@ describe("a sandbox in Docker", () => {
     const limits = { cpus: 0.5, memoryBytes: 256 * 1024 ** 2, diskBytes: 64 * 1024 ** 2, processes: 64 };
     const bounded = specOf({}, { limits });
     const watch = watchOf();
-    const small = await provider.start(bounded, watch, AbortSignal.timeout(TEST_MS));
+    const small = await provider.start(bounded, watch, AbortSignal.timeout(WAIT_LIMIT_MS));
     await until("it answers", () =>
       ask(small, { do: "print", base64: "" }).then(
         () => true,
