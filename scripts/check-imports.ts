@@ -30,6 +30,7 @@ const ORDER: readonly (readonly string[])[] = [
   ["src/accounts/", "src/projects/"],
   ["src/sign-in/"],
   ["src/secrets/", "src/manifest/"],
+  ["src/runs/"],
   ["src/sessions/", "src/gateway/", "src/repository/"],
   ["src/change-requests/"],
   ["src/triggers/", "src/apps/", "src/channels/"],

@@ -4,6 +4,7 @@ import { runAdminCommand } from "./admin/command.ts";
 import { listenForAdmin } from "./admin/socket.ts";
 import { applyApps } from "./apps/apply.ts";
 import { keepApps } from "./apps/keep.ts";
+import { deploymentRuns } from "./apps/kind.ts";
 import { publicUrl } from "./auth/public-url.ts";
 import { settleAll } from "./change-requests/settle.ts";
 import { Changes } from "./changes.ts";
@@ -21,10 +22,13 @@ import type { ManifestFeature } from "./manifest/feature.ts";
 import { followDefaultBranches } from "./manifest/follow.ts";
 import { createMetrics } from "./metrics.ts";
 import { open } from "./open.ts";
+import { keepRuns } from "./runs/keep.ts";
+import type { RunKind } from "./runs/kind.ts";
+import { stopWithServer } from "./runs/stop-with-server.ts";
 import { createSandboxes } from "./sandboxes/create.ts";
 import { logWalls } from "./sandboxes/log-walls.ts";
-import { stopWithServer } from "./sessions/end-with-server.ts";
 import { keepSessions } from "./sessions/keep.ts";
+import { sessionRuns } from "./sessions/kind.ts";
 import { makeFirstUserLink } from "./sign-in/links.ts";
 import { applyTriggers } from "./triggers/apply.ts";
 import { keepTriggers } from "./triggers/keep.ts";
@@ -41,6 +45,9 @@ export interface Server {
 
 /** The parts of svc that manifests drive. */
 const MANIFEST_FEATURES: readonly ManifestFeature[] = [applyTriggers, applyApps];
+
+/** What runs in sandboxes. */
+const RUN_KINDS: readonly RunKind[] = [sessionRuns, deploymentRuns];
 
 interface ServeChanges extends Partial<Deps> {
   gitLimits?: Partial<GitLimits>;
@@ -121,9 +128,11 @@ export async function serve(
     const http = await listen(deps);
     place.port = http.port;
     opened.push(() => http.stop());
+    const kinds = new Map(RUN_KINDS.map((kind) => [kind.name, kind]));
+    const endRuns = await keepRuns(deps, kinds);
     const endSessions = await keepSessions(deps);
     const endApps = await keepApps(deps);
-    const endKeeping = () => Promise.all([endSessions(), endApps()]);
+    const endKeeping = () => Promise.all([endRuns(), endSessions(), endApps()]);
     const endTriggers = keepTriggers(deps);
     const endFollowing = await followDefaultBranches(deps, manifestFeatures);
     const closeAdmin = listenForAdmin(config.dataDir, (command) =>
@@ -145,8 +154,8 @@ export async function serve(
         // they would never end by themselves
         await events.close();
         // sandboxes that end save their work, for which they need the git gateway
-        await stopWithServer(deps).catch((error: unknown) =>
-          log.warn({ err: error }, "sessions were not stopped"),
+        await stopWithServer(deps, kinds).catch((error: unknown) =>
+          log.warn({ err: error }, "runs were not stopped"),
         );
         await http.stop();
         endHeartbeat();

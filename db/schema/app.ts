@@ -55,7 +55,7 @@ export const apps = pgTable(
   ],
 );
 
-/** The deployments of an app. One that has a sandbox shares its id with the session that holds it. */
+/** The deployments of an app. One that has a sandbox shares its id with a run. */
 export const appDeployments = pgTable(
   "app_deployments",
   {

@@ -8,7 +8,7 @@ export * from "./manifest.ts";
 export * from "./preview.ts";
 export * from "./project.ts";
 export * from "./prompt.ts";
-export * from "./sandbox.ts";
+export * from "./run.ts";
 export * from "./secret.ts";
 export * from "./server.ts";
 export * from "./session.ts";

@@ -25,7 +25,7 @@ export const AREAS: readonly Area[] = [
   },
   { sources: ["src/change-requests/settle.ts"], tests: ["change-requests/settle"] },
   { sources: ["src/change-requests/reached.ts"], tests: ["api/reached"] },
-  { sources: ["src/sessions/claim.ts"], tests: ["sessions/claim"] },
+  { sources: ["src/runs/claim.ts"], tests: ["runs/claim"] },
   { sources: ["src/triggers/due.ts"], tests: ["triggers/due"] },
   { sources: ["src/triggers/template.ts"], tests: ["triggers/template", "triggers/webhook"] },
   {

@@ -19,7 +19,7 @@ export const SAME: ReadonlySet<string> = new Set([
   "src/triggers/webhook.ts: if (full.size > KNOWN_MAX) full.clear();",
 
   // the very microsecond at which a claim lapses
-  "src/sessions/claim.ts: const isFree = or(isNull(projectSessions.worker), lte(projectSessions.workerUntil, sql`now()`));",
+  "src/runs/claim.ts: const isFree = or(isNull(runs.worker), lte(runs.workerUntil, sql`now()`));",
 
   // what is replaced begins with refs/
   'src/gateway/rules.ts: advice: `Push to ${ref.slice(0, -name.length)}${name.replace(/(?:refs\\/(?:heads\\/|tags\\/)?)+/, "") || "<name>"} instead.`,',

@@ -1,15 +1,14 @@
 import { randomUUID } from "node:crypto";
 import { and, desc, eq, inArray, ne } from "drizzle-orm";
 import type { Db } from "../../db/client.ts";
-import { accounts, appDeployments, apps, projectSessions } from "../../db/schema/index.ts";
-import { oldestOwner } from "../accounts/membership.ts";
+import { accounts, appDeployments, apps, runs } from "../../db/schema/index.ts";
 import type { ProjectRow } from "../auth/caller.ts";
 import type { DEPLOY_REASONS } from "../contract/app.ts";
 import { LIVE_STATUSES } from "../contract/session.ts";
 import type { Deps } from "../deps.ts";
-import { placeOf } from "../jobs/places.ts";
-import { aim, ask } from "../sessions/goal.ts";
+import { addRun, setGoal } from "../runs/goal.ts";
 import { endDeployment } from "./end.ts";
+import { deploymentRuns } from "./kind.ts";
 import { type AppRow, type DeploymentRow, hasSandbox } from "./rows.ts";
 
 /** Deployments of an app that are remembered, with their logs: more than anybody looks back. */
@@ -31,9 +30,7 @@ export async function beginDeployment(
   if (app.wantedId)
     await endDeployment(deps, tx, app.wantedId, "stopped", `Deployment ${number} replaced it.`);
   const deploymentId = randomUUID();
-  // whose the sandbox is; it gets no token of theirs
-  const owner = await oldestOwner(tx, project.accountId);
-  const error = await obstacle(deps, tx, app, project, tree, owner);
+  const error = await obstacle(deps, tx, app, project, tree);
   const now = deps.clock();
   const [deployment] = await tx
     .insert(appDeployments)
@@ -54,8 +51,10 @@ export async function beginDeployment(
     })
     .returning();
   if (!deployment) throw new Error("the insert of a deployment returned no row");
-  if (error === null && owner !== null && hasSandbox(entry))
-    await ask(deps, tx, await makeSession(deps, tx, { deploymentId, project, owner }));
+  if (error === null && hasSandbox(entry)) {
+    const run = { ...project, runId: deploymentId, provider: deps.sandboxes.defaultName };
+    await addRun(deps, tx, deploymentRuns, run);
+  }
   await tx
     .update(apps)
     .set({ deploymentCount: number, wantedId: error === null ? deploymentId : null, updatedAt: now })
@@ -71,12 +70,10 @@ async function obstacle(
   { appId, slug, entry, commit }: AppRow,
   { accountId }: ProjectRow,
   tree: string | null,
-  owner: string | null,
 ): Promise<string | null> {
   if (slug === "xn") return "An app cannot be called xn: browsers read such a name as something else.";
   if (tree === null)
     return `The commit ${commit.slice(0, 12)} has no folder ${entry.rootPath}, the app's root_path.`;
-  if (owner === null) return "The account has no owner any more.";
   if (!hasSandbox(entry)) return null;
   const limit = deps.config.appCap;
   // one after the other, so that no two take the same place
@@ -88,45 +85,16 @@ async function obstacle(
   const others = await tx
     .selectDistinct({ appId: appDeployments.appId })
     .from(appDeployments)
-    .innerJoin(projectSessions, eq(projectSessions.sessionId, appDeployments.deploymentId))
+    .innerJoin(runs, eq(runs.runId, appDeployments.deploymentId))
     .where(
       and(
-        eq(projectSessions.accountId, accountId),
-        inArray(projectSessions.status, [...LIVE_STATUSES]),
+        eq(runs.accountId, accountId),
+        inArray(runs.status, [...LIVE_STATUSES]),
         ne(appDeployments.appId, appId),
       ),
     );
   if (others.length < limit) return null;
   return `The account runs ${others.length} apps, and may run ${limit} at once. Stop one first: svc apps stop <slug>`;
-}
-
-async function makeSession(
-  deps: Deps,
-  tx: Db,
-  { deploymentId, project, owner }: { deploymentId: string; project: ProjectRow; owner: string },
-) {
-  const provider = deps.sandboxes.defaultName;
-  const now = deps.clock();
-  const [session] = await tx
-    .insert(projectSessions)
-    .values({
-      sessionId: deploymentId,
-      projectId: project.projectId,
-      accountId: project.accountId,
-      purpose: "app",
-      branchName: project.defaultBranch,
-      baseRef: project.defaultBranch,
-      provider,
-      place: placeOf(deps, provider),
-      status: "provisioning",
-      createdBy: owner,
-      createdAt: now,
-      updatedAt: now,
-      lastActiveAt: now,
-    })
-    .returning();
-  if (!session) throw new Error("the insert of a session returned no row");
-  return session;
 }
 
 /** Lets go of the oldest deployments that are over, and of their logs. */
@@ -139,7 +107,7 @@ async function forgetOld(deps: Deps, tx: Db, appId: string): Promise<void> {
     )
     .orderBy(desc(appDeployments.number))
     .offset(KEPT);
-  for (const { id } of over) await aim(deps, tx, id, { goal: "deleted" });
+  for (const { id } of over) await setGoal(deps, tx, deploymentRuns, id, { goal: "deleted" });
   const ids = over.map(({ id }) => id);
   if (ids.length > 0) await tx.delete(appDeployments).where(inArray(appDeployments.deploymentId, ids));
 }

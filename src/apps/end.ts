@@ -1,9 +1,10 @@
 import { eq } from "drizzle-orm";
 import type { Db } from "../../db/client.ts";
-import { appDeployments, projectSessions } from "../../db/schema/index.ts";
+import { appDeployments, runs } from "../../db/schema/index.ts";
 import { isAlive } from "../contract/session.ts";
 import type { Deps } from "../deps.ts";
-import { aim } from "../sessions/goal.ts";
+import { setGoal } from "../runs/goal.ts";
+import { deploymentRuns } from "./kind.ts";
 
 /**
  * Ends a deployment, and its sandbox with it.
@@ -25,9 +26,7 @@ export async function endDeployment(
 
 /** Asks for the sandbox of a deployment to be stopped, if it has one that runs. */
 export async function endItsSandbox(deps: Deps, tx: Db, deploymentId: string): Promise<void> {
-  const [session] = await tx
-    .select()
-    .from(projectSessions)
-    .where(eq(projectSessions.sessionId, deploymentId));
-  if (session && isAlive(session)) await aim(deps, tx, deploymentId, { goal: "stopped", stopReason: "user" });
+  const [run] = await tx.select().from(runs).where(eq(runs.runId, deploymentId));
+  if (run && isAlive(run))
+    await setGoal(deps, tx, deploymentRuns, deploymentId, { goal: "stopped", stopReason: "user" });
 }

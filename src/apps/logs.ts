@@ -1,12 +1,13 @@
 import { and, desc, eq } from "drizzle-orm";
-import { appDeployments, projectSessions } from "../../db/schema/index.ts";
+import { appDeployments, runs } from "../../db/schema/index.ts";
 import type { ProjectRow } from "../auth/caller.ts";
 import type { AppLogLine, AppLogs } from "../contract/app.ts";
 import { SvcError } from "../contract/errors.ts";
 import { isAlive, type LogLine } from "../contract/session.ts";
 import type { Deps } from "../deps.ts";
-import { readLog } from "../sessions/log.ts";
-import { endOf, unkeptLines } from "../sessions/logs.ts";
+import { endOf, readLog } from "../runs/log.ts";
+import { readOutput } from "../runs/output.ts";
+import { isLogged } from "./kind.ts";
 import { findAppBySlug } from "./rows.ts";
 import { deploymentToWire } from "./wire.ts";
 
@@ -22,9 +23,9 @@ export async function readAppLogs(
 ): Promise<AppLogs> {
   const app = await findAppBySlug(deps.db, project, slug);
   const [found] = await deps.db
-    .select({ deployment: appDeployments, session: projectSessions })
+    .select({ deployment: appDeployments, run: runs })
     .from(appDeployments)
-    .leftJoin(projectSessions, eq(projectSessions.sessionId, appDeployments.deploymentId))
+    .leftJoin(runs, eq(runs.runId, appDeployments.deploymentId))
     .where(
       and(
         eq(appDeployments.appId, app.appId),
@@ -36,10 +37,11 @@ export async function readAppLogs(
   if (!found && number !== null)
     throw new SvcError("not_found", `The app ${slug} has no deployment ${number}, or it is no more kept.`);
   if (!found) return { deployment: null, lines: [], truncated: false };
-  const { deployment, session } = found;
+  const { deployment, run } = found;
   const kept = (await readLog(deps, deployment.deploymentId, tail + 1)).map(({ line }) => line);
-  const said = session && isAlive(session) ? await unkeptLines(deps, session) : [];
-  return { deployment: deploymentToWire(deployment), ...endOf([...kept, ...said].map(toAppLine), tail) };
+  const output = run && isAlive(run) ? await readOutput(deps, run) : [];
+  const fresh = output.filter((line) => run && !isLogged(run, line));
+  return { deployment: deploymentToWire(deployment), ...endOf([...kept, ...fresh].map(toAppLine), tail) };
 }
 
 /** The daemon says of each line whose it is. */

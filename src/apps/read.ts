@@ -1,6 +1,6 @@
 import { and, asc, desc, eq, inArray, ne } from "drizzle-orm";
 import type { Db } from "../../db/client.ts";
-import { appDeployments, apps, projectSessions } from "../../db/schema/index.ts";
+import { appDeployments, apps, runs } from "../../db/schema/index.ts";
 import type { ProjectRow } from "../auth/caller.ts";
 import type { App, AppWithDeployments } from "../contract/app.ts";
 import { SvcError } from "../contract/errors.ts";
@@ -75,9 +75,9 @@ async function viewsOf(tx: Db, rows: readonly AppRow[]): Promise<AppView[]> {
     .orderBy(appDeployments.appId, desc(appDeployments.number));
   const named = rows.flatMap(({ liveId, wantedId }) => [liveId, wantedId]).filter((id) => id !== null);
   const served = await tx
-    .select({ deployment: appDeployments, session: projectSessions })
+    .select({ deployment: appDeployments, run: runs })
     .from(appDeployments)
-    .leftJoin(projectSessions, eq(projectSessions.sessionId, appDeployments.deploymentId))
+    .leftJoin(runs, eq(runs.runId, appDeployments.deploymentId))
     .where(inArray(appDeployments.deploymentId, named));
   const find = (id: string | null) => served.find(({ deployment }) => deployment.deploymentId === id) ?? null;
   const last = new Map<string, DeploymentRow>(newest.map((row) => [row.appId, row]));
@@ -88,7 +88,7 @@ async function viewsOf(tx: Db, rows: readonly AppRow[]): Promise<AppView[]> {
       live: live?.deployment ?? null,
       wanted: find(app.wantedId)?.deployment ?? null,
       last: last.get(app.appId) ?? null,
-      session: live?.session ?? null,
+      run: live?.run ?? null,
     };
   });
 }

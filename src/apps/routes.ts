@@ -5,7 +5,7 @@ import { app, appLogs, appWithDeployments } from "../contract/app.ts";
 import { preview } from "../contract/preview.ts";
 import type { Deps } from "../deps.ts";
 import { answer } from "../http/schema.ts";
-import { LINES_DEFAULT, LINES_MAX } from "../sessions/logs.ts";
+import { LOG_LINES } from "../runs/log.ts";
 import { deployApp, stopApp } from "./deploy.ts";
 import { makeAppLink } from "./link.ts";
 import { readAppLogs } from "./logs.ts";
@@ -46,7 +46,7 @@ export const appRoutes = (deps: Deps) =>
       ({ project, params, query }) =>
         readAppLogs(deps, project, params.slug, {
           number: query.deployment === undefined ? null : Number(query.deployment),
-          tail: Math.min(Number(query.tail ?? LINES_DEFAULT), LINES_MAX),
+          tail: Math.min(Number(query.tail ?? LOG_LINES.default), LOG_LINES.max),
         }),
       {
         project: "write",

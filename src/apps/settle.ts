@@ -1,12 +1,13 @@
 import { and, eq, inArray, isNotNull, or } from "drizzle-orm";
 import type { Db } from "../../db/client.ts";
-import { appDeployments, apps, projectSessions } from "../../db/schema/index.ts";
+import { appDeployments, apps, runs } from "../../db/schema/index.ts";
 import type { Deps } from "../deps.ts";
 import { announce } from "../events/announce.ts";
-import { startAgain } from "../sessions/restart.ts";
-import type { SessionRow } from "../sessions/wire.ts";
+import { startAgain } from "../runs/goal.ts";
+import type { RunRow } from "../runs/row.ts";
 import { considerApp } from "./consider.ts";
 import { endDeployment, endItsSandbox } from "./end.ts";
+import { deploymentRuns } from "./kind.ts";
 import { type AppRow, type DeploymentRow, findApp, hasSandbox, lockApp } from "./rows.ts";
 import { lookAtSite, type SiteLook } from "./static/look.ts";
 
@@ -20,7 +21,7 @@ const SOUND_MS = 10 * 60_000;
 
 /**
  * The one job of an app: begins what is to be deployed, serves what answers, and ends what is served no more. All that it
- * decides it decides in one transaction that holds the app's row, from what the rows of the sandboxes' sessions say; so
+ * decides it decides in one transaction that holds the app's row, from what the rows of the runs say; so
  * any server may do it, any number at once, and cut off anywhere it is done again.
  * @param id of the app, or of one of its deployments
  */
@@ -36,7 +37,7 @@ export async function settleApp(deps: Deps, id: string): Promise<void> {
 
 /**
  * @param tx it announces what it changes, so that this has to be the last of what the transaction does
- * @returns the deployments whose sessions are to be something else
+ * @returns the deployments whose runs have another goal now
  */
 export async function settle(
   deps: Deps,
@@ -62,7 +63,7 @@ export async function settle(
 
 interface Open {
   deployment: DeploymentRow;
-  session: SessionRow | null;
+  run: RunRow | null;
 }
 
 /** Something was done about a deployment, which people are to hear of or not. */
@@ -74,9 +75,9 @@ interface Touched {
 async function openDeployments(tx: Db, { appId, liveId, wantedId }: AppRow): Promise<Open[]> {
   const ids = [liveId, wantedId].filter((id) => id !== null);
   return await tx
-    .select({ deployment: appDeployments, session: projectSessions })
+    .select({ deployment: appDeployments, run: runs })
     .from(appDeployments)
-    .leftJoin(projectSessions, eq(projectSessions.sessionId, appDeployments.deploymentId))
+    .leftJoin(runs, eq(runs.runId, appDeployments.deploymentId))
     .where(
       and(
         eq(appDeployments.appId, appId),
@@ -109,12 +110,12 @@ async function promote(
 ): Promise<Touched[]> {
   const wanted = open.find(({ deployment }) => deployment.deploymentId === app.wantedId);
   if (!wanted) return [];
-  const { deployment, session } = wanted;
+  const { deployment, run } = wanted;
   const { deploymentId: id } = deployment;
   const verdict = verdictOn(wanted, site);
   if (verdict.kind === "wait") return [];
-  if (verdict.kind === "again" && session) {
-    await startAgain(deps, tx, session, false);
+  if (verdict.kind === "again" && run) {
+    await startAgain(deps, tx, deploymentRuns, run);
     return [{ id, isNews: false }];
   }
   if (verdict.kind === "starting") {
@@ -140,29 +141,29 @@ async function promote(
 
 type Verdict = { kind: "wait" | "starting" | "ready" | "again" } | { kind: "failed"; error: string };
 
-function verdictOn({ deployment, session }: Open, site: SiteLook | null): Verdict {
+function verdictOn({ deployment, run }: Open, site: SiteLook | null): Verdict {
   if (!hasSandbox(deployment.entry)) {
     if (site?.deploymentId !== deployment.deploymentId) return { kind: "wait" };
     return site.error === null ? { kind: "ready" } : { kind: "failed", error: site.error };
   }
-  if (!session) return { kind: "failed", error: "Its sandbox was taken away." };
-  if (session.status === "running") return { kind: session.goal === "running" ? "ready" : "wait" };
-  if (session.status === "failed") return { kind: "failed", error: session.error ?? "It has failed." };
-  if (session.status === "stopped") return { kind: "again" };
-  const isStarting = session.step === "runtime" && deployment.state === "building";
+  if (!run) return { kind: "failed", error: "Its sandbox was taken away." };
+  if (run.status === "running") return { kind: run.goal === "running" ? "ready" : "wait" };
+  if (run.status === "failed") return { kind: "failed", error: run.error ?? "It has failed." };
+  if (run.status === "stopped") return { kind: "again" };
+  const isStarting = run.step === "runtime" && deployment.state === "building";
   return { kind: isStarting ? "starting" : "wait" };
 }
 
 /** What is served has died: its sandbox is started again, by itself, and later each time. */
 async function revive(deps: Deps, tx: Db, app: AppRow, open: readonly Open[]): Promise<Touched[]> {
   const live = open.find(({ deployment }) => deployment.deploymentId === app.liveId);
-  if (!live?.session || app.presence !== "enabled" || app.isStopped) return [];
-  const { deployment, session } = live;
-  if (deployment.entry.static || (session.status !== "failed" && session.status !== "stopped")) return [];
+  if (!live?.run || app.presence !== "enabled" || app.isStopped) return [];
+  const { deployment, run } = live;
+  if (deployment.entry.static || (run.status !== "failed" && run.status !== "stopped")) return [];
   const { deploymentId: id } = deployment;
   const now = deps.clock().getTime();
-  if (deployment.restartAt === null && session.stopReason !== "server") {
-    const ran = session.updatedAt.getTime() - session.lastActiveAt.getTime();
+  if (deployment.restartAt === null && run.stopReason !== "server") {
+    const ran = run.readyAt === null ? 0 : run.updatedAt.getTime() - run.readyAt.getTime();
     const restarts = ran > SOUND_MS ? 0 : deployment.restarts;
     const pause = Math.min(FIRST_PAUSE_MS * 2 ** restarts, LONGEST_PAUSE_MS);
     await change(tx, id, { restarts: restarts + 1, restartAt: new Date(now + pause) });
@@ -170,7 +171,7 @@ async function revive(deps: Deps, tx: Db, app: AppRow, open: readonly Open[]): P
   }
   if (deployment.restartAt !== null && deployment.restartAt.getTime() > now) return [];
   await change(tx, id, { restartAt: null });
-  await startAgain(deps, tx, session, false);
+  await startAgain(deps, tx, deploymentRuns, run);
   return [{ id, isNews: true }];
 }
 

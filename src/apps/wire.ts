@@ -1,7 +1,7 @@
 import type { App, AppState, Deployment } from "../contract/app.ts";
 import { isAlive } from "../contract/session.ts";
 import type { Deps } from "../deps.ts";
-import type { SessionRow } from "../sessions/wire.ts";
+import type { RunRow } from "../runs/row.ts";
 import type { AppRow, DeploymentRow } from "./rows.ts";
 import { originOf } from "./site.ts";
 
@@ -12,8 +12,8 @@ export interface AppView {
   wanted: DeploymentRow | null;
   /** The newest, whatever became of it. */
   last: DeploymentRow | null;
-  /** What holds the sandbox of the live one; null where it has none. */
-  session: SessionRow | null;
+  /** The run of the live one; null where it has none. */
+  run: RunRow | null;
 }
 
 export function toWire(deps: Pick<Deps, "config" | "api">, view: AppView): App {
@@ -49,27 +49,27 @@ export function deploymentToWire(row: DeploymentRow): Deployment {
   };
 }
 
-function stateOf({ app, live, wanted, last, session }: AppView): AppState {
+function stateOf({ app, live, wanted, last, run }: AppView): AppState {
   if (app.presence !== "enabled") return "disabled";
   if (app.isStopped) return "stopped";
-  if (live) return isServed(live, session) ? "live" : "down";
+  if (live) return isServed(live, run) ? "live" : "down";
   if (wanted) return "deploying";
   return last?.state === "failed" ? "failed" : "waiting";
 }
 
 /** Whether the live deployment answers, as far as its sandbox goes. */
-function isServed({ entry }: DeploymentRow, session: SessionRow | null): boolean {
-  return entry.run === null || session?.status === "running";
+function isServed({ entry }: DeploymentRow, run: RunRow | null): boolean {
+  return entry.run === null || run?.status === "running";
 }
 
-function errorOf({ app, live, wanted, last, session }: AppView): string | null {
+function errorOf({ app, live, wanted, last, run }: AppView): string | null {
   if (app.presence !== "enabled" || app.isStopped) return null;
-  if (live && !isServed(live, session)) return `${whyDown(session)} It is started again by itself.`;
+  if (live && !isServed(live, run)) return `${whyDown(run)} It is started again by itself.`;
   if (wanted || last?.state !== "failed" || last.deploymentId === live?.deploymentId) return null;
   return last.error;
 }
 
-function whyDown(session: SessionRow | null): string {
-  if (session && isAlive(session)) return "The app's sandbox is being started.";
-  return session?.error ?? "The app's sandbox has ended.";
+function whyDown(run: RunRow | null): string {
+  if (run && isAlive(run)) return "The app's sandbox is being started.";
+  return run?.error ?? "The app's sandbox has ended.";
 }

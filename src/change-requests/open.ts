@@ -89,6 +89,5 @@ function tip(tips: ReadonlyMap<string, string>, ref: string): string {
 function knownSession(project: ProjectRow, wanted: string | undefined): SQL | null {
   if (!wanted || wanted.includes("\0")) return null;
   return sql`(select ${projectSessions.sessionId} from ${projectSessions}
-    where ${projectSessions.sessionId} = ${wanted} and ${projectSessions.projectId} = ${project.projectId}
-      and ${projectSessions.purpose} = 'agent' for key share)`;
+    where ${projectSessions.sessionId} = ${wanted} and ${projectSessions.projectId} = ${project.projectId} for key share)`;
 }

@@ -30,9 +30,6 @@ export const SANDBOX_STATES = ["provisioning", "active", "stopped", "error", "ar
 export const BOOT_STEPS = ["branch", "image", "sandbox", "clone", "runtime"] as const;
 export type BootStep = (typeof BOOT_STEPS)[number];
 
-/** What a session's sandbox is for: an agent at work on its branch, or an app that is deployed. */
-export const SESSION_PURPOSES = ["agent", "app"] as const;
-
 /** Where sandboxes can run. */
 export const PROVIDERS = ["docker", "local", "kubernetes"] as const;
 export type ProviderName = (typeof PROVIDERS)[number];

@@ -4,7 +4,7 @@ import { AGENT_CONFIG_COMMIT } from "../contract/daemon.ts";
 import { SvcError } from "../contract/errors.ts";
 import type { Deps } from "../deps.ts";
 import { findAgentConfig, packAgentConfig } from "../projects/agent-config.ts";
-import { sessionOf } from "./issue.ts";
+import { runOf } from "./issue.ts";
 
 /**
  * Gives the daemon of a sandbox the project's agents, skills and tools: the folder of the default branch as a tar, whose
@@ -17,7 +17,7 @@ export async function sendAgentConfig(
   authorization: string | null,
   projectName: string,
 ): Promise<Response> {
-  const { projectId } = await sessionOf(deps, authorization, projectName, false);
+  const { projectId } = await runOf(deps, authorization, projectName, false);
   const [project] = await deps.db.select().from(projects).where(eq(projects.projectId, projectId));
   if (!project) throw new SvcError("not_found", "There is no such project.");
   const found = await findAgentConfig(deps, project);

@@ -1,17 +1,18 @@
 import { timingSafeEqual } from "node:crypto";
-import { and, eq, or, sql } from "drizzle-orm";
+import { and, eq, isNull, or, sql } from "drizzle-orm";
 import type { Db } from "../../db/client.ts";
 import { prepared } from "../../db/prepared.ts";
 import {
   accountMembers,
   projectSessions,
   projects,
+  runs,
   sessionSandboxes,
   tokens,
 } from "../../db/schema/index.ts";
 import type { Lookup } from "../auth/browser.ts";
 import { type ProjectRow, unauthorized } from "../auth/caller.ts";
-import { isAlive, type SESSION_PURPOSES } from "../contract/session.ts";
+import { isAlive } from "../contract/session.ts";
 import { CLONE_CREDENTIAL_PREFIX } from "../contract/token.ts";
 import type { Deps } from "../deps.ts";
 
@@ -25,9 +26,10 @@ const SAVES = "saves";
  * it was issued for is still there.
  */
 export interface CloneClaims {
-  sessionId: string;
+  runId: string;
   projectId: string;
-  branch: string;
+  /** The branch of the session; null of a run that is no session's. */
+  branch: string | null;
   /** Seconds since 1970. */
   expiresAt: number;
   /** The project token's id, or the hash of the sandbox service key. */
@@ -38,15 +40,8 @@ export interface CloneClaims {
 
 /** `svc_git_<claims>.<HMAC-SHA256 of them>`, both base64url. */
 export function writeCloneCredential(deps: Pick<Deps, "keys">, claims: CloneClaims): string {
-  const { sessionId, projectId, branch, expiresAt, issuedFor, saves } = claims;
-  const text = JSON.stringify([
-    sessionId,
-    projectId,
-    branch,
-    expiresAt,
-    issuedFor,
-    ...(saves ? [SAVES] : []),
-  ]);
+  const { runId, projectId, branch, expiresAt, issuedFor, saves } = claims;
+  const text = JSON.stringify([runId, projectId, branch, expiresAt, issuedFor, ...(saves ? [SAVES] : [])]);
   const body = Buffer.from(text).toString("base64url");
   return `${CLONE_CREDENTIAL_PREFIX}${body}.${deps.keys.mac(PURPOSE, body).toString("base64url")}`;
 }
@@ -60,58 +55,49 @@ export async function resolveCloneCredential(
   credential: string,
 ): Promise<{
   project: ProjectRow;
-  sessionId: string;
-  branch: string;
-  purpose: (typeof SESSION_PURPOSES)[number];
+  runId: string;
+  branch: string | null;
   saves: boolean;
 }> {
   const claims = readClaims(deps, credential);
-  const { sessionId, projectId, branch, expiresAt, issuedFor, saves = false } = claims;
+  const { runId, projectId, branch, expiresAt, issuedFor, saves = false } = claims;
   if (expiresAt * 1000 <= deps.clock().getTime())
     throw unauthorized("The clone credential has expired; fetch a new one.");
-  const [row] = await liveSession(deps.db).execute({ sessionId, projectId, issuedFor });
+  const [row] = await liveRun(deps.db).execute({ runId, projectId, issuedFor });
   const isIssued = row?.tokenId === issuedFor || row?.serviceKeyHash === issuedFor;
   if (!row || !isIssued || row.branch !== branch || !isAlive(row)) {
     throw unauthorized("The session of this clone credential has ended.");
   }
-  return { project: row.project, sessionId, branch, purpose: row.purpose, saves };
+  return { project: row.project, runId, branch, saves };
 }
 
-const liveSession = prepared((db: Db) =>
+const liveRun = prepared((db: Db) =>
   db
     .select({
       project: projects,
       branch: projectSessions.branchName,
-      purpose: projectSessions.purpose,
-      status: projectSessions.status,
+      status: runs.status,
       serviceKeyHash: sessionSandboxes.serviceKeyHash,
       tokenId: tokens.tokenId,
     })
-    .from(projectSessions)
-    .innerJoin(projects, eq(projects.projectId, projectSessions.projectId))
+    .from(runs)
+    .leftJoin(projectSessions, eq(projectSessions.sessionId, runs.runId))
+    .innerJoin(projects, eq(projects.projectId, runs.projectId))
     .innerJoin(
       accountMembers,
       and(
         eq(accountMembers.accountId, projects.accountId),
-        // an app is the project's, and outlives the membership of whoever it was begun for
-        or(eq(accountMembers.userId, projectSessions.createdBy), eq(projectSessions.purpose, "app")),
+        // what is no session's belongs to the project, and not to one member
+        or(eq(accountMembers.userId, projectSessions.createdBy), isNull(projectSessions.sessionId)),
       ),
     )
-    .leftJoin(sessionSandboxes, eq(sessionSandboxes.sessionId, projectSessions.sessionId))
+    .leftJoin(sessionSandboxes, eq(sessionSandboxes.runId, runs.runId))
     .leftJoin(
       tokens,
-      and(
-        eq(sql`${tokens.tokenId}::text`, sql.placeholder("issuedFor")),
-        eq(tokens.sessionId, projectSessions.sessionId),
-      ),
+      and(eq(sql`${tokens.tokenId}::text`, sql.placeholder("issuedFor")), eq(tokens.sessionId, runs.runId)),
     )
-    .where(
-      and(
-        eq(projectSessions.sessionId, sql.placeholder("sessionId")),
-        eq(projectSessions.projectId, sql.placeholder("projectId")),
-      ),
-    )
-    .prepare("live_session"),
+    .where(and(eq(runs.runId, sql.placeholder("runId")), eq(runs.projectId, sql.placeholder("projectId"))))
+    .prepare("live_run"),
 );
 
 function readClaims(deps: Pick<Deps, "keys">, credential: string): CloneClaims {
@@ -123,15 +109,15 @@ function readClaims(deps: Pick<Deps, "keys">, credential: string): CloneClaims {
   }
   const claims: unknown = JSON.parse(Buffer.from(body, "base64url").toString());
   if (!Array.isArray(claims)) throw new Error("signed claims are not a list");
-  const [sessionId, projectId, branch, expiresAt, issuedFor, use]: unknown[] = claims;
+  const [runId, projectId, branch, expiresAt, issuedFor, use]: unknown[] = claims;
   if (
-    typeof sessionId !== "string" ||
+    typeof runId !== "string" ||
     typeof projectId !== "string" ||
-    typeof branch !== "string" ||
+    (branch !== null && typeof branch !== "string") ||
     typeof expiresAt !== "number" ||
     typeof issuedFor !== "string"
   ) {
     throw new Error("signed claims are not what they should be");
   }
-  return { sessionId, projectId, branch, expiresAt, issuedFor, saves: use === SAVES };
+  return { runId, projectId, branch, expiresAt, issuedFor, saves: use === SAVES };
 }

@@ -1,10 +1,10 @@
 import { eq } from "drizzle-orm";
-import { projectSessions, sessionSandboxes } from "../../db/schema/index.ts";
+import { projectSessions, runs, sessionSandboxes } from "../../db/schema/index.ts";
 import { resolveProject, unauthorized } from "../auth/caller.ts";
 import { SvcError } from "../contract/errors.ts";
 import { UUID } from "../contract/id.ts";
 import type { CloneCredential, CredentialScope } from "../contract/project.ts";
-import { isAlive, type SESSION_PURPOSES } from "../contract/session.ts";
+import { isAlive } from "../contract/session.ts";
 import { SERVICE_KEY_PREFIX, TOKEN_USER } from "../contract/token.ts";
 import type { Deps } from "../deps.ts";
 import { gitUrlOf } from "../projects/wire.ts";
@@ -24,39 +24,39 @@ export async function issueCloneCredential(
   projectName: string,
   scope?: CredentialScope,
 ): Promise<CloneCredential> {
-  const session = await sessionOf(deps, authorization, projectName, scope === "saved");
-  if (scope === "saved" && session.purpose === "app")
-    throw new SvcError("forbidden", "A deployed app has no work to save.");
+  const run = await runOf(deps, authorization, projectName, scope === "saved");
+  if (scope === "saved" && run.branch === null)
+    throw new SvcError("forbidden", "This sandbox has no session, and so no work to save.");
   const expiresAt = Math.floor(deps.clock().getTime() / 1000) + CLONE_CREDENTIAL_LIFE_S;
-  const token = writeCloneCredential(deps, { ...session, expiresAt, saves: scope === "saved" });
+  const token = writeCloneCredential(deps, { ...run, expiresAt, saves: scope === "saved" });
   const base = deps.config.sandboxApiUrl ?? deps.config.publicUrl;
   return {
-    repo_url: gitUrlOf(base, session.projectId),
+    repo_url: gitUrlOf(base, run.projectId),
     auth: { type: "basic", username: TOKEN_USER, token },
     expires_at: new Date(expiresAt * 1000).toISOString(),
   };
 }
 
-interface LiveSession {
-  sessionId: string;
+interface LiveRun {
+  runId: string;
   projectId: string;
-  branch: string;
+  /** The branch that its sandbox may push; null: it is no session's, and only reads. */
+  branch: string | null;
   issuedFor: string;
-  purpose: (typeof SESSION_PURPOSES)[number];
 }
 
 /**
- * The session that starts or runs whose sandbox asks, by its service key or its project token.
+ * The run that starts or runs whose sandbox asks, by its service key or its session's project token.
  * @throws unauthorized, forbidden, not_found
  */
-export async function sessionOf(
+export async function runOf(
   deps: Deps,
   authorization: string | null,
   projectName: string,
   saves: boolean,
-): Promise<LiveSession> {
+): Promise<LiveRun> {
   const key = /^bearer +(\S{1,256}) *$/i.exec(authorization ?? "")?.[1];
-  if (key?.startsWith(SERVICE_KEY_PREFIX)) return await sessionOfKey(deps, key, projectName);
+  if (key?.startsWith(SERVICE_KEY_PREFIX)) return await runOfKey(deps, key, projectName);
   const { caller, project } = await resolveProject(deps, { authorization }, projectName);
   if (caller.kind === "user") {
     const sentence = "A clone credential is a sandbox's. People clone with their own token as the password.";
@@ -67,21 +67,21 @@ export async function sessionOf(
   const branch = caller.sessionId && (await liveBranch(deps, projectId, caller.sessionId));
   if (!caller.sessionId || !branch)
     throw new SvcError("forbidden", "This token belongs to no session that runs.");
-  return { sessionId: caller.sessionId, projectId, branch, issuedFor: caller.tokenId, purpose: "agent" };
+  return { runId: caller.sessionId, projectId, branch, issuedFor: caller.tokenId };
 }
 
-async function sessionOfKey(deps: Deps, key: string, projectName: string): Promise<LiveSession> {
+async function runOfKey(deps: Deps, key: string, projectName: string): Promise<LiveRun> {
   const serviceKeyHash = deps.keys.hashToken(key);
   const [row] = await deps.db
     .select({
-      sessionId: projectSessions.sessionId,
-      projectId: projectSessions.projectId,
+      runId: runs.runId,
+      projectId: runs.projectId,
       branch: projectSessions.branchName,
-      status: projectSessions.status,
-      purpose: projectSessions.purpose,
+      status: runs.status,
     })
     .from(sessionSandboxes)
-    .innerJoin(projectSessions, eq(projectSessions.sessionId, sessionSandboxes.sessionId))
+    .innerJoin(runs, eq(runs.runId, sessionSandboxes.runId))
+    .leftJoin(projectSessions, eq(projectSessions.sessionId, runs.runId))
     .where(eq(sessionSandboxes.serviceKeyHash, serviceKeyHash));
   if (!row) throw unauthorized("The sandbox service key is unknown or was replaced.");
   if (!UUID.test(projectName))
@@ -90,6 +90,6 @@ async function sessionOfKey(deps: Deps, key: string, projectName: string): Promi
     throw new SvcError("forbidden", "This sandbox belongs to another project.");
   }
   if (!isAlive(row)) throw new SvcError("forbidden", "The session of this sandbox has ended.");
-  const { sessionId, projectId, branch, purpose } = row;
-  return { sessionId, projectId, branch, purpose, issuedFor: serviceKeyHash };
+  const { runId, projectId, branch } = row;
+  return { runId, projectId, branch, issuedFor: serviceKeyHash };
 }

@@ -20,8 +20,8 @@ export type Pusher =
   | { kind: "user"; id: string; role: Role }
   | { kind: "project"; id: string }
   | { kind: "session"; id: string; branch: string }
-  /** The daemon of a deployed app, which only reads. */
-  | { kind: "app"; id: string }
+  /** The daemon of a run that has no branch of its own, such as a deployment: it only reads. */
+  | { kind: "reader"; id: string }
   /** The daemon of a session's sandbox, as it saves work. */
   | { kind: "saver"; id: string; branch: string; ref: string };
 
@@ -37,13 +37,13 @@ export async function resolvePusher(
 ): Promise<{ pusher: Pusher; project: ProjectRow }> {
   const credential = readCredential(authorization);
   if (credential.startsWith(CLONE_CREDENTIAL_PREFIX)) {
-    const { project, sessionId, branch, purpose, saves } = await resolveCloneCredential(deps, credential);
+    const { project, runId, branch, saves } = await resolveCloneCredential(deps, credential);
     if (projectName.toLowerCase() !== project.projectId && projectName !== project.slug) {
       throw new SvcError("forbidden", "This clone credential belongs to another project.");
     }
-    if (purpose === "app") return { pusher: { kind: "app", id: sessionId }, project };
-    if (saves) return { pusher: { kind: "saver", id: sessionId, branch, ref: savedRef(sessionId) }, project };
-    return { pusher: { kind: "session", id: sessionId, branch }, project };
+    if (branch === null) return { pusher: { kind: "reader", id: runId }, project };
+    if (saves) return { pusher: { kind: "saver", id: runId, branch, ref: savedRef(runId) }, project };
+    return { pusher: { kind: "session", id: runId, branch }, project };
   }
   const { caller, project, role } = await resolveProject(
     deps,

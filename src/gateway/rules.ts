@@ -34,7 +34,7 @@ export async function judgePush(
   policy: BranchPolicy,
   { ref, kind }: { ref: string; kind: UpdateKind },
 ): Promise<Refusal> {
-  if (pusher.kind === "app") return onlyReads;
+  if (pusher.kind === "reader") return onlyReads;
   if (pusher.kind === "saver") return ref === pusher.ref ? null : onlySaves;
   if (!ref.startsWith(HEADS) && !ref.startsWith(TAGS)) return notOurs(ref);
   if (pusher.kind === "session" && ref === HEADS + pusher.branch) return judgeAgent(kind);
@@ -85,7 +85,7 @@ function judgeTag(pusher: Pusher, kind: UpdateKind, isProtected: boolean): Refus
 }
 
 const onlyReads = {
-  reason: "a deployed app only reads the repository",
+  reason: "this sandbox may only read the repository",
   advice: "Change it from a session, or from a clone of your own.",
 };
 

@@ -20,7 +20,7 @@ export async function recordSaved(
   const [sandbox] = await deps.db
     .select({ generation: sessionSandboxes.generation })
     .from(sessionSandboxes)
-    .where(eq(sessionSandboxes.sessionId, sessionId));
+    .where(eq(sessionSandboxes.runId, sessionId));
   await deps.db.transaction(async (tx) => {
     const [row] = await tx
       .update(projectSessions)

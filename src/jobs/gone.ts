@@ -1,6 +1,6 @@
 import { and, eq, isNotNull, isNull, ne, notExists, sql } from "drizzle-orm";
 import type { Db } from "../../db/client.ts";
-import { projectSessions, servers } from "../../db/schema/index.ts";
+import { runs, servers } from "../../db/schema/index.ts";
 import { type Registered, STEADY_S } from "./heartbeat.ts";
 import { isWithinReach, queuesOfPlace } from "./places.ts";
 import type { Jobs } from "./queue.ts";
@@ -61,7 +61,7 @@ export async function forgetServers({ db, jobs }: { db: Db; jobs: Jobs }): Promi
   const isForgotten = and(
     isNotNull(servers.goneAt),
     sql`${servers.seenAt} < now() - make_interval(days => ${FORGET_DAYS})`,
-    notExists(db.select().from(projectSessions).where(eq(projectSessions.place, servers.id))),
+    notExists(db.select().from(runs).where(eq(runs.place, servers.id))),
   );
   for (const { id } of await db.select({ id: servers.id }).from(servers).where(isForgotten)) {
     await db.transaction(async (tx) => {

@@ -13,15 +13,15 @@ export function placesOf({ serverId }: { serverId: string }): string[] {
   return [serverId, CLUSTER];
 }
 
-/** Whether a session's sandbox is where this server can see it: another machine's addresses are not this one's. */
+/** Whether a run's sandbox is where this server can see it: another machine's addresses are not this one's. */
 export function isWithinReach(server: { serverId: string }, { place }: { place: string }): boolean {
   return placesOf(server).includes(place);
 }
 
 /**
- * The queue of one kind of work at a place: `sessions` has sessions' ids as keys and makes them what they are to be,
- * `secrets` has projects' ids and gives their running sandboxes what was set, `prompts` has sessions' ids and gives their
- * sandboxes what waits to be answered.
+ * The queue of one kind of work at a place: `runs` has ids of runs as keys and brings their status to their goal, `secrets`
+ * has projects' ids and gives their running sandboxes what was set, `prompts` has sessions' ids and gives their sandboxes
+ * what waits to be answered.
  */
 export function queueOf(work: (typeof WORK)[number], place: string): string {
   return `${work}/${place}`;
@@ -32,7 +32,7 @@ export function queuesOf(server: { serverId: string }): string[] {
   return [...placesOf(server).flatMap(queuesOfPlace), APPS_QUEUE];
 }
 
-/** The queue that settles apps, by any server: keys are ids of apps, and of deployments' sessions. */
+/** The queue that settles apps, by any server: keys are ids of apps, and of deployments. */
 export const APPS_QUEUE = "apps";
 
 /** Every queue of a place. */
@@ -40,4 +40,4 @@ export function queuesOfPlace(place: string): string[] {
   return WORK.map((work) => queueOf(work, place));
 }
 
-const WORK = ["sessions", "secrets", "prompts"] as const;
+const WORK = ["runs", "secrets", "prompts"] as const;

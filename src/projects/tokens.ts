@@ -63,13 +63,7 @@ async function requireSession(deps: Deps, project: ProjectRow, sessionId: string
   const [session] = await deps.db
     .select({ sessionId: projectSessions.sessionId })
     .from(projectSessions)
-    .where(
-      and(
-        eq(projectSessions.sessionId, sessionId),
-        eq(projectSessions.projectId, project.projectId),
-        eq(projectSessions.purpose, "agent"),
-      ),
-    );
+    .where(and(eq(projectSessions.sessionId, sessionId), eq(projectSessions.projectId, project.projectId)));
   if (!session) throw new SvcError("not_found", "The project has no such session.");
 }
 

@@ -6,7 +6,7 @@ import { SvcError } from "../contract/errors.ts";
 import type { Deps } from "../deps.ts";
 import { isWithinReach } from "../jobs/places.ts";
 import { createMemory } from "../memory.ts";
-import { type Reached, reachSession } from "../sessions/reach.ts";
+import { type ReachedRun, reachRun } from "../runs/reach.ts";
 import { requireMember } from "./door.ts";
 import { visitorOf } from "./preview-cookie.ts";
 
@@ -16,7 +16,7 @@ export interface AppVisit extends Visitor {
   /** Null: nothing is served. */
   live: DeploymentRow | null;
   /** Its sandbox; null of a site, which has none. */
-  reached: Reached | null;
+  reached: ReachedRun | null;
 }
 
 /**
@@ -36,7 +36,7 @@ export type AppDoor = (cookies: readonly string[], label: string) => AppVisit | 
 export function createAppDoor(deps: Deps): AppDoor {
   const isReady = ({ live, reached }: AppVisit) =>
     live !== null &&
-    (reached === null || (reached.session.status === "running" && isWithinReach(deps, reached.session)));
+    (reached === null || (reached.run.status === "running" && isWithinReach(deps, reached.run)));
   const once = createMemory({ keepMs: REMEMBER_MS, max: REMEMBERED_MAX }, isReady);
 
   return (cookies, label) => {
@@ -73,7 +73,7 @@ async function admit(deps: Deps, cookies: readonly string[], label: string): Pro
     app.liveId === null
       ? []
       : await deps.db.select().from(appDeployments).where(eq(appDeployments.deploymentId, app.liveId));
-  const reached = live?.entry.run ? await reachSession(deps, live.deploymentId) : null;
+  const reached = live?.entry.run ? await reachRun(deps, live.deploymentId) : null;
   return { ...visitor, app, live: live ?? null, reached };
 }
 

@@ -59,10 +59,10 @@ export function createApps(deps: Deps, api: Address): Apps {
     const { live, reached } = visit;
     if (live?.entry.static && !isKnownMethod(head.method)) throw methodNotAllowed(SITE_METHODS);
     if (live?.entry.static) return { to: api, head: forSite(head, path, live.deploymentId) };
-    if (!live?.entry.run || !reached?.daemon || reached.session.status !== "running")
+    if (!live?.entry.run || !reached?.daemon || reached.run.status !== "running")
       return notServed(deps, head, visit);
-    const { daemon, session } = reached;
-    if (!isWithinReach(deps, session)) {
+    const { daemon, run } = reached;
+    if (!isWithinReach(deps, run)) {
       const sentence =
         "The app runs on the machine of another server; deployed again here it runs on this one.";
       throw new SvcError("sandbox_unreachable", sentence);
@@ -70,7 +70,7 @@ export function createApps(deps: Deps, api: Address): Apps {
     const { scheme } = previewSite(deps);
     const seen = { host: head.host, origin: null, authorization: true, scheme };
     const target = `/proxy/${live.entry.run.port}${path}`;
-    const context = sign({ ...visit, ...reached }, daemon.serviceKey, { method: head.method, target });
+    const context = sign(visit, daemon, { method: head.method, target });
     return toDaemon(daemon, context, { head, client, target, seen });
   }
 }

@@ -8,7 +8,7 @@ import type { Deps } from "../deps.ts";
 import { isWithinReach } from "../jobs/places.ts";
 import { createMemory } from "../memory.ts";
 import { requireAgentReach } from "../sessions/agent-reach.ts";
-import { type Reached, reachSession } from "../sessions/reach.ts";
+import { type Reached, reachSession } from "../sessions/row.ts";
 import { visitorOf } from "./preview-cookie.ts";
 import type { PreviewPlace } from "./preview-host.ts";
 
@@ -60,7 +60,7 @@ export function createDoor(deps: Deps): Door {
 async function admitHolder(deps: Deps, credentials: Credentials, sessionId: string): Promise<Admitted> {
   const isAnybody = credentials.authorization === null && !credentials.browser;
   const reached = isAnybody ? null : await reachSession(deps, sessionId);
-  if (reached?.session.purpose !== "agent") {
+  if (!reached) {
     await resolveCaller(deps, credentials);
     throw new SvcError("not_found", "There is no such session.");
   }
@@ -73,7 +73,7 @@ async function admitVisitor(deps: Deps, cookies: readonly string[], place: Previ
   const visitor = visitorOf(deps, cookies, place);
   if (!visitor) throw signInFirst(place);
   const reached = await reachSession(deps, place.sessionId);
-  if (reached?.session.purpose !== "agent") throw new SvcError("not_found", "There is no such session.");
+  if (!reached) throw new SvcError("not_found", "There is no such session.");
   await requireMember(deps, reached.session.accountId, visitor);
   return { ...reached, ...visitor };
 }

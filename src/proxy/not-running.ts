@@ -3,7 +3,7 @@ import { wantsPage } from "../contract/page.ts";
 import type { BootStep } from "../contract/session.ts";
 import type { Deps } from "../deps.ts";
 import { wakeSession } from "../sessions/restart.ts";
-import type { SessionRow } from "../sessions/wire.ts";
+import type { SessionRow } from "../sessions/row.ts";
 import type { Decision } from "../splice/connection.ts";
 import { fieldOf } from "../splice/fields.ts";
 import type { RequestHead } from "../splice/head.ts";
@@ -18,7 +18,7 @@ const RETRY_S = 3;
  */
 export async function notRunning(deps: Deps, session: SessionRow, head: RequestHead): Promise<Decision> {
   const wakes = session.status === "stopped" && isWanted(head);
-  if (wakes) await wakeSession(deps, session);
+  if (wakes) await wakeSession(deps, session.sessionId);
   const page = pageOf(wakes ? { ...session, status: "provisioning" } : session);
   const { status, title } = page;
   const again = { "Retry-After": String(RETRY_S) };

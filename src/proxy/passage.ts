@@ -55,7 +55,7 @@ export function createPassage(deps: Deps): Passage {
       throw new SvcError("sandbox_unreachable", sentence);
     }
     noteActivity(deps, session.sessionId);
-    return toDaemon(daemon, sign(admitted, daemon.serviceKey, { method: head.method, target }), {
+    return toDaemon(daemon, sign(admitted, daemon, { method: head.method, target }), {
       head,
       client,
       target,

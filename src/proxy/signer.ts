@@ -1,11 +1,11 @@
-import { signedPath, signUserContext, USER_CONTEXT_LIFE_S } from "../contract/user-context.ts";
+import { signedPath, signUserContext, USER_CONTEXT_LIFE_S, type UserRole } from "../contract/user-context.ts";
 import type { Deps } from "../deps.ts";
-import type { Admitted } from "./door.ts";
+import type { Daemon } from "../sandboxes/daemon.ts";
 
-/** Signs one request of somebody's, for the daemon whose key it is. */
+/** Signs one request of a user's, for the daemon that gets it. */
 export type Signer = (
-  admitted: Admitted,
-  serviceKey: string,
+  user: { userId: string; role: UserRole },
+  daemon: Pick<Daemon, "serviceKey" | "sessionId">,
   request: { method: string; target: string },
 ) => string;
 
@@ -17,7 +17,7 @@ const KEPT_MAX = 10_000;
 export function createSigner({ clock }: Pick<Deps, "clock">): Signer {
   const kept = new Map<string, { value: string; until: number }>();
 
-  return ({ userId, role, session }, serviceKey, { method, target }) => {
+  return ({ userId, role }, { serviceKey, sessionId }, { method, target }) => {
     const now = Math.floor(clock().getTime() / 1000);
     const path = signedPath(target);
     const key = `${serviceKey} ${role} ${userId} ${method} ${path}`;
@@ -26,7 +26,7 @@ export function createSigner({ clock }: Pick<Deps, "clock">): Signer {
     if (kept.size >= KEPT_MAX) kept.clear();
     const value = signUserContext(serviceKey, {
       user_id: userId,
-      session_id: session.sessionId,
+      session_id: sessionId,
       role,
       scopes: [],
       iat: now,

@@ -1,6 +1,6 @@
 import { and, eq, sql } from "drizzle-orm";
 import type { Db } from "../../db/client.ts";
-import { projectSecrets, projectSessions, projects } from "../../db/schema/index.ts";
+import { projectSecrets, projects, runs } from "../../db/schema/index.ts";
 import { actorOf } from "../auth/actor.ts";
 import type { Caller, ProjectRow } from "../auth/caller.ts";
 import { isReservedName, SECRET_NAME } from "../contract/environment.ts";
@@ -96,9 +96,9 @@ export async function unsetSecret(deps: Deps, project: ProjectRow, name: string)
 /** Asks for the project's running sandboxes to get its secrets as they will be. */
 async function tellSandboxes({ jobs }: Deps, tx: Db, projectId: string): Promise<void> {
   const places = await tx
-    .selectDistinct({ place: projectSessions.place })
-    .from(projectSessions)
-    .where(and(eq(projectSessions.projectId, projectId), eq(projectSessions.status, "running")));
+    .selectDistinct({ place: runs.place })
+    .from(runs)
+    .where(and(eq(runs.projectId, projectId), eq(runs.status, "running")));
   for (const { place } of places) await jobs.enqueue(tx, queueOf("secrets", place), projectId);
 }
 

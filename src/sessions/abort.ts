@@ -3,8 +3,8 @@ import { SvcError } from "../contract/errors.ts";
 import type { Deps } from "../deps.ts";
 import { isWithinReach } from "../jobs/places.ts";
 import { sendAbort } from "../sandboxes/daemon.ts";
-import { reachSession } from "./reach.ts";
 import { findSession } from "./read.ts";
+import { reachSession } from "./row.ts";
 
 /**
  * Ends what the agent is doing: answers when it is over. What waits behind it is begun next.

@@ -3,7 +3,7 @@ import { SvcError } from "../contract/errors.ts";
 import type { Deps } from "../deps.ts";
 import { readManifestOf } from "../projects/policy.ts";
 import { findSession } from "./read.ts";
-import type { SessionRow } from "./wire.ts";
+import type { SessionRow } from "./row.ts";
 
 type Reached = Pick<SessionRow, "sessionId" | "createdActor">;
 

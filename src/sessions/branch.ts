@@ -1,7 +1,8 @@
+import type { ProjectRow } from "../auth/caller.ts";
 import type { Deps } from "../deps.ts";
 import { LISTING_MS } from "../projects/fetch.ts";
 import { repositoryOf } from "../projects/repository.ts";
-import type { Start } from "./start.ts";
+import type { SessionRow } from "./row.ts";
 
 /**
  * Makes the session's branch at the tip of its base (spec 4.4). A session that was started before has its branch, unless
@@ -10,7 +11,7 @@ import type { Start } from "./start.ts";
  */
 export async function makeBranch(
   deps: Deps,
-  { session, project }: Pick<Start, "session" | "project">,
+  { session, project }: { session: SessionRow; project: ProjectRow },
 ): Promise<void> {
   const repo = repositoryOf(deps, project);
   const wasBegun = session.generation > 1 || session.step !== null;

@@ -1,13 +1,13 @@
-import { and, eq } from "drizzle-orm";
+import { and, eq, inArray } from "drizzle-orm";
 import type { Db } from "../../db/client.ts";
 import { accounts, projectSessions } from "../../db/schema/index.ts";
 import { SvcError } from "../contract/errors.ts";
+import { LIVE_STATUSES } from "../contract/session.ts";
 import type { Deps } from "../deps.ts";
-import { isUp } from "./alive.ts";
 
 /**
- * Takes a place for one more session among those that the account may have at once (spec 8): in the transaction that
- * makes the session count, which holds the account's row until it ends, so that nobody else takes the same place.
+ * Enforces the account's cap of concurrent sessions (spec 8): in the transaction that makes one more session count, which
+ * holds the account's row until it ends, so that no two transactions take the last place.
  * @throws concurrent_session_limit (429)
  */
 export async function takePlace({ config }: Pick<Deps, "config">, tx: Db, accountId: string): Promise<void> {
@@ -18,9 +18,8 @@ export async function takePlace({ config }: Pick<Deps, "config">, tx: Db, accoun
     .for("update");
   if (!account) throw new SvcError("not_found", "The account was deleted in the meantime.");
   const limit = config.sessionCaps.get(account.tier) ?? config.sessionCaps.get("*") ?? 0;
-  const isAgents = eq(projectSessions.purpose, "agent");
-  const counted = and(eq(projectSessions.accountId, accountId), isAgents, isUp);
-  const active = await tx.$count(projectSessions, counted);
+  const isUp = inArray(projectSessions.status, [...LIVE_STATUSES]);
+  const active = await tx.$count(projectSessions, and(eq(projectSessions.accountId, accountId), isUp));
   if (active < limit) return;
   throw new SvcError(
     "concurrent_session_limit",

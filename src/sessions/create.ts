@@ -13,14 +13,16 @@ import type { Deps } from "../deps.ts";
 import { announce, type News } from "../events/announce.ts";
 import { checkBranchName } from "../git/refs.ts";
 import { storable } from "../http/text.ts";
-import { placeOf } from "../jobs/places.ts";
+import { addRun } from "../runs/goal.ts";
 import { takePlace } from "./cap.ts";
-import { ask } from "./goal.ts";
+import { sessionRuns } from "./kind.ts";
 import { addPrompt } from "./prompts/add.ts";
 import { requireAgent } from "./require-agent.ts";
-import { type SessionRow, toWire } from "./wire.ts";
+import type { SessionRow } from "./row.ts";
+import { toWire } from "./wire.ts";
 
-type NewSession = typeof projectSessions.$inferInsert;
+/** A session that is to be added, and the kind of sandbox that it is to have. */
+export type NewSession = typeof projectSessions.$inferInsert & Pick<SessionRow, "provider">;
 
 /**
  * Creates a session and asks for its sandbox: row, place under the account's cap and job are there together, or none is.
@@ -91,7 +93,6 @@ export function newSession(
     model: text("model", wanted.model),
     initialPrompt: text("initial_prompt", wanted.initial_prompt, PROMPT_MAX_BYTES),
     provider,
-    place: placeOf(deps, provider),
     status: "provisioning",
     createdBy: by.userId,
     createdActor: by.actor,
@@ -106,14 +107,19 @@ export function newSession(
  * is to announce it, last of all: `newsOfNew`.
  * @throws concurrent_session_limit, session_exists
  */
-export async function addSession(deps: Deps, tx: Db, session: NewSession): Promise<SessionRow> {
-  await takePlace(deps, tx, session.accountId);
-  const [row] = await tx.insert(projectSessions).values(session).onConflictDoNothing().returning();
-  if (!row) throw new SvcError("session_exists", "There is a session with this id already.");
-  const { sessionId, initialPrompt: text, createdBy: userId, createdActor: actor, createdAt: at } = row;
+export async function addSession(
+  deps: Deps,
+  tx: Db,
+  { provider, ...values }: NewSession,
+): Promise<SessionRow> {
+  await takePlace(deps, tx, values.accountId);
+  const run = await addRun(deps, tx, sessionRuns, { ...values, runId: values.sessionId, provider });
+  if (!run) throw new SvcError("session_exists", "There is a session with this id already.");
+  const [session] = await tx.insert(projectSessions).values(values).returning();
+  if (!session) throw new Error("the insert of a session returned no row");
+  const { sessionId, initialPrompt: text, createdBy: userId, createdActor: actor, createdAt: at } = session;
   if (text !== null) await addPrompt(tx, sessionId, { promptId: sessionId, text, by: { userId, actor }, at });
-  await ask(deps, tx, row);
-  return row;
+  return { ...run, ...session };
 }
 
 export const newsOfNew = ({ sessionId }: SessionRow): News => ({

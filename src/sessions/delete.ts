@@ -1,9 +1,10 @@
 import { eq } from "drizzle-orm";
-import { projectSessions } from "../../db/schema/index.ts";
+import { runs } from "../../db/schema/index.ts";
 import type { ProjectRow } from "../auth/caller.ts";
 import { SvcError } from "../contract/errors.ts";
 import type { Deps } from "../deps.ts";
-import { aim } from "./goal.ts";
+import { setGoal } from "../runs/goal.ts";
+import { sessionRuns } from "./kind.ts";
 import { findSession } from "./read.ts";
 
 /** A sandbox is asked to end, and killed when it does not; a person waits for that. */
@@ -21,7 +22,7 @@ export async function deleteSession(
 ): Promise<{ ok: true }> {
   const { session } = await findSession(deps, project, sessionId);
   const id = session.sessionId;
-  await deps.db.transaction((tx) => aim(deps, tx, id, { goal: "deleted" }));
+  await deps.db.transaction((tx) => setGoal(deps, tx, sessionRuns, id, { goal: "deleted" }));
   deps.changes.notify(id);
   for (const end = performance.now() + WAIT_MS; await exists(deps, id); ) {
     if (performance.now() > end) {
@@ -36,5 +37,5 @@ export async function deleteSession(
 }
 
 async function exists(deps: Deps, sessionId: string): Promise<boolean> {
-  return (await deps.db.$count(projectSessions, eq(projectSessions.sessionId, sessionId))) > 0;
+  return (await deps.db.$count(runs, eq(runs.runId, sessionId))) > 0;
 }

@@ -2,16 +2,9 @@ import type { ProjectRow } from "../auth/caller.ts";
 import { DAEMON_PORT } from "../contract/daemon.ts";
 import type { Deps } from "../deps.ts";
 import { gitUrlOf } from "../projects/wire.ts";
+import type { SandboxKeys } from "../runs/kind.ts";
 import type { OpenSecrets } from "../secrets/open.ts";
-import type { SessionRow } from "./wire.ts";
-
-/** What opens svc for one start of a sandbox. */
-export interface SandboxKeys {
-  /** `SVC_TOKEN`: the daemon's alone. */
-  serviceKey: string;
-  /** The project token of the session; null for an app, which gets none. */
-  token: string | null;
-}
+import type { SessionRow } from "./row.ts";
 
 /**
  * The environment of a sandbox (spec 2.8): the project's secrets, and svc's own names, which no secret can have.

@@ -6,11 +6,12 @@ import type { LogLine, SessionEvent } from "../contract/session.ts";
 import { isAlive } from "../contract/session.ts";
 import type { Deps } from "../deps.ts";
 import { streamOf } from "../http/stream.ts";
-import { type NumberedLine, readLog, readLogAfter } from "./log.ts";
-import { sandboxLines } from "./logs.ts";
+import { type NumberedLine, readLog, readLogAfter } from "../runs/log.ts";
+import { readOutput } from "../runs/output.ts";
 import { createPromptTeller } from "./prompts/changes.ts";
 import { findSession, sessionsWithSandbox } from "./read.ts";
-import { type SessionRow, wireOf } from "./wire.ts";
+import type { SessionRow } from "./row.ts";
+import { wireOf } from "./wire.ts";
 
 /** Changes that another server makes are seen this late at most; those of this one are seen at once. */
 const LOOK_MS = 1_000;
@@ -89,7 +90,7 @@ async function read(deps: Deps, sessionId: string, seq: number | null): Promise<
 }
 
 async function saidBy(deps: Deps, session: SessionRow): Promise<LogLine[]> {
-  return isAlive(session) ? await sandboxLines(deps, session, TAIL_BYTES) : [];
+  return isAlive(session) ? await readOutput(deps, session, TAIL_BYTES) : [];
 }
 
 /**

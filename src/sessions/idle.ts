@@ -1,13 +1,12 @@
 import { and, eq, inArray, lt } from "drizzle-orm";
-import { projectSessions } from "../../db/schema/index.ts";
+import { projectSessions, runs } from "../../db/schema/index.ts";
 import type { Deps } from "../deps.ts";
 import { placesOf } from "../jobs/places.ts";
 import { askHealth } from "../sandboxes/daemon.ts";
 import { noteActivity, writeActivity } from "./activity.ts";
 import { countOpen } from "./prompts/open.ts";
-import { reachSession } from "./reach.ts";
+import { reachSession, type SessionRow, sessionColumns } from "./row.ts";
 import { stop } from "./stop.ts";
-import type { SessionRow } from "./wire.ts";
 
 /** Sessions that are looked at in one round; the rest has its turn in the next. */
 const ROUND = 100;
@@ -20,15 +19,14 @@ export async function stopIdle(deps: Deps): Promise<void> {
   await writeActivity(deps);
   const limit = new Date(deps.clock().getTime() - deps.config.idleTimeoutS * 1000);
   const sessions = await deps.db
-    .select()
+    .select(sessionColumns)
     .from(projectSessions)
+    .innerJoin(runs, eq(runs.runId, projectSessions.sessionId))
     .where(
       and(
-        eq(projectSessions.status, "running"),
-        eq(projectSessions.goal, "running"),
-        // nobody uses an app for days, and it is there when somebody does
-        eq(projectSessions.purpose, "agent"),
-        inArray(projectSessions.place, placesOf(deps)),
+        eq(runs.status, "running"),
+        eq(runs.goal, "running"),
+        inArray(runs.place, placesOf(deps)),
         lt(projectSessions.lastActiveAt, limit),
       ),
     )

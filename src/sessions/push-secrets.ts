@@ -1,10 +1,10 @@
 import { and, eq, inArray } from "drizzle-orm";
-import { projectSessions } from "../../db/schema/index.ts";
+import { projectSessions, runs } from "../../db/schema/index.ts";
 import type { Deps } from "../deps.ts";
 import { placesOf } from "../jobs/places.ts";
 import { sendEnv } from "../sandboxes/daemon.ts";
 import { openSecrets } from "../secrets/open.ts";
-import { reachSession } from "./reach.ts";
+import { reachSession } from "./row.ts";
 
 /**
  * Gives the running sandboxes of a project the secrets as they are now (contract: `/svc/env`).
@@ -14,13 +14,12 @@ export async function pushSecrets(deps: Deps, projectId: string): Promise<void> 
   const sessions = await deps.db
     .select({ sessionId: projectSessions.sessionId })
     .from(projectSessions)
+    .innerJoin(runs, eq(runs.runId, projectSessions.sessionId))
     .where(
       and(
         eq(projectSessions.projectId, projectId),
-        eq(projectSessions.status, "running"),
-        // an app gets them with its next deployment: it would not answer while it is started again
-        eq(projectSessions.purpose, "agent"),
-        inArray(projectSessions.place, placesOf(deps)),
+        eq(runs.status, "running"),
+        inArray(runs.place, placesOf(deps)),
       ),
     );
   const taken = await Promise.all(

@@ -1,19 +1,22 @@
 import { and, desc, eq, lt, or } from "drizzle-orm";
-import { projectSessions, sessionSandboxes } from "../../db/schema/index.ts";
+import { projectSessions, runs, sessionSandboxes } from "../../db/schema/index.ts";
 import type { ProjectRow } from "../auth/caller.ts";
 import { SvcError } from "../contract/errors.ts";
 import { UUID } from "../contract/id.ts";
 import type { Session, SessionStatus } from "../contract/session.ts";
 import type { Deps } from "../deps.ts";
 import { type Page, page, readCursor } from "../http/page.ts";
-import { allToWire, type SandboxRow, type SessionRow, toWire } from "./wire.ts";
+import type { SandboxRow } from "../runs/row.ts";
+import { type SessionRow, sessionColumns } from "./row.ts";
+import { allToWire, toWire } from "./wire.ts";
 
 /** Sessions, each with the row of its sandbox. */
 export function sessionsWithSandbox({ db }: Pick<Deps, "db">) {
   return db
-    .select({ session: projectSessions, sandbox: sessionSandboxes })
+    .select({ session: sessionColumns, sandbox: sessionSandboxes })
     .from(projectSessions)
-    .leftJoin(sessionSandboxes, eq(sessionSandboxes.sessionId, projectSessions.sessionId));
+    .innerJoin(runs, eq(runs.runId, projectSessions.sessionId))
+    .leftJoin(sessionSandboxes, eq(sessionSandboxes.runId, runs.runId));
 }
 
 /** The project's sessions, newest update first. */
@@ -26,7 +29,6 @@ export async function listSessions(
     .where(
       and(
         eq(projectSessions.projectId, project.projectId),
-        eq(projectSessions.purpose, "agent"),
         status && eq(projectSessions.status, status),
         after(wanted.cursor),
       ),
@@ -68,11 +70,7 @@ export async function findSession(
 ): Promise<{ session: SessionRow; sandbox: SandboxRow | null }> {
   const id = readSessionId(sessionId);
   const [row] = await sessionsWithSandbox(deps).where(
-    and(
-      eq(projectSessions.sessionId, id),
-      eq(projectSessions.projectId, project.projectId),
-      eq(projectSessions.purpose, "agent"),
-    ),
+    and(eq(projectSessions.sessionId, id), eq(projectSessions.projectId, project.projectId)),
   );
   if (!row) throw unknownSession();
   return row;

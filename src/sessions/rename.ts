@@ -22,13 +22,7 @@ export async function renameSession(
     const [row] = await tx
       .update(projectSessions)
       .set({ name: stored, updatedAt: deps.clock() })
-      .where(
-        and(
-          eq(projectSessions.sessionId, id),
-          eq(projectSessions.projectId, projectId),
-          eq(projectSessions.purpose, "agent"),
-        ),
-      )
+      .where(and(eq(projectSessions.sessionId, id), eq(projectSessions.projectId, projectId)))
       .returning({ id: projectSessions.sessionId });
     if (row) await announce(tx, projectId, { type: "session", id, action: "changed" });
   });

@@ -5,64 +5,62 @@ import type { ProjectRow } from "../auth/caller.ts";
 import type { Session } from "../contract/session.ts";
 import { isAlive } from "../contract/session.ts";
 import type { Deps } from "../deps.ts";
-import { goneSince } from "../jobs/gone.ts";
-import { placeOf } from "../jobs/places.ts";
+import { startAgain as startRunAgain } from "../runs/goal.ts";
 import { takePlace } from "./cap.ts";
-import { aim } from "./goal.ts";
-import { findSession, unknownSession } from "./read.ts";
-import { type SessionRow, toWire } from "./wire.ts";
+import { sessionRuns } from "./kind.ts";
+import { findSession, getSession, unknownSession } from "./read.ts";
+import { lockSession, type SessionRow } from "./row.ts";
 
 /**
  * Gives a session a new sandbox, with a new key and a new project token, on the branch as it was pushed. The old one, if
  * there is one, is stopped first, and its work saved.
- * @param restore whether the saved work is brought back
+ * @param restore whether the saved work is restored
  * @throws concurrent_session_limit, not_found, validation_failed
  */
 export async function restartSession(
   deps: Deps,
   project: ProjectRow,
-  sessionId: string,
+  name: string,
   restore: boolean,
 ): Promise<Session> {
-  const { session, sandbox } = await findSession(deps, project, sessionId);
-  const row = await start(deps, session.sessionId, () => true, restore);
-  if (!row) throw unknownSession();
-  return await toWire(deps, row, sandbox);
+  const { session } = await findSession(deps, project, name);
+  if (!(await start(deps, session.sessionId, () => true, restore))) throw unknownSession();
+  return await getSession(deps, project, session.sessionId);
 }
 
 /**
- * Starts a session again that was stopped, since somebody asks for it; any other stays as it is. When no person has
- * stopped it, its work is there again.
+ * Starts a stopped session again, since a request or a prompt needs it; any other stays as it is. Its saved work is restored
+ * unless a person has stopped it.
  * @throws concurrent_session_limit
  */
-export async function wakeSession(deps: Deps, session: SessionRow): Promise<void> {
-  await start(deps, session.sessionId, ({ status }) => status === "stopped");
+export async function wakeSession(deps: Deps, sessionId: string): Promise<void> {
+  await start(deps, sessionId, ({ status }) => status === "stopped");
 }
 
-/** @param isDue decides on the row, which nobody else changes meanwhile */
+/**
+ * @param isDue decides on the row, which no other transaction changes meanwhile
+ * @returns false when the session is to be deleted, or gone
+ */
 async function start(
   deps: Deps,
   sessionId: string,
   isDue: (session: SessionRow) => boolean,
   restore?: boolean,
-): Promise<SessionRow | null> {
-  const row = await deps.db.transaction(async (tx) => {
-    const [session] = await tx
-      .select()
-      .from(projectSessions)
-      .where(eq(projectSessions.sessionId, sessionId))
-      .for("update");
-    if (!session || !isDue(session)) return session ?? null;
+): Promise<boolean> {
+  const isKept = await deps.db.transaction(async (tx) => {
+    const session = await lockSession(tx, sessionId);
+    if (!session || !isDue(session)) return session !== null;
     return await startAgain(deps, tx, session, restore);
   });
   deps.changes.notify(sessionId);
-  return row;
+  return isKept;
 }
 
 /**
- * Starts a session anew, whatever it is.
- * @param tx holds the session's row
- * @param restore whether its saved work is brought back: unless a person has stopped it, if left out
+ * Starts a session again, whatever its status is.
+ * @param tx holds the session's run
+ * @param restore whether its saved work is restored: by default, unless a person has stopped it
+ * @returns false when it is to be deleted: it stays so
  * @throws concurrent_session_limit
  */
 export async function startAgain(
@@ -70,26 +68,11 @@ export async function startAgain(
   tx: Db,
   session: SessionRow,
   restore = session.stopReason !== "user",
-): Promise<SessionRow | null> {
-  if (!isAlive(session) && session.purpose === "agent") await takePlace(deps, tx, session.accountId);
-  return await aim(deps, tx, session.sessionId, {
-    place: await nextPlaceOf(deps, tx, session),
-    goal: "running",
-    restores: restore,
-    status: "provisioning",
-    generation: session.generation + 1,
-    step: null,
-    error: null,
-    stopReason: null,
-    lastActiveAt: deps.clock(),
-  });
-}
-
-/**
- * Where a session's next sandbox is: without one, or with one that a server that is gone will end, it may run where it is
- * asked for.
- */
-export async function nextPlaceOf(deps: Deps, tx: Db, session: SessionRow): Promise<string> {
-  const isFree = !isAlive(session) || (await goneSince(deps, tx, session.place)) !== null;
-  return isFree ? placeOf(deps, session.provider) : session.place;
+): Promise<boolean> {
+  if (!isAlive(session)) await takePlace(deps, tx, session.accountId);
+  await tx
+    .update(projectSessions)
+    .set({ restores: restore, lastActiveAt: deps.clock() })
+    .where(eq(projectSessions.sessionId, session.sessionId));
+  return (await startRunAgain(deps, tx, sessionRuns, session)) !== null;
 }

@@ -13,12 +13,13 @@ import {
 import type { Deps } from "../deps.ts";
 import { pageQuery, readPage } from "../http/page.ts";
 import { answer, listOf, ok } from "../http/schema.ts";
+import { LOG_LINES } from "../runs/log.ts";
 import { abortSession } from "./abort.ts";
 import { requireReachTo } from "./agent-reach.ts";
 import { createSession } from "./create.ts";
 import { deleteSession } from "./delete.ts";
 import { streamEvents } from "./events.ts";
-import { LINES_DEFAULT, LINES_MAX, readLogs } from "./logs.ts";
+import { readLogs } from "./logs.ts";
 import { getSession, listSessions } from "./read.ts";
 import { renameSession } from "./rename.ts";
 import { restartSession } from "./restart.ts";
@@ -104,7 +105,7 @@ export const sessionRoutes = (deps: Deps) =>
       "/:sessionId/logs",
       async ({ caller, project, params, query }) => {
         await requireReachTo(deps, caller, project, params.sessionId);
-        const lines = Math.min(Number(query.tail ?? LINES_DEFAULT), LINES_MAX);
+        const lines = Math.min(Number(query.tail ?? LOG_LINES.default), LOG_LINES.max);
         return readLogs(deps, project, params.sessionId, lines);
       },
       {

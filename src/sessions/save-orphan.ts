@@ -1,10 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Deps } from "../deps.ts";
+import { buildOf } from "../runs/build.ts";
 import { openSecrets } from "../secrets/open.ts";
-import { buildOf } from "./build.ts";
 import { environmentOf } from "./environment.ts";
-import { reachSession } from "./reach.ts";
-import type { SessionRow } from "./wire.ts";
+import { reachSession, type SessionRow } from "./row.ts";
 
 /** Before each further try; the gateway that takes the work may be starting, too. */
 const BACKOFF_MS = [1_000, 5_000];
@@ -16,7 +15,7 @@ const BACKOFF_MS = [1_000, 5_000];
 export async function saveOrphan(deps: Deps, session: SessionRow): Promise<void> {
   const provider = deps.sandboxes.get(session.provider);
   const { project, daemon } = (await reachSession(deps, session.sessionId)) ?? {};
-  if (!provider?.save || !project || !daemon || session.purpose !== "agent") return;
+  if (!provider?.save || !project || !daemon) return;
   const { secretAudience, secretNames } = session;
   const secrets = await openSecrets(deps, project.projectId, secretAudience, secretNames);
   const { limits } = await buildOf(deps, project);

@@ -10,7 +10,7 @@ import { collectDiff } from "../projects/diff.ts";
 import { repositoryOf } from "../projects/repository.ts";
 import { findSavedBase, savedDiff } from "../projects/saved-diff.ts";
 import { findSession } from "./read.ts";
-import type { SessionRow } from "./wire.ts";
+import type { SessionRow } from "./row.ts";
 
 /**
  * The work of a session that is saved and not pushed, as the JSON of a `SavedWork`; the patch is cut as that of a change

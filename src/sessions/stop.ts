@@ -1,43 +1,38 @@
-import { eq } from "drizzle-orm";
-import type { Db } from "../../db/client.ts";
-import { projectSessions } from "../../db/schema/index.ts";
 import type { ProjectRow } from "../auth/caller.ts";
 import { isAlive, type Session, type STOP_REASONS } from "../contract/session.ts";
 import type { Deps } from "../deps.ts";
-import { aim } from "./goal.ts";
+import { setGoal } from "../runs/goal.ts";
+import { sessionRuns } from "./kind.ts";
 import { countOpen } from "./prompts/open.ts";
-import { findSession, unknownSession } from "./read.ts";
-import { type SessionRow, toWire } from "./wire.ts";
+import { findSession, getSession, unknownSession } from "./read.ts";
+import { lockSession, type SessionRow } from "./row.ts";
 
 /**
- * Asks for a session to be stopped. It counts as running until its sandbox is gone; one that does not run stays as it is.
+ * Requests that a session stops. It counts as running until its sandbox is gone; one that does not run stays as it is.
  * @throws not_found, validation_failed
  */
-export async function stopSession(deps: Deps, project: ProjectRow, sessionId: string): Promise<Session> {
-  const { session, sandbox } = await findSession(deps, project, sessionId);
-  const row = await stop(deps, session, "user");
-  if (!row) throw unknownSession();
-  return await toWire(deps, row, sandbox);
+export async function stopSession(deps: Deps, project: ProjectRow, name: string): Promise<Session> {
+  const { session } = await findSession(deps, project, name);
+  if (!(await stop(deps, session, "user"))) throw unknownSession();
+  return await getSession(deps, project, session.sessionId);
 }
 
-/** @returns the session's row as it is now; null when it is being deleted */
+/** @returns false when the session is to be deleted */
 export async function stop(
   deps: Deps,
   session: SessionRow,
-  reason: (typeof STOP_REASONS)[number],
-): Promise<SessionRow | null> {
-  if (!isAlive(session)) return session;
-  const row = await deps.db.transaction(async (tx) => {
-    // a prompt that was taken in this moment, which holds the row, is use
-    if (reason === "idle" && (await isPrompted(tx, session.sessionId))) return session;
-    return await aim(deps, tx, session.sessionId, { goal: "stopped", stopReason: reason });
+  stopReason: (typeof STOP_REASONS)[number],
+): Promise<boolean> {
+  if (!isAlive(session)) return true;
+  const { sessionId } = session;
+  const isKept = await deps.db.transaction(async (tx) => {
+    // a prompt that is being accepted, which holds the run, is use
+    if (stopReason === "idle") {
+      await lockSession(tx, sessionId);
+      if ((await countOpen(tx, sessionId)) > 0) return true;
+    }
+    return (await setGoal(deps, tx, sessionRuns, sessionId, { goal: "stopped", stopReason })) !== null;
   });
-  deps.changes.notify(session.sessionId);
-  return row;
-}
-
-async function isPrompted(tx: Db, sessionId: string): Promise<boolean> {
-  const ofSession = eq(projectSessions.sessionId, sessionId);
-  await tx.select({ goal: projectSessions.goal }).from(projectSessions).where(ofSession).for("update");
-  return (await countOpen(tx, sessionId)) > 0;
+  deps.changes.notify(sessionId);
+  return isKept;
 }

@@ -1,10 +1,8 @@
-import type { projectSessions, sessionSandboxes } from "../../db/schema/index.ts";
 import { authorOf, namesOf } from "../auth/actor.ts";
 import { isAlive, type Session } from "../contract/session.ts";
 import type { Deps } from "../deps.ts";
-
-export type SessionRow = typeof projectSessions.$inferSelect;
-export type SandboxRow = typeof sessionSandboxes.$inferSelect;
+import type { SandboxRow } from "../runs/row.ts";
+import type { SessionRow } from "./row.ts";
 
 /** A session's row as it crosses the wire; its keys and its sandbox's address stay behind. */
 export async function toWire(

@@ -313,7 +313,7 @@ async function makeCredentials(kind: "hosted" | "external"): Promise<Record<Who,
   const mint = async ({ project }: Place) =>
     (await api.call("POST", `/v1/projects/${project.project_id}/cli-token`, { body: {} })).body.token;
   const claims = {
-    sessionId: session.id,
+    runId: session.id,
     projectId: place.project.project_id,
     branch: session.branch,
     expiresAt: Math.floor(Date.now() / 1000) + 600,

@@ -1,11 +1,12 @@
 import { expect } from "bun:test";
 import { eq } from "drizzle-orm";
 import { openPostgres } from "../../db/client.ts";
-import { projectSessions } from "../../db/schema/index.ts";
+import { runs } from "../../db/schema/index.ts";
 import { startApi } from "../helpers/api.ts";
 import { needs } from "../helpers/needs.ts";
 import { createDatabase, POSTGRES } from "../helpers/postgres.ts";
 import { Remote } from "../helpers/remote.ts";
+import { insertSession } from "../helpers/session-row.ts";
 
 const test = needs("a real Postgres", POSTGRES);
 
@@ -21,15 +22,8 @@ test("a change request names the session that opened it, for as long as the sess
     const { user_id } = (await api.call("GET", "/v1/accounts/me")).body;
     const begin = async (project: { project_id: string; account_id: string }) => {
       const sessionId = crypto.randomUUID();
-      await db.insert(projectSessions).values({
-        sessionId,
-        projectId: project.project_id,
-        accountId: project.account_id,
-        branchName: sessionId,
-        baseRef: "main",
-        status: "running",
-        createdBy: user_id,
-      });
+      const { project_id: projectId, account_id: accountId } = project;
+      await insertSession(db, { sessionId, projectId, accountId, createdBy: user_id });
       return sessionId;
     };
     const path = `/v1/projects/${mine.project_id}`;
@@ -54,7 +48,7 @@ test("a change request names the session that opened it, for as long as the sess
     const whoami = () => api.call("GET", "/v1/auth/whoami", { token: minted.body.token });
     expect((await whoami()).body).toMatchObject({ kind: "project", session_id: session });
 
-    await db.delete(projectSessions).where(eq(projectSessions.sessionId, session));
+    await db.delete(runs).where(eq(runs.runId, session));
     expect(
       (await api.call("GET", `${path}/change-requests/1`)).body.change_request.origin_session_id,
     ).toBeNull();

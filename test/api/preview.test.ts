@@ -8,6 +8,7 @@ import { needs } from "../helpers/needs.ts";
 import { POSTGRES } from "../helpers/postgres.ts";
 import { type Proxied, startProxied } from "../helpers/proxied.ts";
 import { type RawAnswer, rawRequest, sendRaw } from "../helpers/raw-http.ts";
+import { changeRun, type RunValues } from "../helpers/session-row.ts";
 import { until } from "../helpers/until.ts";
 
 const test = needs("a real Postgres", POSTGRES);
@@ -285,15 +286,14 @@ test("a name that is no preview's is the API's, and opens no sandbox", async () 
 });
 
 describe("a session that does not run", () => {
-  const of = async (change: Partial<typeof projectSessions.$inferInsert>) => {
+  const of = async ({ name, ...run }: RunValues & { name?: string }) => {
     const { id } = await bench.session(bench.hosted);
     const cookie = await signIn(port, bench.api.token, id);
     // it belongs to this server, which makes nothing of it: there is no branch in the repository
     const place = readFileSync(join(bench.api.dataDir, "server-id"), "utf8").trim();
-    await bench.db
-      .update(projectSessions)
-      .set({ place, ...change })
-      .where(eq(projectSessions.sessionId, id));
+    await changeRun(bench.db, id, { place, ...run });
+    if (name !== undefined)
+      await bench.db.update(projectSessions).set({ name }).where(eq(projectSessions.sessionId, id));
     const ask = (lines: string[], method = "GET") => visit("/", [cookie, ...lines], hostOf(port, id), method);
     // an admission is remembered for a moment
     await until("it is seen", async () => (await ask([])).status === 503);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect } from "bun:test";
 import { eq } from "drizzle-orm";
-import { accountMembers, projectSessions, sessionSandboxes } from "../../db/schema/index.ts";
+import { accountMembers, sessionSandboxes } from "../../db/schema/index.ts";
 import { freePort } from "../../scripts/free-port.ts";
 import type { GatewayBench, SessionOf } from "../helpers/gateway.ts";
 import { needs } from "../helpers/needs.ts";
@@ -8,6 +8,7 @@ import { POSTGRES } from "../helpers/postgres.ts";
 import { type Proxied, startProxied } from "../helpers/proxied.ts";
 import { rawRequest, sendRaw } from "../helpers/raw-http.ts";
 import { type Sandbox, SERVICE_KEY } from "../helpers/sandbox.ts";
+import { changeRun } from "../helpers/session-row.ts";
 import { until } from "../helpers/until.ts";
 
 const test = needs("a real Postgres", POSTGRES);
@@ -228,7 +229,7 @@ describe("a sandbox that does not answer", () => {
 
   test.each(["provisioning", "stopped", "failed"] as const)("a session that is %s is 503", async (status) => {
     const { id } = await bench.session(bench.hosted);
-    await bench.db.update(projectSessions).set({ status }).where(eq(projectSessions.sessionId, id));
+    await changeRun(bench.db, id, { status });
     const answer = await bench.api.call("GET", at("/", 3000, id));
     expect([answer.status, answer.body.code, answer.body.status]).toEqual([503, "not_running", status]);
     expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(0);
@@ -236,7 +237,7 @@ describe("a sandbox that does not answer", () => {
 
   test("a sandbox that moved is found again", async () => {
     const move = (at: number) =>
-      bench.db.update(sessionSandboxes).set({ port: at }).where(eq(sessionSandboxes.sessionId, session.id));
+      bench.db.update(sessionSandboxes).set({ port: at }).where(eq(sessionSandboxes.runId, session.id));
     const { port: here } = new URL(sandbox.url);
     await move(freePort());
     await until("it is away", async () => (await ask("/")).status === 502);

@@ -5,8 +5,9 @@ import { join } from "node:path";
 import { eq, sql } from "drizzle-orm";
 import type { Database } from "../../db/client.ts";
 import { databaseErrorCode } from "../../db/errors.ts";
-import { accounts, changeRequests, projectSessions, projects, tokens, users } from "../../db/schema/index.ts";
+import { accounts, changeRequests, projects, runs, tokens, users } from "../../db/schema/index.ts";
 import { openDatabase } from "../helpers/postgres.ts";
+import { insertSession } from "../helpers/session-row.ts";
 
 let database: Database;
 
@@ -30,15 +31,7 @@ async function setUp() {
     repoUrl: "https://h/x",
     defaultBranch: "main",
   });
-  await db.insert(projectSessions).values({
-    sessionId,
-    projectId,
-    accountId,
-    branchName: sessionId,
-    baseRef: "main",
-    status: "running",
-    createdBy: userId,
-  });
+  await insertSession(db, { sessionId, projectId, accountId, createdBy: userId });
   const cr = {
     crId,
     accountId,
@@ -124,7 +117,7 @@ test("a change request has the indexes of spec 2.1", async () => {
 
 test("deleting its session keeps a change request and nulls the link", async () => {
   const { db, sessionId, read } = await setUp();
-  await db.delete(projectSessions).where(eq(projectSessions.sessionId, sessionId));
+  await db.delete(runs).where(eq(runs.runId, sessionId));
   expect((await read())?.originSessionId).toBeNull();
 });
 
@@ -141,7 +134,7 @@ test("a session's token ends with the session, a project's with the project", as
   const left = () => db.$count(tokens, eq(tokens.projectId, projectId));
   await mint({ sessionId });
   await mint({});
-  await db.delete(projectSessions).where(eq(projectSessions.sessionId, sessionId));
+  await db.delete(runs).where(eq(runs.runId, sessionId));
   expect(await left()).toBe(1);
   await db.delete(projects).where(eq(projects.projectId, projectId));
   expect(await left()).toBe(0);

@@ -1,7 +1,7 @@
 import { expect } from "bun:test";
 import { eq } from "drizzle-orm";
 import { type Database, openPostgres } from "../../db/client.ts";
-import { projectSessions, sessionSandboxes } from "../../db/schema/index.ts";
+import { runs, sessionSandboxes } from "../../db/schema/index.ts";
 import { readServerId } from "../../src/data-folder.ts";
 import type { SessionStep } from "../../src/deps.ts";
 import { linkTo } from "../helpers/database-link.ts";
@@ -181,11 +181,11 @@ test("a server that was cut off from the database goes on with a start that is n
 });
 
 async function rowOf({ db }: Database, id: string) {
-  const [row] = await db.select().from(projectSessions).where(eq(projectSessions.sessionId, id));
+  const [row] = await db.select().from(runs).where(eq(runs.runId, id));
   return row ?? null;
 }
 
 /** What opens each session's sandbox, and where it listens. */
 async function keysOf({ db }: Database) {
-  return await db.select().from(sessionSandboxes).orderBy(sessionSandboxes.sessionId);
+  return await db.select().from(sessionSandboxes).orderBy(sessionSandboxes.runId);
 }

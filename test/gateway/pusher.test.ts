@@ -105,22 +105,22 @@ describe("a clone credential", () => {
   let sessionId: string;
   let branch: string;
   let app: { sessionId: string; branch: string };
-  const credential = (more: { saves?: boolean; id?: string; of?: string } = {}) =>
+  const credential = (more: { saves?: boolean; id?: string; of?: string | null } = {}) =>
     writeCloneCredential(rows.deps, {
-      sessionId: more.id ?? sessionId,
+      runId: more.id ?? sessionId,
       projectId,
-      branch: more.of ?? branch,
+      branch: more.of === undefined ? branch : more.of,
       expiresAt: Math.floor(rows.now().getTime() / 1000) + 600,
       issuedFor: `key of ${more.id ?? sessionId}`,
       ...(more.saves && { saves: true }),
     });
   beforeAll(async () => {
     ({ sessionId, branch } = await rows.session({ projectId, accountId, userId }));
-    app = await rows.session({ projectId, accountId, userId }, { purpose: "app" });
+    app = await rows.session({ projectId, accountId, userId }, { isDeployment: true });
     for (const id of [sessionId, app.sessionId])
       await rows.deps.db
         .insert(sessionSandboxes)
-        .values({ sessionId: id, state: "active", serviceKeyHash: `key of ${id}`, serviceKey: "sealed" });
+        .values({ runId: id, state: "active", serviceKeyHash: `key of ${id}`, serviceKey: "sealed" });
   });
 
   test("is the session's, the one that saves its work, or an app's", async () => {
@@ -133,8 +133,8 @@ describe("a clone credential", () => {
       branch,
       ref: savedRef(id),
     });
-    const ofApp = credential({ id: app.sessionId, of: app.branch });
-    expect(await pusherOf(`Bearer ${ofApp}`)).toEqual({ kind: "app", id: app.sessionId });
+    const ofApp = credential({ id: app.sessionId, of: null });
+    expect(await pusherOf(`Bearer ${ofApp}`)).toEqual({ kind: "reader", id: app.sessionId });
   });
 
   test("opens its own project, by id and by slug, and no other", async () => {

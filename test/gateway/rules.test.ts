@@ -13,7 +13,7 @@ const PUSHERS = {
   script: { kind: "project", id: "t" },
   session: { kind: "session", id: "s", branch: "own" },
   saver: { kind: "saver", id: "s", branch: "own", ref: SAVED },
-  app: { kind: "app", id: "s" },
+  reader: { kind: "reader", id: "s" },
 } as const satisfies Record<string, Pusher>;
 type Who = keyof typeof PUSHERS;
 
@@ -58,7 +58,7 @@ const VERDICTS = {
   svc: "svc keeps these refs itself",
   "no-ref": "only branches and tags can be pushed",
   saves: "this credential only saves the work of its session",
-  reads: "a deployed app only reads the repository",
+  reads: "this sandbox may only read the repository",
   twin: "it looks like a protected branch and is another",
   "twin-tag": "it looks like a protected branch and is a tag",
   refs: "a name that begins with refs/ is ambiguous",
@@ -132,7 +132,7 @@ describe.each([true, false])("where people may push protected branches: %p", (di
     ...[OWN, FREE, MAIN, TAG, "refs/svc/saved/other", `${SAVED}/below`].map(
       (ref): [Who[], string, Verdicts] => [["saver"], ref, ["saves"]],
     ),
-    ...[OWN, FREE, MAIN, TAG, SAVED].map((ref): [Who[], string, Verdicts] => [["app"], ref, ["reads"]]),
+    ...[OWN, FREE, MAIN, TAG, SAVED].map((ref): [Who[], string, Verdicts] => [["reader"], ref, ["reads"]]),
   ])("%j push %s: %j", async (who, ref, verdicts) => {
     for (const one of who)
       expect([one, ...(await verdictsOf(one, ref, directPush))]).toEqual([one, ...reasonsOf(verdicts)]);

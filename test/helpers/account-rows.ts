@@ -1,12 +1,13 @@
 import { randomBytes } from "node:crypto";
 import pino from "pino";
 import type { Database } from "../../db/client.ts";
-import { accountMembers, accounts, projectSessions, projects, users } from "../../db/schema/index.ts";
+import { accountMembers, accounts, projects, runs, users } from "../../db/schema/index.ts";
 import { mintToken } from "../../src/auth/token.ts";
 import type { Role } from "../../src/contract/account.ts";
 import type { SessionStatus } from "../../src/contract/session.ts";
 import { createKeys } from "../../src/keys.ts";
 import { openDatabase } from "./postgres.ts";
+import { insertSession } from "./session-row.ts";
 
 /** Users, accounts and projects in a database of their own, without a server: for what is asked of the rows alone. */
 export type AccountRows = Awaited<ReturnType<typeof openAccountRows>>;
@@ -43,20 +44,17 @@ export async function openAccountRows() {
     },
     async session(
       { projectId, accountId, userId }: { projectId: string; accountId: string; userId: string },
-      more: { status?: SessionStatus; purpose?: "agent" | "app" } = {},
+      more: { status?: SessionStatus; isDeployment?: boolean } = {},
     ): Promise<{ sessionId: string; branch: string }> {
       const sessionId = crypto.randomUUID();
       const branch = `s-${sessionId}`;
-      await db.insert(projectSessions).values({
-        sessionId,
-        projectId,
-        accountId,
-        branchName: branch,
-        baseRef: "main",
-        status: "running",
-        createdBy: userId,
-        ...more,
-      });
+      const { status = "running", isDeployment = false } = more;
+      const values = { projectId, accountId, status };
+      if (isDeployment)
+        await db
+          .insert(runs)
+          .values({ ...values, runId: sessionId, kind: "deployment", provider: "local", place: "" });
+      else await insertSession(db, { ...values, sessionId, branchName: branch, createdBy: userId });
       return { sessionId, branch };
     },
     token: async (wanted: Omit<Parameters<typeof mintToken>[2], "name">) =>

@@ -3,14 +3,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { eq } from "drizzle-orm";
 import { type Db, openPostgres } from "../../db/client.ts";
-import { accountMembers, projectSessions, projects, sessionSandboxes, users } from "../../db/schema/index.ts";
+import { accountMembers, projects, runs, sessionSandboxes, users } from "../../db/schema/index.ts";
 import { GIT_ENVIRONMENT } from "../../scripts/git-environment.ts";
 import type { GitLimits } from "../../src/git/limits.ts";
 import { createKeys, loadMasterKey } from "../../src/keys.ts";
-import { keyPurpose } from "../../src/sessions/reach.ts";
+import { keyPurpose } from "../../src/runs/reach.ts";
 import { type Api, startApi } from "./api.ts";
 import { createDatabase } from "./postgres.ts";
 import { Remote } from "./remote.ts";
+import { changeRun, insertSession } from "./session-row.ts";
 
 /** A project and where its repository lies on this disk: the git host's folder, or svc's own. */
 export interface Place {
@@ -86,23 +87,14 @@ export async function startGateway(
     async session({ project }, status = "running", sandbox) {
       const id = sandbox?.sessionId ?? crypto.randomUUID();
       const { project_id: projectId, account_id: accountId } = project;
-      await db.insert(projectSessions).values({
-        sessionId: id,
-        projectId,
-        accountId,
-        branchName: id,
-        baseRef: "main",
-        status: "running",
-        // no look at this server's own sandboxes takes it for dead, and every server may reach it
-        provider: "kubernetes",
-        place: "kubernetes",
-        createdBy: user_id,
-      });
+      // no look at this server's own sandboxes takes it for dead, and every server may reach it
+      const cluster = { provider: "kubernetes", place: "kubernetes" } as const;
+      await insertSession(db, { sessionId: id, projectId, accountId, createdBy: user_id }, cluster);
       const path = `/v1/projects/${projectId}`;
       const minted = await api.call("POST", `${path}/cli-token`, { body: { session_id: id } });
       const serviceKey = sandbox?.serviceKey ?? `svc_sb_${id.replaceAll("-", "")}`;
       await db.insert(sessionSandboxes).values({
-        sessionId: id,
+        runId: id,
         state: "active",
         serviceKeyHash: keys.hashToken(serviceKey),
         serviceKey: keys.seal(projectId, keyPurpose(id), serviceKey),
@@ -110,8 +102,7 @@ export async function startGateway(
         port: sandbox?.port ?? null,
       });
       const issued = await api.call("GET", `${path}/git/clone-credential`, { token: serviceKey });
-      if (status !== "running")
-        await db.update(projectSessions).set({ status }).where(eq(projectSessions.sessionId, id));
+      if (status !== "running") await changeRun(db, id, { status });
       return {
         id,
         branch: id,
@@ -121,7 +112,7 @@ export async function startGateway(
       };
     },
     async end(sessionId) {
-      await db.delete(projectSessions).where(eq(projectSessions.sessionId, sessionId));
+      await db.delete(runs).where(eq(runs.runId, sessionId));
     },
     async member({ project }, email) {
       const token = await api.mint(email);

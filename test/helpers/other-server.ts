@@ -39,7 +39,9 @@ export async function startOther(
     provider,
     call,
     becomes: (id, status) => untilStatus(async () => (await call("GET", `/${id}`)).body, [status]),
-    look: () => changes.notify("sessions"),
+    look() {
+      for (const subject of ["runs", "sessions"]) changes.notify(subject);
+    },
     async stop() {
       await api.stop();
       await provider.close();

@@ -1,6 +1,34 @@
-import type { Database } from "../../db/client.ts";
-import { accounts, projectSessions, projects, users } from "../../db/schema/index.ts";
+import { eq } from "drizzle-orm";
+import type { Database, Db } from "../../db/client.ts";
+import { accounts, projectSessions, projects, runs, users } from "../../db/schema/index.ts";
 import { openDatabase } from "./postgres.ts";
+
+type NewSession = typeof projectSessions.$inferInsert;
+/** The columns of a run that the test sets. */
+export type RunValues = Partial<typeof runs.$inferInsert>;
+
+/** Inserts a session with its run, as the product would. */
+export async function insertSession(
+  db: Db,
+  values: Omit<NewSession, "branchName" | "baseRef" | "status"> & Partial<NewSession>,
+  run: RunValues = {},
+): Promise<void> {
+  const { sessionId, projectId, accountId, status = "running" } = values;
+  await db.insert(runs).values({
+    ...{ runId: sessionId, kind: "session", projectId, accountId, status },
+    ...{ provider: "local", place: "" },
+    ...run,
+  });
+  await db.insert(projectSessions).values({ branchName: sessionId, baseRef: "main", ...values, status });
+}
+
+/** Changes a session's run, and its status with it. */
+export async function changeRun(db: Db, sessionId: string, values: RunValues): Promise<void> {
+  await db.update(runs).set(values).where(eq(runs.runId, sessionId));
+  const { status } = values;
+  if (status)
+    await db.update(projectSessions).set({ status }).where(eq(projectSessions.sessionId, sessionId));
+}
 
 /** A database of its own with a session that is being provisioned, and its user: for what is asked of the rows alone. */
 export async function openSessionRow(): Promise<{ database: Database; sessionId: string; userId: string }> {
@@ -15,14 +43,7 @@ export async function openSessionRow(): Promise<{ database: Database; sessionId:
     .insert(projects)
     .values({ accountId, name: "p", slug: "p", defaultBranch: "main" })
     .returning();
-  await db.insert(projectSessions).values({
-    sessionId,
-    projectId: project?.projectId ?? "",
-    accountId,
-    branchName: sessionId,
-    baseRef: "main",
-    status: "provisioning",
-    createdBy: userId,
-  });
+  const projectId = project?.projectId ?? "";
+  await insertSession(db, { sessionId, projectId, accountId, createdBy: userId, status: "provisioning" });
   return { database, sessionId, userId };
 }

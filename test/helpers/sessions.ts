@@ -39,7 +39,9 @@ export async function startSessions(options: Parameters<typeof startApi>[0] = {}
   const { project_id: projectId } = await api.project(remote.url);
   const call: SessionBench["call"] = (method, path, options) =>
     api.call(method, `/v1/projects/${projectId}/sessions${path}`, options);
-  const look = () => changes.notify("sessions");
+  const look = () => {
+    for (const subject of ["runs", "sessions"]) changes.notify(subject);
+  };
   const get = async (id: string): Promise<Session> => (await call("GET", `/${id}`)).body;
   return {
     api,

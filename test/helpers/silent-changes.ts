@@ -9,7 +9,7 @@ export async function watchSilentChanges(
 ): Promise<{ silent(): Promise<string[]>; end(): Promise<void> }> {
   const sql = postgres(url, { max: 1, onnotice() {} });
   await sql.unsafe("create table silent_changes (what text)");
-  for (const { table, type, subject, isSeen } of WATCHED) {
+  for (const { table, type, subject, isSeen, on = "insert or update or delete" } of WATCHED) {
     await sql.unsafe(`
       create function told_${table}() returns trigger language plpgsql as $$
       declare row record;
@@ -24,7 +24,7 @@ export async function watchSilentChanges(
         then insert into silent_changes values ('${table} ' || tg_op || ' ' || row_to_json(row)); end if;
         return null;
       end $$;
-      create constraint trigger told after insert or update or delete on ${table}
+      create constraint trigger told after ${on} on ${table}
         deferrable initially deferred for each row execute function told_${table}()`);
   }
   return {
@@ -42,7 +42,14 @@ const WATCHED = [
     table: "project_sessions",
     type: "session",
     subject: "session_id",
-    isSeen: differs("status", "step", "error", "name", "stop_reason", "saved_commit", "saved_at", "restores"),
+    isSeen: differs("status", "name", "saved_commit", "saved_at", "restores"),
+  },
+  {
+    table: "runs",
+    type: "session",
+    subject: "run_id",
+    isSeen: `${differs("status", "step", "error", "stop_reason")} and new.kind = 'session'`,
+    on: "update",
   },
   { table: "change_requests", type: "change_request", subject: "cr_id", isSeen: "true" },
   { table: "project_secrets", type: "secret", subject: "name", isSeen: "true" },

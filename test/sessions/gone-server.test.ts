@@ -2,18 +2,19 @@ import { afterAll, beforeAll, describe, expect } from "bun:test";
 import { eq, sql } from "drizzle-orm";
 import { PgBoss } from "pg-boss";
 import { type Database, openPostgres } from "../../db/client.ts";
-import { projectSessions, servers, sessionSandboxes, tokens } from "../../db/schema/index.ts";
+import { runs, servers, sessionSandboxes, tokens } from "../../db/schema/index.ts";
 import type { Session } from "../../src/contract/session.ts";
 import { readServerId } from "../../src/data-folder.ts";
 import { needs } from "../helpers/needs.ts";
 import { createDatabase, POSTGRES, type TestDatabase } from "../helpers/postgres.ts";
 import { isGone, setServer } from "../helpers/servers.ts";
+import { changeRun, insertSession } from "../helpers/session-row.ts";
 import { type SessionBench, startSessions } from "../helpers/sessions.ts";
 import { until } from "../helpers/until.ts";
 
 const test = needs("a real Postgres", POSTGRES);
 
-type Row = typeof projectSessions.$inferSelect;
+type Row = typeof runs.$inferSelect;
 type State = readonly [status: Row["status"], goal: Row["goal"]];
 type Verb = "stop" | "restart" | "delete";
 
@@ -116,8 +117,7 @@ describe.each(["alive", "silent"] as const)("the place is %s", (kind) => {
         await looks(1);
         const row = await rowOf(id);
         // whoever waits for a deletion has an end
-        if (verb === "delete")
-          await database.db.delete(projectSessions).where(eq(projectSessions.sessionId, id));
+        if (verb === "delete") await database.db.delete(runs).where(eq(runs.runId, id));
         if (goal === "deleted") expect(row).toMatchObject({ status, goal, place });
         else if (verb === "delete") expect(row).toMatchObject({ status, goal: "deleted", place });
         else if (verb === "stop")
@@ -142,7 +142,7 @@ test("who has a claim lives, also when it has not yet said so", async () => {
 
 test("a job from before its session was started elsewhere does nothing to it", async () => {
   const id = await sessionAt(await placeOf("alive"), ["running", "stopped"]);
-  const queue = `sessions/${ownId()}`;
+  const queue = `runs/${ownId()}`;
   const boss = new PgBoss({ connectionString: made.url, schema: "jobs", supervise: false, schedule: false });
   await boss.start();
   try {
@@ -160,8 +160,8 @@ test("a sandbox of an earlier start is ended where its session is no more, one o
   const [moved = "", shared = ""] = sessions.map(({ session_id }) => session_id);
   for (const id of [moved, shared]) await here.becomes(id, "running");
   const { db } = database;
-  await db.update(projectSessions).set({ place }).where(eq(projectSessions.sessionId, shared));
-  await db.update(projectSessions).set({ place, generation: 2 }).where(eq(projectSessions.sessionId, moved));
+  await changeRun(db, shared, { place });
+  await changeRun(db, moved, { place, generation: 2 });
   await until("the earlier one has ended", () => {
     here.look();
     return !here.provider.sandboxes.has(moved);
@@ -203,7 +203,7 @@ function isUp(status: Row["status"]): boolean {
 /** A server that was written down by nobody but the test. */
 async function placeOf(kind: "alive" | "silent" | "gone"): Promise<string> {
   const id = crypto.randomUUID();
-  for (const work of ["sessions", "secrets"])
+  for (const work of ["runs", "secrets"])
     await database.db.execute(sql`select jobs.create_queue(${`${work}/${id}`}, '{"policy":"short"}'::jsonb)`);
   const seen = { alive: 10, silent: 240, gone: 3600 }[kind];
   await setServer(database.db, ownId(), { steady: 3600 });
@@ -224,17 +224,13 @@ async function sessionAt(
   const { projectId, accountId } = owner;
   const sessionId = crypto.randomUUID();
   await db.transaction(async (tx) => {
-    await tx.insert(projectSessions).values({
-      ...{ sessionId, projectId, accountId, status, goal, place },
-      branchName: sessionId,
-      baseRef: "main",
-      createdBy: user.userId,
-      stopReason: goal === "stopped" ? "user" : null,
-      ...(claimed && { worker: "nobody", workerUntil: sql`now() + interval '1 hour'` }),
-    });
+    const claim = claimed && { worker: "nobody", workerUntil: new Date(Date.now() + 3_600_000) };
+    const stopReason = goal === "stopped" ? "user" : null;
+    const values = { sessionId, projectId, accountId, status, createdBy: user.userId };
+    await insertSession(tx, values, { goal, place, stopReason, ...claim });
     if (!isUp(status)) return;
     await tx.insert(sessionSandboxes).values({
-      sessionId,
+      runId: sessionId,
       state: "active",
       serviceKeyHash: sessionId,
       serviceKey: "",
@@ -247,14 +243,14 @@ async function sessionAt(
 }
 
 async function rowOf(id: string): Promise<Row | null> {
-  const [row] = await database.db.select().from(projectSessions).where(eq(projectSessions.sessionId, id));
+  const [row] = await database.db.select().from(runs).where(eq(runs.runId, id));
   return row ?? null;
 }
 
 /** Its keys open nothing, and it says what happened, to people and in its log. */
 async function isShut(id: string, status: Session["status"]): Promise<void> {
   const { db } = database;
-  const [sandbox] = await db.select().from(sessionSandboxes).where(eq(sessionSandboxes.sessionId, id));
+  const [sandbox] = await db.select().from(sessionSandboxes).where(eq(sessionSandboxes.runId, id));
   expect(sandbox).toMatchObject({ state: status === "failed" ? "error" : "stopped", host: null, port: null });
   expect(await db.$count(tokens, eq(tokens.sessionId, id))).toBe(0);
   const { error } = await here.get(id);

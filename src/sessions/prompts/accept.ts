@@ -10,9 +10,10 @@ import { type CreatePromptBody, PROMPTS_QUEUED_MAX, type Prompt } from "../../co
 import type { Deps } from "../../deps.ts";
 import { storable } from "../../http/text.ts";
 import { queueOf } from "../../jobs/places.ts";
+import { nextPlaceOf } from "../../runs/goal.ts";
 import { readSessionId, unknownSession } from "../read.ts";
-import { nextPlaceOf, startAgain } from "../restart.ts";
-import type { SessionRow } from "../wire.ts";
+import { startAgain } from "../restart.ts";
+import { lockSession, type SessionRow } from "../row.ts";
 import { addPrompt } from "./add.ts";
 import { countOpen } from "./open.ts";
 import { promptToWire } from "./wire.ts";
@@ -34,18 +35,8 @@ export async function acceptPrompt(
   const promptId = (body.prompt_id ?? randomUUID()).toLowerCase();
   const by = { userId: caller.userId, actor: actorOf(caller) };
   const row = await deps.db.transaction(async (tx) => {
-    const [session] = await tx
-      .select()
-      .from(projectSessions)
-      .where(
-        and(
-          eq(projectSessions.sessionId, sessionId),
-          eq(projectSessions.projectId, project.projectId),
-          eq(projectSessions.purpose, "agent"),
-        ),
-      )
-      .for("update");
-    if (!session || session.goal === "deleted") throw unknownSession();
+    const session = await lockSession(tx, sessionId);
+    if (session?.projectId !== project.projectId || session.goal === "deleted") throw unknownSession();
     const [known] = await tx
       .select()
       .from(sessionPrompts)

@@ -1,13 +1,12 @@
 import { and, eq, exists, type SQL, sql } from "drizzle-orm";
-import { projectSessions, sessionPrompts } from "../../../db/schema/index.ts";
+import { runs, sessionPrompts } from "../../../db/schema/index.ts";
 import { isAlive } from "../../contract/session.ts";
 import type { Deps } from "../../deps.ts";
 import { isWithinReach } from "../../jobs/places.ts";
+import { stillRunning } from "../../runs/row.ts";
 import { askHealth, type PromptAnswer, sendPrompt } from "../../sandboxes/daemon.ts";
 import { noteActivity } from "../activity.ts";
-import { type Reached, reachSession } from "../reach.ts";
-import { stillRunning } from "../this-start.ts";
-import type { SessionRow } from "../wire.ts";
+import { type Reached, reachSession, type SessionRow } from "../row.ts";
 import { nextPrompt } from "./open.ts";
 import type { PromptRow } from "./wire.ts";
 
@@ -61,7 +60,7 @@ async function begin(
 
 /** The start that a prompt is given to still goes on: otherwise its end would be the prompt's. */
 function ofStart(session: SessionRow): SQL {
-  return exists(sql`(select from ${projectSessions} where ${stillRunning(session)})`);
+  return exists(sql`(select from ${runs} where ${stillRunning(session)})`);
 }
 
 /** Asks what has become of a prompt that was given, until it is over. */

@@ -1,8 +1,8 @@
 import { and, eq, inArray, isNull, not, or } from "drizzle-orm";
-import { projectSessions, sessionPrompts } from "../../../db/schema/index.ts";
+import { runs, sessionPrompts } from "../../../db/schema/index.ts";
 import type { Deps } from "../../deps.ts";
 import { placesOf } from "../../jobs/places.ts";
-import { isUp } from "../alive.ts";
+import { isUp } from "../../runs/row.ts";
 import { wakeSession } from "../restart.ts";
 import { deliver, type Turn } from "./deliver.ts";
 
@@ -76,14 +76,14 @@ export function keepPrompts(deps: Deps): PromptKeeper {
 /** Sessions here with prompts that can be given, and sessions anywhere that have ended in the middle of an answer. */
 async function unsettled(deps: Deps): Promise<string[]> {
   const rows = await deps.db
-    .selectDistinct({ sessionId: projectSessions.sessionId })
+    .selectDistinct({ sessionId: sessionPrompts.sessionId })
     .from(sessionPrompts)
-    .innerJoin(projectSessions, eq(projectSessions.sessionId, sessionPrompts.sessionId))
+    .innerJoin(runs, eq(runs.runId, sessionPrompts.sessionId))
     .where(
       and(
         isNull(sessionPrompts.endedAt),
         or(
-          and(isUp, inArray(projectSessions.place, placesOf(deps))),
+          and(isUp, inArray(runs.place, placesOf(deps))),
           and(eq(sessionPrompts.state, "running"), not(isUp)),
         ),
       ),
@@ -95,22 +95,22 @@ async function unsettled(deps: Deps): Promise<string[]> {
 /** What was taken is answered: sessions that were stopped only since their server was are started again for it. */
 async function wakeStopped(deps: Deps): Promise<void> {
   const rows = await deps.db
-    .selectDistinct({ session: projectSessions })
+    .selectDistinct({ sessionId: sessionPrompts.sessionId })
     .from(sessionPrompts)
-    .innerJoin(projectSessions, eq(projectSessions.sessionId, sessionPrompts.sessionId))
+    .innerJoin(runs, eq(runs.runId, sessionPrompts.sessionId))
     .where(
       and(
         eq(sessionPrompts.state, "queued"),
-        eq(projectSessions.status, "stopped"),
-        eq(projectSessions.stopReason, "server"),
-        inArray(projectSessions.place, placesOf(deps)),
+        eq(runs.status, "stopped"),
+        eq(runs.stopReason, "server"),
+        inArray(runs.place, placesOf(deps)),
       ),
     )
     .limit(ROUND);
-  for (const { session } of rows) {
+  for (const { sessionId } of rows) {
     // where the account's cap has no place for it, it waits for one
-    await wakeSession(deps, session).catch((error: unknown) =>
-      deps.log.debug({ session: session.sessionId, err: error }, "a session with prompts was not started"),
+    await wakeSession(deps, sessionId).catch((error: unknown) =>
+      deps.log.debug({ session: sessionId, err: error }, "a session with prompts was not started"),
     );
   }
 }

@@ -1,46 +1,46 @@
 import { randomUUID } from "node:crypto";
 import { and, eq, isNull, lt, or, type SQL, sql } from "drizzle-orm";
-import { projectSessions } from "../../db/schema/index.ts";
+import { runs } from "../../db/schema/index.ts";
 import type { Deps } from "../deps.ts";
 
-/** A process that has died gives its claims up after this long. By the database's clock: servers' clocks differ. */
+/** A claim expires after this long unless it is renewed. By the database's clock: servers' clocks differ. */
 const CLAIM_S = 12;
-/** Three times within a claim: a database that is gone for some seconds costs nobody their work. */
+/** Several renewals fit within a claim: a database that is away for some seconds interrupts no work. */
 const RENEW_MS = 3_000;
 
-/** A session is worked on by one process at a time; this is what says which. */
+/** Only the process that has the claim works on a run. */
 export interface Claim {
   /** Aborted when the claim could not be renewed in time: another process may have it. */
   signal: AbortSignal;
   release(): Promise<void>;
 }
 
-/** Takes the claim to a session; null when another process has it, or the session is gone. */
-export async function claimSession(deps: Pick<Deps, "db">, sessionId: string): Promise<Claim | null> {
+/** Claims a run; null when another process has the claim, or the run is gone. */
+export async function claimRun(deps: Pick<Deps, "db">, runId: string): Promise<Claim | null> {
   const worker = randomUUID();
-  const isMine = eq(projectSessions.worker, worker);
-  const isFree = or(isNull(projectSessions.worker), lt(projectSessions.workerUntil, sql`now()`));
+  const isMine = eq(runs.worker, worker);
+  const isFree = or(isNull(runs.worker), lt(runs.workerUntil, sql`now()`));
   const asked = performance.now();
   if (!(await take(isFree))) return null;
-  // one that is free again was another's meanwhile
+  // renewing requires the claim to be ours still, even where it has expired
   const renewal = keepRenewed(() => take(isMine), asked);
   return {
     signal: renewal.signal,
     async release() {
       renewal.stop();
       await deps.db
-        .update(projectSessions)
+        .update(runs)
         .set({ worker: null, workerUntil: null })
-        .where(and(eq(projectSessions.sessionId, sessionId), isMine));
+        .where(and(eq(runs.runId, runId), isMine));
     },
   };
 
   async function take(condition: SQL | undefined): Promise<boolean> {
     const taken = await deps.db
-      .update(projectSessions)
+      .update(runs)
       .set({ worker, workerUntil: sql`now() + make_interval(secs => ${CLAIM_S})` })
-      .where(and(eq(projectSessions.sessionId, sessionId), condition))
-      .returning({ sessionId: projectSessions.sessionId });
+      .where(and(eq(runs.runId, runId), condition))
+      .returning({ runId: runs.runId });
     return taken.length > 0;
   }
 }
@@ -85,13 +85,13 @@ export function keepRenewed(
   }
 }
 
-/** Does something with a session that nobody else works on meanwhile; nothing when somebody else does. */
+/** Works on a run with its claim held; does nothing when another process has the claim. */
 export async function withClaim(
   deps: Pick<Deps, "db">,
-  sessionId: string,
+  runId: string,
   work: (signal: AbortSignal) => Promise<void>,
 ): Promise<void> {
-  const claim = await claimSession(deps, sessionId);
+  const claim = await claimRun(deps, runId);
   if (!claim) return;
   try {
     await work(claim.signal);
@@ -100,13 +100,7 @@ export async function withClaim(
   }
 }
 
-/**
- * Gives up the claims of an earlier process of this server: the data folder belongs to one at a time, so whoever had them
- * is dead.
- */
+/** Releases the claims of an earlier process of this server: the data folder belongs to one at a time, so that one has exited. */
 export async function dropOwnClaims(deps: Pick<Deps, "db" | "serverId">): Promise<void> {
-  await deps.db
-    .update(projectSessions)
-    .set({ worker: null, workerUntil: null })
-    .where(eq(projectSessions.place, deps.serverId));
+  await deps.db.update(runs).set({ worker: null, workerUntil: null }).where(eq(runs.place, deps.serverId));
 }

@@ -1,10 +1,12 @@
 import { and, asc, desc, eq, gt, lt } from "drizzle-orm";
 import { isForeignKeyViolation } from "../../db/errors.ts";
-import { sessionLog } from "../../db/schema/index.ts";
-import type { LogLine } from "../contract/session.ts";
+import { runLog } from "../../db/schema/index.ts";
+import { LOG_MAX_BYTES, type LogLine } from "../contract/session.ts";
 import type { Deps } from "../deps.ts";
 
-/** Lines that a session's log keeps: the newest. A long build of an image has about as many. */
+/** Lines that a request for a log answers with: by default, and at most. */
+export const LOG_LINES = { default: 1_000, max: 10_000 } as const;
+/** Lines that the log of a run keeps: the newest. A long build of an image has about as many. */
 const LINES_MAX = 5_000;
 /** Characters of one line: what is longer is no line for people. */
 const LINE_MAX = 2_000;
@@ -23,14 +25,14 @@ export interface NumberedLine {
   line: LogLine;
 }
 
-/** Writes what happens to one session into its log. What cannot be written is lost, and stops nobody. */
-export interface SessionLog {
+/** Writes the log of one run. What cannot be written is lost, and fails nothing. */
+export interface RunLog {
   write(source: Source, text: string, at?: Date): void;
   /** Resolves when all that was written before is in the log. */
   flush(): Promise<void>;
 }
 
-export function openLog(deps: Deps, sessionId: string): SessionLog {
+export function openLog(deps: Deps, runId: string): RunLog {
   let waiting: { source: Source; text: string; at: Date }[] = [];
   let writing: Promise<void> | null = null;
   let untrimmed = TRIM_EVERY;
@@ -56,16 +58,16 @@ export function openLog(deps: Deps, sessionId: string): SessionLog {
     writing = null;
     if (lines.length === 0) return;
     try {
-      await deps.db.insert(sessionLog).values(lines.map((line) => ({ ...line, sessionId })));
+      await deps.db.insert(runLog).values(lines.map((line) => ({ ...line, runId })));
       untrimmed += lines.length;
-      if (untrimmed >= TRIM_EVERY) await trim(deps, sessionId);
+      if (untrimmed >= TRIM_EVERY) await trim(deps, runId);
       untrimmed %= TRIM_EVERY;
     } catch (error) {
-      // a session that was deleted has no log any more
+      // a run that was deleted has no log any more
       if (!isForeignKeyViolation(error))
-        deps.log.warn({ session: sessionId, err: error }, "a session's log was not written");
+        deps.log.warn({ run: runId, err: error }, "the log of a run was not written");
     }
-    deps.changes.notify(sessionId);
+    deps.changes.notify(runId);
   }
 }
 
@@ -77,47 +79,60 @@ export function withoutControls(line: string): string {
 /** What moves a cursor or sets a title; the tab stays. */
 const CONTROL = /\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b[@-_]|[\x00-\x08\x0b-\x1f\x7f-\x9f]/g;
 
-async function trim(deps: Deps, sessionId: string): Promise<void> {
+async function trim(deps: Deps, runId: string): Promise<void> {
   const [oldest] = await deps.db
-    .select({ seq: sessionLog.seq })
-    .from(sessionLog)
-    .where(eq(sessionLog.sessionId, sessionId))
-    .orderBy(desc(sessionLog.seq))
+    .select({ seq: runLog.seq })
+    .from(runLog)
+    .where(eq(runLog.runId, runId))
+    .orderBy(desc(runLog.seq))
     .offset(LINES_MAX)
     .limit(1);
   if (!oldest) return;
-  await deps.db
-    .delete(sessionLog)
-    .where(and(eq(sessionLog.sessionId, sessionId), lt(sessionLog.seq, oldest.seq + 1)));
+  await deps.db.delete(runLog).where(and(eq(runLog.runId, runId), lt(runLog.seq, oldest.seq + 1)));
 }
 
-/** The newest lines of a session's log, oldest first. */
-export async function readLog(deps: Deps, sessionId: string, lines: number): Promise<NumberedLine[]> {
+/** The newest lines of a run's log, oldest first. */
+export async function readLog(deps: Deps, runId: string, lines: number): Promise<NumberedLine[]> {
   const rows = await deps.db
     .select()
-    .from(sessionLog)
-    .where(eq(sessionLog.sessionId, sessionId))
-    .orderBy(desc(sessionLog.seq))
+    .from(runLog)
+    .where(eq(runLog.runId, runId))
+    .orderBy(desc(runLog.seq))
     .limit(lines);
   return rows.reverse().map(toLine);
 }
 
-/** The lines after a place in a session's log, oldest first. */
+/** The lines after a place in a run's log, oldest first. */
 export async function readLogAfter(
   deps: Deps,
-  sessionId: string,
+  runId: string,
   seq: number,
   lines: number,
 ): Promise<NumberedLine[]> {
   const rows = await deps.db
     .select()
-    .from(sessionLog)
-    .where(and(eq(sessionLog.sessionId, sessionId), gt(sessionLog.seq, seq)))
-    .orderBy(asc(sessionLog.seq))
+    .from(runLog)
+    .where(and(eq(runLog.runId, runId), gt(runLog.seq, seq)))
+    .orderBy(asc(runLog.seq))
     .limit(lines);
   return rows.map(toLine);
 }
 
-function toLine({ seq, at, source, text }: typeof sessionLog.$inferSelect): NumberedLine {
+function toLine({ seq, at, source, text }: typeof runLog.$inferSelect): NumberedLine {
   return { seq, line: { at: at.toISOString(), source, text } };
+}
+
+/** The last of some lines, as many as are asked for and as a log may have bytes. */
+export function endOf<Line extends { text: string }>(
+  all: readonly Line[],
+  tail: number,
+): { lines: Line[]; truncated: boolean } {
+  const lines: Line[] = [];
+  let bytes = 0;
+  for (const line of all.toReversed()) {
+    bytes += Buffer.byteLength(line.text);
+    if (lines.length === tail || bytes > LOG_MAX_BYTES) return { lines: lines.reverse(), truncated: true };
+    lines.push(line);
+  }
+  return { lines: lines.reverse(), truncated: false };
 }

@@ -2,15 +2,9 @@ import { type DaemonHealth, ORPHANED_EXIT_CODE } from "../contract/daemon.ts";
 import type { Deps } from "../deps.ts";
 import { askHealth, type Daemon } from "../sandboxes/daemon.ts";
 import { SandboxError } from "../sandboxes/provider.ts";
-import type { SessionRow } from "./wire.ts";
+import type { RunKind } from "./kind.ts";
+import type { RunRow } from "./row.ts";
 
-/** A large repository over a slow network takes minutes to clone. */
-const CLONE_MS = 10 * 60_000;
-/** The runtime answers within seconds; three restarts of it fit in. */
-const RUNTIME_MS = 60_000;
-/** What a deployed app has to be built in, and to answer in; its daemon says before that what is late. */
-const BUILD_MS = 35 * 60_000;
-const APP_MS = 5 * 60_000;
 /** A daemon that does not answer at all by then will not. */
 const SILENT_MS = 30_000;
 /** Between two looks: short at first, then longer by a share of the time that it has taken, which it may add to it. */
@@ -21,13 +15,14 @@ const POLL_LONGEST_MS = 500;
 const LOOK_MS = 1_000;
 
 /**
- * Waits until the daemon has cloned the repository and its runtime answers; or the app that it is to build and run.
- * @returns what the daemon says of itself then
+ * Waits until the daemon has cloned the repository, has built what it is to build, and is ready.
+ * @returns the daemon's health then
  * @throws SandboxError with the daemon's own words, or what became of the sandbox
  */
 export async function awaitBoot(
   deps: Deps,
-  session: SessionRow,
+  { limits, text }: RunKind,
+  run: RunRow,
   daemon: Daemon,
   signal: AbortSignal,
   onCloned: () => Promise<void>,
@@ -36,8 +31,7 @@ export async function awaitBoot(
   const begun = performance.now();
   let heard = performance.now();
   let looked = performance.now();
-  const isApp = session.purpose === "app";
-  let deadline = performance.now() + CLONE_MS + (isApp ? BUILD_MS : 0);
+  let deadline = performance.now() + limits.cloneMs;
   let last: DaemonHealth | null = null;
   for (;;) {
     signal.throwIfAborted();
@@ -48,16 +42,17 @@ export async function awaitBoot(
       heard = now;
       if (health.clone === "ok" && health.app?.stage !== "building" && !isCloned) {
         isCloned = true;
-        deadline = now + (isApp ? APP_MS : RUNTIME_MS);
+        deadline = now + limits.readyMs;
         await onCloned();
       }
       if (isCloned && health.runtime === "ok") return health;
       if (health.error?.permanent) throw new SandboxError(health.error.message);
     }
-    if (now > deadline) throw new SandboxError(isApp ? appTooLate(last) : tooLate(isCloned, last));
+    if (now > deadline)
+      throw new SandboxError((isCloned ? text.readyLate : text.cloneLate) + lastErrorOf(last));
     if (now - looked > LOOK_MS || now - heard > SILENT_MS) {
       looked = now;
-      await requireAlive(deps, session);
+      await requireAlive(deps, run);
       if (now - heard > SILENT_MS)
         throw new SandboxError(
           `The sandbox runs, but its daemon has not answered for ${SILENT_MS / 1000} seconds.`,
@@ -68,13 +63,13 @@ export async function awaitBoot(
 }
 
 /** @throws SandboxError that says how the sandbox ended */
-async function requireAlive(deps: Deps, { sessionId, provider }: SessionRow): Promise<void> {
-  const sandbox = await deps.sandboxes.get(provider)?.find(sessionId);
+async function requireAlive(deps: Deps, { runId, provider }: RunRow): Promise<void> {
+  const sandbox = await deps.sandboxes.get(provider)?.find(runId);
   if (sandbox?.state === "running") return;
   throw new SandboxError(howItEnded(sandbox ?? null));
 }
 
-/** A sentence for a session's user. */
+/** How a sandbox ended that svc has not ended, as a sentence. */
 export function howItEnded(sandbox: { exitCode: number | null; outOfMemory: boolean } | null): string {
   if (!sandbox) return "The sandbox is gone: something other than svc has removed it.";
   if (sandbox.outOfMemory) return "The sandbox was killed since it needed more memory than it may have.";
@@ -86,14 +81,6 @@ export function howItEnded(sandbox: { exitCode: number | null; outOfMemory: bool
   return `The sandbox has ended by itself, with exit code ${exitCode}.`;
 }
 
-function appTooLate(last: DaemonHealth | null): string {
-  const words = last?.error ? ` Its last words: ${last.error.message}` : "";
-  return `The app was not built and did not answer in time.${words}`;
-}
-
-function tooLate(isCloned: boolean, last: DaemonHealth | null): string {
-  const words = last?.error ? ` Its last words: ${last.error.message}` : "";
-  return isCloned
-    ? `The agent runtime did not start within ${RUNTIME_MS / 1000} seconds.${words}`
-    : `The repository was not cloned within ${CLONE_MS / 60_000} minutes.${words}`;
+function lastErrorOf(last: DaemonHealth | null): string {
+  return last?.error ? ` Its last words: ${last.error.message}` : "";
 }

@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from "bun:test";
 import { eq, type SQL, sql } from "drizzle-orm";
 import type { Database } from "../../db/client.ts";
-import { projectSessions } from "../../db/schema/index.ts";
-import { claimSession, dropOwnClaims, keepRenewed, withClaim } from "../../src/sessions/claim.ts";
+import { runs } from "../../db/schema/index.ts";
+import { claimRun, dropOwnClaims, keepRenewed, withClaim } from "../../src/runs/claim.ts";
 import { openSessionRow } from "../helpers/session-row.ts";
 import { until } from "../helpers/until.ts";
 
@@ -14,18 +14,18 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-const claim = (id = sessionId) => claimSession({ db: database.db }, id);
+const claim = (id = sessionId) => claimRun({ db: database.db }, id);
 const set = (values: { worker?: string | null; workerUntil?: SQL | null; place?: string }) =>
-  database.db.update(projectSessions).set(values).where(eq(projectSessions.sessionId, sessionId));
+  database.db.update(runs).set(values).where(eq(runs.runId, sessionId));
 /** Who has the claim, and for how many seconds from now. */
 async function holder() {
   const rows = await database.db
     .select({
-      worker: projectSessions.worker,
+      worker: runs.worker,
       seconds: sql<number>`extract(epoch from worker_until - now())::float`,
     })
-    .from(projectSessions)
-    .where(eq(projectSessions.sessionId, sessionId));
+    .from(runs)
+    .where(eq(runs.runId, sessionId));
   return rows[0] ?? { worker: null, seconds: 0 };
 }
 

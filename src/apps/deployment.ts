@@ -4,18 +4,18 @@ import type { ProjectRow } from "../auth/caller.ts";
 import { DAEMON_PORT, type DaemonApp } from "../contract/daemon.ts";
 import type { Deps } from "../deps.ts";
 import { gitUrlOf } from "../projects/wire.ts";
+import type { RunRow } from "../runs/row.ts";
 import { type OpenSecrets, openSecrets } from "../secrets/open.ts";
-import type { SessionRow } from "./wire.ts";
 
 /** What the sandbox of a deployment is to build and run. @throws when the deployment is gone */
 export async function readDeployment(
   deps: Pick<Deps, "db" | "keys">,
-  { sessionId, projectId }: Pick<SessionRow, "sessionId" | "projectId">,
+  { runId, projectId }: Pick<RunRow, "runId" | "projectId">,
 ): Promise<DaemonApp> {
   const [row] = await deps.db
     .select({ commit: appDeployments.commit, entry: appDeployments.entry })
     .from(appDeployments)
-    .where(eq(appDeployments.deploymentId, sessionId));
+    .where(eq(appDeployments.deploymentId, runId));
   if (!row) throw new Error("the deployment is gone");
   const { slug, rootPath, build, run, env } = row.entry;
   const { values: buildSecrets } = await openSecrets(deps, projectId, ["builds"]);
@@ -29,7 +29,7 @@ export async function readDeployment(
  * @param apiUrl where the sandbox reaches the API, without `/v1`
  */
 export function deploymentEnvironment(
-  { session, project, app }: { session: SessionRow; project: ProjectRow; app: DaemonApp },
+  { run, project, app }: { run: RunRow; project: ProjectRow; app: DaemonApp },
   serviceKey: string,
   secrets: OpenSecrets,
   apiUrl: string,
@@ -37,7 +37,7 @@ export function deploymentEnvironment(
   return {
     ...secrets.values,
     SVC_PROJECT_ID: project.projectId,
-    SVC_SESSION_ID: session.sessionId,
+    SVC_SESSION_ID: run.runId,
     SVC_BRANCH_NAME: project.defaultBranch,
     SVC_REPO_URL: gitUrlOf(apiUrl, project.projectId),
     SVC_SERVICE_PORT: String(DAEMON_PORT),

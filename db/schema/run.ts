@@ -1,0 +1,95 @@
+import { bigserial, index, integer, pgEnum, pgTable, text, uuid } from "drizzle-orm/pg-core";
+import {
+  BOOT_STEPS,
+  LOG_SOURCES,
+  PROVIDERS,
+  SANDBOX_STATES,
+  SESSION_STATUSES,
+  STOP_REASONS,
+} from "../../src/contract/session.ts";
+import { accounts } from "./account.ts";
+import { projects } from "./project.ts";
+import { time } from "./time.ts";
+
+export const sessionStatus = pgEnum("session_status", SESSION_STATUSES);
+export const bootStep = pgEnum("boot_step", BOOT_STEPS);
+export const sandboxProvider = pgEnum("sandbox_provider", PROVIDERS);
+export const sandboxState = pgEnum("sandbox_state", SANDBOX_STATES);
+export const stopReason = pgEnum("stop_reason", STOP_REASONS);
+/** What the run is to be; what it is, its status says. */
+export const runGoal = pgEnum("run_goal", ["running", "stopped", "deleted"]);
+export const logSource = pgEnum("log_source", LOG_SOURCES);
+
+/**
+ * The life of a sandbox, from the first start to the deletion. What it is for is in a table of its kind, under the same id:
+ * `project_sessions` or `app_deployments`.
+ */
+export const runs = pgTable(
+  "runs",
+  {
+    runId: text("run_id").primaryKey(),
+    /** The name of a `RunKind`. */
+    kind: text("kind").notNull(),
+    projectId: uuid("project_id")
+      .notNull()
+      .references(() => projects.projectId, { onDelete: "cascade" }),
+    accountId: uuid("account_id")
+      .notNull()
+      .references(() => accounts.accountId, { onDelete: "cascade" }),
+    provider: sandboxProvider("provider").notNull(),
+    /** Where its sandboxes are: a server's own id, or the cluster that all servers share. Only a server there sees them. */
+    place: text("place").notNull(),
+    status: sessionStatus("status").notNull(),
+    goal: runGoal("goal").notNull().default("running"),
+    /** Counts the starts: each has a sandbox and a service key of its own. */
+    generation: integer("generation").notNull().default(1),
+    step: bootStep("step"),
+    error: text("error"),
+    stopReason: stopReason("stop_reason"),
+    /** The process that works on the run, and when its claim expires unless it is renewed. */
+    worker: text("worker"),
+    workerUntil: time("worker_until"),
+    createdAt: time("created_at").notNull().defaultNow(),
+    updatedAt: time("updated_at").notNull().defaultNow(),
+    /** When the sandbox of this start became ready; null until then. */
+    readyAt: time("ready_at"),
+  },
+  (table) => [
+    index("runs_project_id").on(table.projectId),
+    index("runs_account_id_status").on(table.accountId, table.status),
+  ],
+);
+
+/** The sandbox of a run, with a row of its own (spec 2.3). */
+export const sessionSandboxes = pgTable("session_sandboxes", {
+  runId: text("run_id")
+    .primaryKey()
+    .references(() => runs.runId, { onDelete: "cascade" }),
+  state: sandboxState("state").notNull(),
+  /** HMAC-SHA256 of the sandbox service key, as of a token: a restart writes another. */
+  serviceKeyHash: text("service_key_hash").notNull().unique("session_sandboxes_service_key_hash_unique"),
+  /** The key itself, sealed for the project and this run: the API signs with it for the daemon. */
+  serviceKey: text("service_key").notNull(),
+  /** The generation of the run that started this sandbox. */
+  generation: integer("generation").notNull().default(1),
+  /** Where the daemon listens, as the API reaches it; null while that is not known. */
+  host: text("host"),
+  port: integer("port"),
+  createdAt: time("created_at").notNull().defaultNow(),
+  updatedAt: time("updated_at").notNull().defaultNow(),
+});
+
+/** The end of a run's log: what svc did, and what its builds and ended sandboxes have written. */
+export const runLog = pgTable(
+  "run_log",
+  {
+    seq: bigserial("seq", { mode: "number" }).primaryKey(),
+    runId: text("run_id")
+      .notNull()
+      .references(() => runs.runId, { onDelete: "cascade" }),
+    at: time("at").notNull().defaultNow(),
+    source: logSource("source").notNull(),
+    text: text("text").notNull(),
+  },
+  (table) => [index("run_log_run_id").on(table.runId, table.seq)],
+);
