@@ -1,6 +1,6 @@
 import { dirname, join } from "node:path";
 import { SNAPSHOT_FOLDER } from "../db/snapshot.ts";
-import { DASHBOARD_FOLDER } from "../src/dashboard/files.ts";
+import { DASHBOARD_FOLDER } from "../src/edge/dashboard/files.ts";
 
 export const ROOT = dirname(import.meta.dir);
 export const DIST = join(ROOT, "dist");

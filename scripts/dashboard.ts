@@ -2,8 +2,8 @@ import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import tailwind from "bun-plugin-tailwind";
-import type { DashboardFile } from "../src/dashboard/files.ts";
-import { DASHBOARD_FOLDER } from "../src/dashboard/files.ts";
+import type { DashboardFile } from "../src/edge/dashboard/files.ts";
+import { DASHBOARD_FOLDER } from "../src/edge/dashboard/files.ts";
 import { ROOT } from "./binaries.ts";
 import { digest, readStamp, writeStamp } from "./stamp.ts";
 

@@ -1,15 +1,15 @@
 import type { Logger } from "pino";
 import type { Database, Db } from "../db/client.ts";
-import type { Changes } from "./changes.ts";
 import type { Config } from "./config.ts";
 import type { Events } from "./events/events.ts";
 import type { Comparison, Git } from "./git/git.ts";
-import type { PushStep } from "./git/options.ts";
+import type { PushStep } from "./git/run/options.ts";
 import type { Jobs } from "./jobs/queue.ts";
 import type { Keys } from "./keys.ts";
+import type { Changes } from "./lib/changes.ts";
+import type { Turns } from "./lib/turns.ts";
 import type { Metrics } from "./metrics.ts";
 import type { Sandboxes } from "./sandboxes/sandboxes.ts";
-import type { Turns } from "./turns.ts";
 
 /** What every verb may use; built once in `main.ts` and passed as the first argument. */
 export interface Deps {

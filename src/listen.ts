@@ -1,14 +1,14 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { createApp } from "./app.ts";
-import { createSiteServer } from "./apps/static/serve.ts";
 import { listenPrivately } from "./data-folder.ts";
 import type { Deps } from "./deps.ts";
-import { createGateway, gitMethods, isGitPath } from "./gateway/gateway.ts";
+import { createGateway, gitMethods, isGitPath } from "./edge/gateway/gateway.ts";
+import { listenForMetrics } from "./edge/metrics-page.ts";
+import { SITE_HEADER } from "./edge/proxy/apps.ts";
+import { createFront } from "./edge/proxy/front.ts";
+import { createSiteServer } from "./features/apps/static/serve.ts";
 import { methodTable } from "./http/methods.ts";
-import { listenForMetrics } from "./metrics-page.ts";
-import { SITE_HEADER } from "./proxy/apps.ts";
-import { createFront } from "./proxy/front.ts";
 import { type Listener, listen as listenSplicing } from "./splice/listen.ts";
 
 /** Requests under way at a shutdown get this long; a merge's push may need most of it. */

@@ -1,15 +1,15 @@
 // First: signals are caught before everything else is loaded.
 
 import { SchemaTooNewError } from "../db/migrate.ts";
-import { type AdminCommand, runAdminCommand } from "./admin/command.ts";
-import { runtimeInstall, runtimeStatus } from "./admin/runtime.ts";
-import { askServer } from "./admin/socket.ts";
 import { readArguments, USAGE, UsageError, type Wanted } from "./arguments.ts";
 import { type Config, ConfigError, readConfig } from "./config.ts";
 import { isDiskFull } from "./contract/disk-full.ts";
 import { SvcError } from "./contract/errors.ts";
 import { VERSION } from "./contract/version.ts";
 import { DataFolderInUseError } from "./data-folder.ts";
+import { type AdminCommand, runAdminCommand } from "./edge/admin/command.ts";
+import { runtimeInstall, runtimeStatus } from "./edge/admin/runtime.ts";
+import { askServer } from "./edge/admin/socket.ts";
 import { open, WrongMasterKeyError } from "./open.ts";
 import { SandboxError } from "./sandboxes/provider.ts";
 import { InstallError } from "./sandboxes/runtime/install.ts";

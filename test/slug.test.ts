@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { slugCandidate, slugify } from "../src/slug.ts";
+import { slugCandidate, slugify } from "../src/lib/slug.ts";
 import { fc } from "./helpers/property.ts";
 
 const SLUG = /^[a-z0-9]+(-[a-z0-9]+)*$/;

@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import type { Database } from "../../db/client.ts";
-import type { Changes } from "../changes.ts";
 import { parseJson, textField } from "../contract/json.ts";
+import type { Changes } from "../lib/changes.ts";
 import { EVENTS_CHANNEL } from "./announce.ts";
 import { Feed, type Reader } from "./feed.ts";
 import { readHeads, readSeqBefore } from "./read.ts";

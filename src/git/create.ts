@@ -1,13 +1,4 @@
-import { archive } from "./archive.ts";
-import { findArrival, reachedFrom } from "./arrival.ts";
-import { readBlob } from "./blob.ts";
-import { createListing } from "./branches.ts";
-import { compareCommits, isAncestorOf, relateCommits } from "./compare.ts";
-import { createBranch } from "./create-branch.ts";
-import { diffCommits } from "./diff.ts";
-import { createEngine } from "./engine.ts";
-import { fetchRef } from "./fetch.ts";
-import { readCommitFile } from "./file.ts";
+import { diffCommits } from "./diff/diff.ts";
 import {
   type Branches,
   type Git,
@@ -16,18 +7,27 @@ import {
   type PushRequest,
   type Repository,
 } from "./git.ts";
-import { listHosted, moveHosted } from "./hosted.ts";
-import { keepCommits } from "./keep.ts";
-import { logCommits } from "./log.ts";
-import { createMirrors } from "./mirrors.ts";
-import type { GitOptions } from "./options.ts";
-import { pushBranch } from "./push.ts";
-import { checkRemote } from "./remote.ts";
-import { replaceFile } from "./replace-file.ts";
+import { findArrival, reachedFrom } from "./merge/arrival.ts";
+import { compareCommits, isAncestorOf, relateCommits } from "./merge/compare.ts";
+import { replaceFile } from "./merge/replace-file.ts";
+import { writeMergeCommit } from "./merge/write-merge.ts";
+import { fetchRef } from "./mirror/fetch.ts";
+import { listHosted, moveHosted } from "./mirror/hosted.ts";
+import { keepCommits } from "./mirror/keep.ts";
+import { createMirrors } from "./mirror/mirrors.ts";
+import { archive } from "./read/archive.ts";
+import { readBlob } from "./read/blob.ts";
+import { readCommitFile } from "./read/file.ts";
+import { logCommits } from "./read/log.ts";
+import { commitOfTag } from "./read/tags.ts";
+import { findEntry, listDirectory } from "./read/tree.ts";
+import { createListing } from "./remote/branches.ts";
+import { createBranch } from "./remote/create-branch.ts";
+import { pushBranch } from "./remote/push.ts";
+import { checkRemote } from "./remote/remote.ts";
+import { createEngine } from "./run/engine.ts";
+import type { GitOptions } from "./run/options.ts";
 import { createServing } from "./serve/serving.ts";
-import { commitOfTag } from "./tags.ts";
-import { findEntry, listDirectory } from "./tree.ts";
-import { writeMergeCommit } from "./write-merge.ts";
 
 /**
  * Starts the git engine over a data directory that no other process uses.

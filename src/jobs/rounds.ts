@@ -1,5 +1,5 @@
 import type { Logger } from "pino";
-import type { Changes } from "../changes.ts";
+import type { Changes } from "../lib/changes.ts";
 
 /** What a lost job or notification has left undone is found after this long at most. */
 const ROUND_MS = 5_000;

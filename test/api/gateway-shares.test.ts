@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect } from "bun:test";
 import { join } from "node:path";
-import { FLUSH, packet } from "../../src/git/pkt-line.ts";
+import { FLUSH, packet } from "../../src/git/remote/pkt-line.ts";
 import {
   type GatewayBench,
   refsOf,

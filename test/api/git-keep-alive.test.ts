@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect } from "bun:test";
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { FLUSH, packet } from "../../src/git/pkt-line.ts";
+import { FLUSH, packet } from "../../src/git/remote/pkt-line.ts";
 import { type GatewayBench, runClient, scratch, startGateway } from "../helpers/gateway.ts";
 import { createRepository } from "../helpers/git-repo.ts";
 import { needs } from "../helpers/needs.ts";

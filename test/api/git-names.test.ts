@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { readPattern, skeletonsOf } from "../../src/gateway/names.ts";
+import { readPattern, skeletonsOf } from "../../src/edge/gateway/names.ts";
 import { fc } from "../helpers/property.ts";
 
 test.each([

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect } from "bun:test";
-import { writeCloneCredential } from "../../src/gateway/clone-credential.ts";
+import { writeCloneCredential } from "../../src/edge/gateway/clone-credential.ts";
 import {
   type GatewayBench,
   type Place,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { askServer } from "../../src/admin/socket.ts";
+import { askServer } from "../../src/edge/admin/socket.ts";
 import { type Api, startApi } from "../helpers/api.ts";
 import { openBrowser, PASSWORD, signedIn } from "../helpers/cookie-browser.ts";
 import { Remote } from "../helpers/remote.ts";

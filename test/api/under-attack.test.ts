@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect } from "bun:test";
 import { join } from "node:path";
 import { freePort } from "../../scripts/free-port.ts";
-import { FLUSH, packet } from "../../src/git/pkt-line.ts";
+import { FLUSH, packet } from "../../src/git/remote/pkt-line.ts";
 import { type AttackedServer, expectServed, flood, startAttacked } from "../helpers/attacked-server.ts";
 import { bomb } from "../helpers/bomb.ts";
 import { createRepository, temporary } from "../helpers/git-repo.ts";

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { attempts } from "../../db/schema/index.ts";
+import { SvcError } from "../../src/contract/errors.ts";
 import {
   addressOf,
   countAttempt,
   forgetAttempt,
   forgetAttempts,
   type Limit,
-} from "../../src/auth/attempts.ts";
-import { SvcError } from "../../src/contract/errors.ts";
+} from "../../src/identity/auth/attempts.ts";
 import { type AccountRows, openAccountRows } from "../helpers/account-rows.ts";
 
 let rows: AccountRows;

@@ -6,7 +6,7 @@ import {
   findBrowserSession,
   openBrowserSession,
   renewBrowserSession,
-} from "../../src/auth/browser.ts";
+} from "../../src/identity/auth/browser.ts";
 import { type AccountRows, openAccountRows } from "../helpers/account-rows.ts";
 
 const DAY_MS = 86_400_000;

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { and, eq } from "drizzle-orm";
 import { accountMembers, tokens } from "../../db/schema/index.ts";
-import { openBrowserSession } from "../../src/auth/browser.ts";
-import { type Credentials, resolveCaller, resolveProject, userOf } from "../../src/auth/caller.ts";
 import { SvcError } from "../../src/contract/errors.ts";
+import { openBrowserSession } from "../../src/identity/auth/browser.ts";
+import { type Credentials, resolveCaller, resolveProject, userOf } from "../../src/identity/auth/caller.ts";
 import { type AccountRows, openAccountRows } from "../helpers/account-rows.ts";
 import { until } from "../helpers/until.ts";
 

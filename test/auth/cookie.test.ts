@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { SvcError } from "../../src/contract/errors.ts";
 import {
   type Asking,
   askingOf,
@@ -6,8 +7,7 @@ import {
   cookieSecret,
   wantDashboard,
   writeCookie,
-} from "../../src/auth/cookie.ts";
-import { SvcError } from "../../src/contract/errors.ts";
+} from "../../src/identity/auth/cookie.ts";
 
 const PLAIN = { config: { publicUrl: "http://svc.example.com:8000" } };
 const TLS = { config: { publicUrl: "https://svc.example.com" } };

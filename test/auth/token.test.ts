@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { tokens } from "../../db/schema/index.ts";
-import { mintToken } from "../../src/auth/token.ts";
+import { mintToken } from "../../src/identity/auth/token.ts";
 import { type AccountRows, openAccountRows } from "../helpers/account-rows.ts";
 
 const MAX = 500;

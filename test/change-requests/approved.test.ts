@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { changeRequestApprovals, changeRequests } from "../../db/schema/index.ts";
-import { approvalsOf, requireApprovals } from "../../src/change-requests/approved.ts";
+import { approvalsOf, requireApprovals } from "../../src/features/change-requests/approved.ts";
 import { type AccountRows, openAccountRows, there } from "../helpers/account-rows.ts";
 
 type Approver = "opener" | "bob" | "cleo" | "gone";

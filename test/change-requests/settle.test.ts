@@ -8,8 +8,14 @@ import {
   projectManifests,
   projects,
 } from "../../db/schema/index.ts";
-import { forgetIntent, takeIntents } from "../../src/change-requests/merge-intent.ts";
-import { type Intent, markMerged, markReached, settle, settleAll } from "../../src/change-requests/settle.ts";
+import { forgetIntent, takeIntents } from "../../src/features/change-requests/merge-intent.ts";
+import {
+  type Intent,
+  markMerged,
+  markReached,
+  settle,
+  settleAll,
+} from "../../src/features/change-requests/settle.ts";
 import type { Branches } from "../../src/git/git.ts";
 import { type AccountRows, openAccountRows, there } from "../helpers/account-rows.ts";
 

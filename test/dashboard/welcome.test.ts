@@ -1,6 +1,6 @@
 import { expect } from "bun:test";
 import type { Page } from "playwright-core";
-import { askServer } from "../../src/admin/socket.ts";
+import { askServer } from "../../src/edge/admin/socket.ts";
 import { barriers, CHROMIUM, overflow, PHONE, untilCount } from "../helpers/browser.ts";
 import { openBrowser, PASSWORD } from "../helpers/cookie-browser.ts";
 import { FIRST, startDashboard } from "../helpers/dashboard.ts";

@@ -3,7 +3,7 @@ import { readdirSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { residentMegabytes } from "../../scripts/bench/memory.ts";
 import { importNoise } from "../../scripts/bench/noise.ts";
-import { askServer } from "../../src/admin/socket.ts";
+import { askServer } from "../../src/edge/admin/socket.ts";
 import { AGAINST_BINARIES, caller, makeFolder, spawnServer } from "../helpers/api.ts";
 import { refsOf, runClient, scratch } from "../helpers/gateway.ts";
 import { needs } from "../helpers/needs.ts";

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect } from "bun:test";
 import { rmSync } from "node:fs";
 import postgres from "postgres";
-import { Changes } from "../../src/changes.ts";
 import type { Session } from "../../src/contract/session.ts";
+import { Changes } from "../../src/lib/changes.ts";
 import { type Api, makeFolder, startApi } from "../helpers/api.ts";
 import { type DatabaseLink, linkTo } from "../helpers/database-link.ts";
 import { followEvents } from "../helpers/event-stream.ts";

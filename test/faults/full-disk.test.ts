@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { askServer } from "../../src/admin/socket.ts";
+import { askServer } from "../../src/edge/admin/socket.ts";
 import { caller, cleanEnvironment, spawnServer } from "../helpers/api.ts";
 import { runClient, scratch } from "../helpers/gateway.ts";
 import { createRepository } from "../helpers/git-repo.ts";

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, spyOn, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { pauseBefore } from "../../src/change-requests/merge.ts";
+import { pauseBefore } from "../../src/features/change-requests/merge.ts";
 import { type Answer, type Api, startApi } from "../helpers/api.ts";
 import { Remote } from "../helpers/remote.ts";
 

@@ -1,8 +1,8 @@
 import { afterEach, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { askServer } from "../../src/admin/socket.ts";
 import { MERGE_STEPS } from "../../src/deps.ts";
+import { askServer } from "../../src/edge/admin/socket.ts";
 import { type Api, caller, databaseFor, makeFolder, spawnServer, startApi } from "../helpers/api.ts";
 import { Remote } from "../helpers/remote.ts";
 

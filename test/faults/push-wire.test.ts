@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { FLUSH, packet } from "../../src/git/pkt-line.ts";
+import { FLUSH, packet } from "../../src/git/remote/pkt-line.ts";
 import { type GatewayBench, runClient, scratch, setRefs, startGateway } from "../helpers/gateway.ts";
 import { needs } from "../helpers/needs.ts";
 import { commitOf, idOf, packOf, treeOf } from "../helpers/pack.ts";

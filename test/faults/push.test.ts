@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect } from "bun:test";
 import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { TEST_LIMIT_MS } from "../../scripts/test/limit.ts";
-import { PUSH_STEPS } from "../../src/git/options.ts";
+import { PUSH_STEPS } from "../../src/git/run/options.ts";
 import { type Ran, refsOf, runClient, setRefs } from "../helpers/gateway.ts";
 import { needs } from "../helpers/needs.ts";
 import { POSTGRES } from "../helpers/postgres.ts";

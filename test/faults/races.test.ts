@@ -1,8 +1,8 @@
 import { afterAll, afterEach, describe, expect } from "bun:test";
 import { sql } from "drizzle-orm";
 import { openPostgres } from "../../db/client.ts";
-import { askServer } from "../../src/admin/socket.ts";
 import { MERGE_STEPS } from "../../src/deps.ts";
+import { askServer } from "../../src/edge/admin/socket.ts";
 import {
   AGAINST_BINARIES,
   type Answer,

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { openPostgres } from "../../db/client.ts";
 import { projects } from "../../db/schema/index.ts";
-import { askServer } from "../../src/admin/socket.ts";
+import { askServer } from "../../src/edge/admin/socket.ts";
 import type { Credential } from "../../src/git/git.ts";
 import { type Answer, type CallOptions, caller, cleanEnvironment } from "../helpers/api.ts";
 import { type Ran, runClient, scratch } from "../helpers/gateway.ts";

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect } from "bun:test";
 import { readdir, utimes } from "node:fs/promises";
 import { join } from "node:path";
-import { PACKS_MAX } from "../../src/git/maintain.ts";
+import { PACKS_MAX } from "../../src/git/mirror/maintain.ts";
 import { type GatewayBench, refsOf, runClient, scratch, startGateway } from "../helpers/gateway.ts";
 import { needs } from "../helpers/needs.ts";
 import { POSTGRES } from "../helpers/postgres.ts";

@@ -3,8 +3,8 @@ import { sessionSandboxes } from "../../db/schema/index.ts";
 import { savedRef } from "../../src/contract/daemon.ts";
 import { SvcError } from "../../src/contract/errors.ts";
 import type { SessionStatus } from "../../src/contract/session.ts";
-import { writeCloneCredential } from "../../src/gateway/clone-credential.ts";
-import { liveBranch, resolvePusher } from "../../src/gateway/pusher.ts";
+import { writeCloneCredential } from "../../src/edge/gateway/clone-credential.ts";
+import { liveBranch, resolvePusher } from "../../src/edge/gateway/pusher.ts";
 import { type AccountRows, openAccountRows } from "../helpers/account-rows.ts";
 
 let rows: AccountRows;

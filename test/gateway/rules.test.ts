@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { readPattern } from "../../src/gateway/names.ts";
-import type { Pusher } from "../../src/gateway/pusher.ts";
-import { judgePush } from "../../src/gateway/rules.ts";
+import { readPattern } from "../../src/edge/gateway/names.ts";
+import type { Pusher } from "../../src/edge/gateway/pusher.ts";
+import { judgePush } from "../../src/edge/gateway/rules.ts";
 import type { UpdateKind } from "../../src/git/git.ts";
 
 const SAVED = "refs/svc/saved/s";

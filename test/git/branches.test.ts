@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { readListing } from "../../src/git/branches.ts";
+import { readListing } from "../../src/git/remote/branches.ts";
 import { serveGit } from "../helpers/git-http.ts";
 import { createRepository, createTestGit, runGit, temporary } from "../helpers/git-repo.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { createShare } from "../../src/git/coalesce.ts";
+import { createShare } from "../../src/lib/coalesce.ts";
 import { fc } from "../helpers/property.ts";
 
 test("nobody gets the result of a run that began before they asked, and one runs at a time", async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { createGate } from "../../src/git/gate.ts";
+import { createGate } from "../../src/lib/gate.ts";
 
 const LIMITS = { total: 3, perKey: 2, queue: 5, queuePerKey: 3, waitMs: 1000 };
 

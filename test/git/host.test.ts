@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { findHost } from "../../src/git/hosts/host.ts";
-import type { GitHost } from "../../src/git/options.ts";
+import type { GitHost } from "../../src/git/run/options.ts";
 import { createTestGit, QUIET, temporary } from "../helpers/git-repo.ts";
 
 const CREDENTIAL = { username: "x", token: "s3cr3t-t0ken" };

@@ -3,7 +3,7 @@ import { chmod, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { SvcError } from "../../src/contract/errors.ts";
 import type { Git, Repository } from "../../src/git/git.ts";
-import type { Log } from "../../src/git/options.ts";
+import type { Log } from "../../src/git/run/options.ts";
 import { type Fault, type StandIn, type Step, serveHost } from "../helpers/git-host.ts";
 import { backend, serveGit } from "../helpers/git-http.ts";
 import { createRepository, createTestGit, type TestRepository, temporary } from "../helpers/git-repo.ts";

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { mkdir, readdir, stat, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { cleanUp } from "../../src/git/clean-up.ts";
-import { createEngine, type Engine } from "../../src/git/engine.ts";
-import { maintain, PACKS_MAX } from "../../src/git/maintain.ts";
-import { createHosted, type Mirror, markComplete, openHosted } from "../../src/git/mirror.ts";
+import { cleanUp } from "../../src/git/mirror/clean-up.ts";
+import { maintain, PACKS_MAX } from "../../src/git/mirror/maintain.ts";
+import { createHosted, type Mirror, markComplete, openHosted } from "../../src/git/mirror/mirror.ts";
+import { createEngine, type Engine } from "../../src/git/run/engine.ts";
 import { QUIET, runGit, temporary } from "../helpers/git-repo.ts";
 
 const DAY_S = 24 * 3600;

@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import { chmod, cp, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { pauseAfter } from "../../src/git/backoff.ts";
 import type { Git, Repository } from "../../src/git/git.ts";
-import type { GitLimits } from "../../src/git/limits.ts";
+import { pauseAfter } from "../../src/git/mirror/backoff.ts";
+import type { GitLimits } from "../../src/git/run/limits.ts";
 import { serveGit } from "../helpers/git-http.ts";
 import {
   createRepository,

@@ -2,7 +2,7 @@ import { afterAll } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { endOrphans } from "../../src/git/orphans.ts";
+import { endOrphans } from "../../src/git/run/orphans.ts";
 import { QUIET } from "../helpers/git-repo.ts";
 import { needs } from "../helpers/needs.ts";
 import { allProcesses, killIfThere } from "../helpers/processes.ts";

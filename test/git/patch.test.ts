@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { DIFF_MAX_BYTES, PATH_MAX_BYTES } from "../../src/contract/limits.ts";
+import { createPatchReader } from "../../src/git/diff/patch.ts";
+import { blockHeader } from "../../src/git/diff/patch-header.ts";
 import type { DiffEntry } from "../../src/git/git.ts";
-import { createPatchReader } from "../../src/git/patch.ts";
-import { blockHeader } from "../../src/git/patch-header.ts";
 
 interface Options {
   /** git's letters; M for those that are not given. */

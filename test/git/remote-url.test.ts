@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { REPO_URL_MAX } from "../../src/contract/limits.ts";
-import { readRemoteUrl, repositoryName } from "../../src/git/remote-url.ts";
+import { readRemoteUrl, repositoryName } from "../../src/git/remote/remote-url.ts";
 
 const refused = (code: string, why = "") =>
   expect.objectContaining({ code, message: expect.stringContaining(why) });

@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import { readdir } from "node:fs/promises";
 import type { SvcError } from "../../src/contract/errors.ts";
-import { GIT_LIMITS } from "../../src/git/limits.ts";
-import type { RemoteContext } from "../../src/git/options.ts";
-import { openRemote } from "../../src/git/remote.ts";
+import { openRemote } from "../../src/git/remote/remote.ts";
+import { GIT_LIMITS } from "../../src/git/run/limits.ts";
+import type { RemoteContext } from "../../src/git/run/options.ts";
 import { serveGit } from "../helpers/git-http.ts";
 import { createRepository, createTestGit, temporary } from "../helpers/git-repo.ts";
 import { allCommandLines, filesWith } from "../helpers/secrets.ts";

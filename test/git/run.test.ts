@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { chmod, writeFile } from "node:fs/promises";
 import { GIT_ENVIRONMENT } from "../../scripts/git-environment.ts";
-import { createRunner, type Runner } from "../../src/git/run.ts";
+import { createRunner, type Runner } from "../../src/git/run/run.ts";
 import { QUIET, temporary } from "../helpers/git-repo.ts";
 import { untilSteady } from "../helpers/until.ts";
 

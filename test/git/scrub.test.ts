@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { scrub } from "../../src/git/scrub.ts";
+import { scrub } from "../../src/git/run/scrub.ts";
 
 test.each([
   ["fatal: https://u:p@host/x and ssh://git@host/y", "fatal: https://host/x and ssh://host/y"],

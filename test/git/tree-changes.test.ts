@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { GIT_LIMITS } from "../../src/git/limits.ts";
-import { createChangeCounter } from "../../src/git/tree-changes.ts";
+import { createChangeCounter } from "../../src/git/diff/tree-changes.ts";
+import { GIT_LIMITS } from "../../src/git/run/limits.ts";
 import { idOf, treeOf } from "../helpers/pack.ts";
 import { fc } from "../helpers/property.ts";
 

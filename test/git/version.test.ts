@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { readVersion } from "../../src/git/version.ts";
+import { readVersion } from "../../src/git/run/version.ts";
 
 test.each([
   ["git version 2.38.0\n", "2.38.0", false, 1],

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { askServer } from "../../src/admin/socket.ts";
+import { askServer } from "../../src/edge/admin/socket.ts";
 import { serve } from "../../src/serve.ts";
 import { BUBBLEWRAP, testConfig } from "./isolation.ts";
 import { createDatabase, POSTGRES, type TestDatabase } from "./postgres.ts";

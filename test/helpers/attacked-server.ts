@@ -3,7 +3,7 @@ import { rmSync } from "node:fs";
 import net from "node:net";
 import { resolve } from "node:path";
 import { residentMegabytes } from "../../scripts/bench/memory.ts";
-import { askServer } from "../../src/admin/socket.ts";
+import { askServer } from "../../src/edge/admin/socket.ts";
 import { AGAINST_BINARIES, type Api, caller, makeFolder, spawnServer } from "./api.ts";
 import { createDatabase } from "./postgres.ts";
 

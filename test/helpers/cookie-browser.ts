@@ -1,4 +1,4 @@
-import { askServer } from "../../src/admin/socket.ts";
+import { askServer } from "../../src/edge/admin/socket.ts";
 import type { Api, CallOptions } from "./api.ts";
 
 /** What keeps cookies as a browser does, and asks as svc's pages do. */

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { GitHost, GitHostKind } from "../../src/git/options.ts";
+import type { GitHost, GitHostKind } from "../../src/git/run/options.ts";
 import { type GitHttpServer, serveGit } from "./git-http.ts";
 import { runGit } from "./git-repo.ts";
 

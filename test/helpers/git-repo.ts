@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { GIT_ENVIRONMENT } from "../../scripts/git-environment.ts";
 import { createGit } from "../../src/git/create.ts";
 import type { Git, Repository } from "../../src/git/git.ts";
-import type { GitOptions } from "../../src/git/options.ts";
+import type { GitOptions } from "../../src/git/run/options.ts";
 
 /** What stands at a path: a file's text or bytes, or something else than a plain file. */
 export type Entry =

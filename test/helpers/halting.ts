@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { DeployStep, MergeStep, PromptStep, SessionStep } from "../../src/deps.ts";
-import type { PushStep } from "../../src/git/options.ts";
+import type { PushStep } from "../../src/git/run/options.ts";
 import { spawnServer } from "./api.ts";
 
 /** A server in a process of its own that can be stopped between two steps, killed, and started again where it was. */

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { Git, Repository } from "../../src/git/git.ts";
-import type { GitOptions } from "../../src/git/options.ts";
+import type { GitOptions } from "../../src/git/run/options.ts";
 import {
   type Commit,
   createRepository,

@@ -1,5 +1,5 @@
-import { Changes } from "../../src/changes.ts";
 import type { Session } from "../../src/contract/session.ts";
+import { Changes } from "../../src/lib/changes.ts";
 import { type Api, startApi } from "./api.ts";
 import type { SessionServer } from "./session-server.ts";
 import { untilStatus } from "./sessions.ts";

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { GIT_ENVIRONMENT } from "../../scripts/git-environment.ts";
-import { askServer } from "../../src/admin/socket.ts";
+import { askServer } from "../../src/edge/admin/socket.ts";
 import { caller, makeFolder } from "./api.ts";
 import { type Ran, scratch } from "./gateway.ts";
 import { serveGit } from "./git-http.ts";

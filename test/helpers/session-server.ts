@@ -1,7 +1,7 @@
 import { readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { askServer } from "../../src/admin/socket.ts";
 import type { Session } from "../../src/contract/session.ts";
+import { askServer } from "../../src/edge/admin/socket.ts";
 import { type Answer, caller, makeFolder } from "./api.ts";
 import { scratch } from "./gateway.ts";
 import { type HaltingServer, startHaltingServer } from "./halting.ts";

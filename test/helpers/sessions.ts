@@ -1,6 +1,6 @@
 import { WAIT_LIMIT_MS } from "../../scripts/test/limit.ts";
-import { Changes } from "../../src/changes.ts";
 import type { Session, SessionEvent } from "../../src/contract/session.ts";
+import { Changes } from "../../src/lib/changes.ts";
 import { type Api, startApi } from "./api.ts";
 import { Remote } from "./remote.ts";
 import { StandInProvider } from "./stand-in-provider.ts";

@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
-import { Changes } from "../../src/changes.ts";
 import type { Firing, Trigger, TriggerDetail } from "../../src/contract/trigger.ts";
 import type { Deps } from "../../src/deps.ts";
+import { Changes } from "../../src/lib/changes.ts";
 import { type Answer, type Api, startApi } from "./api.ts";
 import { Remote } from "./remote.ts";
 import { StandInProvider } from "./stand-in-provider.ts";

@@ -1,5 +1,5 @@
 import { connect } from "node:net";
-import { FLUSH, packet } from "../../src/git/pkt-line.ts";
+import { FLUSH, packet } from "../../src/git/remote/pkt-line.ts";
 import type { GatewayBench } from "./gateway.ts";
 
 type Service = "git-receive-pack" | "git-upload-pack";

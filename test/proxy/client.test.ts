@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { ConfigError, readConfig } from "../../src/config.ts";
-import { clientOf } from "../../src/proxy/client.ts";
+import { clientOf } from "../../src/edge/proxy/client.ts";
 import { readRequestHead } from "../../src/splice/head.ts";
 
 const config = readConfig({ SVC_TRUSTED_PROXIES: "10.0.0.0/8, 192.0.2.7 fd00::/8" });

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { createMemory } from "../../src/memory.ts";
+import { createMemory } from "../../src/lib/memory.ts";
 
 /** A memory of one second with a clock of our own, and the questions that were asked. */
 function memory(isKept: (answer: { n: number }) => boolean = () => true) {

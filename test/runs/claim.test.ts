@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from "bu
 import { eq, type SQL, sql } from "drizzle-orm";
 import type { Database } from "../../db/client.ts";
 import { runs } from "../../db/schema/index.ts";
-import { claimRun, dropOwnClaims, keepRenewed, withClaim } from "../../src/runs/claim.ts";
+import { claimRun, dropOwnClaims, keepRenewed, withClaim } from "../../src/features/runs/claim.ts";
 import { openSessionRow } from "../helpers/session-row.ts";
 import { until } from "../helpers/until.ts";
 

@@ -23,23 +23,23 @@ function tree(files: Record<string, string>): string {
 const refused: [string, Record<string, string>, string][] = [
   [
     "a lower feature that imports a higher one",
-    { "src/projects/list.ts": `import { merge } from "../change-requests/merge.ts";` },
-    "src/projects/list.ts imports src/change-requests/merge.ts: src/change-requests/ stands above src/projects/",
+    { "src/features/projects/list.ts": `import { merge } from "../change-requests/merge.ts";` },
+    "src/features/projects/list.ts imports src/features/change-requests/merge.ts: src/features/change-requests/ stands above src/features/projects/",
   ],
   [
     "a feature that imports one beside it",
-    { "src/accounts/me.ts": `import type { P } from "../projects/read.ts";` },
-    "src/accounts/me.ts imports src/projects/read.ts: src/projects/ stands beside src/accounts/",
+    { "src/identity/accounts/me.ts": `import type { P } from "../../features/projects/read.ts";` },
+    "src/identity/accounts/me.ts imports src/features/projects/read.ts: src/features/projects/ stands beside src/identity/accounts/",
   ],
   [
     "git that knows the database",
-    { "src/git/mirror.ts": `import type { Db } from "../../db/client.ts";` },
-    "src/git/mirror.ts imports db/client.ts: src/git/ may use src/contract/",
+    { "src/git/mirror/mirror.ts": `import type { Db } from "../../../db/client.ts";` },
+    "src/git/mirror/mirror.ts imports db/client.ts: src/git/ may use src/contract/ and src/lib/",
   ],
   [
     "the command line that imports the server, even late",
     { "cli/main.ts": `const app = await import("../src/app.ts");` },
-    "cli/main.ts imports src/app.ts: cli/ may use src/contract/, src/conversation/",
+    "cli/main.ts imports src/app.ts: cli/ may use src/contract/ and src/conversation/",
   ],
   [
     "the contract that imports anything of ours",
@@ -48,13 +48,13 @@ const refused: [string, Record<string, string>, string][] = [
   ],
   [
     "another feature's routes",
-    { "src/change-requests/open.ts": `import { routes } from "../projects/routes.ts";` },
-    "src/change-requests/open.ts imports src/projects/routes.ts: only src/app.ts mounts routes; call the verb",
+    { "src/features/change-requests/open.ts": `import { routes } from "../projects/routes.ts";` },
+    "src/features/change-requests/open.ts imports src/features/projects/routes.ts: only src/app.ts mounts routes; call the verb",
   ],
   [
     "a database driver outside db/client.ts",
-    { "src/projects/list.ts": `import type { Sql } from "postgres";` },
-    "src/projects/list.ts imports postgres: only db/client.ts, db/listen.ts, db/migrate.ts and src/jobs/queue.ts name a database driver",
+    { "src/features/projects/list.ts": `import type { Sql } from "postgres";` },
+    "src/features/projects/list.ts imports postgres: only db/client.ts, db/listen.ts, db/migrate.ts and src/jobs/queue.ts name a database driver",
   ],
   [
     "the product that imports a test's helper",
@@ -85,8 +85,8 @@ for (const [name, files, line] of refused) {
 
 test("the direction of imports allows what goes down, types in a circle, and words in comments", () => {
   const root = tree({
-    "src/change-requests/merge.ts": `import { read } from "../projects/read.ts";\n// from "../triggers/fire.ts"`,
-    "src/projects/read.ts": `import { db } from "../../db/client.ts";`,
+    "src/features/change-requests/merge.ts": `import { read } from "../projects/read.ts";\n// from "../triggers/fire.ts"`,
+    "src/features/projects/read.ts": `import { db } from "../../db/client.ts";`,
     "db/client.ts": `import postgres from "postgres";\nimport { limits } from "../src/contract/limits.ts";`,
     "src/app.ts": `import { routes } from "./projects/routes.ts";`,
     "cli/table.ts": `export const load = () => import("./command.ts");`,

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { asc, eq } from "drizzle-orm";
 import { projectSessions, sessionPrompts } from "../../db/schema/index.ts";
-import { addPrompt } from "../../src/sessions/prompts/add.ts";
+import { addPrompt } from "../../src/features/sessions/prompts/add.ts";
 import { openSessionRow } from "../helpers/session-row.ts";
 
 /** As docs/prompts.md says. */

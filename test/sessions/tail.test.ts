@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { createTail } from "../../src/sessions/events.ts";
+import { createTail } from "../../src/features/sessions/events.ts";
 import { fc } from "../helpers/property.ts";
 
 const line = (text: string) => ({ at: null, source: "sandbox" as const, text });

@@ -4,7 +4,7 @@ import pino from "pino";
 import type { Database } from "../../db/client.ts";
 import { projectEvents, projectSessions, projects, triggerFirings, triggers } from "../../db/schema/index.ts";
 import { WAITING_MAX } from "../../src/contract/trigger.ts";
-import { writeDue } from "../../src/triggers/due.ts";
+import { writeDue } from "../../src/features/triggers/due.ts";
 import { needs } from "../helpers/needs.ts";
 import { POSTGRES } from "../helpers/postgres.ts";
 import { openSessionRow } from "../helpers/session-row.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { names, render } from "../../src/triggers/template.ts";
+import { names, render } from "../../src/features/triggers/template.ts";
 import { fc } from "../helpers/property.ts";
 
 const MAX = 64 * 1024;

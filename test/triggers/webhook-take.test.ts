@@ -1,11 +1,11 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, setSystemTime, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { attempts, projectSecrets, triggerFirings, triggers } from "../../db/schema/index.ts";
-import { Changes } from "../../src/changes.ts";
 import { SvcError } from "../../src/contract/errors.ts";
 import { WAITING_MAX, WEBHOOK_MAX_BYTES } from "../../src/contract/trigger.ts";
-import { purposeOf } from "../../src/secrets/row.ts";
-import { createWebhooks } from "../../src/triggers/webhook.ts";
+import { purposeOf } from "../../src/features/secrets/row.ts";
+import { createWebhooks } from "../../src/features/triggers/webhook.ts";
+import { Changes } from "../../src/lib/changes.ts";
 import { type AccountRows, openAccountRows, there } from "../helpers/account-rows.ts";
 import { signatureOf } from "../helpers/triggers.ts";
 import { until } from "../helpers/until.ts";

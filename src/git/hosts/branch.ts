@@ -1,10 +1,10 @@
-import { publicAddresses, resolveHost } from "../address.ts";
-import type { Engine } from "../engine.ts";
-import { hasProxy } from "../environment.ts";
 import type { BranchRequest, RemoteRepository } from "../git.ts";
-import { secretsOf } from "../remote.ts";
-import { readRemoteUrl } from "../remote-url.ts";
-import { scrub } from "../scrub.ts";
+import { publicAddresses, resolveHost } from "../remote/address.ts";
+import { secretsOf } from "../remote/remote.ts";
+import { readRemoteUrl } from "../remote/remote-url.ts";
+import type { Engine } from "../run/engine.ts";
+import { hasProxy } from "../run/environment.ts";
+import { scrub } from "../run/scrub.ts";
 import { valueAt } from "./api.ts";
 import { callHost, type HostAnswer } from "./call.ts";
 import { findHost, type HostedRepository } from "./host.ts";

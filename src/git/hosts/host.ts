@@ -1,5 +1,5 @@
 import type { Credential } from "../git.ts";
-import type { GitHost, GitHostKind } from "../options.ts";
+import type { GitHost, GitHostKind } from "../run/options.ts";
 import type { HostApi } from "./api.ts";
 import { gitea } from "./gitea.ts";
 import { github } from "./github.ts";

@@ -1,9 +1,9 @@
 import { SvcError } from "../../contract/errors.ts";
-import type { Engine } from "../engine.ts";
-import { engineFailure } from "../failure.ts";
-import { createObjects } from "../objects.ts";
-import { createChangeCounter } from "../tree-changes.ts";
-import type { RefUpdate } from "../update-refs.ts";
+import { createChangeCounter } from "../diff/tree-changes.ts";
+import type { RefUpdate } from "../mirror/update-refs.ts";
+import { createObjects } from "../read/objects.ts";
+import type { Engine } from "../run/engine.ts";
+import { engineFailure } from "../run/failure.ts";
 import type { Quarantine } from "./quarantine.ts";
 
 /**

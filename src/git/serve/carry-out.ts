@@ -1,7 +1,7 @@
-import type { Engine } from "../engine.ts";
 import { isRemote, type RemoteRepository, type Repository } from "../git.ts";
-import { type Mirror, markComplete } from "../mirror.ts";
-import { type RefUpdate, updateRefs } from "../update-refs.ts";
+import { type Mirror, markComplete } from "../mirror/mirror.ts";
+import { type RefUpdate, updateRefs } from "../mirror/update-refs.ts";
+import type { Engine } from "../run/engine.ts";
 import { forward } from "./forward.ts";
 import type { Quarantine } from "./quarantine.ts";
 import { listRefs } from "./ref-list.ts";

@@ -1,10 +1,10 @@
 import { SvcError } from "../../contract/errors.ts";
-import type { Engine } from "../engine.ts";
 import type { PushOutcome, RemoteRepository } from "../git.ts";
-import type { Mirror } from "../mirror.ts";
-import { pushRefs } from "../push.ts";
-import { openRemote } from "../remote.ts";
-import type { RefUpdate } from "../update-refs.ts";
+import type { Mirror } from "../mirror/mirror.ts";
+import type { RefUpdate } from "../mirror/update-refs.ts";
+import { pushRefs } from "../remote/push.ts";
+import { openRemote } from "../remote/remote.ts";
+import type { Engine } from "../run/engine.ts";
 import type { AllowedPush, Verdicts } from "./carry-out.ts";
 
 /** Refs that one forwarded push changes: they are arguments of one command. */

@@ -1,6 +1,6 @@
 import { SvcError } from "../../contract/errors.ts";
-import { packetLength } from "../pkt-line.ts";
-import { within } from "../within.ts";
+import { within } from "../../lib/within.ts";
+import { packetLength } from "../remote/pkt-line.ts";
 
 /** What a client sends, read piece by piece: bounded in size, in time, and in how long the client may be silent. */
 export interface Intake {

@@ -1,9 +1,9 @@
 import { SvcError } from "../../contract/errors.ts";
-import type { Engine } from "../engine.ts";
 import type { RemoteRepository } from "../git.ts";
-import type { Mirror } from "../mirror.ts";
-import { pushRefs } from "../push.ts";
-import { openRemote } from "../remote.ts";
+import type { Mirror } from "../mirror/mirror.ts";
+import { pushRefs } from "../remote/push.ts";
+import { openRemote } from "../remote/remote.ts";
+import type { Engine } from "../run/engine.ts";
 import { listRefs } from "./ref-list.ts";
 
 /**

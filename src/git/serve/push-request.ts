@@ -1,5 +1,5 @@
 import { SvcError } from "../../contract/errors.ts";
-import type { RefUpdate } from "../update-refs.ts";
+import type { RefUpdate } from "../mirror/update-refs.ts";
 import type { Intake } from "./intake.ts";
 
 /** What a client wants to push: the beginning of a `git-receive-pack` request; the pack comes after it. */

@@ -1,8 +1,8 @@
 import { mkdir, readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
-import type { Engine } from "../engine.ts";
-import { baseEnvironment, withSettings } from "../environment.ts";
-import { type Mirror, syncDirectory } from "../mirror.ts";
+import { type Mirror, syncDirectory } from "../mirror/mirror.ts";
+import type { Engine } from "../run/engine.ts";
+import { baseEnvironment, withSettings } from "../run/environment.ts";
 
 /** A place for objects that were not accepted yet; git here sees the mirror's objects too, nobody else sees these. */
 export interface Quarantine extends AsyncDisposable {

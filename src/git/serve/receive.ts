@@ -1,7 +1,6 @@
 import { DISK_FULL, isDiskFull } from "../../contract/disk-full.ts";
 import { SvcError } from "../../contract/errors.ts";
 import { VERSION } from "../../contract/version.ts";
-import type { Engine } from "../engine.ts";
 import {
   type Branches,
   isRemote,
@@ -10,10 +9,11 @@ import {
   type RemoteRepository,
   type Transfer,
 } from "../git.ts";
-import type { Mirror } from "../mirror.ts";
-import { FLUSH, packet } from "../pkt-line.ts";
+import type { Mirror } from "../mirror/mirror.ts";
+import type { RefUpdate } from "../mirror/update-refs.ts";
 import { refFault } from "../refs.ts";
-import type { RefUpdate } from "../update-refs.ts";
+import { FLUSH, packet } from "../remote/pkt-line.ts";
+import type { Engine } from "../run/engine.ts";
 import { outOfBounds } from "./bounds.ts";
 import { carryOut, type Target, type Verdicts } from "./carry-out.ts";
 import type { Intake } from "./intake.ts";

@@ -1,6 +1,6 @@
-import type { Engine } from "../engine.ts";
-import { engineFailure } from "../failure.ts";
-import type { Mirror } from "../mirror.ts";
+import type { Mirror } from "../mirror/mirror.ts";
+import type { Engine } from "../run/engine.ts";
+import { engineFailure } from "../run/failure.ts";
 
 /**
  * All branches and tags of a mirror → the objects that they name, in git's order.

@@ -1,8 +1,8 @@
-import type { Engine } from "../engine.ts";
-import { engineFailure } from "../failure.ts";
 import type { UpdateKind } from "../git.ts";
-import type { RunResult } from "../run.ts";
-import type { RefUpdate } from "../update-refs.ts";
+import type { RefUpdate } from "../mirror/update-refs.ts";
+import type { Engine } from "../run/engine.ts";
+import { engineFailure } from "../run/failure.ts";
+import type { RunResult } from "../run/run.ts";
 import type { Quarantine } from "./quarantine.ts";
 
 /** What a change does to its ref; "unknown" when the commit that the client began from is not here. */

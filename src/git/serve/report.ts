@@ -1,5 +1,5 @@
-import { banded, FLUSH, KEEP_ALIVE, packet } from "../pkt-line.ts";
-import { scrub } from "../scrub.ts";
+import { banded, FLUSH, KEEP_ALIVE, packet } from "../remote/pkt-line.ts";
+import { scrub } from "../run/scrub.ts";
 
 /** What the pusher is told, as it becomes known. */
 export interface Report {

@@ -1,6 +1,6 @@
 import { SvcError } from "../../contract/errors.ts";
-import type { Engine } from "../engine.ts";
-import { holdPlace } from "../gate.ts";
+import { holdPlace } from "../../lib/gate.ts";
+import { within } from "../../lib/within.ts";
 import {
   type AdvertiseRequest,
   type Branches,
@@ -11,9 +11,9 @@ import {
   type Transfer,
   type UploadRequest,
 } from "../git.ts";
-import { type Mirror, pointHead } from "../mirror.ts";
-import type { Mirrors } from "../mirrors.ts";
-import { within } from "../within.ts";
+import { type Mirror, pointHead } from "../mirror/mirror.ts";
+import type { Mirrors } from "../mirror/mirrors.ts";
+import type { Engine } from "../run/engine.ts";
 import { createIntake } from "./intake.ts";
 import { offer } from "./offer.ts";
 import { readPushHead } from "./push-request.ts";

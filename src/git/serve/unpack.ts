@@ -1,7 +1,7 @@
 import { DISK_FULL, saysDiskFull } from "../../contract/disk-full.ts";
-import type { Engine } from "../engine.ts";
-import type { RunResult } from "../run.ts";
-import { scrub } from "../scrub.ts";
+import type { Engine } from "../run/engine.ts";
+import type { RunResult } from "../run/run.ts";
+import { scrub } from "../run/scrub.ts";
 import type { Intake } from "./intake.ts";
 import type { Quarantine } from "./quarantine.ts";
 

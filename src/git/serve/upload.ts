@@ -1,9 +1,9 @@
-import type { Engine } from "../engine.ts";
-import { baseEnvironment, type Setting, withSettings } from "../environment.ts";
-import { engineFailure } from "../failure.ts";
 import type { Protocol, Transfer } from "../git.ts";
-import type { Mirror } from "../mirror.ts";
-import { FLUSH, packet } from "../pkt-line.ts";
+import type { Mirror } from "../mirror/mirror.ts";
+import { FLUSH, packet } from "../remote/pkt-line.ts";
+import type { Engine } from "../run/engine.ts";
+import { baseEnvironment, type Setting, withSettings } from "../run/environment.ts";
+import { engineFailure } from "../run/failure.ts";
 
 /** What `git-upload-pack` may answer, whatever the files of the repository say. */
 const SERVING: readonly Setting[] = [

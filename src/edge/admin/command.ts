@@ -1,0 +1,36 @@
+import type { Db } from "../../../db/client.ts";
+import { ensureUser } from "../../identity/accounts/make-user.ts";
+import { mintToken } from "../../identity/auth/token.ts";
+import { makePasswordLink } from "../../identity/sign-in/links.ts";
+import { setPassword } from "../../identity/sign-in/set-password.ts";
+import type { Keys } from "../../keys.ts";
+
+/** What an operator may ask for on the machine itself: `svc-api admin token|user|link`. */
+export type AdminCommand =
+  | { verb: "token"; email: string; name: string }
+  | { verb: "user"; email: string; password: string }
+  | { verb: "link"; email: string };
+
+/** What a command works on. */
+interface Place {
+  db: Db;
+  keys: Keys;
+  /** Where people reach the server, without a trailing slash. */
+  site: string;
+}
+
+/**
+ * Carries out an operator's command. It needs no token: whoever reaches it can read the data folder anyway.
+ * @returns the line to print: the token, the link, or a sentence.
+ * @throws SvcError validation_failed.
+ */
+export async function runAdminCommand({ db, keys, site }: Place, command: AdminCommand): Promise<string> {
+  if (command.verb === "token") {
+    const { userId } = await ensureUser(db, command.email);
+    const { secret } = await mintToken(db, keys, { userId, name: command.name });
+    return secret;
+  }
+  if (command.verb === "link") return makePasswordLink(db, keys, site, command.email);
+  const { created } = await setPassword(db, command.email, command.password);
+  return created ? "User made, password set." : "Password set.";
+}

@@ -1,0 +1,95 @@
+import { eq } from "drizzle-orm";
+import { projectSessions, runs, sessionSandboxes } from "../../../db/schema/index.ts";
+import { SvcError } from "../../contract/errors.ts";
+import { UUID } from "../../contract/id.ts";
+import type { CloneCredential, CredentialScope } from "../../contract/project.ts";
+import { isAlive } from "../../contract/session.ts";
+import { SERVICE_KEY_PREFIX, TOKEN_USER } from "../../contract/token.ts";
+import type { Deps } from "../../deps.ts";
+import { gitUrlOf } from "../../features/projects/wire.ts";
+import { resolveProject, unauthorized } from "../../identity/auth/caller.ts";
+import { CLONE_CREDENTIAL_LIFE_S, writeCloneCredential } from "./clone-credential.ts";
+import { liveBranch } from "./pusher.ts";
+
+/**
+ * Gives the daemon of a sandbox what opens the gateway for its session (contract: Accounts, tokens, projects, secrets).
+ * @param authorization a bearer: the sandbox service key, or the project token of a session that starts or runs
+ * @param scope `saved`: one that moves the ref of the session's saved work, and nothing else. Only the service key gets
+ *   it, which nothing that the agent runs can read.
+ * @throws unauthorized, forbidden (a user's token, another project's, a session that has ended), not_found.
+ */
+export async function issueCloneCredential(
+  deps: Deps,
+  authorization: string | null,
+  projectName: string,
+  scope?: CredentialScope,
+): Promise<CloneCredential> {
+  const run = await runOf(deps, authorization, projectName, scope === "saved");
+  if (scope === "saved" && run.branch === null)
+    throw new SvcError("forbidden", "This sandbox has no session, and so no work to save.");
+  const expiresAt = Math.floor(deps.clock().getTime() / 1000) + CLONE_CREDENTIAL_LIFE_S;
+  const token = writeCloneCredential(deps, { ...run, expiresAt, saves: scope === "saved" });
+  const base = deps.config.sandboxApiUrl ?? deps.config.publicUrl;
+  return {
+    repo_url: gitUrlOf(base, run.projectId),
+    auth: { type: "basic", username: TOKEN_USER, token },
+    expires_at: new Date(expiresAt * 1000).toISOString(),
+  };
+}
+
+interface LiveRun {
+  runId: string;
+  projectId: string;
+  /** The branch that its sandbox may push; null: it is no session's, and only reads. */
+  branch: string | null;
+  issuedFor: string;
+}
+
+/**
+ * The run that starts or runs whose sandbox asks, by its service key or its session's project token.
+ * @throws unauthorized, forbidden, not_found
+ */
+export async function runOf(
+  deps: Deps,
+  authorization: string | null,
+  projectName: string,
+  saves: boolean,
+): Promise<LiveRun> {
+  const key = /^bearer +(\S{1,256}) *$/i.exec(authorization ?? "")?.[1];
+  if (key?.startsWith(SERVICE_KEY_PREFIX)) return await runOfKey(deps, key, projectName);
+  const { caller, project } = await resolveProject(deps, { authorization }, projectName);
+  if (caller.kind === "user") {
+    const sentence = "A clone credential is a sandbox's. People clone with their own token as the password.";
+    throw new SvcError("forbidden", sentence);
+  }
+  if (saves) throw new SvcError("forbidden", "Work is saved by the sandbox's daemon alone.");
+  const { projectId } = project;
+  const branch = caller.sessionId && (await liveBranch(deps, projectId, caller.sessionId));
+  if (!caller.sessionId || !branch)
+    throw new SvcError("forbidden", "This token belongs to no session that runs.");
+  return { runId: caller.sessionId, projectId, branch, issuedFor: caller.tokenId };
+}
+
+async function runOfKey(deps: Deps, key: string, projectName: string): Promise<LiveRun> {
+  const serviceKeyHash = deps.keys.hashToken(key);
+  const [row] = await deps.db
+    .select({
+      runId: runs.runId,
+      projectId: runs.projectId,
+      branch: projectSessions.branchName,
+      status: runs.status,
+    })
+    .from(sessionSandboxes)
+    .innerJoin(runs, eq(runs.runId, sessionSandboxes.runId))
+    .leftJoin(projectSessions, eq(projectSessions.sessionId, runs.runId))
+    .where(eq(sessionSandboxes.serviceKeyHash, serviceKeyHash));
+  if (!row) throw unauthorized("The sandbox service key is unknown or was replaced.");
+  if (!UUID.test(projectName))
+    throw new SvcError("validation_failed", "The project is named by its id, a UUID.");
+  if (row.projectId !== projectName.toLowerCase()) {
+    throw new SvcError("forbidden", "This sandbox belongs to another project.");
+  }
+  if (!isAlive(row)) throw new SvcError("forbidden", "The session of this sandbox has ended.");
+  const { runId, projectId, branch } = row;
+  return { runId, projectId, branch, issuedFor: serviceKeyHash };
+}

@@ -1,0 +1,93 @@
+import { and, eq } from "drizzle-orm";
+import { projectSessions } from "../../../db/schema/index.ts";
+import type { Role } from "../../contract/account.ts";
+import { savedRef } from "../../contract/daemon.ts";
+import { SvcError } from "../../contract/errors.ts";
+import { isAlive } from "../../contract/session.ts";
+import { CLONE_CREDENTIAL_PREFIX } from "../../contract/token.ts";
+import type { Deps } from "../../deps.ts";
+import {
+  type Caller,
+  type CallerLookup,
+  type ProjectRow,
+  resolveProject,
+  unauthorized,
+} from "../../identity/auth/caller.ts";
+import { resolveCloneCredential } from "./clone-credential.ts";
+
+/** Who fetches or pushes. A session is known by its branch; a project token without a session is a script's. */
+export type Pusher =
+  | { kind: "user"; id: string; role: Role }
+  | { kind: "project"; id: string }
+  | { kind: "session"; id: string; branch: string }
+  /** The daemon of a run that has no branch of its own, such as a deployment: it only reads. */
+  | { kind: "reader"; id: string }
+  /** The daemon of a session's sandbox, as it saves work. */
+  | { kind: "saver"; id: string; branch: string; ref: string };
+
+/**
+ * Finds out who sends an `Authorization` header of git's: HTTP basic (RFC 7617) with the credential as password, or
+ * alone as user name; a bearer token works too.
+ * @throws unauthorized, forbidden, not_found, validation_failed.
+ */
+export async function resolvePusher(
+  deps: CallerLookup,
+  authorization: string | null,
+  projectName: string,
+): Promise<{ pusher: Pusher; project: ProjectRow }> {
+  const credential = readCredential(authorization);
+  if (credential.startsWith(CLONE_CREDENTIAL_PREFIX)) {
+    const { project, runId, branch, saves } = await resolveCloneCredential(deps, credential);
+    if (projectName.toLowerCase() !== project.projectId && projectName !== project.slug) {
+      throw new SvcError("forbidden", "This clone credential belongs to another project.");
+    }
+    if (branch === null) return { pusher: { kind: "reader", id: runId }, project };
+    if (saves) return { pusher: { kind: "saver", id: runId, branch, ref: savedRef(runId) }, project };
+    return { pusher: { kind: "session", id: runId, branch }, project };
+  }
+  const { caller, project, role } = await resolveProject(
+    deps,
+    { authorization: `Bearer ${credential}` },
+    projectName,
+  );
+  return { pusher: await pusherOf(deps, caller, role), project };
+}
+
+async function pusherOf(deps: CallerLookup, caller: Caller, role: Role): Promise<Pusher> {
+  if (caller.kind === "user") return { kind: "user", id: caller.userId, role };
+  if (caller.sessionId === null) return { kind: "project", id: caller.tokenId };
+  const branch = await liveBranch(deps, caller.projectId, caller.sessionId);
+  if (branch === null) throw new SvcError("forbidden", "The session of this token is not running.");
+  return { kind: "session", id: caller.sessionId, branch };
+}
+
+/** The branch of a session that starts or runs; null of any other. */
+export async function liveBranch(
+  deps: Pick<Deps, "db">,
+  projectId: string,
+  sessionId: string,
+): Promise<string | null> {
+  const [session] = await deps.db
+    .select({ branch: projectSessions.branchName, status: projectSessions.status })
+    .from(projectSessions)
+    .where(and(eq(projectSessions.sessionId, sessionId), eq(projectSessions.projectId, projectId)));
+  return session && isAlive(session) ? session.branch : null;
+}
+
+function readCredential(authorization: string | null): string {
+  if (authorization === null)
+    throw unauthorized("This repository needs a credential: your svc token as the password.");
+  const [, basic] = /^basic +([a-z0-9+/=_-]{1,4096}) *$/i.exec(authorization) ?? [];
+  if (basic === undefined) {
+    const [, token] = /^bearer +([\x21-\x7e]{1,1024}) *$/i.exec(authorization) ?? [];
+    if (token !== undefined) return token;
+    throw unauthorized("The Authorization header must be HTTP basic, with your svc token as the password.");
+  }
+  const text = Buffer.from(basic, "base64").toString();
+  const colon = text.indexOf(":");
+  const password = colon < 0 ? "" : text.slice(colon + 1);
+  const credential =
+    password === "" || password === "x-oauth-basic" ? text.slice(0, Math.max(colon, 0)) : password;
+  if (!/^[\x21-\x7e]{1,1024}$/.test(credential)) throw unauthorized("The password must be an svc token.");
+  return credential;
+}

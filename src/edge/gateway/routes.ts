@@ -1,0 +1,35 @@
+import { Type } from "@sinclair/typebox";
+import { Elysia } from "elysia";
+import { cloneCredential as cloneCredentialSchema, credentialScope } from "../../contract/project.ts";
+import type { Deps } from "../../deps.ts";
+import { answer } from "../../http/schema.ts";
+import { sendAgentConfig } from "./agent-config.ts";
+import { issueCloneCredential } from "./issue.ts";
+
+/** What a sandbox asks for as it starts (spec 4.2): the only routes that a sandbox service key opens. */
+export const gatewayRoutes = (deps: Deps) =>
+  new Elysia({ prefix: "/projects/:projectId/git", tags: ["git"] })
+    .get(
+      "/clone-credential",
+      ({ params, query, request }) =>
+        issueCloneCredential(deps, request.headers.get("authorization"), params.projectId, query.scope),
+      {
+        query: Type.Object({ scope: Type.Optional(credentialScope) }),
+        ...answer(200, cloneCredentialSchema),
+      },
+    )
+    .get(
+      "/agent-config",
+      ({ params, request }) => sendAgentConfig(deps, request.headers.get("authorization"), params.projectId),
+      { detail: AGENT_CONFIG },
+    );
+
+const AGENT_CONFIG = {
+  responses: {
+    200: {
+      description: "The default branch's folder of agents, skills and tools",
+      content: { "application/x-tar": { schema: Type.String({ format: "binary" }) } },
+    },
+    204: { description: "The default branch has none" },
+  },
+};

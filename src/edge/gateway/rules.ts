@@ -1,0 +1,178 @@
+import type { PushJudge, UpdateKind } from "../../git/git.ts";
+import { type NamePattern, skeletonsOf } from "./names.ts";
+import type { Pusher } from "./pusher.ts";
+
+/** What the rules need to know of the project. */
+export interface BranchPolicy {
+  defaultBranch: string;
+  formerDefaultBranches: readonly string[];
+  rules(): Promise<PushRules>;
+}
+
+/** What is protected, and whether people may push that: `[change_requests] direct_push` (contract: Manifest). */
+export interface PushRules {
+  /** The default branch, the former ones, and those of the manifest. */
+  branches: readonly NamePattern[];
+  tags: readonly NamePattern[];
+  directPush: boolean;
+}
+
+type Refusal = Awaited<ReturnType<PushJudge>>;
+
+const HEADS = "refs/heads/";
+const TAGS = "refs/tags/";
+
+/**
+ * Who may push what (contract: The git gateway; spec 1, rules 1 to 8):
+ * a session creates and fast-forwards its own branch, a project token any branch that is not protected, and a person
+ * everything but a rewritten or deleted protected branch; a protected tag is made by a person, and changed by an owner or
+ * admin. svc's own refs are pushed by no client, except that the daemon of a sandbox moves the one of its session's saved
+ * work as it likes, and no other.
+ */
+export async function judgePush(
+  pusher: Pusher,
+  policy: BranchPolicy,
+  { ref, kind }: { ref: string; kind: UpdateKind },
+): Promise<Refusal> {
+  if (pusher.kind === "reader") return onlyReads;
+  if (pusher.kind === "saver") return ref === pusher.ref ? null : onlySaves;
+  if (!ref.startsWith(HEADS) && !ref.startsWith(TAGS)) return notOurs(ref);
+  if (pusher.kind === "session" && ref === HEADS + pusher.branch) return judgeAgent(kind);
+  const name = ref.slice((ref.startsWith(HEADS) ? HEADS : TAGS).length);
+  const { branches, tags, directPush } = await policy.rules();
+  const fault = kind === "delete" ? null : faultOfName(ref, name, branches);
+  if (fault) return fault;
+  if (ref.startsWith(HEADS) && fitsAny(branches, name))
+    return judgeProtected(pusher, { policy, name, directPush }, kind);
+  if (pusher.kind === "session") return onlyItsOwn(pusher.branch);
+  if (ref.startsWith(TAGS)) return judgeTag(pusher, kind, fitsAny(tags, name));
+  return pusher.kind === "user" ? null : judgeAgent(kind);
+}
+
+function onlyItsOwn(branch: string): Refusal {
+  return {
+    reason: "a session pushes only its own branch",
+    advice: `Push it with: git push origin HEAD:${branch}`,
+  };
+}
+
+/** A branch that an agent, or a script with a project token, may push. */
+function judgeAgent(kind: UpdateKind): Refusal {
+  if (kind === "delete") {
+    return {
+      reason: "an agent deletes no branch",
+      advice: "A person can delete it with a token of their own.",
+    };
+  }
+  if (kind === "rewrite") {
+    return {
+      reason: "an agent rewrites no history",
+      advice: "Take the commits back in with: git pull --rebase. Then push again without force.",
+    };
+  }
+  return null;
+}
+
+function judgeTag(pusher: Pusher, kind: UpdateKind, isProtected: boolean): Refusal {
+  if (pusher.kind !== "user") {
+    return { reason: "a project token pushes branches only", advice: "A person can push the tag." };
+  }
+  if (!isProtected || kind === "create" || pusher.role !== "member") return null;
+  return {
+    reason: "this tag is protected",
+    advice: "An owner or admin of the account can move or delete it. Choose a new name for another version.",
+  };
+}
+
+const onlyReads = {
+  reason: "this sandbox may only read the repository",
+  advice: "Change it from a session, or from a clone of your own.",
+};
+
+const onlySaves = {
+  reason: "this credential only saves the work of its session",
+  advice: "Push branches with the session's own credential.",
+};
+
+interface Protected {
+  policy: BranchPolicy;
+  name: string;
+  directPush: boolean;
+}
+
+function judgeProtected(pusher: Pusher, branch: Protected, kind: UpdateKind): Refusal {
+  const { policy, name, directPush } = branch;
+  const isDefault = name === policy.defaultBranch;
+  const which = isDefault ? "the default branch" : "this branch is protected: it";
+  if (pusher.kind !== "user")
+    return onlyByChangeRequest(pusher, name, `${which} changes only by a change request`);
+  if (kind === "delete") {
+    return {
+      reason: isDefault
+        ? "the default branch cannot be deleted"
+        : "this branch is protected, so it cannot be deleted",
+      advice: adviceToDrop(branch),
+    };
+  }
+  if (kind === "rewrite") {
+    return {
+      reason: isDefault
+        ? "the default branch is never rewritten"
+        : "this branch is protected, so it is never rewritten",
+      advice: "Put your commits on top of it (git pull --rebase), and push again without force.",
+    };
+  }
+  // the first push to an empty repository; another protected branch would begin with what was not reviewed
+  if (directPush || (isDefault && kind === "create")) return null;
+  if (kind === "create" && pusher.role !== "member") return null;
+  return onlyByChangeRequest(
+    pusher,
+    name,
+    "this project changes its protected branches only by change requests",
+  );
+}
+
+/** How an owner or admin ends the protection of a branch. */
+function adviceToDrop({ policy, name }: Protected): string {
+  if (name === policy.defaultBranch)
+    return "Make another branch the default first: svc api -X PATCH projects/<id> -f default_branch=<name>";
+  if (policy.formerDefaultBranches.includes(name))
+    return `It was the default branch. An owner or admin can drop its protection: svc api -X DELETE projects/<id>/protected/${name}`;
+  return "Take it out of [branches] protected in svc.toml first.";
+}
+
+function onlyByChangeRequest(pusher: Pusher, base: string, reason: string): Refusal {
+  const branch = pusher.kind === "session" ? pusher.branch : "<branch>";
+  return {
+    reason,
+    advice: `Push a branch and open a change request: git push origin HEAD:${branch}, then svc cr open --head ${branch} --base ${base} --title "…"`,
+  };
+}
+
+function notOurs(ref: string): Refusal {
+  const isOwn = /^refs\/(?:cr|svc)\//.test(ref);
+  return {
+    reason: isOwn ? "svc keeps these refs itself" : "only branches and tags can be pushed",
+    advice: "Push to refs/heads/<branch> or refs/tags/<tag>.",
+  };
+}
+
+const fitsAny = (patterns: readonly NamePattern[], name: string) => patterns.some(({ fits }) => fits(name));
+
+/** Why a branch or tag may not be called so: git, or a person, would take it for another. */
+function faultOfName(ref: string, name: string, branches: readonly NamePattern[]): Refusal {
+  if (name.startsWith("refs/")) {
+    return {
+      reason: "a name that begins with refs/ is ambiguous",
+      advice: `Push to ${ref.slice(0, -name.length)}${name.replace(/^(?:refs\/(?:heads\/|tags\/)?)+/, "") || "<name>"} instead.`,
+    };
+  }
+  const skeletons = skeletonsOf(name);
+  const taken = branches.find(({ isTakenFor }) => isTakenFor(skeletons));
+  const isTag = ref.startsWith(TAGS);
+  if (taken === undefined || (!isTag && fitsAny(branches, name))) return null;
+  return {
+    reason: `it looks like a protected branch and is ${isTag ? "a tag" : "another"}`,
+    advice: `${taken.pattern} is a protected branch. Choose a name that cannot be taken for it.`,
+  };
+}

@@ -1,0 +1,125 @@
+import type { App, AppState } from "../../contract/app.ts";
+import { SvcError } from "../../contract/errors.ts";
+import type { Deps } from "../../deps.ts";
+import { spendAppLink } from "../../features/apps/link.ts";
+import { readApp } from "../../features/apps/read.ts";
+import { previewSite } from "../../features/apps/site.ts";
+import { SITE_METHODS } from "../../features/apps/static/serve.ts";
+import { isKnownMethod, methodNotAllowed } from "../../http/methods.ts";
+import { isWithinReach } from "../../jobs/places.ts";
+import type { Answer } from "../../splice/answer.ts";
+import type { Decision } from "../../splice/connection.ts";
+import type { Field } from "../../splice/fields.ts";
+import type { RequestHead } from "../../splice/head.ts";
+import { rewriteRequestHead } from "../../splice/rewrite.ts";
+import type { Address } from "../../splice/upstream.ts";
+import { type AppVisit, createAppDoor, findAppAt, placeOfApp } from "./app-door.ts";
+import { enterByLink } from "./by-link.ts";
+import type { Client } from "./client.ts";
+import { toDaemon } from "./passage.ts";
+import { writePreviewCookie } from "./preview-cookie.ts";
+import { ofHttp, type Page, refuse } from "./refuse.ts";
+import { createSigner } from "./signer.ts";
+
+type Apps = (head: RequestHead, client: Client, label: string) => Decision | Promise<Decision>;
+
+/** By this the API itself is asked for a file of a site; what a client sends by that name does not pass. */
+export const SITE_HEADER = "X-Forwarded-Site";
+
+/** Starting an app takes a few seconds. */
+const RETRY_S = 3;
+
+/**
+ * Requests to the name of an app (contract: Manifest): a browser signs in by a link, and is known by its cookie from then
+ * on. Each request goes to what is live at that moment, whatever the ones before it on the same connection went to.
+ * @param api where the API listens, which has the files of sites
+ * @returns what becomes of one; it throws SvcError, or rejects with it, for one that may not pass
+ */
+export function createApps(deps: Deps, api: Address): Apps {
+  const door = createAppDoor(deps);
+  const sign = createSigner(deps);
+
+  return (head, client, label) =>
+    enterByLink<AppVisit>(deps, head, {
+      async signIn(token) {
+        const app = await findAppAt(deps, label);
+        const visitor = app && (await spendAppLink(deps, token, app.appId));
+        return visitor && writePreviewCookie(deps, placeOfApp(app), visitor);
+      },
+      admit: (cookies) => door(cookies, label),
+      pass: (visit, path) => pass(head, client, path, visit),
+    });
+
+  function pass(
+    head: RequestHead,
+    client: Client,
+    path: string,
+    visit: AppVisit,
+  ): Decision | Promise<Decision> {
+    const { live, reached } = visit;
+    if (live?.entry.static && !isKnownMethod(head.method)) throw methodNotAllowed(SITE_METHODS);
+    if (live?.entry.static) return { to: api, head: forSite(head, path, live.deploymentId) };
+    if (!live?.entry.run || !reached?.daemon || reached.run.status !== "running")
+      return notServed(deps, head, visit);
+    const { daemon, run } = reached;
+    if (!isWithinReach(deps, run)) {
+      const sentence =
+        "The app runs on the machine of another server; deployed again here it runs on this one.";
+      throw new SvcError("sandbox_unreachable", sentence);
+    }
+    const { scheme } = previewSite(deps);
+    const seen = { host: head.host, origin: null, authorization: true, scheme };
+    const target = `/proxy/${live.entry.run.port}${path}`;
+    const context = sign(visit, daemon, { method: head.method, target });
+    return toDaemon(daemon, context, { head, client, target, seen });
+  }
+}
+
+/** Of what a client says a site needs to know only what it wants, and what it has. */
+const FOR_SITES = /^(?:accept|accept-encoding|range|if-range|if-none-match|if-modified-since|user-agent)$/;
+
+function forSite(head: RequestHead, path: string, deploymentId: string): string {
+  const value = (field: Field) => (FOR_SITES.test(field.key) ? field.value : null);
+  const add = [
+    ["Host", "localhost"],
+    [SITE_HEADER, deploymentId],
+  ] as const;
+  return rewriteRequestHead(head, { target: path, value, add });
+}
+
+/** Answers for an app that nothing answers for. */
+async function notServed(deps: Deps, head: RequestHead, { app }: AppVisit): Promise<Decision> {
+  const view = await readApp(deps, app.appId);
+  const page = pageOf(view);
+  const again = page.refreshS === undefined ? {} : { "Retry-After": String(page.refreshS) };
+  const error = new SvcError("not_running", `${page.title}.`, { status: view.state }, again);
+  return { answer: refuse(deps, error, head, page) };
+}
+
+const TITLES: Readonly<Record<AppState, string>> = {
+  waiting: "The app waits for its first deployment",
+  deploying: "The app is being deployed",
+  live: "The app is being started",
+  down: "The app is being started again",
+  failed: "The app's deployment has failed",
+  stopped: "The app is stopped",
+  disabled: "The app is disabled",
+};
+
+function pageOf({ slug, state, error, next }: App): Page {
+  const sentences = [
+    `App ${slug}.`,
+    ...(next ? [next.state === "starting" ? "It is starting." : "It is being built."] : []),
+    ...(error ? [error] : []),
+  ];
+  const isComing = state !== "stopped" && state !== "disabled";
+  if (isComing) sentences.push("This page asks again by itself.");
+  if (state === "failed") sentences.push(`Its log says more: svc apps logs ${slug}`);
+  return { title: TITLES[state], sentences, ...(isComing && { refreshS: RETRY_S }) };
+}
+
+/** An error of HTTP, or of an app that did not answer. */
+export function refuseForApp(deps: Deps, status: number, message: string, head: RequestHead): Answer {
+  if (status !== 502) return refuse(deps, ofHttp(status, message), head);
+  return refuse(deps, new SvcError("sandbox_unreachable", "The app does not answer."), head);
+}

@@ -1,0 +1,127 @@
+import { DAEMON_PORT } from "../../contract/daemon.ts";
+import { SvcError } from "../../contract/errors.ts";
+import { BODY_MAX_BYTES } from "../../contract/limits.ts";
+import type { Deps } from "../../deps.ts";
+import { previewSite } from "../../features/apps/site.ts";
+import { isKnownMethod, type MethodsOf, unanswered } from "../../http/methods.ts";
+import type { Credentials } from "../../identity/auth/caller.ts";
+import { cookieSecret } from "../../identity/auth/cookie.ts";
+import type { Decide, Decision, Explain } from "../../splice/connection.ts";
+import { type Field, fieldOf } from "../../splice/fields.ts";
+import type { RequestHead } from "../../splice/head.ts";
+import { rewriteRequestHead } from "../../splice/rewrite.ts";
+import type { Address } from "../../splice/upstream.ts";
+import { isGitPath } from "../gateway/gateway.ts";
+import { createApps, refuseForApp } from "./apps.ts";
+import { type Client, clientOf } from "./client.ts";
+import { createDoor } from "./door.ts";
+import { createPassage } from "./passage.ts";
+import { readAppHost, readPreviewHost } from "./preview-host.ts";
+import { createPreviews } from "./previews.ts";
+import { ofHttp, refuse } from "./refuse.ts";
+import { isSandboxTarget, readSandboxTarget } from "./target.ts";
+
+export interface Front {
+  decide: Decide;
+  explain: Explain;
+  /** From now on only sandboxes that save their work are let in: the server is about to stop. */
+  close(): void;
+}
+
+/** What the daemon of a sandbox asks for to save its work. */
+const SAVES = /^\/v1\/(?:git\/|projects\/[^/?]+\/git\/clone-credential(?:\?|$))/;
+
+/**
+ * What the public listener does with requests: those for sandboxes go to their daemons, all others to the API itself.
+ * @param api where that listens
+ * @param methods what its routes answer
+ */
+export function createFront(deps: Deps, api: Address, methods: MethodsOf): Front {
+  const door = createDoor(deps);
+  const pass = createPassage(deps);
+  const previews = createPreviews(deps, door, pass);
+  const apps = createApps(deps, api);
+  const previewOf = (head: RequestHead) => readPreviewHost(head.host, previewSite(deps).host);
+  const appOf = (head: RequestHead) => readAppHost(head.host, previewSite(deps).host);
+
+  let isClosing = false;
+
+  return {
+    close() {
+      isClosing = true;
+    },
+    decide(head, peer) {
+      const client = clientOf(deps.config, head, peer.address);
+      if (isClosing && !SAVES.test(head.target)) return { answer: refuse(deps, stopping(), head) };
+      const place = previewOf(head);
+      if (place) return orRefuse(head, () => previews(head, client, place));
+      const label = appOf(head);
+      if (label) return orRefuse(head, () => apps(head, client, label));
+      if (isSandboxTarget(head.target)) return orRefuse(head, () => toSandbox(head, client));
+      if (!isKnownMethod(head.method)) {
+        const [path = ""] = head.target.split("?", 1);
+        return { answer: refuse(deps, unanswered(methods(path)), head) };
+      }
+      // a push has bounds of its own, and is read piece by piece
+      const maxBytes = isGitPath(head.target) ? {} : { maxBytes: BODY_MAX_BYTES };
+      return { to: api, head: forApi(head, client), ...maxBytes };
+    },
+    explain(status, message, head) {
+      if (head !== null && appOf(head) !== null) return refuseForApp(deps, status, message, head);
+      const isForSandbox = head !== null && (previewOf(head) !== null || isSandboxTarget(head.target));
+      return refuse(deps, explain(status, message, isForSandbox), head);
+    },
+  };
+
+  function toSandbox(head: RequestHead, client: Client): Decision | Promise<Decision> {
+    const asked = readSandboxTarget(head.target);
+    const seen = { host: `localhost:${asked.port}`, origin: null, authorization: false };
+    const visit = { head, client, seen, ...asked };
+    const admitted = door.byCredentials(credentialsOf(deps, head, asked.port), visit.sessionId);
+    return admitted instanceof Promise ? admitted.then((found) => pass(found, visit)) : pass(admitted, visit);
+  }
+
+  function orRefuse(
+    head: RequestHead,
+    decide: () => Decision | Promise<Decision>,
+  ): Decision | Promise<Decision> {
+    const refused = (error: unknown) => ({ answer: refuse(deps, error, head) });
+    try {
+      const decision = decide();
+      return decision instanceof Promise ? decision.catch(refused) : decision;
+    } catch (error) {
+      return refused(error);
+    }
+  }
+}
+
+/** By its cookie a page reaches the daemon alone: an app in a sandbox has a preview, and a cookie of that. */
+function credentialsOf(deps: Deps, { fields, host }: RequestHead, port: number): Credentials {
+  const header = (name: string) => fieldOf(fields, name.toLowerCase()) ?? null;
+  const authorization = header("authorization");
+  if (authorization !== null || port !== DAEMON_PORT) return { authorization };
+  return { authorization, browser: cookieSecret(deps, { header, host }) };
+}
+
+/** Only the listener says where a request came from; and the framework misreads paths after a very short Host. */
+const FROM_LISTENER = /^(?:host|forwarded|x-forwarded-.*|x-real-ip)$/;
+
+function forApi(head: RequestHead, client: Client): string {
+  const value = (field: Field) => (FROM_LISTENER.test(field.key) ? null : field.value);
+  const add = [
+    ["Host", "localhost"],
+    ["X-Forwarded-Host", head.host],
+    ["X-Forwarded-For", client.address],
+  ] as const;
+  return rewriteRequestHead(head, { value, add });
+}
+
+function explain(status: number, message: string, isForSandbox: boolean): SvcError | Error {
+  if (status !== 502) return ofHttp(status, message);
+  if (isForSandbox) return new SvcError("sandbox_unreachable", "The session's sandbox does not answer.");
+  return stopping();
+}
+
+function stopping(): SvcError {
+  return new SvcError("unavailable", "svc is about to stop. Try again.", {}, { "Retry-After": "5" });
+}

@@ -1,0 +1,60 @@
+import { SvcError } from "../../contract/errors.ts";
+import { wantsPage } from "../../contract/page.ts";
+import type { BootStep } from "../../contract/session.ts";
+import type { Deps } from "../../deps.ts";
+import { wakeSession } from "../../features/sessions/restart.ts";
+import type { SessionRow } from "../../features/sessions/row.ts";
+import type { Decision } from "../../splice/connection.ts";
+import { fieldOf } from "../../splice/fields.ts";
+import type { RequestHead } from "../../splice/head.ts";
+import { type Page, refuse } from "./refuse.ts";
+
+/** Starting a sandbox takes a few seconds. */
+const RETRY_S = 3;
+
+/**
+ * Answers for a session without a sandbox that could. One that was stopped is started again when a person asks for it.
+ * @throws concurrent_session_limit
+ */
+export async function notRunning(deps: Deps, session: SessionRow, head: RequestHead): Promise<Decision> {
+  const wakes = session.status === "stopped" && isWanted(head);
+  if (wakes) await wakeSession(deps, session.sessionId);
+  const page = pageOf(wakes ? { ...session, status: "provisioning" } : session);
+  const { status, title } = page;
+  const again = { "Retry-After": String(RETRY_S) };
+  return { answer: refuse(deps, new SvcError("not_running", `${title}.`, { status }, again), head, page) };
+}
+
+/** A person opens a page, or does something; what a page left open asks for by itself is neither. */
+function isWanted(head: RequestHead): boolean {
+  if (head.method !== "GET") return head.method !== "HEAD" && head.method !== "OPTIONS";
+  const mode = fieldOf(head.fields, "sec-fetch-mode");
+  return mode === undefined ? wantsPage(fieldOf(head.fields, "accept") ?? null) : mode === "navigate";
+}
+
+const STEPS: Readonly<Record<BootStep, string>> = {
+  branch: "its branch is made",
+  image: "its image is made ready",
+  sandbox: "its sandbox is started",
+  clone: "the repository is cloned",
+  runtime: "the agent's runtime is started",
+};
+
+function pageOf(session: SessionRow): Page & { status: string } {
+  const { sessionId, status, name, step, error } = session;
+  const which = `Session ${name ?? sessionId}.`;
+  if (status === "stopped") {
+    return {
+      status,
+      title: "The session is stopped",
+      sentences: [which, "Open the page again to start it."],
+    };
+  }
+  if (status === "failed") {
+    const remedy = `Start it again with: svc sessions restart ${sessionId}`;
+    return { status, title: "The session has failed", sentences: [which, ...(error ? [error] : []), remedy] };
+  }
+  const now = step ? `Now ${STEPS[step]}.` : "It waits for its turn.";
+  const wait = "This page asks again by itself.";
+  return { status, title: "The session is starting", sentences: [which, now, wait], refreshS: RETRY_S };
+}

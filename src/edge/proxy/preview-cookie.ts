@@ -1,0 +1,71 @@
+import { timingSafeEqual } from "node:crypto";
+import { PREVIEW_COOKIE_LIFE_S } from "../../contract/preview.ts";
+import type { Deps } from "../../deps.ts";
+import { previewSite } from "../../features/apps/site.ts";
+import type { Visitor } from "../../identity/auth/browser-link.ts";
+import type { RequestHead } from "../../splice/head.ts";
+import type { PreviewPlace } from "./preview-host.ts";
+
+const PURPOSE = "preview cookie";
+
+/**
+ * The `Set-Cookie` by which a browser stays signed in to one port of one session: `<claims>.<HMAC-SHA256 of them>`, both
+ * base64url. It is for this very host; over TLS its name keeps every other host from setting it.
+ */
+export function writePreviewCookie(deps: Deps, { sessionId, port }: PreviewPlace, visitor: Visitor): string {
+  const expiresAt = Math.floor(deps.clock().getTime() / 1000) + PREVIEW_COOKIE_LIFE_S;
+  const claims = [sessionId, port, visitor.userId, visitor.role, expiresAt];
+  const body = Buffer.from(JSON.stringify(claims)).toString("base64url");
+  const value = `${body}.${deps.keys.mac(PURPOSE, body).toString("base64url")}`;
+  const secure = isSecure(deps) ? "; Secure" : "";
+  return `${nameOf(deps)}=${value}; Path=/; HttpOnly; SameSite=Lax; Max-Age=${PREVIEW_COOKIE_LIFE_S}${secure}`;
+}
+
+/** Values of the cookie in a request: another host of the same domain may have set one more. */
+export function previewCookies(deps: Deps, head: RequestHead): string[] {
+  const start = `${nameOf(deps)}=`;
+  return head.fields
+    .filter(({ key }) => key === "cookie")
+    .flatMap(({ value }) => value.split(";"))
+    .map((cookie) => cookie.trim())
+    .filter((cookie) => cookie.startsWith(start))
+    .map((cookie) => cookie.slice(start.length))
+    .slice(0, TRIED_MAX);
+}
+
+/** Far more than browsers send; each costs a signature. */
+const TRIED_MAX = 8;
+
+/** @returns who was signed in by one of the cookies; null when none is ours, of this place, and has not expired */
+export function visitorOf(
+  deps: Pick<Deps, "keys" | "clock">,
+  cookies: readonly string[],
+  place: PreviewPlace,
+): Visitor | null {
+  return cookies.map((cookie) => readPreviewCookie(deps, cookie, place)).find((found) => found) ?? null;
+}
+
+function readPreviewCookie(
+  deps: Pick<Deps, "keys" | "clock">,
+  value: string,
+  place: PreviewPlace,
+): Visitor | null {
+  const [body = "", signature = ""] = value.split(".");
+  const expected = deps.keys.mac(PURPOSE, body);
+  const given = Buffer.from(signature, "base64url");
+  if (given.length !== expected.length || !timingSafeEqual(given, expected)) return null;
+  const claims: unknown = JSON.parse(Buffer.from(body, "base64url").toString());
+  const [sessionId, port, userId, role, expiresAt]: unknown[] = Array.isArray(claims) ? claims : [];
+  if (sessionId !== place.sessionId || port !== place.port) return null;
+  if (typeof userId !== "string" || (role !== "user" && role !== "agent")) return null;
+  if (typeof expiresAt !== "number" || expiresAt * 1000 <= deps.clock().getTime()) return null;
+  return { userId, role };
+}
+
+function nameOf(deps: Deps): string {
+  return isSecure(deps) ? "__Host-svc_preview" : "svc_preview";
+}
+
+function isSecure(deps: Deps): boolean {
+  return previewSite(deps).scheme === "https";
+}

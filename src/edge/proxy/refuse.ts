@@ -1,0 +1,49 @@
+import { randomUUID } from "node:crypto";
+import { HTTP_ERRORS, SvcError } from "../../contract/errors.ts";
+import { PAGE_HEADERS, wantsPage, writePage } from "../../contract/page.ts";
+import type { Deps } from "../../deps.ts";
+import { toBody, toSvcError } from "../../http/errors.ts";
+import type { Answer } from "../../splice/answer.ts";
+import { fieldOf } from "../../splice/fields.ts";
+import type { RequestHead } from "../../splice/head.ts";
+
+/** Of any other there could be as many as callers make up. */
+const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
+
+/** What a person in a browser is shown instead of an error's own sentence. */
+export interface Page {
+  title: string;
+  sentences: readonly string[];
+  /** The page is asked for again after so many seconds. */
+  refreshS?: number;
+}
+
+/** The answer to a request that is not passed on: the error's sentence as JSON, or a page. */
+export function refuse(deps: Deps, cause: unknown, head: RequestHead | null, page?: Page): Answer {
+  const id = randomUUID();
+  const error = toSvcError(cause, "UNKNOWN", id);
+  const { status } = error;
+  const method = METHODS.find((known) => known === head?.method) ?? "other";
+  deps.metrics.requestSeconds.observe({ method, route: "proxy", status }, 0);
+  const err = error.code === "internal" ? cause : undefined;
+  deps.log[err ? "error" : "info"]({ request: id, method, route: "proxy", status, err }, "refused");
+  const { title, sentences, refreshS } = page ?? { title: `${status} – svc`, sentences: [error.message] };
+  const isPage = wantsPage((head && fieldOf(head.fields, "accept")) ?? null);
+  return {
+    status,
+    headers: {
+      "X-Request-Id": id,
+      "Cache-Control": "no-store",
+      "X-Content-Type-Options": "nosniff",
+      ...error.headers,
+      ...(isPage ? PAGE_HEADERS : { "Content-Type": "application/json" }),
+    },
+    body: isPage ? writePage(title, sentences, refreshS) : JSON.stringify(toBody(error)),
+  };
+}
+
+/** An error of HTTP itself, as svc says errors. */
+export function ofHttp(status: number, message: string): SvcError | Error {
+  const code = HTTP_ERRORS[status];
+  return code === undefined ? new Error(message) : new SvcError(code, message);
+}

@@ -1,0 +1,81 @@
+import { DAEMON_PORT, RUNTIME_PORT } from "../../contract/daemon.ts";
+import { SvcError } from "../../contract/errors.ts";
+import { UUID } from "../../contract/id.ts";
+
+/** What a request wants of a sandbox. */
+export interface Asked {
+  /** In lower case. */
+  sessionId: string;
+  port: number;
+  /** Path and query as the port's owner is to see them; begins with a slash. */
+  path: string;
+}
+
+const PREFIX = "/v1/p/";
+const PORT = /^[1-9]\d{0,4}$/;
+const PORT_MAX = 65_535;
+
+export function isSandboxTarget(target: string): boolean {
+  return target.startsWith(PREFIX);
+}
+
+/**
+ * Reads `/v1/p/<session id>/<port>/<path>` in its one spelling (contract: Sessions, sandboxes, proxy): what is
+ * authorised here and what the daemon reads must be the same.
+ * @throws validation_failed, forbidden for the agent runtime's own port
+ */
+export function readSandboxTarget(target: string): Asked {
+  const [, sessionId = "", port = "", path = ""] =
+    /^([^/?]*)\/?([^/?]*)(.*)$/.exec(target.slice(PREFIX.length)) ?? [];
+  if (!UUID.test(sessionId)) throw invalid("A session is named by its id, a UUID.");
+  return {
+    sessionId: sessionId.toLowerCase(),
+    port: readPort(port),
+    path: readPath(path.startsWith("/") ? path : `/${path}`),
+  };
+}
+
+/** @throws validation_failed, forbidden for the agent runtime's own port */
+export function readPort(text: string): number {
+  const port = Number(text);
+  if (!PORT.test(text) || port > PORT_MAX) throw invalid(`A port is a number from 1 to ${PORT_MAX}.`);
+  if (port === RUNTIME_PORT) {
+    const sentence = `The agent runtime's own port is closed. Ask the daemon, at port ${DAEMON_PORT}.`;
+    throw new SvcError("forbidden", sentence);
+  }
+  return port;
+}
+
+/**
+ * Clients resolve dot segments before they ask, so who sends one hopes that two servers read it differently.
+ * @param path with its query
+ * @throws validation_failed
+ */
+export function readPath(path: string): string {
+  const query = path.indexOf("?");
+  const plain = query < 0 ? path : path.slice(0, query);
+  if (/\/(?:\.|%2e){1,2}(?=\/|$)/i.test(plain)) throw invalid("A path has no dot segments.");
+  if (plain.includes("\\") || path.includes("#")) throw invalid("A path has no backslash and no fragment.");
+  return path;
+}
+
+/** The daemon's routes that change it are the platform's (contract: Sessions, sandboxes, proxy). */
+const PLATFORM = /^\/svc(?:\/|$)/;
+
+/**
+ * The target by which the daemon is asked: itself at its own port, and `/proxy/<port>/…` for any other. What it is asked
+ * for itself it reads strictly once more, and it keeps the runtime's closed routes.
+ * @throws forbidden for what is the platform's own
+ */
+export function daemonTarget(method: string, { port, path }: Asked): string {
+  if (port !== DAEMON_PORT) return `/proxy/${port}${path}`;
+  const [plain = ""] = path.split("?", 1);
+  if (PLATFORM.test(plain) && method !== "GET" && method !== "HEAD") {
+    throw new SvcError("forbidden", "Only svc itself may ask this of a sandbox.");
+  }
+  return path;
+}
+
+function invalid(sentence: string): SvcError {
+  return new SvcError("validation_failed", sentence);
+}

@@ -1,0 +1,89 @@
+import { createHash } from "node:crypto";
+import { and, eq, ne, notInArray } from "drizzle-orm";
+import type { Db } from "../../../db/client.ts";
+import { apps } from "../../../db/schema/index.ts";
+import type { ManifestApp } from "../../contract/manifest/manifest.ts";
+import type { Deps } from "../../deps.ts";
+import type { News } from "../../events/announce.ts";
+import type { ProjectRow } from "../../identity/auth/caller.ts";
+import { APPS_QUEUE } from "../../jobs/places.ts";
+import type { ManifestChange, ManifestFeature } from "../manifest/feature.ts";
+import { labelOf } from "./site.ts";
+
+/**
+ * What the default branch's manifest says about apps (`manifest/feature.ts`). It only writes that down: what there is to
+ * deploy or to stop is found out by the app's job (`settle.ts`), which is asked for here. An entry that is wrong is not
+ * one that is gone: while any is, apps without an entry stay as they are.
+ */
+export const applyApps: ManifestFeature = async (deps, change) => (tx, now) => write(deps, tx, change, now);
+
+async function write(
+  deps: Deps,
+  tx: Db,
+  { project, commit, manifest, errors }: ManifestChange,
+  now: Date,
+): Promise<News[]> {
+  const { projectId } = project;
+  const before = await tx.select().from(apps).where(eq(apps.projectId, projectId)).for("update");
+  const news: News[] = [];
+  for (const entry of manifest.apps) {
+    const { slug } = entry;
+    const known = before.find((row) => row.slug === slug);
+    const entryHash = hashOf(entry);
+    const presence = entry.enabled ? ("enabled" as const) : ("disabled" as const);
+    const isOther = known?.entryHash !== entryHash || known.presence !== presence;
+    const values = { entry, entryHash, commit, presence, ...(isOther && { updatedAt: now }) };
+    const [row] = known
+      ? await tx.update(apps).set(values).where(eq(apps.appId, known.appId)).returning()
+      : await tx
+          .insert(apps)
+          .values({ projectId, slug, label: labelOf(slug, project.slug), ...values })
+          .onConflictDoNothing()
+          .returning();
+    if (!row) continue;
+    await deps.jobs.enqueue(tx, APPS_QUEUE, row.appId);
+    if (isOther) news.push({ type: "app", id: slug, action: known ? "changed" : "created" });
+  }
+  const isWhole = !errors.some(({ path, severity }) => severity === "error" && path.startsWith("apps"));
+  if (isWhole) news.push(...(await leave(deps, tx, project, manifest.apps, now)));
+  return news;
+}
+
+/** Marks the apps that the manifest has no more. */
+async function leave(
+  deps: Deps,
+  tx: Db,
+  { projectId }: ProjectRow,
+  entries: readonly ManifestApp[],
+  now: Date,
+): Promise<News[]> {
+  const slugs = entries.map(({ slug }) => slug);
+  const gone = await tx
+    .update(apps)
+    .set({ presence: "gone", updatedAt: now })
+    .where(
+      and(
+        eq(apps.projectId, projectId),
+        ne(apps.presence, "gone"),
+        slugs.length > 0 ? notInArray(apps.slug, slugs) : undefined,
+      ),
+    )
+    .returning({ appId: apps.appId, slug: apps.slug });
+  for (const { appId } of gone) await deps.jobs.enqueue(tx, APPS_QUEUE, appId);
+  return gone.map(({ slug }) => ({ type: "app", id: slug, action: "changed" }));
+}
+
+/** Of all that an entry says, but for whether it is enabled: the same entry, enabled again, is no other. */
+function hashOf({ env, ...entry }: ManifestApp): string {
+  const pairs = Object.entries(env).sort(([one], [other]) => (one < other ? -1 : 1));
+  const text = JSON.stringify([
+    entry.slug,
+    entry.name,
+    entry.rootPath,
+    entry.build,
+    entry.run && [entry.run.command, entry.run.port],
+    entry.static?.dir ?? null,
+    pairs,
+  ]);
+  return createHash("sha256").update(text).digest("hex");
+}

@@ -1,0 +1,113 @@
+import { randomUUID } from "node:crypto";
+import { and, desc, eq, inArray, ne } from "drizzle-orm";
+import type { Db } from "../../../db/client.ts";
+import { accounts, appDeployments, apps, runs } from "../../../db/schema/index.ts";
+import type { DEPLOY_REASONS } from "../../contract/app.ts";
+import { LIVE_STATUSES } from "../../contract/session.ts";
+import type { Deps } from "../../deps.ts";
+import type { ProjectRow } from "../../identity/auth/caller.ts";
+import { addRun, setGoal } from "../runs/goal.ts";
+import { endDeployment } from "./end.ts";
+import { deploymentRuns } from "./kind.ts";
+import { type AppRow, type DeploymentRow, hasSandbox } from "./rows.ts";
+
+/** Deployments of an app that are remembered, with their logs: more than anybody looks back. */
+const KEPT = 20;
+
+/**
+ * Begins a deployment of an app as its entry says; one that is still on its way is given up for it. What cannot be
+ * deployed at all is there as a deployment that has failed.
+ * @param tx holds the app's row
+ */
+export async function beginDeployment(
+  deps: Deps,
+  tx: Db,
+  { app, project }: { app: AppRow; project: ProjectRow },
+  { tree, reason, by }: { tree: string | null; reason: (typeof DEPLOY_REASONS)[number]; by: string | null },
+): Promise<DeploymentRow> {
+  const number = app.deploymentCount + 1;
+  const { entry, entryHash, commit, appId } = app;
+  if (app.wantedId)
+    await endDeployment(deps, tx, app.wantedId, "stopped", `Deployment ${number} replaced it.`);
+  const deploymentId = randomUUID();
+  const error = await obstacle(deps, tx, app, project, tree);
+  const now = deps.clock();
+  const [deployment] = await tx
+    .insert(appDeployments)
+    .values({
+      deploymentId,
+      appId,
+      number,
+      state: error === null ? "building" : "failed",
+      reason,
+      commit,
+      entry,
+      entryHash,
+      tree,
+      error,
+      createdBy: by,
+      createdAt: now,
+      ...(error !== null && { endedAt: now }),
+    })
+    .returning();
+  if (!deployment) throw new Error("the insert of a deployment returned no row");
+  if (error === null && hasSandbox(entry)) {
+    const run = { ...project, runId: deploymentId, provider: deps.sandboxes.defaultName };
+    await addRun(deps, tx, deploymentRuns, run);
+  }
+  await tx
+    .update(apps)
+    .set({ deploymentCount: number, wantedId: error === null ? deploymentId : null, updatedAt: now })
+    .where(eq(apps.appId, appId));
+  await forgetOld(deps, tx, appId);
+  return deployment;
+}
+
+/** Why nothing can be deployed; null: it can. */
+async function obstacle(
+  deps: Deps,
+  tx: Db,
+  { appId, slug, entry, commit }: AppRow,
+  { accountId }: ProjectRow,
+  tree: string | null,
+): Promise<string | null> {
+  if (slug === "xn") return "An app cannot be called xn: browsers read such a name as something else.";
+  if (tree === null)
+    return `The commit ${commit.slice(0, 12)} has no folder ${entry.rootPath}, the app's root_path.`;
+  if (!hasSandbox(entry)) return null;
+  const limit = deps.config.appCap;
+  // one after the other, so that no two take the same place
+  await tx
+    .select({ id: accounts.accountId })
+    .from(accounts)
+    .where(eq(accounts.accountId, accountId))
+    .for("update");
+  const others = await tx
+    .selectDistinct({ appId: appDeployments.appId })
+    .from(appDeployments)
+    .innerJoin(runs, eq(runs.runId, appDeployments.deploymentId))
+    .where(
+      and(
+        eq(runs.accountId, accountId),
+        inArray(runs.status, [...LIVE_STATUSES]),
+        ne(appDeployments.appId, appId),
+      ),
+    );
+  if (others.length < limit) return null;
+  return `The account runs ${others.length} apps, and may run ${limit} at once. Stop one first: svc apps stop <slug>`;
+}
+
+/** Lets go of the oldest deployments that are over, and of their logs. */
+async function forgetOld(deps: Deps, tx: Db, appId: string): Promise<void> {
+  const over = await tx
+    .select({ id: appDeployments.deploymentId })
+    .from(appDeployments)
+    .where(
+      and(eq(appDeployments.appId, appId), inArray(appDeployments.state, ["retired", "failed", "stopped"])),
+    )
+    .orderBy(desc(appDeployments.number))
+    .offset(KEPT);
+  for (const { id } of over) await setGoal(deps, tx, deploymentRuns, id, { goal: "deleted" });
+  const ids = over.map(({ id }) => id);
+  if (ids.length > 0) await tx.delete(appDeployments).where(inArray(appDeployments.deploymentId, ids));
+}

@@ -1,0 +1,50 @@
+import { eq } from "drizzle-orm";
+import { apps } from "../../../db/schema/index.ts";
+import type { App } from "../../contract/app.ts";
+import { SvcError } from "../../contract/errors.ts";
+import type { Deps } from "../../deps.ts";
+import { announce } from "../../events/announce.ts";
+import type { Caller, ProjectRow } from "../../identity/auth/caller.ts";
+import { APPS_QUEUE } from "../../jobs/places.ts";
+import { beginDeployment } from "./begin.ts";
+import { treeOf } from "./consider.ts";
+import { readApp } from "./read.ts";
+import { findAppBySlug, lockApp } from "./rows.ts";
+import { settle } from "./settle.ts";
+
+/**
+ * Deploys an app anew, as the default branch has it, whether or not anything has changed; one that was stopped is no more.
+ * @throws not_found, app_disabled, repo_unreachable
+ */
+export async function deployApp(deps: Deps, caller: Caller, project: ProjectRow, slug: string): Promise<App> {
+  const app = await findAppBySlug(deps.db, project, slug);
+  const tree = await treeOf(deps, project, app);
+  await deps.db.transaction(async (tx) => {
+    const row = await lockApp(tx, app.appId);
+    if (!row) throw new SvcError("not_found", "The app is gone by now.");
+    if (row.presence !== "enabled") {
+      const sentence = `The app ${slug} is disabled. Set enabled = true in its entry of ${project.manifestPath}, and merge that.`;
+      throw new SvcError("app_disabled", sentence);
+    }
+    await tx
+      .update(apps)
+      .set({ isStopped: false, consideredCommit: row.commit })
+      .where(eq(apps.appId, row.appId));
+    await beginDeployment(deps, tx, { app: row, project }, { tree, reason: "asked", by: caller.userId });
+    await deps.jobs.enqueue(tx, APPS_QUEUE, row.appId);
+    await announce(tx, project.projectId, { type: "app", id: slug, action: "changed" });
+  });
+  return await readApp(deps, app.appId);
+}
+
+/** Stops an app: it is served no more until somebody deploys it. @throws not_found */
+export async function stopApp(deps: Deps, project: ProjectRow, slug: string): Promise<App> {
+  const { appId } = await findAppBySlug(deps.db, project, slug);
+  const touched = await deps.db.transaction(async (tx) => {
+    await lockApp(tx, appId);
+    await tx.update(apps).set({ isStopped: true, updatedAt: deps.clock() }).where(eq(apps.appId, appId));
+    return await settle(deps, tx, appId);
+  });
+  for (const sessionId of touched) deps.changes.notify(sessionId);
+  return await readApp(deps, appId);
+}

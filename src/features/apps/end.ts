@@ -1,0 +1,32 @@
+import { eq } from "drizzle-orm";
+import type { Db } from "../../../db/client.ts";
+import { appDeployments, runs } from "../../../db/schema/index.ts";
+import { isAlive } from "../../contract/session.ts";
+import type { Deps } from "../../deps.ts";
+import { setGoal } from "../runs/goal.ts";
+import { deploymentRuns } from "./kind.ts";
+
+/**
+ * Ends a deployment, and its sandbox with it.
+ * @param tx holds the app's row
+ */
+export async function endDeployment(
+  deps: Deps,
+  tx: Db,
+  deploymentId: string,
+  state: "retired" | "failed" | "stopped",
+  error: string | null,
+): Promise<void> {
+  await tx
+    .update(appDeployments)
+    .set({ state, error, endedAt: deps.clock(), restartAt: null, drainUntil: null })
+    .where(eq(appDeployments.deploymentId, deploymentId));
+  await endItsSandbox(deps, tx, deploymentId);
+}
+
+/** Asks for the sandbox of a deployment to be stopped, if it has one that runs. */
+export async function endItsSandbox(deps: Deps, tx: Db, deploymentId: string): Promise<void> {
+  const [run] = await tx.select().from(runs).where(eq(runs.runId, deploymentId));
+  if (run && isAlive(run))
+    await setGoal(deps, tx, deploymentRuns, deploymentId, { goal: "stopped", stopReason: "user" });
+}

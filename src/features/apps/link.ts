@@ -1,0 +1,45 @@
+import { and, eq, gt, lt } from "drizzle-orm";
+import { appLinks } from "../../../db/schema/index.ts";
+import type { Preview } from "../../contract/preview.ts";
+import type { Deps } from "../../deps.ts";
+import { newBrowserLink, refuseMoreLinks, type Visitor } from "../../identity/auth/browser-link.ts";
+import type { Caller, ProjectRow } from "../../identity/auth/caller.ts";
+import { findAppBySlug } from "./rows.ts";
+import { originOf } from "./site.ts";
+
+/** Makes a link that signs one browser in to an app. @throws not_found, rate_limited */
+export async function makeAppLink(
+  deps: Deps,
+  caller: Caller,
+  project: ProjectRow,
+  slug: string,
+): Promise<Preview> {
+  const { appId, label } = await findAppBySlug(deps.db, project, slug);
+  await deps.db.delete(appLinks).where(lt(appLinks.expiresAt, deps.clock()));
+  refuseMoreLinks(await deps.db.$count(appLinks, eq(appLinks.appId, appId)), "The app");
+  const { token, kept } = newBrowserLink(deps, caller);
+  await deps.db.insert(appLinks).values({ ...kept, appId });
+  return { url: `${originOf(deps, label)}/?token=${token}`, expires_at: kept.expiresAt.toISOString() };
+}
+
+/**
+ * Uses a link's token up: whoever asks first, of all servers on one database, is signed in.
+ * @returns null when it was used, has expired, or is another app's
+ */
+export async function spendAppLink(
+  deps: Pick<Deps, "db" | "keys" | "clock">,
+  token: string,
+  appId: string,
+): Promise<Visitor | null> {
+  const [used] = await deps.db
+    .delete(appLinks)
+    .where(
+      and(
+        eq(appLinks.hash, deps.keys.hashToken(token)),
+        eq(appLinks.appId, appId),
+        gt(appLinks.expiresAt, deps.clock()),
+      ),
+    )
+    .returning({ userId: appLinks.userId, role: appLinks.role });
+  return used ?? null;
+}

@@ -1,0 +1,94 @@
+import { and, asc, desc, eq, inArray, ne } from "drizzle-orm";
+import type { Db } from "../../../db/client.ts";
+import { appDeployments, apps, runs } from "../../../db/schema/index.ts";
+import type { App, AppWithDeployments } from "../../contract/app.ts";
+import { SvcError } from "../../contract/errors.ts";
+import type { Deps } from "../../deps.ts";
+import type { ProjectRow } from "../../identity/auth/caller.ts";
+import { type AppRow, type DeploymentRow, findAppBySlug } from "./rows.ts";
+import { type AppView, deploymentToWire, toWire } from "./wire.ts";
+
+type View = Pick<Deps, "db" | "config" | "api">;
+
+/** Deployments that are told with an app: about all that are kept. */
+const TOLD = 20;
+
+/** What is told together is of one moment: between two queries a deployment may end. */
+const ONE_MOMENT = { isolationLevel: "repeatable read", accessMode: "read only" } as const;
+
+/** The project's apps, by their slugs. */
+export async function listApps(deps: View, { projectId }: ProjectRow): Promise<{ apps: App[] }> {
+  const views = await deps.db.transaction(async (tx) => {
+    const rows = await tx
+      .select()
+      .from(apps)
+      .where(and(eq(apps.projectId, projectId), ne(apps.presence, "gone")))
+      .orderBy(asc(apps.slug));
+    return await viewsOf(tx, rows);
+  }, ONE_MOMENT);
+  return { apps: views.map((view) => toWire(deps, view)) };
+}
+
+/** One app with its last deployments. @throws not_found */
+export async function getApp(
+  deps: View,
+  project: Pick<ProjectRow, "projectId">,
+  slug: string,
+): Promise<AppWithDeployments> {
+  return await deps.db.transaction(async (tx) => {
+    const row = await findAppBySlug(tx, project, slug);
+    const deployments = await tx
+      .select()
+      .from(appDeployments)
+      .where(eq(appDeployments.appId, row.appId))
+      .orderBy(desc(appDeployments.number))
+      .limit(TOLD);
+    return { app: await appOf(deps, tx, row), deployments: deployments.map(deploymentToWire) };
+  }, ONE_MOMENT);
+}
+
+/** One app as it crosses the wire. @throws not_found */
+export async function readApp(deps: View, appId: string): Promise<App> {
+  return await deps.db.transaction(async (tx) => {
+    const [row] = await tx.select().from(apps).where(eq(apps.appId, appId));
+    if (!row) throw new SvcError("not_found", "The app is gone by now.");
+    return await appOf(deps, tx, row);
+  }, ONE_MOMENT);
+}
+
+async function appOf(deps: View, tx: Db, row: AppRow): Promise<App> {
+  const [view] = await viewsOf(tx, [row]);
+  if (!view) throw new Error("an app has no view");
+  return toWire(deps, view);
+}
+
+async function viewsOf(tx: Db, rows: readonly AppRow[]): Promise<AppView[]> {
+  if (rows.length === 0) return [];
+  const ofApps = inArray(
+    appDeployments.appId,
+    rows.map(({ appId }) => appId),
+  );
+  const newest = await tx
+    .selectDistinctOn([appDeployments.appId])
+    .from(appDeployments)
+    .where(ofApps)
+    .orderBy(appDeployments.appId, desc(appDeployments.number));
+  const named = rows.flatMap(({ liveId, wantedId }) => [liveId, wantedId]).filter((id) => id !== null);
+  const served = await tx
+    .select({ deployment: appDeployments, run: runs })
+    .from(appDeployments)
+    .leftJoin(runs, eq(runs.runId, appDeployments.deploymentId))
+    .where(inArray(appDeployments.deploymentId, named));
+  const find = (id: string | null) => served.find(({ deployment }) => deployment.deploymentId === id) ?? null;
+  const last = new Map<string, DeploymentRow>(newest.map((row) => [row.appId, row]));
+  return rows.map((app) => {
+    const live = find(app.liveId);
+    return {
+      app,
+      live: live?.deployment ?? null,
+      wanted: find(app.wantedId)?.deployment ?? null,
+      last: last.get(app.appId) ?? null,
+      run: live?.run ?? null,
+    };
+  });
+}

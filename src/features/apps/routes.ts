@@ -1,0 +1,64 @@
+import { Type } from "@sinclair/typebox";
+import { Elysia } from "elysia";
+import { app, appLogs, appWithDeployments } from "../../contract/app.ts";
+import { preview } from "../../contract/preview.ts";
+import type { Deps } from "../../deps.ts";
+import { answer } from "../../http/schema.ts";
+import { guard } from "../../identity/auth/guard.ts";
+import { LOG_LINES } from "../runs/log.ts";
+import { deployApp, stopApp } from "./deploy.ts";
+import { makeAppLink } from "./link.ts";
+import { readAppLogs } from "./logs.ts";
+import { getApp, listApps } from "./read.ts";
+
+const number = Type.String({ pattern: "^[1-9][0-9]{0,5}$" });
+
+/** Contract: Manifest, `[[apps]]`. */
+export const appRoutes = (deps: Deps) =>
+  new Elysia({ prefix: "/projects/:projectId/apps", tags: ["apps"] })
+    .use(guard(deps))
+    .get("", ({ project }) => listApps(deps, project), {
+      project: "write",
+      ...answer(200, Type.Object({ apps: Type.Array(app) })),
+    })
+    .get("/:slug", ({ project, params }) => getApp(deps, project, params.slug), {
+      project: "write",
+      ...answer(200, appWithDeployments),
+    })
+    .post(
+      "/:slug/deploy",
+      ({ caller, project, params, set }) => {
+        set.status = 202;
+        return deployApp(deps, caller, project, params.slug);
+      },
+      { project: "write", ...answer(202, app) },
+    )
+    .post(
+      "/:slug/stop",
+      ({ project, params, set }) => {
+        set.status = 202;
+        return stopApp(deps, project, params.slug);
+      },
+      { project: "write", ...answer(202, app) },
+    )
+    .get(
+      "/:slug/logs",
+      ({ project, params, query }) =>
+        readAppLogs(deps, project, params.slug, {
+          number: query.deployment === undefined ? null : Number(query.deployment),
+          tail: Math.min(Number(query.tail ?? LOG_LINES.default), LOG_LINES.max),
+        }),
+      {
+        project: "write",
+        query: Type.Object({ deployment: Type.Optional(number), tail: Type.Optional(number) }),
+        ...answer(200, appLogs),
+      },
+    )
+    .post(
+      "/:slug/preview",
+      ({ caller, project, params, set }) => {
+        set.status = 201;
+        return makeAppLink(deps, caller, project, params.slug);
+      },
+      { project: "write", ...answer(201, preview) },
+    );

@@ -1,0 +1,30 @@
+import { createHash } from "node:crypto";
+import type { Deps } from "../../deps.ts";
+
+/** Characters of one label of a name (RFC 1035, 2.3.4). */
+const LABEL_MAX = 63;
+/** Characters of the hash that stands for what was cut off of a project's slug. */
+const HASH_LENGTH = 8;
+
+/** Where previews and apps are: `host[:port]`, and whether the browser's way there is TLS (contract: Preview). */
+export function previewSite({ config, api }: Pick<Deps, "config" | "api">): { host: string; scheme: string } {
+  if (config.previewHost === null) return { host: `localhost:${api().port}`, scheme: "http" };
+  return { host: config.previewHost, scheme: new URL(config.publicUrl).protocol.replace(":", "") };
+}
+
+/**
+ * The first label of the name that an app is served at: `<slug>--<project slug>`. Where that is longer than a label may
+ * be, a hash stands for the end of the project's slug.
+ */
+export function labelOf(slug: string, projectSlug: string): string {
+  const label = `${slug}--${projectSlug}`;
+  if (label.length <= LABEL_MAX) return label;
+  const hash = createHash("sha256").update(projectSlug).digest("hex").slice(0, HASH_LENGTH);
+  const kept = projectSlug.slice(0, LABEL_MAX - slug.length - "--".length - HASH_LENGTH - 1);
+  return `${slug}--${kept.replace(/-+$/, "")}-${hash}`;
+}
+
+export function originOf(deps: Pick<Deps, "config" | "api">, label: string): string {
+  const { host, scheme } = previewSite(deps);
+  return `${scheme}://${label}.${host}`;
+}

@@ -1,0 +1,75 @@
+import type { App, AppState, Deployment } from "../../contract/app.ts";
+import { isAlive } from "../../contract/session.ts";
+import type { Deps } from "../../deps.ts";
+import type { RunRow } from "../runs/row.ts";
+import type { AppRow, DeploymentRow } from "./rows.ts";
+import { originOf } from "./site.ts";
+
+/** An app with what is told of its deployments. */
+export interface AppView {
+  app: AppRow;
+  live: DeploymentRow | null;
+  wanted: DeploymentRow | null;
+  /** The newest, whatever became of it. */
+  last: DeploymentRow | null;
+  /** The run of the live one; null where it has none. */
+  run: RunRow | null;
+}
+
+export function toWire(deps: Pick<Deps, "config" | "api">, view: AppView): App {
+  const { app, live, wanted } = view;
+  return {
+    app_id: app.appId,
+    slug: app.slug,
+    name: app.entry.name,
+    type: app.entry.run ? "run" : "static",
+    root_path: app.entry.rootPath,
+    enabled: app.presence === "enabled",
+    state: stateOf(view),
+    error: errorOf(view),
+    url: `${originOf(deps, app.label)}/`,
+    live: live && deploymentToWire(live),
+    next: wanted && deploymentToWire(wanted),
+    updated_at: app.updatedAt.toISOString(),
+  };
+}
+
+export function deploymentToWire(row: DeploymentRow): Deployment {
+  return {
+    deployment_id: row.deploymentId,
+    number: row.number,
+    state: row.state,
+    reason: row.reason,
+    commit: row.commit,
+    error: row.error,
+    created_by: row.createdBy,
+    created_at: row.createdAt.toISOString(),
+    live_at: row.liveAt?.toISOString() ?? null,
+    ended_at: row.endedAt?.toISOString() ?? null,
+  };
+}
+
+function stateOf({ app, live, wanted, last, run }: AppView): AppState {
+  if (app.presence !== "enabled") return "disabled";
+  if (app.isStopped) return "stopped";
+  if (live) return isServed(live, run) ? "live" : "down";
+  if (wanted) return "deploying";
+  return last?.state === "failed" ? "failed" : "waiting";
+}
+
+/** Whether the live deployment answers, as far as its sandbox goes. */
+function isServed({ entry }: DeploymentRow, run: RunRow | null): boolean {
+  return entry.run === null || run?.status === "running";
+}
+
+function errorOf({ app, live, wanted, last, run }: AppView): string | null {
+  if (app.presence !== "enabled" || app.isStopped) return null;
+  if (live && !isServed(live, run)) return `${whyDown(run)} It is started again by itself.`;
+  if (wanted || last?.state !== "failed" || last.deploymentId === live?.deploymentId) return null;
+  return last.error;
+}
+
+function whyDown(run: RunRow | null): string {
+  if (run && isAlive(run)) return "The app's sandbox is being started.";
+  return run?.error ?? "The app's sandbox has ended.";
+}

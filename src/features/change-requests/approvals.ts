@@ -1,0 +1,118 @@
+import { and, eq } from "drizzle-orm";
+import type { Db } from "../../../db/client.ts";
+import { changeRequestApprovals, changeRequests } from "../../../db/schema/index.ts";
+import type { ChangeRequest } from "../../contract/change-request.ts";
+import { SvcError } from "../../contract/errors.ts";
+import type { Deps } from "../../deps.ts";
+import { announce, type News } from "../../events/announce.ts";
+import type { Branches } from "../../git/git.ts";
+import type { Caller, ProjectRow } from "../../identity/auth/caller.ts";
+import { readProtection } from "../projects/protection.ts";
+import { headMoved } from "./merge-intent.ts";
+import { present } from "./present.ts";
+import { refresh } from "./refresh.ts";
+import { type CrRow, findChangeRequest } from "./row.ts";
+import { tipOf } from "./tips.ts";
+
+/**
+ * Approves the head commit of an open change request, and no other: what is pushed later has to be approved again.
+ * @param seen the head that the reviewer has looked at; another one is not approved
+ * @throws forbidden, not_open, head_moved, branch_missing, repo_unreachable, not_found
+ */
+export async function approveChangeRequest(
+  deps: Deps,
+  caller: Caller,
+  project: ProjectRow,
+  name: string,
+  seen: string | undefined,
+): Promise<ChangeRequest> {
+  requirePerson(caller);
+  const found = await findChangeRequest(deps.db, project, name);
+  const { rows, listing } = await refresh(deps, project, [found]);
+  const [row = found] = rows;
+  if (row.status !== "open") throw notOpen(row, row.status);
+  if (!listing)
+    throw new SvcError("repo_unreachable", "The repository does not answer. Try again in a moment.");
+  await requireOther(deps, caller, project, row, listing);
+  const head = tipOf(listing, row.headRef);
+  if (seen !== undefined && seen.toLowerCase() !== head) throw headMoved(row, seen.toLowerCase(), head);
+  const approval = { headCommitSha: head, createdAt: deps.clock() };
+  await deps.db.transaction(async (tx) => {
+    const status = await hold(tx, row);
+    if (status !== "open") throw notOpen(row, status);
+    await tx
+      .insert(changeRequestApprovals)
+      .values({ crId: row.crId, userId: caller.userId, ...approval })
+      .onConflictDoUpdate({
+        target: [changeRequestApprovals.crId, changeRequestApprovals.userId],
+        set: approval,
+      });
+    await announce(tx, project.projectId, newsOf(row, "created"));
+  });
+  return await present(deps, project, row, listing);
+}
+
+/** Takes the caller's approval back; without one, nothing changes. A merge that was decided before goes on. */
+export async function withdrawApproval(
+  deps: Deps,
+  caller: Caller,
+  project: ProjectRow,
+  name: string,
+): Promise<ChangeRequest> {
+  requirePerson(caller);
+  const row = await findChangeRequest(deps.db, project, name);
+  await deps.db.transaction(async (tx) => {
+    const status = await hold(tx, row);
+    if (status !== "open") throw notOpen(row, status);
+    const [gone] = await tx
+      .delete(changeRequestApprovals)
+      .where(and(eq(changeRequestApprovals.crId, row.crId), eq(changeRequestApprovals.userId, caller.userId)))
+      .returning({ crId: changeRequestApprovals.crId });
+    if (gone) await announce(tx, project.projectId, newsOf(row, "deleted"));
+  });
+  return await present(deps, project, row, null);
+}
+
+/** Holds a reviewer to `[change_requests] self_approval`. @throws forbidden, repo_unreachable */
+async function requireOther(
+  deps: Deps,
+  caller: Caller,
+  project: ProjectRow,
+  { createdBy, openedByAgent }: CrRow,
+  listing: Branches,
+): Promise<void> {
+  if (createdBy !== caller.userId || (await readProtection(deps, project, listing)).selfApproval) return;
+  const opened = openedByAgent
+    ? "An agent has opened this change request for you"
+    : "You have opened this change request";
+  throw new SvcError(
+    "forbidden",
+    `${opened}, so somebody else has to approve it. A project without another reviewer can say self_approval = true under [change_requests] in ${project.manifestPath}.`,
+  );
+}
+
+function requirePerson(caller: Caller): void {
+  if (caller.kind === "user") return;
+  throw new SvcError(
+    "forbidden",
+    "Only people approve: an agent's token does not. Ask a person to run: svc cr approve",
+  );
+}
+
+/** Approvals and merges of one change request come clearly one after the other. */
+async function hold(tx: Db, { crId }: CrRow): Promise<string> {
+  const [row] = await tx
+    .select({ status: changeRequests.status })
+    .from(changeRequests)
+    .where(eq(changeRequests.crId, crId))
+    .for("update");
+  return row?.status ?? "deleted";
+}
+
+function notOpen({ number }: CrRow, status: string): SvcError {
+  return new SvcError("not_open", `Change request #${number} is ${status}: approvals are for open ones.`);
+}
+
+function newsOf({ crId, number }: CrRow, action: News["action"]): News {
+  return { type: "approval", id: crId, number, action };
+}

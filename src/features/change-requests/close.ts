@@ -1,0 +1,85 @@
+import { and, eq, gt } from "drizzle-orm";
+import { changeRequests, mergeIntents } from "../../../db/schema/index.ts";
+import type { ChangeRequest } from "../../contract/change-request.ts";
+import { SvcError } from "../../contract/errors.ts";
+import type { Deps } from "../../deps.ts";
+import { announce } from "../../events/announce.ts";
+import { actorOf } from "../../identity/auth/actor.ts";
+import type { Caller, ProjectRow } from "../../identity/auth/caller.ts";
+import { present } from "./present.ts";
+import { refresh } from "./refresh.ts";
+import { type CrRow, findChangeRequest, newsOf } from "./row.ts";
+
+/**
+ * Closes an open change request without merging it; closing a closed one changes nothing.
+ * @throws already_merged, merge_in_progress while a push of it may be under way.
+ */
+export async function closeChangeRequest(
+  deps: Deps,
+  caller: Caller,
+  project: ProjectRow,
+  name: string,
+): Promise<ChangeRequest> {
+  const found = await findChangeRequest(deps.db, project, name);
+  const [row = found] = found.hasIntents ? (await refresh(deps, project, [found])).rows : [found];
+  const closed = await close(deps, caller, row);
+  // No row was open any more: whoever was faster has decided, and the answer is as if they had come first.
+  const now = closed ?? (await findChangeRequest(deps.db, project, row.crId));
+  if (now.status === "merged") {
+    throw new SvcError("already_merged", `Change request #${now.number} is merged, so it cannot be closed.`);
+  }
+  return await present(deps, project, now, null);
+}
+
+/**
+ * Opens a closed change request again; its commits are resolved anew by the next read.
+ * @throws not_closed for an open or merged one.
+ */
+export async function reopenChangeRequest(
+  deps: Deps,
+  project: ProjectRow,
+  name: string,
+): Promise<ChangeRequest> {
+  const { crId, number } = await findChangeRequest(deps.db, project, name);
+  const opened = await deps.db.transaction(async (tx) => {
+    const [row] = await tx
+      .update(changeRequests)
+      .set({ status: "open", closedAt: null, closedBy: null, closedActor: null, updatedAt: deps.clock() })
+      .where(and(eq(changeRequests.crId, crId), eq(changeRequests.status, "closed")))
+      .returning();
+    if (!row)
+      throw new SvcError("not_closed", `Change request #${number} is not closed, so it cannot be reopened.`);
+    await announce(tx, project.projectId, newsOf(row));
+    return row;
+  });
+  return await present(deps, project, opened, null);
+}
+
+async function close(deps: Deps, caller: Caller, row: CrRow) {
+  const now = deps.clock();
+  return deps.db.transaction(async (tx) => {
+    const [closed] = await tx
+      .update(changeRequests)
+      .set({
+        status: "closed",
+        closedAt: now,
+        closedBy: caller.userId,
+        closedActor: actorOf(caller),
+        updatedAt: now,
+      })
+      .where(and(eq(changeRequests.crId, row.crId), eq(changeRequests.status, "open")))
+      .returning();
+    if (!closed) return null;
+    // The row is locked now: a merge either recorded its intent before, and is seen here, or will find it closed.
+    const pushing = await tx.$count(
+      mergeIntents,
+      and(eq(mergeIntents.crId, row.crId), gt(mergeIntents.expiresAt, now)),
+    );
+    if (pushing > 0) {
+      const sentence = `Change request #${row.number} is being merged. Try again in a moment.`;
+      throw new SvcError("merge_in_progress", sentence, {}, { "Retry-After": "5" });
+    }
+    await announce(tx, row.projectId, newsOf(row));
+    return closed;
+  });
+}

@@ -1,0 +1,99 @@
+import { and, eq, lt, sql } from "drizzle-orm";
+import type { Db } from "../../../../db/client.ts";
+import { changeRequestComments, changeRequests, projectSessions } from "../../../../db/schema/index.ts";
+import type { AddCommentBody, Comment } from "../../../contract/comment.ts";
+import { SvcError } from "../../../contract/errors.ts";
+import { COMMENT_MAX_BYTES, COMMENTS_MAX } from "../../../contract/limits.ts";
+import type { Deps } from "../../../deps.ts";
+import { announce } from "../../../events/announce.ts";
+import { storable } from "../../../http/text.ts";
+import { actorOf } from "../../../identity/auth/actor.ts";
+import type { Caller, ProjectRow } from "../../../identity/auth/caller.ts";
+import { type CrRow, findChangeRequest } from "../row.ts";
+import { findAnchor } from "./anchor.ts";
+import { commentNews, findComment, toWireOf } from "./row.ts";
+
+/**
+ * Says something of a change request, in every state of it: of the whole, of a file, of a line of its diff, or in reply.
+ * A reply to a reply belongs to the same thread; a reply to what was resolved leaves it so.
+ * @throws validation_failed, not_found, too_many_comments, and what `findAnchor` throws.
+ */
+export async function addComment(
+  deps: Deps,
+  caller: Caller,
+  project: ProjectRow,
+  name: string,
+  wanted: AddCommentBody,
+): Promise<Comment> {
+  const body = storable("body", wanted.body, COMMENT_MAX_BYTES);
+  const cr = await findChangeRequest(deps.db, project, name);
+  const replyTo = wanted.reply_to === undefined ? null : await threadOf(deps.db, cr, wanted);
+  const anchor = replyTo ? null : await findAnchor(deps, project, cr.crId, wanted);
+  const now = deps.clock();
+  return await deps.db.transaction(async (tx) => {
+    const sessionId = await keepSession(tx, caller);
+    // the row of the change request is held: a thread's first comment is not deleted meanwhile
+    const number = await takeNumber(tx, cr);
+    const thread = replyTo && (await threadOf(tx, cr, wanted));
+    const [row] = await tx
+      .insert(changeRequestComments)
+      .values({
+        crId: cr.crId,
+        number,
+        replyTo: thread,
+        body,
+        ...anchor,
+        createdBy: caller.userId,
+        byAgent: caller.kind === "project",
+        createdActor: actorOf(caller),
+        sessionId,
+        createdAt: now,
+        updatedAt: now,
+      })
+      .returning();
+    if (!row) throw new Error("the insert of a comment returned no row");
+    const comment = await toWireOf(tx, row);
+    await announce(tx, project.projectId, commentNews(row, cr, "created"));
+    return comment;
+  });
+}
+
+/** The first comment of the thread that a reply is to belong to. */
+async function threadOf(db: Db, cr: CrRow, { reply_to, path, line, side }: AddCommentBody): Promise<string> {
+  if (path !== undefined || line !== undefined || side !== undefined)
+    throw new SvcError(
+      "validation_failed",
+      "A reply stands where its thread does: leave path, line and side out.",
+    );
+  const row = await findComment(db, cr, reply_to ?? "");
+  return row.replyTo ?? row.commentId;
+}
+
+/**
+ * The agent's session, which is not deleted before the comment is in: first, since a deletion holds the session and then
+ * takes its name out of change requests.
+ */
+async function keepSession(tx: Db, caller: Caller): Promise<string | null> {
+  if (caller.kind === "user" || caller.sessionId === null) return null;
+  const [session] = await tx
+    .select({ id: projectSessions.sessionId })
+    .from(projectSessions)
+    .where(eq(projectSessions.sessionId, caller.sessionId))
+    .for("key share");
+  return session?.id ?? null;
+}
+
+/** @throws too_many_comments when there were as many already as one change request takes */
+async function takeNumber(tx: Db, { crId }: CrRow): Promise<number> {
+  const [counter] = await tx
+    .update(changeRequests)
+    .set({ lastCommentNumber: sql`${changeRequests.lastCommentNumber} + 1` })
+    .where(and(eq(changeRequests.crId, crId), lt(changeRequests.lastCommentNumber, COMMENTS_MAX)))
+    .returning({ number: changeRequests.lastCommentNumber });
+  if (counter) return counter.number;
+  throw new SvcError(
+    "too_many_comments",
+    `A change request takes ${COMMENTS_MAX} comments. Close it, and go on in a new one.`,
+    { limit: COMMENTS_MAX },
+  );
+}

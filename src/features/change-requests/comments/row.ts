@@ -1,0 +1,76 @@
+import { and, eq } from "drizzle-orm";
+import type { Db } from "../../../../db/client.ts";
+import { changeRequestComments, users } from "../../../../db/schema/index.ts";
+import type { Comment } from "../../../contract/comment.ts";
+import { SvcError } from "../../../contract/errors.ts";
+import type { ProjectEvent } from "../../../contract/event.ts";
+import { UUID } from "../../../contract/id.ts";
+import type { News } from "../../../events/announce.ts";
+import { authorOf, recordedActor } from "../../../identity/auth/actor.ts";
+import type { Caller } from "../../../identity/auth/caller.ts";
+import type { CrRow } from "../row.ts";
+
+export type CommentRow = typeof changeRequestComments.$inferSelect;
+export type AuthoredComment = CommentRow & { authorName: string };
+
+/** Finds a comment of a change request. @throws validation_failed, not_found */
+export async function findComment(db: Db, { crId }: Pick<CrRow, "crId">, name: string): Promise<CommentRow> {
+  if (!UUID.test(name)) throw new SvcError("validation_failed", "A comment is named by its id, a UUID.");
+  const [row] = await db
+    .select()
+    .from(changeRequestComments)
+    .where(
+      and(eq(changeRequestComments.crId, crId), eq(changeRequestComments.commentId, name.toLowerCase())),
+    );
+  if (row) return row;
+  throw unknownComment();
+}
+
+export function unknownComment(): SvcError {
+  return new SvcError("not_found", "The change request has no such comment.");
+}
+
+/** A comment as it crosses the wire. */
+export function commentToWire(row: AuthoredComment): Comment {
+  return {
+    comment_id: row.commentId,
+    cr_id: row.crId,
+    reply_to: row.replyTo,
+    body: row.body,
+    path: row.path,
+    line: row.line,
+    side: row.side,
+    quote: row.quote,
+    head_commit_sha: row.headCommitSha,
+    author: authorOf(
+      new Map([[row.createdBy, row.authorName]]),
+      row.createdBy,
+      recordedActor(row.createdActor, row.byAgent, row.sessionId),
+    ),
+    resolved_at: row.resolvedAt?.toISOString() ?? null,
+    resolved_by: row.resolvedBy,
+    created_at: row.createdAt.toISOString(),
+    updated_at: row.updatedAt.toISOString(),
+  };
+}
+
+/** The same, with the author's name looked up. */
+export async function toWireOf(db: Db, row: CommentRow): Promise<Comment> {
+  const [user] = await db.select({ name: users.name }).from(users).where(eq(users.userId, row.createdBy));
+  return commentToWire({ ...row, authorName: user?.name ?? "" });
+}
+
+/** Whether a caller is the one who has said it: not the person for whom an agent did, nor another of their agents. */
+export function isAuthor(caller: Caller, row: CommentRow): boolean {
+  if (row.createdBy !== caller.userId) return false;
+  return caller.kind === "user" ? !row.byAgent : row.byAgent && row.sessionId === caller.sessionId;
+}
+
+/** What is told of a comment. */
+export function commentNews(
+  { commentId }: Pick<CommentRow, "commentId">,
+  { number }: Pick<CrRow, "number">,
+  action: ProjectEvent["action"],
+): News {
+  return { type: "comment", id: commentId, number, action };
+}

@@ -1,0 +1,46 @@
+import type { Commit } from "../../contract/repository.ts";
+import type { Deps } from "../../deps.ts";
+import { type Page, readCursor } from "../../http/page.ts";
+import type { ProjectRow } from "../../identity/auth/caller.ts";
+import { repositoryOf } from "../projects/repository.ts";
+import { commitToWire } from "../repository/commits.ts";
+import { requireCommits } from "./preview.ts";
+import { findChangeRequest } from "./row.ts";
+import { findWithBranches, resolveTips } from "./tips.ts";
+
+/**
+ * The commits that a change request brings, the newest first: those that its head reaches and its base does not. Further
+ * pages stay with the commits of the first, whatever the branches do meanwhile: the cursor holds them.
+ * @throws branch_missing, repo_unreachable, validation_failed
+ */
+export async function listCrCommits(
+  deps: Deps,
+  project: ProjectRow,
+  name: string,
+  { limit, cursor }: Page,
+): Promise<{ commits: Commit[]; next_cursor?: string }> {
+  const { base, head, skip } = await readPlace(deps, project, name, readCursor(cursor, CURSOR));
+  const repo = repositoryOf(deps, project);
+  await requireCommits(deps, repo, [base, head]);
+  const path = new Uint8Array();
+  const { commits, more } = await deps.git.log(repo, { commit: head, without: base, path, skip, limit });
+  const next = Buffer.from(`${base}.${head}.${skip + commits.length}`).toString("base64url");
+  return { commits: commits.map(commitToWire), ...(more && { next_cursor: next }) };
+}
+
+const CURSOR = /^([0-9a-f]{40}|[0-9a-f]{64})\.([0-9a-f]{40}|[0-9a-f]{64})\.([1-9]\d{0,7})$/;
+
+async function readPlace(
+  deps: Deps,
+  project: ProjectRow,
+  name: string,
+  cursor: string | null,
+): Promise<{ base: string; head: string; skip: number }> {
+  if (cursor !== null) {
+    await findChangeRequest(deps.db, project, name);
+    const [base = "", head = "", skip] = cursor.split(".");
+    return { base, head, skip: Number(skip) };
+  }
+  const [row, listing] = await findWithBranches(deps, project, name);
+  return { ...(await resolveTips(row, listing)), skip: 0 };
+}

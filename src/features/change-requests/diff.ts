@@ -1,0 +1,66 @@
+import type { ChangeRequestDiff } from "../../contract/change-request.ts";
+import { DIFF_MAX_FILES } from "../../contract/limits.ts";
+import type { Deps } from "../../deps.ts";
+import type { DiffRequest } from "../../git/git.ts";
+import { streamOf } from "../../http/stream.ts";
+import type { ProjectRow } from "../../identity/auth/caller.ts";
+import { collectDiff, emptyTreeLike } from "../projects/diff.ts";
+import { repositoryOf } from "../projects/repository.ts";
+import { requireCommits } from "./preview.ts";
+import { findWithBranches, resolveTips } from "./tips.ts";
+
+/**
+ * The three-dot diff of a change request (spec 4.1 rules 4 and 5), as the JSON of a `ChangeRequestDiff`. The list of
+ * files is whole; the patch is cut at a file border past 20,000 changed lines or 5 MiB.
+ * @throws branch_missing, repo_unreachable, merge_engine_failed.
+ */
+export async function diffChangeRequest(
+  deps: Deps,
+  project: ProjectRow,
+  name: string,
+  ignoreWhitespace: boolean,
+): Promise<string> {
+  const { row, tips, mergeBase, repo, request } = await prepare(deps, project, name, ignoreWhitespace);
+  const { files, truncated, patchJson } = await collectDiff(deps, repo, request);
+  const diff: Omit<ChangeRequestDiff, "patch" | "patch_base64"> = {
+    cr_id: row.crId,
+    base_ref: row.baseRef,
+    head_ref: row.headRef,
+    base_sha: tips.base,
+    head_sha: tips.head,
+    merge_base: mergeBase,
+    files,
+    files_changed: files.length,
+    additions: files.reduce((sum, file) => sum + file.additions, 0),
+    deletions: files.reduce((sum, file) => sum + file.deletions, 0),
+    truncated,
+  };
+  return `${JSON.stringify(diff).slice(0, -1)},${patchJson}}`;
+}
+
+/** The whole patch as a stream of bytes, for `Accept: text/x-diff`. Git is stopped when the reader goes away. */
+export async function streamDiff(
+  deps: Deps,
+  project: ProjectRow,
+  name: string,
+  ignoreWhitespace: boolean,
+): Promise<ReadableStream<Uint8Array>> {
+  const { repo, request } = await prepare(deps, project, name, ignoreWhitespace);
+  return streamOf((onPatch, signal) => deps.git.diff(repo, { ...request, onPatch, signal }));
+}
+
+async function prepare(deps: Deps, project: ProjectRow, name: string, ignoreWhitespace: boolean) {
+  const [row, listing] = await findWithBranches(deps, project, name);
+  const tips = await resolveTips(row, listing);
+  const repo = repositoryOf(deps, project);
+  await requireCommits(deps, repo, [tips.base, tips.head]);
+  const { mergeBase } = await deps.git.relate(repo, tips.base, tips.head);
+  const request: Omit<DiffRequest, "onPatch"> = {
+    from: mergeBase ?? emptyTreeLike(tips.head),
+    to: tips.head,
+    attributes: tips.base,
+    ignoreWhitespace,
+    maxFiles: DIFF_MAX_FILES,
+  };
+  return { row, tips, mergeBase, repo, request };
+}

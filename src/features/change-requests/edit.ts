@@ -1,0 +1,41 @@
+import { eq } from "drizzle-orm";
+import { changeRequests } from "../../../db/schema/index.ts";
+import type { ChangeRequest, EditChangeRequestBody } from "../../contract/change-request.ts";
+import { SvcError } from "../../contract/errors.ts";
+import { DESCRIPTION_MAX_BYTES, METADATA_MAX_BYTES, TITLE_MAX } from "../../contract/limits.ts";
+import type { Deps } from "../../deps.ts";
+import { announce } from "../../events/announce.ts";
+import { storable, storableObject } from "../../http/text.ts";
+import type { ProjectRow } from "../../identity/auth/caller.ts";
+import { present } from "./present.ts";
+import { findChangeRequest, newsOf } from "./row.ts";
+
+/** Changes the words of a change request, in every state. */
+export async function editChangeRequest(
+  deps: Deps,
+  project: ProjectRow,
+  name: string,
+  body: EditChangeRequestBody,
+): Promise<ChangeRequest> {
+  const { crId } = await findChangeRequest(deps.db, project, name);
+  const words = {
+    ...(body.title !== undefined && { title: storable("title", body.title.trim(), TITLE_MAX * 4) }),
+    ...(body.description !== undefined && {
+      description: storable("description", body.description, DESCRIPTION_MAX_BYTES),
+    }),
+    ...(body.metadata !== undefined && {
+      metadata: storableObject("metadata", body.metadata, METADATA_MAX_BYTES),
+    }),
+  };
+  const edited = await deps.db.transaction(async (tx) => {
+    const [row] = await tx
+      .update(changeRequests)
+      .set({ ...words, updatedAt: deps.clock() })
+      .where(eq(changeRequests.crId, crId))
+      .returning();
+    if (!row) throw new SvcError("not_found", "The change request was deleted in the meantime.");
+    await announce(tx, project.projectId, newsOf(row));
+    return row;
+  });
+  return await present(deps, project, edited, null);
+}

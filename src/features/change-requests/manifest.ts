@@ -1,0 +1,70 @@
+import { readManifestIn } from "../../contract/manifest/claims.ts";
+import type { ManifestError } from "../../contract/manifest/manifest.ts";
+import type { ChangeRequestManifest } from "../../contract/manifest/wire.ts";
+import type { Deps } from "../../deps.ts";
+import type { TreeEntry } from "../../git/git.ts";
+import type { ProjectRow } from "../../identity/auth/caller.ts";
+import { type Find, finderOf, lookBy, readText } from "../manifest/tree.ts";
+import { repositoryOf } from "../projects/repository.ts";
+import { compareTips, requireCommits } from "./preview.ts";
+import { findWithBranches, resolveTips } from "./tips.ts";
+
+/**
+ * What would be wrong with the project's manifest once the change request is merged. Where it does not change the
+ * manifest itself, only what it breaks counts: a file that the manifest names and that it takes away.
+ * @throws not_found, branch_missing, repo_unreachable, merge_engine_failed
+ */
+export async function checkManifest(
+  deps: Deps,
+  project: ProjectRow,
+  name: string,
+): Promise<ChangeRequestManifest> {
+  const [row, listing] = await findWithBranches(deps, project, name);
+  const { base, head } = await resolveTips(row, listing);
+  const repo = repositoryOf(deps, project);
+  const { mergeBase } = await compareTips(deps, project, { base, head });
+  await requireCommits(deps, repo, mergeBase === null ? [base, head] : [base, head, mergeBase]);
+  const path = project.manifestPath;
+  const inBase = finderOf(deps, repo, base);
+  const inHead = finderOf(deps, repo, head);
+  const before: Find = mergeBase === null ? async () => null : finderOf(deps, repo, mergeBase);
+  const merged = mergedOf(inBase, inHead, before);
+
+  const [ours, theirs, was] = [await inBase(path), await inHead(path), await before(path)];
+  const changed = !isSame(theirs, was);
+  const text = async (commit: string, entry: TreeEntry | null) =>
+    entry?.type === "file" ? await readText(deps, repo, commit, entry) : null;
+  const after = changed && !isSame(ours, theirs) ? await text(head, theirs) : await text(base, ours);
+  if (after === null) return { path, changed, errors: changed && was ? [removed(path)] : [] };
+  const { errors } = await readManifestIn(after, lookBy(merged));
+  if (changed || errors.length === 0) return { path, changed, errors };
+  const known = await readManifestIn(after, lookBy(inBase));
+  return { path, changed, errors: errors.filter((error) => !known.errors.some((one) => isLike(one, error))) };
+}
+
+/**
+ * Looks at what a merge would leave at a path, by whole entries: the side that has changed it counts. Where both have, a
+ * merge joins directories, and what it makes of a file only the merge itself can tell; the head's stands for it.
+ */
+function mergedOf(inBase: Find, inHead: Find, before: Find): Find {
+  return async (path) => {
+    const [ours, theirs] = [await inBase(path), await inHead(path)];
+    if (isSame(ours, theirs)) return theirs;
+    const was = await before(path);
+    if (isSame(theirs, was)) return ours;
+    return theirs ?? (isSame(ours, was) ? null : ours);
+  };
+}
+
+const isSame = (a: TreeEntry | null, b: TreeEntry | null): boolean => a?.id === b?.id && a?.mode === b?.mode;
+
+const isLike = (a: ManifestError, b: ManifestError): boolean =>
+  a.path === b.path && a.message === b.message && a.severity === b.severity;
+
+const removed = (path: string): ManifestError => ({
+  path: "",
+  message: `${path} is taken away: triggers and apps that it names end with it.`,
+  line: 1,
+  column: 1,
+  severity: "warning",
+});

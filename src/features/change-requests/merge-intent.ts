@@ -1,0 +1,175 @@
+import { and, eq } from "drizzle-orm";
+import type { Db } from "../../../db/client.ts";
+import { changeRequests, mergeIntents, users } from "../../../db/schema/index.ts";
+import { SvcError } from "../../contract/errors.ts";
+import type { Deps } from "../../deps.ts";
+import type { Branches, Repository } from "../../git/git.ts";
+import { actorOf } from "../../identity/auth/actor.ts";
+import type { Caller, ProjectRow } from "../../identity/auth/caller.ts";
+import { fetchCommits } from "../projects/fetch.ts";
+import type { Protection } from "../projects/protection.ts";
+import { requireUnchanged } from "./agent-merge.ts";
+import { requireApprovals } from "./approved.ts";
+import type { CrRow } from "./row.ts";
+import type { Intent } from "./settle.ts";
+import { tipOf } from "./tips.ts";
+
+/** Longer than the longest push, which may wait 30 s for its turn and take 120 s: past it none of ours is under way. */
+const INTENT_LIFE_MS = 200_000;
+
+interface Prepared {
+  project: ProjectRow;
+  repo: Repository;
+  listing: Branches;
+  /** The caller's own message; svc's trailers follow it. */
+  message: string | undefined;
+  /** The head that the caller has looked at. */
+  seen: string | undefined;
+  /** Paths that the caller must not change. */
+  unchanged: readonly string[];
+  /** What the project asks for, by the same listing. */
+  rule: Protection;
+}
+
+/**
+ * Computes the merge and records it as about to be pushed.
+ * @returns "moved" when a tip changed under way.
+ */
+export async function prepareMerge(
+  deps: Deps,
+  caller: Caller,
+  row: CrRow,
+  { project, repo, listing, message: given, seen, unchanged, rule }: Prepared,
+): Promise<Intent | "moved"> {
+  const base = tipOf(listing, row.baseRef);
+  const head = tipOf(listing, row.headRef);
+  if (seen !== undefined && seen !== head) throw headMoved(row, seen, head);
+  if (!(await fetchCommits(deps, repo, [base, head]))) return "moved";
+  const relation = await deps.git.relate(repo, base, head);
+  if (relation.mergeBase === null) {
+    throw new SvcError(
+      "unrelated_histories",
+      "The two branches have no commit in common, so they cannot be merged.",
+    );
+  }
+  if (relation.isUpToDate) {
+    throw new SvcError("nothing_to_merge", `"${row.baseRef}" already has every commit of "${row.headRef}".`);
+  }
+  const words = given ?? `Merge CR #${row.number}: ${row.title}`;
+  const message = `${words.trimEnd()}\n\n${await trailersOf(deps, caller, project, row)}`;
+  // A merge whose answer was lost is pushed again as the same commit, so that it cannot land twice.
+  const [earlier] = await deps.db
+    .select()
+    .from(mergeIntents)
+    .where(
+      and(
+        eq(mergeIntents.crId, row.crId),
+        eq(mergeIntents.baseSha, base),
+        eq(mergeIntents.headSha, head),
+        eq(mergeIntents.message, message),
+      ),
+    );
+  const date = earlier?.intendedAt ?? wholeSecond(deps.clock());
+  const mergeSha = relation.canFastForward
+    ? head
+    : await writeMerge(deps, repo, { base, head, message, date });
+  await requireUnchanged(deps, repo, { from: base, to: mergeSha }, unchanged);
+  await deps.checkpoint("commit-written");
+  const intent: Intent = {
+    crId: row.crId,
+    mergeSha,
+    baseSha: base,
+    headSha: head,
+    fastForward: relation.canFastForward,
+    message,
+    mergedBy: caller.userId,
+    mergedActor: actorOf(caller),
+    intendedAt: date,
+    expiresAt: new Date(deps.clock().getTime() + INTENT_LIFE_MS),
+  };
+  await record(deps, row, intent, rule);
+  await deps.checkpoint("intent-recorded");
+  return intent;
+}
+
+/** The answer when the head is not the one that was looked at. */
+export function headMoved(row: Pick<CrRow, "headRef">, expected: string, now: string): SvcError {
+  const sentence = `"${row.headRef}" has moved on since you looked at it. Look at what is new first.`;
+  return new SvcError("head_moved", sentence, { head_commit_sha: now, expected });
+}
+
+/** Who merges, and what: the last lines of the merge commit's message (contract: Change requests). */
+async function trailersOf(
+  deps: Deps,
+  caller: Caller,
+  project: ProjectRow,
+  { number }: CrRow,
+): Promise<string> {
+  const [user] = await deps.db
+    .select({ name: users.name, email: users.email })
+    .from(users)
+    .where(eq(users.userId, caller.userId));
+  const name = (user?.name ?? "").replace(/[\p{Cc}<>]/gu, " ").trim();
+  const url = `${deps.config.publicUrl}/projects/${project.slug}/change-requests/${number}`;
+  return `Merged-by: ${name} <${user?.email ?? ""}>\nChange-Request: ${url}`;
+}
+
+async function writeMerge(
+  deps: Deps,
+  repo: Repository,
+  merge: { base: string; head: string; message: string; date: Date },
+): Promise<string> {
+  const identity = { name: "svc", email: `no-reply@${deps.config.noReplyHost}` };
+  const result = await deps.git.writeMerge(repo, { ...merge, identity });
+  if ("commit" in result) return result.commit;
+  throw new SvcError("merge_conflict", "Merge failed", { conflicts: result.conflicts });
+}
+
+/**
+ * Under the row's lock, so that a close either came before and is seen, or comes after and sees the intent; the same holds
+ * for an approval that is taken back.
+ */
+async function record(deps: Deps, row: CrRow, intent: Intent, rule: Protection): Promise<void> {
+  await deps.db.transaction(async (tx) => {
+    const [locked] = await tx
+      .select({ status: changeRequests.status })
+      .from(changeRequests)
+      .where(eq(changeRequests.crId, row.crId))
+      .for("update");
+    if (locked?.status !== "open") throw notOpen(row, locked?.status ?? "deleted");
+    await requireApprovals(tx, row, intent.headSha, rule);
+    await tx
+      .insert(mergeIntents)
+      .values(intent)
+      .onConflictDoUpdate({
+        target: [mergeIntents.crId, mergeIntents.mergeSha],
+        set: { expiresAt: intent.expiresAt },
+      });
+  });
+}
+
+/** For a push that is known not to have happened. */
+export async function forgetIntent(db: Db, intent: Pick<Intent, "crId" | "mergeSha">): Promise<void> {
+  await db
+    .delete(mergeIntents)
+    .where(and(eq(mergeIntents.crId, intent.crId), eq(mergeIntents.mergeSha, intent.mergeSha)));
+}
+
+/** Takes away what is written down of a merge that is recorded; false when another request was first. */
+export async function takeIntents(db: Db, crId: string): Promise<boolean> {
+  const taken = await db
+    .delete(mergeIntents)
+    .where(eq(mergeIntents.crId, crId))
+    .returning({ mergeSha: mergeIntents.mergeSha });
+  return taken.length > 0;
+}
+
+/** The answer to a merge of what is not open. */
+export function notOpen(row: CrRow, status: string): SvcError {
+  return new SvcError("not_open", `Change request #${row.number} is ${status}, so it cannot be merged.`);
+}
+
+/** A commit's date has no fraction. */
+function wholeSecond(date: Date): Date {
+  return new Date(Math.floor(date.getTime() / 1000) * 1000);
+}

@@ -1,0 +1,183 @@
+import type { changeRequests } from "../../../db/schema/index.ts";
+import type { MergeChangeRequestBody, MergedChangeRequest } from "../../contract/change-request.ts";
+import { SvcError } from "../../contract/errors.ts";
+import { DESCRIPTION_MAX_BYTES } from "../../contract/limits.ts";
+import type { Deps } from "../../deps.ts";
+import type { PushOutcome, Repository } from "../../git/git.ts";
+import { storable } from "../../http/text.ts";
+import type { Caller, ProjectRow } from "../../identity/auth/caller.ts";
+import { LISTING_MS } from "../projects/fetch.ts";
+import { readProtection } from "../projects/protection.ts";
+import { repositoryOf } from "../projects/repository.ts";
+import { requireAgentMerge } from "./agent-merge.ts";
+import { forgetIntent, notOpen, prepareMerge, takeIntents } from "./merge-intent.ts";
+import { present } from "./present.ts";
+import { type CrRow, findChangeRequest } from "./row.ts";
+import { type Intent, markMerged, settle } from "./settle.ts";
+
+/** Tries before `base_moved` (contract: Change requests). */
+const TRIES = 5;
+/** The pauses between tries grow towards this one, give or take a half. */
+const PAUSE_MS = 400;
+
+/**
+ * Merges an open change request (spec 4.1 rule 7): fast-forward when the head is strictly ahead, else a three-way
+ * merge commit. The push is a compare-and-swap on the base branch, and what is about to be pushed is written down
+ * first, so that the outcome is never lost: see `settle`.
+ * @throws not_open, merge_conflict, unrelated_histories, nothing_to_merge, branch_missing, base_moved,
+ *   push_rejected, repo_unreachable, merge_engine_failed, agent_merge_forbidden, approval_required, head_moved.
+ */
+export async function mergeChangeRequest(
+  deps: Deps,
+  caller: Caller,
+  project: ProjectRow,
+  name: string,
+  body: MergeChangeRequestBody,
+): Promise<MergedChangeRequest> {
+  try {
+    const merged = await merge(deps, caller, project, name, body);
+    deps.metrics.merges.inc({ outcome: "merged" });
+    return merged;
+  } catch (error) {
+    deps.metrics.merges.inc({ outcome: error instanceof SvcError ? error.code : "internal" });
+    throw error;
+  }
+}
+
+async function merge(
+  deps: Deps,
+  caller: Caller,
+  project: ProjectRow,
+  name: string,
+  body: MergeChangeRequestBody,
+): Promise<MergedChangeRequest> {
+  const message =
+    body.message === undefined ? undefined : storable("message", body.message, DESCRIPTION_MAX_BYTES);
+  const seen = body.head_commit_sha?.toLowerCase();
+  const row = await findChangeRequest(deps.db, project, name);
+  requireOpen(row);
+  const branch = `${project.mirrorId} ${row.baseRef}`;
+  return deps.turns.take(branch, () => tryToMerge(deps, caller, project, row.crId, { message, seen }));
+}
+
+async function tryToMerge(
+  deps: Deps,
+  caller: Caller,
+  project: ProjectRow,
+  crId: string,
+  wanted: { message: string | undefined; seen: string | undefined },
+): Promise<MergedChangeRequest> {
+  const repo = repositoryOf(deps, project);
+  const failed = new Set<string>();
+  for (let attempt = 0; attempt < TRIES; attempt++) {
+    await Bun.sleep(pauseBefore(attempt));
+    const row = await findChangeRequest(deps.db, project, crId);
+    requireOpen(row);
+    const listing = await deps.git.listBranches(repo, LISTING_MS);
+    if (row.hasIntents && (await settle(deps, project, row, listing, failed))) throw notOpen(row, "merged");
+    // of this very listing: a base that has moved may bring another rule
+    const unchanged = await requireAgentMerge(deps, caller, project, listing);
+    const rule = await readProtection(deps, project, listing);
+    const prepared = { project, repo, listing, rule, unchanged, ...wanted };
+    const intent = await prepareMerge(deps, caller, row, prepared).catch(async (error: unknown) => {
+      await forgetAll(deps, crId, failed);
+      throw error;
+    });
+    if (intent === "moved") continue;
+    const outcome = await push(deps, repo, row, intent);
+    if (outcome.outcome === "stale") {
+      failed.add(intent.mergeSha);
+      continue;
+    }
+    if (outcome.outcome === "rejected") {
+      await forgetIntent(deps.db, intent);
+      throw new SvcError(
+        "push_rejected",
+        `The git host refused the merge into "${row.baseRef}": ${outcome.reason}`,
+      );
+    }
+    if (outcome.outcome === "unknown") return answerLost(deps, project, repo, row, intent);
+    await deps.checkpoint("pushed");
+    return finish(deps, project, row, intent);
+  }
+  await forgetAll(deps, crId, failed);
+  throw new SvcError(
+    "base_moved",
+    "The base branch moved at every try. Try again in a moment.",
+    {},
+    { "Retry-After": "1" },
+  );
+}
+
+/** Milliseconds before a try: none before the first, and more before each one that follows. */
+export function pauseBefore(attempt: number): number {
+  return PAUSE_MS * (attempt / TRIES) * (0.5 + Math.random());
+}
+
+/** Of tries that are known not to have happened. */
+async function forgetAll(deps: Deps, crId: string, failed: ReadonlySet<string>): Promise<void> {
+  for (const mergeSha of failed) await forgetIntent(deps.db, { crId, mergeSha });
+}
+
+/** What git throws before it sent anything leaves nothing open. */
+async function push(deps: Deps, repo: Repository, row: CrRow, intent: Intent): Promise<PushOutcome> {
+  try {
+    return await deps.git.push(repo, { branch: row.baseRef, from: intent.baseSha, to: intent.mergeSha });
+  } catch (error) {
+    await forgetIntent(deps.db, intent);
+    throw error;
+  }
+}
+
+/** The push may or may not have happened: the repository is asked, and an open question stays written down. */
+async function answerLost(
+  deps: Deps,
+  project: ProjectRow,
+  repo: Repository,
+  row: CrRow,
+  intent: Intent,
+): Promise<MergedChangeRequest> {
+  const listing = await deps.git.listBranches(repo, LISTING_MS).catch(() => null);
+  const settled = listing && (await settle(deps, project, row, listing));
+  if (settled?.mergeCommitSha === intent.mergeSha) return finish(deps, project, row, intent);
+  throw new SvcError(
+    "repo_unreachable",
+    "The git host did not say whether the merge arrived. Look at the change request again: svc finds out from the repository.",
+  );
+}
+
+/** Of several requests that pushed the same commit, the first to take the intents away has merged it. */
+async function finish(
+  deps: Deps,
+  project: ProjectRow,
+  row: CrRow,
+  intent: Intent,
+): Promise<MergedChangeRequest> {
+  const merged = await markMerged(deps, project, row.number, intent);
+  if (!merged) throw new SvcError("not_found", "The change request was deleted while it was merged.");
+  const taken = await takeIntents(deps.db, row.crId);
+  await deps.checkpoint("merge-recorded");
+  if (!taken) throw notOpen(row, "merged");
+  return await answer(deps, project, merged, intent);
+}
+
+async function answer(
+  deps: Deps,
+  project: ProjectRow,
+  row: typeof changeRequests.$inferSelect,
+  intent: Intent,
+): Promise<MergedChangeRequest> {
+  return {
+    ...(await present(deps, project, row, null)),
+    merge: {
+      merge_commit_sha: intent.mergeSha,
+      fast_forward: intent.fastForward,
+      base_sha_before: intent.baseSha,
+      base_sha_after: intent.mergeSha,
+    },
+  };
+}
+
+function requireOpen(row: CrRow): void {
+  if (row.status !== "open") throw notOpen(row, row.status);
+}

@@ -1,0 +1,93 @@
+import { eq, type SQL, sql } from "drizzle-orm";
+import { changeRequests, projectSessions, projects } from "../../../db/schema/index.ts";
+import type { ChangeRequest, OpenChangeRequestBody } from "../../contract/change-request.ts";
+import { SvcError } from "../../contract/errors.ts";
+import { DESCRIPTION_MAX_BYTES, METADATA_MAX_BYTES, TITLE_MAX } from "../../contract/limits.ts";
+import type { Deps } from "../../deps.ts";
+import { announce } from "../../events/announce.ts";
+import { checkBranchName } from "../../git/refs.ts";
+import { storable, storableObject } from "../../http/text.ts";
+import { actorOf } from "../../identity/auth/actor.ts";
+import type { Caller, ProjectRow } from "../../identity/auth/caller.ts";
+import { LISTING_MS } from "../projects/fetch.ts";
+import { repositoryOf } from "../projects/repository.ts";
+import { present } from "./present.ts";
+import { newsOf } from "./row.ts";
+
+/**
+ * Opens a change request (spec 3.1, first row). Nothing is stored unless both branches exist on the remote.
+ * @throws validation_failed, invalid_ref, ref_not_found, repo_unreachable.
+ */
+export async function openChangeRequest(
+  deps: Deps,
+  caller: Caller,
+  project: ProjectRow,
+  body: OpenChangeRequestBody,
+): Promise<ChangeRequest> {
+  const title = storable("title", body.title.trim(), TITLE_MAX * 4);
+  const description = storable("description", body.description ?? "", DESCRIPTION_MAX_BYTES);
+  const metadata = storableObject("metadata", body.metadata ?? {}, METADATA_MAX_BYTES);
+  const headRef = checkBranchName(body.head_ref);
+  const baseRef = checkBranchName(body.base_ref ?? project.defaultBranch);
+  if (headRef === baseRef) {
+    throw new SvcError(
+      "validation_failed",
+      "head_ref and base_ref are the same branch. Push the work to a branch of its own.",
+    );
+  }
+  const listing = await deps.git.listBranches(repositoryOf(deps, project), LISTING_MS);
+  const headCommitSha = tip(listing.tips, headRef);
+  const baseCommitSha = tip(listing.tips, baseRef);
+  const row = await deps.db.transaction(async (tx) => {
+    const [counter] = await tx
+      .update(projects)
+      .set({ lastChangeRequestNumber: sql`${projects.lastChangeRequestNumber} + 1` })
+      .where(eq(projects.projectId, project.projectId))
+      .returning({ number: projects.lastChangeRequestNumber });
+    if (!counter) throw new SvcError("not_found", "The project was deleted in the meantime.");
+    const [inserted] = await tx
+      .insert(changeRequests)
+      .values({
+        accountId: project.accountId,
+        projectId: project.projectId,
+        number: counter.number,
+        title,
+        description,
+        metadata,
+        baseRef,
+        headRef,
+        headCommitSha,
+        baseCommitSha,
+        originSessionId: knownSession(project, body.session_id),
+        createdBy: caller.userId,
+        createdActor: actorOf(caller),
+        openedByAgent: caller.kind === "project",
+      })
+      .returning();
+    if (inserted) await announce(tx, project.projectId, newsOf(inserted, "created"));
+    return inserted;
+  });
+  if (!row) throw new Error("the insert of a change request returned no row");
+  return await present(deps, project, row, listing);
+}
+
+function tip(tips: ReadonlyMap<string, string>, ref: string): string {
+  const commit = tips.get(ref);
+  if (commit === undefined) {
+    throw new SvcError(
+      "ref_not_found",
+      `The repository has no branch "${ref}". Push it first: git push origin HEAD`,
+    );
+  }
+  return commit;
+}
+
+/**
+ * Spec 4.1 rule 2: an unknown session is dropped, not an error. The insert itself looks it up, and keeps it from being
+ * deleted until it is in.
+ */
+function knownSession(project: ProjectRow, wanted: string | undefined): SQL | null {
+  if (!wanted || wanted.includes("\0")) return null;
+  return sql`(select ${projectSessions.sessionId} from ${projectSessions}
+    where ${projectSessions.sessionId} = ${wanted} and ${projectSessions.projectId} = ${project.projectId} for key share)`;
+}

@@ -1,0 +1,112 @@
+import type { changeRequests } from "../../../db/schema/index.ts";
+import type { ChangeRequest } from "../../contract/change-request.ts";
+import type { Deps } from "../../deps.ts";
+import type { Branches } from "../../git/git.ts";
+import { authorOf, namesOf, recordedActor } from "../../identity/auth/actor.ts";
+import type { ProjectRow } from "../../identity/auth/caller.ts";
+import { knownProtection, type Protection } from "../projects/protection.ts";
+import { type ApprovalRow, approvalsOf, counts } from "./approved.ts";
+import type { CrRow } from "./row.ts";
+
+type Row = typeof changeRequests.$inferSelect & Pick<CrRow, "stale">;
+
+/**
+ * A change request's row as it crosses the wire: every column of spec 2.1, and its approvals.
+ * @param listing the repository's branches, if they are at hand
+ */
+export async function present(
+  deps: Deps,
+  project: ProjectRow,
+  row: Row,
+  listing: Branches | null,
+): Promise<ChangeRequest> {
+  const [shown] = await presentAll(deps, project, [row], listing);
+  if (!shown) throw new Error("a change request was left out");
+  return shown;
+}
+
+/**
+ * The same for many, by one look at their approvals.
+ * @param found the approvals, if they were asked for before
+ */
+export async function presentAll(
+  deps: Deps,
+  project: ProjectRow,
+  rows: readonly Row[],
+  listing: Branches | null,
+  found = approvalsOf(deps.db, idsOf(rows)),
+): Promise<ChangeRequest[]> {
+  const users = rows.flatMap(({ createdBy, mergedBy, closedBy }) => [createdBy, mergedBy, closedBy]);
+  const [approvals, rule, names] = await Promise.all([
+    found,
+    knownProtection(deps, project, listing),
+    namesOf(deps.db, users),
+  ]);
+  return rows.map((row) => {
+    const own = approvals.filter(({ crId }) => crId === row.crId);
+    return {
+      ...toWire(row, names),
+      approvals: own.map((approval) => approvalToWire(row, approval, rule)),
+      required_approvals: rule.requiredApprovals,
+    };
+  });
+}
+
+function idsOf(rows: readonly Row[]): string[] {
+  return rows.map(({ crId }) => crId);
+}
+
+function toWire(
+  row: Row,
+  names: ReadonlyMap<string, string>,
+): Omit<ChangeRequest, "approvals" | "required_approvals"> {
+  const by = (userId: string | null, actor: Row["mergedActor"]) =>
+    userId === null ? null : authorOf(names, userId, actor);
+  return {
+    cr_id: row.crId,
+    account_id: row.accountId,
+    project_id: row.projectId,
+    number: row.number,
+    title: row.title,
+    description: row.description,
+    base_ref: row.baseRef,
+    head_ref: row.headRef,
+    status: row.status,
+    head_commit_sha: row.headCommitSha,
+    base_commit_sha: row.baseCommitSha,
+    origin_session_id: row.originSessionId,
+    created_by: row.createdBy,
+    author: authorOf(
+      names,
+      row.createdBy,
+      recordedActor(row.createdActor, row.openedByAgent, row.originSessionId),
+    ),
+    opened_by_agent: row.openedByAgent,
+    merged_at: row.mergedAt?.toISOString() ?? null,
+    merged_by: row.mergedBy,
+    merger: by(row.mergedBy, row.mergedActor),
+    merge_commit_sha: row.mergeCommitSha,
+    closed_at: row.closedAt?.toISOString() ?? null,
+    closed_by: row.closedBy,
+    closer: by(row.closedBy, row.closedActor),
+    metadata: row.metadata,
+    created_at: row.createdAt.toISOString(),
+    updated_at: row.updatedAt.toISOString(),
+    stale: row.stale ?? false,
+  };
+}
+
+function approvalToWire(
+  row: Row,
+  approval: ApprovalRow,
+  rule: Protection,
+): ChangeRequest["approvals"][number] {
+  return {
+    user_id: approval.userId,
+    name: approval.name,
+    author: { user_id: approval.userId, name: approval.name, kind: "user", session_id: null },
+    head_commit_sha: approval.headCommitSha,
+    created_at: approval.createdAt.toISOString(),
+    counts: row.headCommitSha !== null && counts(approval, row, row.headCommitSha, rule),
+  };
+}

@@ -1,0 +1,117 @@
+import { and, eq, getTableColumns, inArray, sql } from "drizzle-orm";
+import { changeRequests } from "../../../db/schema/index.ts";
+import { SvcError } from "../../contract/errors.ts";
+import type { Deps } from "../../deps.ts";
+import { announce } from "../../events/announce.ts";
+import type { Branches } from "../../git/git.ts";
+import type { ProjectRow } from "../../identity/auth/caller.ts";
+import { repositoryOf } from "../projects/repository.ts";
+import { settleReached } from "./reached.ts";
+import { type CrRow, crColumns, newsOf } from "./row.ts";
+import { settle } from "./settle.ts";
+
+/** A read waits at most so long for the repository; past it the stored row is served (contract). */
+const READ_LISTING_MS = 3_000;
+
+/**
+ * Brings the commits of open change requests up to date with their branches, by one ref listing however many there
+ * are, and settles merges that were cut off, or made without svc. Rows keep their order. A repository that does not
+ * answer, or a branch that is gone, leaves the stored row as it is (spec 4.1 rule 3), marked as stale.
+ * @returns the rows, and the listing if it was needed and came
+ */
+export async function refresh(
+  deps: Deps,
+  project: ProjectRow,
+  rows: CrRow[],
+): Promise<{ rows: CrRow[]; listing: Branches | null }> {
+  const open = rows.filter((row) => row.status === "open");
+  if (open.length === 0) return { rows, listing: null };
+  const listing = await listing3s(deps, project);
+  if (!listing) {
+    return { rows: rows.map((row) => (row.status === "open" ? { ...row, stale: true } : row)), listing };
+  }
+  const written = new Map<string, CrRow>();
+  for (const row of open.filter((candidate) => candidate.hasIntents)) {
+    const settled = await settle(deps, project, row, listing).catch((error: unknown) => {
+      deps.log.warn({ err: error, cr: row.crId }, "a merge that was cut off could not be settled yet");
+      return null;
+    });
+    if (settled) written.set(row.crId, { ...settled, hasIntents: false });
+  }
+  const unsettled = open.filter((row) => !written.has(row.crId));
+  const { merged, unsure } = await settleReached(deps, project, unsettled, listing);
+  for (const row of merged) written.set(row.crId, { ...row, hasIntents: false });
+  const moved = unsettled
+    .filter((row) => !written.has(row.crId))
+    .flatMap((row) => tipsOf(row, listing, unsure.has(row.crId)));
+  for (const row of await write(deps, project, moved)) written.set(row.crId, { ...row, hasIntents: false });
+  const others = moved.map(({ cr_id }) => cr_id).filter((id) => !written.has(id));
+  for (const row of await readAgain(deps, others)) written.set(row.crId, row);
+  return {
+    rows: rows.map((row) => shown(written.get(row.crId) ?? row, listing, unsure.has(row.crId))),
+    listing,
+  };
+}
+
+/** @param keepsBase the stored base is an older one */
+function shown(row: CrRow, { tips }: Branches, keepsBase: boolean): CrRow {
+  if (row.status !== "open") return row;
+  const base = tips.get(row.baseRef);
+  if (base === undefined || !tips.has(row.headRef)) return { ...row, stale: true };
+  return keepsBase ? { ...row, baseCommitSha: base } : row;
+}
+
+async function listing3s(deps: Deps, project: ProjectRow): Promise<Branches | null> {
+  try {
+    return await deps.git.listBranches(repositoryOf(deps, project), READ_LISTING_MS);
+  } catch (error) {
+    if (!(error instanceof SvcError)) throw error;
+    deps.log.debug({ project: project.projectId, code: error.code }, "the repository did not answer a read");
+    return null;
+  }
+}
+
+interface Moved {
+  cr_id: string;
+  head: string;
+  base: string;
+}
+
+/** @param keepsBase it is not known yet whether the commits have reached the new base: the next read needs the stored one */
+function tipsOf(row: CrRow, listing: Branches, keepsBase: boolean): Moved[] {
+  const head = listing.tips.get(row.headRef);
+  const tip = listing.tips.get(row.baseRef);
+  const base = keepsBase ? row.baseCommitSha : tip;
+  if (head === undefined || tip === undefined || base === undefined || base === null) return [];
+  return head === row.headCommitSha && base === row.baseCommitSha ? [] : [{ cr_id: row.crId, head, base }];
+}
+
+/**
+ * One statement for all. A row that was merged or closed in the meantime is left alone, and so is one that another reader
+ * has brought up to date: each move of a branch is told once.
+ */
+async function write(deps: Deps, project: ProjectRow, moved: Moved[]) {
+  if (moved.length === 0) return [];
+  const tips = sql`json_to_recordset(${JSON.stringify(moved)}::json) as tips(cr_id uuid, head text, base text)`;
+  return await deps.db.transaction(async (tx) => {
+    const rows = await tx
+      .update(changeRequests)
+      .set({ headCommitSha: sql`tips.head`, baseCommitSha: sql`tips.base`, updatedAt: deps.clock() })
+      .from(tips)
+      .where(
+        and(
+          eq(changeRequests.crId, sql`tips.cr_id`),
+          eq(changeRequests.status, "open"),
+          sql`(${changeRequests.headCommitSha}, ${changeRequests.baseCommitSha}) is distinct from (tips.head, tips.base)`,
+        ),
+      )
+      .returning(getTableColumns(changeRequests));
+    await announce(tx, project.projectId, ...rows.map((row) => newsOf(row)));
+    return rows;
+  });
+}
+
+async function readAgain(deps: Deps, crIds: string[]): Promise<CrRow[]> {
+  if (crIds.length === 0) return [];
+  return await deps.db.select(crColumns).from(changeRequests).where(inArray(changeRequests.crId, crIds));
+}

@@ -1,0 +1,150 @@
+import { Type } from "@sinclair/typebox";
+import { Elysia } from "elysia";
+import {
+  approveBody,
+  changeRequest,
+  changeRequestDiff,
+  crStatusFilter,
+  editChangeRequestBody,
+  mergeChangeRequestBody,
+  mergedChangeRequest,
+  mergePreview,
+  openChangeRequestBody,
+} from "../../contract/change-request.ts";
+import { sendToSessionBody, sentToSession } from "../../contract/comment.ts";
+import { TITLE_MAX } from "../../contract/limits.ts";
+import { changeRequestManifest } from "../../contract/manifest/wire.ts";
+import { commit } from "../../contract/repository.ts";
+import type { Deps } from "../../deps.ts";
+import { pageQuery, readPage } from "../../http/page.ts";
+import { answer, listOf } from "../../http/schema.ts";
+import { guard } from "../../identity/auth/guard.ts";
+import { approveChangeRequest, withdrawApproval } from "./approvals.ts";
+import { closeChangeRequest, reopenChangeRequest } from "./close.ts";
+import { listCrCommits } from "./commits.ts";
+import { diffChangeRequest, streamDiff } from "./diff.ts";
+import { editChangeRequest } from "./edit.ts";
+import { checkManifest } from "./manifest.ts";
+import { mergeChangeRequest } from "./merge.ts";
+import { openChangeRequest } from "./open.ts";
+import { previewMerge } from "./preview.ts";
+import { getChangeRequest, listChangeRequests } from "./read.ts";
+import { resolveConflicts } from "./resolve-conflicts.ts";
+import { sendToSession } from "./send-to-session.ts";
+
+/** Spec 4.1. Every route asks for write access to the project. */
+export const changeRequestRoutes = (deps: Deps) =>
+  new Elysia({ prefix: "/projects/:projectId/change-requests", tags: ["change requests"] })
+    .use(guard(deps))
+    .get(
+      "",
+      ({ project, query }) =>
+        listChangeRequests(deps, project, { status: query.status ?? "all", q: query.q }, readPage(query)),
+      {
+        project: "write",
+        query: Type.Object({
+          ...pageQuery,
+          status: Type.Optional(crStatusFilter),
+          q: Type.Optional(
+            Type.String({
+              maxLength: TITLE_MAX,
+              description: "Part of the title or of a branch, or #number",
+            }),
+          ),
+        }),
+        ...answer(200, listOf("change_requests", changeRequest)),
+      },
+    )
+    .post(
+      "",
+      ({ caller, project, body, set }) => {
+        set.status = 201;
+        return openChangeRequest(deps, caller, project, body);
+      },
+      { project: "write", body: openChangeRequestBody, ...answer(201, changeRequest) },
+    )
+    .get("/:crId", ({ project, params }) => getChangeRequest(deps, project, params.crId), {
+      project: "write",
+      ...answer(200, Type.Object({ change_request: changeRequest })),
+    })
+    .patch("/:crId", ({ project, params, body }) => editChangeRequest(deps, project, params.crId, body), {
+      project: "write",
+      body: editChangeRequestBody,
+      ...answer(200, changeRequest),
+    })
+    .get(
+      "/:crId/diff",
+      async ({ project, params, query, headers, set }) => {
+        const ignores = query.whitespace === "ignore";
+        if (headers["accept"]?.includes("text/x-diff")) {
+          const stream = await streamDiff(deps, project, params.crId, ignores);
+          return new Response(stream, { headers: { "Content-Type": "text/x-diff; charset=utf-8" } });
+        }
+        // As text: a Response made here would be taken apart and sent as a stream.
+        set.headers["content-type"] = "application/json";
+        return diffChangeRequest(deps, project, params.crId, ignores);
+      },
+      {
+        project: "write",
+        query: Type.Object({ whitespace: Type.Optional(Type.Literal("ignore")) }),
+        ...answer(200, changeRequestDiff),
+      },
+    )
+    .get(
+      "/:crId/commits",
+      ({ project, params, query }) => listCrCommits(deps, project, params.crId, readPage(query)),
+      { project: "write", query: Type.Object(pageQuery), ...answer(200, listOf("commits", commit)) },
+    )
+    .get("/:crId/merge-preview", ({ project, params }) => previewMerge(deps, project, params.crId), {
+      project: "write",
+      ...answer(200, mergePreview),
+    })
+    .get("/:crId/manifest", ({ project, params }) => checkManifest(deps, project, params.crId), {
+      project: "write",
+      ...answer(200, changeRequestManifest),
+    })
+    .post(
+      "/:crId/merge",
+      ({ caller, project, params, body }) =>
+        mergeChangeRequest(deps, caller, project, params.crId, body ?? {}),
+      { project: "write", body: mergeChangeRequestBody, ...answer(200, mergedChangeRequest) },
+    )
+    .post(
+      "/:crId/send-to-session",
+      ({ caller, project, params, body, set }) => {
+        set.status = 202;
+        return sendToSession(deps, caller, project, params.crId, body?.comment_ids);
+      },
+      { project: "write", body: sendToSessionBody, ...answer(202, sentToSession) },
+    )
+    .post(
+      "/:crId/resolve-conflicts",
+      ({ caller, project, params, set }) => {
+        set.status = 202;
+        return resolveConflicts(deps, caller, project, params.crId);
+      },
+      { project: "write", ...answer(202, sentToSession) },
+    )
+    .post(
+      "/:crId/approve",
+      ({ caller, project, params, body }) =>
+        approveChangeRequest(deps, caller, project, params.crId, body?.head_commit_sha),
+      { project: "write", body: approveBody, ...answer(200, changeRequest) },
+    )
+    .delete(
+      "/:crId/approve",
+      ({ caller, project, params }) => withdrawApproval(deps, caller, project, params.crId),
+      { project: "write", ...answer(200, changeRequest) },
+    )
+    .post(
+      "/:crId/close",
+      ({ caller, project, params }) => closeChangeRequest(deps, caller, project, params.crId),
+      {
+        project: "write",
+        ...answer(200, changeRequest),
+      },
+    )
+    .post("/:crId/reopen", ({ project, params }) => reopenChangeRequest(deps, project, params.crId), {
+      project: "write",
+      ...answer(200, changeRequest),
+    });

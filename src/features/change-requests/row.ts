@@ -1,0 +1,62 @@
+import { and, eq, getTableColumns, sql } from "drizzle-orm";
+import type { Db } from "../../../db/client.ts";
+import { prepared } from "../../../db/prepared.ts";
+import { changeRequests, mergeIntents } from "../../../db/schema/index.ts";
+import { SvcError } from "../../contract/errors.ts";
+import type { ProjectEvent } from "../../contract/event.ts";
+import { UUID } from "../../contract/id.ts";
+import type { News } from "../../events/announce.ts";
+import type { ProjectRow } from "../../identity/auth/caller.ts";
+
+/** A change request's row, and whether a merge of it is recorded as begun and not yet settled. */
+export type CrRow = typeof changeRequests.$inferSelect & {
+  hasIntents: boolean;
+  /** It is open, and its commits could not be brought up to date with the repository. */
+  stale?: boolean;
+};
+
+/** The columns of every read. */
+export const crColumns = {
+  ...getTableColumns(changeRequests),
+  hasIntents: sql<boolean>`exists (select 1 from ${mergeIntents} where ${mergeIntents.crId} = ${changeRequests.crId})`,
+};
+
+const NUMBER = /^[1-9]\d{0,8}$/;
+
+/**
+ * Finds a change request of a project by its id or its number.
+ * @throws validation_failed for what is neither, not_found.
+ */
+export async function findChangeRequest(db: Db, project: ProjectRow, name: string): Promise<CrRow> {
+  const { projectId } = project;
+  const [row] = UUID.test(name)
+    ? await byId(db).execute({ projectId, name: name.toLowerCase() })
+    : await byNumber(db).execute({ projectId, name: numberOf(name) });
+  if (!row) throw new SvcError("not_found", "The project has no such change request.");
+  return row;
+}
+
+/** What is told of a change request. */
+export function newsOf(
+  { crId, number }: Pick<CrRow, "crId" | "number">,
+  action: ProjectEvent["action"] = "changed",
+): News {
+  return { type: "change_request", id: crId, number, action };
+}
+
+const byId = prepared((db) => select(db, changeRequests.crId).prepare("change_request_by_id"));
+const byNumber = prepared((db) => select(db, changeRequests.number).prepare("change_request_by_number"));
+
+function select(db: Db, column: typeof changeRequests.crId | typeof changeRequests.number) {
+  return db
+    .select(crColumns)
+    .from(changeRequests)
+    .where(
+      and(eq(changeRequests.projectId, sql.placeholder("projectId")), eq(column, sql.placeholder("name"))),
+    );
+}
+
+function numberOf(name: string): number {
+  if (NUMBER.test(name)) return Number(name);
+  throw new SvcError("validation_failed", "A change request is named by its id (a UUID) or its number.");
+}

@@ -1,0 +1,19 @@
+import { eq } from "drizzle-orm";
+import { projects } from "../../../db/schema/index.ts";
+import type { Deps } from "../../deps.ts";
+import { announceEnd } from "../../events/announce.ts";
+import type { ProjectRow } from "../../identity/auth/caller.ts";
+
+/**
+ * Deletes a project with its change requests, tokens and mirror. A repository on a git host stays as it is; one that
+ * svc hosts is gone.
+ */
+export async function deleteProject(deps: Deps, project: ProjectRow): Promise<{ ok: true }> {
+  const { projectId } = project;
+  await deps.db.transaction(async (tx) => {
+    await tx.delete(projects).where(eq(projects.projectId, projectId));
+    await announceEnd(tx, projectId);
+  });
+  await deps.git.forget(project.mirrorId);
+  return { ok: true };
+}

@@ -1,0 +1,75 @@
+import { isUtf8 } from "node:buffer";
+import type { DiffFile } from "../../contract/change-request.ts";
+import { DIFF_MAX_BYTES, DIFF_MAX_LINES } from "../../contract/limits.ts";
+import type { Deps } from "../../deps.ts";
+import type { DiffEntry, DiffRequest, Repository } from "../../git/git.ts";
+
+/** The tree without entries, which git knows without being told: the other side of unrelated histories. */
+const EMPTY_TREE = {
+  40: "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
+  64: "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321",
+} as const;
+
+/** The empty tree of the repository that a commit is in. */
+export function emptyTreeLike(commit: string): string {
+  return EMPTY_TREE[commit.length === 64 ? 64 : 40];
+}
+
+/**
+ * A diff as it crosses the wire. The list of files is whole; the patch is cut at a file border past 20,000 changed lines
+ * or 5 MiB.
+ * @returns `patchJson`: the members `patch` and, when its bytes are not UTF-8, `patch_base64`, as JSON without braces
+ */
+export async function collectDiff(
+  deps: Deps,
+  repo: Repository,
+  request: Omit<DiffRequest, "onPatch">,
+): Promise<{ files: DiffFile[]; truncated: boolean; patchJson: string }> {
+  const patch = new CutPatch();
+  const summary = await deps.git.diff(repo, { ...request, onPatch: (file, entry) => patch.add(file, entry) });
+  return {
+    files: summary.files.map(fileToWire),
+    truncated: summary.truncated || patch.cut,
+    patchJson: patch.toJson(),
+  };
+}
+
+/**
+ * Collects the patch up to the limits, whole files only, as JSON: escaped file by file while git is still at work,
+ * since 5 MiB at the end would be a third of the time of the answer.
+ */
+class CutPatch {
+  cut = false;
+  private readonly parts: Uint8Array[] = [];
+  private readonly escaped: string[] = [];
+  private exact = true;
+  private bytes = 0;
+  private lines = 0;
+
+  add(file: Uint8Array, entry: DiffEntry): boolean {
+    this.bytes += file.byteLength;
+    this.lines += entry.additions + entry.deletions;
+    if (this.bytes > DIFF_MAX_BYTES || this.lines > DIFF_MAX_LINES) this.cut = true;
+    else {
+      this.parts.push(file);
+      this.exact &&= isUtf8(file);
+      this.escaped.push(
+        JSON.stringify(Buffer.from(file.buffer, file.byteOffset, file.byteLength).toString()).slice(1, -1),
+      );
+    }
+    return !this.cut;
+  }
+
+  /** The members `patch` and, when its bytes are not UTF-8, `patch_base64`. */
+  toJson(): string {
+    const patch = `"patch":"${this.escaped.join("")}"`;
+    return this.exact ? patch : `${patch},"patch_base64":"${Buffer.concat(this.parts).toString("base64")}"`;
+  }
+}
+
+function fileToWire(entry: DiffEntry): DiffFile {
+  const { status, additions, deletions, binary } = entry;
+  const bytes = Buffer.from(entry.path);
+  const exact = isUtf8(bytes) ? {} : { path_base64: bytes.toString("base64") };
+  return { path: bytes.toString("utf8"), ...exact, status, additions, deletions, binary };
+}

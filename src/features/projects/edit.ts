@@ -1,0 +1,126 @@
+import { randomUUID } from "node:crypto";
+import { eq, sql } from "drizzle-orm";
+import type { PgUpdateSetSource } from "drizzle-orm/pg-core";
+import { projects } from "../../../db/schema/index.ts";
+import type { Role } from "../../contract/account.ts";
+import { SvcError } from "../../contract/errors.ts";
+import { NAME_MAX } from "../../contract/limits.ts";
+import type { EditedProject, EditProjectBody, GitCredentialBody, Project } from "../../contract/project.ts";
+import type { Deps } from "../../deps.ts";
+import { announce } from "../../events/announce.ts";
+import { repositoryName } from "../../git/remote/remote-url.ts";
+import { storable } from "../../http/text.ts";
+import type { ProjectRow } from "../../identity/auth/caller.ts";
+import { requireManager } from "../../identity/auth/guard.ts";
+import { checkRepository, chooseCredential } from "./check-repository.ts";
+import { lookAgain } from "./look-again.ts";
+import { repositoryOf, sealCredential } from "./repository.ts";
+import { toWire } from "./wire.ts";
+
+/**
+ * Changes a project's name, repository or default branch; the last two only for an owner or admin, since they decide what
+ * is protected. Another repository gets a mirror of its own and loses the stored credential, which was given for the one
+ * before. A branch that was the default one stays protected.
+ * @throws forbidden; validation_failed for a `repo_url` when svc hosts the repository, and what `checkRepository` throws;
+ *   nothing is changed then.
+ */
+export async function editProject(
+  deps: Deps,
+  project: ProjectRow,
+  role: Role,
+  body: EditProjectBody,
+): Promise<EditedProject> {
+  if (body.repo_url !== undefined || body.default_branch !== undefined) requireManager(role, ONLY_MANAGERS);
+  const changes: Changes = {};
+  if (body.name !== undefined) changes.name = storable("name", body.name.trim(), NAME_MAX * 4);
+  let repo = repositoryOf(deps, project);
+  if (body.repo_url !== undefined) {
+    requireRemote(project);
+    const remote = await deps.git.checkRemote(body.repo_url);
+    const isSame = repositoryName(remote.url) === repositoryName(project.repoUrl ?? "");
+    const credential = remote.credential ?? (isSame ? repo.credential : null);
+    repo = { id: isSame ? repo.id : randomUUID(), url: remote.url, credential };
+    changes.repoUrl = repo.url;
+    changes.mirrorId = repo.id;
+    changes.gitCredential = credential && sealCredential(deps, project.projectId, credential);
+  }
+  if (body.repo_url !== undefined || body.default_branch !== undefined) {
+    const next = await checkRepository(deps, repo, body.default_branch);
+    const { defaultBranch: now, formerDefaultBranches: former } = projects;
+    changes.defaultBranch = next;
+    // of the row as it is when it changes: what another request made the default meanwhile stays protected too
+    changes.formerDefaultBranches = sql`array_remove(array_append(array_remove(${former}, ${now}), ${now}), ${next})`;
+  }
+  const row = await update(deps, project, changes);
+  if (row.mirrorId !== project.mirrorId) await deps.git.forget(project.mirrorId);
+  const dropped = project.gitCredential !== null && row.gitCredential === null;
+  return { ...toWire(deps, row), git_credential_dropped: dropped };
+}
+
+/** Stops protecting a branch that was the default one. @throws not_found */
+export async function unprotectBranch(deps: Deps, project: ProjectRow, branch: string): Promise<Project> {
+  const name = decoded(branch);
+  if (!project.formerDefaultBranches.includes(name)) {
+    const sentence =
+      name === project.defaultBranch
+        ? `"${name}" is the default branch, which is always protected. Make another branch the default first.`
+        : `"${name}" was not the default branch before. What svc.toml protects is changed there.`;
+    throw new SvcError("not_found", sentence);
+  }
+  const former = projects.formerDefaultBranches;
+  return toWire(
+    deps,
+    await update(deps, project, { formerDefaultBranches: sql`array_remove(${former}, ${name})` }),
+  );
+}
+
+/** A path is handed on as it was sent. What is no text is the name of no branch. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+const ONLY_MANAGERS =
+  "Only an owner or admin of the account can change a project's repository or default branch.";
+
+/** Stores the host credential, encrypted; it replaces the one before. */
+export async function storeGitCredential(
+  deps: Deps,
+  project: ProjectRow,
+  body: GitCredentialBody,
+): Promise<{ ok: true }> {
+  requireRemote(project);
+  const credential = chooseCredential(body, null);
+  if (!credential) throw new SvcError("validation_failed", "token is required.");
+  await checkRepository(deps, { ...repositoryOf(deps, project), credential }, undefined);
+  await update(deps, project, { gitCredential: sealCredential(deps, project.projectId, credential) });
+  return { ok: true };
+}
+
+function requireRemote(project: ProjectRow): void {
+  if (project.repoUrl !== null) return;
+  const sentence =
+    "svc hosts this project's repository, so it has no other address and no credential. Make another project for a repository on a git host.";
+  throw new SvcError("validation_failed", sentence);
+}
+
+/** Columns of a project, as values or as expressions of the row as it is. */
+type Changes = PgUpdateSetSource<typeof projects>;
+
+async function update(deps: Deps, project: ProjectRow, changes: Changes): Promise<ProjectRow> {
+  const { projectId } = project;
+  return await deps.db.transaction(async (tx) => {
+    const [row] = await tx
+      .update(projects)
+      .set({ ...changes, updatedAt: deps.clock() })
+      .where(eq(projects.projectId, projectId))
+      .returning();
+    if (!row) throw new SvcError("not_found", "The project was deleted in the meantime.");
+    await lookAgain(deps, tx, projectId);
+    await announce(tx, projectId, { type: "project", id: projectId, action: "changed" });
+    return row;
+  });
+}

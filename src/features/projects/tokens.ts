@@ -1,0 +1,80 @@
+import { and, asc, eq, gt } from "drizzle-orm";
+import { projectSessions, tokens } from "../../../db/schema/index.ts";
+import type { MintedProjectToken, ProjectToken } from "../../contract/account.ts";
+import { SvcError } from "../../contract/errors.ts";
+import { UUID } from "../../contract/id.ts";
+import { NAME_MAX } from "../../contract/limits.ts";
+import type { Deps } from "../../deps.ts";
+import { type Page, page, readCursor } from "../../http/page.ts";
+import { storable } from "../../http/text.ts";
+import type { Caller, ProjectRow } from "../../identity/auth/caller.ts";
+import { mintToken, type TokenRow } from "../../identity/auth/token.ts";
+
+/** The project's tokens, without their secrets. */
+export async function listProjectTokens(deps: Deps, project: ProjectRow, { limit, cursor }: Page) {
+  const after = readCursor(cursor, UUID);
+  const found = await deps.db
+    .select()
+    .from(tokens)
+    .where(and(eq(tokens.projectId, project.projectId), after ? gt(tokens.tokenId, after) : undefined))
+    .orderBy(asc(tokens.tokenId))
+    .limit(limit + 1);
+  const { rows, next } = page(found, limit, (row) => row.tokenId);
+  return { tokens: rows.map((row) => toWire(project, row)), ...next };
+}
+
+/**
+ * Makes a token that acts as the caller inside this one project (spec 5.2).
+ * @throws not_found when `session_id` names no session of the project.
+ */
+export async function mintProjectToken(
+  deps: Deps,
+  caller: Caller,
+  project: ProjectRow,
+  wanted: { name?: string; session_id?: string },
+): Promise<MintedProjectToken> {
+  const sessionId = wanted.session_id;
+  if (sessionId !== undefined)
+    await requireSession(deps, project, storable("session_id", sessionId, NAME_MAX));
+  const { row, secret } = await mintToken(deps.db, deps.keys, {
+    userId: caller.userId,
+    projectId: project.projectId,
+    name: storable("name", wanted.name ?? "project token", NAME_MAX * 4),
+    ...(sessionId !== undefined && { sessionId }),
+  });
+  return { ...toWire(project, row), token: secret };
+}
+
+/** Revokes one of the project's tokens. */
+export async function revokeProjectToken(
+  deps: Deps,
+  project: ProjectRow,
+  tokenId: string,
+): Promise<{ ok: true }> {
+  const gone = await deps.db
+    .delete(tokens)
+    .where(and(eq(tokens.tokenId, tokenId), eq(tokens.projectId, project.projectId)))
+    .returning({ tokenId: tokens.tokenId });
+  if (gone.length === 0) throw new SvcError("not_found", "The project has no such token.");
+  return { ok: true };
+}
+
+async function requireSession(deps: Deps, project: ProjectRow, sessionId: string): Promise<void> {
+  const [session] = await deps.db
+    .select({ sessionId: projectSessions.sessionId })
+    .from(projectSessions)
+    .where(and(eq(projectSessions.sessionId, sessionId), eq(projectSessions.projectId, project.projectId)));
+  if (!session) throw new SvcError("not_found", "The project has no such session.");
+}
+
+function toWire(project: ProjectRow, row: TokenRow): ProjectToken {
+  return {
+    token_id: row.tokenId,
+    name: row.name,
+    project_id: project.projectId,
+    session_id: row.sessionId,
+    created_at: row.createdAt.toISOString(),
+    last_used_at: row.lastUsedAt?.toISOString() ?? null,
+    expires_at: row.expiresAt?.toISOString() ?? null,
+  };
+}

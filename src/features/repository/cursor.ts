@@ -1,0 +1,28 @@
+import type { Deps } from "../../deps.ts";
+import { readCursor } from "../../http/page.ts";
+import type { ProjectRow } from "../../identity/auth/caller.ts";
+import { type Resolved, resolveRef, shownRef } from "./resolve.ts";
+
+/**
+ * Where a page of something that belongs to a commit begins. Further pages stay with the commit of the first, whatever
+ * its branch does meanwhile: the cursor holds the commit, and how many rows came before.
+ * @throws validation_failed, and what `resolveRef` throws.
+ */
+export async function resolvePage(
+  deps: Deps,
+  project: ProjectRow,
+  { ref, cursor }: { ref: string | undefined; cursor: string | undefined },
+): Promise<Resolved & { skip: number }> {
+  const text = readCursor(cursor, COMMIT_CURSOR);
+  if (text === null) return { ...(await resolveRef(deps, project, ref)), skip: 0 };
+  const [commit = "", skip] = text.split(".");
+  const resolved = await resolveRef(deps, project, commit);
+  return { ...resolved, ref: shownRef(project, ref), skip: Number(skip) };
+}
+
+/** The member `next_cursor` of a page, when there is more. */
+export function nextCursor(commit: string, shown: number, more: boolean): { next_cursor?: string } {
+  return more ? { next_cursor: Buffer.from(`${commit}.${shown}`).toString("base64url") } : {};
+}
+
+const COMMIT_CURSOR = /^(?:[0-9a-f]{40}|[0-9a-f]{64})\.[1-9]\d{0,7}$/;

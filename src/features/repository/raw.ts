@@ -1,0 +1,49 @@
+import { SvcError } from "../../contract/errors.ts";
+import { FILE_MAX_BYTES } from "../../contract/limits.ts";
+import type { Deps } from "../../deps.ts";
+import { streamOf } from "../../http/stream.ts";
+import type { ProjectRow } from "../../identity/auth/caller.ts";
+import { type ContentsQuery, findFile } from "./contents.ts";
+import { pathToWire } from "./path.ts";
+
+/**
+ * The bytes of a file at a ref, as a download that no browser runs. Git is held back while the reader is slow, and
+ * stopped when it goes away.
+ * @throws payload_too_large past 100 MiB; not_found when there is no file; what `resolveRef` throws.
+ */
+export async function downloadFile(deps: Deps, project: ProjectRow, query: ContentsQuery): Promise<Response> {
+  const found = await findFile(deps, project, query);
+  const { path } = pathToWire(found.path);
+  if (found.entry.type === "symlink") {
+    throw new SvcError(
+      "not_found",
+      `"${path}" is no file but a symbolic link. Read where it leads with: svc repo cat --json`,
+    );
+  }
+  if (found.entry.size > FILE_MAX_BYTES) {
+    const mib = Math.ceil(found.entry.size / 1024 / 1024);
+    throw new SvcError(
+      "payload_too_large",
+      `"${path}" has ${mib} MiB; svc sends files of up to ${FILE_MAX_BYTES / 1024 / 1024} MiB. Clone the repository to read it.`,
+    );
+  }
+  const { repo, commit, entry } = found;
+  const body = streamOf((onBytes, signal) => deps.git.readBlob(repo, { commit, entry, onBytes, signal }));
+  return new Response(body, {
+    headers: {
+      "Content-Type": "application/octet-stream",
+      "Content-Length": String(found.entry.size),
+      "Content-Disposition": `attachment; filename*=UTF-8''${encode(path.slice(path.lastIndexOf("/") + 1))}`,
+      "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'; sandbox",
+      "X-Content-Type-Options": "nosniff",
+    },
+  });
+}
+
+/** RFC 8187: percent-encoded beyond what encodeURIComponent does. */
+function encode(name: string): string {
+  return encodeURIComponent(name).replace(
+    /['()*]/g,
+    (character) => `%${character.charCodeAt(0).toString(16)}`,
+  );
+}

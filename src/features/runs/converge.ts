@@ -1,0 +1,77 @@
+import { eq } from "drizzle-orm";
+import { projects, runs } from "../../../db/schema/index.ts";
+import { isAlive } from "../../contract/session.ts";
+import type { Deps } from "../../deps.ts";
+import { isWithinReach } from "../../jobs/places.ts";
+import { withClaim } from "./claim.ts";
+import { endRun, removeRun } from "./end.ts";
+import { fail } from "./fail.ts";
+import { kindOf, type RunKind, type RunKinds, type Start } from "./kind.ts";
+import { startSandbox } from "./start.ts";
+import { watchGoal } from "./watch-goal.ts";
+
+/** A run whose goal changes again and again lets others go first: its job is enqueued again by the reconciler. */
+const TURNS = 10;
+
+/**
+ * The one job of a run, for its start, stop and deletion alike: it brings the status to the goal. Interrupted anywhere, it
+ * is done again. One process works on a run at a time, and notices by itself when the goal changes meanwhile.
+ * @returns the job; its signal is aborted when the server stops, and what was begun is then left to the next
+ */
+export function createConverger(
+  deps: Deps,
+  kinds: RunKinds,
+): (runId: string, signal: AbortSignal) => Promise<void> {
+  /** Runs at work here → whether their job was enqueued again meanwhile. */
+  const busy = new Map<string, boolean>();
+  return async (runId, signal) => {
+    if (busy.has(runId)) {
+      busy.set(runId, true);
+      return;
+    }
+    try {
+      do {
+        busy.set(runId, false);
+        await withClaim(deps, runId, (lost) => converge(deps, kinds, runId, AbortSignal.any([signal, lost])));
+      } while (busy.get(runId));
+    } finally {
+      busy.delete(runId);
+    }
+  };
+}
+
+async function converge(deps: Deps, kinds: RunKinds, runId: string, signal: AbortSignal): Promise<void> {
+  for (let turn = 0; turn < TURNS; turn++) {
+    signal.throwIfAborted();
+    const [start] = await deps.db
+      .select({ run: runs, project: projects })
+      .from(runs)
+      .innerJoin(projects, eq(projects.projectId, runs.projectId))
+      .where(eq(runs.runId, runId));
+    // the reconciler ends the sandboxes of a deleted project
+    if (!start) return;
+    const { run } = start;
+    // a job from before it was started on another server
+    if (!isWithinReach(deps, run)) return;
+    const kind = kindOf(kinds, run);
+    if (run.goal === "deleted") return await removeRun(deps, kind, run);
+    if (!isAlive(run)) return;
+    if (run.goal === "stopped") await endRun(deps, kind, run);
+    else if (run.status === "provisioning") await begin(deps, kind, start, signal);
+    else return;
+  }
+}
+
+async function begin(deps: Deps, kind: RunKind, start: Start, signal: AbortSignal): Promise<void> {
+  const goal = watchGoal(deps, start.run);
+  try {
+    await startSandbox(deps, kind, start, AbortSignal.any([signal, goal.signal]));
+  } catch (error) {
+    // the goal has changed: the next turn acts on it
+    if (goal.signal.aborted) return;
+    if (signal.aborted) throw error;
+    await fail(deps, kind, start.run, error);
+  } finally {
+    goal.stop();
+  }
+}

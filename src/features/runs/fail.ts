@@ -1,0 +1,55 @@
+import { isDatabaseAway } from "../../../db/errors.ts";
+import { runs } from "../../../db/schema/index.ts";
+import { SvcError } from "../../contract/errors.ts";
+import type { Deps } from "../../deps.ts";
+import { SandboxError } from "../../sandboxes/provider.ts";
+import { endSandbox } from "./end.ts";
+import { endKeys } from "./keys.ts";
+import type { RunKind } from "./kind.ts";
+import { openLog } from "./log.ts";
+import { type RunRow, stillRunning, thisStart } from "./row.ts";
+
+/**
+ * Records that the start of a run has failed, at which step and why, after its sandbox was ended and its output kept.
+ * @throws the error itself when it is the database that is away: the job is done again
+ */
+export async function fail(deps: Deps, kind: RunKind, run: RunRow, error: unknown): Promise<void> {
+  if (isDatabaseAway(error)) throw error;
+  const [row] = await deps.db.select().from(runs).where(thisStart(run));
+  if (!row) return;
+  const step = row.step ?? "branch";
+  if (!isExplained(error))
+    deps.log.error({ [kind.name]: run.runId, step, err: error }, `a ${kind.name} could not be started`);
+  // the reconciler ends what cannot be ended now
+  await endSandbox(deps, kind, run).catch((failure: unknown) => {
+    deps.log.warn({ [kind.name]: run.runId, err: failure }, "the sandbox of a failed start was not ended");
+  });
+  await recordFailure(deps, kind, run, kind.text.failed(step, reasonOf(error)));
+}
+
+/** Records a failure, of a start or of a sandbox that ended by itself. */
+export async function recordFailure(deps: Deps, kind: RunKind, run: RunRow, message: string): Promise<void> {
+  const log = openLog(deps, run.runId);
+  log.write("svc", message);
+  await log.flush();
+  const now = deps.clock();
+  await deps.db.transaction(async (tx) => {
+    const [row] = await tx
+      .update(runs)
+      .set({ status: "failed", error: message, updatedAt: now })
+      .where(run.status === "running" ? stillRunning(run) : thisStart(run))
+      .returning();
+    if (!row) return;
+    await endKeys(tx, kind, run.runId, "error", now);
+    await kind.publish(deps, tx, row, "changed");
+  });
+  deps.changes.notify(run.runId);
+}
+
+function isExplained(error: unknown): error is SvcError | SandboxError {
+  return error instanceof SvcError || error instanceof SandboxError;
+}
+
+function reasonOf(error: unknown): string {
+  return isExplained(error) ? error.message : "something went wrong inside svc; its log says more.";
+}

@@ -1,0 +1,93 @@
+import { and, eq, ne } from "drizzle-orm";
+import type { Db } from "../../../db/client.ts";
+import { runs } from "../../../db/schema/index.ts";
+import { isAlive } from "../../contract/session.ts";
+import type { Deps } from "../../deps.ts";
+import { goneSince } from "../../jobs/gone.ts";
+import { placeOf, queueOf } from "../../jobs/places.ts";
+import type { RunKind } from "./kind.ts";
+import type { RunRow } from "./row.ts";
+import { settleGone } from "./take-over.ts";
+
+type Change = Partial<
+  Pick<RunRow, "goal" | "status" | "place" | "generation" | "step" | "error" | "stopReason" | "readyAt">
+>;
+
+/** Adds a run, and enqueues its start. @returns null when there is a run with this id already */
+export async function addRun(
+  deps: Deps,
+  tx: Db,
+  { name: kind }: RunKind,
+  { runId, projectId, accountId, provider }: Pick<RunRow, "runId" | "projectId" | "accountId" | "provider">,
+): Promise<RunRow | null> {
+  const now = deps.clock();
+  const [row] = await tx
+    .insert(runs)
+    .values({
+      ...{ runId, kind, projectId, accountId, provider },
+      place: placeOf(deps, provider),
+      status: "provisioning",
+      createdAt: now,
+      updatedAt: now,
+    })
+    .onConflictDoNothing()
+    .returning();
+  if (row) await enqueue(deps, tx, row);
+  return row ?? null;
+}
+
+/**
+ * Sets the goal of a run and enqueues its job: both or neither. The job decides what happens to the status (`converge`);
+ * where the server is gone that would work on the job, it happens here. A run that is to be deleted stays so. The change is
+ * published, so this has to be the last statement of its transaction.
+ * @returns the row as it is now; null when it is to be deleted, or gone
+ */
+export async function setGoal(
+  deps: Deps,
+  tx: Db,
+  kind: RunKind,
+  runId: string,
+  change: Change,
+): Promise<RunRow | null> {
+  const [row] = await tx
+    .update(runs)
+    .set({ ...change, updatedAt: deps.clock() })
+    .where(and(eq(runs.runId, runId), ne(runs.goal, "deleted")))
+    .returning();
+  if (!row) return null;
+  const since = await goneSince(deps, tx, row.place);
+  if (since) return await settleGone(deps, tx, kind, row, since);
+  await enqueue(deps, tx, row);
+  await kind.publish(deps, tx, row, "changed");
+  return row;
+}
+
+async function enqueue(deps: Deps, tx: Db, { place, runId }: RunRow): Promise<void> {
+  await deps.jobs.enqueue(tx, queueOf("runs", place), runId);
+}
+
+/**
+ * Starts a run again, whatever its status is.
+ * @param tx holds the run's row
+ * @returns as `setGoal`
+ */
+export async function startAgain(deps: Deps, tx: Db, kind: RunKind, run: RunRow): Promise<RunRow | null> {
+  return await setGoal(deps, tx, kind, run.runId, {
+    place: await nextPlaceOf(deps, tx, run),
+    goal: "running",
+    status: "provisioning",
+    generation: run.generation + 1,
+    step: null,
+    error: null,
+    stopReason: null,
+    readyAt: null,
+  });
+}
+
+/**
+ * The place of a run's next sandbox: this server's, when the run has no sandbox, or has one on a server that is gone.
+ */
+export async function nextPlaceOf(deps: Deps, tx: Db, run: RunRow): Promise<string> {
+  const isFree = !isAlive(run) || (await goneSince(deps, tx, run.place)) !== null;
+  return isFree ? placeOf(deps, run.provider) : run.place;
+}

@@ -1,0 +1,27 @@
+import type { Deps } from "../../deps.ts";
+import { placesOf, queueOf } from "../../jobs/places.ts";
+import { keepRounds } from "../../jobs/rounds.ts";
+import { dropOwnClaims } from "./claim.ts";
+import { createConverger } from "./converge.ts";
+import type { RunKinds } from "./kind.ts";
+import { reconcile } from "./reconcile.ts";
+import { takeOver } from "./take-over.ts";
+
+/**
+ * Works on this server's runs until it is stopped: their jobs, and a comparison with the sandboxes every few seconds.
+ * @returns ends it, and waits for the round under way
+ */
+export async function keepRuns(deps: Deps, kinds: RunKinds): Promise<() => Promise<void>> {
+  await dropOwnClaims(deps);
+  const converge = createConverger(deps, kinds);
+  for (const place of placesOf(deps)) await deps.jobs.work(queueOf("runs", place), converge);
+  // the embedded database has no other servers, but those of before its data folder was copied or restored
+  let takesOver = true;
+  return keepRounds(deps, "runs", [
+    async () => {
+      if (takesOver) await takeOver(deps, kinds);
+      takesOver = deps.databaseKind !== "embedded";
+    },
+    () => reconcile(deps, kinds),
+  ]);
+}

@@ -1,0 +1,53 @@
+import { randomBytes } from "node:crypto";
+import { eq } from "drizzle-orm";
+import type { Db } from "../../../db/client.ts";
+import { runs, sessionSandboxes } from "../../../db/schema/index.ts";
+import { SERVICE_KEY_PREFIX } from "../../contract/account.ts";
+import type { Deps } from "../../deps.ts";
+import type { RunKind, SandboxKeys } from "./kind.ts";
+import { keyPurpose } from "./reach.ts";
+import { type RunRow, SUPERSEDED, thisStart } from "./row.ts";
+
+/** Records that a run's sandbox is gone, and ends what lived by it. */
+export async function endKeys(
+  tx: Db,
+  kind: RunKind,
+  runId: string,
+  state: "stopped" | "error",
+  now: Date,
+): Promise<void> {
+  await tx
+    .update(sessionSandboxes)
+    .set({ state, updatedAt: now, host: null, port: null })
+    .where(eq(sessionSandboxes.runId, runId));
+  await kind.onEnded?.(tx, runId, state, now);
+}
+
+/**
+ * Makes the keys of one start (spec 5.7). Those of an earlier start are invalid from then on.
+ * @throws when the run has another goal by now: a later start has keys of its own
+ */
+export async function makeKeys(deps: Deps, kind: RunKind, run: RunRow): Promise<SandboxKeys> {
+  const { runId, projectId, generation } = run;
+  const serviceKey = SERVICE_KEY_PREFIX + randomBytes(32).toString("base64url");
+  const now = deps.clock();
+  const sandbox = {
+    state: "provisioning" as const,
+    serviceKeyHash: deps.keys.hashToken(serviceKey),
+    serviceKey: deps.keys.seal(projectId, keyPurpose(runId), serviceKey),
+    generation,
+    host: null,
+    port: null,
+    updatedAt: now,
+  };
+  return await deps.db.transaction(async (tx) => {
+    const [row] = await tx.select().from(runs).where(thisStart(run)).for("update");
+    if (!row) throw new Error(SUPERSEDED);
+    const token = (await kind.grant?.(deps, tx, run)) ?? null;
+    await tx
+      .insert(sessionSandboxes)
+      .values({ runId, createdAt: now, ...sandbox })
+      .onConflictDoUpdate({ target: sessionSandboxes.runId, set: sandbox });
+    return { serviceKey, token };
+  });
+}

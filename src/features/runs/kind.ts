@@ -1,0 +1,90 @@
+import type { Db } from "../../../db/client.ts";
+import type { ProjectEvent } from "../../contract/event.ts";
+import type { BootStep, LogLine } from "../../contract/session.ts";
+import type { Deps } from "../../deps.ts";
+import type { ProjectRow } from "../../identity/auth/caller.ts";
+import type { Daemon } from "../../sandboxes/daemon.ts";
+import type { RunRow } from "./row.ts";
+
+/** One start of a run's sandbox. */
+export interface Start {
+  run: RunRow;
+  project: ProjectRow;
+}
+
+/** Notes that a step begins, in the run's log and row. @throws when the run has another goal or start by now */
+export type EnterStep = (step: BootStep, text: string) => Promise<void>;
+
+/** What opens svc for one start of a sandbox. */
+export interface SandboxKeys {
+  /** `SVC_TOKEN`: the daemon's alone. */
+  serviceKey: string;
+  /** What the kind grants its sandboxes beside that; null: nothing. */
+  token: string | null;
+}
+
+/** What a start puts into its sandbox, and does when that is ready. */
+export interface StartPlan {
+  /** Whether it runs an agent runtime. */
+  hasRuntime: boolean;
+  /** @param apiUrl where the sandbox reaches the API, without `/v1` */
+  environment(keys: SandboxKeys, apiUrl: string): Record<string, string>;
+  /** The sandbox is ready; the run is not `running` yet. @throws SandboxError, which fails the start */
+  onReady?(daemon: Daemon, signal: AbortSignal): Promise<void>;
+  /**
+   * In the transaction that makes the run `running`.
+   * @param restored the commit of saved work that the daemon has restored
+   */
+  onRecorded?(tx: Db, now: Date, restored: string | null): Promise<void>;
+  /** After that transaction. */
+  onRunning?(): Promise<void>;
+}
+
+/**
+ * What differs between kinds of runs: sessions have one, and deployments of apps. `serve.ts` lists them. Everything else
+ * in the life of a sandbox is the same for all, and in this folder.
+ */
+export interface RunKind {
+  /** `runs.kind`. */
+  name: string;
+  limits: {
+    /** Milliseconds until the repository is cloned, and what is built before the start is built. */
+    cloneMs: number;
+    /** Milliseconds from then on until the daemon says that it is ready. */
+    readyMs: number;
+  };
+  /** Sentences of its log and errors. */
+  text: {
+    starting: string;
+    running: string;
+    stopped: string;
+    cloneLate: string;
+    readyLate: string;
+    /** @param reason why a step failed, as a sentence */
+    failed(step: BootStep, reason: string): string;
+    /** @param reason what has become of its server, as the second half of a sentence */
+    lost(runId: string, reason: string): string;
+  };
+  /** What comes before the sandbox. It may be called again for the same start, after a crash. */
+  prepare?(deps: Deps, start: Start, enter: EnterStep): Promise<void>;
+  /** Called when no sandbox of an earlier start exists any more, and its work is saved. */
+  plan(deps: Deps, start: Start): Promise<StartPlan>;
+  /** Grants the sandbox of a start a token, and revokes those of earlier ones, in the transaction that makes its keys. */
+  grant?(deps: Deps, tx: Db, run: RunRow): Promise<string>;
+  /** The sandbox of a run has ended: in the transaction that records it. */
+  onEnded?(tx: Db, runId: string, state: "stopped" | "error", now: Date): Promise<void>;
+  /** Saves what is left in a sandbox that ended while its server was away. */
+  saveOrphan?(deps: Deps, run: RunRow): Promise<void>;
+  /** Whether a line of the sandbox's output is in the run's log already. */
+  isLogged?(run: Pick<RunRow, "status">, line: LogLine): boolean;
+  /** Publishes a change of the row, as the last statement of the transaction that makes it. */
+  publish(deps: Pick<Deps, "jobs">, tx: Db, run: RunRow, action: ProjectEvent["action"]): Promise<void>;
+}
+
+export type RunKinds = ReadonlyMap<string, RunKind>;
+
+export function kindOf(kinds: RunKinds, { kind, runId }: Pick<RunRow, "kind" | "runId">): RunKind {
+  const found = kinds.get(kind);
+  if (!found) throw new Error(`the run ${runId} is of a kind that this server does not have: ${kind}`);
+  return found;
+}

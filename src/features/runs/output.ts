@@ -1,0 +1,59 @@
+import { LOG_MAX_BYTES, type LogLine } from "../../contract/session.ts";
+import type { Deps } from "../../deps.ts";
+import { within } from "../../lib/within.ts";
+import type { RunKind } from "./kind.ts";
+import { openLog, withoutControls } from "./log.ts";
+import type { RunRow } from "./row.ts";
+
+/** A sandbox's output is read from an engine that may hang. */
+const READ_MS = 5_000;
+/** Of a sandbox that has ended: enough to see why. */
+const KEPT_LINES = 500;
+
+/** The end of what daemon and runtime have written; nothing when it cannot be read now. */
+export async function readOutput(
+  deps: Deps,
+  { runId, provider: name }: Pick<RunRow, "runId" | "provider">,
+  maxBytes = LOG_MAX_BYTES,
+): Promise<LogLine[]> {
+  const provider = deps.sandboxes.get(name);
+  if (!provider) return [];
+  try {
+    const bytes = await within(
+      provider.logs(runId, maxBytes),
+      READ_MS,
+      () => new Error("the sandbox's output was not read in time"),
+    );
+    return textLines(bytes).map(readLine);
+  } catch (error) {
+    deps.log.warn({ run: runId, err: error }, "the output of a sandbox could not be read");
+    return [];
+  }
+}
+
+/** Writes the end of a sandbox's output into its run's log, before it is gone. */
+export async function keepOutput(deps: Deps, kind: RunKind, run: RunRow): Promise<void> {
+  const lines = (await readOutput(deps, run)).filter((line) => !kind.isLogged?.(run, line));
+  await writeLines(deps, run.runId, lines.slice(-KEPT_LINES));
+}
+
+/** Adds lines of a sandbox's output to its run's log. */
+export async function writeLines(deps: Deps, runId: string, lines: readonly LogLine[]): Promise<void> {
+  const log = openLog(deps, runId);
+  for (const { source, text, at } of lines) log.write(source, text, at === null ? undefined : new Date(at));
+  await log.flush();
+}
+
+/** The daemon begins its lines with their time; what else writes there may not. */
+function readLine(line: string): LogLine {
+  const [, at = null, text = line] = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z) (.*)$/.exec(line) ?? [];
+  return { at, source: "sandbox", text };
+}
+
+function textLines(bytes: Uint8Array): string[] {
+  return new TextDecoder()
+    .decode(bytes)
+    .split(/\r\n|\n|\r/)
+    .map(withoutControls)
+    .filter((line) => line !== "");
+}

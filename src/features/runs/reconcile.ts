@@ -1,0 +1,118 @@
+import { and, eq, inArray, or } from "drizzle-orm";
+import { runs } from "../../../db/schema/index.ts";
+import { isAlive } from "../../contract/session.ts";
+import type { Deps } from "../../deps.ts";
+import { isWithinReach, placesOf, queueOf } from "../../jobs/places.ts";
+import type { Provider, Sandbox } from "../../sandboxes/provider.ts";
+import { howItEnded } from "./boot.ts";
+import { withClaim } from "./claim.ts";
+import { endSandbox } from "./end.ts";
+import { recordFailure } from "./fail.ts";
+import { kindOf, type RunKinds } from "./kind.ts";
+import { type RunRow, stillRunning } from "./row.ts";
+
+/** The grace period of a sandbox without a run: no request waits for it. */
+const ORPHAN_GRACE_MS = 2_000;
+/** Runs whose jobs are enqueued again in one round. */
+const ROUND = 200;
+
+/**
+ * Compares runs with sandboxes, and mends the difference: sandboxes that died, sandboxes without a run, runs whose job was
+ * lost.
+ */
+export async function reconcile(deps: Deps, kinds: RunKinds): Promise<void> {
+  await enqueueUnsettled(deps);
+  for (const provider of deps.sandboxes.all()) await reconcileProvider(deps, kinds, provider);
+}
+
+/** Enqueues the job of every run whose status is not its goal; where it is queued already, that does nothing. */
+async function enqueueUnsettled(deps: Deps): Promise<void> {
+  const unsettled = await deps.db
+    .select({ runId: runs.runId, place: runs.place })
+    .from(runs)
+    .where(
+      and(
+        inArray(runs.place, placesOf(deps)),
+        or(
+          eq(runs.goal, "deleted"),
+          eq(runs.status, "provisioning"),
+          and(eq(runs.goal, "stopped"), eq(runs.status, "running")),
+        ),
+      ),
+    )
+    .limit(ROUND);
+  for (const { runId, place } of unsettled) await deps.jobs.enqueue(deps.db, queueOf("runs", place), runId);
+}
+
+async function reconcileProvider(deps: Deps, kinds: RunKinds, provider: Provider): Promise<void> {
+  // the rows first: a sandbox that is in neither list has ended, one that is only in the second has just started
+  const running = await runningOn(deps, provider);
+  const sandboxes = new Map((await provider.list()).map((sandbox) => [sandbox.sessionId, sandbox]));
+  for (const run of running)
+    if (sandboxes.get(run.runId)?.state !== "running") await recordDeath(deps, kinds, provider, run);
+  const owned = await ownedAmong(deps, [...sandboxes.values()]);
+  for (const sandbox of sandboxes.values()) if (!owned.has(sandbox)) await endOrphan(deps, provider, sandbox);
+}
+
+/**
+ * Of these sandboxes, those that belong to a run. A run that was given up here and started on another server has left one
+ * of an earlier start; two servers that share an engine see each other's, of the current start.
+ */
+async function ownedAmong(deps: Deps, sandboxes: Sandbox[]): Promise<ReadonlySet<Sandbox>> {
+  const ids = sandboxes.map(({ sessionId }) => sessionId);
+  const rows = await deps.db.select().from(runs).where(inArray(runs.runId, ids));
+  const known = new Map(rows.map((row) => [row.runId, row]));
+  const isOwned = ({ sessionId, generation }: Sandbox) => {
+    const run = known.get(sessionId);
+    if (!run || !isAlive(run)) return false;
+    return isWithinReach(deps, run) || run.generation === generation;
+  };
+  return new Set(sandboxes.filter(isOwned));
+}
+
+async function runningOn(deps: Deps, { name }: Provider): Promise<RunRow[]> {
+  return await deps.db
+    .select()
+    .from(runs)
+    .where(
+      and(
+        eq(runs.provider, name),
+        eq(runs.status, "running"),
+        eq(runs.goal, "running"),
+        inArray(runs.place, placesOf(deps)),
+      ),
+    );
+}
+
+/**
+ * A sandbox that should run has ended: by itself, by the kernel, or by somebody else's hand. It may be started again in the
+ * same moment, so that only the holder of the claim acts on what it has seen.
+ */
+async function recordDeath(deps: Deps, kinds: RunKinds, provider: Provider, run: RunRow): Promise<void> {
+  const kind = kindOf(kinds, run);
+  await withClaim(deps, run.runId, async () => {
+    const [row] = await deps.db.select().from(runs).where(stillRunning(run));
+    if (!row) return;
+    const sandbox = await provider.find(run.runId);
+    if (sandbox?.state === "running") return;
+    const { exitCode } = sandbox ?? {};
+    deps.log.warn({ [kind.name]: run.runId, exitCode }, "a sandbox has ended by itself");
+    await endSandbox(deps, kind, row);
+    await recordFailure(deps, kind, row, howItEnded(sandbox));
+  });
+}
+
+/** Ends a sandbox whose run is gone, has ended without it, or has another one. */
+async function endOrphan(deps: Deps, provider: Provider, found: Sandbox): Promise<void> {
+  const { sessionId: runId } = found;
+  const end = async () => {
+    deps.log.warn({ run: runId }, "ending a sandbox without a run");
+    await provider.stop(runId, ORPHAN_GRACE_MS);
+  };
+  const isKnown = (await deps.db.$count(runs, eq(runs.runId, runId))) > 0;
+  if (!isKnown) return await end();
+  await withClaim(deps, runId, async () => {
+    const sandbox = (await provider.find(runId)) ?? found;
+    if (!(await ownedAmong(deps, [sandbox])).has(sandbox)) await end();
+  });
+}

@@ -1,0 +1,28 @@
+import { and, eq, inArray } from "drizzle-orm";
+import { runs, type sessionSandboxes } from "../../../db/schema/index.ts";
+import { LIVE_STATUSES } from "../../contract/session.ts";
+
+export type RunRow = typeof runs.$inferSelect;
+export type SandboxRow = typeof sessionSandboxes.$inferSelect;
+
+/** The message of an error that is thrown when the run has another goal, or start, than the work under way is for. */
+export const SUPERSEDED = "the run has another goal by now";
+
+type Which = Pick<RunRow, "runId" | "generation">;
+
+/** The rows of runs that have a sandbox, or are about to: the condition for what `isAlive` says of one row. */
+export const isUp = inArray(runs.status, [...LIVE_STATUSES]);
+
+/** The row of a run while this start of it goes on: not stopped, deleted, failed or started again. */
+export function thisStart(run: Which) {
+  return and(ofGeneration(run), eq(runs.status, "provisioning"));
+}
+
+/** The row of a run while it runs in the sandbox of this start. */
+export function stillRunning(run: Which) {
+  return and(ofGeneration(run), eq(runs.status, "running"));
+}
+
+function ofGeneration({ runId, generation }: Which) {
+  return and(eq(runs.runId, runId), eq(runs.generation, generation), eq(runs.goal, "running"));
+}

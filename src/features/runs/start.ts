@@ -1,0 +1,145 @@
+import { and, eq } from "drizzle-orm";
+import { runLog, runs, sessionSandboxes } from "../../../db/schema/index.ts";
+import type { Deps } from "../../deps.ts";
+import type { Daemon } from "../../sandboxes/daemon.ts";
+import { type Sandbox, SandboxError } from "../../sandboxes/provider.ts";
+import { awaitBoot } from "./boot.ts";
+import { buildOf } from "./build.ts";
+import { endSandbox } from "./end.ts";
+import { makeKeys } from "./keys.ts";
+import type { EnterStep, RunKind, Start, StartPlan } from "./kind.ts";
+import { openLog, type RunLog } from "./log.ts";
+import { hostOf } from "./reach.ts";
+import { type RunRow, SUPERSEDED, thisStart } from "./row.ts";
+
+/**
+ * Starts a run's sandbox, step by step: what its kind prepares, image, sandbox, clone, and readiness. The run is `running`
+ * when the daemon says that it is ready, and not before.
+ * @throws whatever a step fails with; `fail` says which step it was
+ */
+export async function startSandbox(
+  deps: Deps,
+  kind: RunKind,
+  start: Start,
+  signal: AbortSignal,
+): Promise<void> {
+  const { run, project } = start;
+  const log = openLog(deps, run.runId);
+  let entering = Promise.resolve();
+  const enter: EnterStep = (step, text) => {
+    signal.throwIfAborted();
+    log.write("svc", text);
+    // a reader of both sees the text first
+    entering = entering.then(() => log.flush()).then(() => record(deps, kind, run, { step }));
+    return entering;
+  };
+  try {
+    await kind.prepare?.(deps, start, enter);
+    // of an earlier start, also one that was interrupted: its work is saved, and its keys die
+    await endSandbox(deps, kind, run);
+    const plan = await kind.plan(deps, start);
+    const keys = await makeKeys(deps, kind, run);
+    await deps.checkpoint("keys-made");
+    const provider = deps.sandboxes.get(run.provider);
+    if (!provider)
+      throw new SandboxError(`This server has no ${run.provider} sandboxes.`, { permanent: true });
+    const { build, limits } = await buildOf(deps, project);
+    signal.throwIfAborted();
+    const sandbox = await provider.start(
+      {
+        sessionId: run.runId,
+        projectId: project.projectId,
+        generation: run.generation,
+        hasRuntime: plan.hasRuntime,
+        environment: (apiUrl) => plan.environment(keys, apiUrl),
+        limits,
+        build,
+      },
+      {
+        // the next step, which is awaited, reports one that could not be entered
+        step: (name) => void enter(name, STARTING[name]).catch(() => {}),
+        log: (source, line) => log.write(source, line),
+      },
+      signal,
+    );
+    await deps.checkpoint("sandbox-started");
+    const daemon = await recordAddress(deps, run, sandbox, keys.serviceKey);
+    await deps.checkpoint("address-known");
+
+    await enter("clone", "Cloning the repository …");
+    const { restored = null } = await awaitBoot(deps, kind, run, daemon, signal, async () => {
+      await deps.checkpoint("cloned");
+      await enter("runtime", kind.text.starting);
+    });
+    await deps.checkpoint("runtime-ready");
+    await plan.onReady?.(daemon, signal);
+    await recordRunning(deps, kind, run, { plan, restored, log });
+    await plan.onRunning?.();
+  } finally {
+    // the step that failed is the last one that was entered
+    await entering.catch(() => {});
+    await log.flush();
+  }
+}
+
+const STARTING = { image: "Looking for the image …", sandbox: "Starting the sandbox …" } as const;
+
+/** Changes the row of this very start, and publishes that. @throws when the run has another goal */
+async function record(
+  deps: Deps,
+  kind: RunKind,
+  run: RunRow,
+  change: Partial<RunRow>,
+  also: (tx: Deps["db"], now: Date) => Promise<void> = async () => {},
+): Promise<void> {
+  const now = deps.clock();
+  const row = await deps.db.transaction(async (tx) => {
+    const [changed] = await tx
+      .update(runs)
+      .set({ ...change, updatedAt: now })
+      .where(thisStart(run))
+      .returning();
+    if (!changed) return null;
+    await also(tx, now);
+    await kind.publish(deps, tx, changed, "changed");
+    return changed;
+  });
+  deps.changes.notify(run.runId);
+  if (!row) throw new Error(SUPERSEDED);
+}
+
+/** Records where the daemon listens. */
+async function recordAddress(
+  deps: Deps,
+  { runId, generation }: RunRow,
+  { address }: Sandbox,
+  serviceKey: string,
+): Promise<Daemon> {
+  if (!address) throw new SandboxError("The sandbox ended as soon as it was started.");
+  await deps.db
+    .update(sessionSandboxes)
+    .set({ ...hostOf(address), updatedAt: deps.clock() })
+    .where(and(eq(sessionSandboxes.runId, runId), eq(sessionSandboxes.generation, generation)));
+  return { address, serviceKey, sessionId: runId };
+}
+
+async function recordRunning(
+  deps: Deps,
+  kind: RunKind,
+  run: RunRow,
+  { plan, restored, log }: { plan: StartPlan; restored: string | null; log: RunLog },
+): Promise<void> {
+  const { runId } = run;
+  // a reader who sees that it runs sees its whole log
+  await log.flush();
+  const running = { status: "running", step: null, error: null, readyAt: deps.clock() } as const;
+  await record(deps, kind, run, running, async (tx, now) => {
+    await tx
+      .update(sessionSandboxes)
+      .set({ state: "active", updatedAt: now })
+      .where(eq(sessionSandboxes.runId, runId));
+    await tx.insert(runLog).values({ runId, source: "svc", text: kind.text.running, at: now });
+    await plan.onRecorded?.(tx, now, restored);
+  });
+  await deps.checkpoint("running-recorded");
+}

@@ -1,0 +1,90 @@
+import { and, eq, isNotNull, isNull, lt, ne, or, sql } from "drizzle-orm";
+import type { Db } from "../../../db/client.ts";
+import { runs, servers } from "../../../db/schema/index.ts";
+import type { Deps } from "../../deps.ts";
+import { declareGone, forgetServers, goneSince } from "../../jobs/gone.ts";
+import { endKeys } from "./keys.ts";
+import { kindOf, type RunKind, type RunKinds } from "./kind.ts";
+import { openLog } from "./log.ts";
+import { isUp, type RunRow } from "./row.ts";
+
+/** Runs that are taken over in one round; the next round takes the rest. */
+const ROUND = 200;
+
+/**
+ * Takes over the runs of servers that are gone: no other process can settle them. A server that comes back ends what its
+ * machine still has: it finds sandboxes without a run.
+ */
+export async function takeOver(deps: Deps, kinds: RunKinds): Promise<void> {
+  for (const { id, seenAt } of await declareGone(deps))
+    deps.log.warn({ server: id, seenAt }, "a server counts as gone: its runs are taken over");
+  const left = await deps.db
+    .select({ runId: runs.runId })
+    .from(runs)
+    .innerJoin(servers, eq(servers.id, runs.place))
+    .where(
+      and(
+        ne(servers.id, deps.serverId),
+        isNotNull(servers.goneAt),
+        or(eq(runs.goal, "deleted"), isUp),
+        // the holder of a claim lives, and is about to renew its heartbeat
+        or(isNull(runs.workerUntil), lt(runs.workerUntil, sql`now()`)),
+      ),
+    )
+    .limit(ROUND);
+  for (const { runId } of left) {
+    await deps.db.transaction((tx) => settle(deps, tx, kinds, runId));
+    deps.changes.notify(runId);
+  }
+  await forgetServers(deps);
+}
+
+async function settle(deps: Deps, tx: Db, kinds: RunKinds, runId: string): Promise<void> {
+  const [run] = await tx.select().from(runs).where(eq(runs.runId, runId)).for("update");
+  const since = run && (await goneSince(deps, tx, run.place));
+  if (run && since) await settleGone(deps, tx, kindOf(kinds, run), run, since);
+}
+
+/**
+ * Settles a run without its server: deleted or stopped, if that is its goal, and failed otherwise. Its keys are invalid from
+ * then on, so that a sandbox which still runs changes nothing any more.
+ * @param tx holds the run's row, and has asked `goneSince`
+ * @returns the row as it is now; null when it was deleted
+ */
+export async function settleGone(
+  deps: Deps,
+  tx: Db,
+  kind: RunKind,
+  run: RunRow,
+  since: Date,
+): Promise<RunRow | null> {
+  const { runId, goal } = run;
+  const ofRun = eq(runs.runId, runId);
+  if (goal === "deleted") {
+    await tx.delete(runs).where(ofRun);
+    await kind.publish(deps, tx, run, "deleted");
+    return null;
+  }
+  const now = deps.clock();
+  const reason = `the server that ran it, and so its machine, has not been heard of since ${minuteOf(since)}.`;
+  const error = kind.text.lost(runId, reason);
+  const isStopped = goal === "stopped";
+  const end = isStopped ? { status: "stopped" as const, step: null } : { status: "failed" as const, error };
+  const [row] = await tx
+    .update(runs)
+    .set({ ...end, updatedAt: now })
+    .where(and(ofRun, isUp))
+    .returning();
+  if (!row) return run;
+  await endKeys(tx, kind, runId, isStopped ? "stopped" : "error", now);
+  const log = openLog({ ...deps, db: tx }, runId);
+  log.write("svc", isStopped ? `${kind.text.stopped.replace(/\.$/, "")}: ${reason}` : error);
+  await log.flush();
+  await kind.publish(deps, tx, row, "changed");
+  return row;
+}
+
+/** A time as a person reads it; more than the minute is not known. */
+function minuteOf(time: Date): string {
+  return `${time.toISOString().slice(0, 16).replace("T", " ")} UTC`;
+}

@@ -1,0 +1,122 @@
+import { and, eq, sql } from "drizzle-orm";
+import type { Db } from "../../../db/client.ts";
+import { projectSecrets, projects, runs } from "../../../db/schema/index.ts";
+import { isReservedName, SECRET_NAME } from "../../contract/environment.ts";
+import { SvcError } from "../../contract/errors.ts";
+import { SECRET_MAX_BYTES } from "../../contract/limits.ts";
+import { SECRETS_MAX, type Secret, type SecretValueBody } from "../../contract/secret.ts";
+import { AUDIENCE, DEFAULT_AUDIENCE } from "../../contract/secret-audience.ts";
+import type { Deps } from "../../deps.ts";
+import { announce } from "../../events/announce.ts";
+import { storable } from "../../http/text.ts";
+import { actorOf } from "../../identity/auth/actor.ts";
+import type { Caller, ProjectRow } from "../../identity/auth/caller.ts";
+import { queueOf } from "../../jobs/places.ts";
+import { allToWire, purposeOf } from "./row.ts";
+
+/**
+ * Sets a secret, new or again. Its value is sealed for this project and this name, and opens for no other. One that is
+ * set again without an audience keeps the one that it has.
+ * @throws reserved_name, validation_failed.
+ */
+export async function setSecret(
+  deps: Deps,
+  caller: Caller,
+  project: ProjectRow,
+  name: string,
+  given: SecretValueBody,
+): Promise<Secret> {
+  requireName(name);
+  const plain = storable("value", given.value, SECRET_MAX_BYTES);
+  const audience = given.for && readAudience(given.for);
+  const value = deps.keys.seal(project.projectId, purposeOf(name), plain);
+  const now = deps.clock();
+  return await deps.db.transaction(async (tx) => {
+    // one after the other, so that the bound holds
+    await tx
+      .select({ id: projects.projectId })
+      .from(projects)
+      .where(eq(projects.projectId, project.projectId))
+      .for("update");
+    const others = sql`${projectSecrets.projectId} = ${project.projectId} and ${projectSecrets.name} <> ${name}`;
+    if ((await tx.$count(projectSecrets, others)) >= SECRETS_MAX) {
+      throw new SvcError("validation_failed", `A project has at most ${SECRETS_MAX} secrets.`);
+    }
+    const changes = { value, updatedAt: now, setBy: caller.userId, setActor: actorOf(caller) };
+    const [row] = await tx
+      .insert(projectSecrets)
+      .values({
+        projectId: project.projectId,
+        name,
+        audience: audience ?? [...DEFAULT_AUDIENCE],
+        ...changes,
+        createdAt: now,
+      })
+      .onConflictDoUpdate({
+        target: [projectSecrets.projectId, projectSecrets.name],
+        set: { ...changes, ...(audience && { audience }) },
+      })
+      .returning();
+    if (!row) throw new Error("the insert of a secret returned no row");
+    await tellSandboxes(deps, tx, project.projectId);
+    const action = row.createdAt < row.updatedAt ? "changed" : "created";
+    const [shown] = await allToWire(tx, [row]);
+    await announce(tx, project.projectId, { type: "secret", id: name, action });
+    if (!shown) throw new Error("a secret was left out");
+    return shown;
+  });
+}
+
+/** @throws validation_failed for what no secret can be for */
+function readAudience(entries: readonly string[]): string[] {
+  const bad = entries.find((entry) => !new RegExp(AUDIENCE).test(entry));
+  if (bad === undefined) return [...new Set(entries)];
+  const message = "takes sessions, builds, apps, apps:<slug> and triggers:<slug>";
+  throw new SvcError("validation_failed", `A secret cannot be for ${JSON.stringify(bad)}: for ${message}.`, {
+    details: [{ path: "for", message }],
+  });
+}
+
+/** Removes a secret. @throws not_found */
+export async function unsetSecret(deps: Deps, project: ProjectRow, name: string): Promise<{ ok: true }> {
+  // what cannot be a name was never set, and some of it no database takes
+  if (!SECRET_NAME.test(name)) throw unknown();
+  return await deps.db.transaction(async (tx) => {
+    const gone = await tx
+      .delete(projectSecrets)
+      .where(and(eq(projectSecrets.projectId, project.projectId), eq(projectSecrets.name, name)))
+      .returning({ name: projectSecrets.name });
+    if (gone.length === 0) throw unknown();
+    await tellSandboxes(deps, tx, project.projectId);
+    await announce(tx, project.projectId, { type: "secret", id: name, action: "deleted" });
+    return { ok: true };
+  });
+}
+
+/** Asks for the project's running sandboxes to get its secrets as they will be. */
+async function tellSandboxes({ jobs }: Deps, tx: Db, projectId: string): Promise<void> {
+  const places = await tx
+    .selectDistinct({ place: runs.place })
+    .from(runs)
+    .where(and(eq(runs.projectId, projectId), eq(runs.status, "running")));
+  for (const { place } of places) await jobs.enqueue(tx, queueOf("secrets", place), projectId);
+}
+
+function unknown(): SvcError {
+  return new SvcError("not_found", "The project has no such secret.");
+}
+
+function requireName(name: string): void {
+  if (!SECRET_NAME.test(name)) {
+    const message = "must be 1 to 64 of A-Z, 0-9 and _, and not begin with a digit";
+    throw new SvcError("validation_failed", `A secret's name ${message}.`, {
+      details: [{ path: "name", message }],
+    });
+  }
+  if (isReservedName(name)) {
+    throw new SvcError(
+      "reserved_name",
+      `"${name}" is a name that svc or the sandbox itself uses. Choose another.`,
+    );
+  }
+}

@@ -1,0 +1,23 @@
+import type { Deps } from "../../deps.ts";
+import type { ProjectRow } from "../../identity/auth/caller.ts";
+import { LISTING_MS } from "../projects/fetch.ts";
+import { repositoryOf } from "../projects/repository.ts";
+import type { SessionRow } from "./row.ts";
+
+/**
+ * Makes the session's branch at the tip of its base (spec 4.4). A session that was started before has its branch, unless
+ * somebody deleted it.
+ * @throws ref_not_found, branch_exists, push_rejected, repo_unreachable.
+ */
+export async function makeBranch(
+  deps: Deps,
+  { session, project }: { session: SessionRow; project: ProjectRow },
+): Promise<void> {
+  const repo = repositoryOf(deps, project);
+  const wasBegun = session.generation > 1 || session.step !== null;
+  if (wasBegun) {
+    const { tips } = await deps.git.listBranches(repo, LISTING_MS);
+    if (tips.has(session.branchName)) return;
+  }
+  await deps.git.createBranch(repo, { branch: session.branchName, base: session.baseRef });
+}

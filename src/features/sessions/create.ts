@@ -1,0 +1,133 @@
+import { randomUUID } from "node:crypto";
+import { eq } from "drizzle-orm";
+import type { Db } from "../../../db/client.ts";
+import { isForeignKeyViolation } from "../../../db/errors.ts";
+import type { Actor } from "../../../db/schema/actor.ts";
+import { projectSessions } from "../../../db/schema/index.ts";
+import { SvcError } from "../../contract/errors.ts";
+import { NAME_MAX, PROMPT_MAX_BYTES } from "../../contract/limits.ts";
+import type { CreateSessionBody, Session } from "../../contract/session.ts";
+import type { Deps } from "../../deps.ts";
+import { announce, type News } from "../../events/announce.ts";
+import { checkBranchName } from "../../git/refs.ts";
+import { storable } from "../../http/text.ts";
+import { actorOf } from "../../identity/auth/actor.ts";
+import type { Caller, ProjectRow } from "../../identity/auth/caller.ts";
+import { addRun } from "../runs/goal.ts";
+import { takePlace } from "./cap.ts";
+import { sessionRuns } from "./kind.ts";
+import { addPrompt } from "./prompts/add.ts";
+import { requireAgent } from "./require-agent.ts";
+import type { SessionRow } from "./row.ts";
+import { toWire } from "./wire.ts";
+
+/** A session that is to be added, and the kind of sandbox that it is to have. */
+export type NewSession = typeof projectSessions.$inferInsert & Pick<SessionRow, "provider">;
+
+/**
+ * Creates a session and asks for its sandbox: row, place under the account's cap and job are there together, or none is.
+ * @throws concurrent_session_limit, session_exists, validation_failed, invalid_ref.
+ */
+export async function createSession(
+  deps: Deps,
+  caller: Caller,
+  project: ProjectRow,
+  wanted: CreateSessionBody,
+): Promise<Session> {
+  const by = { userId: caller.userId, actor: actorOf(caller) };
+  const session = {
+    ...newSession(deps, by, project, wanted),
+    secretNames: await secretNamesFor(deps, caller),
+  };
+  if (wanted.agent_name !== undefined) await requireAgent(deps, project, wanted.agent_name);
+  try {
+    const row = await deps.db.transaction(async (tx) => {
+      const added = await addSession(deps, tx, session);
+      await announce(tx, project.projectId, newsOfNew(added));
+      return added;
+    });
+    return await toWire(deps, row, null);
+  } catch (error) {
+    if (isForeignKeyViolation(error))
+      throw new SvcError("not_found", "The project was deleted in the meantime.");
+    throw error;
+  }
+}
+
+/** What is kept from an agent is kept from the sessions that it starts. @returns null: nothing is */
+async function secretNamesFor({ db }: Deps, caller: Caller): Promise<string[] | null> {
+  if (caller.kind === "user" || caller.sessionId === null) return null;
+  const [parent] = await db
+    .select({ secretNames: projectSessions.secretNames })
+    .from(projectSessions)
+    .where(eq(projectSessions.sessionId, caller.sessionId));
+  return parent?.secretNames ?? null;
+}
+
+/** The session that is wanted, as a row; nobody has asked yet for its agent (`requireAgent`). @throws validation_failed, invalid_ref */
+export function newSession(
+  deps: Deps,
+  by: { userId: string; actor: Actor | null },
+  project: ProjectRow,
+  wanted: CreateSessionBody,
+): NewSession {
+  const sessionId = (wanted.session_id ?? randomUUID()).toLowerCase();
+  const provider = wanted.provider ?? deps.sandboxes.defaultName;
+  if (!deps.sandboxes.get(provider)) {
+    const known = deps.sandboxes.all().map(({ name }) => name);
+    throw new SvcError(
+      "validation_failed",
+      `This server has no sandboxes of the kind "${provider}"; it has: ${known.join(", ")}.`,
+      { details: [{ path: "provider", message: "is not available on this server" }] },
+    );
+  }
+  const now = deps.clock();
+  return {
+    sessionId,
+    projectId: project.projectId,
+    accountId: project.accountId,
+    branchName: sessionId,
+    baseRef: checkBranchName(wanted.base_ref ?? project.defaultBranch),
+    name: text("name", wanted.name),
+    agentName: text("agent_name", wanted.agent_name),
+    model: text("model", wanted.model),
+    initialPrompt: text("initial_prompt", wanted.initial_prompt, PROMPT_MAX_BYTES),
+    provider,
+    status: "provisioning",
+    createdBy: by.userId,
+    createdActor: by.actor,
+    createdAt: now,
+    updatedAt: now,
+    lastActiveAt: now,
+  };
+}
+
+/**
+ * Writes a session's row, takes its place and asks for its sandbox, in the transaction of whoever wants it. What is left
+ * is to announce it, last of all: `newsOfNew`.
+ * @throws concurrent_session_limit, session_exists
+ */
+export async function addSession(
+  deps: Deps,
+  tx: Db,
+  { provider, ...values }: NewSession,
+): Promise<SessionRow> {
+  await takePlace(deps, tx, values.accountId);
+  const run = await addRun(deps, tx, sessionRuns, { ...values, runId: values.sessionId, provider });
+  if (!run) throw new SvcError("session_exists", "There is a session with this id already.");
+  const [session] = await tx.insert(projectSessions).values(values).returning();
+  if (!session) throw new Error("the insert of a session returned no row");
+  const { sessionId, initialPrompt: text, createdBy: userId, createdActor: actor, createdAt: at } = session;
+  if (text !== null) await addPrompt(tx, sessionId, { promptId: sessionId, text, by: { userId, actor }, at });
+  return { ...run, ...session };
+}
+
+export const newsOfNew = ({ sessionId }: SessionRow): News => ({
+  type: "session",
+  id: sessionId,
+  action: "created",
+});
+
+function text(field: string, value: string | undefined, maxBytes = NAME_MAX * 4): string | null {
+  return value === undefined ? null : storable(field, value, maxBytes);
+}

@@ -1,0 +1,56 @@
+import { DAEMON_PORT } from "../../contract/daemon.ts";
+import type { Deps } from "../../deps.ts";
+import type { ProjectRow } from "../../identity/auth/caller.ts";
+import { gitUrlOf } from "../projects/wire.ts";
+import type { SandboxKeys } from "../runs/kind.ts";
+import type { OpenSecrets } from "../secrets/open.ts";
+import type { SessionRow } from "./row.ts";
+
+/**
+ * The environment of a sandbox (spec 2.8): the project's secrets, and svc's own names, which no secret can have.
+ * @param apiUrl where the sandbox reaches the API, without `/v1`
+ * @param restore the commit of saved work that the daemon brings back
+ */
+export function environmentOf(
+  { config }: Pick<Deps, "config">,
+  { session, project }: { session: SessionRow; project: ProjectRow },
+  keys: SandboxKeys,
+  secrets: OpenSecrets,
+  apiUrl: string,
+  restore: string | null,
+): Record<string, string> {
+  const { sessionId } = session;
+  return {
+    ...secrets.values,
+    SVC_PROJECT_ID: project.projectId,
+    SVC_SESSION_ID: sessionId,
+    SVC_BRANCH_NAME: session.branchName,
+    SVC_REPO_URL: gitUrlOf(apiUrl, project.projectId),
+    SVC_DEFAULT_BRANCH: project.defaultBranch,
+    SVC_BASE_REF: session.baseRef,
+    SVC_SERVICE_PORT: String(DAEMON_PORT),
+    SVC_API_URL: `${apiUrl}/v1`,
+    SVC_PROJECT_AUTO_CLONE: "1",
+    SVC_PROJECT_SECRET_NAMES: Object.keys(secrets.values).join(","),
+    SVC_PROJECT_SECRETS_REVISION: secrets.revision,
+    SVC_TOKEN: keys.serviceKey,
+    ...(keys.token !== null && { SVC_CLI_TOKEN: keys.token, SVC_EXECUTOR_TOKEN: keys.token }),
+    ...(restore !== null && { SVC_RESTORE_COMMIT: restore }),
+    ...(session.agentName !== null && { SVC_AGENT_NAME: session.agentName }),
+    ...(session.model !== null && { SVC_OPENCODE_MODEL: session.model }),
+    // svc gives it, as all prompts; a sandbox that is started again has heard of it, or gets it all the same
+    ...(session.initialPrompt !== null &&
+      session.generation === 1 && {
+        SVC_INITIAL_PROMPT: session.initialPrompt,
+        SVC_BOOTSTRAP_OPENCODE_SESSION: "1",
+        SVC_PROMPT_QUEUE: "1",
+      }),
+    ...(config.modelGateway && {
+      SVC_LLM_API_KEY: config.modelGateway.key,
+      SVC_LLM_BASE_URL: config.modelGateway.url,
+      SVC_YOLO_API_KEY: config.modelGateway.key,
+      SVC_YOLO_URL: config.modelGateway.url,
+      ...(config.modelGateway.model !== null && { SVC_LLM_MODEL: config.modelGateway.model }),
+    }),
+  };
+}

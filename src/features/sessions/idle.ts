@@ -1,0 +1,45 @@
+import { and, eq, inArray, lt } from "drizzle-orm";
+import { projectSessions, runs } from "../../../db/schema/index.ts";
+import type { Deps } from "../../deps.ts";
+import { placesOf } from "../../jobs/places.ts";
+import { askHealth } from "../../sandboxes/daemon.ts";
+import { noteActivity, writeActivity } from "./activity.ts";
+import { countOpen } from "./prompts/open.ts";
+import { reachSession, type SessionRow, sessionColumns } from "./row.ts";
+import { stop } from "./stop.ts";
+
+/** Sessions that are looked at in one round; the rest has its turn in the next. */
+const ROUND = 100;
+
+/**
+ * Stops the sessions of this server that nobody has used for `SVC_IDLE_TIMEOUT`. A run of the agent's is use, and so is
+ * what the daemon has seen since.
+ */
+export async function stopIdle(deps: Deps): Promise<void> {
+  await writeActivity(deps);
+  const limit = new Date(deps.clock().getTime() - deps.config.idleTimeoutS * 1000);
+  const sessions = await deps.db
+    .select(sessionColumns)
+    .from(projectSessions)
+    .innerJoin(runs, eq(runs.runId, projectSessions.sessionId))
+    .where(
+      and(
+        eq(runs.status, "running"),
+        eq(runs.goal, "running"),
+        inArray(runs.place, placesOf(deps)),
+        lt(projectSessions.lastActiveAt, limit),
+      ),
+    )
+    .orderBy(projectSessions.lastActiveAt)
+    .limit(ROUND);
+  await Promise.all(sessions.map((session) => stopUnlessUsed(deps, session, limit)));
+}
+
+async function stopUnlessUsed(deps: Deps, session: SessionRow, limit: Date): Promise<void> {
+  const { sessionId } = session;
+  const reached = await reachSession(deps, sessionId);
+  const health = reached?.daemon && (await askHealth(reached.daemon));
+  if (health && (health.busy || new Date(health.active_at) > limit)) noteActivity(deps, sessionId);
+  else if ((await countOpen(deps.db, sessionId)) > 0) noteActivity(deps, sessionId);
+  else if (!deps.activity.has(sessionId)) await stop(deps, session, "idle");
+}

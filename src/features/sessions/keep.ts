@@ -1,0 +1,23 @@
+import type { Deps } from "../../deps.ts";
+import { placesOf, queueOf } from "../../jobs/places.ts";
+import { keepRounds } from "../../jobs/rounds.ts";
+import { stopIdle } from "./idle.ts";
+import { keepPrompts } from "./prompts/keep.ts";
+import { pushSecrets } from "./push-secrets.ts";
+
+/**
+ * Delivers prompts and secrets to this server's sessions and stops idle ones, until it is stopped.
+ * @returns ends it, and waits for the round under way
+ */
+export async function keepSessions(deps: Deps): Promise<() => Promise<void>> {
+  const prompts = keepPrompts(deps);
+  for (const place of placesOf(deps)) {
+    await deps.jobs.work(queueOf("secrets", place), (id) => pushSecrets(deps, id));
+    await deps.jobs.work(queueOf("prompts", place), async (id) => prompts.look(id));
+  }
+  const endRounds = keepRounds(deps, "sessions", [() => stopIdle(deps), prompts.round]);
+  return async () => {
+    await endRounds();
+    await prompts.stop();
+  };
+}

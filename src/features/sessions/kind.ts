@@ -1,0 +1,114 @@
+import { eq, sql } from "drizzle-orm";
+import type { Db } from "../../../db/client.ts";
+import { projectSessions, tokens } from "../../../db/schema/index.ts";
+import type { BootStep } from "../../contract/session.ts";
+import type { Deps } from "../../deps.ts";
+import { announce } from "../../events/announce.ts";
+import { mintToken } from "../../identity/auth/token.ts";
+import { queueOf } from "../../jobs/places.ts";
+import type { RunKind, Start, StartPlan } from "../runs/kind.ts";
+import type { RunRow } from "../runs/row.ts";
+import { openSecrets } from "../secrets/open.ts";
+import { makeBranch } from "./branch.ts";
+import { environmentOf } from "./environment.ts";
+import { interruptPrompt } from "./prompts/interrupt.ts";
+import { type SessionRow, sessionRow } from "./row.ts";
+import { saveOrphan } from "./save-orphan.ts";
+import { commitToRestore } from "./saved.ts";
+
+/** A large repository over a slow network takes minutes to clone. */
+const CLONE_MS = 10 * 60_000;
+/** The runtime answers within seconds; three restarts of it fit in. */
+const RUNTIME_MS = 60_000;
+
+/** The run of a session: an agent at work on a branch of its own. */
+export const sessionRuns: RunKind = {
+  name: "session",
+  limits: { cloneMs: CLONE_MS, readyMs: RUNTIME_MS },
+  text: {
+    starting: "Starting the agent runtime …",
+    running: "The session is running.",
+    stopped: "The session has stopped.",
+    cloneLate: `The repository was not cloned within ${CLONE_MS / 60_000} minutes.`,
+    readyLate: `The agent runtime did not start within ${RUNTIME_MS / 1000} seconds.`,
+    failed: (step, reason) => `${FAILED[step]}: ${reason}`,
+    lost: (sessionId, reason) =>
+      `The session is lost: ${reason} Start it anew on a server that runs: svc sessions restart ${sessionId}`,
+  },
+  async prepare(deps, { run, project }, enter) {
+    const session = await sessionOf(deps, run);
+    await enter("branch", `Making the branch ${session.branchName} from ${session.baseRef} …`);
+    await makeBranch(deps, { session, project });
+    await deps.checkpoint("branch-made");
+  },
+  plan,
+  async grant(deps, tx, { runId: sessionId, projectId }) {
+    const [session] = await tx
+      .select({ userId: projectSessions.createdBy })
+      .from(projectSessions)
+      .where(eq(projectSessions.sessionId, sessionId));
+    if (!session) throw new Error("a run has no session");
+    await tx.delete(tokens).where(eq(tokens.sessionId, sessionId));
+    const name = `session ${sessionId}`;
+    return (await mintToken(tx, deps.keys, { ...session, projectId, sessionId, name })).secret;
+  },
+  async onEnded(tx, sessionId, state, now) {
+    await tx.delete(tokens).where(eq(tokens.sessionId, sessionId));
+    const how = state === "stopped" ? "session was stopped" : "sandbox ended";
+    await interruptPrompt(tx, sessionId, `The ${how} in the middle of the answer.`, now);
+  },
+  async saveOrphan(deps, run) {
+    await saveOrphan(deps, await sessionOf(deps, run));
+  },
+  async publish(_, tx, { runId: sessionId, projectId, status, updatedAt }, action) {
+    if (action !== "deleted")
+      await tx
+        .update(projectSessions)
+        .set({ status, updatedAt })
+        .where(eq(projectSessions.sessionId, sessionId));
+    await announce(tx, projectId, { type: "session", id: sessionId, action });
+  },
+};
+
+const FAILED: Readonly<Record<BootStep, string>> = {
+  branch: "The session's branch could not be made",
+  image: "The sandbox's image could not be built",
+  sandbox: "The sandbox could not be started",
+  clone: "The repository could not be cloned in the sandbox",
+  runtime: "The agent runtime did not start",
+};
+
+async function plan(deps: Deps, { run, project }: Start): Promise<StartPlan> {
+  const session = await sessionOf(deps, run);
+  const { sessionId, projectId, generation, place } = session;
+  const restore = await commitToRestore(deps, { session, project });
+  const open = () => openSecrets(deps, projectId, session.secretAudience, session.secretNames);
+  const secrets = await open();
+  return {
+    hasRuntime: true,
+    environment: (keys, apiUrl) => environmentOf(deps, { session, project }, keys, secrets, apiUrl, restore),
+    async onRecorded(tx: Db, now, restored) {
+      const { savedCommit, savedGeneration } = projectSessions;
+      // only what is saved still: the daemon may have saved other work by now
+      const has = sql`case when ${savedCommit} = ${restored} then ${generation} else ${savedGeneration} end`;
+      await tx
+        .update(projectSessions)
+        .set({ savedGeneration: has, lastActiveAt: now })
+        .where(eq(projectSessions.sessionId, sessionId));
+      await deps.jobs.enqueue(tx, queueOf("prompts", place), sessionId);
+    },
+    async onRunning() {
+      // secrets that were set while it started
+      const { revision } = await open();
+      if (revision !== secrets.revision)
+        await deps.jobs.enqueue(deps.db, queueOf("secrets", place), projectId);
+    },
+  };
+}
+
+/** @throws when the session was deleted meanwhile */
+async function sessionOf(deps: Deps, { runId }: RunRow): Promise<SessionRow> {
+  const session = await sessionRow(deps.db, runId);
+  if (!session) throw new Error("a run has no session");
+  return session;
+}

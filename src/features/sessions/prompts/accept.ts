@@ -1,0 +1,86 @@
+import { randomUUID } from "node:crypto";
+import { and, eq } from "drizzle-orm";
+import type { Db } from "../../../../db/client.ts";
+import { projectSessions, sessionPrompts } from "../../../../db/schema/index.ts";
+import { SvcError } from "../../../contract/errors.ts";
+import { PROMPT_MAX_BYTES } from "../../../contract/limits.ts";
+import { type CreatePromptBody, PROMPTS_QUEUED_MAX, type Prompt } from "../../../contract/prompt.ts";
+import type { Deps } from "../../../deps.ts";
+import { storable } from "../../../http/text.ts";
+import { actorOf } from "../../../identity/auth/actor.ts";
+import type { Caller, ProjectRow } from "../../../identity/auth/caller.ts";
+import { queueOf } from "../../../jobs/places.ts";
+import { nextPlaceOf } from "../../runs/goal.ts";
+import { readSessionId, unknownSession } from "../read.ts";
+import { startAgain } from "../restart.ts";
+import { lockSession, type SessionRow } from "../row.ts";
+import { addPrompt } from "./add.ts";
+import { countOpen } from "./open.ts";
+import { promptToWire } from "./wire.ts";
+
+/**
+ * Takes a prompt for a session, to be answered when those before it are. One that is stopped, or about to be, is started
+ * again for it: what the account's cap refuses is not taken. Said again with the same id, it is the same prompt.
+ * @throws concurrent_session_limit, prompt_exists, prompt_queue_full, session_failed, not_found, validation_failed
+ */
+export async function acceptPrompt(
+  deps: Deps,
+  caller: Caller,
+  project: ProjectRow,
+  name: string,
+  body: CreatePromptBody,
+): Promise<{ prompt: Prompt }> {
+  const sessionId = readSessionId(name);
+  const text = storable("text", body.text, PROMPT_MAX_BYTES);
+  const promptId = (body.prompt_id ?? randomUUID()).toLowerCase();
+  const by = { userId: caller.userId, actor: actorOf(caller) };
+  const row = await deps.db.transaction(async (tx) => {
+    const session = await lockSession(tx, sessionId);
+    if (session?.projectId !== project.projectId || session.goal === "deleted") throw unknownSession();
+    const [known] = await tx
+      .select()
+      .from(sessionPrompts)
+      .where(and(eq(sessionPrompts.sessionId, sessionId), eq(sessionPrompts.promptId, promptId)));
+    if (known?.text === text) return known;
+    if (known) throw new SvcError("prompt_exists", "The session has another prompt with this id already.");
+    await requireRoom(tx, session);
+    const added = await addPrompt(tx, sessionId, { promptId, text, by, at: deps.clock() });
+    const place = isAsleep(session) ? await nextPlaceOf(deps, tx, session) : session.place;
+    await deps.jobs.enqueue(tx, queueOf("prompts", place), sessionId);
+    await wake(deps, tx, session);
+    return added;
+  });
+  deps.changes.notify(sessionId);
+  return { prompt: await promptToWire(deps.db, row) };
+}
+
+/** @throws SvcError when the session cannot take one more */
+async function requireRoom(tx: Db, { sessionId, status }: SessionRow): Promise<void> {
+  if (status === "failed")
+    throw new SvcError(
+      "session_failed",
+      `The session has failed, and answers nothing. Start it again first: svc sessions restart ${sessionId}`,
+      { status },
+    );
+  if ((await countOpen(tx, sessionId)) < PROMPTS_QUEUED_MAX) return;
+  throw new SvcError(
+    "prompt_queue_full",
+    `${PROMPTS_QUEUED_MAX} prompts wait for this session already. Prompt it again when some are answered.`,
+    { limit: PROMPTS_QUEUED_MAX },
+    { "Retry-After": "60" },
+  );
+}
+
+function isAsleep({ goal, status }: SessionRow): boolean {
+  return goal === "stopped" || status === "stopped";
+}
+
+/** @throws concurrent_session_limit, not_found */
+async function wake(deps: Deps, tx: Db, session: SessionRow): Promise<void> {
+  if (isAsleep(session)) {
+    if (!(await startAgain(deps, tx, session))) throw unknownSession();
+    return;
+  }
+  const used = { lastActiveAt: deps.clock() };
+  await tx.update(projectSessions).set(used).where(eq(projectSessions.sessionId, session.sessionId));
+}

@@ -1,0 +1,35 @@
+import { and, eq, inArray } from "drizzle-orm";
+import { projectSessions, runs } from "../../../db/schema/index.ts";
+import type { Deps } from "../../deps.ts";
+import { placesOf } from "../../jobs/places.ts";
+import { sendEnv } from "../../sandboxes/daemon.ts";
+import { openSecrets } from "../secrets/open.ts";
+import { reachSession } from "./row.ts";
+
+/**
+ * Gives the running sandboxes of a project the secrets as they are now (contract: `/svc/env`).
+ * @throws when one runs on and did not take them: the job is done again
+ */
+export async function pushSecrets(deps: Deps, projectId: string): Promise<void> {
+  const sessions = await deps.db
+    .select({ sessionId: projectSessions.sessionId })
+    .from(projectSessions)
+    .innerJoin(runs, eq(runs.runId, projectSessions.sessionId))
+    .where(
+      and(
+        eq(projectSessions.projectId, projectId),
+        eq(runs.status, "running"),
+        inArray(runs.place, placesOf(deps)),
+      ),
+    );
+  const taken = await Promise.all(
+    sessions.map(async ({ sessionId }) => {
+      const reached = await reachSession(deps, sessionId);
+      if (!reached?.daemon || reached.session.status !== "running") return true;
+      const { secretAudience, secretNames } = reached.session;
+      const { values, revision } = await openSecrets(deps, projectId, secretAudience, secretNames);
+      return await sendEnv(reached.daemon, { revision, env: values });
+    }),
+  );
+  if (taken.includes(false)) throw new Error("a running sandbox did not take its secrets");
+}

@@ -1,0 +1,88 @@
+import { and, desc, eq, lt, or } from "drizzle-orm";
+import { projectSessions, runs, sessionSandboxes } from "../../../db/schema/index.ts";
+import { SvcError } from "../../contract/errors.ts";
+import { UUID } from "../../contract/id.ts";
+import type { Session, SessionStatus } from "../../contract/session.ts";
+import type { Deps } from "../../deps.ts";
+import { type Page, page, readCursor } from "../../http/page.ts";
+import type { ProjectRow } from "../../identity/auth/caller.ts";
+import type { SandboxRow } from "../runs/row.ts";
+import { type SessionRow, sessionColumns } from "./row.ts";
+import { allToWire, toWire } from "./wire.ts";
+
+/** Sessions, each with the row of its sandbox. */
+export function sessionsWithSandbox({ db }: Pick<Deps, "db">) {
+  return db
+    .select({ session: sessionColumns, sandbox: sessionSandboxes })
+    .from(projectSessions)
+    .innerJoin(runs, eq(runs.runId, projectSessions.sessionId))
+    .leftJoin(sessionSandboxes, eq(sessionSandboxes.runId, runs.runId));
+}
+
+/** The project's sessions, newest update first. */
+export async function listSessions(
+  deps: Deps,
+  project: ProjectRow,
+  { status, ...wanted }: Page & { status: SessionStatus | undefined },
+): Promise<{ sessions: Session[]; next_cursor?: string }> {
+  const found = await sessionsWithSandbox(deps)
+    .where(
+      and(
+        eq(projectSessions.projectId, project.projectId),
+        status && eq(projectSessions.status, status),
+        after(wanted.cursor),
+      ),
+    )
+    .orderBy(desc(projectSessions.updatedAt), desc(projectSessions.sessionId))
+    .limit(wanted.limit + 1);
+  const { rows, next } = page(
+    found,
+    wanted.limit,
+    ({ session }) => `${session.updatedAt.toISOString()} ${session.sessionId}`,
+  );
+  return { sessions: await allToWire(deps, rows), ...next };
+}
+
+function after(cursor: string | undefined) {
+  const text = readCursor(cursor, CURSOR);
+  if (text === null) return undefined;
+  const [time = "", id = ""] = text.split(" ");
+  const at = new Date(time);
+  return or(
+    lt(projectSessions.updatedAt, at),
+    and(eq(projectSessions.updatedAt, at), lt(projectSessions.sessionId, id)),
+  );
+}
+
+const CURSOR = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z [0-9a-f-]{36}$/;
+
+/** One session of the project. @throws not_found, validation_failed for what is no UUID. */
+export async function getSession(deps: Deps, project: ProjectRow, sessionId: string): Promise<Session> {
+  const { session, sandbox } = await findSession(deps, project, sessionId);
+  return await toWire(deps, session, sandbox);
+}
+
+/** The rows of one session of the project. @throws not_found, validation_failed */
+export async function findSession(
+  deps: Pick<Deps, "db">,
+  project: Pick<ProjectRow, "projectId">,
+  sessionId: string,
+): Promise<{ session: SessionRow; sandbox: SandboxRow | null }> {
+  const id = readSessionId(sessionId);
+  const [row] = await sessionsWithSandbox(deps).where(
+    and(eq(projectSessions.sessionId, id), eq(projectSessions.projectId, project.projectId)),
+  );
+  if (!row) throw unknownSession();
+  return row;
+}
+
+/** @throws validation_failed for what is no UUID */
+export function readSessionId(text: string): string {
+  if (!UUID.test(text)) throw new SvcError("validation_failed", "A session is named by its id, a UUID.");
+  return text.toLowerCase();
+}
+
+/** The answer to the name of a session that the project does not have. */
+export function unknownSession(): SvcError {
+  return new SvcError("not_found", "The project has no such session. List them with: svc sessions ls");
+}

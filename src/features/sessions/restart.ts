@@ -1,0 +1,78 @@
+import { eq } from "drizzle-orm";
+import type { Db } from "../../../db/client.ts";
+import { projectSessions } from "../../../db/schema/index.ts";
+import type { Session } from "../../contract/session.ts";
+import { isAlive } from "../../contract/session.ts";
+import type { Deps } from "../../deps.ts";
+import type { ProjectRow } from "../../identity/auth/caller.ts";
+import { startAgain as startRunAgain } from "../runs/goal.ts";
+import { takePlace } from "./cap.ts";
+import { sessionRuns } from "./kind.ts";
+import { findSession, getSession, unknownSession } from "./read.ts";
+import { lockSession, type SessionRow } from "./row.ts";
+
+/**
+ * Gives a session a new sandbox, with a new key and a new project token, on the branch as it was pushed. The old one, if
+ * there is one, is stopped first, and its work saved.
+ * @param restore whether the saved work is restored
+ * @throws concurrent_session_limit, not_found, validation_failed
+ */
+export async function restartSession(
+  deps: Deps,
+  project: ProjectRow,
+  name: string,
+  restore: boolean,
+): Promise<Session> {
+  const { session } = await findSession(deps, project, name);
+  if (!(await start(deps, session.sessionId, () => true, restore))) throw unknownSession();
+  return await getSession(deps, project, session.sessionId);
+}
+
+/**
+ * Starts a stopped session again, since a request or a prompt needs it; any other stays as it is. Its saved work is restored
+ * unless a person has stopped it.
+ * @throws concurrent_session_limit
+ */
+export async function wakeSession(deps: Deps, sessionId: string): Promise<void> {
+  await start(deps, sessionId, ({ status }) => status === "stopped");
+}
+
+/**
+ * @param isDue decides on the row, which no other transaction changes meanwhile
+ * @returns false when the session is to be deleted, or gone
+ */
+async function start(
+  deps: Deps,
+  sessionId: string,
+  isDue: (session: SessionRow) => boolean,
+  restore?: boolean,
+): Promise<boolean> {
+  const isKept = await deps.db.transaction(async (tx) => {
+    const session = await lockSession(tx, sessionId);
+    if (!session || !isDue(session)) return session !== null;
+    return await startAgain(deps, tx, session, restore);
+  });
+  deps.changes.notify(sessionId);
+  return isKept;
+}
+
+/**
+ * Starts a session again, whatever its status is.
+ * @param tx holds the session's run
+ * @param restore whether its saved work is restored: by default, unless a person has stopped it
+ * @returns false when it is to be deleted: it stays so
+ * @throws concurrent_session_limit
+ */
+export async function startAgain(
+  deps: Deps,
+  tx: Db,
+  session: SessionRow,
+  restore = session.stopReason !== "user",
+): Promise<boolean> {
+  if (!isAlive(session)) await takePlace(deps, tx, session.accountId);
+  await tx
+    .update(projectSessions)
+    .set({ restores: restore, lastActiveAt: deps.clock() })
+    .where(eq(projectSessions.sessionId, session.sessionId));
+  return (await startRunAgain(deps, tx, sessionRuns, session)) !== null;
+}

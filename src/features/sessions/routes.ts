@@ -1,0 +1,127 @@
+import { Type } from "@sinclair/typebox";
+import { Elysia } from "elysia";
+import { savedWork } from "../../contract/saved-work.ts";
+import {
+  createSessionBody,
+  logLine,
+  renameSessionBody,
+  restartSessionBody,
+  session,
+  sessionStatus,
+} from "../../contract/session.ts";
+import type { Deps } from "../../deps.ts";
+import { pageQuery, readPage } from "../../http/page.ts";
+import { answer, listOf, ok } from "../../http/schema.ts";
+import { guard } from "../../identity/auth/guard.ts";
+import { LOG_LINES } from "../runs/log.ts";
+import { abortSession } from "./abort.ts";
+import { requireReachTo } from "./agent-reach.ts";
+import { createSession } from "./create.ts";
+import { deleteSession } from "./delete.ts";
+import { streamEvents } from "./events.ts";
+import { readLogs } from "./logs.ts";
+import { getSession, listSessions } from "./read.ts";
+import { renameSession } from "./rename.ts";
+import { restartSession } from "./restart.ts";
+import { readSaved, streamSaved } from "./saved.ts";
+import { stopSession } from "./stop.ts";
+
+/** Contract: Sessions, sandboxes, proxy. */
+export const sessionRoutes = (deps: Deps) =>
+  new Elysia({ prefix: "/projects/:projectId/sessions", tags: ["sessions"] })
+    .use(guard(deps))
+    .get(
+      "",
+      ({ project, query }) => listSessions(deps, project, { ...readPage(query), status: query.status }),
+      {
+        project: "write",
+        query: Type.Object({
+          ...pageQuery,
+          status: Type.Optional(sessionStatus),
+        }),
+        ...answer(200, listOf("sessions", session)),
+      },
+    )
+    .post(
+      "",
+      ({ caller, project, body, set }) => {
+        set.status = 201;
+        return createSession(deps, caller, project, body);
+      },
+      { project: "write", body: createSessionBody, ...answer(201, session) },
+    )
+    .get("/:sessionId", ({ project, params }) => getSession(deps, project, params.sessionId), {
+      project: "write",
+      ...answer(200, session),
+    })
+    .patch(
+      "/:sessionId",
+      ({ project, params, body }) => renameSession(deps, project, params.sessionId, body.name),
+      { project: "write", body: renameSessionBody, ...answer(200, session) },
+    )
+    .delete("/:sessionId", ({ project, params }) => deleteSession(deps, project, params.sessionId), {
+      project: "write",
+      ...answer(200, ok),
+    })
+    .post(
+      "/:sessionId/restart",
+      ({ project, params, body, set }) => {
+        set.status = 202;
+        return restartSession(deps, project, params.sessionId, body?.restore ?? false);
+      },
+      { project: "write", body: Type.Optional(restartSessionBody), ...answer(202, session) },
+    )
+    .get(
+      "/:sessionId/saved",
+      async ({ caller, project, params, headers, set }) => {
+        await requireReachTo(deps, caller, project, params.sessionId);
+        if (headers["accept"]?.includes("text/x-diff")) {
+          const stream = await streamSaved(deps, project, params.sessionId);
+          return new Response(stream, { headers: { "Content-Type": "text/x-diff; charset=utf-8" } });
+        }
+        // As text: a Response made here would be taken apart and sent as a stream.
+        set.headers["content-type"] = "application/json";
+        return readSaved(deps, project, params.sessionId);
+      },
+      { project: "write", ...answer(200, savedWork) },
+    )
+    .post(
+      "/:sessionId/stop",
+      ({ project, params, set }) => {
+        set.status = 202;
+        return stopSession(deps, project, params.sessionId);
+      },
+      { project: "write", ...answer(202, session) },
+    )
+    .post(
+      "/:sessionId/abort",
+      async ({ caller, project, params }) => {
+        await requireReachTo(deps, caller, project, params.sessionId);
+        return abortSession(deps, project, params.sessionId);
+      },
+      { project: "write", ...answer(200, ok) },
+    )
+    .get(
+      "/:sessionId/logs",
+      async ({ caller, project, params, query }) => {
+        await requireReachTo(deps, caller, project, params.sessionId);
+        const lines = Math.min(Number(query.tail ?? LOG_LINES.default), LOG_LINES.max);
+        return readLogs(deps, project, params.sessionId, lines);
+      },
+      {
+        project: "write",
+        query: Type.Object({ tail: Type.Optional(Type.String({ pattern: "^[1-9][0-9]{0,5}$" })) }),
+        ...answer(200, Type.Object({ lines: Type.Array(logLine), truncated: Type.Boolean() })),
+      },
+    )
+    .get(
+      "/:sessionId/events",
+      async ({ caller, project, params, headers }) => {
+        await requireReachTo(deps, caller, project, params.sessionId);
+        const events = await streamEvents(deps, project, params.sessionId, headers["last-event-id"] ?? null);
+        return new Response(events, {
+          headers: { "Content-Type": "text/event-stream; charset=utf-8", "Cache-Control": "no-store" },
+        });
+      },
+      { project: "write", detail: { responses: { 200: { description: "Server-sent events" } } } },
+    );

@@ -1,0 +1,62 @@
+import { eq, getTableColumns, sql } from "drizzle-orm";
+import type { Db } from "../../../db/client.ts";
+import { prepared } from "../../../db/prepared.ts";
+import { projectSessions, projects, runs, sessionSandboxes } from "../../../db/schema/index.ts";
+import type { Deps } from "../../deps.ts";
+import type { ProjectRow } from "../../identity/auth/caller.ts";
+import { daemonOf, type ReachedRun } from "../runs/reach.ts";
+import type { RunRow } from "../runs/row.ts";
+
+/** A session with its run. */
+export type SessionRow = RunRow & typeof projectSessions.$inferSelect;
+
+/** For a query that joins `projectSessions` and `runs`. Times are the session's own: they change with its run's. */
+export const sessionColumns = {
+  ...getTableColumns(runs),
+  ...getTableColumns(projectSessions),
+  status: runs.status,
+};
+
+/** One session with its run; null when there is none. */
+export async function sessionRow(db: Db, sessionId: string): Promise<SessionRow | null> {
+  const [row] = await db
+    .select(sessionColumns)
+    .from(projectSessions)
+    .innerJoin(runs, eq(runs.runId, projectSessions.sessionId))
+    .where(eq(projectSessions.sessionId, sessionId));
+  return row ?? null;
+}
+
+/** The same, whose run no other transaction changes until this one ends. */
+export async function lockSession(tx: Db, sessionId: string): Promise<SessionRow | null> {
+  await tx.select({ id: runs.runId }).from(runs).where(eq(runs.runId, sessionId)).for("update");
+  return await sessionRow(tx, sessionId);
+}
+
+/** A session with what it takes to talk to its sandbox. */
+export interface Reached extends Omit<ReachedRun, "run"> {
+  session: SessionRow;
+  project: ProjectRow;
+}
+
+/** Finds a session and its sandbox by the primary key; null when there is no such session. */
+export async function reachSession(
+  deps: Pick<Deps, "db" | "keys">,
+  sessionId: string,
+): Promise<Reached | null> {
+  const [row] = await sessionAndSandbox(deps.db).execute({ sessionId });
+  if (!row) return null;
+  const { session, project, sandbox } = row;
+  return { session, project, daemon: daemonOf(deps, session, sandbox) };
+}
+
+const sessionAndSandbox = prepared((db: Db) =>
+  db
+    .select({ session: sessionColumns, project: projects, sandbox: sessionSandboxes })
+    .from(projectSessions)
+    .innerJoin(runs, eq(runs.runId, projectSessions.sessionId))
+    .innerJoin(projects, eq(projects.projectId, projectSessions.projectId))
+    .leftJoin(sessionSandboxes, eq(sessionSandboxes.runId, runs.runId))
+    .where(eq(projectSessions.sessionId, sql.placeholder("sessionId")))
+    .prepare("session_and_sandbox"),
+);

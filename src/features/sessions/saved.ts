@@ -1,0 +1,86 @@
+import { eq } from "drizzle-orm";
+import { projectSessions } from "../../../db/schema/index.ts";
+import { savedRef } from "../../contract/daemon.ts";
+import { SvcError } from "../../contract/errors.ts";
+import type { SavedWork } from "../../contract/saved-work.ts";
+import type { Deps } from "../../deps.ts";
+import { streamOf } from "../../http/stream.ts";
+import type { ProjectRow } from "../../identity/auth/caller.ts";
+import { collectDiff } from "../projects/diff.ts";
+import { repositoryOf } from "../projects/repository.ts";
+import { findSavedBase, savedDiff } from "../saved-work/diff.ts";
+import { findSession } from "./read.ts";
+import type { SessionRow } from "./row.ts";
+
+/**
+ * The work of a session that is saved and not pushed, as the JSON of a `SavedWork`; the patch is cut as that of a change
+ * request is.
+ * @throws not_found, validation_failed, repo_unreachable, merge_engine_failed
+ */
+export async function readSaved(deps: Deps, project: ProjectRow, sessionId: string): Promise<string> {
+  const { commit, at, base } = await findSaved(deps, project, sessionId);
+  const repo = repositoryOf(deps, project);
+  const { commits } = await deps.git.log(repo, { commit, path: new Uint8Array(), skip: 0, limit: 1 });
+  const [{ subject, body } = { subject: "", body: "" }] = commits;
+  const { files, truncated, patchJson } = await collectDiff(deps, repo, savedDiff(base, commit));
+  const saved: Omit<SavedWork, "patch" | "patch_base64"> = {
+    commit,
+    base,
+    saved_at: at.toISOString(),
+    message: `${subject}\n\n${body}`.trim(),
+    files,
+    truncated,
+  };
+  return `${JSON.stringify(saved).slice(0, -1)},${patchJson}}`;
+}
+
+/** The whole patch as a stream of bytes, for `Accept: text/x-diff`. Git is stopped when the reader goes away. */
+export async function streamSaved(
+  deps: Deps,
+  project: ProjectRow,
+  sessionId: string,
+): Promise<ReadableStream<Uint8Array>> {
+  const { commit, base } = await findSaved(deps, project, sessionId);
+  const repo = repositoryOf(deps, project);
+  return streamOf((onPatch, signal) => deps.git.diff(repo, { ...savedDiff(base, commit), onPatch, signal }));
+}
+
+async function findSaved(
+  deps: Deps,
+  project: ProjectRow,
+  sessionId: string,
+): Promise<{ commit: string; at: Date; base: string | null }> {
+  const { session } = await findSession(deps, project, sessionId);
+  const { savedCommit: commit, savedAt: at, branchName } = session;
+  if (commit === null || at === null)
+    throw new SvcError("not_found", "Nothing is saved of this session: all of its work is on its branch.");
+  if (!(await isThere(deps, project, session, commit)))
+    throw new SvcError("not_found", "The saved work is not in svc's copy of the repository any more.");
+  return { commit, at, base: await findSavedBase(deps, project, branchName, commit) };
+}
+
+/** What the sandbox of a start is to bring back, if it is to, and if it is still there. */
+export async function commitToRestore(
+  deps: Deps,
+  { session, project }: { session: SessionRow; project: ProjectRow },
+): Promise<string | null> {
+  if (!session.restores) return null;
+  // the sandbox that was ended for this start has saved its work only now
+  const [row] = await deps.db
+    .select({ commit: projectSessions.savedCommit })
+    .from(projectSessions)
+    .where(eq(projectSessions.sessionId, session.sessionId));
+  const commit = row?.commit ?? null;
+  // one that is gone cannot be fetched either: the daemon says so
+  if (commit !== null) await isThere(deps, project, session, commit).catch(() => false);
+  return commit;
+}
+
+function isThere(
+  deps: Deps,
+  project: ProjectRow,
+  { sessionId }: SessionRow,
+  commit: string,
+): Promise<boolean> {
+  return deps.git.ensureOwn(repositoryOf(deps, project), savedRef(sessionId), commit);
+}

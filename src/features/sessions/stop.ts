@@ -1,0 +1,38 @@
+import { isAlive, type Session, type STOP_REASONS } from "../../contract/session.ts";
+import type { Deps } from "../../deps.ts";
+import type { ProjectRow } from "../../identity/auth/caller.ts";
+import { setGoal } from "../runs/goal.ts";
+import { sessionRuns } from "./kind.ts";
+import { countOpen } from "./prompts/open.ts";
+import { findSession, getSession, unknownSession } from "./read.ts";
+import { lockSession, type SessionRow } from "./row.ts";
+
+/**
+ * Requests that a session stops. It counts as running until its sandbox is gone; one that does not run stays as it is.
+ * @throws not_found, validation_failed
+ */
+export async function stopSession(deps: Deps, project: ProjectRow, name: string): Promise<Session> {
+  const { session } = await findSession(deps, project, name);
+  if (!(await stop(deps, session, "user"))) throw unknownSession();
+  return await getSession(deps, project, session.sessionId);
+}
+
+/** @returns false when the session is to be deleted */
+export async function stop(
+  deps: Deps,
+  session: SessionRow,
+  stopReason: (typeof STOP_REASONS)[number],
+): Promise<boolean> {
+  if (!isAlive(session)) return true;
+  const { sessionId } = session;
+  const isKept = await deps.db.transaction(async (tx) => {
+    // a prompt that is being accepted, which holds the run, is use
+    if (stopReason === "idle") {
+      await lockSession(tx, sessionId);
+      if ((await countOpen(tx, sessionId)) > 0) return true;
+    }
+    return (await setGoal(deps, tx, sessionRuns, sessionId, { goal: "stopped", stopReason })) !== null;
+  });
+  deps.changes.notify(sessionId);
+  return isKept;
+}

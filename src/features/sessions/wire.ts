@@ -1,0 +1,77 @@
+import { isAlive, type Session } from "../../contract/session.ts";
+import type { Deps } from "../../deps.ts";
+import { authorOf, namesOf } from "../../identity/auth/actor.ts";
+import type { SandboxRow } from "../runs/row.ts";
+import type { SessionRow } from "./row.ts";
+
+/** A session's row as it crosses the wire; its keys and its sandbox's address stay behind. */
+export async function toWire(
+  deps: Pick<Deps, "config" | "db" | "sandboxes">,
+  session: SessionRow,
+  sandbox: SandboxRow | null,
+): Promise<Session> {
+  return wireOf(deps, await namesOf(deps.db, [session.createdBy]), session, sandbox);
+}
+
+/** The same for many. */
+export async function allToWire(
+  deps: Pick<Deps, "config" | "db" | "sandboxes">,
+  rows: readonly { session: SessionRow; sandbox: SandboxRow | null }[],
+): Promise<Session[]> {
+  const names = await namesOf(
+    deps.db,
+    rows.map(({ session }) => session.createdBy),
+  );
+  return rows.map(({ session, sandbox }) => wireOf(deps, names, session, sandbox));
+}
+
+/** The same with the names of users at hand, as `namesOf` finds them. */
+export function wireOf(
+  { config, sandboxes }: Pick<Deps, "config" | "sandboxes">,
+  names: ReadonlyMap<string, string>,
+  row: SessionRow,
+  sandbox: SandboxRow | null,
+): Session {
+  return {
+    session_id: row.sessionId,
+    project_id: row.projectId,
+    account_id: row.accountId,
+    branch_name: row.branchName,
+    base_ref: row.baseRef,
+    name: row.name,
+    agent_name: row.agentName,
+    model: row.model,
+    status: row.status,
+    step: row.step,
+    error: row.error,
+    stop_reason: row.stopReason,
+    sandbox_provider: row.provider,
+    sandbox_url: `${config.publicUrl}/v1/p/${row.sessionId}/8000`,
+    sandbox_status: sandbox?.state ?? null,
+    walls: wallsOf(sandboxes, row),
+    saved: savedOf(row),
+    created_by: row.createdBy,
+    author: authorOf(names, row.createdBy, row.createdActor),
+    created_at: row.createdAt.toISOString(),
+    updated_at: row.updatedAt.toISOString(),
+    last_active_at: row.lastActiveAt.toISOString(),
+  };
+}
+
+function savedOf({
+  savedCommit,
+  savedAt,
+  savedFiles,
+  savedGeneration,
+  generation,
+  status,
+}: SessionRow): Session["saved"] {
+  if (savedCommit === null || savedAt === null) return null;
+  const live = status === "running" && savedGeneration === generation;
+  return { commit: savedCommit, at: savedAt.toISOString(), files: savedFiles, live };
+}
+
+function wallsOf(sandboxes: Deps["sandboxes"], row: SessionRow): Session["walls"] {
+  const walls = isAlive(row) ? sandboxes.get(row.provider)?.wallsOf(row.sessionId) : null;
+  return walls ? [...walls] : null;
+}

@@ -1,0 +1,103 @@
+import { isDeepStrictEqual } from "node:util";
+import { and, eq, notInArray } from "drizzle-orm";
+import type { Db } from "../../../db/client.ts";
+import { triggers } from "../../../db/schema/index.ts";
+import { nextDue } from "../../contract/cron.ts";
+import { SvcError } from "../../contract/errors.ts";
+import type { ManifestTrigger } from "../../contract/manifest/manifest.ts";
+import type { Deps } from "../../deps.ts";
+import type { News } from "../../events/announce.ts";
+import type { ProjectRow } from "../../identity/auth/caller.ts";
+import type { ManifestFeature } from "../manifest/feature.ts";
+import { requireAgent } from "../sessions/require-agent.ts";
+import type { TriggerRow } from "./row.ts";
+
+/**
+ * Makes a project's triggers what the manifest on its default branch says. One that is new, enabled again or has another
+ * schedule is due from now on; one that says what it said keeps its times. One that is gone goes, with what waits of it.
+ */
+export const applyTriggers: ManifestFeature = async (deps, { project, manifest }) => {
+  const { projectId } = project;
+  const problems = await agentProblems(deps, project, manifest.triggers);
+  return (tx, now) => apply(tx, { projectId, entries: manifest.triggers, problems, now });
+};
+
+/** What is wrong with the agents that triggers name: agent → a sentence. Nothing is, where nobody can say. */
+async function agentProblems(
+  deps: Deps,
+  project: ProjectRow,
+  entries: readonly ManifestTrigger[],
+): Promise<ReadonlyMap<string, string>> {
+  const problems = new Map<string, string>();
+  for (const agent of new Set(entries.flatMap((entry) => entry.agent ?? []))) {
+    try {
+      await requireAgent(deps, project, agent);
+    } catch (error) {
+      if (!(error instanceof SvcError)) throw error;
+      problems.set(agent, error.message);
+    }
+  }
+  return problems;
+}
+
+interface Wanted {
+  projectId: string;
+  entries: readonly ManifestTrigger[];
+  problems: ReadonlyMap<string, string>;
+  now: Date;
+}
+
+async function apply(tx: Db, { projectId, entries, problems, now }: Wanted): Promise<News[]> {
+  const before = await tx
+    .select()
+    .from(triggers)
+    .where(eq(triggers.projectId, projectId))
+    .orderBy(triggers.triggerId)
+    .for("no key update");
+  const known = new Map(before.map((row) => [row.slug, row]));
+  const news: News[] = [];
+  for (const [position, entry] of entries.entries()) {
+    const problem = problems.get(entry.agent ?? "") ?? null;
+    const values = { ...entry, position, problem };
+    const action = await put(tx, projectId, { values, before: known.get(entry.slug), now });
+    if (action) news.push({ type: "trigger", id: entry.slug, action });
+  }
+  const slugs = entries.map(({ slug }) => slug);
+  const gone = before.filter(({ slug }) => !slugs.includes(slug));
+  if (gone.length > 0)
+    await tx.delete(triggers).where(and(eq(triggers.projectId, projectId), notInArray(triggers.slug, slugs)));
+  return [...news, ...gone.map(({ slug }): News => ({ type: "trigger", id: slug, action: "deleted" }))];
+}
+
+interface Put {
+  values: ManifestTrigger & Pick<TriggerRow, "position" | "problem">;
+  before: TriggerRow | undefined;
+  now: Date;
+}
+
+async function put(
+  tx: Db,
+  projectId: string,
+  { values, before, now }: Put,
+): Promise<"created" | "changed" | null> {
+  if (!before) {
+    await tx.insert(triggers).values({ ...values, projectId, nextFireAt: firstDue(values, now) });
+    return "created";
+  }
+  const isSame = Object.entries(values).every(([key, value]) =>
+    isDeepStrictEqual(Reflect.get(before, key), value),
+  );
+  if (isSame) return null;
+  const { enabled, cron, timezone } = before;
+  const keepsTimes = enabled === values.enabled && cron === values.cron && timezone === values.timezone;
+  await tx
+    .update(triggers)
+    .set({ ...values, lastError: null, ...(!keepsTimes && { nextFireAt: firstDue(values, now) }) })
+    .where(eq(triggers.triggerId, before.triggerId));
+  return "changed";
+}
+
+/** @param entry that of a manifest, whose schedule was checked */
+function firstDue({ enabled, cron, timezone }: ManifestTrigger, now: Date): Date | null {
+  return enabled && cron !== null ? nextDue(cron, timezone, now) : null;
+}

@@ -1,0 +1,70 @@
+import { isNotNull, min } from "drizzle-orm";
+import { triggers } from "../../../db/schema/index.ts";
+import type { Deps } from "../../deps.ts";
+import { writeDue } from "./due.ts";
+import { fireWaiting } from "./fire.ts";
+import { skipStale, trimFirings } from "./stale.ts";
+
+/** What a notification that was lost costs, and how often a place among the sessions is looked for. */
+const ROUND_MS = 3_000;
+/** The shortest round, where something is due all the time. */
+const ROUND_MIN_MS = 20;
+const TRIM_MS = 10 * 60_000;
+/** A round under way at a shutdown is not waited for longer: whatever it did not commit, another server does. */
+const END_MS = 5_000;
+
+/**
+ * Fires what is due, together with all other servers on the database, whose clock decides.
+ * @returns ends it
+ */
+export function keepTriggers(deps: Deps): () => Promise<void> {
+  const stopping = new AbortController();
+  const rounds = loop(deps, stopping.signal);
+  return async () => {
+    stopping.abort();
+    await Promise.race([rounds, Bun.sleep(END_MS)]);
+  };
+}
+
+async function loop(deps: Deps, signal: AbortSignal): Promise<void> {
+  let trimAt = performance.now() + TRIM_MS;
+  while (!signal.aborted) {
+    // from before the round, so that nothing changes unheard
+    const over = new AbortController();
+    const until = AbortSignal.any([signal, over.signal]);
+    const changed = deps.changes.wait(["trigger", "session"], ROUND_MS, until);
+    try {
+      await fireDue(deps, signal);
+      if (performance.now() > trimAt) {
+        await trimFirings(deps);
+        trimAt = performance.now() + TRIM_MS;
+      }
+      const pause = await untilNext(deps);
+      await Promise.race([changed, Bun.sleep(pause)]);
+    } catch (error) {
+      if (!signal.aborted) deps.log.warn({ err: error }, "a round of the triggers failed");
+      await changed;
+    }
+    over.abort();
+    // a storm of changes is one
+    if (!signal.aborted) await Bun.sleep(ROUND_MIN_MS);
+  }
+}
+
+/** One round. */
+export async function fireDue(deps: Deps, signal: AbortSignal = new AbortController().signal): Promise<void> {
+  while (!signal.aborted && (await writeDue(deps)) > 0);
+  await skipStale(deps);
+  await fireWaiting(deps, signal);
+}
+
+/** Milliseconds until something is due, at most a round. */
+async function untilNext(deps: Deps): Promise<number> {
+  const now = await deps.databaseTime(deps.db);
+  const [row] = await deps.db
+    .select({ next: min(triggers.nextFireAt) })
+    .from(triggers)
+    .where(isNotNull(triggers.nextFireAt));
+  const left = row?.next ? row.next.getTime() - now.getTime() : ROUND_MS;
+  return Math.min(Math.max(left, 0), ROUND_MS);
+}

@@ -1,0 +1,60 @@
+import { and, asc, eq, lt, ne, sql } from "drizzle-orm";
+import { triggerFirings, triggers } from "../../../db/schema/index.ts";
+import { STALE_S } from "../../contract/trigger.ts";
+import type { Deps } from "../../deps.ts";
+import { announce } from "../../events/announce.ts";
+
+/** Firings of a trigger that are kept when they are over: the newest. */
+const KEPT = 200;
+/** A delivery that comes again is known for this long, however many came after it. */
+const KEPT_S = 3_600;
+/** Triggers that are looked at in one round. */
+const ROUND = 50;
+const REASON = "The account had no place for another session for an hour.";
+
+/** Gives up what has waited for a place for an hour: what it was to do is no longer what anybody waits for. */
+export async function skipStale(deps: Deps): Promise<void> {
+  const now = await deps.databaseTime(deps.db);
+  const isStale = and(
+    eq(triggerFirings.state, "waiting"),
+    lt(triggerFirings.createdAt, new Date(now.getTime() - STALE_S * 1000)),
+  );
+  const stale = await deps.db
+    .selectDistinct({ triggerId: triggerFirings.triggerId })
+    .from(triggerFirings)
+    .where(isStale)
+    .orderBy(asc(triggerFirings.triggerId))
+    .limit(ROUND);
+  for (const { triggerId } of stale) {
+    await deps.db.transaction(async (tx) => {
+      const isIt = eq(triggers.triggerId, triggerId);
+      const [trigger] = await tx.select().from(triggers).where(isIt).for("no key update");
+      if (!trigger) return;
+      const skipped = await tx
+        .update(triggerFirings)
+        .set({ state: "skipped", error: REASON, prompt: null, endedAt: now })
+        .where(and(eq(triggerFirings.triggerId, triggerId), isStale))
+        .returning({ seq: triggerFirings.seq });
+      if (skipped.length === 0) return;
+      const { projectId, slug } = trigger;
+      deps.log.warn({ project: projectId, trigger: slug, count: skipped.length }, "firings were skipped");
+      await tx.update(triggers).set({ lastError: REASON }).where(isIt);
+      await announce(tx, projectId, { type: "trigger", id: slug, action: "changed" });
+    });
+  }
+}
+
+/** Forgets the firings that are over but for each trigger's newest. */
+export async function trimFirings(deps: Deps): Promise<void> {
+  const now = await deps.databaseTime(deps.db);
+  const isOver = and(
+    ne(triggerFirings.state, "waiting"),
+    lt(triggerFirings.createdAt, new Date(now.getTime() - KEPT_S * 1000)),
+  );
+  const newer = sql`(
+    select count(*) from (
+      select from ${triggerFirings} as newer
+      where newer.trigger_id = ${triggerFirings.triggerId} and newer.seq > ${triggerFirings.seq} limit ${KEPT}
+    ) as counted)`;
+  await deps.db.delete(triggerFirings).where(and(isOver, sql`${newer} >= ${KEPT}`));
+}

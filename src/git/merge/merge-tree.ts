@@ -1,0 +1,105 @@
+import { SvcError } from "../../contract/errors.ts";
+import { CONFLICTS_MAX } from "../../contract/limits.ts";
+import { attributesOf, lookUp, lookUpAll, showAttributes } from "../diff/attributes.ts";
+import type { Attributes, Mirror } from "../mirror/mirror.ts";
+import type { Engine } from "../run/engine.ts";
+import { engineFailure, MirrorSuspect } from "../run/failure.ts";
+
+/** What merging two commits gives: a tree, or paths in conflict (which may be none, git's exit status decides). */
+export type Merged = { clean: true; tree: string } | { clean: false; conflicts: string[] };
+
+/**
+ * Merges `head` into `base` as `git merge` in a work tree of `base` would (git's own recursive merge, renames and
+ * all), without a work tree. Both are full object ids.
+ *
+ * Attributes are those of `base`. Before git 2.43 they have to be laid out in advance: the merge first runs with those
+ * of the root directory; the paths that it then tells of show which directories' attributes it would have looked at,
+ * and only if there are any it runs again.
+ * @param objects where git writes trees and blobs: environment variables
+ * @param bases the merge bases, when they are known. With several, what git merges beneath is not told: then all
+ *   attributes of `base` are laid out.
+ * @throws SvcError `merge_engine_failed`; MirrorSuspect
+ */
+export async function mergeTrees(
+  engine: Engine,
+  mirror: Mirror,
+  base: string,
+  head: string,
+  objects: Record<string, string>,
+  bases: Promise<string[]>,
+  signal?: AbortSignal,
+): Promise<Merged> {
+  const attributes = await attributesOf(engine, mirror, base);
+  for (let round = 0; ; round++) {
+    const result = await runOnce(engine, mirror, base, head, objects, attributes, signal);
+    const more =
+      (await bases).length > 1 || round >= ROUNDS_MAX
+        ? await lookUpAll(engine, mirror, attributes)
+        : await lookUp(engine, mirror, attributes, result.mentioned);
+    if (!more) return result.merged;
+  }
+}
+
+/** Attributes can move conflicts into directories not seen before; after this many rounds all of them are laid out. */
+const ROUNDS_MAX = 3;
+
+async function runOnce(
+  engine: Engine,
+  mirror: Mirror,
+  base: string,
+  head: string,
+  objects: Record<string, string>,
+  attributes: Attributes,
+  signal: AbortSignal | undefined,
+): Promise<{ merged: Merged; mentioned: string[] }> {
+  await using shown = await showAttributes(engine, attributes);
+  const result = await engine.runner.run({
+    args: ["merge-tree", "--write-tree", "-z", "--name-only", "--messages", base, head],
+    environment: { ...mirror.environment, ...objects, ...shown.environment },
+    ...(shown.directory ? { directory: shown.directory } : {}),
+    deadlineMs: engine.limits.mergeMs,
+    memory: engine.limits.mergeMemory,
+    outputBytes: engine.limits.outputBytes,
+    ...(signal ? { signal } : {}),
+  });
+  // only these two are verdicts; a conflict may come without a single path (a directory renamed to two places)
+  if (result.stopped || (result.code !== 0 && result.code !== 1))
+    throw engineFailure(engine, "merging", result);
+  const { tree, conflicts, mentioned } = readMergeTree(result.stdout, [base, head]);
+  // a git that cannot read a commit also ends with 1, but never names a tree
+  if (!TREE.test(tree)) {
+    const failure = engineFailure(engine, "merging", result);
+    throw failure instanceof SvcError ? new MirrorSuspect(failure) : failure;
+  }
+  if (result.code === 0) return { merged: { clean: true, tree }, mentioned };
+  return { merged: { clean: false, conflicts }, mentioned };
+}
+
+const TREE = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
+
+/**
+ * Reads `merge-tree -z --name-only --messages`: the tree, the paths in conflict, an empty field, then messages of the
+ * form `<count> <path>... <kind> <text>`; all fields end with NUL.
+ * @param labels the commits that were merged: git puts `~<commit>` behind a path that it had to move aside
+ * @returns `conflicts` as text, sorted and without duplicates, at most `CONFLICTS_MAX`; `mentioned` paths in latin1
+ */
+function readMergeTree(
+  bytes: Uint8Array,
+  labels: readonly string[],
+): { tree: string; conflicts: string[]; mentioned: string[] } {
+  const fields = Buffer.from(bytes).toString("latin1").split("\0");
+  const tree = (fields[0] ?? "").trim();
+  const end = fields.indexOf("", 1);
+  const listed = fields.slice(1, end < 0 ? undefined : end);
+  const label = new RegExp(`~(?:${labels.join("|")})(?:_\\d+)?$`);
+  const names = listed.map((path) => path.replace(label, ""));
+  const mentioned = new Set(names);
+  for (let at = end + 1; end >= 0 && at < fields.length - 1; ) {
+    const count = Number(fields[at]);
+    if (!Number.isInteger(count)) break;
+    for (const path of fields.slice(at + 1, at + 1 + count)) mentioned.add(path.replace(label, ""));
+    at += count + 3;
+  }
+  const conflicts = [...new Set(names.map((name) => new TextDecoder().decode(Buffer.from(name, "latin1"))))];
+  return { tree, conflicts: conflicts.sort().slice(0, CONFLICTS_MAX), mentioned: [...mentioned] };
+}

@@ -1,0 +1,30 @@
+import { SvcError } from "../../contract/errors.ts";
+import type { MergeRequest } from "../git.ts";
+import { type Mirror, markComplete } from "../mirror/mirror.ts";
+import type { Engine } from "../run/engine.ts";
+import { mergeBases } from "./compare.ts";
+import { mergeTrees } from "./merge-tree.ts";
+import { writeCommit } from "./write-commit.ts";
+
+/**
+ * Writes the commit that merges `head` into `base` into the mirror: the same request gives
+ * the same commit, whenever it is asked.
+ * @throws SvcError `merge_engine_failed`, `unrelated_histories`; MirrorSuspect
+ */
+export async function writeMergeCommit(
+  engine: Engine,
+  mirror: Mirror,
+  request: MergeRequest,
+): Promise<{ commit: string } | { conflicts: string[] }> {
+  const { base, head } = request;
+  const bases = mergeBases(engine, mirror, base, head);
+  if ((await bases).length === 0) {
+    throw new SvcError("unrelated_histories", "The two branches have no common history.");
+  }
+  const merged = await mergeTrees(engine, mirror, base, head, {}, bases);
+  if (!merged.clean) return { conflicts: merged.conflicts };
+  const commit = await writeCommit(engine, mirror, { ...request, tree: merged.tree, parents: [base, head] });
+  // both parents are here with all that they reach, and so is all that the merge added
+  markComplete(mirror, [commit]);
+  return { commit };
+}

@@ -1,0 +1,53 @@
+import type { Engine } from "../run/engine.ts";
+import { engineFailure } from "../run/failure.ts";
+import { type Mirror, markComplete } from "./mirror.ts";
+
+/** Whether commits are in the mirror with all that they reach. */
+export async function holds(engine: Engine, mirror: Mirror, commits: readonly string[]): Promise<boolean> {
+  const unsure = commits.filter((commit) => !mirror.complete.has(commit));
+  if (unsure.length === 0) return true;
+  const found = await Promise.all(unsure.map((commit) => isCommit(mirror, commit)));
+  if (found.includes(false)) return false;
+  if (!(await reachesAll(engine, mirror, unsure))) return false;
+  markComplete(mirror, unsure);
+  return true;
+}
+
+/** Whether every one of these commits is the tip of a branch of the mirror. */
+export async function names(engine: Engine, mirror: Mirror, commits: readonly string[]): Promise<boolean> {
+  const named = new Set(await tips(engine, mirror));
+  return named.size === 0 || commits.every((commit) => named.has(commit));
+}
+
+/** The commits that the mirror's branches name; none when git could not tell. */
+export async function tips(engine: Engine, mirror: Mirror): Promise<string[]> {
+  const result = await engine.runner.run({
+    args: ["for-each-ref", "--format=%(objectname)", "refs/heads"],
+    environment: mirror.environment,
+    deadlineMs: engine.limits.mergeMs,
+    outputBytes: engine.limits.outputBytes,
+  });
+  return result.code === 0 ? new TextDecoder().decode(result.stdout).split("\n").filter(Boolean) : [];
+}
+
+async function isCommit(mirror: Mirror, commit: string): Promise<boolean> {
+  const info = await mirror.objects.info(commit).catch(() => null);
+  return info?.type === "commit";
+}
+
+/** A fetch that was cut off can leave a commit without its history; what branches reach was checked by the fetch. */
+async function reachesAll(engine: Engine, mirror: Mirror, commits: readonly string[]): Promise<boolean> {
+  const result = await engine.checks(mirror.id, () =>
+    engine.runner.run({
+      args: ["rev-list", "--objects", "--quiet", "--stdin", "--not", "--all"],
+      environment: mirror.environment,
+      stdin: `${commits.join("\n")}\n`,
+      deadlineMs: engine.limits.mergeMs,
+      memory: engine.limits.mergeMemory,
+      outputBytes: engine.limits.outputBytes,
+    }),
+  );
+  // a git that died has not said that something is missing
+  if (result.stopped || result.code === null) throw engineFailure(engine, "checking the repository", result);
+  return result.code === 0;
+}

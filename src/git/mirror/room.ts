@@ -1,0 +1,19 @@
+import { rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { isDiskFull } from "../../contract/disk-full.ts";
+
+/** A block of most file systems. */
+const PROBE = new Uint8Array(4096);
+
+/** Whether a directory's disk has no room for one more file: of some commands git does not say why they failed. */
+export async function isOutOfRoom(directory: string): Promise<boolean> {
+  const probe = join(directory, `.tmp-room-${crypto.randomUUID()}`);
+  try {
+    await writeFile(probe, PROBE, { flush: true });
+    return false;
+  } catch (error) {
+    return isDiskFull(error);
+  } finally {
+    await rm(probe, { force: true });
+  }
+}

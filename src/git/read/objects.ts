@@ -1,0 +1,205 @@
+import { SvcError } from "../../contract/errors.ts";
+import type { Engine } from "../run/engine.ts";
+import { writeAll } from "../run/write-all.ts";
+
+/** Looks objects up in a mirror through one long-lived `git cat-file`; a look costs well under a millisecond. */
+export interface Objects {
+  /** Type and size of what a revision such as `<commit>` or `<commit>:path` names; null when there is nothing. */
+  info(name: string): Promise<ObjectInfo | null>;
+  /** The bytes of an object. Ask for its size first. */
+  contents(name: string): Promise<Uint8Array | null>;
+  /** Ends the process; the next look starts another. */
+  rest(): void;
+}
+
+interface ObjectInfo {
+  id: string;
+  type: string;
+  size: number;
+}
+
+interface Question {
+  /** Bytes of the line that git answers with when there is nothing of that name. */
+  missing: Buffer;
+  withContents: boolean;
+  resolve(answer: { info: ObjectInfo; contents: Uint8Array } | null): void;
+  reject(error: Error): void;
+}
+
+interface Process {
+  pid: number;
+  ask(line: Buffer, question: Question): void;
+  questions: Question[];
+  end(error: Error): void;
+}
+
+/** An unused process is ended after this. */
+const IDLE_MS = 20_000;
+/** A process that is slower than this is broken. */
+const ANSWER_MS = 15_000;
+/** Processes kept at the same time over all mirrors; the one unused for longest makes way. */
+const PROCESSES_MAX = 24;
+
+const resting: { lastUsed: number; rest(): void }[] = [];
+
+export function createObjects(engine: Engine, environment: Record<string, string>): Objects {
+  let current: Process | null = null;
+  let idle: ReturnType<typeof setTimeout> | undefined;
+  const handle = { lastUsed: 0, rest };
+
+  return {
+    info: async (name) => (await askTwice(name, false))?.info ?? null,
+    contents: async (name) => (await askTwice(name, true))?.contents ?? null,
+    rest,
+  };
+
+  /** A process may be ended while a request is under way; the request is then repeated once, on a new process. */
+  async function askTwice(name: string, withContents: boolean) {
+    try {
+      return await ask(name, withContents).catch(() => ask(name, withContents));
+    } catch (error) {
+      engine.log.warn({ error: String(error) }, "git cat-file gave no answer");
+      throw new SvcError(
+        "merge_engine_failed",
+        "Git gave no answer while looking up an object: its process ended twice.",
+      );
+    }
+  }
+
+  async function ask(name: string, withContents: boolean) {
+    // a name is bytes in latin1: paths of a repository need not be UTF-8
+    const bytes = Buffer.from(name, "latin1");
+    current ??= start();
+    handle.lastUsed = performance.now();
+    const process = current;
+    try {
+      return await new Promise<{ info: ObjectInfo; contents: Uint8Array } | null>((resolve, reject) => {
+        const missing = Buffer.concat([bytes, Buffer.from(" missing\n")]);
+        const line = Buffer.concat([
+          Buffer.from(withContents ? "contents " : "info "),
+          bytes,
+          Buffer.from([0]),
+        ]);
+        process.ask(line, { missing, withContents, resolve, reject });
+      });
+    } finally {
+      clearTimeout(idle);
+      idle = setTimeout(rest, IDLE_MS);
+      idle.unref();
+    }
+  }
+
+  function start(): Process {
+    makeRoom(handle);
+    const process = startProcess(engine, environment, () => {
+      if (current === process) current = null;
+    });
+    return process;
+  }
+
+  function rest(): void {
+    clearTimeout(idle);
+    const at = resting.indexOf(handle);
+    if (at >= 0) resting.splice(at, 1);
+    current?.end(new Error("git cat-file was put to rest"));
+    current = null;
+  }
+}
+
+function makeRoom(handle: { lastUsed: number; rest(): void }): void {
+  if (!resting.includes(handle)) resting.push(handle);
+  if (resting.length <= PROCESSES_MAX) return;
+  const others = resting.filter((other) => other !== handle);
+  others.sort((a, b) => a.lastUsed - b.lastUsed)[0]?.rest();
+}
+
+function startProcess(engine: Engine, environment: Record<string, string>, onEnd: () => void): Process {
+  const child = engine.runner.open(["cat-file", "--batch-command", "-z"], environment);
+  const questions: Question[] = [];
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let ended = false;
+  /** Bytes without which the next answer is not whole, as far as is known. */
+  let needed = 0;
+  void read();
+  return { pid: child.pid, questions, ask, end };
+
+  function ask(line: Buffer, question: Question): void {
+    if (ended) {
+      question.reject(new Error("git cat-file has ended"));
+      return;
+    }
+    questions.push(question);
+    timer ??= setTimeout(() => end(new Error("git cat-file did not answer")), ANSWER_MS);
+    void writeAll(child.stdin, line);
+  }
+
+  function end(error: Error): void {
+    if (ended) return;
+    ended = true;
+    clearTimeout(timer);
+    engine.runner.end(child);
+    onEnd();
+    for (const question of questions.splice(0)) question.reject(error);
+  }
+
+  async function read(): Promise<void> {
+    let chunks: Uint8Array[] = [];
+    let length = 0;
+    try {
+      for await (const chunk of child.stdout) {
+        chunks.push(chunk);
+        length += chunk.length;
+        // put together only once there is a whole answer: a large one comes in hundreds of pieces
+        if (length < needed) continue;
+        const rest = answer(Buffer.concat(chunks));
+        chunks = [rest];
+        length = rest.length;
+      }
+    } catch {
+      // the same to those who ask as its end
+    }
+    end(new Error("git cat-file ended"));
+  }
+
+  /** Answers the questions whose answers are here, and gives back what is left. */
+  function answer(bytes: Buffer): Buffer {
+    let rest = bytes;
+    for (;;) {
+      const question = questions[0];
+      if (!question) return rest;
+      const read = readAnswer(rest, question);
+      needed = "needed" in read ? read.needed : 0;
+      if ("needed" in read) return rest;
+      questions.shift();
+      clearTimeout(timer);
+      timer =
+        questions.length > 0
+          ? setTimeout(() => end(new Error("git cat-file did not answer")), ANSWER_MS)
+          : undefined;
+      rest = rest.subarray(read.length);
+      question.resolve(read.answer);
+    }
+  }
+}
+
+type Read =
+  | { length: number; answer: { info: ObjectInfo; contents: Uint8Array } | null }
+  /** It is not whole, and takes at least this many bytes. */
+  | { needed: number };
+
+function readAnswer(bytes: Buffer, question: Question): Read {
+  const { missing } = question;
+  // the name may hold line ends, so this is compared before lines are looked for
+  if (bytes.subarray(0, missing.length).equals(missing)) return { length: missing.length, answer: null };
+  if (missing.subarray(0, bytes.length).equals(bytes)) return { needed: bytes.length + 1 };
+  const lineEnd = bytes.indexOf(10);
+  if (lineEnd < 0) return { needed: bytes.length + 1 };
+  const [id = "", type = "", size = "0"] = bytes.toString("latin1", 0, lineEnd).split(" ");
+  const info = { id, type, size: Number(size) };
+  if (!question.withContents) return { length: lineEnd + 1, answer: { info, contents: EMPTY } };
+  const end = lineEnd + 1 + info.size;
+  if (bytes.length < end + 1) return { needed: end + 1 };
+  return { length: end + 1, answer: { info, contents: Buffer.from(bytes.subarray(lineEnd + 1, end)) } };
+}
+
+const EMPTY = new Uint8Array();

@@ -1,0 +1,25 @@
+import type { Mirror } from "../mirror/mirror.ts";
+import type { Engine } from "../run/engine.ts";
+import { engineFailure } from "../run/failure.ts";
+
+/**
+ * The commit that a tag leads to, through tags of tags; null when there is no such tag, or it leads elsewhere.
+ * @param name checked as a branch's name is, so that git reads no pattern in it
+ * @throws SvcError `merge_engine_failed`; MirrorSuspect
+ */
+export async function commitOfTag(engine: Engine, mirror: Mirror, name: string): Promise<string | null> {
+  const ref = `refs/tags/${name}`;
+  const result = await engine.looks(mirror.id, () =>
+    engine.runner.run({
+      args: ["for-each-ref", "--format=%(objectname) %(refname)", ref],
+      environment: mirror.environment,
+      deadlineMs: engine.limits.listMs,
+      outputBytes: engine.limits.outputBytes,
+    }),
+  );
+  if (result.code !== 0) throw engineFailure(engine, "looking for a tag", result);
+  const lines = new TextDecoder().decode(result.stdout).split("\n");
+  const id = lines.find((line) => line.endsWith(` ${ref}`))?.split(" ")[0];
+  const commit = id === undefined ? null : await mirror.objects.info(`${id}^{commit}`);
+  return commit?.id ?? null;
+}

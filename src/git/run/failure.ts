@@ -1,0 +1,140 @@
+import { diskFull, saysDiskFull } from "../../contract/disk-full.ts";
+import { SvcError } from "../../contract/errors.ts";
+import type { Remote } from "../remote/remote.ts";
+import type { Engine } from "./engine.ts";
+import type { RunResult, Stop } from "./run.ts";
+import { scrub } from "./scrub.ts";
+
+/** The mirror may be damaged, and has to be inspected (inspect.ts). `failure` is for the caller if it is not. */
+export class MirrorSuspect extends Error {
+  override readonly name = "MirrorSuspect";
+  readonly failure: SvcError;
+
+  constructor(failure: SvcError) {
+    super(failure.message);
+    this.failure = failure;
+  }
+}
+
+/** What to throw when a mirror does not hold an object that another one names. */
+export function objectMissing(): MirrorSuspect {
+  return new MirrorSuspect(
+    new SvcError("merge_engine_failed", "The copy of the repository lacks a part of it."),
+  );
+}
+
+/**
+ * What to throw when git ended on a mirror without a verdict.
+ * @param doing such as "merging"
+ */
+export function engineFailure(engine: Engine, doing: string, result: RunResult): Error {
+  const words = scrub(result.stderr, [], Object.values(engine.directories));
+  engine.log.warn(
+    { doing, code: result.code, signal: result.signal, stopped: result.stopped, stderr: words },
+    "git gave no verdict",
+  );
+  if (result.stopped === "closing") return new SvcError("unavailable", "The server is shutting down.");
+  if (saysDiskFull(words)) return diskFull();
+  const failure = new SvcError(
+    "merge_engine_failed",
+    `Git gave no answer while ${doing}: ${reason(result)}.`,
+  );
+  return !result.stopped && result.code !== null && SUSPICIOUS.test(words)
+    ? new MirrorSuspect(failure)
+    : failure;
+}
+
+/** Why a fetch did not work. */
+export type FetchFailure = SvcError | MirrorSuspect;
+
+/** What to throw when a fetch did not work: the mirror that it fetched into may be damaged, too. */
+export function fetchFailure(engine: Engine, remote: Remote, result: RunResult): FetchFailure {
+  const own = result.stderr.replace(REMOTE_LINES, "");
+  if (saysDiskFull(own)) return diskFull();
+  const failure = remoteFailure(engine, remote, result);
+  return !result.stopped && SUSPICIOUS.test(own) ? new MirrorSuspect(failure) : failure;
+}
+
+/** What to throw when git could not get what it asked a remote for. */
+export function remoteFailure(engine: Engine, remote: Remote, result: RunResult): SvcError {
+  const words = scrub(result.stderr, remote.secrets, Object.values(engine.directories), WORDS_MAX_BYTES);
+  if (result.stopped === "closing") return new SvcError("unavailable", "The server is shutting down.");
+  if (result.stopped) {
+    return new SvcError(
+      "repo_unreachable",
+      `The repository at ${remote.place} could not be read: ${STOPS[result.stopped]}.`,
+    );
+  }
+  const [, sentence] = REMOTE_FAULTS.find(([pattern]) => pattern.test(words)) ?? [];
+  const why = sentence ?? lastLines(words);
+  return new SvcError(
+    "repo_unreachable",
+    `The repository at ${remote.place} could not be read: ${why || "no reason was given"}.`,
+  );
+}
+
+const WORDS_MAX_BYTES = 1024;
+
+const STOPS: Record<Stop, string> = {
+  deadline: "it took too long",
+  output: "the answer was too large",
+  memory: "it needed too much memory",
+  disk: "the repository is too large",
+  caller: "it was cancelled",
+  closing: "the server is shutting down",
+};
+
+/** What a remote has said, as git shows it. */
+const REMOTE_LINES = /^(?:remote:|fatal: remote error:).*$/gm;
+
+/**
+ * What git says (2.38 to 2.55) when objects, packs or the repository's own files are missing or broken. It says much of
+ * this of a remote, too: a reason to inspect the mirror, and never a verdict.
+ */
+const SUSPICIOUS =
+  /corrupt|not a valid (?:commit|object) name|missing (?:blob|tree|commit|object)|bad (?:object|tree|sha1)|bad tree object|unable to (?:read|parse|find)|could not (?:read|parse|open)|not a git repository|failed to read object|garbage at end|inflate|packfile .* (?:cannot|does not match)|hash mismatch|index file .* (?:is too small|wrong)|not a tree object|unable to create temporary file|failed to parse/i;
+
+const REMOTE_FAULTS: readonly (readonly [RegExp, string])[] = [
+  [
+    /dubious ownership/i,
+    "it belongs to another user than the server's; make the server's user its owner or serve it over http or ssh",
+  ],
+  [
+    /unable to update url base from redirection|redirect|returned error: 30\d|code 30\d/i,
+    "it has moved; set the project's repository URL to its new address",
+  ],
+  [
+    /authentication failed|could not read (?:username|password)|unable to read askpass|invalid credentials|returned error: 401/i,
+    "the host asks for a credential or refused the one it was given",
+  ],
+  [/returned error: 403|permission denied|access denied/i, "the host refused access"],
+  [
+    /host key verification failed|remote host identification has changed/i,
+    "the host's ssh key is not the one that is known",
+  ],
+  [/could not resolve host/i, "the host could not be found"],
+  [
+    /returned error: 404|repository not found|repository .* not found|does not appear to be a git repository|does not exist/i,
+    "there is no repository at this address, or the credential does not open it",
+  ],
+  [
+    /repository corruption on the remote side|did not send all necessary objects|^remote: (?:fatal|error): .*(?:unable to read|could not read|bad object|missing|corrupt)/im,
+    "it lacks objects that its branches need; run git fsck in it and push what is missing",
+  ],
+  [/shallow/i, "it is a shallow copy; svc needs a repository with its whole history"],
+  [/mismatched algorithms|unsupported hash|object.format/i, "it uses another object format than the mirror"],
+  [
+    /the remote end hung up|early eof|unexpected disconnect|empty reply|connection (?:was )?(?:reset|closed)/i,
+    "the host closed the connection before its answer was complete",
+  ],
+];
+
+function reason(result: RunResult): string {
+  if (result.stopped) return STOPS[result.stopped];
+  return result.signal ? `it was ended by ${result.signal}` : `it ended with status ${result.code}`;
+}
+
+function lastLines(words: string): string {
+  const lines = words.split("\n").filter((line) => line.trim() !== "");
+  return lines.slice(-3).join(" ").replace(/\.+$/, "");
+}

@@ -1,0 +1,108 @@
+import { and, asc, eq, gt } from "drizzle-orm";
+import type { Db } from "../../../db/client.ts";
+import { accountMembers, links, users } from "../../../db/schema/index.ts";
+import type { Invitation, InviteBody, MadeInvitation } from "../../contract/account.ts";
+import { SvcError } from "../../contract/errors.ts";
+import { UUID } from "../../contract/id.ts";
+import type { Deps } from "../../deps.ts";
+import { type Page, page, readCursor } from "../../http/page.ts";
+import type { Caller } from "../auth/caller.ts";
+import { publicUrl } from "../auth/public-url.ts";
+import { type LinkRow, makeLink } from "./links.ts";
+import { readEmail } from "./make-user.ts";
+import { allowOwners, resolveManaged } from "./membership.ts";
+
+/** Long enough for who is away, short enough for what is left lying in a mailbox. */
+const LIFE_MS = 7 * 24 * 60 * 60_000;
+/** Invitations of one account that nobody has taken up: a list that people can read. */
+const OPEN_MAX = 200;
+
+/** Invitations that nobody has taken up. @throws not_found, forbidden to all but owners and admins */
+export async function listInvitations(
+  deps: Deps,
+  caller: Caller,
+  accountId: string,
+  { limit, cursor }: Page,
+) {
+  await resolveManaged(deps.db, caller, accountId);
+  const after = readCursor(cursor, UUID);
+  const found = await deps.db
+    .select()
+    .from(links)
+    .where(and(isOpen(deps, accountId), after ? gt(links.linkId, after) : undefined))
+    .orderBy(asc(links.linkId))
+    .limit(limit + 1);
+  const { rows, next } = page(found, limit, (row) => row.linkId);
+  return { invitations: rows.map(toWire), ...next };
+}
+
+/**
+ * Makes a link that lets one person into an account: the one with this address, or whoever has the link.
+ * @throws not_found, forbidden (to members, and to admins about owners), validation_failed, rate_limited
+ */
+export async function invite(
+  deps: Deps,
+  caller: Caller,
+  accountId: string,
+  wanted: InviteBody,
+): Promise<MadeInvitation> {
+  const { role: mine } = await resolveManaged(deps.db, caller, accountId);
+  allowOwners(mine, wanted.role);
+  const email = wanted.email === undefined ? null : readEmail(wanted.email);
+  if (email !== null && (await isMember(deps.db, accountId, email))) {
+    throw new SvcError("validation_failed", `${email} is a member already.`);
+  }
+  if ((await deps.db.$count(links, isOpen(deps, accountId))) >= OPEN_MAX) {
+    const sentence = `The account has ${OPEN_MAX} invitations that nobody has taken up. Withdraw some first.`;
+    throw new SvcError("rate_limited", sentence, {}, { "Retry-After": "3600" });
+  }
+  const { url, row } = await makeLink(deps.db, deps.keys, publicUrl(deps), {
+    kind: "invitation",
+    accountId,
+    role: wanted.role,
+    email,
+    createdBy: caller.userId,
+    expiresAt: new Date(deps.clock().getTime() + LIFE_MS),
+  });
+  return { ...toWire(row), url };
+}
+
+/** Withdraws an invitation. @throws not_found, forbidden to all but owners and admins */
+export async function withdrawInvitation(
+  deps: Deps,
+  caller: Caller,
+  accountId: string,
+  invitationId: string,
+): Promise<{ ok: true }> {
+  await resolveManaged(deps.db, caller, accountId);
+  const gone = await deps.db
+    .delete(links)
+    .where(and(isOpen(deps, accountId), eq(links.linkId, invitationId)))
+    .returning({ linkId: links.linkId });
+  if (gone.length === 0) throw new SvcError("not_found", "The account has no such invitation.");
+  return { ok: true };
+}
+
+function isOpen(deps: Deps, accountId: string) {
+  return and(eq(links.accountId, accountId), eq(links.kind, "invitation"), gt(links.expiresAt, deps.clock()));
+}
+
+async function isMember(db: Db, accountId: string, email: string): Promise<boolean> {
+  const found = await db
+    .select({ userId: users.userId })
+    .from(users)
+    .innerJoin(accountMembers, eq(accountMembers.userId, users.userId))
+    .where(and(eq(users.email, email), eq(accountMembers.accountId, accountId)));
+  return found.length > 0;
+}
+
+function toWire(row: LinkRow): Invitation {
+  return {
+    invitation_id: row.linkId,
+    email: row.email,
+    role: row.role ?? "member",
+    created_by: row.createdBy,
+    created_at: row.createdAt.toISOString(),
+    expires_at: row.expiresAt.toISOString(),
+  };
+}

@@ -1,0 +1,28 @@
+import { randomBytes } from "node:crypto";
+import { lt } from "drizzle-orm";
+import type { Db } from "../../../db/client.ts";
+import { links } from "../../../db/schema/index.ts";
+import { LINK_PREFIX } from "../../contract/token.ts";
+import type { Keys } from "../../keys.ts";
+
+export type LinkRow = typeof links.$inferSelect;
+
+/**
+ * Makes a link that does one thing once. Its token is in the URL alone; the database holds a keyed hash of it.
+ * @param site where people reach the server, without a trailing slash
+ */
+export async function makeLink(
+  db: Db,
+  keys: Keys,
+  site: string,
+  wanted: Omit<typeof links.$inferInsert, "hash" | "linkId" | "createdAt">,
+): Promise<{ url: string; row: LinkRow }> {
+  await db.delete(links).where(lt(links.expiresAt, new Date()));
+  const token = LINK_PREFIX + randomBytes(32).toString("base64url");
+  const [row] = await db
+    .insert(links)
+    .values({ ...wanted, hash: keys.hashToken(token) })
+    .returning();
+  if (!row) throw new Error("the insert of a link returned no row");
+  return { url: `${site}/welcome?token=${token}`, row };
+}

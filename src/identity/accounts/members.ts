@@ -1,0 +1,128 @@
+import { and, asc, eq, gt } from "drizzle-orm";
+import type { Db } from "../../../db/client.ts";
+import { accountMembers, accounts, links, users } from "../../../db/schema/index.ts";
+import type { Member, Role } from "../../contract/account.ts";
+import { SvcError } from "../../contract/errors.ts";
+import { UUID } from "../../contract/id.ts";
+import type { Deps } from "../../deps.ts";
+import { type Page, page, readCursor } from "../../http/page.ts";
+import type { Caller } from "../auth/caller.ts";
+import { allowOwners, resolveAccount, resolveManaged } from "./membership.ts";
+
+/** Who belongs to an account. @throws not_found, forbidden for who is no member */
+export async function listMembers(deps: Deps, caller: Caller, accountId: string, { limit, cursor }: Page) {
+  await resolveAccount(deps.db, caller, accountId);
+  const after = readCursor(cursor, UUID);
+  const found = await membersOf(deps.db, accountId)
+    .where(and(eq(accountMembers.accountId, accountId), after ? gt(accountMembers.userId, after) : undefined))
+    .orderBy(asc(accountMembers.userId))
+    .limit(limit + 1);
+  const { rows, next } = page(found, limit, (row) => row.user_id);
+  return { members: rows.map(toWire), ...next };
+}
+
+/**
+ * Changes what a member is.
+ * @throws not_found, forbidden (to members, and to admins about owners), last_owner
+ */
+export async function changeRole(
+  deps: Deps,
+  caller: Caller,
+  accountId: string,
+  userId: string,
+  role: Role,
+): Promise<Member> {
+  return deps.db.transaction(async (tx) => {
+    await lock(tx, accountId);
+    const { role: mine } = await resolveManaged(tx, caller, accountId);
+    const theirs = await roleOf(tx, accountId, userId);
+    allowOwners(mine, theirs, role);
+    if (theirs === "owner" && role !== "owner") await keepAnOwner(tx, accountId);
+    await tx.update(accountMembers).set({ role }).where(isMember(accountId, userId));
+    if (role === "member") await endInvitations(tx, accountId, userId);
+    const [row] = await membersOf(tx, accountId).where(isMember(accountId, userId));
+    if (!row) throw noSuchMember();
+    return toWire(row);
+  });
+}
+
+/**
+ * Takes a member out of the account; everybody may leave. What they started goes on, but their tokens do nothing in it
+ * any more.
+ * @throws not_found, forbidden (to members about others, and to admins about owners), last_owner
+ */
+export async function removeMember(
+  deps: Deps,
+  caller: Caller,
+  accountId: string,
+  userId: string,
+): Promise<{ ok: true }> {
+  return deps.db.transaction(async (tx) => {
+    await lock(tx, accountId);
+    const isLeaving = userId.toLowerCase() === caller.userId;
+    const { role: mine } = await (isLeaving ? resolveAccount : resolveManaged)(tx, caller, accountId);
+    const theirs = await roleOf(tx, accountId, userId);
+    allowOwners(mine, theirs);
+    if (theirs === "owner") await keepAnOwner(tx, accountId);
+    await tx.delete(accountMembers).where(isMember(accountId, userId));
+    await endInvitations(tx, accountId, userId);
+    return { ok: true };
+  });
+}
+
+/** Changes of one account's members come one after the other, or its last two owners could both leave. */
+async function lock(tx: Db, accountId: string): Promise<void> {
+  await tx
+    .select({ accountId: accounts.accountId })
+    .from(accounts)
+    .where(eq(accounts.accountId, accountId))
+    .for("update");
+}
+
+async function roleOf(tx: Db, accountId: string, userId: string): Promise<Role> {
+  const [row] = await tx
+    .select({ role: accountMembers.role })
+    .from(accountMembers)
+    .where(isMember(accountId, userId));
+  if (!row) throw noSuchMember();
+  return row.role;
+}
+
+async function keepAnOwner(tx: Db, accountId: string): Promise<void> {
+  const owners = await tx.$count(
+    accountMembers,
+    and(eq(accountMembers.accountId, accountId), eq(accountMembers.role, "owner")),
+  );
+  if (owners > 1) return;
+  throw new SvcError("last_owner", "An account needs an owner. Make somebody else one first.");
+}
+
+/** Who may no longer invite cannot come back by a link that they made while they could. */
+async function endInvitations(tx: Db, accountId: string, userId: string): Promise<void> {
+  await tx.delete(links).where(and(eq(links.accountId, accountId), eq(links.createdBy, userId)));
+}
+
+function membersOf(db: Db, accountId: string) {
+  return db
+    .select({
+      user_id: users.userId,
+      email: users.email,
+      name: users.name,
+      role: accountMembers.role,
+      createdAt: accountMembers.createdAt,
+    })
+    .from(accountMembers)
+    .innerJoin(users, and(eq(users.userId, accountMembers.userId), eq(accountMembers.accountId, accountId)));
+}
+
+function isMember(accountId: string, userId: string) {
+  return and(eq(accountMembers.accountId, accountId), eq(accountMembers.userId, userId));
+}
+
+function toWire({ createdAt, ...rest }: Omit<Member, "created_at"> & { createdAt: Date }): Member {
+  return { ...rest, created_at: createdAt.toISOString() };
+}
+
+function noSuchMember(): SvcError {
+  return new SvcError("not_found", "The account has no such member.");
+}

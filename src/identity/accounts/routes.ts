@@ -1,0 +1,36 @@
+import { Type } from "@sinclair/typebox";
+import { Elysia } from "elysia";
+import { me as meSchema, mintedUserToken, mintUserTokenBody, userToken } from "../../contract/account.ts";
+import { deviceApproved } from "../../contract/device.ts";
+import { NAME_MAX } from "../../contract/limits.ts";
+import type { Deps } from "../../deps.ts";
+import { pageQuery, readPage } from "../../http/page.ts";
+import { answer, listOf, ok, uuidParam } from "../../http/schema.ts";
+import { storable } from "../../http/text.ts";
+import { guard } from "../auth/guard.ts";
+import { me } from "./me.ts";
+import { listUserTokens, mintUserToken, revokeUserToken } from "./tokens.ts";
+
+/** Routes about the caller's own accounts; project tokens are refused (spec 5.3). */
+export const accountRoutes = (deps: Deps) =>
+  new Elysia({ prefix: "/accounts", tags: ["accounts"] })
+    .use(guard(deps))
+    .get("/me", ({ caller }) => me(deps, caller), { user: true, ...answer(200, meSchema) })
+    .get("/tokens", ({ caller, query }) => listUserTokens(deps, caller, readPage(query)), {
+      user: true,
+      query: Type.Object(pageQuery),
+      ...answer(200, listOf("tokens", userToken)),
+    })
+    .post(
+      "/tokens",
+      ({ caller, body, set }) => {
+        set.status = 201;
+        return mintUserToken(deps, caller, { ...body, name: storable("name", body.name, NAME_MAX * 4) });
+      },
+      { user: true, body: mintUserTokenBody, ...answer(201, Type.Union([mintedUserToken, deviceApproved])) },
+    )
+    .delete("/tokens/:tokenId", ({ caller, params }) => revokeUserToken(deps, caller, params.tokenId), {
+      user: true,
+      params: Type.Object({ tokenId: uuidParam }),
+      ...answer(200, ok),
+    });

@@ -1,0 +1,79 @@
+import { and, asc, eq, gt, isNull } from "drizzle-orm";
+import { tokens } from "../../../db/schema/index.ts";
+import type { MintedUserToken, MintUserTokenBody, UserToken } from "../../contract/account.ts";
+import type { DeviceApproved } from "../../contract/device.ts";
+import { SvcError } from "../../contract/errors.ts";
+import { UUID } from "../../contract/id.ts";
+import type { Deps } from "../../deps.ts";
+import { type Page, page, readCursor } from "../../http/page.ts";
+import type { Caller } from "../auth/caller.ts";
+import { mintToken, type TokenRow } from "../auth/token.ts";
+import { approveDevice } from "../device/decide.ts";
+
+/** The caller's user tokens, without their secrets. */
+export async function listUserTokens(deps: Deps, caller: Caller, { limit, cursor }: Page) {
+  const after = readCursor(cursor, UUID);
+  const found = await deps.db
+    .select()
+    .from(tokens)
+    .where(
+      and(
+        eq(tokens.userId, caller.userId),
+        isNull(tokens.projectId),
+        after ? gt(tokens.tokenId, after) : undefined,
+      ),
+    )
+    .orderBy(asc(tokens.tokenId))
+    .limit(limit + 1);
+  const { rows, next } = page(found, limit, (row) => row.tokenId);
+  return { tokens: rows.map(toWire), ...next };
+}
+
+/**
+ * Makes a token for the caller, or agrees that a program which waits elsewhere gets one (RFC 8628).
+ * @throws validation_failed for an expiry that has passed, not_found for a code that nobody waits for
+ */
+export async function mintUserToken(
+  deps: Deps,
+  caller: Caller,
+  wanted: MintUserTokenBody,
+): Promise<MintedUserToken | DeviceApproved> {
+  if (wanted.device_user_code !== undefined) {
+    if (wanted.expires_at !== undefined) {
+      throw new SvcError("validation_failed", "A token for a program that waits has no expires_at.");
+    }
+    const name = wanted.name.trim();
+    await approveDevice(deps, caller, wanted.device_user_code, name);
+    return { status: "approved", name };
+  }
+  const expiresAt = wanted.expires_at === undefined ? undefined : new Date(wanted.expires_at);
+  if (expiresAt && !(expiresAt > deps.clock())) {
+    throw new SvcError("validation_failed", "expires_at must be in the future.");
+  }
+  const { row, secret } = await mintToken(deps.db, deps.keys, {
+    userId: caller.userId,
+    name: wanted.name,
+    ...(expiresAt && { expiresAt }),
+  });
+  return { ...toWire(row), token: secret };
+}
+
+/** Revokes one of the caller's user tokens; it may be the one in use. */
+export async function revokeUserToken(deps: Deps, caller: Caller, tokenId: string): Promise<{ ok: true }> {
+  const gone = await deps.db
+    .delete(tokens)
+    .where(and(eq(tokens.tokenId, tokenId), eq(tokens.userId, caller.userId), isNull(tokens.projectId)))
+    .returning({ tokenId: tokens.tokenId });
+  if (gone.length === 0) throw new SvcError("not_found", "You have no such token.");
+  return { ok: true };
+}
+
+function toWire(row: TokenRow): UserToken {
+  return {
+    token_id: row.tokenId,
+    name: row.name,
+    created_at: row.createdAt.toISOString(),
+    last_used_at: row.lastUsedAt?.toISOString() ?? null,
+    expires_at: row.expiresAt?.toISOString() ?? null,
+  };
+}

@@ -1,0 +1,33 @@
+import { randomBytes } from "node:crypto";
+import { SvcError } from "../../contract/errors.ts";
+import { PREVIEW_LINK_LIFE_S } from "../../contract/preview.ts";
+import { PREVIEW_LINK_PREFIX } from "../../contract/token.ts";
+import type { Deps } from "../../deps.ts";
+import type { Caller } from "./caller.ts";
+
+/** Who is let in by a link. */
+export interface Visitor {
+  userId: string;
+  role: "user" | "agent";
+}
+
+/** Links to one place that nobody has used yet: a page of them, and no more to keep. */
+const LINKS_MAX = 100;
+
+/** A link that lets one browser in, once: its secret, and what is kept of it. */
+export function newBrowserLink(
+  { keys, clock }: Pick<Deps, "keys" | "clock">,
+  caller: Caller,
+): { token: string; kept: Visitor & { hash: string; expiresAt: Date } } {
+  const token = PREVIEW_LINK_PREFIX + randomBytes(32).toString("base64url");
+  const expiresAt = new Date(clock().getTime() + PREVIEW_LINK_LIFE_S * 1000);
+  const role = caller.kind === "user" ? "user" : "agent";
+  return { token, kept: { hash: keys.hashToken(token), userId: caller.userId, role, expiresAt } };
+}
+
+/** @param whose the place of the links, as a sentence begins with it. @throws rate_limited */
+export function refuseMoreLinks(unused: number, whose: string): void {
+  if (unused < LINKS_MAX) return;
+  const sentence = `${whose} has ${LINKS_MAX} links that nobody has opened. Open one, or wait until they expire.`;
+  throw new SvcError("rate_limited", sentence, {}, { "Retry-After": String(PREVIEW_LINK_LIFE_S) });
+}

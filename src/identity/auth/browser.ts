@@ -1,0 +1,100 @@
+import { randomBytes } from "node:crypto";
+import { and, eq, gt, lt, sql } from "drizzle-orm";
+import type { Db } from "../../../db/client.ts";
+import { prepared } from "../../../db/prepared.ts";
+import { accountMembers, browserSessions, projects } from "../../../db/schema/index.ts";
+import { BROWSER_SESSION_PREFIX } from "../../contract/token.ts";
+import type { Deps } from "../../deps.ts";
+
+/** A browser that is signed in, as the database knows it. */
+export interface BrowserRow {
+  userId: string;
+  expiresAt: Date;
+}
+
+/** What credentials are looked up with. */
+export type Lookup = Pick<Deps, "db" | "keys" | "clock">;
+
+/** A browser stays signed in for so long after it was last seen. */
+export const BROWSER_SESSION_LIFE_S = 30 * 86_400;
+/** Its end is moved on at most this often: a write for every page would be too dear. */
+const RENEW_EVERY_S = 86_400;
+
+/**
+ * Signs a browser in: with a secret of its own each time, so that none that was planted before is worth anything.
+ * @returns the secret for its cookie; the database holds a keyed hash of it
+ */
+export async function openBrowserSession(deps: Lookup, userId: string): Promise<string> {
+  const now = deps.clock();
+  await deps.db.delete(browserSessions).where(lt(browserSessions.expiresAt, now));
+  const secret = BROWSER_SESSION_PREFIX + randomBytes(32).toString("base64url");
+  const expiresAt = new Date(now.getTime() + BROWSER_SESSION_LIFE_S * 1000);
+  await deps.db.insert(browserSessions).values({ hash: deps.keys.hashToken(secret), userId, expiresAt });
+  return secret;
+}
+
+/** @returns null of one that is unknown, was ended or has expired */
+export async function findBrowserSession(deps: Lookup, secret: string): Promise<BrowserRow | null> {
+  const [row] = await deps.db
+    .select({ userId: browserSessions.userId, expiresAt: browserSessions.expiresAt })
+    .from(browserSessions)
+    .where(eq(browserSessions.hash, deps.keys.hashToken(secret)));
+  return row && row.expiresAt > deps.clock() ? row : null;
+}
+
+/** The same, with the project that a URL names and the user's role in its account, in one query. */
+export async function findBrowserAndProject(deps: Lookup, secret: string, by: "id" | "slug", name: string) {
+  const query = by === "id" ? browserAndProjectById : browserAndProjectBySlug;
+  const [row] = await query(deps.db).execute({ hash: deps.keys.hashToken(secret), name });
+  return row && row.expiresAt > deps.clock() ? row : null;
+}
+
+/**
+ * Moves the end of a browser's session on.
+ * @returns whether it did, and the browser is to hear of it; not when that was done today
+ */
+export async function renewBrowserSession(deps: Lookup, secret: string): Promise<boolean> {
+  const now = deps.clock().getTime();
+  const expiresAt = new Date(now + BROWSER_SESSION_LIFE_S * 1000);
+  const due = new Date(expiresAt.getTime() - RENEW_EVERY_S * 1000);
+  const renewed = await deps.db
+    .update(browserSessions)
+    .set({ expiresAt })
+    .where(
+      and(
+        eq(browserSessions.hash, deps.keys.hashToken(secret)),
+        gt(browserSessions.expiresAt, new Date(now)),
+        lt(browserSessions.expiresAt, due),
+      ),
+    )
+    .returning({ userId: browserSessions.userId });
+  return renewed.length > 0;
+}
+
+export async function endBrowserSession(deps: Lookup, secret: string): Promise<void> {
+  await deps.db.delete(browserSessions).where(eq(browserSessions.hash, deps.keys.hashToken(secret)));
+}
+
+const browserAndProjectById = prepared((db) => browserAndProject(db, projects.projectId));
+const browserAndProjectBySlug = prepared((db) => browserAndProject(db, projects.slug));
+
+function browserAndProject(db: Db, column: typeof projects.projectId | typeof projects.slug) {
+  return db
+    .select({
+      userId: browserSessions.userId,
+      expiresAt: browserSessions.expiresAt,
+      project: projects,
+      role: accountMembers.role,
+    })
+    .from(browserSessions)
+    .leftJoin(projects, eq(column, sql.placeholder("name")))
+    .leftJoin(
+      accountMembers,
+      and(
+        eq(accountMembers.accountId, projects.accountId),
+        eq(accountMembers.userId, browserSessions.userId),
+      ),
+    )
+    .where(eq(browserSessions.hash, sql.placeholder("hash")))
+    .prepare(`browser_and_project_by_${column.name}`);
+}

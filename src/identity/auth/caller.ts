@@ -1,0 +1,203 @@
+import { timingSafeEqual } from "node:crypto";
+import { and, eq, isNull, lt, or, sql } from "drizzle-orm";
+import type { Db } from "../../../db/client.ts";
+import { prepared } from "../../../db/prepared.ts";
+import { accountMembers, projects, tokens, users } from "../../../db/schema/index.ts";
+import { type Role, SERVICE_KEY_PREFIX, TOKEN_PREFIX } from "../../contract/account.ts";
+import { SvcError } from "../../contract/errors.ts";
+import { UUID } from "../../contract/id.ts";
+import type { Deps } from "../../deps.ts";
+import { type BrowserRow, findBrowserAndProject, findBrowserSession, type Lookup } from "./browser.ts";
+
+/** What a caller is found with. */
+export type CallerLookup = Lookup & Pick<Deps, "log">;
+
+/** What a request brings to be believed by. A token comes first. */
+export interface Credentials {
+  /** The `Authorization` header. */
+  authorization: string | null;
+  /** The secret of a browser that is signed in, from its cookie. */
+  browser?: string | null;
+}
+
+/** Who is asking. A project token acts as the user who launched it, inside one project. */
+export type Caller =
+  /** `tokenId`: null of one who is signed in by a browser. */
+  | { kind: "user"; userId: string; tokenId: string | null; expiresAt: Date | null }
+  | {
+      kind: "project";
+      userId: string;
+      tokenId: string;
+      tokenName: string;
+      expiresAt: Date | null;
+      projectId: string;
+      sessionId: string | null;
+    };
+
+export type ProjectRow = typeof projects.$inferSelect;
+
+/** `last_used_at` is written at most this often: it is for people, and a write for every read is too dear. */
+const LAST_USED_EVERY_MS = 15 * 60_000;
+const SLUG = /^[a-z0-9][a-z0-9-]{0,62}$/;
+
+/**
+ * Finds out who sends a request.
+ * @throws unauthorized for a missing, unknown or expired token, and for a browser that is not signed in.
+ */
+export async function resolveCaller(
+  deps: CallerLookup,
+  { authorization, browser }: Credentials,
+): Promise<Caller> {
+  if (authorization === null && browser) return visitorOf(await findBrowserSession(deps, browser));
+  const hash = deps.keys.hashToken(bearer(authorization));
+  const [row] = await deps.db.select(tokenColumns).from(tokens).where(eq(tokens.hash, hash));
+  return callerOf(deps, row, hash);
+}
+
+/**
+ * Finds the caller, the project that a URL names (by id or slug) and the caller's right to it, in one query. A slug can
+ * be guessed, an id cannot: one that the caller may not use is not found, as one that does not exist.
+ * @throws unauthorized, forbidden (an id of another project than the token's, or without a membership), not_found,
+ *   validation_failed.
+ */
+export async function resolveProject(
+  deps: CallerLookup,
+  credentials: Credentials,
+  name: string,
+): Promise<{ caller: Caller; project: ProjectRow; role: Role }> {
+  const by = UUID.test(name) ? "id" : "slug";
+  const named = by === "id" || SLUG.test(name);
+  const { caller, row } = await findWithProject(deps, credentials, by, named ? name.toLowerCase() : "");
+  if (!named) throw new SvcError("validation_failed", "A project is named by its id (a UUID) or its slug.");
+  const project = row?.project ?? null;
+  const isOwn = caller.kind === "user" || caller.projectId === project?.projectId;
+  if (by === "slug" && !(isOwn && row?.role)) throw noSuchProject();
+  if (!isOwn) throw new SvcError("forbidden", "This token belongs to another project.");
+  if (!project) throw noSuchProject();
+  if (!row?.role) throw new SvcError("forbidden", "You are not a member of this project's account.");
+  return { caller, project, role: row.role };
+}
+
+function noSuchProject(): SvcError {
+  return new SvcError("not_found", "There is no such project.");
+}
+
+/** The caller, and the row with the project and the role. */
+async function findWithProject(
+  deps: CallerLookup,
+  { authorization, browser }: Credentials,
+  by: "id" | "slug",
+  name: string,
+) {
+  if (authorization === null && browser) {
+    const row = await findBrowserAndProject(deps, browser, by, name);
+    return { caller: visitorOf(row), row };
+  }
+  const hash = deps.keys.hashToken(bearer(authorization));
+  const query = by === "id" ? tokenAndProjectById : tokenAndProjectBySlug;
+  const [row] = await query(deps.db).execute({ hash, name });
+  return { caller: callerOf(deps, row, hash), row };
+}
+
+/** The user behind a caller, for `whoami`. */
+export async function userOf(
+  deps: Pick<Deps, "db">,
+  caller: Caller,
+): Promise<{ email: string; name: string }> {
+  const [user] = await deps.db
+    .select({ email: users.email, name: users.name })
+    .from(users)
+    .where(eq(users.userId, caller.userId));
+  if (!user) throw unauthorized("The token's user no longer exists.");
+  return user;
+}
+
+const tokenColumns = {
+  tokenId: tokens.tokenId,
+  tokenName: tokens.name,
+  userId: tokens.userId,
+  tokenProjectId: tokens.projectId,
+  sessionId: tokens.sessionId,
+  hash: tokens.hash,
+  expiresAt: tokens.expiresAt,
+  lastUsedAt: tokens.lastUsedAt,
+};
+
+const tokenAndProjectById = prepared((db) => tokenAndProject(db, projects.projectId));
+const tokenAndProjectBySlug = prepared((db) => tokenAndProject(db, projects.slug));
+
+function tokenAndProject(db: Db, column: typeof projects.projectId | typeof projects.slug) {
+  return db
+    .select({ ...tokenColumns, project: projects, role: accountMembers.role })
+    .from(tokens)
+    .leftJoin(projects, eq(column, sql.placeholder("name")))
+    .leftJoin(
+      accountMembers,
+      and(eq(accountMembers.accountId, projects.accountId), eq(accountMembers.userId, tokens.userId)),
+    )
+    .where(eq(tokens.hash, sql.placeholder("hash")))
+    .prepare(`token_and_project_by_${column.name}`);
+}
+
+type FoundToken = Pick<
+  typeof tokens.$inferSelect,
+  "tokenId" | "userId" | "sessionId" | "hash" | "expiresAt" | "lastUsedAt"
+> & {
+  tokenProjectId: string | null;
+  tokenName: string;
+};
+
+function callerOf(deps: CallerLookup, row: FoundToken | undefined, hash: string): Caller {
+  if (!row || !timingSafeEqual(Buffer.from(row.hash), Buffer.from(hash))) {
+    throw unauthorized("The token is unknown or revoked. Sign in again with: svc login");
+  }
+  const now = deps.clock();
+  if (row.expiresAt && row.expiresAt <= now)
+    throw unauthorized("The token has expired. Sign in again with: svc login");
+  noteUse(deps, row, now);
+  const { tokenId, userId, expiresAt } = row;
+  if (row.tokenProjectId === null) return { kind: "user", userId, tokenId, expiresAt };
+  return {
+    kind: "project",
+    userId,
+    tokenId,
+    tokenName: row.tokenName,
+    expiresAt,
+    projectId: row.tokenProjectId,
+    sessionId: row.sessionId,
+  };
+}
+
+function visitorOf(row: BrowserRow | null): Caller {
+  if (!row) throw unauthorized("You are signed out. Sign in again.");
+  return { kind: "user", userId: row.userId, tokenId: null, expiresAt: row.expiresAt };
+}
+
+/** Written beside the request: an answer does not wait for it, and a failure of it is not the caller's. */
+function noteUse(deps: CallerLookup, row: FoundToken, now: Date): void {
+  const due = new Date(now.getTime() - LAST_USED_EVERY_MS);
+  if (row.lastUsedAt && row.lastUsedAt > due) return;
+  deps.db
+    .update(tokens)
+    .set({ lastUsedAt: now })
+    .where(and(eq(tokens.tokenId, row.tokenId), or(isNull(tokens.lastUsedAt), lt(tokens.lastUsedAt, due))))
+    .then(
+      () => {},
+      () => deps.log.warn({ token: row.tokenId }, "the last use of a token could not be written"),
+    );
+}
+
+function bearer(authorization: string | null): string {
+  if (!authorization) throw unauthorized("This needs a token. Sign in with: svc login");
+  const token = /^bearer +([\x21-\x7e]{1,256}) *$/i.exec(authorization)?.[1];
+  if (!token) throw unauthorized("The Authorization header must read: Bearer <token>");
+  if (token.startsWith(SERVICE_KEY_PREFIX))
+    throw unauthorized("A sandbox service key does not open this route.");
+  if (!token.startsWith(TOKEN_PREFIX)) throw unauthorized(`An svc token begins with ${TOKEN_PREFIX}.`);
+  return token;
+}
+
+/** The answer to a credential that is missing or opens nothing. */
+export function unauthorized(message: string): SvcError {
+  return new SvcError("unauthorized", message, {}, { "WWW-Authenticate": "Bearer" });
+}

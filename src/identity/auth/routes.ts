@@ -1,0 +1,45 @@
+import { eq } from "drizzle-orm";
+import { Elysia } from "elysia";
+import { projects, tokens } from "../../../db/schema/index.ts";
+import type { Identity } from "../../contract/account.ts";
+import { SvcError } from "../../contract/errors.ts";
+import type { Deps } from "../../deps.ts";
+import { answer, ok } from "../../http/schema.ts";
+import { type Caller, userOf } from "./caller.ts";
+import { guard } from "./guard.ts";
+
+/**
+ * `GET /auth/whoami`: whom a token acts for, and `POST /auth/revoke`, which ends it: what both kinds of token may ask about
+ * themselves.
+ */
+export const authRoutes = (deps: Deps) =>
+  new Elysia({ prefix: "/auth", tags: ["auth"] })
+    .use(guard(deps))
+    .get("/whoami", ({ caller }) => identify(deps, caller), { caller: true })
+    .post("/revoke", ({ caller }) => revoke(deps, caller), { caller: true, ...answer(200, ok) });
+
+/** Whoever holds a token may always end it. @throws forbidden to a browser, which signs out instead */
+async function revoke(deps: Deps, { tokenId }: Caller): Promise<{ ok: true }> {
+  if (tokenId === null) throw new SvcError("forbidden", "A browser has no token to revoke. It signs out.");
+  await deps.db.delete(tokens).where(eq(tokens.tokenId, tokenId));
+  return { ok: true };
+}
+
+async function identify(deps: Deps, caller: Caller): Promise<Identity> {
+  const user = await userOf(deps, caller);
+  const common = { user_id: caller.userId, ...user, expires_at: caller.expiresAt?.toISOString() ?? null };
+  if (caller.kind === "user") {
+    return { kind: "user", ...common, project_id: null, project_name: null, session_id: null };
+  }
+  const [project] = await deps.db
+    .select({ name: projects.name })
+    .from(projects)
+    .where(eq(projects.projectId, caller.projectId));
+  return {
+    kind: "project",
+    ...common,
+    project_id: caller.projectId,
+    project_name: project?.name ?? null,
+    session_id: caller.sessionId,
+  };
+}

@@ -1,0 +1,64 @@
+import { randomBytes } from "node:crypto";
+import { and, eq, isNull } from "drizzle-orm";
+import type { Db } from "../../../db/client.ts";
+import { tokens } from "../../../db/schema/index.ts";
+import { TOKEN_PREFIX } from "../../contract/account.ts";
+import { SvcError } from "../../contract/errors.ts";
+import type { Keys } from "../../keys.ts";
+
+export type TokenRow = typeof tokens.$inferSelect;
+
+/** User tokens that one user may have at once: a bound on the list, far above what anybody needs. */
+const USER_TOKENS_MAX = 500;
+
+interface NewToken {
+  userId: string;
+  name: string;
+  projectId?: string;
+  sessionId?: string;
+  expiresAt?: Date;
+}
+
+/** Makes a token (spec 5.1). Its secret is returned once; the database holds a keyed hash of it. */
+export async function mintToken(
+  db: Db,
+  keys: Keys,
+  wanted: NewToken,
+): Promise<{ row: TokenRow; secret: string }> {
+  const scope = wanted.projectId ? eq(tokens.projectId, wanted.projectId) : isNull(tokens.projectId);
+  if ((await db.$count(tokens, and(eq(tokens.userId, wanted.userId), scope))) >= USER_TOKENS_MAX) {
+    throw new SvcError(
+      "rate_limited",
+      `There are ${USER_TOKENS_MAX} tokens already. Revoke some before you make more.`,
+      {},
+      { "Retry-After": "3600" },
+    );
+  }
+  const secret = TOKEN_PREFIX + base62(randomBytes(32));
+  const [row] = await db
+    .insert(tokens)
+    .values({
+      userId: wanted.userId,
+      name: wanted.name.trim(),
+      hash: keys.hashToken(secret),
+      projectId: wanted.projectId ?? null,
+      sessionId: wanted.sessionId ?? null,
+      expiresAt: wanted.expiresAt ?? null,
+    })
+    .returning();
+  if (!row) throw new Error("the insert of a token returned no row");
+  return { row, secret };
+}
+
+const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+
+/** 32 bytes as 43 base62 digits, the leading zeros kept. */
+function base62(bytes: Buffer): string {
+  let value = BigInt(`0x${bytes.toString("hex")}`);
+  let text = "";
+  while (value > 0n) {
+    text = DIGITS.charAt(Number(value % 62n)) + text;
+    value /= 62n;
+  }
+  return text.padStart(43, "0");
+}

@@ -1,0 +1,93 @@
+import { and, eq, gt } from "drizzle-orm";
+import { deviceRequests } from "../../../db/schema/index.ts";
+import { DEVICE_LIFE_S, type DeviceRequest } from "../../contract/device.ts";
+import { SvcError } from "../../contract/errors.ts";
+import type { Deps } from "../../deps.ts";
+import { countAttempt, forgetAttempt, type Limit } from "../auth/attempts.ts";
+import type { Caller } from "../auth/caller.ts";
+import { hashUserCode, readUserCode } from "./codes.ts";
+
+/** Codes that there are not, from one user: nobody types that many wrong, and nobody finds one in so few. */
+const OF_USER: Limit = { name: "device code", max: 30, windowS: DEVICE_LIFE_S };
+
+/**
+ * Who asks to be signed in, for the page on which a person decides.
+ * @throws not_found for a code that is unknown, decided or over, rate_limited
+ */
+export async function readDeviceRequest(
+  deps: Deps,
+  caller: Caller,
+  userCode: string,
+): Promise<DeviceRequest> {
+  return counted(deps, caller, async () => {
+    const [row] = await deps.db.select().from(deviceRequests).where(isPending(deps, userCode));
+    if (!row) throw noSuchCode();
+    return {
+      user_code: readUserCode(userCode) ?? "",
+      label: row.label,
+      client: row.client,
+      address: row.address,
+      requested_at: row.createdAt.toISOString(),
+      expires_at: row.expiresAt.toISOString(),
+    };
+  });
+}
+
+/**
+ * A person agrees, once: the program that asked gets a token of theirs at its next poll, and nobody else.
+ * @throws not_found for a code that is unknown, decided or over, rate_limited
+ */
+export async function approveDevice(
+  deps: Deps,
+  caller: Caller,
+  userCode: string,
+  name: string,
+): Promise<void> {
+  await decide(deps, caller, userCode, { status: "approved", userId: caller.userId, tokenName: name });
+}
+
+/** A person refuses. @throws not_found, rate_limited */
+export async function denyDevice(deps: Deps, caller: Caller, userCode: string): Promise<{ ok: true }> {
+  await decide(deps, caller, userCode, { status: "denied" });
+  return { ok: true };
+}
+
+async function decide(
+  deps: Deps,
+  caller: Caller,
+  userCode: string,
+  decision: Partial<typeof deviceRequests.$inferInsert>,
+): Promise<void> {
+  await counted(deps, caller, async () => {
+    const decided = await deps.db
+      .update(deviceRequests)
+      .set(decision)
+      .where(isPending(deps, userCode))
+      .returning({ hash: deviceRequests.hash });
+    if (decided.length === 0) throw noSuchCode();
+  });
+}
+
+function isPending(deps: Deps, userCode: string) {
+  const code = readUserCode(userCode);
+  if (code === null) throw noSuchCode();
+  return and(
+    eq(deviceRequests.userCodeHash, hashUserCode(deps.keys, code)),
+    eq(deviceRequests.status, "pending"),
+    gt(deviceRequests.expiresAt, deps.clock()),
+  );
+}
+
+/** Only what was wrong counts. */
+async function counted<T>(deps: Deps, caller: Caller, work: () => Promise<T>): Promise<T> {
+  await countAttempt(deps, OF_USER, caller.userId);
+  const done = await work();
+  await forgetAttempt(deps, OF_USER, caller.userId);
+  return done;
+}
+
+function noSuchCode(): SvcError {
+  const sentence =
+    "Nobody waits for this code: it is mistyped, was used, or is older than ten minutes. Run svc login again.";
+  return new SvcError("not_found", sentence);
+}

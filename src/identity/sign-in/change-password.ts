@@ -1,0 +1,30 @@
+import { SvcError } from "../../contract/errors.ts";
+import type { SignedIn } from "../../contract/sign-in.ts";
+import type { Deps } from "../../deps.ts";
+import { countAttempt, forgetAttempts, type Limit } from "../auth/attempts.ts";
+import { type Caller, userOf } from "../auth/caller.ts";
+import { findByPassword, hashPassword } from "./password.ts";
+import { storePassword } from "./set-password.ts";
+import { start, type WithCookie } from "./sign-in.ts";
+
+/** Whoever holds a browser that somebody left signed in may not guess the password. */
+const OF_USER: Limit = { name: "change of password", max: 10, windowS: 15 * 60 };
+
+/**
+ * Changes the caller's password. All browsers are signed out; the one that asks is signed in anew.
+ * @throws bad_credentials, validation_failed, rate_limited
+ */
+export async function changePassword(
+  deps: Deps,
+  request: Request,
+  caller: Caller,
+  wanted: { current_password: string; new_password: string },
+): Promise<WithCookie<SignedIn>> {
+  const { email } = await userOf(deps, caller);
+  await countAttempt(deps, OF_USER, caller.userId);
+  const user = await findByPassword(deps.db, email, wanted.current_password);
+  if (!user) throw new SvcError("bad_credentials", "That is not your current password.");
+  await forgetAttempts(deps, OF_USER, caller.userId);
+  await storePassword(deps.db, caller.userId, await hashPassword(wanted.new_password));
+  return start(deps, request, user);
+}

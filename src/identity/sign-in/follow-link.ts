@@ -1,0 +1,164 @@
+import { and, eq, gt } from "drizzle-orm";
+import type { Db } from "../../../db/client.ts";
+import { accounts, links, users } from "../../../db/schema/index.ts";
+import { SvcError } from "../../contract/errors.ts";
+import { NAME_MAX } from "../../contract/limits.ts";
+import type { Link, LinkBody, SignedIn } from "../../contract/sign-in.ts";
+import type { Deps } from "../../deps.ts";
+import { storable } from "../../http/text.ts";
+import type { LinkRow } from "../accounts/links.ts";
+import { joinAccount, makeUser, readEmail } from "../accounts/make-user.ts";
+import { findBrowserSession } from "../auth/browser.ts";
+import { askingOf, cookieSecret, wantDashboard } from "../auth/cookie.ts";
+import { hasPasswords, noSuchLink } from "./links.ts";
+import { hashPassword } from "./password.ts";
+import { storePassword } from "./set-password.ts";
+import { start, type WithCookie } from "./sign-in.ts";
+
+/**
+ * What a link does, for the page that it opens. Looking does not use it up.
+ * @throws not_found
+ */
+export async function readLink(deps: Deps, token: string): Promise<Link> {
+  const row = await findLink(deps, token);
+  const common = { kind: row.kind, expires_at: row.expiresAt.toISOString() };
+  if (row.userId !== null) return { ...common, email: (await userOf(deps.db, row.userId)).email };
+  if (row.accountId === null || row.role === null) return { ...common, email: row.email };
+  const [account] = await deps.db
+    .select({ name: accounts.name })
+    .from(accounts)
+    .where(eq(accounts.accountId, row.accountId));
+  return { ...common, email: row.email, account_name: account?.name ?? "", role: row.role };
+}
+
+/**
+ * Does what a link is for, once, and signs the browser in. Nothing has happened when it throws.
+ * @throws forbidden to all but svc's own pages, not_found, validation_failed, email_taken
+ */
+export async function followLink(
+  deps: Deps,
+  request: Request,
+  body: LinkBody,
+): Promise<WithCookie<SignedIn>> {
+  wantDashboard(deps, askingOf(request));
+  const row = await findLink(deps, body.token);
+  const user = await userByLink(deps, row, await visitorOf(deps, request), body);
+  return start(deps, request, user);
+}
+
+/** @throws not_found for one that is unknown, used or expired */
+export async function findLink(deps: Deps, token: string): Promise<LinkRow> {
+  const [row] = await deps.db
+    .select()
+    .from(links)
+    .where(and(eq(links.hash, deps.keys.hashToken(token)), gt(links.expiresAt, deps.clock())));
+  if (!row) throw noSuchLink();
+  return row;
+}
+
+async function userByLink(
+  deps: Deps,
+  row: LinkRow,
+  visitor: SignedIn | null,
+  body: LinkBody,
+): Promise<SignedIn> {
+  const membership = membershipOf(row);
+  if (membership && visitor) return joinAs(deps, row, membership, visitor);
+  if (body.password === undefined) throw missing("password", "A password is wanted.");
+  const passwordHash = await hashPassword(body.password);
+  if (row.userId !== null) return setOwnPassword(deps, row, row.userId, passwordHash);
+  const email = emailOf(row, body);
+  const name = body.name === undefined ? null : storable("name", body.name, NAME_MAX * 4);
+  return deps.db.transaction(async (tx) => {
+    await takeLink(tx, row);
+    if (row.kind === "first_user" && (await hasPasswords(tx))) throw noSuchLink();
+    const userId = await makeUser(tx, {
+      email,
+      name,
+      passwordHash,
+      ...(membership && { joins: membership }),
+    });
+    if (userId !== null) return userOf(tx, userId);
+    if (row.kind !== "first_user") throw emailTaken();
+    // whoever reads the server's log may set any password: this user had only tokens so far
+    const [known] = await tx.select({ userId: users.userId }).from(users).where(eq(users.email, email));
+    if (!known) throw new Error("a user was neither made nor found");
+    await storePassword(tx, known.userId, passwordHash);
+    return userOf(tx, known.userId);
+  });
+}
+
+/** @throws forbidden when the invitation is another's */
+async function joinAs(
+  deps: Deps,
+  row: LinkRow,
+  membership: NonNullable<ReturnType<typeof membershipOf>>,
+  visitor: SignedIn,
+): Promise<SignedIn> {
+  if (row.email !== null && row.email !== visitor.email) {
+    const sentence = `This invitation is for ${row.email}, and you are signed in as ${visitor.email}. Sign out first.`;
+    throw new SvcError("forbidden", sentence);
+  }
+  await deps.db.transaction(async (tx) => {
+    await takeLink(tx, row);
+    await joinAccount(tx, visitor.user_id, membership);
+  });
+  return visitor;
+}
+
+async function setOwnPassword(
+  deps: Deps,
+  row: LinkRow,
+  userId: string,
+  passwordHash: string,
+): Promise<SignedIn> {
+  return deps.db.transaction(async (tx) => {
+    await takeLink(tx, row);
+    await storePassword(tx, userId, passwordHash);
+    return userOf(tx, userId);
+  });
+}
+
+/** Uses a link up: whoever asks first, of all servers on one database. All that make the first user are one. */
+export async function takeLink(tx: Db, row: LinkRow): Promise<void> {
+  const which = row.kind === "first_user" ? eq(links.kind, "first_user") : eq(links.linkId, row.linkId);
+  const taken = await tx.delete(links).where(which).returning({ linkId: links.linkId });
+  if (!taken.some(({ linkId }) => linkId === row.linkId)) throw noSuchLink();
+}
+
+/** Where an invitation leads; null of any other link. */
+export function membershipOf({ accountId, role }: LinkRow) {
+  return accountId !== null && role !== null ? { accountId, role } : null;
+}
+
+function emailOf(row: LinkRow, { email }: LinkBody): string {
+  if (row.email !== null) return row.email;
+  if (email === undefined) throw missing("email", "An e-mail address is wanted.");
+  return readEmail(email);
+}
+
+async function visitorOf(deps: Deps, request: Request): Promise<SignedIn | null> {
+  const secret = cookieSecret(deps, askingOf(request));
+  const found = secret === null ? null : await findBrowserSession(deps, secret);
+  return found && userOf(deps.db, found.userId);
+}
+
+async function userOf(db: Db, userId: string): Promise<SignedIn> {
+  const [user] = await db
+    .select({ user_id: users.userId, email: users.email, name: users.name })
+    .from(users)
+    .where(eq(users.userId, userId));
+  if (!user) throw noSuchLink();
+  return user;
+}
+
+/** The answer to who would be a second user with one address. */
+export function emailTaken(): SvcError {
+  const sentence =
+    "There is a user with this e-mail address already. Sign in first; an invitation's link then works once more.";
+  return new SvcError("email_taken", sentence);
+}
+
+function missing(path: string, message: string): SvcError {
+  return new SvcError("validation_failed", message, { details: [{ path, message: "is required" }] });
+}

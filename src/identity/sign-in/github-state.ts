@@ -1,0 +1,88 @@
+import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
+import { parseJson } from "../../contract/json.ts";
+import type { Deps } from "../../deps.ts";
+
+/** What a browser takes along to GitHub and back, in a cookie of ours: nobody else's way back is taken for its own. */
+export interface GithubTrip {
+  /** Comes back in the address; the cookie has the same. */
+  state: string;
+  /** Of PKCE (RFC 7636): a code that somebody reads on the way is worth nothing. */
+  verifier: string;
+  /** Where the browser goes afterwards: a path of ours. */
+  next: string;
+  /** The token of an invitation's link. */
+  invitation: string | null;
+}
+
+const PURPOSE = "github sign-in";
+/** Signing in at GitHub, with a second factor, takes minutes. */
+const LIFE_S = 15 * 60;
+const NEXT_MAX = 1024;
+
+export function beginTrip(next: string | undefined, invitation: string | undefined): GithubTrip {
+  return {
+    state: randomBytes(32).toString("base64url"),
+    verifier: randomBytes(32).toString("base64url"),
+    next: ownPath(next),
+    invitation: invitation ?? null,
+  };
+}
+
+/** PKCE's `code_challenge`, by its method S256. */
+export function challengeOf({ verifier }: GithubTrip): string {
+  return createHash("sha256").update(verifier).digest("base64url");
+}
+
+/** `Set-Cookie` of a trip: its claims and their HMAC-SHA256. */
+export function writeTrip(deps: Deps, trip: GithubTrip): string {
+  const expiresAt = Math.floor(deps.clock().getTime() / 1000) + LIFE_S;
+  const claims = [trip.state, trip.verifier, trip.next, trip.invitation, expiresAt];
+  const body = Buffer.from(JSON.stringify(claims)).toString("base64url");
+  return setCookie(deps, `${body}.${deps.keys.mac(PURPOSE, body).toString("base64url")}`, LIFE_S);
+}
+
+/** `Set-Cookie` that ends it. */
+export function clearTrip(deps: Deps): string {
+  return setCookie(deps, "", 0);
+}
+
+/** @returns null without a cookie, or with one that is forged, has expired, or belongs to another way back */
+export function readTrip(deps: Deps, cookies: string | null, state: string): GithubTrip | null {
+  const start = `${nameOf(deps)}=`;
+  const cookie = cookies
+    ?.split(";")
+    .map((part) => part.trim())
+    .find((part) => part.startsWith(start));
+  const [body = "", signature = ""] = cookie?.slice(start.length).split(".") ?? [];
+  if (!isEqual(Buffer.from(signature, "base64url"), deps.keys.mac(PURPOSE, body))) return null;
+  const claims = parseJson(Buffer.from(body, "base64url").toString());
+  const [own, verifier, next, invitation, expiresAt]: unknown[] = Array.isArray(claims) ? claims : [];
+  if (typeof own !== "string" || typeof verifier !== "string" || typeof next !== "string") return null;
+  if (typeof expiresAt !== "number" || expiresAt * 1000 <= deps.clock().getTime()) return null;
+  if (!isEqual(Buffer.from(own), Buffer.from(state))) return null;
+  return { state, verifier, next, invitation: typeof invitation === "string" ? invitation : null };
+}
+
+/** Whatever a browser would take for another site's address is none of ours. */
+function ownPath(next: string | undefined): string {
+  return next !== undefined && next.length <= NEXT_MAX && /^\/(?![/\\])[\x21-\x5b\x5d-\x7e]*$/.test(next)
+    ? next
+    : "/";
+}
+
+function setCookie(deps: Deps, value: string, lifeS: number): string {
+  const secure = isSecure(deps) ? "; Secure" : "";
+  return `${nameOf(deps)}=${value}; Path=/; HttpOnly; SameSite=Lax; Max-Age=${lifeS}${secure}`;
+}
+
+function nameOf(deps: Deps): string {
+  return isSecure(deps) ? "__Host-svc_github" : "svc_github";
+}
+
+function isSecure({ config }: Deps): boolean {
+  return config.publicUrl.startsWith("https:");
+}
+
+function isEqual(one: Buffer, other: Buffer): boolean {
+  return one.length === other.length && timingSafeEqual(one, other);
+}

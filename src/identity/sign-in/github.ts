@@ -1,0 +1,123 @@
+import { and, eq, inArray, isNull } from "drizzle-orm";
+import { users } from "../../../db/schema/index.ts";
+import type { GithubApp } from "../../config.ts";
+import { SvcError } from "../../contract/errors.ts";
+import { NAME_MAX } from "../../contract/limits.ts";
+import type { Deps } from "../../deps.ts";
+import { makeUser, readEmail } from "../accounts/make-user.ts";
+import { addressOf, countAttempt, type Limit } from "../auth/attempts.ts";
+import { openBrowserSession } from "../auth/browser.ts";
+import { writeCookie } from "../auth/cookie.ts";
+import { publicUrl } from "../auth/public-url.ts";
+import { emailTaken, findLink, membershipOf, takeLink } from "./follow-link.ts";
+import { askGithub, type GithubUser } from "./github-api.ts";
+import { beginTrip, challengeOf, clearTrip, readTrip, writeTrip } from "./github-state.ts";
+import { noSuchLink } from "./links.ts";
+import { signUpClosed } from "./sign-up.ts";
+
+/** Ways back from GitHub, from one address: each asks GitHub three times. */
+const OF_ADDRESS: Limit = { name: "github", max: 60, windowS: 15 * 60 };
+
+/** Where a browser is sent, and the cookies that it gets. */
+export interface Sent {
+  location: string;
+  cookies: string[];
+}
+
+/** Sends a browser to GitHub. @throws not_found where the operator has no OAuth app */
+export function goToGithub(deps: Deps, wanted: { next?: string; invitation?: string }): Sent {
+  const app = appOf(deps);
+  const trip = beginTrip(wanted.next, wanted.invitation);
+  const query = new URLSearchParams({
+    client_id: app.clientId,
+    redirect_uri: redirectUri(deps),
+    scope: "user:email",
+    state: trip.state,
+    code_challenge: challengeOf(trip),
+    code_challenge_method: "S256",
+  });
+  return { location: `${app.url}/login/oauth/authorize?${query}`, cookies: [writeTrip(deps, trip)] };
+}
+
+/**
+ * A browser comes back from GitHub, and is signed in: as the user whom GitHub's verified addresses name, by an
+ * invitation, or as a new one where everybody may sign up.
+ * @throws not_found, validation_failed, unavailable, sign_up_closed, email_taken, forbidden, rate_limited
+ */
+export async function comeFromGithub(
+  deps: Deps,
+  request: Request,
+  { code, state = "", error }: { code?: string; state?: string; error?: string },
+): Promise<Sent> {
+  const app = appOf(deps);
+  const trip = readTrip(deps, request.headers.get("cookie"), state);
+  if (!trip) {
+    const sentence = "This sign-in was not begun in this browser, or too long ago. Begin again.";
+    throw new SvcError("validation_failed", sentence);
+  }
+  if (error !== undefined || code === undefined) {
+    return { location: "/login", cookies: [clearTrip(deps)] };
+  }
+  await countAttempt(deps, OF_ADDRESS, addressOf(request));
+  const person = await askGithub(app, { code, verifier: trip.verifier, redirectUri: redirectUri(deps) });
+  const known = await knownUser(deps, person);
+  const userId = known ?? (await newUser(deps, person, trip.invitation));
+  const cookie = writeCookie(deps.config, await openBrowserSession(deps, userId));
+  // who had a user already is asked there whether to join
+  const isAsked = known !== null && trip.invitation !== null;
+  const location = isAsked ? `/welcome?token=${encodeURIComponent(trip.invitation ?? "")}` : trip.next;
+  return { location, cookies: [clearTrip(deps), cookie] };
+}
+
+/** @throws email_taken when the address is a user's who may not be this person */
+async function knownUser(deps: Deps, { id, emails }: GithubUser): Promise<string | null> {
+  const [linked] = await deps.db.select({ userId: users.userId }).from(users).where(eq(users.githubId, id));
+  if (linked) return linked.userId;
+  if (emails.length === 0) return null;
+  const found = await deps.db.select().from(users).where(inArray(users.email, emails));
+  const user = emails.flatMap((email) => found.find((each) => each.email === email) ?? [])[0];
+  if (!user) return null;
+  // somebody may have signed up with an address that is not theirs, and wait for who it belongs to
+  if (!user.emailProven || user.githubId !== null) throw emailTaken();
+  const claimed = await deps.db
+    .update(users)
+    .set({ githubId: id })
+    .where(and(eq(users.userId, user.userId), isNull(users.githubId)))
+    .returning({ userId: users.userId });
+  if (claimed.length === 0) throw emailTaken();
+  return user.userId;
+}
+
+async function newUser(deps: Deps, person: GithubUser, invitation: string | null): Promise<string> {
+  const row = invitation === null ? null : await findLink(deps, invitation);
+  const joins = row && membershipOf(row);
+  if (row && !joins) throw noSuchLink();
+  if (!row && deps.config.signUp !== "open") throw signUpClosed();
+  const email = row?.email ?? person.emails[0];
+  if (email === undefined || !person.emails.includes(email)) {
+    const whose = row?.email ?? "any";
+    const sentence = `GitHub does not say that ${whose} is a verified e-mail address of yours. Verify it there, then try again.`;
+    throw new SvcError("forbidden", sentence);
+  }
+  const wanted = {
+    email: readEmail(email),
+    name: person.name.replaceAll("\0", "").toWellFormed().slice(0, NAME_MAX),
+    githubId: person.id,
+    ...(joins && { joins }),
+  };
+  return deps.db.transaction(async (tx) => {
+    if (row) await takeLink(tx, row);
+    const userId = await makeUser(tx, wanted);
+    if (userId === null) throw emailTaken();
+    return userId;
+  });
+}
+
+function appOf({ config }: Deps): GithubApp {
+  if (config.github) return config.github;
+  throw new SvcError("not_found", "This server does not offer signing in with GitHub.");
+}
+
+function redirectUri(deps: Deps): string {
+  return `${publicUrl(deps)}/v1/auth/github/callback`;
+}

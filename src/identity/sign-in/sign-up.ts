@@ -1,0 +1,47 @@
+import { SvcError } from "../../contract/errors.ts";
+import { NAME_MAX } from "../../contract/limits.ts";
+import type { SignedIn, SignUpBody } from "../../contract/sign-in.ts";
+import type { Deps } from "../../deps.ts";
+import { storable } from "../../http/text.ts";
+import { makeUser, readEmail } from "../accounts/make-user.ts";
+import { addressOf, countAttempt, type Limit } from "../auth/attempts.ts";
+import { askingOf, wantDashboard } from "../auth/cookie.ts";
+import { emailTaken, findLink, followLink } from "./follow-link.ts";
+import { noSuchLink } from "./links.ts";
+import { hashPassword } from "./password.ts";
+import { start, type WithCookie } from "./sign-in.ts";
+
+/** Sign-ups from one address: a team's first morning, and no more; it also bounds how many addresses can be tried. */
+const OF_ADDRESS: Limit = { name: "sign-up", max: 20, windowS: 60 * 60 };
+
+/**
+ * Makes a user and signs the browser in, by an invitation, or by nothing where the server is open to everybody.
+ * @throws forbidden to all but svc's own pages, sign_up_closed, not_found, email_taken, rate_limited
+ */
+export async function signUp(
+  deps: Deps,
+  request: Request,
+  { invitation, ...body }: SignUpBody,
+): Promise<WithCookie<SignedIn>> {
+  wantDashboard(deps, askingOf(request));
+  if (invitation !== undefined) {
+    if ((await findLink(deps, invitation)).kind !== "invitation") throw noSuchLink();
+    return followLink(deps, request, { ...body, token: invitation });
+  }
+  if (deps.config.signUp !== "open") {
+    throw signUpClosed();
+  }
+  const email = readEmail(body.email);
+  const name = storable("name", body.name, NAME_MAX * 4).trim();
+  await countAttempt(deps, OF_ADDRESS, addressOf(request));
+  const passwordHash = await hashPassword(body.password);
+  const userId = await makeUser(deps.db, { email, name, passwordHash, emailProven: false });
+  if (userId === null) throw emailTaken();
+  return start(deps, request, { user_id: userId, email, name });
+}
+
+/** The answer to who has no invitation where one is wanted. */
+export function signUpClosed(): SvcError {
+  const sentence = "Here one joins by invitation: an owner or admin of an account can send you one.";
+  return new SvcError("sign_up_closed", sentence);
+}
