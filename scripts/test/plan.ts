@@ -5,17 +5,15 @@ import { ROOT } from "../binaries.ts";
 import { CHECKS } from "../checks.ts";
 import { type Needs, needsOf } from "./needs.ts";
 
-/** Suites that run a second time, as they are, against `dist/`: a compiled binary is not the same program. */
-const ALSO_BINARIES = [
-  ...["auth", "git-http", "listener", "server"].map((name) => `test/api/${name}.`),
+/** Suites that run against `dist/`: a compiled binary is not the same program. */
+const BINARIES = [
+  ...["auth", "git-clients", "git-http", "hostile-input", "listener", "server"].map(
+    (name) => `test/api/${name}.`,
+  ),
   ...["commands", "streams", "terminal"].map((name) => `test/cli/${name}.`),
-  ...["behaviour", "boot", "entrypoint", "gate"].map((name) => `test/daemon/${name}.`),
+  ...["behaviour", "boot", "entrypoint", "gate", "opencode"].map((name) => `test/daemon/${name}`),
   "test/sandboxes/docker/session.",
-];
-/** Suites about the binaries themselves, or about what only they can do. */
-const ONLY_BINARIES = [
-  ...["test/e2e/", "test/daemon/opencode"],
-  ...["test/api/git-clients.", "test/api/hostile-input."],
+  "test/e2e/",
 ];
 
 /** Suites that hold a bound in bytes of the whole process: another file's load would be in what they measure. */
@@ -130,20 +128,17 @@ export function planTests(patterns: readonly string[]): Job[] {
 
 function testFiles(): TestFile[] {
   const paths = [...new Glob("test/**/*.test.ts").scanSync({ cwd: ROOT })].sort();
-  const under = (parts: string[]) => (path: string) => parts.some((part) => path.startsWith(part));
-  const [also, only] = [under(ALSO_BINARIES), under(ONLY_BINARIES)];
-  const file = (path: string, binaries: boolean): TestFile => ({
-    kind: "file",
-    name: binaries ? `${path} (binaries)` : path,
-    path,
-    binaries,
-    needs: needsOf(path),
-    seconds: statSync(join(ROOT, path)).size / BYTES_A_SECOND,
+  return paths.map((path) => {
+    const binaries = BINARIES.some((part) => path.startsWith(part));
+    return {
+      kind: "file",
+      name: binaries ? `${path} (binaries)` : path,
+      path,
+      binaries,
+      needs: needsOf(path),
+      seconds: statSync(join(ROOT, path)).size / BYTES_A_SECOND,
+    };
   });
-  return paths.flatMap((path) => [
-    ...(only(path) ? [] : [file(path, false)]),
-    ...(only(path) || also(path) ? [file(path, true)] : []),
-  ]);
 }
 
 /** For a file of which nothing is known: the larger, the longer. */
