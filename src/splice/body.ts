@@ -115,3 +115,16 @@ function chunked(onContent: (bytes: Buffer) => void): Body {
 function broken(): HeadError {
   return new HeadError(400, "The chunks of the body cannot be read.");
 }
+
+/** @returns a check of a body's content, which throws HeadError at the first byte over the limit */
+export function limitBody(maxBytes: number): (bytes: Buffer) => void {
+  let left = maxBytes;
+  return (bytes) => {
+    left -= bytes.length;
+    if (left < 0) throw tooLarge(maxBytes);
+  };
+}
+
+export function tooLarge(maxBytes: number): HeadError {
+  return new HeadError(413, `The body is larger than ${maxBytes} bytes.`);
+}

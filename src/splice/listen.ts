@@ -1,12 +1,12 @@
-import type { Socket } from "bun";
 import {
   CONNECTION_LIMITS,
   type Connection,
   type ConnectionLimits,
-  createConnection,
   type Decide,
   type Explain,
 } from "./connection.ts";
+import { close, end, retire, sweep } from "./finish.ts";
+import { createConnection, receive } from "./receive.ts";
 import { release } from "./release.ts";
 import type { Address } from "./upstream.ts";
 
@@ -31,23 +31,24 @@ export function listen(
   explain: Explain,
   limits: ConnectionLimits = CONNECTION_LIMITS,
 ): Listener {
-  const open = new Map<Socket<unknown>, Connection>();
-  const common: Omit<Bun.TCPSocketListenOptions<unknown>, "hostname" | "port"> = {
+  const open = new Set<Connection>();
+  const common: Omit<Bun.TCPSocketListenOptions<Connection>, "hostname" | "port"> = {
     allowHalfOpen: true,
     socket: {
       open(socket) {
         socket.setNoDelay(true);
-        open.set(socket, createConnection(socket, decide, explain, limits));
+        socket.data = createConnection(socket, decide, explain, limits);
+        open.add(socket.data);
       },
       data(socket, bytes) {
-        open.get(socket)?.receive(bytes);
+        receive(socket.data, bytes);
         release(bytes);
       },
-      drain: (socket) => open.get(socket)?.drain(),
-      end: (socket) => open.get(socket)?.end(),
+      drain: (socket) => socket.data.outlet.drain(),
+      end: (socket) => end(socket.data),
       close(socket) {
-        open.get(socket)?.close();
-        open.delete(socket);
+        close(socket.data);
+        open.delete(socket.data);
       },
       error(socket) {
         socket.terminate();
@@ -57,7 +58,7 @@ export function listen(
   const server = "unix" in place ? Bun.listen({ ...common, ...place }) : Bun.listen({ ...common, ...place });
   const timer = setInterval(() => {
     const now = Date.now();
-    for (const connection of open.values()) connection.sweep(now);
+    for (const connection of open) sweep(connection, now);
   }, limits.sweepMs);
 
   return {
@@ -67,11 +68,11 @@ export function listen(
     },
     async stop(drainMs) {
       server.stop(false);
-      for (const connection of open.values()) connection.retire();
+      for (const connection of open) retire(connection);
       const deadline = Date.now() + drainMs;
       while (open.size > 0 && Date.now() < deadline) await Bun.sleep(LOOK_MS);
       clearInterval(timer);
-      for (const socket of open.keys()) socket.terminate();
+      for (const { socket } of open) socket.terminate();
     },
   };
 }
