@@ -1,3 +1,28 @@
+import type { DiffRequest, DiffSummary } from "./diff/types.ts";
+import type {
+  Arrival,
+  ArrivalRequest,
+  Comparison,
+  MergeRequest,
+  Relation,
+  ReplaceRequest,
+} from "./merge/types.ts";
+import type {
+  ArchiveRequest,
+  BlobRequest,
+  DirectoryPage,
+  DirectoryRequest,
+  LogPage,
+  LogRequest,
+  TreeEntry,
+} from "./read/types.ts";
+import type { AdvertiseRequest, ReceiveRequest, Transfer, UploadRequest } from "./serve/types.ts";
+
+export type * from "./diff/types.ts";
+export type * from "./merge/types.ts";
+export type * from "./read/types.ts";
+export type * from "./serve/types.ts";
+
 /**
  * What the rest of svc may ask of git. This folder knows repositories, refs and commits; it knows no project, user
  * or table. Every answer is about commits named by full object ids; branch names are checked before they get here
@@ -183,61 +208,6 @@ export interface Credential {
   token: string;
 }
 
-export type Service = "git-upload-pack" | "git-receive-pack";
-
-/** The version of git's protocol that a client asks for; null is the oldest, which all clients speak. */
-export type Protocol = "version=2" | "version=1" | null;
-
-export interface AdvertiseRequest {
-  service: Service;
-  protocol: Protocol;
-  /** The branch that a clone checks out. */
-  head: string;
-  /** One of svc's own refs, which this pusher is told of beside branches and tags. */
-  own?: string;
-}
-
-/** The body of an answer, and when the work behind it is over. */
-export interface Transfer {
-  answer: ReadableStream<Uint8Array>;
-  ended: Promise<unknown>;
-}
-
-/** Begins a transfer when its caller may have one more: a caller has a share of all transfers. */
-export type Share = (begin: () => Promise<Transfer>) => Promise<Transfer>;
-
-export interface UploadRequest {
-  protocol: Protocol;
-  body: ReadableStream<Uint8Array>;
-  /** Ends when the client has gone. */
-  signal: AbortSignal;
-  /** Asked when the client has said what it wants: one that is silent takes nobody's slot. */
-  share: Share;
-}
-
-export interface ReceiveRequest {
-  body: ReadableStream<Uint8Array>;
-  judge: PushJudge;
-  /** Asked when the commands are in: a push that is silent takes nobody's slot. */
-  share: Share;
-  /** Told of the refs that have changed, before the client is. */
-  changed?(refs: readonly { ref: string; kind: "created" | "changed" | "deleted" }[]): Promise<void>;
-  /**
-   * One of svc's own refs, which this push is about: it changes here, and what is on a git host gets it afterwards, if
-   * the host takes such refs. `changed` is waited for before the client is told.
-   */
-  own?: { ref: string; changed(commit: string | null): Promise<void> };
-}
-
-/** What a push does to a ref. A `rewrite` takes commits away; for a tag, any move is one. */
-export type UpdateKind = "create" | "fast-forward" | "rewrite" | "delete";
-
-/** Whether a push may change a ref. Null: it may. Else why not, in a few words, and a sentence that says what to do. */
-export type PushJudge = (update: {
-  ref: string;
-  kind: UpdateKind;
-}) => Promise<{ reason: string; advice: string } | null>;
-
 export interface Branches {
   /** Short branch name → commit. */
   tips: ReadonlyMap<string, string>;
@@ -245,170 +215,6 @@ export interface Branches {
   head: string | null;
   /** Branches that are other names of a branch: writing one writes the other. */
   symbolic: ReadonlyMap<string, string>;
-}
-
-export interface LogRequest {
-  commit: string;
-  /** Leaves out what this commit reaches. */
-  without?: string;
-  /** Only commits that changed this file or something below this directory, as `git log -- <path>`; empty: all. */
-  path: Uint8Array;
-  /** Commits of the list to leave out before the first. */
-  skip: number;
-  limit: number;
-}
-
-export interface LogPage {
-  commits: LoggedCommit[];
-  more: boolean;
-}
-
-export interface LoggedCommit {
-  id: string;
-  parents: string[];
-  author: Signature;
-  committer: Signature;
-  /** The first paragraph of the message, on one line. */
-  subject: string;
-  body: string;
-  /** The message, or the commit itself, is longer than what is told of it. */
-  truncated: boolean;
-}
-
-export interface Signature {
-  name: string;
-  email: string;
-  /** Null when the commit gives none that is a date. */
-  date: Date | null;
-}
-
-export interface DirectoryRequest {
-  commit: string;
-  /** Without a slash at either end; empty: the root. */
-  path: Uint8Array;
-  /** Entries to leave out before the first. */
-  skip: number;
-  limit: number;
-}
-
-export interface DirectoryPage {
-  entries: TreeEntry[];
-  more: boolean;
-}
-
-/** What a directory of a commit holds under one name. */
-export interface TreeEntry {
-  name: Uint8Array;
-  type: "file" | "directory" | "symlink" | "submodule";
-  /** Six octal digits. */
-  mode: string;
-  /** In bytes; null for a directory or submodule. */
-  size: number | null;
-  id: string;
-}
-
-export interface ArchiveRequest {
-  commit: string;
-  /** The id of the directory's tree in `commit`, or `commit` itself for all of it. */
-  tree: string;
-  /** Answers whether more is wanted. */
-  onBytes(bytes: Uint8Array): boolean | Promise<boolean>;
-  signal?: AbortSignal;
-}
-
-export interface BlobRequest {
-  commit: string;
-  /** With `id` and `size` of what `findEntry` found in `commit`. */
-  entry: TreeEntry;
-  /** Answers whether more is wanted. */
-  onBytes(bytes: Uint8Array): boolean | Promise<boolean>;
-  signal?: AbortSignal;
-}
-
-/** How two commits stand to each other. */
-export interface Relation {
-  /** The first that `git merge-base` prints; null when the histories are unrelated. */
-  mergeBase: string | null;
-  /** Head is `base` or an ancestor of it. */
-  isUpToDate: boolean;
-  /** Head is strictly ahead of base. */
-  canFastForward: boolean;
-}
-
-export interface ArrivalRequest {
-  head: string;
-  /** Where the branch is now. */
-  base: string;
-  /** Where it was before. */
-  since: string;
-}
-
-export interface Arrival {
-  /** The commit of the branch's own line (first parents) that brought the head: a merge, or the head itself. */
-  commit: string;
-  /** Where the branch was before that, as far as is known. */
-  base: string;
-}
-
-/** Spec 2.7 without the two commits that were asked about. */
-export interface Comparison extends Relation {
-  canMerge: boolean;
-  /** Paths as git lists them, sorted, unique; U+FFFD stands for bytes that are not UTF-8. */
-  conflicts: string[];
-}
-
-export interface DiffRequest {
-  from: string;
-  to: string;
-  attributes: string;
-  /**
-   * White space is no difference. A file that differs in nothing else is listed, counts nothing and has no patch, and the
-   * patch is for people: it applies to nothing.
-   */
-  ignoreWhitespace?: boolean;
-  /** At most this many files are listed; past it git is stopped, `truncated` is set, and nothing is counted. */
-  maxFiles: number;
-  /**
-   * Gets a whole file's patch with its entry counted, or, of a file whose patch is longer than DIFF_MAX_BYTES, piece
-   * after piece with the entry repeated. A file whose kind changed (file to symbolic link) has two `diff --git` blocks
-   * in one patch. Returns whether more is wanted.
-   */
-  onPatch(piece: Uint8Array, entry: DiffEntry): boolean | Promise<boolean>;
-  signal?: AbortSignal;
-}
-
-export interface DiffSummary {
-  files: DiffEntry[];
-  truncated: boolean;
-}
-
-export interface DiffEntry {
-  path: Uint8Array;
-  status: "added" | "modified" | "deleted";
-  additions: number;
-  deletions: number;
-  binary: boolean;
-}
-
-/** What a commit that svc writes says of itself. */
-export interface Authored {
-  message: string;
-  /** Author and committer, and the date of both in whole seconds. */
-  identity: { name: string; email: string };
-  date: Date;
-}
-
-export interface MergeRequest extends Authored {
-  base: string;
-  head: string;
-}
-
-export interface ReplaceRequest extends Authored {
-  /** The commit whose file it is, and the parent of the new one. */
-  commit: string;
-  /** Of a regular file that is there. */
-  path: string;
-  bytes: Uint8Array;
 }
 
 export interface PushRequest {
