@@ -3,7 +3,8 @@ import { mkdir, readdir, stat, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { cleanUp } from "../../src/git/mirror/clean-up.ts";
 import { maintain, PACKS_MAX } from "../../src/git/mirror/maintain.ts";
-import { createHosted, type Mirror, markComplete, openHosted } from "../../src/git/mirror/mirror.ts";
+import { type Mirror, markComplete } from "../../src/git/mirror/mirror.ts";
+import { createHosted, openHosted } from "../../src/git/mirror/store.ts";
 import { createEngine, type Engine } from "../../src/git/run/engine.ts";
 import { QUIET, runGit, temporary } from "../helpers/git-repo.ts";
 

@@ -346,7 +346,7 @@ test("a repository that is forgotten stays deleted when it is requested again", 
   await place.git.forget(place.repo.id);
   expect(await readdir(join(place.directory, "data", "mirrors"))).toEqual([]);
   await place.git.forget(place.repo.id);
-  const gone = { code: "not_found", message: "The project was deleted, or has another repository by now." };
+  const gone = { code: "not_found", message: "The project was deleted, or its repository has been replaced." };
   expect(place.git.ensureCommits(place.repo, [one])).rejects.toMatchObject(gone);
   expect(place.git.hasCommit(place.repo, one)).rejects.toMatchObject(gone);
   expect(await readdir(join(place.directory, "data", "mirrors"))).toEqual([]);

@@ -4,7 +4,8 @@ import type { Engine } from "../run/engine.ts";
 import type { FetchFailure } from "../run/failure.ts";
 import { carryOver } from "./carry-over.ts";
 import { fetchBranches } from "./fetch.ts";
-import { type Mirror, prepareMirror, replaceMirror } from "./mirror.ts";
+import type { Mirror } from "./mirror.ts";
+import { prepareMirror, replaceMirror } from "./store.ts";
 
 interface Rebuild {
   repo: RemoteRepository;

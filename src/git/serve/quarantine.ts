@@ -1,6 +1,7 @@
 import { mkdir, readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { type Mirror, syncDirectory } from "../mirror/mirror.ts";
+import type { Mirror } from "../mirror/mirror.ts";
+import { syncDirectory } from "../mirror/store.ts";
 import type { Engine } from "../run/engine.ts";
 import { baseEnvironment, withSettings } from "../run/environment.ts";
 

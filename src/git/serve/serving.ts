@@ -84,7 +84,7 @@ export function createServing(
             ...(changed && { changed }),
           };
           const answer = await receive(engine, context, head, intake);
-          const ended = answer.ended.then(() => mirrors.lookAfter(mirror));
+          const ended = answer.ended.then(() => mirrors.maintain(mirror));
           if (!own || !isRemote(repo)) return { ...answer, ended };
           return { ...answer, ended: ended.then(() => offer(engine, repo, mirror, own.ref)) };
         });
