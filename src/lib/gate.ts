@@ -85,7 +85,7 @@ export interface Begun<T> {
 }
 
 /** Like the gate itself, for work that goes on after its answer: the place is held until it is over. */
-export function holdPlace<T>(gate: Gate, key: string, begin: () => Promise<Begun<T>>): Promise<Begun<T>> {
+export function holdSlot<T>(gate: Gate, key: string, begin: () => Promise<Begun<T>>): Promise<Begun<T>> {
   const begun = Promise.withResolvers<Begun<T>>();
   const over = gate(key, async () => {
     const work = await begin();

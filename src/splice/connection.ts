@@ -2,7 +2,7 @@ import type { Socket } from "bun";
 import type { Answer } from "./answer.ts";
 import type { Body } from "./body.ts";
 import type { RequestHead } from "./head.ts";
-import type { Outlet } from "./outlet.ts";
+import type { SocketWriter } from "./socket-writer.ts";
 import type { Address, Upstream } from "./upstream.ts";
 
 /** A request to forward: `head`, a byte a character, replaces its own, and its body follows as it comes. */
@@ -28,7 +28,7 @@ export type Explain = (status: number, message: string, head: RequestHead | null
 /** A client's connection. */
 export interface Connection {
   readonly socket: Socket<unknown>;
-  readonly outlet: Outlet;
+  readonly writer: SocketWriter;
   readonly client: { address: string };
   readonly decide: Decide;
   readonly explain: Explain;

@@ -21,18 +21,18 @@ export function refuse(connection: Connection, status: number, message: string):
   }
   const head = state.exchange?.head ?? null;
   const answer = connection.explain(status, message, head);
-  connection.outlet.write(writeAnswer(answer, { keepAlive: false, head: head?.method === "HEAD" }));
+  connection.writer.write(writeAnswer(answer, { keepAlive: false, head: head?.method === "HEAD" }));
   leave(connection);
 }
 
 /** Ends the connection once everything written has been sent. */
 export function leave(connection: Connection): void {
-  const { socket, outlet, pausedAt, limits } = connection;
+  const { socket, writer, pausedAt, limits } = connection;
   close(connection);
   connection.deadline = Date.now() + limits.lingerMs;
   connection.pausedAt = null;
   if (pausedAt !== null) socket.resume();
-  outlet.finish();
+  writer.finish();
 }
 
 export function abort(connection: Connection): void {
@@ -58,10 +58,10 @@ export function end(connection: Connection): void {
 
 /** Ends a connection that has passed its deadline; called periodically. */
 export function sweep(connection: Connection, now: number): void {
-  const { socket, outlet, state, inbox, deadline, limits } = connection;
+  const { socket, writer, state, inbox, deadline, limits } = connection;
   if (now < deadline || connection.pausedAt !== null) return;
   if (state.kind === "over") {
-    if (!outlet.isFull || now >= deadline + limits.silenceMs) socket.terminate();
+    if (!writer.isFull || now >= deadline + limits.silenceMs) socket.terminate();
   } else if (state.kind === "collecting" || state.kind === "sending") {
     refuse(connection, 408, "The body of the request did not arrive in time.");
   } else if (state.kind === "idle" && inbox.length > 0) {

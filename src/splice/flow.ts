@@ -2,10 +2,10 @@ import type { Connection } from "./connection.ts";
 
 /** Pauses or resumes reading from both sides, so that neither is read faster than the other takes it. */
 export function updateFlow(connection: Connection): void {
-  const { socket, outlet, upstream, pausedAt, inbox } = connection;
+  const { socket, writer, upstream, pausedAt, inbox } = connection;
   const { kind } = connection.state;
   if (kind === "over") return;
-  if (!outlet.isFull) upstream?.resume();
+  if (!writer.isFull) upstream?.resume();
   const isSending = kind === "sending" || kind === "draining";
   const hasToWait =
     kind === "deciding" ||

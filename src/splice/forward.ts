@@ -33,7 +33,7 @@ function send(connection: Connection, exchange: Exchange, request: Forward): voi
   }
   // a connection that was kept may have ended a moment ago
   exchange.retry = isReused && connection.state.kind === "responding" && SAFE.has(method) ? request : null;
-  connection.upstream.ask(method, request.head);
+  connection.upstream.send(method, request.head);
 }
 
 function connect(connection: Connection, to: Address): Upstream {
@@ -42,7 +42,7 @@ function connect(connection: Connection, to: Address): Upstream {
       const { state } = connection;
       if (made !== connection.upstream || state.kind === "over") return;
       if (state.exchange) state.exchange.begun = true;
-      if (!connection.outlet.write(bytes)) made.pause();
+      if (!connection.writer.write(bytes)) made.pause();
     },
     onHead: (response) => made === connection.upstream && onResponseHead(connection, made, response),
     onAnswered(keepAlive) {

@@ -138,7 +138,7 @@ export function readResponseHead(bytes: Buffer, from: number, to: number, method
   const [, minor, digits] = STATUS_LINE.exec(bytes.toString("latin1", from, end)) ?? [];
   if (digits === undefined) throw new HeadError(400, "The answer is not HTTP.");
   const status = Number(digits);
-  const fields = findFields(bytes, end + LINE_END.length, to - LINE_END.length, TELLING);
+  const fields = findFields(bytes, end + LINE_END.length, to - LINE_END.length, RESPONSE_FIELDS);
   const version = versionOf(minor);
   const framing = responseFraming(fields, status, method);
   // chunks in HTTP/1.0, which has none, are content to some clients (RFC 9112, 6.1)
@@ -149,7 +149,7 @@ export function readResponseHead(bytes: Buffer, from: number, to: number, method
 }
 
 /** Those fields of a response that tell where it ends, and what kind of stream it is; each at the place of its length. */
-const TELLING: readonly string[] = byLength([
+const RESPONSE_FIELDS: readonly string[] = byLength([
   "connection",
   "content-type",
   "content-length",

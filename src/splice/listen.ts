@@ -19,14 +19,14 @@ export interface Listener {
   stop(drainMs: number): Promise<void>;
 }
 
-const LOOK_MS = 20;
+const POLL_MS = 20;
 
 /**
  * Listens for HTTP/1.1 and passes each request on as it came, byte for byte but for its head; answers pass back unread.
  * Nothing is buffered: who reads slowly is waited for.
  */
 export function listen(
-  place: Address,
+  address: Address,
   decide: Decide,
   explain: Explain,
   limits: ConnectionLimits = CONNECTION_LIMITS,
@@ -44,7 +44,7 @@ export function listen(
         receive(socket.data, bytes);
         release(bytes);
       },
-      drain: (socket) => socket.data.outlet.drain(),
+      drain: (socket) => socket.data.writer.drain(),
       end: (socket) => end(socket.data),
       close(socket) {
         close(socket.data);
@@ -55,7 +55,8 @@ export function listen(
       },
     },
   };
-  const server = "unix" in place ? Bun.listen({ ...common, ...place }) : Bun.listen({ ...common, ...place });
+  const server =
+    "unix" in address ? Bun.listen({ ...common, ...address }) : Bun.listen({ ...common, ...address });
   const timer = setInterval(() => {
     const now = Date.now();
     for (const connection of open) sweep(connection, now);
@@ -70,7 +71,7 @@ export function listen(
       server.stop(false);
       for (const connection of open) retire(connection);
       const deadline = Date.now() + drainMs;
-      while (open.size > 0 && Date.now() < deadline) await Bun.sleep(LOOK_MS);
+      while (open.size > 0 && Date.now() < deadline) await Bun.sleep(POLL_MS);
       clearInterval(timer);
       for (const { socket } of open) socket.terminate();
     },

@@ -15,7 +15,7 @@ import { extendDeadline, updateFlow } from "./flow.ts";
 import { forward, forwardBody } from "./forward.ts";
 import { headLength, readRequestHead } from "./head.ts";
 import { HeadError } from "./head-error.ts";
-import { createOutlet } from "./outlet.ts";
+import { createSocketWriter } from "./socket-writer.ts";
 
 export function createConnection(
   socket: Socket<unknown>,
@@ -25,7 +25,7 @@ export function createConnection(
 ): Connection {
   const connection: Connection = {
     socket,
-    outlet: createOutlet(socket, () => updateFlow(connection)),
+    writer: createSocketWriter(socket, () => updateFlow(connection)),
     client: { address: socket.remoteAddress },
     decide,
     explain,
@@ -155,7 +155,7 @@ function reply(connection: Connection, exchange: Exchange, answer: Answer): void
   const { head, body } = exchange;
   // the rest of the body would be read as the next request
   const keepAlive = head.keepAlive && !connection.closing && body.ended;
-  connection.outlet.write(writeAnswer(answer, { keepAlive, head: head.method === "HEAD" }));
+  connection.writer.write(writeAnswer(answer, { keepAlive, head: head.method === "HEAD" }));
   finishExchange(connection, exchange, keepAlive);
 }
 

@@ -1,7 +1,7 @@
 import { connect, createServer, type NetConnectOpts, type Socket } from "node:net";
 
 /** Where a relay listens: a port of the loopback interface, or the path of a unix socket. */
-export type RelayPlace = { host: "127.0.0.1"; port: number } | { path: string };
+export type RelayAddress = { host: "127.0.0.1"; port: number } | { path: string };
 
 export interface Relay {
   /** 0 of a unix socket. */
@@ -16,7 +16,7 @@ export interface Relay {
  * @param connections that may be open at once; what comes then is closed
  */
 export async function openRelay(
-  at: RelayPlace,
+  at: RelayAddress,
   to: () => NetConnectOpts,
   connections: number,
 ): Promise<Relay> {
@@ -25,7 +25,7 @@ export async function openRelay(
 
 /** Listens for raw connections. @throws what listening throws */
 export async function listenRaw(
-  at: RelayPlace,
+  at: RelayAddress,
   take: (client: Socket) => void,
   connections: number,
 ): Promise<Relay> {

@@ -2,8 +2,8 @@ import type { Socket } from "bun";
 import { type Body, createBody } from "./body.ts";
 import { headLength, type ResponseHead, readResponseHead } from "./head.ts";
 import { HeadError } from "./head-error.ts";
-import { createOutlet, type Outlet } from "./outlet.ts";
 import { release } from "./release.ts";
+import { createSocketWriter, type SocketWriter } from "./socket-writer.ts";
 
 /** Where a request goes. */
 export type Address = { hostname: string; port: number } | { unix: string };
@@ -24,7 +24,7 @@ export interface UpstreamEvents {
 export interface Upstream {
   readonly address: Address;
   /** Asks for something: the head of a request, each character a byte, to be followed by its body. */
-  ask(method: string, head: string): void;
+  send(method: string, head: string): void;
   write(bytes: Uint8Array): boolean;
   /** From now on bytes pass unread, both ways. */
   goRaw(): void;
@@ -42,7 +42,7 @@ const CONNECT_MS = 10_000;
 /** Opens a connection; what is written before it is open waits. */
 export function openUpstream(address: Address, events: UpstreamEvents): Upstream {
   let socket: Socket<undefined> | null = null;
-  let outlet: Outlet | null = null;
+  let writer: SocketWriter | null = null;
   let early: Uint8Array[] = [];
   let finished = false;
   let gone = false;
@@ -61,7 +61,7 @@ export function openUpstream(address: Address, events: UpstreamEvents): Upstream
         receive(bytes);
         release(bytes);
       },
-      drain: () => outlet?.drain(),
+      drain: () => writer?.drain(),
       end: () => lose(true),
       close: () => lose(true),
       error: () => lose(false),
@@ -75,14 +75,14 @@ export function openUpstream(address: Address, events: UpstreamEvents): Upstream
 
   return {
     address,
-    ask(asked, text) {
+    send(asked, text) {
       method = asked;
       head = null;
-      if (outlet) outlet.writeText(text);
+      if (writer) writer.writeText(text);
       else if (!gone) early.push(Buffer.from(text, "latin1"));
     },
     write(bytes) {
-      if (outlet) return outlet.write(bytes);
+      if (writer) return writer.write(bytes);
       if (!gone) early.push(new Uint8Array(bytes));
       return false;
     },
@@ -91,13 +91,13 @@ export function openUpstream(address: Address, events: UpstreamEvents): Upstream
     },
     finish() {
       finished = true;
-      outlet?.finish();
+      writer?.finish();
     },
     pause: () => void socket?.pause(),
     resume: () => void socket?.resume(),
     close,
     get isFull() {
-      return outlet === null || outlet.isFull;
+      return writer === null || writer.isFull;
     },
   };
 
@@ -108,11 +108,11 @@ export function openUpstream(address: Address, events: UpstreamEvents): Upstream
       return;
     }
     socket = opened;
-    outlet = createOutlet(opened, events.onDrained);
-    for (const bytes of early) outlet.write(bytes);
+    writer = createSocketWriter(opened, events.onDrained);
+    for (const bytes of early) writer.write(bytes);
     early = [];
-    if (finished) outlet.finish();
-    else if (!outlet.isFull) events.onDrained();
+    if (finished) writer.finish();
+    else if (!writer.isFull) events.onDrained();
   }
 
   function receive(bytes: Buffer): void {
@@ -171,7 +171,7 @@ export function openUpstream(address: Address, events: UpstreamEvents): Upstream
     gone = true;
     clearTimeout(timer);
     early = [];
-    if (raw && outlet?.isFull) socket?.end();
+    if (raw && writer?.isFull) socket?.end();
     else socket?.terminate();
   }
 }

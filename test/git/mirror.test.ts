@@ -346,7 +346,10 @@ test("a repository that is forgotten stays deleted when it is requested again", 
   await place.git.forget(place.repo.id);
   expect(await readdir(join(place.directory, "data", "mirrors"))).toEqual([]);
   await place.git.forget(place.repo.id);
-  const gone = { code: "not_found", message: "The project was deleted, or its repository has been replaced." };
+  const gone = {
+    code: "not_found",
+    message: "The project was deleted, or its repository has been replaced.",
+  };
   expect(place.git.ensureCommits(place.repo, [one])).rejects.toMatchObject(gone);
   expect(place.git.hasCommit(place.repo, one)).rejects.toMatchObject(gone);
   expect(await readdir(join(place.directory, "data", "mirrors"))).toEqual([]);

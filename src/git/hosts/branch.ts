@@ -4,7 +4,7 @@ import { secretsOf } from "../remote/remote.ts";
 import { readRemoteUrl } from "../remote/remote-url.ts";
 import type { Engine } from "../run/engine.ts";
 import { hasProxy } from "../run/environment.ts";
-import { scrub } from "../run/scrub.ts";
+import { redact } from "../run/redact.ts";
 import { valueAt } from "./api.ts";
 import { callHost, type HostAnswer } from "./call.ts";
 import { findHost, type HostedRepository } from "./host.ts";
@@ -51,7 +51,7 @@ async function ask(engine: Engine, host: HostedRepository, { branch, base }: Bra
   }
 
   function note(reason: string, status: number | null): void {
-    const clean = scrub(reason, secretsOf(credential), [], REASON_MAX_BYTES);
+    const clean = redact(reason, secretsOf(credential), [], REASON_MAX_BYTES);
     engine.log.info({ api: host.base, status, reason: clean }, "the host's API did not make a branch");
   }
 }

@@ -4,8 +4,8 @@ import { openRemote } from "../remote/remote.ts";
 import type { Engine } from "../run/engine.ts";
 import { type FetchFailure, fetchFailure } from "../run/failure.ts";
 import { cleanUp, removeHalfPacks } from "./clean-up.ts";
+import { isOutOfSpace } from "./disk-space.ts";
 import { type Mirror, packBytes } from "./mirror.ts";
-import { isOutOfRoom } from "./room.ts";
 
 /**
  * Brings the remote's branches and tags into the mirror as they are now, with their whole history; those that are gone
@@ -74,6 +74,6 @@ async function fetchInto(
   // git leaves out what a shallow remote cuts off, and only warns
   const isShallow = /shallow (?:roots are|update) not allowed/.test(result.stderr);
   if (result.code === 0 && !isShallow) return null;
-  if (result.code !== 0 && (await isOutOfRoom(mirror.directory))) return diskFull();
+  if (result.code !== 0 && (await isOutOfSpace(mirror.directory))) return diskFull();
   return fetchFailure(engine, remote, result);
 }

@@ -1,7 +1,7 @@
 import { readdir, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Engine } from "../run/engine.ts";
-import { scrub } from "../run/scrub.ts";
+import { redact } from "../run/redact.ts";
 import { type Mirror, markIncomplete } from "./mirror.ts";
 
 /** Packs that a mirror may gather before small ones are put together: each costs a look in every object search. */
@@ -80,7 +80,7 @@ async function run(engine: Engine, mirror: Mirror, args: string[], deadlineMs: n
   // git says so itself when only what it had started was killed, or found a fault
   if (code !== 0) mirror.unclean = true;
   if (code !== 0 && stopped !== "closing") {
-    const words = scrub(stderr, [], Object.values(engine.directories));
+    const words = redact(stderr, [], Object.values(engine.directories));
     engine.log.warn({ repo: mirror.id, git: args[0], stopped, words }, "looking after a repository failed");
   }
   return code === 0;

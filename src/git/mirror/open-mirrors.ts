@@ -67,7 +67,7 @@ export function createOpenMirrors(engine: Engine): OpenMirrors {
     const known = open.get(id);
     open.delete(id);
     const mirror = (await known?.mirror.catch(() => null)) ?? null;
-    mirror?.objects.rest();
+    mirror?.objects.stop();
     return mirror;
   }
 

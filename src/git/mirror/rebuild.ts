@@ -2,7 +2,7 @@ import { rm } from "node:fs/promises";
 import type { RemoteRepository } from "../git.ts";
 import type { Engine } from "../run/engine.ts";
 import type { FetchFailure } from "../run/failure.ts";
-import { carryOver } from "./carry-over.ts";
+import { copyOwnRefs } from "./copy-own-refs.ts";
 import { fetchBranches } from "./fetch.ts";
 import type { Mirror } from "./mirror.ts";
 import { prepareMirror, replaceMirror } from "./store.ts";
@@ -29,13 +29,13 @@ export async function rebuildMirror(
     const failure = await fetchBranches(engine, repo, fresh, signal);
     if (failure) return failure;
     await write(async () => {
-      const seen = await carryOver(engine, damaged, fresh);
+      const seen = await copyOwnRefs(engine, damaged, fresh);
       if (signal.aborted) return;
-      await replaceMirror(engine, fresh, (aside, placed) => carryOver(engine, aside, placed, seen));
+      await replaceMirror(engine, fresh, (aside, placed) => copyOwnRefs(engine, aside, placed, seen));
     });
     return null;
   } finally {
-    fresh.objects.rest();
+    fresh.objects.stop();
     await rm(fresh.directory, { recursive: true, force: true });
   }
 }

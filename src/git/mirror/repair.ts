@@ -56,7 +56,7 @@ export function createRepairer(engine: Engine, open: OpenMirrors, fetcher: Fetch
     });
     open.requireKept(repo.id);
     if (failure) return failure;
-    damaged.objects.rest();
+    damaged.objects.stop();
     await open.set(repo, openMirror(engine, repo));
     delayInspection(repo.id, INSPECT_PAUSE_MS);
     engine.log.info({ repo: repo.id }, "the mirror has been rebuilt");

@@ -1,9 +1,9 @@
 import { DISK_FULL, saysDiskFull } from "../../contract/disk-full.ts";
 import type { Engine } from "../run/engine.ts";
-import { scrub } from "../run/scrub.ts";
+import { redact } from "../run/redact.ts";
 import { cleanUp } from "./clean-up.ts";
+import { isOutOfSpace } from "./disk-space.ts";
 import type { Mirror } from "./mirror.ts";
-import { isOutOfRoom } from "./room.ts";
 
 /** A change of one ref: null stands for "is not there". */
 export interface RefUpdate {
@@ -43,14 +43,14 @@ export async function updateRefs(
   });
   if (result.code === 0) return null;
   if (result.code === null) mirror.unclean = true;
-  const words = scrub(
+  const words = redact(
     result.stderr.replace(/^(?:fatal|error): /gm, ""),
     [],
     [mirror.directory, ...Object.values(engine.directories)],
   );
   const stopped = result.code === null;
   const stale = STALE.test(words);
-  if (!stale && (saysDiskFull(words) || (await isOutOfRoom(mirror.directory))))
+  if (!stale && (saysDiskFull(words) || (await isOutOfSpace(mirror.directory))))
     return { stale, stopped, words: DISK_FULL };
   return { stale, stopped, words };
 }

@@ -24,7 +24,7 @@ export async function readBlob(engine: Engine, mirror: Mirror, request: BlobRequ
       }),
     );
   }
-  const bytes = await engine.looks(mirror.id, () => mirror.objects.contents(entry.id));
+  const bytes = await engine.lookups(mirror.id, () => mirror.objects.contents(entry.id));
   if (!bytes) throw objectMissing();
   await onBytes(bytes);
 }

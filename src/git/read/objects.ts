@@ -9,7 +9,7 @@ export interface Objects {
   /** The bytes of an object. Ask for its size first. */
   contents(name: string): Promise<Uint8Array | null>;
   /** Ends the process; the next look starts another. */
-  rest(): void;
+  stop(): void;
 }
 
 interface ObjectInfo {
@@ -40,17 +40,17 @@ const ANSWER_MS = 15_000;
 /** Processes kept at the same time over all mirrors; the one unused for longest makes way. */
 const PROCESSES_MAX = 24;
 
-const resting: { lastUsed: number; rest(): void }[] = [];
+const running: { lastUsed: number; stop(): void }[] = [];
 
 export function createObjects(engine: Engine, environment: Record<string, string>): Objects {
   let current: Process | null = null;
   let idle: ReturnType<typeof setTimeout> | undefined;
-  const handle = { lastUsed: 0, rest };
+  const handle = { lastUsed: 0, stop };
 
   return {
     info: async (name) => (await askTwice(name, false))?.info ?? null,
     contents: async (name) => (await askTwice(name, true))?.contents ?? null,
-    rest,
+    stop,
   };
 
   /** A process may be ended while a request is under way; the request is then repeated once, on a new process. */
@@ -84,33 +84,33 @@ export function createObjects(engine: Engine, environment: Record<string, string
       });
     } finally {
       clearTimeout(idle);
-      idle = setTimeout(rest, IDLE_MS);
+      idle = setTimeout(stop, IDLE_MS);
       idle.unref();
     }
   }
 
   function start(): Process {
-    makeRoom(handle);
+    stopOldest(handle);
     const process = startProcess(engine, environment, () => {
       if (current === process) current = null;
     });
     return process;
   }
 
-  function rest(): void {
+  function stop(): void {
     clearTimeout(idle);
-    const at = resting.indexOf(handle);
-    if (at >= 0) resting.splice(at, 1);
-    current?.end(new Error("git cat-file was put to rest"));
+    const at = running.indexOf(handle);
+    if (at >= 0) running.splice(at, 1);
+    current?.end(new Error("git cat-file was stopped"));
     current = null;
   }
 }
 
-function makeRoom(handle: { lastUsed: number; rest(): void }): void {
-  if (!resting.includes(handle)) resting.push(handle);
-  if (resting.length <= PROCESSES_MAX) return;
-  const others = resting.filter((other) => other !== handle);
-  others.sort((a, b) => a.lastUsed - b.lastUsed)[0]?.rest();
+function stopOldest(handle: { lastUsed: number; stop(): void }): void {
+  if (!running.includes(handle)) running.push(handle);
+  if (running.length <= PROCESSES_MAX) return;
+  const others = running.filter((other) => other !== handle);
+  others.sort((a, b) => a.lastUsed - b.lastUsed)[0]?.stop();
 }
 
 function startProcess(engine: Engine, environment: Record<string, string>, onEnd: () => void): Process {

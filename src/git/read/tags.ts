@@ -9,7 +9,7 @@ import { engineFailure } from "../run/failure.ts";
  */
 export async function commitOfTag(engine: Engine, mirror: Mirror, name: string): Promise<string | null> {
   const ref = `refs/tags/${name}`;
-  const result = await engine.looks(mirror.id, () =>
+  const result = await engine.lookups(mirror.id, () =>
     engine.runner.run({
       args: ["for-each-ref", "--format=%(objectname) %(refname)", ref],
       environment: mirror.environment,

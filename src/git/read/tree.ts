@@ -48,10 +48,10 @@ export async function listDirectory(
   const tree = await readTree(engine, mirror, directory.id);
   const part: TreeEntry[] = [];
   let at = 0;
-  for (const place of placesIn(tree, directory.id.length / 2)) {
+  for (const span of entrySpans(tree, directory.id.length / 2)) {
     if (at++ < request.skip) continue;
     if (part.length === request.limit) return { entries: await sized(), more: true };
-    part.push(entryAt(tree, place));
+    part.push(entryAt(tree, span));
   }
   return { entries: await sized(), more: false };
 
@@ -90,14 +90,14 @@ export async function readTree(engine: Engine, mirror: Mirror, id: string): Prom
 }
 
 /** Where an entry's mode, name and id are: `<mode> SP <name> NUL <id>`. */
-interface Place {
+interface EntrySpan {
   start: number;
   space: number;
   nul: number;
   end: number;
 }
 
-function* placesIn(tree: Buffer, idLength: number): Generator<Place> {
+function* entrySpans(tree: Buffer, idLength: number): Generator<EntrySpan> {
   for (let start = 0; start < tree.length; ) {
     const space = tree.indexOf(SPACE, start);
     const nul = tree.indexOf(0, space);
@@ -114,19 +114,19 @@ export function findName(
   idLength: number,
   name: Uint8Array,
 ): { entry: TreeEntry; idAt: number } | null {
-  for (const place of placesIn(tree, idLength)) {
-    if (tree.subarray(place.space + 1, place.nul).equals(name))
-      return { entry: entryAt(tree, place), idAt: place.nul + 1 };
+  for (const span of entrySpans(tree, idLength)) {
+    if (tree.subarray(span.space + 1, span.nul).equals(name))
+      return { entry: entryAt(tree, span), idAt: span.nul + 1 };
   }
   return null;
 }
 
 /** All entries of a tree's bytes, without sizes. */
 export function entriesOf(tree: Buffer, idLength: number): TreeEntry[] {
-  return Array.from(placesIn(tree, idLength), (place) => entryAt(tree, place));
+  return Array.from(entrySpans(tree, idLength), (span) => entryAt(tree, span));
 }
 
-function entryAt(tree: Buffer, { start, space, nul, end }: Place): TreeEntry {
+function entryAt(tree: Buffer, { start, space, nul, end }: EntrySpan): TreeEntry {
   const [type, mode] = kindOf(Number.parseInt(tree.toString("latin1", start, space), 8));
   const name = Uint8Array.from(tree.subarray(space + 1, nul));
   return { name, type, mode, size: null, id: tree.toString("hex", nul + 1, end) };

@@ -5,8 +5,8 @@ import type { PushOutcome, PushRequest, RemoteRepository } from "../git.ts";
 import type { Mirror } from "../mirror/mirror.ts";
 import type { RefUpdate } from "../mirror/update-refs.ts";
 import type { Engine } from "../run/engine.ts";
+import { redact } from "../run/redact.ts";
 import type { RunResult } from "../run/run.ts";
-import { scrub } from "../run/scrub.ts";
 import { openRemote, type Remote } from "./remote.ts";
 
 /**
@@ -63,7 +63,7 @@ export async function pushRefs(
     updates.map(({ ref }) => [ref, readOutcome(engine, remote, ref, result)] as const),
   );
   const said = hostLines(result.stderr).map((line) =>
-    scrub(line, remote.secrets, Object.values(engine.directories), REASON_MAX_BYTES),
+    redact(line, remote.secrets, Object.values(engine.directories), REASON_MAX_BYTES),
   );
   return { outcomes, said };
 }
@@ -139,7 +139,7 @@ const NOT_REACHED =
 
 function readOutcome(engine: Engine, remote: Remote, ref: string, result: RunResult): PushOutcome {
   const clean = (text: string) =>
-    scrub(text, remote.secrets, Object.values(engine.directories), REASON_MAX_BYTES);
+    redact(text, remote.secrets, Object.values(engine.directories), REASON_MAX_BYTES);
   const line = new TextDecoder()
     .decode(result.stdout)
     .split("\n")
@@ -163,7 +163,7 @@ function readOutcome(engine: Engine, remote: Remote, ref: string, result: RunRes
     if (NOT_REACHED.test(words)) {
       throw new SvcError(
         "repo_unreachable",
-        `The repository at ${remote.place} could not be reached: ${words.split("\n").at(-1) ?? ""}`,
+        `The repository at ${remote.label} could not be reached: ${words.split("\n").at(-1) ?? ""}`,
       );
     }
   }

@@ -11,7 +11,7 @@ export interface Remote {
   url: string;
   scheme: RemoteUrl["scheme"];
   /** For messages: the host, or "the server's disk". */
-  place: string;
+  label: string;
   environment: Record<string, string>;
   /** What must not appear in any message. */
   secrets: string[];
@@ -66,7 +66,7 @@ export async function openRemote(context: RemoteContext, repo: RemoteRepository)
   return {
     url,
     scheme: remote.scheme,
-    place: remote.host || "the server's disk",
+    label: remote.host || "the server's disk",
     environment: withSettings(environment, settings),
     secrets,
     [Symbol.asyncDispose]: () => dispose(),

@@ -36,7 +36,7 @@ export interface Engine {
   /** Large files, whose readers may be slow too. */
   downloads: Gate;
   /** Directories, small files and names: each takes milliseconds. */
-  looks: Gate;
+  lookups: Gate;
   /** Whether commits are there with all they reach; asked for also from within merges, so not counted among them. */
   checks: Gate;
   /** Fetches and pushes: they mostly wait for a host. */
@@ -95,7 +95,7 @@ export async function createEngine(options: GitOptions): Promise<Engine> {
     diffs: createGate(heavy(limits)),
     histories: createGate(heavy(limits)),
     downloads: createGate(heavy(limits)),
-    looks: createGate(heavy(limits)),
+    lookups: createGate(heavy(limits)),
     checks: createGate(heavy(limits)),
     network: createGate(network(limits)),
     listings: createGate(network(limits)),

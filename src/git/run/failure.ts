@@ -2,8 +2,8 @@ import { diskFull, saysDiskFull } from "../../contract/disk-full.ts";
 import { SvcError } from "../../contract/errors.ts";
 import type { Remote } from "../remote/remote.ts";
 import type { Engine } from "./engine.ts";
+import { redact } from "./redact.ts";
 import type { RunResult, Stop } from "./run.ts";
-import { scrub } from "./scrub.ts";
 
 /** The mirror may be damaged, and has to be inspected (inspect.ts). `failure` is for the caller if it is not. */
 export class MirrorSuspect extends Error {
@@ -28,7 +28,7 @@ export function objectMissing(): MirrorSuspect {
  * @param doing such as "merging"
  */
 export function engineFailure(engine: Engine, doing: string, result: RunResult): Error {
-  const words = scrub(result.stderr, [], Object.values(engine.directories));
+  const words = redact(result.stderr, [], Object.values(engine.directories));
   engine.log.warn(
     { doing, code: result.code, signal: result.signal, stopped: result.stopped, stderr: words },
     "git gave no verdict",
@@ -57,19 +57,19 @@ export function fetchFailure(engine: Engine, remote: Remote, result: RunResult):
 
 /** What to throw when git could not get what it asked a remote for. */
 export function remoteFailure(engine: Engine, remote: Remote, result: RunResult): SvcError {
-  const words = scrub(result.stderr, remote.secrets, Object.values(engine.directories), WORDS_MAX_BYTES);
+  const words = redact(result.stderr, remote.secrets, Object.values(engine.directories), WORDS_MAX_BYTES);
   if (result.stopped === "closing") return new SvcError("unavailable", "The server is shutting down.");
   if (result.stopped) {
     return new SvcError(
       "repo_unreachable",
-      `The repository at ${remote.place} could not be read: ${STOPS[result.stopped]}.`,
+      `The repository at ${remote.label} could not be read: ${STOPS[result.stopped]}.`,
     );
   }
   const [, sentence] = REMOTE_FAULTS.find(([pattern]) => pattern.test(words)) ?? [];
   const why = sentence ?? lastLines(words);
   return new SvcError(
     "repo_unreachable",
-    `The repository at ${remote.place} could not be read: ${why || "no reason was given"}.`,
+    `The repository at ${remote.label} could not be read: ${why || "no reason was given"}.`,
   );
 }
 

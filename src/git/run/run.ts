@@ -44,7 +44,7 @@ export interface RunResult {
   /** Why we stopped git, when we did. */
   stopped: Stop | null;
   stdout: Uint8Array;
-  /** At most 10 KB, as git wrote it: scrub it before anyone sees it. */
+  /** At most 10 KB, as git wrote it: redact it before anyone sees it. */
   stderr: string;
 }
 

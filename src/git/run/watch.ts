@@ -4,9 +4,9 @@ import { setPriority } from "node:os";
 export type Limit = "memory" | "disk";
 
 /** Most commands end long before this and are never looked at. */
-const FIRST_LOOK_MS = 200;
+const FIRST_CHECK_MS = 200;
 /** A git that unpacks a large file takes about 1 GB a second. */
-const LOOK_EVERY_MS = 100;
+const CHECK_EVERY_MS = 100;
 const DISK_EVERY_MS = 1_000;
 /** Lower than all else on the machine, as `nice` counts. */
 const LONG_RUN_NICENESS = 10;
@@ -24,8 +24,8 @@ export function watch(
   stop: (why: Limit) => void,
 ): () => void {
   let ended = false;
-  let nextDiskLook = 0;
-  let timer = setTimeout(begin, FIRST_LOOK_MS);
+  let nextDiskCheck = 0;
+  let timer = setTimeout(begin, FIRST_CHECK_MS);
   return () => {
     ended = true;
     clearTimeout(timer);
@@ -37,16 +37,16 @@ export function watch(
     } catch {
       // it has just ended
     }
-    void look();
+    void check();
   }
 
-  async function look(): Promise<void> {
+  async function check(): Promise<void> {
     if (limits.memory && (await anonymousMemory(pid)) > limits.memory) stop("memory");
-    if (limits.diskFull && performance.now() > nextDiskLook) {
-      nextDiskLook = performance.now() + DISK_EVERY_MS;
+    if (limits.diskFull && performance.now() > nextDiskCheck) {
+      nextDiskCheck = performance.now() + DISK_EVERY_MS;
       if (await limits.diskFull()) stop("disk");
     }
-    if (!ended) timer = setTimeout(() => void look(), LOOK_EVERY_MS);
+    if (!ended) timer = setTimeout(() => void check(), CHECK_EVERY_MS);
   }
 }
 

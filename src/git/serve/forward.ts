@@ -5,7 +5,7 @@ import type { RefUpdate } from "../mirror/update-refs.ts";
 import { pushRefs } from "../remote/push.ts";
 import { openRemote } from "../remote/remote.ts";
 import type { Engine } from "../run/engine.ts";
-import type { AllowedPush, Verdicts } from "./carry-out.ts";
+import type { AllowedPush, Verdicts } from "./apply-push.ts";
 
 /** Refs that one forwarded push changes: they are arguments of one command. */
 const FORWARDED_MAX = 1_000;
@@ -49,7 +49,7 @@ async function send(
   { updates, quarantine, atomic, report }: AllowedPush,
 ): Promise<Map<string, PushOutcome>> {
   await using remote = await openRemote(engine.remote, repo);
-  const slow = setTimeout(() => report.say(`Passing the push on to ${remote.place} …`), SLOW_MS);
+  const slow = setTimeout(() => report.say(`Passing the push on to ${remote.label} …`), SLOW_MS);
   try {
     const { outcomes, said } = await pushRefs(engine, remote, updates, {
       environment: { GIT_DIR: mirror.directory, ...quarantine.objects },

@@ -1,6 +1,6 @@
 import { SvcError } from "../../contract/errors.ts";
 import type { RefUpdate } from "../mirror/update-refs.ts";
-import type { Intake } from "./intake.ts";
+import type { RequestReader } from "./request-reader.ts";
 
 /** What a client wants to push: the beginning of a `git-receive-pack` request; the pack comes after it. */
 export interface PushHead {
@@ -19,14 +19,14 @@ const OPTIONS_MAX = 100;
 /**
  * Reads the commands of a push (gitprotocol-pack, "Reference Update Request"). A client asks for nothing when it only
  * wants to know whether it may talk at all.
- * @throws SvcError `validation_failed`, and what the intake throws
+ * @throws SvcError `validation_failed`, and what the reader throws
  */
-export async function readPushHead(intake: Intake): Promise<PushHead> {
+export async function readPushHead(reader: RequestReader): Promise<PushHead> {
   const updates: RefUpdate[] = [];
   let capabilities: ReadonlySet<string> = new Set();
   let size = 0;
   for (;;) {
-    const bytes = await intake.packet();
+    const bytes = await reader.packet();
     if (bytes === null) break;
     size += bytes.byteLength;
     if (size > COMMANDS_MAX_BYTES)
@@ -52,13 +52,13 @@ export async function readPushHead(intake: Intake): Promise<PushHead> {
   }
   const refs = new Set(updates.map(({ ref }) => ref));
   if (refs.size < updates.length) throw new SvcError("validation_failed", "A push names a ref once.");
-  return { updates, capabilities, options: capabilities.has("push-options") ? await readOptions(intake) : 0 };
+  return { updates, capabilities, options: capabilities.has("push-options") ? await readOptions(reader) : 0 };
 }
 
 /** Options are read because they are in the way; nothing here takes any. */
-async function readOptions(intake: Intake): Promise<number> {
+async function readOptions(reader: RequestReader): Promise<number> {
   for (let count = 0; ; count++) {
-    if ((await intake.packet()) === null) return count;
+    if ((await reader.packet()) === null) return count;
     if (count === OPTIONS_MAX)
       throw new SvcError("validation_failed", `A push has at most ${OPTIONS_MAX} options.`);
   }

@@ -1,5 +1,5 @@
 import { banded, FLUSH, KEEP_ALIVE, packet } from "../remote/pkt-line.ts";
-import { scrub } from "../run/scrub.ts";
+import { redact } from "../run/redact.ts";
 
 /** What the pusher is told, as it becomes known. */
 export interface Report {
@@ -36,7 +36,7 @@ export function createReport(capabilities: ReadonlySet<string>): Report {
   return { stream, say, progress, end, fail };
 
   function say(line: string): void {
-    if (sideBand) out?.enqueue(banded(2, Buffer.from(`${scrub(line, [], [], LINE_MAX_BYTES)}\n`)));
+    if (sideBand) out?.enqueue(banded(2, Buffer.from(`${redact(line, [], [], LINE_MAX_BYTES)}\n`)));
   }
 
   function progress(bytes: Uint8Array): void {
@@ -71,5 +71,5 @@ export function createReport(capabilities: ReadonlySet<string>): Report {
 }
 
 function oneLine(reason: string): string {
-  return scrub(reason.replace(/\s+/g, " "), [], [], REASON_MAX_BYTES);
+  return redact(reason.replace(/\s+/g, " "), [], [], REASON_MAX_BYTES);
 }

@@ -1,5 +1,5 @@
 import { SvcError } from "../../contract/errors.ts";
-import { holdPlace } from "../../lib/gate.ts";
+import { holdSlot } from "../../lib/gate.ts";
 import { within } from "../../lib/within.ts";
 import {
   type AdvertiseRequest,
@@ -14,16 +14,16 @@ import {
 import { type Mirror, pointHead } from "../mirror/mirror.ts";
 import type { Mirrors } from "../mirror/mirrors.ts";
 import type { Engine } from "../run/engine.ts";
-import { createIntake } from "./intake.ts";
-import { offer } from "./offer.ts";
+import { pushOwnRef } from "./push-own-ref.ts";
 import { readPushHead } from "./push-request.ts";
 import { advertiseReceive, receive } from "./receive.ts";
+import { createRequestReader } from "./request-reader.ts";
 import { advertiseUpload, answerUpload } from "./upload.ts";
 
 /** What a fetch asks for: a line of 50 bytes for each commit wanted or known, half a million of them. */
-const QUESTION_MAX_BYTES = 32 * 1024 * 1024;
+const REQUEST_MAX_BYTES = 32 * 1024 * 1024;
 /** A client that has sent too much is told so only when it has said everything: it may go on for as much again. */
-const HEARD_OUT = 2;
+const OVERSIZE_FACTOR = 2;
 /** A listing that a client waits for. */
 const LIST_MS = 20_000;
 
@@ -55,22 +55,26 @@ export function createServing(
     },
 
     async upload(repo, { protocol, body, signal, share }) {
-      const intake = createIntake(body, { maxBytes: QUESTION_MAX_BYTES, stallMs, transferMs });
+      const reader = createRequestReader(body, { maxBytes: REQUEST_MAX_BYTES, stallMs, transferMs });
       const parts: Uint8Array[] = [];
-      for (let piece = await intake.read(); piece; piece = await intake.read()) parts.push(piece);
-      const question = Buffer.concat(parts);
+      for (let piece = await reader.read(); piece; piece = await reader.read()) parts.push(piece);
+      const wants = Buffer.concat(parts);
       return await share(() =>
-        holdPlace(engine.reads, repo.id, () =>
+        holdSlot(engine.reads, repo.id, () =>
           mirrors.use(repo, [], async (mirror) =>
-            answerUpload(engine, mirror, { protocol, body: question, signal }),
+            answerUpload(engine, mirror, { protocol, body: wants, signal }),
           ),
         ),
       );
     },
 
     async receive(repo, { body, judge, share, own, changed }) {
-      const intake = createIntake(body, { maxBytes: packBytes * HEARD_OUT, stallMs, transferMs });
-      const head = await within(readPushHead(intake), commandsMs, commandsLate);
+      const reader = createRequestReader(body, {
+        maxBytes: packBytes * OVERSIZE_FACTOR,
+        stallMs,
+        transferMs,
+      });
+      const head = await within(readPushHead(reader), commandsMs, commandsLate);
       const push = () =>
         mirrors.use(repo, [], async (mirror) => {
           const write = <T>(work: () => Promise<T>) => mirrors.write(mirror, work);
@@ -83,12 +87,12 @@ export function createServing(
             ...(own && { own }),
             ...(changed && { changed }),
           };
-          const answer = await receive(engine, context, head, intake);
+          const answer = await receive(engine, context, head, reader);
           const ended = answer.ended.then(() => mirrors.maintain(mirror));
           if (!own || !isRemote(repo)) return { ...answer, ended };
-          return { ...answer, ended: ended.then(() => offer(engine, repo, mirror, own.ref)) };
+          return { ...answer, ended: ended.then(() => pushOwnRef(engine, repo, mirror, own.ref)) };
         });
-      return await share(() => holdPlace(engine.pushes, repo.id, push));
+      return await share(() => holdSlot(engine.pushes, repo.id, push));
     },
   };
 }

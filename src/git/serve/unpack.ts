@@ -1,9 +1,9 @@
 import { DISK_FULL, saysDiskFull } from "../../contract/disk-full.ts";
 import type { Engine } from "../run/engine.ts";
+import { redact } from "../run/redact.ts";
 import type { RunResult } from "../run/run.ts";
-import { scrub } from "../run/scrub.ts";
-import type { Intake } from "./intake.ts";
 import type { Quarantine } from "./quarantine.ts";
+import type { RequestReader } from "./request-reader.ts";
 
 /** `PACK`, a version and the number of objects, four bytes each (gitformat-pack). */
 const HEADER_BYTES = 12;
@@ -19,13 +19,13 @@ const TOLERATED = ["missingSpaceBeforeDate", "badTimezone", "zeroPaddedFilemode"
 export async function unpack(
   engine: Engine,
   quarantine: Quarantine,
-  intake: Intake,
+  reader: RequestReader,
   onProgress: (bytes: Uint8Array) => void,
 ): Promise<string | null> {
-  const header = Buffer.from(await intake.peek(HEADER_BYTES));
+  const header = Buffer.from(await reader.peek(HEADER_BYTES));
   if (header.length < HEADER_BYTES || header.toString("latin1", 0, 4) !== "PACK") return "no pack was sent";
   if (header.readUInt32BE(8) === 0) {
-    await intake.drain();
+    await reader.drain();
     return null;
   }
   const { packBytes, packMs, fetchMemory } = engine.limits;
@@ -41,11 +41,11 @@ export async function unpack(
     ],
     environment: quarantine.environment,
     feed: async (write) => {
-      for (let piece = await intake.read(); piece; piece = await intake.read()) {
+      for (let piece = await reader.read(); piece; piece = await reader.read()) {
         if (!(await write(piece))) break;
         await engine.checkpoint("pack-begun");
       }
-      await intake.drain();
+      await reader.drain();
     },
     onStderr: (chunk) => onProgress(progressIn(chunk)),
     deadlineMs: packMs,
@@ -84,7 +84,7 @@ function reason(engine: Engine, result: RunResult): string {
   if (stopped === "deadline") return "the pack took too long";
   if (stopped || result.code === null) return "svc's git was stopped: push again";
   if (saysDiskFull(stderr)) return DISK_FULL;
-  const words = scrub(stderr, [], Object.values(engine.directories), WORDS_MAX_BYTES);
+  const words = redact(stderr, [], Object.values(engine.directories), WORDS_MAX_BYTES);
   const last = words.split("\n").filter((line) => /^(?:fatal|error):/.test(line));
   return last[0]?.replace(/^(?:fatal|error): /, "") || "the pack is damaged";
 }

@@ -13,7 +13,7 @@ interface Known<T> {
  * @param max answers at once: a bound on the memory of those that nobody asks for again
  * @param isKept whether an answer may be remembered at all
  */
-export function createMemory<T extends object>(
+export function createCache<T extends object>(
   { keepMs, max }: { keepMs: number; max: number },
   isKept: (answer: T) => boolean,
   clock: () => number = Date.now,

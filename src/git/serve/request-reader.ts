@@ -3,7 +3,7 @@ import { within } from "../../lib/within.ts";
 import { packetLength } from "../remote/pkt-line.ts";
 
 /** What a client sends, read piece by piece: bounded in size, in time, and in how long the client may be silent. */
-export interface Intake {
+export interface RequestReader {
   /** The next bytes; null at the end. */
   read(): Promise<Uint8Array | null>;
   /** The payload of the next packet; null for a flush. */
@@ -20,10 +20,10 @@ export interface Intake {
  * @throws SvcError from each of its functions: `payload_too_large`, `request_timeout`, `validation_failed` (no packet
  *   where one must be, a broken encoding, or the client has gone)
  */
-export function createIntake(
+export function createRequestReader(
   stream: ReadableStream<Uint8Array>,
   limits: { maxBytes: number; stallMs: number; transferMs: number },
-): Intake {
+): RequestReader {
   const end = performance.now() + limits.transferMs;
   const reader = stream.getReader();
   let ahead: Buffer = Buffer.alloc(0);

@@ -10,7 +10,7 @@ import { listRefs } from "./ref-list.ts";
  * Brings one of svc's own refs to the repository's host, as it is here. Many hosts take such refs, some refuse them: then
  * svc's repository alone has it.
  */
-export async function offer(
+export async function pushOwnRef(
   engine: Engine,
   repo: RemoteRepository,
   mirror: Mirror,

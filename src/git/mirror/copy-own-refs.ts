@@ -16,7 +16,7 @@ const OWN = ["refs/cr", "refs/svc"];
  * @returns each ref that was there → its commit
  * @throws SvcError when git could not finish: then nothing is known to be lost
  */
-export async function carryOver(
+export async function copyOwnRefs(
   engine: Engine,
   from: Mirror,
   to: Mirror,

@@ -35,7 +35,7 @@ export type Verdicts = Map<string, string | null>;
  * Changes the refs, on the git host first when there is one.
  * @throws Error: then svc's own repository has not changed
  */
-export async function carryOut(engine: Engine, target: Target, push: AllowedPush): Promise<Verdicts> {
+export async function applyPush(engine: Engine, target: Target, push: AllowedPush): Promise<Verdicts> {
   // to delete what is not there is allowed, and nothing to do
   const done: Verdicts = new Map(push.updates.map(({ ref }) => [ref, null]));
   const updates = push.updates.filter(({ from, to }) => from !== to);

@@ -15,7 +15,7 @@ const WORD_BYTES = 1024;
  * What changes do to their refs, seen from the objects. A tag that moves is rewritten, wherever it goes. However many refs
  * change, git is started twice, and once more for each branch that moves by several commits.
  */
-export async function examineAll(
+export async function classifyUpdates(
   engine: Engine,
   quarantine: Quarantine,
   updates: readonly RefUpdate[],

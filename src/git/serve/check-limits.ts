@@ -10,7 +10,7 @@ import type { Quarantine } from "./quarantine.ts";
  * Whether what was pushed is small enough to be read: inflated, and in the paths of its trees.
  * @returns why not, in words for the pusher, or null
  */
-export async function outOfBounds(
+export async function checkLimits(
   engine: Engine,
   quarantine: Quarantine,
   updates: readonly RefUpdate[],
@@ -63,7 +63,7 @@ async function tooManyPaths(
     if (error instanceof SvcError && error.code === "payload_too_large") return error.message;
     throw error;
   } finally {
-    objects.rest();
+    objects.stop();
   }
 }
 

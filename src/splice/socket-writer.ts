@@ -1,7 +1,7 @@
 import type { Socket } from "bun";
 
 /** What is written to a socket, in order. It says when it is full, and is drained by the socket's own event. */
-export interface Outlet {
+export interface SocketWriter {
   /** @returns false when whoever writes should wait for `onDrained` */
   write(bytes: Uint8Array): boolean;
   /** The same for a text of which each character is a byte (latin1). */
@@ -14,7 +14,7 @@ export interface Outlet {
 }
 
 /** @param onDrained called when all that waited has been written */
-export function createOutlet<T>(socket: Socket<T>, onDrained: () => void): Outlet {
+export function createSocketWriter<T>(socket: Socket<T>, onDrained: () => void): SocketWriter {
   const waiting: Uint8Array[] = [];
   let finished = false;
 

@@ -4,7 +4,7 @@
  * @param secrets strings that must not appear: tokens, headers built from them
  * @param paths directories of the server
  */
-export function scrub(
+export function redact(
   text: string,
   secrets: readonly string[],
   paths: readonly string[],

@@ -6,7 +6,7 @@ import { isDiskFull } from "../../contract/disk-full.ts";
 const PROBE = new Uint8Array(4096);
 
 /** Whether a directory's disk has no room for one more file: of some commands git does not say why they failed. */
-export async function isOutOfRoom(directory: string): Promise<boolean> {
+export async function isOutOfSpace(directory: string): Promise<boolean> {
   const probe = join(directory, `.tmp-room-${crypto.randomUUID()}`);
   try {
     await writeFile(probe, PROBE, { flush: true });
