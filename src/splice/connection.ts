@@ -5,7 +5,7 @@ import type { RequestHead } from "./head.ts";
 import type { SocketWriter } from "./socket-writer.ts";
 import type { Address, Upstream } from "./upstream.ts";
 
-/** A request to forward: `head`, a byte a character, replaces its own, and its body follows as it comes. */
+/** A request to forward: `head` (latin1) replaces its own head; the body is streamed. */
 export interface Forward {
   to: Address;
   head: string;
@@ -78,23 +78,23 @@ export interface Exchange {
   retry: Forward | null;
 }
 
-/** Bounds on what a client may do with its connection, in milliseconds and bytes. */
+/** Limits on a client's connection, in milliseconds and bytes. */
 export interface ConnectionLimits {
-  /** A head arrives at once; one that takes longer is an attack or a broken network. */
+  /** For a whole head; one that takes longer is an attack or a broken network. */
   headMs: number;
-  /** Between two requests, as common proxies keep their connections. */
+  /** Between two requests, as in common proxies. */
   idleMs: number;
-  /** A body begins within this, and is never later than its bytes at the least rate allow. */
+  /** For the first bytes of a body; each further byte extends the deadline by the time it takes at `bodyRate`. */
   bodyMs: number;
-  /** How long a body may be silent, however much of it has come: git compresses large files meanwhile. */
+  /** The longest pause within a body, however much of it has arrived: git compresses large files meanwhile. */
   silenceMs: number;
-  /** Bytes a second that a body brings at least; time in which svc itself does not read does not count. */
+  /** The lowest rate of a body, in bytes a second; time in which svc itself does not read does not count. */
   bodyRate: number;
-  /** For what was written last to arrive, and for the client to hang up itself. */
+  /** For the last bytes to arrive, and for the client to close the connection. */
   lingerMs: number;
-  /** How often connections are looked at for what is over. */
+  /** How often deadlines are checked. */
   sweepMs: number;
-  /** Read of a body that was answered early, so that the client comes to read the answer. */
+  /** Bytes of a body that are read after an early response, so that the client gets to read the response. */
   lingerBytes: number;
 }
 

@@ -11,19 +11,19 @@ import { release } from "./release.ts";
 import type { Address } from "./upstream.ts";
 
 export interface Listener {
-  /** 0 of a unix socket. */
+  /** 0 for a unix socket. */
   port: number;
-  /** Connections that are open. */
+  /** The number of open connections. */
   readonly connections: number;
-  /** Takes no more connections, answers what is under way for at most so long, then ends the rest. */
+  /** Accepts no more connections, completes requests for at most `drainMs`, then closes the rest. */
   stop(drainMs: number): Promise<void>;
 }
 
 const POLL_MS = 20;
 
 /**
- * Listens for HTTP/1.1 and passes each request on as it came, byte for byte but for its head; answers pass back unread.
- * Nothing is buffered: who reads slowly is waited for.
+ * Listens for HTTP/1.1 and forwards each request with its body unchanged; responses pass back unread. Nothing is
+ * buffered: the slower side sets the pace.
  */
 export function listen(
   address: Address,

@@ -8,27 +8,27 @@ import { createSocketWriter, type SocketWriter } from "./socket-writer.ts";
 /** Where a request goes. */
 export type Address = { hostname: string; port: number } | { unix: string };
 
-/** What becomes of an upstream connection, told to whoever opened it. */
+/** The events of an upstream connection. */
 export interface UpstreamEvents {
-  /** Bytes of the answer, to be passed on as they are. */
+  /** Bytes of the response, to forward unchanged. */
   onBytes(bytes: Uint8Array): void;
-  /** The final head of an answer was read; 101 too. */
+  /** The final head of a response was read, including 101. */
   onHead(head: ResponseHead): void;
-  /** The answer has ended; the next request may follow if `keepAlive`. */
+  /** The response has ended; the next request may follow if `keepAlive`. */
   onAnswered(keepAlive: boolean): void;
-  /** Nothing more comes: the connection was refused, broke, or ended. `clean` is its end in good order. */
+  /** The connection was refused, broke, or ended; `clean` when it ended in good order. */
   onGone(clean: boolean): void;
   onDrained(): void;
 }
 
 export interface Upstream {
   readonly address: Address;
-  /** Asks for something: the head of a request, each character a byte, to be followed by its body. */
+  /** Sends the head (latin1) of a request, to be followed by its body. */
   send(method: string, head: string): void;
   write(bytes: Uint8Array): boolean;
-  /** From now on bytes pass unread, both ways. */
+  /** Passes bytes both ways, unread, from now on. */
   goRaw(): void;
-  /** Says that nothing more will be asked. */
+  /** Ends this side of the connection. */
   finish(): void;
   pause(): void;
   resume(): void;
@@ -36,10 +36,10 @@ export interface Upstream {
   readonly isFull: boolean;
 }
 
-/** A process on the same machine, or a container of it: it accepts at once or not at all. */
+/** Upstreams are on the same machine: they accept at once or not at all. */
 const CONNECT_MS = 10_000;
 
-/** Opens a connection; what is written before it is open waits. */
+/** Opens a connection; bytes written before it is open are buffered. */
 export function openUpstream(address: Address, events: UpstreamEvents): Upstream {
   let socket: Socket<undefined> | null = null;
   let writer: SocketWriter | null = null;
@@ -65,7 +65,7 @@ export function openUpstream(address: Address, events: UpstreamEvents): Upstream
       end: () => lose(true),
       close: () => lose(true),
       error: () => lose(false),
-      // the rejection says so, too; this one comes before `openUpstream` has returned where a unix socket is missing
+      // the rejection follows; for a missing unix socket this is called before `openUpstream` has returned
       connectError() {},
     },
   };
@@ -125,12 +125,12 @@ export function openUpstream(address: Address, events: UpstreamEvents): Upstream
     }
   }
 
-  /** Passes on what belongs to the answer, and finds its end. */
+  /** Forwards the bytes of the response and finds its end. */
   function read(bytes: Buffer): void {
     inbox = EMPTY;
     let at = 0;
     while (at < bytes.length && !gone && !raw) {
-      if (method === null) throw new HeadError(400, "Nobody asked for this answer.");
+      if (method === null) throw new HeadError(400, "The response has no request.");
       if (body === null) {
         const length = headLength(bytes, at);
         if (length < 0) {
@@ -152,7 +152,7 @@ export function openUpstream(address: Address, events: UpstreamEvents): Upstream
       body = null;
       method = null;
       events.onAnswered(keepAlive);
-      // nobody asked for more
+      // bytes after the response
       if (at < bytes.length) lose(false);
       return;
     }
