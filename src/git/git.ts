@@ -24,13 +24,13 @@ export type * from "./read/types.ts";
 export type * from "./serve/types.ts";
 
 /**
- * What the rest of svc may ask of git. This folder knows repositories, refs and commits; it knows no project, user
- * or table. Every answer is about commits named by full object ids; branch names are checked before they get here
- * (`checkBranchName`) and are never read by git as options or revision expressions.
+ * The interface of this folder, which knows repositories, refs and commits, but no projects, users or tables. Commits
+ * are named by full object ids; branch names are checked by the caller (`checkBranchName`), so that git never reads them
+ * as options or revision expressions.
  *
  * Errors are `SvcError`s with a sentence for the caller: `invalid_repo_url` and `repo_not_allowed` (the guard),
- * `repo_unreachable` (network, host, credential, deadline), `merge_engine_failed` (git ended otherwise than with a
- * verdict: a signal, a limit, an exit status without meaning). No message holds a credential or a path of the server.
+ * `repo_unreachable` (network, host, credential, deadline), `merge_engine_failed` (git ended without a result: a signal,
+ * a limit, an unexpected exit status). No message contains a credential or a path of the server.
  */
 export interface Git {
   /** The system git's version, such as `2.39.5`. */
@@ -44,20 +44,20 @@ export interface Git {
   checkRemote(url: string): Promise<{ url: string; credential: Credential | null }>;
 
   /**
-   * The remote's branches as they are now. Concurrent callers share one listing, and only one that began after they
-   * asked: a push that ended before the call is always seen.
-   * @param timeoutMs the whole of the wait; past it, `repo_unreachable`.
+   * The current branches of the remote. Concurrent callers share a listing only if it began after their calls: a push
+   * that ended before the call is always seen.
+   * @param timeoutMs of the whole call; then `repo_unreachable`.
    */
   listBranches(repo: Repository, timeoutMs: number): Promise<Branches>;
 
   /**
    * Makes sure that the mirror holds these commits with all their history, fetching when it does not (coalesced). After
-   * a failure the next fetch waits; until then its reason is the answer.
+   * a failure the next fetch backs off; until then calls fail for the same reason.
    * @returns false when the remote no longer has one of them on any branch or tag.
    */
   ensureCommits(repo: Repository, commits: readonly string[]): Promise<boolean>;
 
-  /** How two commits of the mirror stand to each other: one `git merge-base`, no merge. */
+  /** The relation of two commits of the mirror: one `git merge-base`, no merge. */
   relate(repo: Repository, base: string, head: string): Promise<Relation>;
 
   /**
@@ -69,25 +69,25 @@ export interface Git {
   /** Whether the mirror holds a commit with all its history, without asking the remote. */
   hasCommit(repo: Repository, commit: string): Promise<boolean>;
 
-  /** The commit that a tag of the repository leads to; null when there is no such tag, or none of a commit. */
+  /** The commit of a tag; null when the tag does not exist or is not a tag of a commit. */
   findTag(repo: Repository, name: string): Promise<string | null>;
 
-  /** A part of the commits that are reachable from a commit of the mirror, the newest first. */
+  /** A page of the commits reachable from a commit of the mirror, newest first. */
   log(repo: Repository, request: LogRequest): Promise<LogPage>;
 
-  /** A part of a directory of a commit of the mirror; null when it has no directory at this path. */
+  /** A page of a directory of a commit of the mirror; null when it is not found. */
   listDirectory(repo: Repository, request: DirectoryRequest): Promise<DirectoryPage | null>;
 
-  /** What stands at a path of a commit of the mirror; null when nothing does. */
+  /** The entry at a path of a commit of the mirror; null when it is not found. */
   findEntry(repo: Repository, commit: string, path: Uint8Array): Promise<TreeEntry | null>;
 
-  /** Hands on a directory of a commit of the mirror as a tar. */
+  /** Streams a directory of a commit of the mirror as a tar. */
   archive(repo: Repository, request: ArchiveRequest): Promise<void>;
 
-  /** Hands on the bytes of a file or symbolic link that `findEntry` found, in order, until it has all or enough. */
+  /** Streams a file or symbolic link that `findEntry` found, until the end or until `onBytes` has enough. */
   readBlob(repo: Repository, request: BlobRequest): Promise<void>;
 
-  /** The verdict on merging `head` into `base` (spec 2.7); both commits must be in the mirror. Writes nothing. */
+  /** Whether `head` merges into `base` (spec 2.7); both commits must be in the mirror. Writes nothing. */
   compare(repo: Repository, base: string, head: string): Promise<Comparison>;
 
   /**
@@ -96,13 +96,13 @@ export interface Git {
   isAncestor(repo: Repository, ancestor: string, descendant: string): Promise<boolean>;
 
   /**
-   * Which of `heads` are `base`, a commit of the mirror, or among its ancestors, by one look. What the mirror does not
-   * hold is none of them.
+   * Returns those of `heads` that are `base`, a commit of the mirror, or one of its ancestors, in one call. Commits that
+   * the mirror does not hold are not.
    */
   reachedFrom(repo: Repository, base: string, heads: readonly string[]): Promise<string[]>;
 
   /**
-   * How a commit came into a branch; all three commits must be in the mirror.
+   * Finds how a commit got into a branch; all three commits must be in the mirror.
    * @returns null when it was there before, or is not there now
    */
   findArrival(repo: Repository, request: ArrivalRequest): Promise<Arrival | null>;
@@ -110,7 +110,7 @@ export interface Git {
   /**
    * The diff `from..to` (two commits of the mirror), with `.gitattributes` of `attributes` (a commit: the base tip)
    * and of nothing else. `onPatch` gets the patch's bytes in order, in pieces that never span two files; when it
-   * returns false, no more of the patch is handed on, and the list of files still comes whole.
+   * returns false, the rest of the patch is dropped, and the list of files is still complete.
    */
   diff(repo: Repository, request: DiffRequest): Promise<DiffSummary>;
 
@@ -122,8 +122,8 @@ export interface Git {
   writeMerge(repo: Repository, request: MergeRequest): Promise<{ commit: string } | { conflicts: string[] }>;
 
   /**
-   * Writes the commit into the mirror that gives one file of a commit of the mirror other bytes. The same request always
-   * gives the same commit. No branch moves.
+   * Writes a commit into the mirror that replaces the bytes of one file. The same request always gives the same commit.
+   * No branch moves.
    * @throws SvcError `not_found` when the commit has no such file
    */
   replaceFile(repo: Repository, request: ReplaceRequest): Promise<string>;
@@ -131,24 +131,23 @@ export interface Git {
   /**
    * Moves a branch of the remote from `from` to `to` as one compare-and-swap.
    * `moved`: the branch is at `to` now. `stale`: it was not at `from`; nothing changed. `rejected`: the host refused,
-   * `reason` in its own words without control characters and credentials. `unknown`: the answer was lost; it may or may not have happened.
+   * with its `reason`, redacted. `unknown`: the answer was lost; the branch may or may not have moved.
    */
   push(repo: Repository, request: PushRequest): Promise<PushOutcome>;
 
   /**
-   * Makes a branch at the commit that its base is at now: through the API of the git host where svc knows it, else by
-   * a push. A branch that is there already, at the base's tip, is as good as made, so that a call whose answer was
-   * lost can be repeated.
-   * @returns the commit; the mirror need not hold it.
+   * Creates a branch at the tip of its base: through the API of the git host if svc supports it, else by a push. A branch
+   * that already exists at the base's tip is a success, so that a call whose answer was lost can be repeated.
+   * @returns the commit, which may not be in the mirror.
    * @throws SvcError also `invalid_ref`, `ref_not_found` (no such base), `branch_exists` (at another commit, or in the
-   * way), `push_rejected` (the host's own words), `unavailable` (the repository changed at every try)
+   * way), `push_rejected` (the host's own words), `unavailable` (the repository changed at every attempt)
    */
   createBranch(repo: Repository, request: BranchRequest): Promise<string>;
 
   /**
-   * Makes sure that the mirror holds what one of svc's own refs names: a mirror that was rebuilt gets it from the host,
-   * where that took it.
-   * @returns false when it is nowhere
+   * Makes sure that the mirror holds the commit of one of svc's own refs: a rebuilt mirror fetches it from the host, if
+   * the host accepts such refs.
+   * @returns false when it is not found
    */
   ensureOwn(repo: Repository, ref: string, commit: string): Promise<boolean>;
 
@@ -156,43 +155,42 @@ export interface Git {
   keep(repo: Repository, number: number, commits: Record<"base" | "head" | "merge", string>): Promise<void>;
 
   /**
-   * The answer to `GET info/refs` of git's smart HTTP protocol (gitprotocol-http). The remote's branches and tags are
-   * brought here first, as they are now.
+   * The answer to `GET info/refs` of git's smart HTTP protocol (gitprotocol-http), after a fetch from the remote.
    */
   advertise(repo: Repository, request: AdvertiseRequest): Promise<Uint8Array>;
 
   /**
-   * The answer to `POST git-upload-pack`: what a client fetches. It waits for its turn, and ends early when nobody reads.
+   * The answer to `POST git-upload-pack`: what a client fetches. It waits for a slot, and ends early when the client does not read.
    * @throws SvcError `payload_too_large`, `request_timeout`, `unavailable`
    */
   upload(repo: Repository, request: UploadRequest): Promise<Transfer>;
 
   /**
-   * The answer to `POST git-receive-pack`: a push. The rules are asked about each ref; a repository on a git host gets
-   * the push before the client is told that it was taken.
+   * The answer to `POST git-receive-pack`: a push. The rules are checked for each ref; a push to a repository on a git
+   * host is forwarded before it is reported to the client.
    * @throws SvcError like `upload`
    */
   receive(repo: Repository, request: ReceiveRequest): Promise<Transfer>;
 
-  /** Makes an empty repository that svc hosts; `branch` is what it is expected to begin with. */
+  /** Creates an empty repository that svc hosts; `branch` is its default branch. */
   host(repo: Repository, branch: string): Promise<void>;
 
   /**
-   * Deletes the mirror of a repository, or the repository itself when svc hosts it, for good: a fetch that is under way
-   * ends, and later requests for it are `not_found`.
+   * Permanently deletes the mirror of a repository, or the repository itself if svc hosts it: a running fetch ends, and
+   * later requests for it are `not_found`.
    */
   forget(repoId: string): Promise<void>;
 
-  /** Ends every git process and waits for them. After this, nothing more is started. */
+  /** Ends all git processes and waits for them. No process is started afterwards. */
   close(): Promise<void>;
 }
 
 /** A repository. `id` (a UUID) names its folder on disk. */
 export interface Repository {
   id: string;
-  /** Where its host has it: then the folder is a mirror, and can be rebuilt. Null: svc hosts it, and the folder is all there is. */
+  /** Its URL on a git host: then the folder is a mirror and can be rebuilt. Null: svc hosts it, and the folder is the only copy. */
   url: string | null;
-  /** What opens it: user name and password for http(s); for ssh `token` is a private key in OpenSSH form. */
+  /** User name and password for http(s); for ssh `token` is a private key in OpenSSH form. */
   credential: Credential | null;
 }
 
@@ -211,9 +209,9 @@ export interface Credential {
 export interface Branches {
   /** Short branch name → commit. */
   tips: ReadonlyMap<string, string>;
-  /** The branch that the remote's HEAD names; null when it is detached, hidden or unborn. */
+  /** The branch of the remote's HEAD; null when it is detached, hidden or unborn. */
   head: string | null;
-  /** Branches that are other names of a branch: writing one writes the other. */
+  /** Symbolic refs to a branch, by name: a write to one changes the other. */
   symbolic: ReadonlyMap<string, string>;
 }
 
@@ -226,9 +224,9 @@ export interface PushRequest {
 
 /** Short names of branches. */
 export interface BranchRequest {
-  /** The branch to make. */
+  /** The branch to create. */
   branch: string;
-  /** The branch to make it from. */
+  /** The branch to create it from. */
   base: string;
 }
 

@@ -3,15 +3,15 @@ export interface DiffRequest {
   to: string;
   attributes: string;
   /**
-   * White space is no difference. A file that differs in nothing else is listed, counts nothing and has no patch, and the
-   * patch is for people: it applies to nothing.
+   * Ignores white space. A file that differs only in white space is listed, with counts of 0 and no patch. The patch is
+   * for reading: it cannot be applied.
    */
   ignoreWhitespace?: boolean;
-  /** At most this many files are listed; past it git is stopped, `truncated` is set, and nothing is counted. */
+  /** The most files that are listed; past it git is stopped, `truncated` is set, and nothing is counted. */
   maxFiles: number;
   /**
    * Gets a whole file's patch with its entry counted, or, of a file whose patch is longer than DIFF_MAX_BYTES, piece
-   * after piece with the entry repeated. A file whose kind changed (file to symbolic link) has two `diff --git` blocks
+   * after piece with the same entry. A file whose kind changed (file to symbolic link) has two `diff --git` blocks
    * in one patch. Returns whether more is wanted.
    */
   onPatch(piece: Uint8Array, entry: DiffEntry): boolean | Promise<boolean>;

@@ -1,4 +1,4 @@
-/** How two commits stand to each other. */
+/** The relation of two commits. */
 export interface Relation {
   /** The first that `git merge-base` prints; null when the histories are unrelated. */
   mergeBase: string | null;
@@ -10,27 +10,27 @@ export interface Relation {
 
 export interface ArrivalRequest {
   head: string;
-  /** Where the branch is now. */
+  /** The tip of the branch now. */
   base: string;
-  /** Where it was before. */
+  /** Its tip before. */
   since: string;
 }
 
 export interface Arrival {
   /** The commit of the branch's own line (first parents) that brought the head: a merge, or the head itself. */
   commit: string;
-  /** Where the branch was before that, as far as is known. */
+  /** The tip of the branch before that, as far as is known. */
   base: string;
 }
 
-/** Spec 2.7 without the two commits that were asked about. */
+/** Spec 2.7 without the two commits of the request. */
 export interface Comparison extends Relation {
   canMerge: boolean;
   /** Paths as git lists them, sorted, unique; U+FFFD stands for bytes that are not UTF-8. */
   conflicts: string[];
 }
 
-/** What a commit that svc writes says of itself. */
+/** The metadata of a commit that svc writes. */
 export interface Authored {
   message: string;
   /** Author and committer, and the date of both in whole seconds. */
@@ -44,9 +44,9 @@ export interface MergeRequest extends Authored {
 }
 
 export interface ReplaceRequest extends Authored {
-  /** The commit whose file it is, and the parent of the new one. */
+  /** The commit with the file, which becomes the parent of the new one. */
   commit: string;
-  /** Of a regular file that is there. */
+  /** Of an existing regular file. */
   path: string;
   bytes: Uint8Array;
 }

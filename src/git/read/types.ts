@@ -1,10 +1,10 @@
 export interface LogRequest {
   commit: string;
-  /** Leaves out what this commit reaches. */
+  /** Excludes the commits reachable from this one. */
   without?: string;
-  /** Only commits that changed this file or something below this directory, as `git log -- <path>`; empty: all. */
+  /** Only commits that changed this file or directory, as `git log -- <path>`; empty: all. */
   path: Uint8Array;
-  /** Commits of the list to leave out before the first. */
+  /** Commits to skip. */
   skip: number;
   limit: number;
 }
@@ -22,14 +22,14 @@ export interface LoggedCommit {
   /** The first paragraph of the message, on one line. */
   subject: string;
   body: string;
-  /** The message, or the commit itself, is longer than what is told of it. */
+  /** The message, or the commit itself, is longer than what is returned. */
   truncated: boolean;
 }
 
 export interface Signature {
   name: string;
   email: string;
-  /** Null when the commit gives none that is a date. */
+  /** Null when the commit has no valid date. */
   date: Date | null;
 }
 
@@ -37,7 +37,7 @@ export interface DirectoryRequest {
   commit: string;
   /** Without a slash at either end; empty: the root. */
   path: Uint8Array;
-  /** Entries to leave out before the first. */
+  /** Entries to skip. */
   skip: number;
   limit: number;
 }
@@ -47,7 +47,7 @@ export interface DirectoryPage {
   more: boolean;
 }
 
-/** What a directory of a commit holds under one name. */
+/** An entry of a directory of a commit. */
 export interface TreeEntry {
   name: Uint8Array;
   type: "file" | "directory" | "symlink" | "submodule";
@@ -62,16 +62,16 @@ export interface ArchiveRequest {
   commit: string;
   /** The id of the directory's tree in `commit`, or `commit` itself for all of it. */
   tree: string;
-  /** Answers whether more is wanted. */
+  /** @returns whether more is wanted */
   onBytes(bytes: Uint8Array): boolean | Promise<boolean>;
   signal?: AbortSignal;
 }
 
 export interface BlobRequest {
   commit: string;
-  /** With `id` and `size` of what `findEntry` found in `commit`. */
+  /** As returned by `findEntry` for `commit`. */
   entry: TreeEntry;
-  /** Answers whether more is wanted. */
+  /** @returns whether more is wanted */
   onBytes(bytes: Uint8Array): boolean | Promise<boolean>;
   signal?: AbortSignal;
 }

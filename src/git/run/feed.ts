@@ -2,7 +2,7 @@ import { collectAfter } from "./garbage.ts";
 import type { RunRequest, Stop } from "./run.ts";
 import { writeAll } from "./write-all.ts";
 
-/** @returns what went wrong with what was to be written; that git reads no more is no fault of it */
+/** @returns the error of the source, if any; that git stops reading is not an error */
 export async function feed(
   stdin: Bun.FileSink,
   source: NonNullable<RunRequest["feed"]>,
@@ -24,7 +24,7 @@ export async function feed(
   }
 }
 
-/** Gives memory back at once: 20 bodies in pieces of 2 MB leave 200 MB lying about until the collector comes. */
+/** Frees memory at once: 20 bodies in pieces of 2 MB would hold 200 MB until the next garbage collection. */
 function release({ buffer, byteLength }: Uint8Array): void {
   const isWhole = buffer.byteLength === byteLength;
   if (isWhole && buffer instanceof ArrayBuffer) buffer.transfer(0);

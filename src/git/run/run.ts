@@ -13,24 +13,24 @@ export interface RunRequest {
   /** Where git starts; the engine's own empty directory unless given. */
   directory?: string;
   stdin?: Uint8Array | string;
-  /** Gets what writes standard input while git runs, instead of `stdin`. */
+  /** Writes standard input while git runs, through `say`, instead of `stdin`. */
   talk?: (say: (text: string) => void) => void;
   /**
-   * Writes standard input while git runs, instead of `stdin`. `write` takes a piece over: it is empty afterwards. It
-   * answers false once git reads no more.
+   * Streams standard input while git runs, instead of `stdin`. `write` takes ownership of a piece, which is empty
+   * afterwards, and returns false once git does not read any more.
    */
   feed?: (write: (piece: Uint8Array) => Promise<boolean>) => Promise<void>;
   /** Gets standard error as it comes. */
   onStderr?: (chunk: Uint8Array) => void;
-  /** Milliseconds that git may take in all; while `onStdout` is at work, this clock stands still. */
+  /** Milliseconds that git may take in all, not counting the time that `onStdout` takes. */
   deadlineMs: number;
-  /** Milliseconds by the wall clock, with the work of `onStdout`. */
+  /** Milliseconds by the wall clock, including `onStdout`. */
   wallMs?: number;
-  /** Bytes of standard output; past them git is stopped. Without meaning when `onStdout` is given. */
+  /** Bytes of standard output; past them git is stopped. Ignored with `onStdout`. */
   outputBytes?: number;
   /** Bytes of anonymous memory of git and its children; past them git is stopped. */
   memory?: number;
-  /** Answers true when git has filled too much of the disk; asked every second. */
+  /** Whether git has filled too much of the disk; checked every second. */
   diskFull?: () => Promise<boolean>;
   signal?: AbortSignal;
   /** Takes standard output piece by piece instead of `RunResult.stdout`; false stops git. */
@@ -41,10 +41,10 @@ export interface RunResult {
   /** The exit status; null when a signal ended git. Only statuses that a command documents are verdicts. */
   code: number | null;
   signal: string | null;
-  /** Why we stopped git, when we did. */
+  /** Why svc stopped git, if it did. */
   stopped: Stop | null;
   stdout: Uint8Array;
-  /** At most 10 KB, as git wrote it: redact it before anyone sees it. */
+  /** At most 10 KB, as git wrote it: redact it before showing it. */
   stderr: string;
 }
 
@@ -60,9 +60,9 @@ export type Stop = Limit | "deadline" | "output" | "caller" | "closing";
 
 export interface Runner {
   run(request: RunRequest): Promise<RunResult>;
-  /** Starts a git whose standard output is handed on as it comes; it ends when nobody reads for `stallMs`. */
+  /** Starts git and streams its standard output; stops it when the stream is not read for `stallMs`. */
   stream(request: StreamRequest): { stdout: ReadableStream<Uint8Array>; ended: Promise<RunResult> };
-  /** A git process that answers questions until it is ended. */
+  /** Starts a git process that answers requests until `end`. */
   open(args: readonly string[], environment: Record<string, string>): Subprocess<"pipe", "pipe", "ignore">;
   end(child: { pid: number; exited: Promise<number> }): void;
   /** Kills everything and waits for it. */
@@ -72,8 +72,8 @@ export interface Runner {
 const NOT_STARTED = { code: null, signal: null, stdout: NOTHING, stderr: "" };
 
 /**
- * The only place that starts git. Every process leads its own process group, so that stopping it also stops the
- * children that it started (`git-remote-https`, `ssh`, `index-pack`); a stop is always SIGKILL.
+ * Starts git; no other code does. Every process leads its own process group, so that stopping it also stops its
+ * children (`git-remote-https`, `ssh`, `index-pack`); a stop is always SIGKILL.
  */
 export function createRunner(directory: string, log: Log, command = "git"): Runner {
   const children = new Map<number, Promise<number>>();
@@ -94,7 +94,7 @@ export function createRunner(directory: string, log: Log, command = "git"): Runn
       detached: true,
     });
     children.set(child.pid, child.exited);
-    // what it started would keep its pipes open, and us waiting
+    // its children would keep its pipes open
     void child.exited.then(() => child.signalCode !== null && killGroup(child.pid));
     let stopped: Stop | null = null;
     const stop = (why: Stop) => {

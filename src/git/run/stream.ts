@@ -1,7 +1,7 @@
 import { within } from "../../lib/within.ts";
 import type { Runner, StreamRequest } from "./run.ts";
 
-/** Starts git and hands on its standard output. */
+/** Starts git and streams its standard output. */
 export function streamRun(run: Runner["run"], request: StreamRequest): ReturnType<Runner["stream"]> {
   const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>({}, undefined, {
     highWaterMark: 0,
