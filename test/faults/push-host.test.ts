@@ -92,7 +92,7 @@ test.each(["file", "http"] as const)(
     remote.hook("pre-receive", `${hang(remote)}; exit 1`);
     const told = await push(`${next}:refs/heads/main`);
     expect(told.code).toBe(1);
-    expect(told.err).toContain("the git host did not take it");
+    expect(told.err).toContain("the git host did not accept it");
     expect(await served()).toEqual({ "refs/heads/main": first });
   },
 );

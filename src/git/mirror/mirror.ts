@@ -5,8 +5,8 @@ import type { Engine } from "../run/engine.ts";
 import { baseEnvironment, type Setting, withSettings } from "../run/environment.ts";
 
 /**
- * The `.gitattributes` files of one commit, as far as they were asked for. Only the base's attributes count in merges
- * and diffs: head's could hide its content from review. Directories are paths in latin1 (bytes), "" is the root.
+ * The `.gitattributes` files of one commit that have been read so far. Only the base's attributes apply to merges and
+ * diffs: head's could hide its content from review. Directories are paths in latin1 (bytes), "" is the root.
  */
 export interface Attributes {
   commit: string;
@@ -20,30 +20,30 @@ export interface Attributes {
 /** A bare repository with its whole history, written by this process only: a copy of a remote, or one that svc hosts. */
 export interface Mirror {
   id: string;
-  /** Svc hosts it: nothing in it can be had again from elsewhere. */
+  /** svc hosts it: this is the only copy. */
   hosted: boolean;
   directory: string;
   format: "sha1" | "sha256";
   /** The environment of git processes that work in it. */
   environment: Record<string, string>;
   objects: Objects;
-  /** Ends when all that changes refs here has ended. */
+  /** Settles when the changes of refs so far have ended. */
   written: Promise<void>;
-  /** The branch that HEAD was last pointed at by this process. */
+  /** The branch that this process last set HEAD to. */
   head: string | null;
-  /** Commits that are here with all that they reach. */
+  /** Commits known to be here with everything reachable from them. */
   complete: Set<string>;
   /** The merge bases of pairs of commits, which never change (compare.ts). */
   bases: Map<string, Promise<string[]>>;
   /** It is being repacked. */
   maintaining: boolean;
-  /** A git that wrote here was killed, and may have left behind what `cleanUp` removes. */
+  /** A git that wrote here was killed and may have left files for `cleanUp`. */
   unclean: boolean;
-  /** What was found out about a commit's `.gitattributes` (attributes.ts). */
+  /** The `.gitattributes` of commits (attributes.ts). */
   attributes: Map<string, Attributes>;
 }
 
-/** Commits remembered as complete; past it the memory starts anew, which costs one look at each. */
+/** The most commits remembered as complete; past it the set is cleared, and each is checked again. */
 const COMPLETE_MAX = 20_000;
 
 /** A repository on the disk; `hosted` as in `Mirror`. */
@@ -76,7 +76,7 @@ export function describeMirror(
   };
 }
 
-/** What svc hosts is on the disk before anyone is told that it is taken. */
+/** A push to a repository that svc hosts is durable before it is reported. */
 const DURABLE: readonly Setting[] = [["core.fsync", "committed,loose-object,reference"]];
 
 /** Remembers commits as complete. */
@@ -85,12 +85,12 @@ export function markComplete(mirror: Mirror, commits: readonly string[]): void {
   for (const commit of commits) mirror.complete.add(commit);
 }
 
-/** After objects may have gone: everything is looked at again. */
+/** Called when objects may have been deleted: all commits are checked again. */
 export function markIncomplete(mirror: Mirror): void {
   mirror.complete.clear();
 }
 
-/** Bytes of a mirror's packs, also of those that are still coming in. */
+/** Bytes of a mirror's packs, including incomplete ones. */
 export async function packBytes(mirror: Mirror): Promise<number> {
   const packs = join(mirror.directory, "objects", "pack");
   const sizes = (await readdir(packs).catch(() => [])).map(async (name) => {
@@ -100,13 +100,13 @@ export async function packBytes(mirror: Mirror): Promise<number> {
   return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
 }
 
-/** Without HEAD git takes the directory for no repository, whatever it holds. */
+/** Writes a missing HEAD, without which git does not recognize the repository. */
 export async function restoreHead({ directory }: Mirror): Promise<void> {
   const head = join(directory, "HEAD");
   if ((await exists(directory)) && !(await exists(head))) await writeFile(head, `ref: ${NO_BRANCH}\n`);
 }
 
-/** Points HEAD at a branch, which clients check out after a clone. */
+/** Sets HEAD to the branch that clients check out after a clone. */
 export async function pointHead(mirror: Mirror, branch: string): Promise<void> {
   if (mirror.head === branch) return;
   const fresh = join(mirror.directory, `.tmp-head-${crypto.randomUUID()}`);
@@ -115,7 +115,7 @@ export async function pointHead(mirror: Mirror, branch: string): Promise<void> {
   mirror.head = branch;
 }
 
-/** What HEAD names until `pointHead`. */
+/** HEAD until `pointHead`. */
 export const NO_BRANCH = "refs/svc/none";
 
 export async function exists(path: string): Promise<boolean> {

@@ -11,34 +11,34 @@ import { createOpenMirrors } from "./open-mirrors.ts";
 import { createRepairer } from "./repair.ts";
 import { createHosted, discardHosted, discardMirror } from "./store.ts";
 
-/** The mirrors of this process: who opens, fills, repairs and deletes them. */
+/** Opens, fetches, repairs and deletes the mirrors of this process. */
 export interface Mirrors {
-  /** Makes sure that commits are there with their history; false when the remote has one of them on no branch. */
+  /** Makes sure that a mirror has commits with their history; false when one of them is on no branch of the remote. */
   ensure(repo: Repository, commits: readonly string[]): Promise<boolean>;
-  /** Whether a commit is there with its history, as the mirror is now. */
+  /** Whether a mirror has a commit with its history, without fetching. */
   has(repo: Repository, commit: string): Promise<boolean>;
   /**
-   * Works on a mirror that holds `commits`. When it turns out to be damaged, it is rebuilt from the remote once, and the
-   * work is done again.
+   * Runs work on a mirror that holds `commits`. If the mirror is damaged, it is rebuilt from the remote once, and the work
+   * is repeated.
    */
   use<T>(repo: Repository, commits: readonly string[], work: (mirror: Mirror) => Promise<T>): Promise<T>;
   /**
-   * The mirror with the remote's branches and tags as they are now; what svc hosts is always so.
-   * @param list tells the branches of the remote, from which a new mirror learns the object format
+   * The mirror after a fetch of the remote's branches and tags; a repository that svc hosts is not fetched.
+   * @param list lists the branches of the remote, which determine the object format of a new mirror
    */
   refresh(repo: Repository, list: (remote: RemoteRepository) => Promise<Branches>): Promise<Mirror>;
   /**
-   * Changes refs of a mirror while no fetch does: a fetch that began before would take the change back.
-   * @param work gets a signal that ends it when the repository is deleted
+   * Changes refs of a mirror while no fetch runs: a fetch that began before would revert the change.
+   * @param work gets a signal that is aborted when the repository is deleted
    */
   write<T>(mirror: Mirror, work: (end: AbortSignal) => Promise<T>): Promise<T>;
-  /** Makes an empty repository that svc hosts. */
+  /** Creates an empty repository that svc hosts. */
   host(repo: Repository, branch: string): Promise<void>;
   /** Repacks in the background when it is due. */
   maintain(mirror: Mirror): void;
-  /** Deletes a repository's folder for good: what is still under way for it ends, and nothing makes it again. */
+  /** Permanently deletes a repository's folder: aborts its operations and rejects later ones. */
   forget(id: string): Promise<void>;
-  /** Waits for what runs in the background. */
+  /** Waits for background work. */
   settled(): Promise<void>;
 }
 
@@ -59,9 +59,9 @@ export function createMirrors(engine: Engine): Mirrors {
     const failure = await fetcher.fetch(repo, formatOf(commits));
     const filled = await open.find(repo);
     if (filled && (await holds(engine, filled, commits))) return true;
-    // one that was made just now is not what is broken
+    // a mirror that was just created is not damaged
     if (failure && !(failure instanceof MirrorSuspect && filled && filled === mirror)) throw callers(failure);
-    // the branches may be here, but not what they name
+    // the branches may exist without their commits
     if (!failure && !(filled && (await names(engine, filled, commits)))) return false;
     if (!(await repair(repo, filled))) {
       if (failure) throw callers(failure);
@@ -118,7 +118,7 @@ export function createMirrors(engine: Engine): Mirrors {
     if (failure && !(failure instanceof MirrorSuspect && (await repair(repo, mirror))))
       throw callers(failure);
     const fresh = await open.find(repo);
-    if (!fresh) throw new SvcError("merge_engine_failed", "The copy of the repository could not be made.");
+    if (!fresh) throw new SvcError("merge_engine_failed", "The copy of the repository could not be created.");
     return fresh;
   }
 
@@ -165,7 +165,7 @@ function missing(): SvcError {
   );
 }
 
-/** What of an error is for the caller. */
+/** The error for the caller. */
 function callers(error: unknown): unknown {
   return error instanceof MirrorSuspect ? error.failure : error;
 }

@@ -11,14 +11,14 @@ interface Rebuild {
   repo: RemoteRepository;
   damaged: Mirror;
   signal: AbortSignal;
-  /** Holds off everything else that writes to the damaged mirror. */
+  /** Runs work while nothing else writes to the damaged mirror. */
   write<T>(work: () => Promise<T>): Promise<T>;
 }
 
 /**
- * Replaces a damaged mirror: a new one is fetched beside it, gets what only the damaged one holds, and then takes its
- * place. Until then the damaged one stays as it is, so that nothing is lost when the remote cannot be read.
- * @returns why it did not work, or null
+ * Replaces a damaged mirror: fetches a new one beside it, copies the refs that only the damaged one holds, and swaps them.
+ * Until then the damaged one is not changed, so that nothing is lost when the remote cannot be read.
+ * @returns the error, or null
  */
 export async function rebuildMirror(
   engine: Engine,

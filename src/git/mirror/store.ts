@@ -7,16 +7,16 @@ import { removeLeftovers } from "./clean-up.ts";
 import { describeMirror, exists, type Mirror, NO_BRANCH, restoreHead } from "./mirror.ts";
 
 /**
- * Opens the mirror of a repository as an earlier process left it: leftovers of a crash are removed, and its
- * configuration is written again. A mirror of another URL is deleted: no repository may show another's objects.
- * @returns null when there is none yet
+ * Opens the mirror of a repository: removes leftovers of a crash and rewrites the configuration. A mirror of another URL
+ * is deleted: no repository may expose another's objects.
+ * @returns null when it does not exist yet
  */
 export async function openMirror(engine: Engine, repo: RemoteRepository): Promise<Mirror | null> {
   const directory = mirrorDirectory(engine, repo.id);
   await finishReplacement(directory);
   const origin = await readFile(join(directory, ORIGIN_FILE), "utf8").catch(() => null);
   if (origin !== originOf(repo)) {
-    // earlier versions recorded the URL as it was spelled
+    // earlier versions recorded the URL without normalizing it
     if (origin !== digestOf(repo.url)) {
       await discardMirror(engine, repo.id);
       return null;
@@ -32,7 +32,7 @@ export async function openMirror(engine: Engine, repo: RemoteRepository): Promis
   return mirror;
 }
 
-/** Makes an empty mirror. It appears under its name all at once, so that none is ever half made. */
+/** Creates an empty mirror, which appears under its name atomically. */
 export async function createMirror(
   engine: Engine,
   repo: RemoteRepository,
@@ -45,7 +45,7 @@ export async function createMirror(
   return describeMirror(engine, repo.id, directory, format, false);
 }
 
-/** Makes an empty mirror that is not in its place yet: see `replaceMirror`. */
+/** Creates an empty mirror for `replaceMirror`. */
 export async function prepareMirror(
   engine: Engine,
   repo: RemoteRepository,
@@ -57,8 +57,8 @@ export async function prepareMirror(
 }
 
 /**
- * Puts a prepared mirror in the place of the one that is there. Cut off anywhere, the next start finds one or the other.
- * @param copyRest copies what was written into the old one until it was moved aside
+ * Replaces a mirror with a prepared one. After a crash at any step, the next start finds one of the two.
+ * @param copyRest copies what was written to the old mirror before it was moved aside
  */
 export async function replaceMirror(
   engine: Engine,
@@ -78,7 +78,7 @@ export async function replaceMirror(
   }
 }
 
-/** A replacement that was cut off: with both there, the new one is whole. */
+/** Completes a replacement after a crash: if both exist, the new one is complete. */
 async function finishReplacement(directory: string): Promise<void> {
   const aside = asideOf(directory);
   if (!(await exists(aside))) return;
@@ -86,7 +86,7 @@ async function finishReplacement(directory: string): Promise<void> {
   else await rename(aside, directory);
 }
 
-/** Makes an empty repository that svc hosts; HEAD names `branch`. One that is there stays as it is. */
+/** Creates an empty repository that svc hosts, with `branch` as HEAD. An existing one is not changed. */
 export async function createHosted(engine: Engine, id: string, branch: string): Promise<void> {
   const directory = hostedDirectory(engine, id);
   if (await exists(directory)) return;
@@ -95,7 +95,7 @@ export async function createHosted(engine: Engine, id: string, branch: string): 
   await syncDirectory(engine.directories.repositories);
 }
 
-/** Opens a repository that svc hosts; leftovers of a crash are removed. Null when this server does not have it. */
+/** Opens a repository that svc hosts and removes leftovers of a crash. Null when this server does not have it. */
 export async function openHosted(engine: Engine, id: string): Promise<Mirror | null> {
   const directory = hostedDirectory(engine, id);
   if (!(await exists(join(directory, "HEAD")))) return null;
@@ -103,7 +103,7 @@ export async function openHosted(engine: Engine, id: string): Promise<Mirror | n
   return describeMirror(engine, id, directory, "sha1", true);
 }
 
-/** A name in a directory is on the disk only when the directory is. */
+/** Syncs a directory: a new name in it is durable only afterwards. */
 export async function syncDirectory(path: string): Promise<void> {
   const handle = await open(path);
   try {
@@ -113,7 +113,7 @@ export async function syncDirectory(path: string): Promise<void> {
   }
 }
 
-/** An empty bare repository beside the others, to be moved to its place. */
+/** Creates an empty bare repository in the temporary directory. */
 async function prepare(engine: Engine, head: string, format: "sha1" | "sha256"): Promise<string> {
   const fresh = join(engine.directories.temporary, `mirror-${crypto.randomUUID()}`);
   for (const part of ["objects/info", "objects/pack", "refs/heads", "refs/tags", "info"]) {
@@ -136,7 +136,7 @@ export async function discardHosted(engine: Engine, id: string): Promise<void> {
   await remove(engine, hostedDirectory(engine, id));
 }
 
-/** It is moved away first, so that nothing finds it half deleted. */
+/** Moves the directory away first, so that a half-deleted repository is never found. */
 async function remove(engine: Engine, directory: string): Promise<void> {
   const away = join(engine.directories.temporary, `gone-${crypto.randomUUID()}`);
   await renameIfThere(directory, away);
@@ -151,7 +151,7 @@ async function renameIfThere(from: string, to: string): Promise<void> {
   }
 }
 
-/** Names the repository that a mirror was made from. */
+/** Identifies the repository of a mirror. */
 const ORIGIN_FILE = "svc-origin";
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
@@ -159,7 +159,7 @@ function mirrorDirectory(engine: Engine, id: string): string {
   return join(engine.directories.mirrors, folderName(id));
 }
 
-/** Where a mirror is while another takes its place. */
+/** The old mirror while it is replaced. */
 function asideOf(directory: string): string {
   return `${directory}.old`;
 }
@@ -173,12 +173,12 @@ function folderName(id: string): string {
   return `${id.toLowerCase()}.git`;
 }
 
-/** The same for every spelling of the URL: refs that only the mirror has survive a change of it. */
+/** The same for all spellings of the URL, so that a different spelling does not delete refs that only the mirror has. */
 function originOf(repo: RemoteRepository): string {
   return digestOf(repositoryName(repo.url));
 }
 
-/** A digest, so that the file cannot hold anything secret. */
+/** A digest, so that the file contains no secrets. */
 function digestOf(url: string): string {
   return `${new Bun.CryptoHasher("sha256").update(url).digest("hex")}\n`;
 }

@@ -24,7 +24,7 @@ import { createReport, type Report } from "./report.ts";
 import type { RequestReader } from "./request-reader.ts";
 import { checkConnected, unpack } from "./unpack.ts";
 
-/** What a push works with, beside the engine. */
+/** The context of a push. */
 export interface PushContext extends Target {
   judge: PushJudge;
   list(repo: RemoteRepository, timeoutMs: number): Promise<Branches>;
@@ -33,8 +33,8 @@ export interface PushContext extends Target {
 }
 
 /**
- * The answer to `GET info/refs?service=git-receive-pack`: all branches and tags, and what this end can do.
- * @param own one of svc's own refs, for a pusher that may move it
+ * The answer to `GET info/refs?service=git-receive-pack`: all branches and tags, and the server's capabilities.
+ * @param own one of svc's own refs, for a pusher that may update it
  */
 export async function advertiseReceive(engine: Engine, mirror: Mirror, own?: string): Promise<Uint8Array> {
   const refs = [...(await listRefs(engine, mirror, own === undefined ? [] : [own]))].map(
@@ -54,10 +54,10 @@ const LIST_MS = 20_000;
 const CAPABILITIES = "report-status delete-refs side-band-64k quiet atomic ofs-delta push-options";
 
 /**
- * Answers `POST git-receive-pack` (gitprotocol-pack, "Pushing Data To a Server"). The objects go into a quarantine,
- * the rules are asked, the host is asked, and only then the refs change: what is refused leaves nothing behind.
- * @param reader what follows the commands
- * @returns the answer, once the client has said everything; `ended` settles when the push has
+ * Answers `POST git-receive-pack` (gitprotocol-pack, "Pushing Data To a Server"). The refs change only after the objects
+ * are in a quarantine, the rules allow the push and the host accepts it, so that a refused push leaves nothing behind.
+ * @param reader reads what follows the commands
+ * @returns the answer, once the client has sent everything; `ended` settles when the push has
  */
 export async function receive(
   engine: Engine,
@@ -71,12 +71,12 @@ export async function receive(
       engine.log.error({ repo: context.repo.id, err: error }, "a push failed");
     report.end(wordsOf(error), new Map(head.updates.map(({ ref }) => [ref, "unpacker error"])));
   });
-  // many clients listen only when they have said everything
+  // many clients read only after they have sent everything
   await Promise.race([ended, reader.finished]);
   return { answer: report.stream, ended };
 }
 
-/** Only a `SvcError`'s own words leave the server. */
+/** Only the messages of `SvcError`s are sent to clients. */
 function wordsOf(error: unknown): string {
   if (isDiskFull(error)) return DISK_FULL;
   return error instanceof SvcError ? error.message : "something went wrong inside svc";
@@ -95,7 +95,7 @@ async function push(
     return report.end(null, verdicts);
   }
   const aliases = readAliases(context);
-  // it is waited for below, if it matters by then
+  // awaited below, if needed
   aliases.catch(() => {});
   await engine.checkpoint("commands-read");
   await using quarantine = await openQuarantine(engine, context.mirror);
@@ -129,9 +129,9 @@ async function notifyChanged({ changed }: PushContext, head: PushHead, verdicts:
 }
 
 /**
- * Asks the rules twice: before the pack is read, as if every change were a fast-forward, so that what is refused anyway
- * costs nothing; and once more when the commits are there.
- * @returns why the pack was not taken, or null
+ * Checks the rules twice: before the pack is read, as if every change were a fast-forward, so that a refusal is cheap; and
+ * again when the commits are there.
+ * @returns why the pack was not accepted, or null
  */
 async function decide(
   engine: Engine,
@@ -163,7 +163,8 @@ async function decide(
     await engine.checkpoint("unpacked");
   }
   for (const [update, kind] of await classifyUpdates(engine, quarantine, open(head, verdicts))) {
-    if (kind === "not a commit") verdicts.set(update.ref, "a branch names a commit, and this is none");
+    if (kind === "not a commit")
+      verdicts.set(update.ref, "a branch must name a commit, and this object is not a commit");
     else if (kind === "unknown") verdicts.set(update.ref, "fetch first");
     else await judge(context, { ...update, kind }, verdicts, report);
   }
@@ -184,8 +185,8 @@ async function judge(
 }
 
 /**
- * On a git host, a branch may be another name of the default one, and would move it. The host is asked meanwhile.
- * @returns what it said, or why it could not be asked
+ * Reads the symbolic refs of the git host: a push to an alias of the default branch would move that branch.
+ * @returns the aliases, or why they could not be read
  */
 async function readAliases({ repo, list, own }: PushContext): Promise<Branches["symbolic"] | SvcError> {
   try {
@@ -215,7 +216,7 @@ function refuseAliases(
   refuseTogether(head, verdicts);
 }
 
-/** Of an atomic push all refs change or none. */
+/** An atomic push changes all refs or none. */
 function refuseTogether(head: PushHead, verdicts: Verdicts): void {
   if (!head.capabilities.has("atomic") || verdicts.size === 0) return;
   for (const { ref } of open(head, verdicts))

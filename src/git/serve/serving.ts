@@ -20,16 +20,16 @@ import { advertiseReceive, receive } from "./receive.ts";
 import { createRequestReader } from "./request-reader.ts";
 import { advertiseUpload, answerUpload } from "./upload.ts";
 
-/** What a fetch asks for: a line of 50 bytes for each commit wanted or known, half a million of them. */
+/** A fetch request: half a million commits wanted or known, with a line of 50 bytes for each. */
 const REQUEST_MAX_BYTES = 32 * 1024 * 1024;
-/** A client that has sent too much is told so only when it has said everything: it may go on for as much again. */
+/** Clients read an error only after they have sent everything, so twice the limit is read. */
 const OVERSIZE_FACTOR = 2;
-/** A listing that a client waits for. */
+/** For a listing while a client waits. */
 const LIST_MS = 20_000;
 
 const asItIs = async (mirror: Mirror): Promise<Mirror> => mirror;
 
-/** Repositories as git clients read and write them. */
+/** Serves repositories to git clients. */
 export interface Serving {
   advertise(repo: Repository, request: AdvertiseRequest): Promise<Uint8Array>;
   upload(repo: Repository, request: UploadRequest): Promise<Transfer>;
@@ -46,7 +46,7 @@ export function createServing(
   return {
     async advertise(repo, { service, protocol, head, own }) {
       const fresh = mirrors.refresh(repo, (remote) => list(remote, LIST_MS));
-      // what svc itself keeps does not wait for a host that is away
+      // svc's own refs do not need the host
       const mirror = own === undefined ? await fresh : await fresh.catch(() => mirrors.use(repo, [], asItIs));
       await pointHead(mirror, head);
       return service === "git-upload-pack"
@@ -98,5 +98,5 @@ export function createServing(
 }
 
 function commandsLate(): SvcError {
-  return new SvcError("request_timeout", "The list of what to push did not arrive in time. Push again.");
+  return new SvcError("request_timeout", "The list of refs to push did not arrive in time. Push again.");
 }

@@ -8,13 +8,13 @@ import type { RequestReader } from "./request-reader.ts";
 /** `PACK`, a version and the number of objects, four bytes each (gitformat-pack). */
 const HEADER_BYTES = 12;
 
-/** What old versions of git and importers wrote; many well-known repositories hold it, and it is harmless. */
+/** Harmless faults of old versions of git and of importers, which many well-known repositories contain. */
 const TOLERATED = ["missingSpaceBeforeDate", "badTimezone", "zeroPaddedFilemode", "badFilemode"];
 
 /**
- * Brings the pack that follows a push's commands into the quarantine, every object checked.
- * @param onProgress gets git's counters, to be shown as they are
- * @returns why it was not taken, in words for the pusher, or null
+ * Unpacks the pack that follows a push's commands into the quarantine and checks every object.
+ * @param onProgress gets git's progress counters
+ * @returns why it was not accepted, for the pusher, or null
  */
 export async function unpack(
   engine: Engine,
@@ -57,7 +57,7 @@ export async function unpack(
 }
 
 /**
- * Whether these commits are there with all that they reach.
+ * Checks that commits are there with everything reachable from them.
  * @returns why not, or null
  */
 export async function checkConnected(
@@ -91,7 +91,7 @@ function reason(engine: Engine, result: RunResult): string {
 
 const WORDS_MAX_BYTES = 2048;
 
-/** Counters only: what else git says may hold the server's paths, or words out of the objects. */
+/** Only counters: other output of git may contain the server's paths or text of the objects. */
 function progressIn(chunk: Uint8Array): Uint8Array {
   const lines = Buffer.from(chunk)
     .toString("latin1")
