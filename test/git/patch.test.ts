@@ -155,7 +155,7 @@ test("an empty patch is that of no files, or of files without a part", async () 
   expect(await read(["a"], "", { gaps: true })).toEqual({ counts: ["a +0 -0"], pieces: [] });
 });
 
-describe("a patch that does not fit its list of files is refused", () => {
+describe("a patch that does not match its list of files is refused", () => {
   const one = hunks("f", "@@ -1 +1 @@", "-a", "+b");
   test.each([
     ["a file without a part", ["f", "g"], one, ""],

@@ -7,8 +7,8 @@ import { engineFailure } from "../run/failure.ts";
 import { mergeTrees } from "./merge-tree.ts";
 
 /**
- * What merging `head` into `base` would come to. What git writes on the way goes into a throw-away directory, so the
- * mirror does not grow by being asked.
+ * The result of merging `head` into `base`. Git writes its objects to a temporary directory, so that comparing does not
+ * grow the mirror.
  * @throws SvcError `merge_engine_failed`; MirrorSuspect
  */
 export async function compareCommits(
@@ -42,7 +42,7 @@ export async function compareCommits(
 }
 
 /**
- * How two commits stand to each other, without merging them.
+ * The relation of two commits, without merging them.
  * @throws SvcError `merge_engine_failed`; MirrorSuspect
  */
 export async function relateCommits(
@@ -55,7 +55,7 @@ export async function relateCommits(
   return { mergeBase, isUpToDate: mergeBase === head, canFastForward: mergeBase === base && base !== head };
 }
 
-/** Pairs whose merge bases are remembered: a review asks for the same pair again and again, and a merge twice. */
+/** Pairs whose merge bases are cached: a review requests the same pair many times, and a merge twice. */
 const PAIRS_MAX = 500;
 
 /**

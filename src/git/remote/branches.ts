@@ -7,7 +7,7 @@ import { remoteFailure } from "../run/failure.ts";
 import { askRefs } from "./ls-refs.ts";
 import { openRemote, type Remote } from "./remote.ts";
 
-/** Lists the branches of remotes; callers that ask at the same time share a listing that began after they asked. */
+/** Lists the branches of remotes; concurrent callers share a listing that began after their calls. */
 export function createListing(
   engine: Engine,
 ): (repo: RemoteRepository, timeoutMs: number) => Promise<Branches> {
@@ -35,7 +35,7 @@ async function list(engine: Engine, repo: RemoteRepository): Promise<Branches> {
   });
 }
 
-/** For remotes that speak another protocol than version 2, and for ssh. */
+/** For remotes without protocol version 2, and for ssh. */
 async function listAll(engine: Engine, remote: Remote): Promise<Branches> {
   const result = await engine.runner.run({
     args: ["ls-remote", "--symref", "--quiet", "--", remote.url],
@@ -50,7 +50,7 @@ async function listAll(engine: Engine, remote: Remote): Promise<Branches> {
 
 const HEADS = "refs/heads/";
 
-/** Reads lines `<id> TAB <ref>` and `ref: <ref> TAB HEAD`. Names that are not UTF-8 cannot be asked for and are left out. */
+/** Reads lines `<id> TAB <ref>` and `ref: <ref> TAB HEAD`. Names that are not UTF-8 cannot be requested and are skipped. */
 export function readListing(bytes: Uint8Array): Branches {
   const tips = new Map<string, string>();
   const symbolic = new Map<string, string>();

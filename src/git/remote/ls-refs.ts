@@ -5,10 +5,9 @@ import { packet } from "./pkt-line.ts";
 import type { Remote } from "./remote.ts";
 
 /**
- * Asks a remote for HEAD and its branches only, in git's protocol version 2 (gitprotocol-v2, "ls-refs"). `git
- * ls-remote` would bring every ref — some hosts have a hundred thousand for pull requests — and takes two processes
- * more on the server's disk.
- * @returns the branches; "other" when this remote has to be asked by `ls-remote`; or the failed run
+ * Requests only HEAD and the branches of a remote, in git's protocol version 2 (gitprotocol-v2, "ls-refs"). `git
+ * ls-remote` would get every ref — some hosts have a hundred thousand for pull requests — and starts two more processes.
+ * @returns the branches; "other" when this remote needs `ls-remote`; or the failed run
  */
 export async function askRefs(engine: Engine, remote: Remote): Promise<Branches | "other" | RunResult> {
   const command = commandFor(remote);
@@ -25,7 +24,7 @@ export async function askRefs(engine: Engine, remote: Remote): Promise<Branches 
   return answer === "none" ? result : answer;
 }
 
-/** For http(s), git's own helper hands the protocol through (gitremote-helpers, "stateless-connect"). */
+/** For http(s), git's helper passes the protocol through (gitremote-helpers, "stateless-connect"). */
 function commandFor(remote: Remote): { args: string[]; greeting: string } | null {
   if (remote.scheme === "file") {
     const path = decodeURIComponent(remote.url.slice("file://".length));
@@ -43,7 +42,7 @@ function commandFor(remote: Remote): { args: string[]; greeting: string } | null
 interface Conversation {
   talk(say: (text: string) => void): void;
   onStdout(chunk: Uint8Array): boolean;
-  /** "none" when it broke off before anything was decided. */
+  /** "none" when the connection ended too early. */
   answer(): Branches | "other" | "none";
 }
 
