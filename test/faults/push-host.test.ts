@@ -177,7 +177,7 @@ test.each([
   const { next, push, served } = await start("http", (request) => (isPush(request) ? answer() : null));
   const told = await push(`${next}:refs/heads/main`);
   expect(told.code).toBe(1);
-  expect(told.err).toMatch(/the git host (?:did not take it|could not be reached)/);
+  expect(told.err).toMatch(/the git host (?:did not accept it|could not be reached)/);
   for (const secret of secrets()) expect(told.err).not.toContain(secret);
   expect(await served()).toEqual({ "refs/heads/main": first });
 });

@@ -106,7 +106,7 @@ describe("the host", () => {
     },
   );
 
-  test("is made of letters, digits, and what addresses and ports are written with", () => {
+  test("consists of letters, digits and the characters of addresses and ports", () => {
     const allowed = `-.0123456789:${range("A", "Z")}[]_${range("a", "z")}~`;
     expect(accepted((character) => read("GET / HTTP/1.1", `Host: a${character}b`))).toBe(allowed);
   });
