@@ -43,9 +43,9 @@ test.each([10, 2_000_000])(
         written.push(await write(new Uint8Array(bytes)));
         written.push(await write(new Uint8Array(bytes)));
       },
-      talk(say) {
+      interact(write) {
         Bun.sleepSync(100);
-        say("x".repeat(bytes));
+        write("x".repeat(bytes));
       },
       deadlineMs: 5_000,
       outputBytes: 100,

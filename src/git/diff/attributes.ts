@@ -41,9 +41,9 @@ export async function lookUp(
       if (at <= 0) break;
     }
   }
-  if (wanted.size > LOOKS_MAX) return await lookUpAll(engine, mirror, attributes);
+  if (wanted.size > LOOKUPS_MAX) return await lookUpAll(engine, mirror, attributes);
   const before = attributes.found;
-  await Promise.all([...wanted].map((directory) => lookIn(engine, mirror, attributes, directory)));
+  await Promise.all([...wanted].map((directory) => readIn(engine, mirror, attributes, directory)));
   return attributes.found > before;
 }
 
@@ -74,7 +74,7 @@ export async function lookUpAll(engine: Engine, mirror: Mirror, attributes: Attr
   if (directories.length > engine.limits.attributeFiles) throw tooMany();
   if (result.code !== 0) throw engineFailure(engine, "reading .gitattributes", result);
   for (const directory of directories) {
-    if (!attributes.files.has(directory)) await lookIn(engine, mirror, attributes, directory);
+    if (!attributes.files.has(directory)) await readIn(engine, mirror, attributes, directory);
   }
   attributes.all = true;
   return attributes.found > before;
@@ -116,8 +116,8 @@ export interface ShownAttributes extends AsyncDisposable {
 
 const FILE = ".gitattributes";
 /** Above this number, all directories are read at once. */
-const LOOKS_MAX = 2_000;
-async function lookIn(
+const LOOKUPS_MAX = 2_000;
+async function readIn(
   engine: Engine,
   mirror: Mirror,
   attributes: Attributes,

@@ -66,7 +66,7 @@ export function mergeBases(engine: Engine, mirror: Mirror, base: string, head: s
   const pair = `${base} ${head}`;
   const known = mirror.bases.get(pair);
   if (known) return known;
-  const bases = askMergeBases(engine, mirror, base, head);
+  const bases = runMergeBase(engine, mirror, base, head);
   if (mirror.bases.size >= PAIRS_MAX) mirror.bases.clear();
   mirror.bases.set(pair, bases);
   // a failure is not remembered
@@ -74,7 +74,7 @@ export function mergeBases(engine: Engine, mirror: Mirror, base: string, head: s
   return bases;
 }
 
-async function askMergeBases(engine: Engine, mirror: Mirror, base: string, head: string): Promise<string[]> {
+async function runMergeBase(engine: Engine, mirror: Mirror, base: string, head: string): Promise<string[]> {
   const result = await engine.runner.run({
     args: ["merge-base", "--all", base, head],
     environment: mirror.environment,

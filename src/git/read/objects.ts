@@ -48,13 +48,13 @@ export function createObjects(engine: Engine, environment: Record<string, string
   const handle = { lastUsed: 0, stop };
 
   return {
-    info: async (name) => (await askTwice(name, false))?.info ?? null,
-    contents: async (name) => (await askTwice(name, true))?.contents ?? null,
+    info: async (name) => (await lookUpWithRetry(name, false))?.info ?? null,
+    contents: async (name) => (await lookUpWithRetry(name, true))?.contents ?? null,
     stop,
   };
 
   /** If the process ends during a request, the request is repeated once, on a new process. */
-  async function askTwice(name: string, withContents: boolean) {
+  async function lookUpWithRetry(name: string, withContents: boolean) {
     try {
       return await ask(name, withContents).catch(() => ask(name, withContents));
     } catch (error) {

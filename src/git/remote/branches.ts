@@ -4,7 +4,7 @@ import { within } from "../../lib/within.ts";
 import type { Branches, RemoteRepository } from "../git.ts";
 import type { Engine } from "../run/engine.ts";
 import { remoteFailure } from "../run/failure.ts";
-import { askRefs } from "./ls-refs.ts";
+import { listByLsRefs } from "./ls-refs.ts";
 import { openRemote, type Remote } from "./remote.ts";
 
 /** Lists the branches of remotes; concurrent callers share a listing that began after their calls. */
@@ -28,7 +28,7 @@ async function list(engine: Engine, repo: RemoteRepository): Promise<Branches> {
   await using remote = await openRemote(engine.remote, repo);
   return await engine.listings(repo.id, async () => {
     engine.listed();
-    const answer = await askRefs(engine, remote);
+    const answer = await listByLsRefs(engine, remote);
     if (answer === "other") return await listAll(engine, remote);
     if ("tips" in answer) return answer;
     throw remoteFailure(engine, remote, answer);

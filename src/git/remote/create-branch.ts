@@ -53,13 +53,13 @@ export async function createBranch(
     if (pushed.outcome === "moved") return tip;
     if (pushed.outcome === "rejected")
       throw new SvcError("push_rejected", `The git host refused the branch "${branch}": ${pushed.reason}`);
-    if (pushed.outcome === "unknown") return await findOut(branch, pushed.reason);
+    if (pushed.outcome === "unknown") return await checkLostPush(branch, pushed.reason);
   }
   const message = `The branch "${branch}" could not be created: the repository changed at every attempt. Try again in a moment.`;
   throw new SvcError("unavailable", message, {}, { "Retry-After": "1" });
 
   /** Checks the repository after the answer to a push was lost. */
-  async function findOut(name: string, reason: string): Promise<string> {
+  async function checkLostPush(name: string, reason: string): Promise<string> {
     const { tips } = await list(repo, engine.limits.listMs);
     const existing = tips.get(name);
     if (existing !== undefined && ours.has(existing)) return existing;

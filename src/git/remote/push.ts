@@ -56,7 +56,7 @@ export async function pushRefs(
     options.environment,
   );
   if (result.code !== 0 && AMBIGUOUS.test(ownWords(result)) && updates.every(({ to }) => to !== null))
-    result = await underTheirNames(engine, updates, options.environment, (environment) =>
+    result = await withTemporaryRefs(engine, updates, options.environment, (environment) =>
       push([`${NAMES}*:refs/*`], environment),
     );
   const outcomes = new Map(
@@ -92,7 +92,7 @@ const NAMES = "refs/push/";
  * neither; names from a pattern are exact. So the refs to push are written to a temporary repository with the same
  * objects.
  */
-async function underTheirNames<T>(
+async function withTemporaryRefs<T>(
   engine: Engine,
   updates: readonly RefUpdate[],
   environment: PushOptions["environment"],

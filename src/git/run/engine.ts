@@ -72,7 +72,7 @@ export async function createEngine(options: GitOptions): Promise<Engine> {
   for (const directory of Object.values(directories))
     await mkdir(directory, { recursive: true, mode: 0o700 });
   const runner = createRunner(directories.home, options.log);
-  const version = readVersion(await askVersion(runner, directories.home), {
+  const version = readVersion(await runVersion(runner, directories.home), {
     info: (message) => options.log.info({}, message),
   });
   return {
@@ -107,7 +107,7 @@ export async function createEngine(options: GitOptions): Promise<Engine> {
   };
 }
 
-async function askVersion(runner: Runner, home: string): Promise<string> {
+async function runVersion(runner: Runner, home: string): Promise<string> {
   const environment = withSettings(baseEnvironment(home), []);
   try {
     const answer = await runner.run({

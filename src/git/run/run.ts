@@ -13,8 +13,8 @@ export interface RunRequest {
   /** Where git starts; the engine's own empty directory unless given. */
   directory?: string;
   stdin?: Uint8Array | string;
-  /** Writes standard input while git runs, through `say`, instead of `stdin`. */
-  talk?: (say: (text: string) => void) => void;
+  /** Writes standard input while git runs, through `write`, instead of `stdin`. */
+  interact?: (write: (text: string) => void) => void;
   /**
    * Streams standard input while git runs, instead of `stdin`. `write` takes ownership of a piece, which is empty
    * afterwards, and returns false once git does not read any more.
@@ -160,7 +160,7 @@ export function createRunner(directory: string, log: Log, command = "git"): Runn
 }
 
 function inputOf(request: RunRequest): "pipe" | "ignore" | Uint8Array {
-  if (request.talk || request.feed) return "pipe";
+  if (request.interact || request.feed) return "pipe";
   return typeof request.stdin === "string" ? Buffer.from(request.stdin) : (request.stdin ?? "ignore");
 }
 
@@ -180,7 +180,7 @@ async function communicate(
   stop: (why: Stop) => void,
 ): Promise<{ stdout: Uint8Array; stderr: string }> {
   const { stdin } = child;
-  if (request.talk && typeof stdin === "object") request.talk((text) => void writeAll(stdin, text));
+  if (request.interact && typeof stdin === "object") request.interact((text) => void writeAll(stdin, text));
   const feeding = request.feed && typeof stdin === "object" ? feed(stdin, request.feed, stop) : null;
   const [stdout, stderr, , unfed] = await Promise.all([
     request.onStdout

@@ -79,7 +79,7 @@ async function follow(
 ): Promise<void> {
   const failure = await write(async () => {
     await quarantine.accept();
-    rememberWhole(mirror, arrived);
+    markPushed(mirror, arrived);
     await engine.checkpoint("objects-taken");
     return await updateRefs(engine, mirror, arrived, { anywhere: true });
   });
@@ -93,7 +93,7 @@ async function take(
   { quarantine, updates, atomic }: AllowedPush,
 ): Promise<Verdicts> {
   await quarantine.accept();
-  rememberWhole(target.mirror, updates);
+  markPushed(target.mirror, updates);
   await engine.checkpoint("objects-taken");
   const whole = await change(engine, target, updates);
   if (whole.reason === null) return new Map(updates.map(({ ref }) => [ref, null]));
@@ -144,7 +144,7 @@ async function undo(engine: Engine, { mirror, write }: Target, changed: readonly
 }
 
 /** The pushed commits were checked with everything reachable from them. */
-function rememberWhole(mirror: Mirror, updates: readonly RefUpdate[]): void {
+function markPushed(mirror: Mirror, updates: readonly RefUpdate[]): void {
   const branches = updates.filter(({ ref }) => ref.startsWith("refs/heads/"));
   markComplete(
     mirror,

@@ -33,7 +33,7 @@ export async function forward(
     return new Map(updates.map((update) => [update.ref, reasonOf(update, outcomes.get(update.ref), held)]));
   } catch (error) {
     if (!(error instanceof SvcError)) throw error;
-    report.say(error.message);
+    report.print(error.message);
     return all(updates, "the git host could not be reached");
   }
 }
@@ -48,14 +48,14 @@ async function send(
   { updates, quarantine, atomic, report }: AllowedPush,
 ): Promise<Map<string, PushOutcome>> {
   await using remote = await openRemote(engine.remote, repo);
-  const slow = setTimeout(() => report.say(`Forwarding the push to ${remote.label} …`), SLOW_MS);
+  const slow = setTimeout(() => report.print(`Forwarding the push to ${remote.label} …`), SLOW_MS);
   try {
     const { outcomes, said } = await pushRefs(engine, remote, updates, {
       environment: { GIT_DIR: mirror.directory, ...quarantine.objects },
       atomic,
       deadlineMs: engine.limits.forwardMs,
     });
-    for (const line of said) report.say(line);
+    for (const line of said) report.print(line);
     return outcomes;
   } finally {
     clearTimeout(slow);

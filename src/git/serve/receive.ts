@@ -102,7 +102,7 @@ async function push(
   const fault = await decide(engine, context, head, reader, quarantine, verdicts, report);
   await reader.drain();
   await engine.checkpoint("judged");
-  if (head.options > 0) report.say("svc: push options are not passed on.");
+  if (head.options > 0) report.print("svc: push options are not passed on.");
   if (fault === null) {
     refuseAliases(head, await aliases, verdicts, report);
     const atomic = head.capabilities.has("atomic");
@@ -181,7 +181,7 @@ async function judge(
   const refusal = await context.judge(update);
   if (!refusal) return;
   verdicts.set(update.ref, refusal.reason);
-  report.say(`svc: ${update.ref}: ${refusal.reason}. ${refusal.advice}`);
+  report.print(`svc: ${update.ref}: ${refusal.reason}. ${refusal.advice}`);
 }
 
 /**
@@ -203,7 +203,7 @@ function refuseAliases(
   verdicts: Verdicts,
   report: Report,
 ): void {
-  if (aliases instanceof SvcError) report.say(aliases.message);
+  if (aliases instanceof SvcError) report.print(aliases.message);
   for (const { ref } of open(head, verdicts)) {
     if (aliases instanceof SvcError) {
       verdicts.set(ref, "the git host could not be reached");

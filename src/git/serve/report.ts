@@ -6,7 +6,7 @@ export interface Report {
   /** The body of the answer. */
   stream: ReadableStream<Uint8Array>;
   /** A line for the person, shown as `remote: …`. */
-  say(line: string): void;
+  print(line: string): void;
   /** Git's own progress, shown as it is. */
   progress(bytes: Uint8Array): void;
   /** Ends the answer. Null: accepted; else why not. */
@@ -33,9 +33,9 @@ export function createReport(capabilities: ReadonlySet<string>): Report {
   });
   const timer = sideBand ? setInterval(() => out?.enqueue(KEEP_ALIVE), KEEP_ALIVE_MS) : undefined;
 
-  return { stream, say, progress, end, fail };
+  return { stream, print, progress, end, fail };
 
-  function say(line: string): void {
+  function print(line: string): void {
     if (sideBand) out?.enqueue(banded(2, Buffer.from(`${redact(line, [], [], LINE_MAX_BYTES)}\n`)));
   }
 

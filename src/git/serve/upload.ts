@@ -38,18 +38,18 @@ export async function advertiseUpload(
   protocol: Protocol,
 ): Promise<Uint8Array> {
   if (protocol !== "version=2") {
-    const refs = await askUpload(engine, mirror, protocol);
+    const refs = await runUploadPack(engine, mirror, protocol);
     return Buffer.concat([packet("# service=git-upload-pack\n"), FLUSH, refs]);
   }
   const known = capabilities.get(mirror);
   if (known) return await known;
-  const answer = askUpload(engine, mirror, protocol);
+  const answer = runUploadPack(engine, mirror, protocol);
   capabilities.set(mirror, answer);
   answer.catch(() => capabilities.delete(mirror));
   return await answer;
 }
 
-async function askUpload(engine: Engine, mirror: Mirror, protocol: Protocol): Promise<Uint8Array> {
+async function runUploadPack(engine: Engine, mirror: Mirror, protocol: Protocol): Promise<Uint8Array> {
   const result = await engine.runner.run({
     args: ["upload-pack", "--strict", "--stateless-rpc", "--http-backend-info-refs", mirror.directory],
     environment: environmentOf(engine, protocol),
