@@ -7,7 +7,7 @@ import type { PushStep } from "./git/run/options.ts";
 import type { Jobs } from "./jobs/queue.ts";
 import type { Keys } from "./keys.ts";
 import type { Changes } from "./lib/changes.ts";
-import type { Turns } from "./lib/turns.ts";
+import type { KeyedMutex } from "./lib/keyed-mutex.ts";
 import type { Metrics } from "./metrics.ts";
 import type { Sandboxes } from "./sandboxes/sandboxes.ts";
 
@@ -37,7 +37,7 @@ export interface Deps {
   databaseTime(db: Db): Promise<Date>;
   /** Merge verdicts, by project, commits and git version. */
   verdicts: Map<string, Comparison>;
-  turns: Pick<Turns, "take">;
+  mutex: Pick<KeyedMutex, "run">;
   /** Called between the steps of a merge and of a push; a test ends the process or the database there. */
   checkpoint: (step: Step) => void | Promise<void>;
 }

@@ -27,7 +27,7 @@ import { keepHeartbeat } from "./jobs/heartbeat.ts";
 import { queuesOf } from "./jobs/places.ts";
 import { openJobs } from "./jobs/queue.ts";
 import { Changes } from "./lib/changes.ts";
-import { Turns } from "./lib/turns.ts";
+import { KeyedMutex } from "./lib/keyed-mutex.ts";
 import { listen } from "./listen.ts";
 import { createMetrics } from "./metrics.ts";
 import { open } from "./open.ts";
@@ -120,7 +120,7 @@ export async function serve(
       metrics,
       clock: () => new Date(),
       databaseTime,
-      turns: new Turns(),
+      mutex: new KeyedMutex(),
       verdicts: new Map(),
       checkpoint,
       ...changes,

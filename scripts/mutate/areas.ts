@@ -38,6 +38,6 @@ export const AREAS: readonly Area[] = [
   { sources: ["src/git/remote/remote-url.ts"], tests: ["git/remote-url"] },
   { sources: ["src/git/diff/patch.ts", "src/git/diff/patch-header.ts"], tests: ["git/patch", "git/diff"] },
   { sources: ["dashboard/pages/change-requests/diff/patch.ts"], tests: ["dashboard/diff/patch"] },
-  { sources: ["src/lib/memory.ts"], tests: ["proxy/memory"] },
+  { sources: ["src/lib/cache.ts"], tests: ["proxy/memory"] },
   { sources: ["cli/flags.ts"], tests: ["cli/flags", "cli/arguments"] },
 ];

@@ -69,13 +69,13 @@ export async function createGit(options: GitOptions): Promise<Git> {
     listDirectory: (repo, request) =>
       observed("list_directory", () =>
         mirrors.use(repo, [request.commit], (mirror) =>
-          engine.looks(mirror.id, () => listDirectory(engine, mirror, request)),
+          engine.lookups(mirror.id, () => listDirectory(engine, mirror, request)),
         ),
       ),
     findEntry: (repo, commit, path) =>
       observed("find_entry", () =>
         mirrors.use(repo, [commit], (mirror) =>
-          engine.looks(mirror.id, () => findEntry(engine, mirror, commit, path)),
+          engine.lookups(mirror.id, () => findEntry(engine, mirror, commit, path)),
         ),
       ),
     archive: (repo, request) =>

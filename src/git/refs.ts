@@ -2,9 +2,9 @@ import { SvcError } from "../contract/errors.ts";
 import { REF_MAX_BYTES } from "../contract/limits.ts";
 
 /**
- * A branch name as users write it, made safe to use: `refs/heads/x` becomes `x`. Refuses what
- * `git check-ref-format --branch` refuses, and also what git could read as an option (a leading `-`), as `HEAD` or as
- * an object id, and names too long for a ref's file.
+ * Validates a branch name given by a user: `refs/heads/x` becomes `x`. Rejects the names that
+ * `git check-ref-format --branch` rejects, names that git could read as an option (a leading `-`), as `HEAD` or as an
+ * object id, and names too long for a ref's file.
  * @throws SvcError `invalid_ref`
  */
 export function checkBranchName(text: string): string {
@@ -14,7 +14,7 @@ export function checkBranchName(text: string): string {
   return name;
 }
 
-/** What is wrong with the full name of a ref, if anything: `refs/`, a kind, and then what a branch may be called. */
+/** The fault of the full name of a ref, or null. It must be `refs/`, a kind, and a valid branch name. */
 export function refFault(ref: string): string | null {
   const name = /^refs\/[a-z]+\/(.*)/s.exec(ref)?.[1];
   return name === undefined ? "it is no full name, such as refs/heads/main" : faultOf(name);

@@ -1,18 +1,18 @@
 /**
- * Tells those who wait in this process that something of theirs has changed. A hint and not a promise: what another
- * process changes is not heard, so whoever waits looks again after a while.
+ * Notifies waiters in this process of changes, by name. Changes of other processes are not reported, so waiters must
+ * also poll.
  */
 export class Changes {
   readonly #waiting = new Map<string, Set<() => void>>();
 
-  /** Wakes everybody who waits for this name. */
+  /** Wakes all waiters for a name. */
   notify(name: string): void {
     const waiting = this.#waiting.get(name);
     this.#waiting.delete(name);
     for (const wake of waiting ?? []) wake();
   }
 
-  /** Resolves at the next change of this name, or of one of these, after `ms`, or when the signal is aborted. */
+  /** Resolves at the next change of one of the names, after `ms`, or when the signal is aborted. */
   async wait(name: string | readonly string[], ms: number, signal?: AbortSignal): Promise<void> {
     if (signal?.aborted) return;
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -23,7 +23,7 @@ export class Changes {
     signal?.addEventListener("abort", onAbort);
     await promise;
     clearTimeout(timer);
-    // one signal is waited with again and again
+    // a signal may be used for many waits
     signal?.removeEventListener("abort", onAbort);
     for (const each of names) {
       const waiting = this.#waiting.get(each);

@@ -1,8 +1,8 @@
 export type Share<T> = (key: string, work: () => Promise<T>) => Promise<T>;
 
 /**
- * Runs one piece of work per key at a time. A caller never gets the result of a run that began before it asked: while
- * one runs, all later callers share the next, which begins when the running one has ended.
+ * Runs one piece of work per key at a time. A caller never gets the result of a run that began before its call: while
+ * one runs, all later callers share the next run, which begins when the current one has ended.
  */
 export function createShare<T>(): Share<T> {
   const lanes = new Map<string, { running: Promise<T>; next: Promise<T> | null }>();

@@ -1,10 +1,10 @@
 import { SvcError } from "../contract/errors.ts";
 
 export interface GateLimits {
-  /** How many may be inside, in all and under one key. */
+  /** Slots, in all and for one key. */
   total: number;
   perKey: number;
-  /** How many may wait, in all and under one key, and for how long (milliseconds). */
+  /** The size of the queue, in all and for one key, and the longest wait (milliseconds). */
   queue: number;
   queuePerKey: number;
   waitMs: number;
@@ -13,9 +13,8 @@ export interface GateLimits {
 export type Gate = <T>(key: string, work: () => Promise<T>) => Promise<T>;
 
 /**
- * Lets a bounded number of pieces of work run at a time, in the order they came, and no more than `perKey` of one key:
- * a repository whose merges hang takes its own places, not those of the others.
- * The gate throws `unavailable` with `Retry-After` when its queue is full or the wait was too long.
+ * Limits how much work runs at a time, in the order of arrival, in all and for one key: a repository whose merges hang
+ * takes only its own slots. Throws `unavailable` with `Retry-After` when the queue is full or the wait is too long.
  */
 export function createGate(limits: GateLimits): Gate {
   const inside = new Map<string, number>();
@@ -70,22 +69,22 @@ export function createGate(limits: GateLimits): Gate {
         continue;
       }
       waiting.splice(index, 1);
-      // the place is taken here, not when the waiter wakes up: nobody can slip in between
+      // the slot is taken here, not when the waiter wakes up, so that no other caller can take it
       enter(waiter.key);
       waiter.enter();
     }
   }
 }
 
-/** Work whose first part is an answer, and which goes on afterwards. */
+/** Work that goes on after its answer. */
 export interface Begun<T> {
   answer: T;
-  /** Settles when all of it is over; never with an error that the answer does not tell. */
+  /** Settles when all of it is over. An error here is also reported by the answer. */
   ended: Promise<unknown>;
 }
 
-/** Like the gate itself, for work that goes on after its answer: the place is held until it is over. */
-export function holdPlace<T>(gate: Gate, key: string, begin: () => Promise<Begun<T>>): Promise<Begun<T>> {
+/** Like the gate itself, for work that goes on after its answer: holds the slot until it is over. */
+export function holdSlot<T>(gate: Gate, key: string, begin: () => Promise<Begun<T>>): Promise<Begun<T>> {
   const begun = Promise.withResolvers<Begun<T>>();
   const over = gate(key, async () => {
     const work = await begin();

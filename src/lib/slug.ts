@@ -15,7 +15,7 @@ export function slugify(name: string, fallback: string): string {
   return slug || fallback;
 }
 
-/** The slug itself at first; then with a short random number, since many may race for the same name. */
+/** The slug itself at first, then with a short random number, since several callers may race for one name. */
 export function slugCandidate(slug: string, attempt: number): string {
   return attempt === 0 ? slug : `${slug.slice(0, SLUG_MAX - 7)}-${randomInt(100_000, 1_000_000)}`;
 }

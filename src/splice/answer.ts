@@ -1,4 +1,4 @@
-/** What is answered here, without an upstream. */
+/** A response that svc writes itself, without an upstream. */
 export interface Answer {
   status: number;
   headers?: Readonly<Record<string, string>>;
@@ -26,7 +26,7 @@ const REASONS: Readonly<Record<number, string>> = {
   505: "HTTP Version Not Supported",
 };
 
-/** The bytes of an answer. A HEAD request gets the head only. */
+/** Encodes a response; a HEAD request gets the head only. */
 export function writeAnswer(
   answer: Answer,
   { keepAlive, head }: { keepAlive: boolean; head: boolean },

@@ -1,10 +1,10 @@
 import type { Framing } from "./head.ts";
 import { HeadError } from "./head-error.ts";
 
-/** Follows a body through the bytes of a connection, to where the next message begins. It keeps nothing of it. */
+/** Finds the end of a body in the bytes of a connection, without storing them. */
 export interface Body {
   /**
-   * How many of the bytes from `from` on belong to the body; fewer than there are only when it ends among them.
+   * @returns how many of the bytes after `from` belong to the body: all of them, unless it ends among them
    * @throws HeadError
    */
   take(bytes: Buffer, from: number): number;
@@ -19,14 +19,11 @@ const CHUNK_LINE =
   /^([0-9A-Fa-f]{1,13})(?:;[!#$%&'*+\-.^_`|~0-9A-Za-z]+(?:=(?:[!#$%&'*+\-.^_`|~0-9A-Za-z]+|"[\t\x20\x21\x23-\x5b\x5d-\x7e]*"))?)*$/;
 const TRAILER = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+:[\t\x20-\x7e\x80-\xff]*$/;
 
-/**
- * What says how messages are framed and routed, and who asks, has no place after the body (RFC 9110, 6.5.1); some read
- * it there.
- */
+/** Fields of framing, routing and authentication are not allowed in trailers (RFC 9110, 6.5.1), but some servers read them. */
 const NO_TRAILER =
   /^(?:(?:content-length|transfer-encoding|connection|host|upgrade|keep-alive|te|trailer|expect|authorization|content-encoding|content-type|content-range|set-cookie|cookie|forwarded|x-real-ip):|proxy-|x-forwarded-|x-svc-)/i;
 
-/** @param onContent gets the content piece by piece, without the framing of chunks */
+/** @param onContent receives the content in pieces, without the framing of chunks */
 export function createBody(framing: Framing, onContent: (bytes: Buffer) => void = ignore): Body {
   if (framing.kind === "chunked") return chunked(onContent);
   if (framing.kind === "close") return { take: (bytes, from) => bytes.length - from, ended: false };
@@ -34,7 +31,7 @@ export function createBody(framing: Framing, onContent: (bytes: Buffer) => void 
   return counted(framing.bytes, onContent);
 }
 
-/** Most requests have none. */
+/** Shared by all requests without a body. */
 const NONE: Body = { take: () => 0, ended: true };
 
 function ignore(): void {}
@@ -59,7 +56,7 @@ function chunked(onContent: (bytes: Buffer) => void): Body {
   let state: "size" | "data" | "data end" | "trailers" | "ended" = "size";
   let left = 0;
   let trailerBytes = 0;
-  /** The beginning of a line whose end has not come yet. */
+  /** The beginning of a line whose end has not arrived yet. */
   let line = "";
 
   return {
@@ -114,4 +111,17 @@ function chunked(onContent: (bytes: Buffer) => void): Body {
 
 function broken(): HeadError {
   return new HeadError(400, "The chunks of the body cannot be read.");
+}
+
+/** @returns a check of a body's content, which throws HeadError at the first byte over the limit */
+export function limitBody(maxBytes: number): (bytes: Buffer) => void {
+  let left = maxBytes;
+  return (bytes) => {
+    left -= bytes.length;
+    if (left < 0) throw tooLarge(maxBytes);
+  };
+}
+
+export function tooLarge(maxBytes: number): HeadError {
+  return new HeadError(413, `The body is larger than ${maxBytes} bytes.`);
 }

@@ -5,7 +5,7 @@ export interface Field {
   name: string;
   /** In lower case. */
   key: string;
-  /** Without blanks around it, tabs not being any: some servers disagree there. Each character is a byte (latin1). */
+  /** Without surrounding spaces; tabs stay, since servers disagree about them. Each character is a byte (latin1). */
   value: string;
 }
 
@@ -32,7 +32,7 @@ export function readFields(bytes: Buffer, from: number, to: number): Field[] {
 
 /**
  * Reads only the fields of these names, as strictly.
- * @param names in lower case, each at the place of its length: most other fields differ in that already
+ * @param names in lower case, each at the index of its length: most other fields differ in length
  * @throws HeadError
  */
 export function findFields(bytes: Buffer, from: number, to: number, names: readonly string[]): Field[] {
@@ -74,14 +74,14 @@ function tableOf(characters: RegExp): Uint8Array {
   return Uint8Array.from({ length: 256 }, (_, byte) => Number(characters.test(String.fromCharCode(byte))));
 }
 
-/** The first place that holds none of these bytes: at the line's end at the latest. */
+/** The index of the first byte not in the table, at the latest the end of the line. */
 function endOf(table: Uint8Array, bytes: Uint8Array, from: number): number {
   let at = from;
   while (table[bytes[at] ?? CR] === 1) at++;
   return at;
 }
 
-/** Whether the name that begins there, which is as long, is this one of letters and hyphens, in either case. */
+/** Compares the name at `from`, of the same length, with `name` (letters and hyphens), ignoring case. */
 function isNamed(bytes: Uint8Array, from: number, name: string): boolean {
   for (let at = 0; at < name.length; at++)
     if (((bytes[from + at] ?? CR) | LOWER) !== name.charCodeAt(at)) return false;
@@ -97,12 +97,12 @@ function withoutBlanks(text: string, from: number, to: number, isBlank = isSpace
   return text.slice(begin, end);
 }
 
-/** Tabs are no blanks around a value: some servers disagree there. */
+/** Tabs around a value stay: servers disagree about them. */
 function isSpace(code: number): boolean {
   return code === SPACE;
 }
 
-/** What is blank around the words of a list (RFC 9110, 5.6.3): trim() would take more away. */
+/** White space around the words of a list (RFC 9110, 5.6.3); trim() would remove more. */
 function isSpaceOrTab(code: number): boolean {
   return code === SPACE || code === TAB;
 }

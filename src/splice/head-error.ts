@@ -1,4 +1,4 @@
-/** A request's head, or a response's, that cannot be taken. `status` is what to answer a client. */
+/** An invalid or unsupported message. `status` is the response to a client. */
 export class HeadError extends Error {
   override readonly name = "HeadError";
   readonly status: 400 | 413 | 431 | 501 | 505;

@@ -18,19 +18,19 @@ export interface RequestHead {
   fields: Field[];
   host: string;
   framing: Framing;
-  /** Whether the client takes another answer on this connection. */
+  /** Whether the client may send another request on this connection. */
   keepAlive: boolean;
-  /** The protocol asked for by `Upgrade`, with `Connection: upgrade`. */
+  /** The protocol requested by `Upgrade`, with `Connection: upgrade`. */
   upgrade: string | null;
 }
 
-/** Bytes of a head, with its blank line: what servers commonly take; cookies and tokens fit many times. */
+/** Bytes of a head with its blank line: a common limit, many times the size of cookies and tokens. */
 export const HEAD_MAX_BYTES = 32 * 1024;
 
 const REQUEST_LINE = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]{1,32}) ([\x21-\x7e]+) HTTP\/(\d)\.(\d)$/;
 
 /**
- * How long the head is that begins at `from`, blank line included; -1 while it is not whole.
+ * @returns the length of the head at `from`, with its blank line; -1 while it is incomplete
  * @throws HeadError 431 when it is longer than HEAD_MAX_BYTES
  */
 export function headLength(bytes: Buffer, from = 0): number {
@@ -44,8 +44,8 @@ const BLANK_LINE = Buffer.from("\r\n\r\n");
 const LINE_END = Buffer.from("\r\n");
 
 /**
- * Reads a request's head strictly (RFC 9112): whatever two servers could read in two ways is refused, so that nobody
- * disagrees about where a message ends.
+ * Reads a request's head strictly (RFC 9112): refuses everything that two servers could read in two ways, so that all
+ * agree about where a message ends.
  * @param bytes begin with the whole head, blank line included, which is `length` long
  * @throws HeadError
  */
@@ -53,13 +53,13 @@ export function readRequestHead(bytes: Buffer, length = bytes.length): RequestHe
   const end = bytes.indexOf(LINE_END);
   const [, method = "", target, major, minor] = REQUEST_LINE.exec(bytes.toString("latin1", 0, end)) ?? [];
   if (target === undefined) throw new HeadError(400, "The request line cannot be read.");
-  if (major !== "1") throw new HeadError(505, "Only HTTP/1.1 is spoken here.");
+  if (major !== "1") throw new HeadError(505, "Only HTTP/1.1 is supported.");
   const version = versionOf(minor);
   if (!target.startsWith("/") && !(target === "*" && method === "OPTIONS")) {
     throw new HeadError(400, "The request target must begin with a slash.");
   }
-  // where its answer ends is told by other rules
-  if (method === "CONNECT") throw new HeadError(501, "CONNECT is not spoken here.");
+  // other rules apply to the end of its response
+  if (method === "CONNECT") throw new HeadError(501, "CONNECT is not supported.");
   const fields = readFields(bytes, end + LINE_END.length, length - LINE_END.length);
   const connection = tokensOf(fields, "connection");
   return {
@@ -74,7 +74,7 @@ export function readRequestHead(bytes: Buffer, length = bytes.length): RequestHe
   };
 }
 
-/** A later HTTP/1 is read as the one that is known. */
+/** A later HTTP/1 is read as HTTP/1.1. */
 function versionOf(minor: string | undefined): Version {
   return minor === "0" ? "1.0" : "1.1";
 }
@@ -84,11 +84,11 @@ function isKept(version: Version, connection: readonly string[]): boolean {
   return !connection.includes("close") && (version === "1.1" || connection.includes("keep-alive"));
 }
 
-/** HTTP/1.1 names its host, once; HTTP/1.0 may leave it out. */
+/** Required exactly once in HTTP/1.1, optional in HTTP/1.0. */
 function hostOf(fields: readonly Field[], version: Version): string {
   const host = fieldOf(fields, "host");
   if (isGivenTwice(fields, "host") || (host === undefined && version === "1.1"))
-    throw new HeadError(400, "A request names its host once.");
+    throw new HeadError(400, "A request must have exactly one Host header.");
   if (host !== undefined && NO_HOST.test(host)) throw new HeadError(400, "The Host header cannot be read.");
   return host ?? "";
 }
@@ -105,7 +105,7 @@ function requestFraming(fields: readonly Field[], version: Version): Framing {
   if (length !== undefined) return { kind: "length", bytes: readLength(length) };
   if (coding === undefined) return NO_BODY;
   if (version === "1.0") throw new HeadError(400, "HTTP/1.0 has no transfer coding.");
-  if (coding.toLowerCase() !== "chunked") throw new HeadError(501, "The transfer coding is not known here.");
+  if (coding.toLowerCase() !== "chunked") throw new HeadError(501, "The transfer coding is not supported.");
   return { kind: "chunked" };
 }
 
@@ -121,24 +121,24 @@ export interface ResponseHead {
   framing: Framing;
   /** Whether the server takes another request on this connection. */
   keepAlive: boolean;
-  /** It never ends by itself, and whoever reads it comes again when it does. */
+  /** It does not end by itself, and its client reconnects when it ends. */
   isEventStream: boolean;
 }
 
 const STATUS_LINE = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: [\t\x20-\x7e\x80-\xff]*)?$/;
 
 /**
- * Reads of a response's head what tells where the response ends. Everything else passes unread.
+ * Reads the fields of a response's head that determine its end. Everything else passes unread.
  * @param bytes hold the whole head, blank line included, from `from` to `to`
  * @param method of the request that it answers
- * @throws HeadError when that cannot be told
+ * @throws HeadError when the end cannot be determined
  */
 export function readResponseHead(bytes: Buffer, from: number, to: number, method: string): ResponseHead {
   const end = bytes.indexOf(LINE_END, from);
   const [, minor, digits] = STATUS_LINE.exec(bytes.toString("latin1", from, end)) ?? [];
   if (digits === undefined) throw new HeadError(400, "The answer is not HTTP.");
   const status = Number(digits);
-  const fields = findFields(bytes, end + LINE_END.length, to - LINE_END.length, TELLING);
+  const fields = findFields(bytes, end + LINE_END.length, to - LINE_END.length, RESPONSE_FIELDS);
   const version = versionOf(minor);
   const framing = responseFraming(fields, status, method);
   // chunks in HTTP/1.0, which has none, are content to some clients (RFC 9112, 6.1)
@@ -148,8 +148,8 @@ export function readResponseHead(bytes: Buffer, from: number, to: number, method
   return { status, framing, keepAlive, isEventStream };
 }
 
-/** Those fields of a response that tell where it ends, and what kind of stream it is; each at the place of its length. */
-const TELLING: readonly string[] = byLength([
+/** The fields that determine where a response ends and whether it is an event stream, each at the index of its length. */
+const RESPONSE_FIELDS: readonly string[] = byLength([
   "connection",
   "content-type",
   "content-length",
@@ -157,9 +157,9 @@ const TELLING: readonly string[] = byLength([
 ]);
 
 function byLength(names: readonly string[]): string[] {
-  const places: string[] = [];
-  for (const name of names) places[name.length] = name;
-  return places;
+  const indexed: string[] = [];
+  for (const name of names) indexed[name.length] = name;
+  return indexed;
 }
 
 const EVENT_STREAM = /^text\/event-stream\b/i;

@@ -1,63 +1,65 @@
-import type { Socket } from "bun";
 import {
   CONNECTION_LIMITS,
   type Connection,
   type ConnectionLimits,
-  createConnection,
   type Decide,
   type Explain,
 } from "./connection.ts";
+import { close, end, retire, sweep } from "./finish.ts";
+import { createConnection, receive } from "./receive.ts";
 import { release } from "./release.ts";
 import type { Address } from "./upstream.ts";
 
 export interface Listener {
-  /** 0 of a unix socket. */
+  /** 0 for a unix socket. */
   port: number;
-  /** Connections that are open. */
+  /** The number of open connections. */
   readonly connections: number;
-  /** Takes no more connections, answers what is under way for at most so long, then ends the rest. */
+  /** Accepts no more connections, completes requests for at most `drainMs`, then closes the rest. */
   stop(drainMs: number): Promise<void>;
 }
 
-const LOOK_MS = 20;
+const POLL_MS = 20;
 
 /**
- * Listens for HTTP/1.1 and passes each request on as it came, byte for byte but for its head; answers pass back unread.
- * Nothing is buffered: who reads slowly is waited for.
+ * Listens for HTTP/1.1 and forwards each request with its body unchanged; responses pass back unread. Nothing is
+ * buffered: the slower side sets the pace.
  */
 export function listen(
-  place: Address,
+  address: Address,
   decide: Decide,
   explain: Explain,
   limits: ConnectionLimits = CONNECTION_LIMITS,
 ): Listener {
-  const open = new Map<Socket<unknown>, Connection>();
-  const common: Omit<Bun.TCPSocketListenOptions<unknown>, "hostname" | "port"> = {
+  const open = new Set<Connection>();
+  const common: Omit<Bun.TCPSocketListenOptions<Connection>, "hostname" | "port"> = {
     allowHalfOpen: true,
     socket: {
       open(socket) {
         socket.setNoDelay(true);
-        open.set(socket, createConnection(socket, decide, explain, limits));
+        socket.data = createConnection(socket, decide, explain, limits);
+        open.add(socket.data);
       },
       data(socket, bytes) {
-        open.get(socket)?.receive(bytes);
+        receive(socket.data, bytes);
         release(bytes);
       },
-      drain: (socket) => open.get(socket)?.drain(),
-      end: (socket) => open.get(socket)?.end(),
+      drain: (socket) => socket.data.writer.drain(),
+      end: (socket) => end(socket.data),
       close(socket) {
-        open.get(socket)?.close();
-        open.delete(socket);
+        close(socket.data);
+        open.delete(socket.data);
       },
       error(socket) {
         socket.terminate();
       },
     },
   };
-  const server = "unix" in place ? Bun.listen({ ...common, ...place }) : Bun.listen({ ...common, ...place });
+  const server =
+    "unix" in address ? Bun.listen({ ...common, ...address }) : Bun.listen({ ...common, ...address });
   const timer = setInterval(() => {
     const now = Date.now();
-    for (const connection of open.values()) connection.sweep(now);
+    for (const connection of open) sweep(connection, now);
   }, limits.sweepMs);
 
   return {
@@ -67,11 +69,11 @@ export function listen(
     },
     async stop(drainMs) {
       server.stop(false);
-      for (const connection of open.values()) connection.retire();
+      for (const connection of open) retire(connection);
       const deadline = Date.now() + drainMs;
-      while (open.size > 0 && Date.now() < deadline) await Bun.sleep(LOOK_MS);
+      while (open.size > 0 && Date.now() < deadline) await Bun.sleep(POLL_MS);
       clearInterval(timer);
-      for (const socket of open.keys()) socket.terminate();
+      for (const { socket } of open) socket.terminate();
     },
   };
 }

@@ -1,22 +1,22 @@
 import { connect, createServer, type NetConnectOpts, type Socket } from "node:net";
 
 /** Where a relay listens: a port of the loopback interface, or the path of a unix socket. */
-export type RelayPlace = { host: "127.0.0.1"; port: number } | { path: string };
+export type RelayAddress = { host: "127.0.0.1"; port: number } | { path: string };
 
 export interface Relay {
-  /** 0 of a unix socket. */
+  /** 0 for a unix socket. */
   port: number;
-  /** Listens no more, and ends what is open. */
+  /** Stops listening and closes the open connections. */
   close(): void;
 }
 
 /**
- * Passes each connection on to another place, byte for byte and both ways.
- * @param to asked for each connection
- * @param connections that may be open at once; what comes then is closed
+ * Relays each connection to another address, byte for byte and both ways.
+ * @param to called for each connection
+ * @param connections the most that may be open at once; further ones are closed
  */
 export async function openRelay(
-  at: RelayPlace,
+  at: RelayAddress,
   to: () => NetConnectOpts,
   connections: number,
 ): Promise<Relay> {
@@ -25,7 +25,7 @@ export async function openRelay(
 
 /** Listens for raw connections. @throws what listening throws */
 export async function listenRaw(
-  at: RelayPlace,
+  at: RelayAddress,
   take: (client: Socket) => void,
   connections: number,
 ): Promise<Relay> {
@@ -52,7 +52,7 @@ export async function listenRaw(
   };
 }
 
-/** Joins two connections: what ends or breaks one does the same to the other. */
+/** Joins two connections: the end or failure of one is passed to the other. */
 export function join(one: Socket, other: Socket): void {
   for (const [from, to] of [
     [one, other],

@@ -1,6 +1,6 @@
 /**
- * Gives the memory of a socket event's bytes back at once: each event brings a buffer of its own, and gigabytes that
- * pass would wait for the garbage collector. For whoever has kept nothing of them.
+ * Frees the memory of a socket event's bytes at once: each event has its own buffer, and gigabytes of them would wait for
+ * the garbage collector. The bytes must not be used afterwards.
  */
 export function release(bytes: Uint8Array): void {
   if (bytes.byteLength < LARGE_BYTES) return;
@@ -9,5 +9,5 @@ export function release(bytes: Uint8Array): void {
   if (isWhole && buffer instanceof ArrayBuffer) buffer.transfer(0);
 }
 
-/** What is smaller costs the collector less than it costs to give it back. */
+/** Smaller buffers cost the garbage collector less than freeing them here does. */
 const LARGE_BYTES = 32 * 1024;

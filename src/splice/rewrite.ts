@@ -1,17 +1,17 @@
 import { type Field, tokensOf } from "./fields.ts";
 import type { RequestHead } from "./head.ts";
 
-/** What of a request's head changes as it is passed on. */
+/** The changes to a request's head when it is forwarded. */
 export interface Rewriting {
-  /** Takes the place of the request's own target. */
+  /** Replaces the request's target. */
   target?: string;
-  /** The value with which a field passes; null: it does not. Fields of the connection itself are not asked about. */
+  /** The value to forward for a field; null removes it. Not called for hop-by-hop fields. */
   value(field: Field): string | null;
-  /** Fields of ours, after the others. No value may hold what ends a line. */
+  /** Fields to append. Values must not contain line breaks. */
   add: readonly (readonly [name: string, value: string])[];
 }
 
-/** They are about one connection, and this is another (RFC 9110, 7.6.1); h2c would carry requests past every check. */
+/** Hop-by-hop fields (RFC 9110, 7.6.1); h2c would carry requests past every check. */
 const OF_THE_CONNECTION: ReadonlySet<string> = new Set([
   "connection",
   "keep-alive",
@@ -22,10 +22,10 @@ const OF_THE_CONNECTION: ReadonlySet<string> = new Set([
   "upgrade",
   "te",
 ]);
-/** Both ends must agree about where the body ends, whatever `Connection` names. */
+/** Forwarded whatever `Connection` names: both ends must agree about where the body ends. */
 const OF_THE_FRAMING: ReadonlySet<string> = new Set(["content-length", "transfer-encoding"]);
 
-/** The head by which a request goes on to whoever answers it, each character a byte. Of the protocols to change to, only WebSocket passes. */
+/** Builds the head (latin1) of a forwarded request. Of the upgrades, only WebSocket is forwarded. */
 export function rewriteRequestHead(head: RequestHead, { target, value, add }: Rewriting): string {
   const named = tokensOf(head.fields, "connection");
   const lines = [`${head.method} ${target ?? head.target} HTTP/${head.version}`];

@@ -2,33 +2,33 @@ import type { Socket } from "bun";
 import { type Body, createBody } from "./body.ts";
 import { headLength, type ResponseHead, readResponseHead } from "./head.ts";
 import { HeadError } from "./head-error.ts";
-import { createOutlet, type Outlet } from "./outlet.ts";
 import { release } from "./release.ts";
+import { createSocketWriter, type SocketWriter } from "./socket-writer.ts";
 
 /** Where a request goes. */
 export type Address = { hostname: string; port: number } | { unix: string };
 
-/** What becomes of an upstream connection, told to whoever opened it. */
+/** The events of an upstream connection. */
 export interface UpstreamEvents {
-  /** Bytes of the answer, to be passed on as they are. */
+  /** Bytes of the response, to forward unchanged. */
   onBytes(bytes: Uint8Array): void;
-  /** The final head of an answer was read; 101 too. */
+  /** The final head of a response was read, including 101. */
   onHead(head: ResponseHead): void;
-  /** The answer has ended; the next request may follow if `keepAlive`. */
+  /** The response has ended; the next request may follow if `keepAlive`. */
   onAnswered(keepAlive: boolean): void;
-  /** Nothing more comes: the connection was refused, broke, or ended. `clean` is its end in good order. */
+  /** The connection was refused, broke, or ended; `clean` when it ended in good order. */
   onGone(clean: boolean): void;
   onDrained(): void;
 }
 
 export interface Upstream {
   readonly address: Address;
-  /** Asks for something: the head of a request, each character a byte, to be followed by its body. */
-  ask(method: string, head: string): void;
+  /** Sends the head (latin1) of a request, to be followed by its body. */
+  send(method: string, head: string): void;
   write(bytes: Uint8Array): boolean;
-  /** From now on bytes pass unread, both ways. */
+  /** Passes bytes both ways, unread, from now on. */
   goRaw(): void;
-  /** Says that nothing more will be asked. */
+  /** Ends this side of the connection. */
   finish(): void;
   pause(): void;
   resume(): void;
@@ -36,13 +36,13 @@ export interface Upstream {
   readonly isFull: boolean;
 }
 
-/** A process on the same machine, or a container of it: it accepts at once or not at all. */
+/** Upstreams are on the same machine: they accept at once or not at all. */
 const CONNECT_MS = 10_000;
 
-/** Opens a connection; what is written before it is open waits. */
+/** Opens a connection; bytes written before it is open are buffered. */
 export function openUpstream(address: Address, events: UpstreamEvents): Upstream {
   let socket: Socket<undefined> | null = null;
-  let outlet: Outlet | null = null;
+  let writer: SocketWriter | null = null;
   let early: Uint8Array[] = [];
   let finished = false;
   let gone = false;
@@ -61,11 +61,11 @@ export function openUpstream(address: Address, events: UpstreamEvents): Upstream
         receive(bytes);
         release(bytes);
       },
-      drain: () => outlet?.drain(),
+      drain: () => writer?.drain(),
       end: () => lose(true),
       close: () => lose(true),
       error: () => lose(false),
-      // the rejection says so, too; this one comes before `openUpstream` has returned where a unix socket is missing
+      // the rejection follows; for a missing unix socket this is called before `openUpstream` has returned
       connectError() {},
     },
   };
@@ -75,14 +75,14 @@ export function openUpstream(address: Address, events: UpstreamEvents): Upstream
 
   return {
     address,
-    ask(asked, text) {
+    send(asked, text) {
       method = asked;
       head = null;
-      if (outlet) outlet.writeText(text);
+      if (writer) writer.writeText(text);
       else if (!gone) early.push(Buffer.from(text, "latin1"));
     },
     write(bytes) {
-      if (outlet) return outlet.write(bytes);
+      if (writer) return writer.write(bytes);
       if (!gone) early.push(new Uint8Array(bytes));
       return false;
     },
@@ -91,13 +91,13 @@ export function openUpstream(address: Address, events: UpstreamEvents): Upstream
     },
     finish() {
       finished = true;
-      outlet?.finish();
+      writer?.finish();
     },
     pause: () => void socket?.pause(),
     resume: () => void socket?.resume(),
     close,
     get isFull() {
-      return outlet === null || outlet.isFull;
+      return writer === null || writer.isFull;
     },
   };
 
@@ -108,11 +108,11 @@ export function openUpstream(address: Address, events: UpstreamEvents): Upstream
       return;
     }
     socket = opened;
-    outlet = createOutlet(opened, events.onDrained);
-    for (const bytes of early) outlet.write(bytes);
+    writer = createSocketWriter(opened, events.onDrained);
+    for (const bytes of early) writer.write(bytes);
     early = [];
-    if (finished) outlet.finish();
-    else if (!outlet.isFull) events.onDrained();
+    if (finished) writer.finish();
+    else if (!writer.isFull) events.onDrained();
   }
 
   function receive(bytes: Buffer): void {
@@ -125,12 +125,12 @@ export function openUpstream(address: Address, events: UpstreamEvents): Upstream
     }
   }
 
-  /** Passes on what belongs to the answer, and finds its end. */
+  /** Forwards the bytes of the response and finds its end. */
   function read(bytes: Buffer): void {
     inbox = EMPTY;
     let at = 0;
     while (at < bytes.length && !gone && !raw) {
-      if (method === null) throw new HeadError(400, "Nobody asked for this answer.");
+      if (method === null) throw new HeadError(400, "The response has no request.");
       if (body === null) {
         const length = headLength(bytes, at);
         if (length < 0) {
@@ -152,7 +152,7 @@ export function openUpstream(address: Address, events: UpstreamEvents): Upstream
       body = null;
       method = null;
       events.onAnswered(keepAlive);
-      // nobody asked for more
+      // bytes after the response
       if (at < bytes.length) lose(false);
       return;
     }
@@ -171,7 +171,7 @@ export function openUpstream(address: Address, events: UpstreamEvents): Upstream
     gone = true;
     clearTimeout(timer);
     early = [];
-    if (raw && outlet?.isFull) socket?.end();
+    if (raw && writer?.isFull) socket?.end();
     else socket?.terminate();
   }
 }

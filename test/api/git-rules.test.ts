@@ -146,7 +146,7 @@ const ROWS: Row[] = [
   { who: "member", open: true, push: ["M3:refs/tags/other"], after: { "refs/tags/other": "M3" } },
   { who: "user", open: true, push: [`+M3:${TAG}`], after: { [TAG]: "M3" } },
   { who: "user", open: true, push: [`:${TAG}`], after: { [TAG]: null } },
-  { who: "user", push: [`B:${NEW}`], says: "a branch names a commit" },
+  { who: "user", push: [`B:${NEW}`], says: "a branch must name a commit" },
   { who: "user", push: ["B:refs/tags/blob"], after: { "refs/tags/blob": "B" } },
   { who: "user", push: [`M3:${NEW}`, `:${MAIN}`], says: "cannot be deleted", after: { [NEW]: "M3" } },
   { who: "user", push: [`M3:${NEW}`, `:${MAIN}`], flags: ["--atomic"], says: "atomic push failed" },
@@ -180,7 +180,7 @@ const ROWS: Row[] = [
   { who: "saver", push: ["S2:refs/svc/saved/other"], says: SAVES_ONLY },
   { who: "saver", push: ["S2:refs/svc/saved/S/below"], says: SAVES_ONLY },
   { who: "saver", push: ["S2:refs/cr/1/head"], says: SAVES_ONLY },
-  { who: "saver", push: ["B:refs/svc/saved/S"], says: "a branch names a commit" },
+  { who: "saver", push: ["B:refs/svc/saved/S"], says: "a branch must name a commit" },
 
   { who: "stranger", push: [`M3:${NEW}`], says: "not a member" },
   { who: "nobody", push: [`M3:${NEW}`], says: "could not read Username" },

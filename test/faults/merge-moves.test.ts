@@ -169,12 +169,12 @@ test("two requests that make the very same merge commit: one has merged, the oth
   let begin = (): Promise<Answer> => Promise.reject(new Error("not yet"));
   const remote = makeRemote(true);
   const clock = () => new Date("2030-01-01T00:00:00Z");
-  const turns = { take: <T>(_: string, work: () => Promise<T>) => work() };
+  const mutex = { run: <T>(_: string, work: () => Promise<T>) => work() };
   let calls = 0;
   const server = await startApi({
     deps: {
       clock,
-      turns,
+      mutex,
       async checkpoint(step) {
         if (step !== "intent-recorded" || ++calls > 1) return;
         second = begin();

@@ -92,7 +92,7 @@ test.each(["file", "http"] as const)(
     remote.hook("pre-receive", `${hang(remote)}; exit 1`);
     const told = await push(`${next}:refs/heads/main`);
     expect(told.code).toBe(1);
-    expect(told.err).toContain("the git host did not take it");
+    expect(told.err).toContain("the git host did not accept it");
     expect(await served()).toEqual({ "refs/heads/main": first });
   },
 );
@@ -177,7 +177,7 @@ test.each([
   const { next, push, served } = await start("http", (request) => (isPush(request) ? answer() : null));
   const told = await push(`${next}:refs/heads/main`);
   expect(told.code).toBe(1);
-  expect(told.err).toMatch(/the git host (?:did not take it|could not be reached)/);
+  expect(told.err).toMatch(/the git host (?:did not accept it|could not be reached)/);
   for (const secret of secrets()) expect(told.err).not.toContain(secret);
   expect(await served()).toEqual({ "refs/heads/main": first });
 });

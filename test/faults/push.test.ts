@@ -93,7 +93,7 @@ const DYING = [
   ["hosted", "update-ref", "full", "couldn't write '/refs/heads/main.lock'"],
   ["http", "index-pack", "full", "File too large"],
   ["http", "remote-http", "before", "could not be reached"],
-  ["http", "push", "before", "the git host did not take it"],
+  ["http", "push", "before", "the git host did not accept it"],
   // what was done is told to be done, whoever did not live to say so
   ["http", "push", "after", null],
   ["http", "update-ref", "before", null],

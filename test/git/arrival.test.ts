@@ -24,7 +24,7 @@ afterAll(async () => {
   await folder[Symbol.asyncDispose]();
 });
 
-test("how commits of random histories came into a branch is what git's own walks say", async () => {
+test("how commits of random histories got into a branch matches git's own walks", async () => {
   const pick = generator(SEED);
   for (let round = 0; round < share(6, 200); round++) {
     const { upstream, repo, ids } = await history(pick);
@@ -57,7 +57,7 @@ test("how commits of random histories came into a branch is what git's own walks
   }
 });
 
-test("what the mirror does not hold has not reached anything", async () => {
+test("commits that the mirror does not hold are not ancestors", async () => {
   const { repo, ids } = await history(() => 0);
   const unknown = "1".repeat(40);
   expect(await git.reachedFrom(repo, ids.at(-1) ?? "", [unknown])).toEqual([]);

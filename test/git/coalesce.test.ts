@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { createShare } from "../../src/lib/coalesce.ts";
 import { fc } from "../helpers/property.ts";
 
-test("nobody gets the result of a run that began before they asked, and one runs at a time", async () => {
+test("a caller never gets the result of a run that began before its call, and one runs at a time", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.record({ wait: fc.nat(3), takes: fc.nat(4), fails: fc.boolean() }), { maxLength: 12 }),

@@ -45,7 +45,7 @@ test("a full queue and a long wait are unavailable", async () => {
   expect(await gate("a", async () => "in")).toBe("in");
 });
 
-test("work that fails gives its place back", async () => {
+test("work that fails releases its slot", async () => {
   const gate = createGate({ ...LIMITS, total: 1 });
   for (let round = 0; round < 3; round++)
     expect(gate("a", () => Promise.reject(new Error("no")))).rejects.toThrow("no");

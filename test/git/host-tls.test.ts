@@ -24,7 +24,7 @@ test("a call goes to the address that was checked, and the certificate must be t
   expect(server.paths).toEqual(["/x%2Fy"]);
 });
 
-test("the API of a host that the operator named is asked on a private address too", async () => {
+test("the API of a host that the operator named is called on a private address, too", async () => {
   await using server = await serveTls("127.0.0.1");
   const make = (hosts: object[]) =>
     server.run(`

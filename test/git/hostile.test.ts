@@ -66,7 +66,7 @@ test("a storm of renames and a huge text end at a limit, and never as a verdict"
   expect(answered).toBeGreaterThanOrEqual(ANSWERED);
 });
 
-test("one repository's crowd does not keep another waiting, and a full queue says so", async () => {
+test("many requests for one repository do not delay another, and a full queue is reported", async () => {
   await using place = await start({ mergeMs: 1_000, queuePerRepository: 4, mergeMemory: 2e9 });
   const { base, head } = await storm(place.upstream, 4_000);
   await place.git.ensureCommits(place.repo, [base, head]);
@@ -84,7 +84,7 @@ test("one repository's crowd does not keep another waiting, and a full queue say
   expect(answered).toBeGreaterThanOrEqual(ANSWERED);
 });
 
-test("a mirror that grows past its limit is given up, and what came is removed", async () => {
+test("a fetch past the mirror's size limit fails, and its packs are removed", async () => {
   await using place = await start({ mirrorBytes: 500_000 });
   const files = Object.fromEntries(
     Array.from({ length: 64 }, (_, index) => [`f${index}`, crypto.getRandomValues(new Uint8Array(65_536))]),

@@ -51,7 +51,7 @@ describe.each(KINDS)("%s", (kind) => {
     expect(pushesOf(host)).toBe(byApi ? 0 : 2);
   });
 
-  test("cuts from where the base is now, not from what is known of it", async () => {
+  test("starts at the current tip of the base, not at a cached one", async () => {
     const { git, repo } = place;
     await git.createBranch(repo, { branch: fresh(), base: "main" });
     const moved = await place.move();
@@ -87,7 +87,7 @@ describe.each(KINDS)("%s", (kind) => {
     expect(await failure(git, repo, branch.slice(0, branch.indexOf("/")))).toMatchObject(exists);
   });
 
-  test("of twelve who ask for it at once, all are told the same commit", async () => {
+  test("twelve concurrent requests get the same commit", async () => {
     const { git, repo, upstream } = place;
     const branch = fresh();
     const asked = Array.from({ length: 12 }, () => git.createBranch(repo, { branch, base: "main" }));
@@ -239,7 +239,7 @@ describe.each(KINDS)("%s", (kind) => {
         expect(host.calls.map((call) => call.step)).toEqual(step === "read" ? ["read"] : ["read", "create"]);
         if (!(isSlow && done)) expect(pushesOf(host)).toBe(done ? 0 : 1);
         expect(place.strangers()).toEqual([]);
-        expect(place.lines.join("\n")).toContain("did not make a branch");
+        expect(place.lines.join("\n")).toContain("did not create a branch");
       },
     );
 

@@ -80,7 +80,7 @@ test("a path is a path, whatever git could read in it", async () => {
   expect(log(place, tip, bytesOf(`${BYTES}\xff\n`))).rejects.toMatchObject({ code: "validation_failed" });
 });
 
-test("what a commit says is what git says", async () => {
+test("commits are read as git reads them", async () => {
   await using place = await mirrored();
   const rows: [name: string, head: string, message: string, encoding?: string][] = [
     ["plain", "A <a@b> 1700000000 +0000", "Subject\n\nBody\n\nmore  \n"],

@@ -3,7 +3,8 @@ import { mkdir, readdir, stat, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { cleanUp } from "../../src/git/mirror/clean-up.ts";
 import { maintain, PACKS_MAX } from "../../src/git/mirror/maintain.ts";
-import { createHosted, type Mirror, markComplete, openHosted } from "../../src/git/mirror/mirror.ts";
+import { type Mirror, markComplete } from "../../src/git/mirror/mirror.ts";
+import { createHosted, openHosted } from "../../src/git/mirror/store.ts";
 import { createEngine, type Engine } from "../../src/git/run/engine.ts";
 import { QUIET, runGit, temporary } from "../helpers/git-repo.ts";
 
@@ -63,7 +64,7 @@ test("a repack that finds the disk full leaves nothing of its packs", async () =
   await fsck();
 });
 
-test("a day later everything is put together: what refs reach stays, whoever's they are; the old rest goes", async () => {
+test("a day later everything is repacked: objects reachable from any ref stay; old unreachable ones are removed", async () => {
   const kept = ["refs/heads/main", "refs/tags/v1", "refs/cr/1/head", "refs/svc/saved/x"];
   const commits = new Map<string, string>();
   for (const [index, ref] of [...kept, "refs/heads/old"].entries())

@@ -103,7 +103,7 @@ test("a branch whose name no disk can hold does not keep the others from coming"
   expect(await place.git.ensureCommits(place.repo, [one])).toBe(true);
 });
 
-test("tags come along with the branches; notes and replacements do not", async () => {
+test("tags are fetched with the branches; notes and replacements are not", async () => {
   await using place = await start();
   const {
     one = "",
@@ -197,7 +197,7 @@ test("an id that is no UUID names no mirror", async () => {
   expect(place.git.ensureCommits(place.repo, ["main"])).rejects.toThrow(TypeError);
 });
 
-test("what a killed process left behind is removed", async () => {
+test("files of a killed process are removed", async () => {
   await using place = await start();
   const { one = "" } = await place.upstream.write([{ name: "one", branch: "main", files: { f: "1" } }]);
   await place.git.ensureCommits(place.repo, [one]);
@@ -254,7 +254,7 @@ test("half-written packs are removed at the start, before anybody uses the repos
   }
 });
 
-test("a fetch that was killed does not lock its mirror for ever", async () => {
+test("a fetch that was killed does not leave its mirror locked", async () => {
   await using place = await start();
   const { one = "" } = await place.upstream.write([{ name: "one", branch: "main", files: { f: "1" } }]);
   let hang = false;
@@ -346,7 +346,10 @@ test("a repository that is forgotten stays deleted when it is requested again", 
   await place.git.forget(place.repo.id);
   expect(await readdir(join(place.directory, "data", "mirrors"))).toEqual([]);
   await place.git.forget(place.repo.id);
-  const gone = { code: "not_found", message: "The project was deleted, or has another repository by now." };
+  const gone = {
+    code: "not_found",
+    message: "The project was deleted, or its repository has been replaced.",
+  };
   expect(place.git.ensureCommits(place.repo, [one])).rejects.toMatchObject(gone);
   expect(place.git.hasCommit(place.repo, one)).rejects.toMatchObject(gone);
   expect(await readdir(join(place.directory, "data", "mirrors"))).toEqual([]);

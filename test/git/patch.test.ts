@@ -155,7 +155,7 @@ test("an empty patch is that of no files, or of files without a part", async () 
   expect(await read(["a"], "", { gaps: true })).toEqual({ counts: ["a +0 -0"], pieces: [] });
 });
 
-describe("a patch that does not fit its list of files is refused", () => {
+describe("a patch that does not match its list of files is refused", () => {
   const one = hunks("f", "@@ -1 +1 @@", "-a", "+b");
   test.each([
     ["a file without a part", ["f", "g"], one, ""],
@@ -224,7 +224,7 @@ test("who wants no more gets no more, and all is still counted", async () => {
   }
 });
 
-test("a part of exactly the limit comes whole, a longer one in pieces no longer than that and what came at once", async () => {
+test("a part of exactly the limit is one piece, a longer one several pieces of at most the limit and one chunk", async () => {
   const piece = 64 * 1024;
   const part = (bytes: number) => {
     const bare = hunks("big", "@@ -0,0 +1 @@", "+");

@@ -113,7 +113,7 @@ test.each([
   expect(refFault(ref)).toBe(fault);
 });
 
-test("nothing passes that git check-ref-format --branch refuses, and what it allows passes but for what we name", () => {
+test("names that git check-ref-format --branch rejects are rejected, and all others pass, with known exceptions", () => {
   const piece = fc.constantFrom(
     "a",
     "b",

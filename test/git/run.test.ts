@@ -43,9 +43,9 @@ test.each([10, 2_000_000])(
         written.push(await write(new Uint8Array(bytes)));
         written.push(await write(new Uint8Array(bytes)));
       },
-      talk(say) {
+      interact(write) {
         Bun.sleepSync(100);
-        say("x".repeat(bytes));
+        write("x".repeat(bytes));
       },
       deadlineMs: 5_000,
       outputBytes: 100,
@@ -151,7 +151,7 @@ test("closing stops everything, and nothing starts afterwards", async () => {
   });
 });
 
-test("what is written to standard input is given back at once, unless it is part of something else", async () => {
+test("a buffer written to standard input is freed at once, unless it is part of a larger one", async () => {
   const whole = new Uint8Array(1_000_000);
   const part = new Uint8Array(2_000_000).subarray(0, 1_000_000);
   const result = await run("wc -c", {
@@ -183,7 +183,7 @@ describe("a stream", () => {
     expect(await ended).toMatchObject({ code: 0, stopped: null });
   });
 
-  test("ends when nobody reads it, and when its reader goes", async () => {
+  test("ends when it is not read, and when its reader is cancelled", async () => {
     expect(await stream("yes", { stallMs: 200 }).ended).toMatchObject({ code: null, stopped: "caller" });
     const { stdout, ended } = stream("yes");
     await stdout.cancel();

@@ -154,7 +154,7 @@ test("50,000 entries come page by page, and one of them is found", async () => {
   });
 });
 
-test("a directory past the limit is refused, and so is what is below it", async () => {
+test("a directory past the limit is refused, and so are its entries", async () => {
   await using place = await mirrored({ git: { limits: { treeBytes: 100 } } });
   const files = Object.fromEntries(Array.from({ length: 10 }, (_, at) => [`d/f${at}`, "x"]));
   const { tip = "" } = await place.write([{ name: "tip", branch: "main", files }]);

@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
-import { createMemory } from "../../src/lib/memory.ts";
+import { createCache } from "../../src/lib/cache.ts";
 
 /** A memory of one second with a clock of our own, and the questions that were asked. */
 function memory(isKept: (answer: { n: number }) => boolean = () => true) {
   const asked: PromiseWithResolvers<{ n: number }>[] = [];
   let now = 0;
-  const ask = createMemory({ keepMs: 1000, max: 3 }, isKept, () => now);
+  const ask = createCache({ keepMs: 1000, max: 3 }, isKept, () => now);
   return {
     asked,
     at(ms: number) {

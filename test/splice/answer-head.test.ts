@@ -128,14 +128,14 @@ describe("where an answer ends", () => {
     expect(answer(method, `HTTP/1.1 ${status} x`, "Content-Length: 3").framing).toEqual(framing);
   });
 
-  test.each(["HEAD", "GET"])("is not asked for where it has no body: %s", (method) => {
+  test.each(["HEAD", "GET"])("is not required where there is no body: %s", (method) => {
     const line = method === "HEAD" ? "HTTP/1.1 200 OK" : "HTTP/1.1 204 No Content";
     const fields = ["Content-Length: 3", "Transfer-Encoding: chunked"];
     expect(answer(method, line, ...fields).framing).toEqual(NONE);
   });
 });
 
-describe("the connection to whoever answered", () => {
+describe("the connection to the upstream", () => {
   const LENGTH = "Content-Length: 3";
   const CODED = "Transfer-Encoding: chunked";
 

@@ -57,7 +57,7 @@ test("a body's end is found however its bytes are cut", () => {
   }
 });
 
-test(`nobody disagrees with us about where a message ends (${HEADS} heads, against llhttp)`, async () => {
+test(`llhttp agrees about the end of a message (${HEADS} heads)`, async () => {
   const random = generator(SEED);
   const reference = Bun.spawn(["node", "--no-warnings", join(import.meta.dir, "../helpers/llhttp.mjs")], {
     stdin: "pipe",

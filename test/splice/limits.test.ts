@@ -111,7 +111,7 @@ test.each(["/early-and-gone", "/early-and-closes", "/early-and-stays"])(
   },
 );
 
-test("a client whose upstream is gone is told so, and its connection ends", async () => {
+test("a client whose upstream is gone gets 502, and its connection ends", async () => {
   const sender = send("/gone", ENDLESS);
   await flood(sender);
   expect(sender.seen()).toStartWith("HTTP/1.1 502");

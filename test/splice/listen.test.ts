@@ -145,7 +145,7 @@ test("an upgrade makes a pipe of the connection; a refused one does not", async 
   expect(await raw(upgrade("/no") + get("/after", CLOSE))).toMatch(/403[\s\S]*no[\s\S]*GET \/after yes/);
 });
 
-test("after an upgrade the client is heard, whenever it speaks", async () => {
+test("after an upgrade the client's bytes pass at any time", async () => {
   const socket = net.connect(splice.port, "127.0.0.1", () =>
     socket.write(get("/yes", "Connection: Upgrade\r\nUpgrade: raw\r\n")),
   );
@@ -188,7 +188,7 @@ test("an answer that is cut off is cut off for the client too", async () => {
   ).toBe(true);
 });
 
-test("what cannot be read is answered in words and ends the connection", async () => {
+test("an invalid request gets an error message, and the connection ends", async () => {
   expect(await raw("GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n")).toContain("400 Bad Request");
   expect(
     await raw(`POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n`),
@@ -221,7 +221,7 @@ test("large bodies pass both ways in little memory, also to a slow reader", asyn
   expect(process.memoryUsage().rss - before).toBeLessThan(200 * 1024 * 1024);
 });
 
-test("a listener that stops answers what was asked, and ends what never ends by itself", async () => {
+test("a listener that stops completes requests, and closes endless responses", async () => {
   const stopping = listen(
     { hostname: "127.0.0.1", port: 0 },
     ({ fields, method, target }) => {

@@ -72,15 +72,15 @@ describe("a request line", () => {
     ["GET / HTTP/1", 400, "The request line cannot be read."],
     ["GET / HTTP/11.1", 400, "The request line cannot be read."],
     ["GET / HTTP/1.10", 400, "The request line cannot be read."],
-    ["GET / HTTP/0.9", 505, "Only HTTP/1.1 is spoken here."],
-    ["GET / HTTP/2.0", 505, "Only HTTP/1.1 is spoken here."],
+    ["GET / HTTP/0.9", 505, "Only HTTP/1.1 is supported."],
+    ["GET / HTTP/2.0", 505, "Only HTTP/1.1 is supported."],
     ["GET a HTTP/1.1", 400, "The request target must begin with a slash."],
     ["GET http://a/ HTTP/1.1", 400, "The request target must begin with a slash."],
     ["GET * HTTP/1.1", 400, "The request target must begin with a slash."],
     ["OPTIONS ** HTTP/1.1", 400, "The request target must begin with a slash."],
     ["OPTIONS a/ HTTP/1.1", 400, "The request target must begin with a slash."],
     ["CONNECT a:443 HTTP/1.1", 400, "The request target must begin with a slash."],
-    ["CONNECT / HTTP/1.1", 501, "CONNECT is not spoken here."],
+    ["CONNECT / HTTP/1.1", 501, "CONNECT is not supported."],
   ])("is refused: %s", (line, status, sentence) => {
     expect(refusal(line, "Host: a")).toEqual([status, sentence]);
   });
@@ -106,7 +106,7 @@ describe("the host", () => {
     },
   );
 
-  test("is made of letters, digits, and what addresses and ports are written with", () => {
+  test("consists of letters, digits and the characters of addresses and ports", () => {
     const allowed = `-.0123456789:${range("A", "Z")}[]_${range("a", "z")}~`;
     expect(accepted((character) => read("GET / HTTP/1.1", `Host: a${character}b`))).toBe(allowed);
   });
@@ -118,7 +118,7 @@ describe("the host", () => {
       ["GET / HTTP/1.1", "Host: a", "host: a"],
       ["GET / HTTP/1.0", "Host: a", "host: b"],
     ])
-      expect(refusal(...lines)).toEqual([400, "A request names its host once."]);
+      expect(refusal(...lines)).toEqual([400, "A request must have exactly one Host header."]);
   });
 
   test.each(["a@b", "a, b", "a b", "http://a", "a/", "a?", "a#", "a\\b", "\xe4"])(
@@ -171,7 +171,7 @@ describe("a header field", () => {
 describe("a request's body", () => {
   const TWICE = "The length of the body is given twice.";
   const UNREADABLE = "The Content-Length cannot be read.";
-  const UNKNOWN = "The transfer coding is not known here.";
+  const UNKNOWN = "The transfer coding is not supported.";
 
   test.each<[string[], Framing]>([
     [[], { kind: "none" }],

@@ -26,7 +26,7 @@ function passingTo(unix: string): string {
   return `http://127.0.0.1:${listener.port}`;
 }
 
-test("a request for a unix socket that is gone is answered, instead of waiting for ever", async () => {
+test("a request for a missing unix socket is answered at once", async () => {
   const url = passingTo(join(folder, "none"));
   for (const method of ["GET", "POST"])
     expect(await sendRaw(url, rawRequest("/", ["Host: x"], method))).toMatchObject({ status: 502 });
@@ -75,7 +75,7 @@ test("a relay closes connections beyond its share, and those whose other side do
   relay.close();
 });
 
-test("a relay that is closed ends what is open, so that its process can end", async () => {
+test("closing a relay closes its connections, so that its process can end", async () => {
   const path = join(folder, "kept");
   const heard = Promise.withResolvers<void>();
   const silent = Bun.listen({ unix: path, socket: { data: () => heard.resolve() } });

@@ -10,7 +10,7 @@ import type { Protocol, PushJudge, Service, Share, Transfer } from "../../git/gi
 import { toBody, toSvcError } from "../../http/errors.ts";
 import { methodNotAllowed } from "../../http/methods.ts";
 import type { ProjectRow } from "../../identity/auth/caller.ts";
-import { createGate, holdPlace } from "../../lib/gate.ts";
+import { createGate, holdSlot } from "../../lib/gate.ts";
 import { readPattern } from "./names.ts";
 import { type Pusher, resolvePusher } from "./pusher.ts";
 import { type BranchPolicy, judgePush, type PushRules } from "./rules.ts";
@@ -78,7 +78,7 @@ export function createGateway(deps: Deps): Gateway {
       );
     }
     const service = verb === "git-upload-pack" ? verb : "git-receive-pack";
-    const share: Share = (begin) => holdPlace(gates[service], caller, begin);
+    const share: Share = (begin) => holdSlot(gates[service], caller, begin);
     const { answer } = await arrivals(`${service} ${caller}`, () =>
       transfer(deps, project, pusher, request, { service, share }),
     );

@@ -6,7 +6,7 @@ import type { AppRow, DeploymentRow } from "../../features/apps/rows.ts";
 import { type ReachedRun, reachRun } from "../../features/runs/reach.ts";
 import type { Visitor } from "../../identity/auth/browser-link.ts";
 import { isWithinReach } from "../../jobs/places.ts";
-import { createMemory } from "../../lib/memory.ts";
+import { createCache } from "../../lib/cache.ts";
 import { requireMember } from "./door.ts";
 import { visitorOf } from "./preview-cookie.ts";
 
@@ -37,7 +37,7 @@ export function createAppDoor(deps: Deps): AppDoor {
   const isReady = ({ live, reached }: AppVisit) =>
     live !== null &&
     (reached === null || (reached.run.status === "running" && isWithinReach(deps, reached.run)));
-  const once = createMemory({ keepMs: REMEMBER_MS, max: REMEMBERED_MAX }, isReady);
+  const once = createCache({ keepMs: REMEMBER_MS, max: REMEMBERED_MAX }, isReady);
 
   return (cookies, label) => {
     if (cookies.length === 0) throw signInFirst();

@@ -8,7 +8,7 @@ import { type Reached, reachSession } from "../../features/sessions/row.ts";
 import type { Visitor } from "../../identity/auth/browser-link.ts";
 import { type Credentials, resolveCaller, resolveProject } from "../../identity/auth/caller.ts";
 import { isWithinReach } from "../../jobs/places.ts";
-import { createMemory } from "../../lib/memory.ts";
+import { createCache } from "../../lib/cache.ts";
 import { visitorOf } from "./preview-cookie.ts";
 import type { PreviewPlace } from "./preview-host.ts";
 
@@ -42,7 +42,7 @@ const REMEMBERED_MAX = 10_000;
 export function createDoor(deps: Deps): Door {
   // one that does not run may run the next moment, and whoever waited for that is not sent away
   const isReady = ({ session }: Admitted) => session.status === "running" && isWithinReach(deps, session);
-  const once = createMemory({ keepMs: REMEMBER_MS, max: REMEMBERED_MAX }, isReady);
+  const once = createCache({ keepMs: REMEMBER_MS, max: REMEMBERED_MAX }, isReady);
 
   return {
     byCredentials: (credentials, sessionId) =>

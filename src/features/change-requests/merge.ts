@@ -57,7 +57,7 @@ async function merge(
   const row = await findChangeRequest(deps.db, project, name);
   requireOpen(row);
   const branch = `${project.mirrorId} ${row.baseRef}`;
-  return deps.turns.take(branch, () => tryToMerge(deps, caller, project, row.crId, { message, seen }));
+  return deps.mutex.run(branch, () => tryToMerge(deps, caller, project, row.crId, { message, seen }));
 }
 
 async function tryToMerge(

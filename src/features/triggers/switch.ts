@@ -32,8 +32,8 @@ export function switchTrigger(
   enabled: boolean,
 ): Promise<Switched> {
   // who asks for the same at once finds what the first has made
-  const turn = `${project.mirrorId} trigger ${slug}`;
-  return deps.turns.take(turn, () => switchNow(deps, caller, project, { slug, enabled }));
+  const key = `${project.mirrorId} trigger ${slug}`;
+  return deps.mutex.run(key, () => switchNow(deps, caller, project, { slug, enabled }));
 }
 
 async function switchNow(

@@ -8,8 +8,8 @@ import type { Deps } from "../../deps.ts";
 import { readBounded, refuseLarger } from "../../http/body.ts";
 import { addressOf, countAttempt, type Limit } from "../../identity/auth/attempts.ts";
 import type { ProjectRow } from "../../identity/auth/caller.ts";
+import { createCache } from "../../lib/cache.ts";
 import { createGate } from "../../lib/gate.ts";
-import { createMemory } from "../../lib/memory.ts";
 import { purposeOf } from "../secrets/row.ts";
 import { addFiring, tooMany } from "./firing.ts";
 import type { TriggerRow } from "./row.ts";
@@ -48,7 +48,7 @@ type Take = (request: Request, address: { project: string; slug: string }) => Pr
  *   payload_too_large, unauthorized, rate_limited
  */
 export function createWebhooks(deps: Taking): Take {
-  const know = createMemory<Found>({ keepMs: KNOWN_MS, max: KNOWN_MAX }, ({ sealed }) => sealed !== null);
+  const know = createCache<Found>({ keepMs: KNOWN_MS, max: KNOWN_MAX }, ({ sealed }) => sealed !== null);
   const write = createGate(WRITING);
   /** Project → until when it counts as full (`Date.now()`). */
   const full = new Map<string, number>();

@@ -6,10 +6,10 @@ import { isPlainFile, isPlainPath } from "../read/file.ts";
 import type { Engine } from "../run/engine.ts";
 import { engineFailure } from "../run/failure.ts";
 
-/** Commits whose attributes are remembered in a mirror. */
+/** The most commits whose attributes a mirror caches. */
 const REMEMBERED = 32;
 
-/** What is known of a commit's attributes, at least those of its root directory. */
+/** The cached attributes of a commit, at least those of its root directory. */
 export async function attributesOf(engine: Engine, mirror: Mirror, commit: string): Promise<Attributes> {
   const known = mirror.attributes.get(commit);
   if (known) return known;
@@ -22,8 +22,8 @@ export async function attributesOf(engine: Engine, mirror: Mirror, commit: strin
 }
 
 /**
- * Looks for `.gitattributes` in the directories of these paths and all directories above them.
- * @returns whether that brought a file that was not known before
+ * Reads `.gitattributes` in the directories of these paths and all their parents.
+ * @returns whether a new file was found
  */
 export async function lookUp(
   engine: Engine,
@@ -41,15 +41,15 @@ export async function lookUp(
       if (at <= 0) break;
     }
   }
-  if (wanted.size > LOOKS_MAX) return await lookUpAll(engine, mirror, attributes);
+  if (wanted.size > LOOKUPS_MAX) return await lookUpAll(engine, mirror, attributes);
   const before = attributes.found;
-  await Promise.all([...wanted].map((directory) => lookIn(engine, mirror, attributes, directory)));
+  await Promise.all([...wanted].map((directory) => readIn(engine, mirror, attributes, directory)));
   return attributes.found > before;
 }
 
 /**
- * Looks for every `.gitattributes` of the commit.
- * @returns whether that brought a file that was not known before
+ * Reads every `.gitattributes` of the commit.
+ * @returns whether a new file was found
  */
 export async function lookUpAll(engine: Engine, mirror: Mirror, attributes: Attributes): Promise<boolean> {
   if (attributes.all) return false;
@@ -74,15 +74,15 @@ export async function lookUpAll(engine: Engine, mirror: Mirror, attributes: Attr
   if (directories.length > engine.limits.attributeFiles) throw tooMany();
   if (result.code !== 0) throw engineFailure(engine, "reading .gitattributes", result);
   for (const directory of directories) {
-    if (!attributes.files.has(directory)) await lookIn(engine, mirror, attributes, directory);
+    if (!attributes.files.has(directory)) await readIn(engine, mirror, attributes, directory);
   }
   attributes.all = true;
   return attributes.found > before;
 }
 
 /**
- * Makes git see a commit's attributes and no others: by name where git can (2.43), otherwise through a work tree that
- * holds nothing but them.
+ * Makes git use only a commit's attributes: by name if git supports it (2.43), otherwise through a work tree that holds
+ * nothing else.
  */
 export async function showAttributes(engine: Engine, attributes: Attributes): Promise<ShownAttributes> {
   if (engine.version.attrSource) {
@@ -98,7 +98,7 @@ export async function showAttributes(engine: Engine, attributes: Attributes): Pr
       await mkdir(at, { recursive: true, mode: 0o700 });
       await writeFile(Buffer.concat([at, Buffer.from(`/${FILE}`)]), content);
     } catch {
-      // a name that this disk cannot hold: no work tree of it could either
+      // the disk cannot hold the name, nor could a work tree
     }
   }
   return {
@@ -110,14 +110,14 @@ export async function showAttributes(engine: Engine, attributes: Attributes): Pr
 
 export interface ShownAttributes extends AsyncDisposable {
   environment: Record<string, string>;
-  /** Where git has to start: it reads a work tree's attributes from where it stands. */
+  /** The working directory of git, which reads a work tree's attributes relative to it. */
   directory?: string;
 }
 
 const FILE = ".gitattributes";
-/** More directories than this are looked through in one go. */
-const LOOKS_MAX = 2_000;
-async function lookIn(
+/** Above this number, all directories are read at once. */
+const LOOKUPS_MAX = 2_000;
+async function readIn(
   engine: Engine,
   mirror: Mirror,
   attributes: Attributes,
@@ -141,5 +141,5 @@ function nameOf(attributes: Attributes, directory: string): string {
 }
 
 function tooMany(): SvcError {
-  return new SvcError("merge_engine_failed", "The base branch holds more .gitattributes than svc reads.");
+  return new SvcError("merge_engine_failed", "The base branch has more .gitattributes files than svc reads.");
 }

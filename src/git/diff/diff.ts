@@ -9,12 +9,12 @@ import { createRawReader } from "./raw.ts";
 import { createChangeCounter } from "./tree-changes.ts";
 
 /**
- * The diff between two commits, from one git process: first its list of files (`--raw -z`), then the patch, read in
- * step. Every setting that could change its look is given here; renames are a deleted and an added file.
+ * The diff between two commits, from one git process: first its list of files (`--raw -z`), then the patch. All settings
+ * that affect its format are given here; a rename is a deleted and an added file.
  *
- * Attributes are those of `request.attributes`. Before git 2.43 they have to be laid out in advance: when the list of
- * files names directories whose attributes were not, git is started again with them, before any patch was handed on.
- * @throws SvcError `payload_too_large` for more paths than are ever compared, `merge_engine_failed`; MirrorSuspect
+ * Attributes are those of `request.attributes`. Before git 2.43 they must be written to a work tree in advance: if the list
+ * of files names directories whose attributes were not, git is restarted with them, before any patch was passed on.
+ * @throws SvcError `payload_too_large` for too many paths, `merge_engine_failed`; MirrorSuspect
  */
 export async function diffCommits(
   engine: Engine,
@@ -53,7 +53,7 @@ const ARGUMENTS = [
 ];
 const IGNORING = ["--ignore-all-space"];
 
-/** @returns null when git has to run again because more attributes have come to light */
+/** @returns null when git must run again because more attributes were found */
 async function runOnce(
   engine: Engine,
   mirror: Mirror,

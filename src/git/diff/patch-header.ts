@@ -1,5 +1,5 @@
 /**
- * The line with which a file's part of a patch begins, as git writes it under `core.quotePath=false`: a name with a
+ * The first line of a file's part of a patch, as git writes it under `core.quotePath=false`: a name with a
  * control character, a quote or a backslash is quoted as in C (git's quote.c).
  */
 export function blockHeader(path: Uint8Array): Buffer {

@@ -4,14 +4,14 @@ import type { DiffEntry, DiffRequest } from "../git.ts";
 import { blockHeader } from "./patch-header.ts";
 
 /**
- * Follows a patch through its hunks, so that content which looks like a header is never taken for one; counts lines
- * into `files` (in order, one `diff --git` block each, two where the kind changed) and hands the bytes on. With `gaps` a
- * file may have no block, and each block is known by its first line.
+ * Parses a patch by its hunks, so that content that looks like a header is never read as one; counts lines into `files`
+ * (in order, one `diff --git` block each, two where the kind changed) and passes the bytes on. With `gaps` a file may have
+ * no block, and each block is identified by its first line.
  */
 export interface PatchReader {
-  /** @returns always true: when no more of the patch is wanted, the counts still are */
+  /** @returns always true: the counts are needed even if the rest of the patch is not */
   take(chunk: Uint8Array): boolean | Promise<boolean>;
-  /** @throws SvcError `merge_engine_failed` when the patch and the list of files do not belong together */
+  /** @throws SvcError `merge_engine_failed` when the patch does not match the list of files */
   end(): Promise<void>;
 }
 
@@ -22,7 +22,7 @@ interface Piece {
 
 const NOTHING: Buffer = Buffer.alloc(0);
 const NEWLINE = 10;
-/** Longer than every line that is read for what it says: `diff --git` lines are not read beyond their first word. */
+/** Longer than every line that is parsed: of `diff --git` lines only the first word is. */
 const HEAD_BYTES = 128;
 /** Longer than a `diff --git` line can be: twice the longest path, with four bytes for each of its bytes. */
 const WHOLE_HEAD_BYTES = 8 * PATH_MAX_BYTES + HEAD_BYTES;
@@ -37,16 +37,16 @@ export function createPatchReader(
 ): PatchReader {
   const headBytes = gaps ? WHOLE_HEAD_BYTES : HEAD_BYTES;
   let file = -1;
-  /** `diff --git` blocks that the current file still has. */
+  /** `diff --git` blocks that remain of the current file. */
   let blocks = 0;
-  /** Lines that the current hunk still has on either side. */
+  /** Lines that remain of the current hunk on either side. */
   let before = 0;
   let after = 0;
-  /** The beginning of a line, too short to be read yet. */
+  /** The beginning of a line, too short to be parsed yet. */
   let pending: Buffer = NOTHING;
-  /** The line at hand was read; only its rest is still coming. */
+  /** The current line was parsed; its rest has not arrived yet. */
   let midLine = false;
-  /** What has come of the current file's patch. */
+  /** The current file's patch so far. */
   let gathered: Uint8Array[] = [];
   let gatheredBytes = 0;
   let wanted = true;
@@ -174,5 +174,5 @@ export function createPatchReader(
 }
 
 function outOfStep(): SvcError {
-  return new SvcError("merge_engine_failed", "Git's patch does not fit its list of files.");
+  return new SvcError("merge_engine_failed", "Git's patch does not match its list of files.");
 }

@@ -4,7 +4,7 @@ import type { Objects } from "../read/objects.ts";
 import { entriesOf } from "../read/tree.ts";
 import type { GitLimits } from "../run/limits.ts";
 
-/** What differs below a pair of directories, and how deep they are themselves. */
+/** The number of paths that differ below a pair of directories, and their depth. */
 interface Counted {
   paths: number;
   depth: number;
@@ -14,10 +14,9 @@ interface Counted {
 export type CountChanges = (from: string | null, to: string) => Promise<number>;
 
 /**
- * Git walks a tree by its paths, of which a few objects can make more than there is time for, as deep as its stack. This
- * walks by objects: each pair of directories is read once, wherever it comes again. What is missing counts as empty.
- * @param maxPaths where counting ends
- * @returns what throws `payload_too_large` past `maxPaths`, and past the limits of depth and of directories that are read
+ * Git walks a tree by its paths, and a few objects can make more paths than there is time for, or nest deeper than its
+ * stack. This walks by objects: each pair of directories is read once. Missing objects count as empty.
+ * @returns a function that throws `payload_too_large` past `maxPaths` and the limits of depth and directories
  */
 export function createChangeCounter(
   objects: Pick<Objects, "info" | "contents">,
@@ -29,7 +28,7 @@ export function createChangeCounter(
   return async (from, to) => {
     const before = from === null ? null : await rootOf(from);
     const after = await rootOf(to);
-    // a tag may name what has no tree
+    // a tag may name an object without a tree
     if (after === null || before === after) return 0;
     return (await compare(before, after, 1)).paths;
   };

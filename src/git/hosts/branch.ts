@@ -4,18 +4,17 @@ import { secretsOf } from "../remote/remote.ts";
 import { readRemoteUrl } from "../remote/remote-url.ts";
 import type { Engine } from "../run/engine.ts";
 import { hasProxy } from "../run/environment.ts";
-import { scrub } from "../run/scrub.ts";
+import { redact } from "../run/redact.ts";
 import { valueAt } from "./api.ts";
 import { callHost, type HostAnswer } from "./call.ts";
 import { findHost, type HostedRepository } from "./host.ts";
 
 /**
- * Makes a branch through the API of the repository's host: reads the base's tip, and makes the branch there.
- * Whatever the host answers, nothing is thrown for it: what an API cannot or may not do, a push often can, and what a
- * push cannot, git's own answer says best.
- * @returns `made`: the branch is at `commit` now; else the host was asked to make it there, and may have done so. Null
- * when it was not asked: the host has no API that svc knows, or did not tell the tip.
- * @throws SvcError `invalid_repo_url`, `repo_not_allowed`: the URL itself; `unavailable`: too many wait for hosts
+ * Creates a branch through the API of the repository's host at the base's tip. Errors of the host are only logged: a push
+ * often succeeds where the API does not, and if it fails, git gives the best error.
+ * @returns `made`: the branch is at `commit` now; else the request was sent, and the branch may exist. Null when it was
+ * not sent: svc does not support the host's API, or could not read the tip.
+ * @throws SvcError `invalid_repo_url`, `repo_not_allowed`: the URL itself; `unavailable`: too many requests wait for hosts
  */
 export async function branchByApi(
   engine: Engine,
@@ -51,15 +50,15 @@ async function ask(engine: Engine, host: HostedRepository, { branch, base }: Bra
   }
 
   function note(reason: string, status: number | null): void {
-    const clean = scrub(reason, secretsOf(credential), [], REASON_MAX_BYTES);
-    engine.log.info({ api: host.base, status, reason: clean }, "the host's API did not make a branch");
+    const clean = redact(reason, secretsOf(credential), [], REASON_MAX_BYTES);
+    engine.log.info({ api: host.base, status, reason: clean }, "the host's API did not create a branch");
   }
 }
 
-/** A host's words are for the log, where a line of them is enough. */
+/** The most bytes of a host's reason in the log. */
 const REASON_MAX_BYTES = 256;
 
-/** Asks the host, within one limit of time for all calls together. */
+/** Calls the host, with one deadline for all calls together. */
 async function caller(engine: Engine, { api, base, credential, trusted }: HostedRepository) {
   const signal = AbortSignal.timeout(engine.limits.apiMs);
   const address = trusted || engine.remote.allowPrivate ? null : await checkedAddress(engine, base);
@@ -75,7 +74,7 @@ async function caller(engine: Engine, { api, base, credential, trusted }: Hosted
     });
 }
 
-/** Checked like a repository's host; behind a proxy it is the proxy that connects. */
+/** Checked like a repository's host, unless a proxy connects to it. */
 async function checkedAddress(engine: Engine, base: string): Promise<string | null> {
   const { resolve = resolveHost, limits } = engine.remote;
   const [address] = await publicAddresses(new URL(base).hostname, resolve, limits.resolveMs);

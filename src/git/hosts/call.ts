@@ -6,26 +6,26 @@ export interface HostCall {
   url: string;
   headers: Record<string, string>;
   body: object | null;
-  /** The address to connect to instead of asking for the host's again; null: the host's own. */
+  /** The address to connect to; null resolves the host. */
   address: string | null;
-  /** Bytes of the answer's body; past them it counts as none. */
+  /** The most bytes of the answer's body; a larger one is ignored. */
   maxBytes: number;
   signal: AbortSignal;
 }
 
-/** `answer` is the body's JSON; null when it is none, or too large. */
+/** `answer` is the body's JSON; null when it is invalid or too large. */
 export interface HostAnswer {
   status: number;
   answer: unknown;
 }
 
 /**
- * Asks a git host's API. Redirects are answers, not followed: the token is for this host only.
- * @throws whatever the network throws; its words may hold the URL and never the token
+ * Calls a git host's API. Does not follow redirects: the token is for this host only.
+ * @throws errors of the network; their messages may contain the URL, but not the token
  */
 export async function callHost(call: HostCall): Promise<HostAnswer> {
   const url = new URL(call.url);
-  // a part that a URL would read in another way than it was meant has no business in it
+  // refuses parts that the URL parser would change
   if (url.href !== call.url) throw new TypeError("a part of the API's path is not encoded");
   const response = await fetch(call.address === null ? url : withAddress(url, call.address), {
     method: call.method,
@@ -40,7 +40,7 @@ export async function callHost(call: HostCall): Promise<HostAnswer> {
     ...(call.address !== null && url.protocol === "https:" && { tls: { serverName: url.hostname } }),
     redirect: "manual",
     decompress: false,
-    // a connection that is used again may belong to another name at the same address
+    // a reused connection may belong to another name at the same address
     keepalive: false,
     signal: call.signal,
   });

@@ -9,7 +9,7 @@ export const github: HostApi = {
   headers: (token) => ({
     Authorization: `Bearer ${token}`,
     Accept: "application/vnd.github+json",
-    // the version that every supported Enterprise Server knows too
+    // the version that every supported Enterprise Server supports, too
     "X-GitHub-Api-Version": "2022-11-28",
   }),
   repository: ([owner, name, ...rest]) =>

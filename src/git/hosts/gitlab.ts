@@ -3,7 +3,7 @@ import { commitAt, type HostApi, valueAt } from "./api.ts";
 /** GitLab's REST API, "Branches". */
 export const gitlab: HostApi = {
   base: (origin) => `${origin}/api/v4`,
-  // taken for personal, project and group access tokens and for OAuth's; PRIVATE-TOKEN is not for the last
+  // works for personal, project and group access tokens and OAuth; PRIVATE-TOKEN does not work for OAuth
   headers: (token) => ({ Authorization: `Bearer ${token}`, Accept: "application/json" }),
   repository: (segments) =>
     segments.length >= 2 ? `/projects/${encodeURIComponent(segments.join("/"))}` : null,

@@ -5,22 +5,22 @@ import { gitea } from "./gitea.ts";
 import { github } from "./github.ts";
 import { gitlab } from "./gitlab.ts";
 
-/** A repository as the API of its host knows it. */
+/** A repository in the API of its host. */
 export interface HostedRepository {
   api: HostApi;
-  /** Where the API is, without a trailing slash. */
+  /** The URL of the API, without a trailing slash. */
   base: string;
   /** The repository's path below `base`. */
   path: string;
   credential: Credential;
-  /** Whether the operator named the host: then its addresses are the operator's choice, private ones too. */
+  /** Whether the operator configured the host: then private addresses are allowed. */
   trusted: boolean;
 }
 
 /**
- * Finds the API of a repository's host. There is one when the host is well known or named by the operator, the
- * repository is reached over its web address, and its stored credential is a token. No host is ever asked what it is.
- * @param own the operator's hosts, which come before the well-known ones
+ * Finds the API of a repository's host: the host must be well known or configured by the operator, and the repository
+ * must have an http(s) URL and a token as its credential. Hosts are never probed.
+ * @param own the operator's hosts, which take precedence over the well-known ones
  * @param address the repository's URL, checked
  */
 export function findHost(
@@ -29,7 +29,7 @@ export function findHost(
   credential: Credential | null,
 ): HostedRepository | null {
   const url = URL.parse(address);
-  // an ssh key is not one line, and neither is anything else that could end a header
+  // excludes ssh keys, and anything else that could end a header
   if (!url || !credential || !TOKEN.test(credential.token)) return null;
   const named = own.find(({ origin }) => origin === url.origin);
   const host = named ?? WELL_KNOWN.find(({ origin }) => origin === url.origin);
@@ -51,7 +51,7 @@ const WELL_KNOWN: readonly GitHost[] = [
   { origin: "https://gitea.com", kind: "gitea" },
 ];
 
-/** What stands between the slashes of `/owner/name.git`, decoded; null when a part could be taken for something else. */
+/** The decoded parts of `/owner/name.git`; null when a part is ambiguous. */
 function segmentsOf(pathname: string): string[] | null {
   const trimmed = pathname.replace(/^\/+|\/+$/g, "").replace(/\.git$/, "");
   try {

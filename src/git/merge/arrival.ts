@@ -6,7 +6,7 @@ import { engineFailure } from "../run/failure.ts";
 import { isAncestorOf } from "./compare.ts";
 
 /**
- * Which of `heads` are `base` or among its ancestors. What the mirror does not hold is none of them.
+ * Returns those of `heads` that are `base` or one of its ancestors. Commits that the mirror does not hold are not.
  * @throws SvcError `merge_engine_failed`; MirrorSuspect
  */
 export async function reachedFrom(
@@ -20,7 +20,7 @@ export async function reachedFrom(
   return held.filter((head) => !ahead.has(head));
 }
 
-/** One look when all are there, as nearly always. */
+/** One lookup if all are there, which is the usual case. */
 async function heldOf(
   engine: Engine,
   mirror: Mirror,
@@ -33,7 +33,7 @@ async function heldOf(
 }
 
 /**
- * How `head` came into a branch that was at `since` and is at `base` now.
+ * Finds how `head` got into a branch that was at `since` and is at `base` now.
  * @throws SvcError `merge_engine_failed`; MirrorSuspect
  */
 export async function findArrival(
@@ -43,7 +43,7 @@ export async function findArrival(
 ): Promise<Arrival | null> {
   const isIn = (commit: string) => isAncestorOf(engine, mirror, head, commit);
   if ((await isIn(since)) || !(await isIn(base))) return null;
-  // the branch's own line, the newest first: once a commit has the head, all later ones do
+  // the first parents of the branch, newest first: once a commit contains the head, all later ones do
   const shape = ["--first-parent", "--no-commit-header", "--format=%H %P"];
   const line = await list(engine, mirror, [base, `^${head}`, `^${since}`], shape);
   let [having, lacking] = [-1, line.length];

@@ -7,8 +7,8 @@ import { engineFailure } from "../run/failure.ts";
 import { mergeTrees } from "./merge-tree.ts";
 
 /**
- * What merging `head` into `base` would come to. What git writes on the way goes into a throw-away directory, so the
- * mirror does not grow by being asked.
+ * The result of merging `head` into `base`. Git writes its objects to a temporary directory, so that comparing does not
+ * grow the mirror.
  * @throws SvcError `merge_engine_failed`; MirrorSuspect
  */
 export async function compareCommits(
@@ -42,7 +42,7 @@ export async function compareCommits(
 }
 
 /**
- * How two commits stand to each other, without merging them.
+ * The relation of two commits, without merging them.
  * @throws SvcError `merge_engine_failed`; MirrorSuspect
  */
 export async function relateCommits(
@@ -55,7 +55,7 @@ export async function relateCommits(
   return { mergeBase, isUpToDate: mergeBase === head, canFastForward: mergeBase === base && base !== head };
 }
 
-/** Pairs whose merge bases are remembered: a review asks for the same pair again and again, and a merge twice. */
+/** Pairs whose merge bases are cached: a review requests the same pair many times, and a merge twice. */
 const PAIRS_MAX = 500;
 
 /**
@@ -66,7 +66,7 @@ export function mergeBases(engine: Engine, mirror: Mirror, base: string, head: s
   const pair = `${base} ${head}`;
   const known = mirror.bases.get(pair);
   if (known) return known;
-  const bases = askMergeBases(engine, mirror, base, head);
+  const bases = runMergeBase(engine, mirror, base, head);
   if (mirror.bases.size >= PAIRS_MAX) mirror.bases.clear();
   mirror.bases.set(pair, bases);
   // a failure is not remembered
@@ -74,7 +74,7 @@ export function mergeBases(engine: Engine, mirror: Mirror, base: string, head: s
   return bases;
 }
 
-async function askMergeBases(engine: Engine, mirror: Mirror, base: string, head: string): Promise<string[]> {
+async function runMergeBase(engine: Engine, mirror: Mirror, base: string, head: string): Promise<string[]> {
   const result = await engine.runner.run({
     args: ["merge-base", "--all", base, head],
     environment: mirror.environment,

@@ -5,19 +5,18 @@ import type { Attributes, Mirror } from "../mirror/mirror.ts";
 import type { Engine } from "../run/engine.ts";
 import { engineFailure, MirrorSuspect } from "../run/failure.ts";
 
-/** What merging two commits gives: a tree, or paths in conflict (which may be none, git's exit status decides). */
+/** The result of a merge: a tree, or paths in conflict (the list may be empty; git's exit status decides). */
 export type Merged = { clean: true; tree: string } | { clean: false; conflicts: string[] };
 
 /**
- * Merges `head` into `base` as `git merge` in a work tree of `base` would (git's own recursive merge, renames and
- * all), without a work tree. Both are full object ids.
+ * Merges `head` into `base` as `git merge` in a work tree of `base` would (git's recursive merge with renames), without a
+ * work tree. Both are full object ids.
  *
- * Attributes are those of `base`. Before git 2.43 they have to be laid out in advance: the merge first runs with those
- * of the root directory; the paths that it then tells of show which directories' attributes it would have looked at,
- * and only if there are any it runs again.
- * @param objects where git writes trees and blobs: environment variables
- * @param bases the merge bases, when they are known. With several, what git merges beneath is not told: then all
- *   attributes of `base` are laid out.
+ * Attributes are those of `base`. Before git 2.43 they must be written to a work tree in advance: the merge first runs
+ * with those of the root directory; its messages name paths, and if their directories have attributes, it runs again.
+ * @param objects environment variables that determine where git writes trees and blobs
+ * @param bases the merge bases, if known. With several, git does not name the paths of its inner merges: then all
+ *   attributes of `base` are written.
  * @throws SvcError `merge_engine_failed`; MirrorSuspect
  */
 export async function mergeTrees(
@@ -40,7 +39,7 @@ export async function mergeTrees(
   }
 }
 
-/** Attributes can move conflicts into directories not seen before; after this many rounds all of them are laid out. */
+/** Attributes can move conflicts into other directories; after this many rounds all attributes are written. */
 const ROUNDS_MAX = 3;
 
 async function runOnce(
@@ -62,7 +61,7 @@ async function runOnce(
     outputBytes: engine.limits.outputBytes,
     ...(signal ? { signal } : {}),
   });
-  // only these two are verdicts; a conflict may come without a single path (a directory renamed to two places)
+  // other statuses are errors; a conflict may have no path (a directory renamed to two places)
   if (result.stopped || (result.code !== 0 && result.code !== 1))
     throw engineFailure(engine, "merging", result);
   const { tree, conflicts, mentioned } = readMergeTree(result.stdout, [base, head]);

@@ -7,14 +7,14 @@ import { objectMissing } from "../run/failure.ts";
 import { writeCommit, writeObject } from "./write-commit.ts";
 
 /**
- * Writes a commit into the mirror that gives one file of another commit other bytes, and changes nothing else: neither
- * the file's mode nor any other entry. The same request gives the same commit, whenever it is asked.
+ * Writes a commit into the mirror that replaces the bytes of one file, and changes nothing else: neither the file's mode
+ * nor any other entry. The same request always gives the same commit.
  * @throws SvcError `not_found` when the commit has no such file, `merge_engine_failed`; MirrorSuspect
  */
 export async function replaceFile(engine: Engine, mirror: Mirror, request: ReplaceRequest): Promise<string> {
   const root = await mirror.objects.info(`${request.commit}^{tree}`);
   if (!root) throw objectMissing();
-  /** The trees on the way to the file, and where each names the next. */
+  /** The trees on the path to the file, and the offset of the next id in each. */
   const way: { tree: Buffer; at: number }[] = [];
   let entry: Pick<TreeEntry, "type" | "id"> = { type: "directory", id: root.id };
   for (const name of request.path.split("/")) {

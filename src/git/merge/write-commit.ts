@@ -4,8 +4,8 @@ import type { Engine } from "../run/engine.ts";
 import { engineFailure } from "../run/failure.ts";
 
 /**
- * Writes a commit. Its bytes are made here and not by `commit-tree`, which would add to the message: the same request
- * gives the same commit, whenever it is asked.
+ * Writes a commit without `commit-tree`, which would change the message, so that the same request always gives the same
+ * commit.
  * @throws SvcError `merge_engine_failed`
  */
 export function writeCommit(
@@ -26,7 +26,7 @@ export function writeCommit(
   return writeObject(engine, mirror, "commit", lines.join("\n"));
 }
 
-/** Writes one object into the mirror, as it stands. @returns its id */
+/** Writes one object into the mirror. @returns its id */
 export async function writeObject(
   engine: Engine,
   mirror: Mirror,

@@ -7,8 +7,7 @@ import { mergeTrees } from "./merge-tree.ts";
 import { writeCommit } from "./write-commit.ts";
 
 /**
- * Writes the commit that merges `head` into `base` into the mirror: the same request gives
- * the same commit, whenever it is asked.
+ * Writes the commit that merges `head` into `base` into the mirror. The same request always gives the same commit.
  * @throws SvcError `merge_engine_failed`, `unrelated_histories`; MirrorSuspect
  */
 export async function writeMergeCommit(
@@ -24,7 +23,7 @@ export async function writeMergeCommit(
   const merged = await mergeTrees(engine, mirror, base, head, {}, bases);
   if (!merged.clean) return { conflicts: merged.conflicts };
   const commit = await writeCommit(engine, mirror, { ...request, tree: merged.tree, parents: [base, head] });
-  // both parents are here with all that they reach, and so is all that the merge added
+  // both parents are complete, and so are the objects of the merge
   markComplete(mirror, [commit]);
   return { commit };
 }

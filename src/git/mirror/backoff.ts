@@ -2,15 +2,15 @@ import type { SvcError } from "../../contract/errors.ts";
 import type { RemoteRepository } from "../git.ts";
 import type { Log } from "../run/options.ts";
 
-/** Failures in a row after which even quick attempts wait for each other. */
+/** Failures in a row after which quick attempts back off, too. */
 const FREE_FAILURES = 2;
-/** An attempt that fails sooner costs little: a host that is back is found within the short pause. */
+/** An attempt that fails sooner is cheap, so its pause stays short and a host that is back is found soon. */
 const QUICK_MS = 5_000;
 const QUICK_PAUSE_MAX_MS = 15_000;
 const FIRST_PAUSE_MS = 1_000;
 const PAUSE_MAX_MS = 30 * 60_000;
 
-/** What the last attempt to fetch a repository failed with, and when the next is due. */
+/** The last failure to fetch a repository, and when the next attempt is due. */
 export interface Failed {
   reason: SvcError;
   failures: number;
@@ -18,7 +18,7 @@ export interface Failed {
   nextAt: number;
 }
 
-/** Remembers which repositories could not be fetched, so that attempts back off. */
+/** Tracks failed fetches, so that attempts back off. */
 export interface Backoff {
   /** Null after a success, and when the repository has another address or credential than at the failure. */
   last(repo: RemoteRepository): Failed | null;

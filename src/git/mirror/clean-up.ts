@@ -2,24 +2,24 @@ import { readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { Mirror } from "./mirror.ts";
 
-/** A lock this old belongs to nobody: those who want one wait for two seconds, and hold it for much less. */
+/** An older lock is stale: git waits for a lock for two seconds and holds it for much less. */
 const STALE_LOCK_MS = 5_000;
 const POLL_MS = 50;
 
-/** What stands in the way of every later git: with `packed-refs.new` there, no ref can be deleted any more. */
+/** Files that block every later git: while `packed-refs.new` exists, no ref can be deleted. */
 const LOCK = /\.lock$|^packed-refs\.new$/;
-/** Halves of packs, of their indexes and of commit graphs: only fetches and repacks write them. */
+/** Incomplete packs, indexes and commit graphs, which only fetches and repacks write. */
 const HALF_PACK = /^objects\/(?:pack|info)\/(?:.*\/)?(?:tmp_|\.tmp-)[^/]*$/;
-/** Half of an object; a merge writes them. */
+/** An incomplete object; merges write them. */
 const HALF_OBJECT = /^objects\/[0-9a-f]{2}\/tmp_[^/]*$/;
-/** svc's own, and those of a git that received a push by itself. */
+/** Incomplete files of svc, and of a git that received a push itself. */
 const OTHER_HALF = /^(?:\.tmp-|objects\/(?:incoming-|tmp_))[^/]*$/;
 const PACK = /^(objects\/pack\/pack-[0-9a-f]+)\.(?:pack|rev)$/;
 
 /**
- * Removes what git processes left that were killed while this one ran. Others may be at work, so what they could have
- * made has to become old first, and is waited for: whatever comes next would only fail on a lock.
- * For whoever has the turn to write (`Mirrors.write`), so that no fetch is under way.
+ * Removes the files of git processes that were killed while this process ran. Files that another running git may have
+ * written must become old first; this waits for them, since the next command would fail on a lock.
+ * Call it within `Mirrors.write`, so that no fetch is running.
  */
 export async function cleanUp(mirror: Mirror): Promise<void> {
   if (!mirror.unclean) return;
@@ -30,8 +30,8 @@ export async function cleanUp(mirror: Mirror): Promise<void> {
 }
 
 /**
- * Removes what came of packs before their git was stopped: git does not, and it counts in the size of the mirror.
- * While a repack is under way, that waits for the next clean-up. For whoever has the turn to write.
+ * Removes incomplete packs of a git that was stopped: git does not, and they count towards the size of the mirror. While
+ * a repack is running, this is left to the next clean-up. Call it within `Mirrors.write`.
  */
 export async function removeHalfPacks(mirror: Mirror): Promise<void> {
   for (const name of await filesOf(mirror.directory)) {
@@ -42,8 +42,8 @@ export async function removeHalfPacks(mirror: Mirror): Promise<void> {
 }
 
 /**
- * Removes half-written packs from all repositories in a folder. Those of a server that was killed would stay, and take
- * space, until somebody uses the repository again. Only for the start, when no git is at work.
+ * Removes incomplete packs from all repositories in a folder. Those of a server that was killed would otherwise take
+ * space until the repository is used again. Only for the start, when no git is running.
  */
 export async function removeAllHalfPacks(folder: string): Promise<void> {
   for (const repository of await readdir(folder).catch(() => [])) {
@@ -60,7 +60,7 @@ async function filesOf(directory: string): Promise<string[]> {
   return await readdir(directory, { recursive: true }).catch(() => []);
 }
 
-/** Waits until it is gone, or old and nobody's. One that is young again was made by somebody who is alive. */
+/** Waits until a file is gone or stale. A file that is new again belongs to a running process. */
 async function removeOld(path: string): Promise<void> {
   for (const end = Date.now() + STALE_LOCK_MS; ; await Bun.sleep(POLL_MS)) {
     const file = await stat(path).catch(() => null);
@@ -71,8 +71,8 @@ async function removeOld(path: string): Promise<void> {
 }
 
 /**
- * Removes what an earlier process left: the data directory belongs to this process alone, and it has not started
- * anything in this mirror yet, so all of it is nobody's. A pack without an index was still coming in.
+ * Removes incomplete files of an earlier process. Only this process uses the data directory, and it has not started
+ * anything in this mirror yet, so all of them are stale. A pack without an index is incomplete.
  */
 export async function removeLeftovers(directory: string): Promise<void> {
   const names = await readdir(directory, { recursive: true });

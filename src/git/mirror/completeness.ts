@@ -2,7 +2,7 @@ import type { Engine } from "../run/engine.ts";
 import { engineFailure } from "../run/failure.ts";
 import { type Mirror, markComplete } from "./mirror.ts";
 
-/** Whether commits are in the mirror with all that they reach. */
+/** Whether commits are in the mirror with everything reachable from them. */
 export async function holds(engine: Engine, mirror: Mirror, commits: readonly string[]): Promise<boolean> {
   const unsure = commits.filter((commit) => !mirror.complete.has(commit));
   if (unsure.length === 0) return true;
@@ -19,7 +19,7 @@ export async function names(engine: Engine, mirror: Mirror, commits: readonly st
   return named.size === 0 || commits.every((commit) => named.has(commit));
 }
 
-/** The commits that the mirror's branches name; none when git could not tell. */
+/** The tips of the mirror's branches; none when git failed. */
 export async function tips(engine: Engine, mirror: Mirror): Promise<string[]> {
   const result = await engine.runner.run({
     args: ["for-each-ref", "--format=%(objectname)", "refs/heads"],
@@ -35,7 +35,7 @@ async function isCommit(mirror: Mirror, commit: string): Promise<boolean> {
   return info?.type === "commit";
 }
 
-/** A fetch that was cut off can leave a commit without its history; what branches reach was checked by the fetch. */
+/** An interrupted fetch can leave a commit without its history; history of branches was checked by the fetch. */
 async function reachesAll(engine: Engine, mirror: Mirror, commits: readonly string[]): Promise<boolean> {
   const result = await engine.checks(mirror.id, () =>
     engine.runner.run({
@@ -47,7 +47,7 @@ async function reachesAll(engine: Engine, mirror: Mirror, commits: readonly stri
       outputBytes: engine.limits.outputBytes,
     }),
   );
-  // a git that died has not said that something is missing
+  // a git that died gives no result
   if (result.stopped || result.code === null) throw engineFailure(engine, "checking the repository", result);
   return result.code === 0;
 }

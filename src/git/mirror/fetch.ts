@@ -4,15 +4,14 @@ import { openRemote } from "../remote/remote.ts";
 import type { Engine } from "../run/engine.ts";
 import { type FetchFailure, fetchFailure } from "../run/failure.ts";
 import { cleanUp, removeHalfPacks } from "./clean-up.ts";
+import { isOutOfSpace } from "./disk-space.ts";
 import { type Mirror, packBytes } from "./mirror.ts";
-import { isOutOfRoom } from "./room.ts";
 
 /**
- * Brings the remote's branches and tags into the mirror as they are now, with their whole history; those that are gone
- * there go here too, the commits kept under refs/cr/ and refs/svc/ stay. Not `--atomic`: a branch `a` that became `a/b` could not
- * change in one transaction.
- * @returns why it did not work, or null. A remote with one branch whose name no disk can hold fails like this and has
- * still brought all commits: look for what you need before you give up.
+ * Fetches the remote's branches and tags into the mirror, with their whole history, and prunes deleted ones; commits
+ * under refs/cr/ and refs/svc/ stay. Not `--atomic`: a branch `a` that became `a/b` cannot change in one transaction.
+ * @returns the error, or null. An error does not mean that commits are missing: a branch name that the disk cannot hold
+ * fails the fetch after all commits have arrived.
  */
 export function fetchBranches(
   engine: Engine,
@@ -24,7 +23,7 @@ export function fetchBranches(
   return fetchInto(engine, repo, mirror, refspecs, signal);
 }
 
-/** Brings one ref into the mirror as it is on the host, if it is there. @returns why it did not work, or null */
+/** Fetches one ref into the mirror, if the host has it. @returns the error, or null */
 export function fetchRef(
   engine: Engine,
   repo: RemoteRepository,
@@ -71,9 +70,9 @@ async function fetchInto(
   );
   if (result.code !== 0) await removeHalfPacks(mirror);
   if (result.code === null) mirror.unclean = true;
-  // git leaves out what a shallow remote cuts off, and only warns
+  // git skips refs with a shallow history, and only warns
   const isShallow = /shallow (?:roots are|update) not allowed/.test(result.stderr);
   if (result.code === 0 && !isShallow) return null;
-  if (result.code !== 0 && (await isOutOfRoom(mirror.directory))) return diskFull();
+  if (result.code !== 0 && (await isOutOfSpace(mirror.directory))) return diskFull();
   return fetchFailure(engine, remote, result);
 }

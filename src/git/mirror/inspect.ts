@@ -1,15 +1,15 @@
 import type { Engine } from "../run/engine.ts";
 import type { Mirror } from "./mirror.ts";
 
-/** What a fetch lets in (environment.ts) is no damage. */
+/** Faults that a fetch accepts (environment.ts) are not damage. */
 const TOLERATED = ["missingSpaceBeforeDate", "badTimezone", "zeroPaddedFilemode", "badFilemode"];
 
-/** Of git-fsck's exit status: a HEAD that names no branch, as in a mirror that no client has read yet. */
+/** A bit of git-fsck's exit status: HEAD names no branch, as in a mirror that no client has read yet. */
 const HEAD_FAULT = 8;
 
 /**
  * Whether a mirror is damaged: git reads every object of it, and follows every ref. A large one takes minutes.
- * @returns false also when git could not finish: a mirror is not replaced because the server is busy
+ * @returns false if git could not finish, too: a mirror is not replaced because the server is busy
  */
 export async function isDamaged(engine: Engine, mirror: Mirror): Promise<boolean> {
   const result = await engine.checks(mirror.id, () =>

@@ -2,7 +2,7 @@ import type { Engine } from "../run/engine.ts";
 import { engineFailure } from "../run/failure.ts";
 import type { Mirror } from "./mirror.ts";
 
-/** Every fetch reads every ref, and a loose one is a file of its own: 1,000 kept merges made a fetch five times as long. */
+/** Every fetch reads every ref, and a loose ref is a file: 1,000 kept merges made a fetch five times as long. */
 const PACK_EVERY = 64;
 
 /**

@@ -1,21 +1,21 @@
 import { readdir, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Engine } from "../run/engine.ts";
-import { scrub } from "../run/scrub.ts";
+import { redact } from "../run/redact.ts";
 import { type Mirror, markIncomplete } from "./mirror.ts";
 
-/** Packs that a mirror may gather before small ones are put together: each costs a look in every object search. */
+/** The most packs of a mirror before small ones are combined: every object lookup searches each pack. */
 export const PACKS_MAX = 16;
 const REPACK_MS = 120_000;
-/** Once a day, when something was written: unreachable objects go, and reading gets an index of what is reachable. */
+/** Once a day after a write: removes unreachable objects and writes a reachability bitmap. */
 const WHOLE_EVERY_MS = 24 * 3_600_000;
 const WHOLE_MS = 30 * 60_000;
-/** As long as git's own: nothing that is still being pushed, merged or looked at is that old. */
+/** As in git's default: objects that are being pushed, merged or read are newer. */
 const UNREACHABLE_KEPT = "2.weeks.ago";
-/** Its age tells when the last whole repack was. */
+/** Its age is the time of the last whole repack. */
 const MARK = "svc-maintained";
 
-/** Looks after a repository that was just written. Cheap unless it is due. */
+/** Maintains a repository after a write. Cheap unless a repack is due. */
 export async function maintain(engine: Engine, mirror: Mirror): Promise<void> {
   if (mirror.maintaining) return;
   mirror.maintaining = true;
@@ -27,7 +27,7 @@ export async function maintain(engine: Engine, mirror: Mirror): Promise<void> {
   }
 }
 
-/** Puts small packs together when there are many; the large old ones are left alone, so it stays cheap. */
+/** Combines small packs when there are many; large old ones stay, so that it is cheap. */
 async function repackWhenMany(engine: Engine, mirror: Mirror): Promise<void> {
   const names = await readdir(packsOf(mirror)).catch(() => []);
   if (names.filter((name) => name.endsWith(".pack")).length <= PACKS_MAX) return;
@@ -35,11 +35,11 @@ async function repackWhenMany(engine: Engine, mirror: Mirror): Promise<void> {
   await run(engine, mirror, args, REPACK_MS);
 }
 
-/** One file with all refs, one pack with all that they reach, one with the rest until it is old enough to go. */
+/** Writes one file with all refs, one pack with reachable objects, and one with the rest until it expires. */
 async function repackWhole(engine: Engine, mirror: Mirror): Promise<void> {
   await writeFile(join(mirror.directory, MARK), "");
   await run(engine, mirror, ["pack-refs", "--all"], REPACK_MS);
-  // first: git takes what the graph holds for there, also a commit that is about to go
+  // first: git assumes that commits of the graph exist, even one that is about to be removed
   const graph = ["commit-graph", "write", "--reachable", "--no-progress"];
   if (!(await run(engine, mirror, graph, WHOLE_MS))) return;
   const unreachable = ["--cruft", `--cruft-expiration=${UNREACHABLE_KEPT}`];
@@ -66,7 +66,7 @@ function packsOf(mirror: Mirror): string {
   return join(mirror.directory, "objects", "pack");
 }
 
-/** @returns whether it worked; if not, it is due again tomorrow */
+/** @returns whether it succeeded; if not, it is due again tomorrow */
 async function run(engine: Engine, mirror: Mirror, args: string[], deadlineMs: number): Promise<boolean> {
   const { code, stopped, stderr } = await engine.upkeep(mirror.id, () =>
     engine.runner.run({
@@ -77,11 +77,11 @@ async function run(engine: Engine, mirror: Mirror, args: string[], deadlineMs: n
       outputBytes: engine.limits.outputBytes,
     }),
   );
-  // git says so itself when only what it had started was killed, or found a fault
+  // git also reports a failure when only one of its children was killed
   if (code !== 0) mirror.unclean = true;
   if (code !== 0 && stopped !== "closing") {
-    const words = scrub(stderr, [], Object.values(engine.directories));
-    engine.log.warn({ repo: mirror.id, git: args[0], stopped, words }, "looking after a repository failed");
+    const words = redact(stderr, [], Object.values(engine.directories));
+    engine.log.warn({ repo: mirror.id, git: args[0], stopped, words }, "maintaining a repository failed");
   }
   return code === 0;
 }

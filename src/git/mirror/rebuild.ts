@@ -2,22 +2,23 @@ import { rm } from "node:fs/promises";
 import type { RemoteRepository } from "../git.ts";
 import type { Engine } from "../run/engine.ts";
 import type { FetchFailure } from "../run/failure.ts";
-import { carryOver } from "./carry-over.ts";
+import { copyOwnRefs } from "./copy-own-refs.ts";
 import { fetchBranches } from "./fetch.ts";
-import { type Mirror, prepareMirror, replaceMirror } from "./mirror.ts";
+import type { Mirror } from "./mirror.ts";
+import { prepareMirror, replaceMirror } from "./store.ts";
 
 interface Rebuild {
   repo: RemoteRepository;
   damaged: Mirror;
   signal: AbortSignal;
-  /** Holds off everything else that writes to the damaged mirror. */
+  /** Runs work while nothing else writes to the damaged mirror. */
   write<T>(work: () => Promise<T>): Promise<T>;
 }
 
 /**
- * Replaces a damaged mirror: a new one is fetched beside it, gets what only the damaged one holds, and then takes its
- * place. Until then the damaged one stays as it is, so that nothing is lost when the remote cannot be read.
- * @returns why it did not work, or null
+ * Replaces a damaged mirror: fetches a new one beside it, copies the refs that only the damaged one holds, and swaps them.
+ * Until then the damaged one is not changed, so that nothing is lost when the remote cannot be read.
+ * @returns the error, or null
  */
 export async function rebuildMirror(
   engine: Engine,
@@ -28,13 +29,13 @@ export async function rebuildMirror(
     const failure = await fetchBranches(engine, repo, fresh, signal);
     if (failure) return failure;
     await write(async () => {
-      const seen = await carryOver(engine, damaged, fresh);
+      const seen = await copyOwnRefs(engine, damaged, fresh);
       if (signal.aborted) return;
-      await replaceMirror(engine, fresh, (aside, placed) => carryOver(engine, aside, placed, seen));
+      await replaceMirror(engine, fresh, (aside, placed) => copyOwnRefs(engine, aside, placed, seen));
     });
     return null;
   } finally {
-    fresh.objects.rest();
+    fresh.objects.stop();
     await rm(fresh.directory, { recursive: true, force: true });
   }
 }

@@ -1,11 +1,11 @@
 import { DISK_FULL, saysDiskFull } from "../../contract/disk-full.ts";
 import type { Engine } from "../run/engine.ts";
-import { scrub } from "../run/scrub.ts";
+import { redact } from "../run/redact.ts";
 import { cleanUp } from "./clean-up.ts";
+import { isOutOfSpace } from "./disk-space.ts";
 import type { Mirror } from "./mirror.ts";
-import { isOutOfRoom } from "./room.ts";
 
-/** A change of one ref: null stands for "is not there". */
+/** A change of one ref; null: the ref does not exist. */
 export interface RefUpdate {
   /** The full name, checked. */
   ref: string;
@@ -13,18 +13,18 @@ export interface RefUpdate {
   to: string | null;
 }
 
-/** Why nothing was changed. */
+/** Why no ref was changed. */
 export interface RefFailure {
-  /** A ref was not where it was expected. */
+  /** A ref did not have its expected value. */
   stale: boolean;
-  /** Git was stopped: it may or may not have changed them. */
+  /** Git was stopped: the refs may or may not have changed. */
   stopped: boolean;
   words: string;
 }
 
 /**
- * Changes refs of a mirror, all or none, each only from where it is expected to be, unless it may be anywhere.
- * @returns why it did not work, or null
+ * Changes refs of a mirror, all or none, each only from its expected value unless `anywhere` is set.
+ * @returns the error, or null
  */
 export async function updateRefs(
   engine: Engine,
@@ -43,14 +43,14 @@ export async function updateRefs(
   });
   if (result.code === 0) return null;
   if (result.code === null) mirror.unclean = true;
-  const words = scrub(
+  const words = redact(
     result.stderr.replace(/^(?:fatal|error): /gm, ""),
     [],
     [mirror.directory, ...Object.values(engine.directories)],
   );
   const stopped = result.code === null;
   const stale = STALE.test(words);
-  if (!stale && (saysDiskFull(words) || (await isOutOfRoom(mirror.directory))))
+  if (!stale && (saysDiskFull(words) || (await isOutOfSpace(mirror.directory))))
     return { stale, stopped, words: DISK_FULL };
   return { stale, stopped, words };
 }
@@ -58,7 +58,7 @@ export async function updateRefs(
 const STALE =
   /but expected|reference already exists|reference is missing|unable to resolve reference|\.lock': File exists/i;
 
-/** In this form an empty value is one that does not matter. */
+/** In this format an empty value matches any. */
 function commandOf({ ref, from, to }: RefUpdate, anywhere: boolean): string {
   if (to === null) return `delete ${ref}\0${anywhere ? "" : (from ?? "")}\0`;
   if (anywhere) return `update ${ref}\0${to}\0\0`;

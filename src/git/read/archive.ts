@@ -4,8 +4,8 @@ import type { Engine } from "../run/engine.ts";
 import { streamOutput } from "../run/stream-output.ts";
 
 /**
- * Hands on a directory of a commit as a tar, with paths that begin in it.
- * @throws SvcError `merge_engine_failed`; MirrorSuspect, when nothing was handed on yet
+ * Streams a directory of a commit as a tar, with paths relative to it.
+ * @throws SvcError `merge_engine_failed`; MirrorSuspect, when nothing was passed on yet
  */
 export async function archive(engine: Engine, mirror: Mirror, request: ArchiveRequest): Promise<void> {
   const { tree, onBytes, signal } = request;

@@ -6,7 +6,7 @@ import { objectMissing } from "../run/failure.ts";
 import { readObjectBytes } from "./object-bytes.ts";
 
 /**
- * Hands on the bytes of a file: a small one in one piece, a larger one piece by piece, as fast as its reader takes them.
+ * Streams a file: a small one in one piece, a larger one in pieces, at the pace of its reader.
  * @throws SvcError `merge_engine_failed`; MirrorSuspect
  */
 export async function readBlob(engine: Engine, mirror: Mirror, request: BlobRequest): Promise<void> {
@@ -24,7 +24,7 @@ export async function readBlob(engine: Engine, mirror: Mirror, request: BlobRequ
       }),
     );
   }
-  const bytes = await engine.looks(mirror.id, () => mirror.objects.contents(entry.id));
+  const bytes = await engine.lookups(mirror.id, () => mirror.objects.contents(entry.id));
   if (!bytes) throw objectMissing();
   await onBytes(bytes);
 }

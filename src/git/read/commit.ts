@@ -2,8 +2,8 @@ import { COMMIT_MESSAGE_MAX_BYTES, COMMIT_NAME_MAX } from "../../contract/limits
 import type { LoggedCommit, Signature } from "../git.ts";
 
 /**
- * Reads a commit object. What it says is in the encoding that it names, else UTF-8; U+FFFD stands for the rest.
- * @param bytes the object, or only its beginning when `isWhole` is false: then what is missing is empty
+ * Parses a commit object in the encoding that it names, else UTF-8; U+FFFD replaces invalid bytes.
+ * @param bytes the object, or only its beginning when `isWhole` is false: then missing fields are empty
  */
 export function parseCommit(id: string, bytes: Uint8Array, isWhole: boolean): LoggedCommit {
   const object = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
@@ -27,7 +27,7 @@ export function parseCommit(id: string, bytes: Uint8Array, isWhole: boolean): Lo
 
 type Decode = (bytes: Uint8Array) => string;
 
-/** They stand right behind the tree; the last one may be cut off. */
+/** The parents follow the tree; the last one may be incomplete. */
 function parentsOf(lines: readonly string[], idLength: number): string[] {
   const end = lines.findIndex((line, at) => at > 0 && !line.startsWith("parent "));
   return lines
@@ -64,7 +64,7 @@ function signatureOf(line: string, decode: Decode): Signature {
   return { name: text(name), email: text(email), date: dateOf(line.slice(line.lastIndexOf(">") + 1)) };
 }
 
-/** The last second of the year 9999, past which no date of the wire goes. */
+/** The last second of the year 9999, the limit of dates in the API. */
 const SECONDS_MAX = 253_402_300_799;
 
 function dateOf(text: string): Date | null {

@@ -5,8 +5,7 @@ import type { Objects } from "./objects.ts";
 import { findEntry } from "./tree.ts";
 
 /**
- * The bytes of a regular file of a commit; null when there is none at this path (a directory, symbolic link or
- * submodule is none).
+ * The bytes of a regular file of a commit; null when the path is missing or is a directory, symbolic link or submodule.
  * @throws SvcError `merge_engine_failed` when it is larger than `maxBytes`
  */
 export async function readCommitFile(
@@ -48,7 +47,7 @@ export async function isPlainFile(
   return false;
 }
 
-/** A path that git reads as one below the root of a commit (`./x` would count from elsewhere), and that any disk can hold. */
+/** Whether git reads a path relative to the root of a commit (not `./x`), and any file system can hold it. */
 export function isPlainPath(path: string): boolean {
   return (
     path.split("/").every((part) => !["", ".", ".."].includes(part) && !/^\.git$/i.test(part)) &&

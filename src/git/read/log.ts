@@ -7,8 +7,8 @@ import { parseCommit } from "./commit.ts";
 import { readObjectBytes } from "./object-bytes.ts";
 
 /**
- * Commits that are reachable from one, in the order of `git log`. Git lists only their ids; the objects are read here,
- * so that nothing in them can be taken for a separator, and none fills the memory.
+ * Lists the commits reachable from one, in the order of `git log`. Git lists only their ids; the objects are read here,
+ * so that their text cannot be mistaken for separators, and large ones do not fill the memory.
  * @throws SvcError `validation_failed`, `merge_engine_failed`; MirrorSuspect
  */
 export async function logCommits(engine: Engine, mirror: Mirror, request: LogRequest): Promise<LogPage> {
@@ -17,7 +17,7 @@ export async function logCommits(engine: Engine, mirror: Mirror, request: LogReq
   return { commits: await readCommits(engine, mirror, wanted), more: ids.length > wanted.length };
 }
 
-/** One more than the limit, which tells whether there is more. */
+/** One more than the limit, to find out whether there are more. */
 async function listIds(engine: Engine, mirror: Mirror, request: LogRequest): Promise<string[]> {
   const { args, stdin } = withPath(request);
   const result = await engine.runner.run({
@@ -46,7 +46,7 @@ function withPath({ commit, without, path }: LogRequest): { args: string[]; stdi
   const text = bytes.toString("utf8");
   if (Buffer.from(text).equals(bytes)) return { args: [...commits, "--", text] };
   if (bytes.includes("\n") || bytes.includes("\r")) {
-    throw new SvcError("validation_failed", "A path with a line end must be UTF-8 to be looked for.");
+    throw new SvcError("validation_failed", "A path with a line break must be UTF-8.");
   }
   return {
     args: ["--stdin"],

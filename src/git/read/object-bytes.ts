@@ -8,9 +8,8 @@ export interface BytesRequest extends Omit<OutputRequest, "args" | "doing"> {
 }
 
 /**
- * Hands on the bytes of an object while a git of its own unpacks them: for what is too large for the one `cat-file`
- * that everybody shares.
- * @throws SvcError `merge_engine_failed`; MirrorSuspect, when nothing was handed on yet
+ * Streams an object from a git process of its own: for objects that are too large for the shared `cat-file`.
+ * @throws SvcError `merge_engine_failed`; MirrorSuspect, when nothing was passed on yet
  */
 export async function readObjectBytes(
   engine: Engine,
@@ -24,5 +23,5 @@ export async function readObjectBytes(
   });
 }
 
-/** From this size on git unpacks a file piece by piece, unless it is stored as a delta; smaller ones it holds whole. */
+/** From this size git streams a file unless it is stored as a delta; it holds smaller ones in memory. */
 const STREAMED_BYTES = 1024 * 1024;

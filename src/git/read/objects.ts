@@ -2,14 +2,14 @@ import { SvcError } from "../../contract/errors.ts";
 import type { Engine } from "../run/engine.ts";
 import { writeAll } from "../run/write-all.ts";
 
-/** Looks objects up in a mirror through one long-lived `git cat-file`; a look costs well under a millisecond. */
+/** Looks up objects in a mirror through one long-lived `git cat-file`; a lookup takes well under a millisecond. */
 export interface Objects {
-  /** Type and size of what a revision such as `<commit>` or `<commit>:path` names; null when there is nothing. */
+  /** Type and size of the object of a revision such as `<commit>` or `<commit>:path`; null when it is not found. */
   info(name: string): Promise<ObjectInfo | null>;
-  /** The bytes of an object. Ask for its size first. */
+  /** The bytes of an object. Check its size first. */
   contents(name: string): Promise<Uint8Array | null>;
-  /** Ends the process; the next look starts another. */
-  rest(): void;
+  /** Ends the process; the next lookup starts another. */
+  stop(): void;
 }
 
 interface ObjectInfo {
@@ -19,7 +19,7 @@ interface ObjectInfo {
 }
 
 interface Question {
-  /** Bytes of the line that git answers with when there is nothing of that name. */
+  /** The line that git answers for a name that does not exist. */
   missing: Buffer;
   withContents: boolean;
   resolve(answer: { info: ObjectInfo; contents: Uint8Array } | null): void;
@@ -35,26 +35,26 @@ interface Process {
 
 /** An unused process is ended after this. */
 const IDLE_MS = 20_000;
-/** A process that is slower than this is broken. */
+/** A process that takes longer is broken. */
 const ANSWER_MS = 15_000;
-/** Processes kept at the same time over all mirrors; the one unused for longest makes way. */
+/** The most processes over all mirrors; the least recently used one is ended. */
 const PROCESSES_MAX = 24;
 
-const resting: { lastUsed: number; rest(): void }[] = [];
+const running: { lastUsed: number; stop(): void }[] = [];
 
 export function createObjects(engine: Engine, environment: Record<string, string>): Objects {
   let current: Process | null = null;
   let idle: ReturnType<typeof setTimeout> | undefined;
-  const handle = { lastUsed: 0, rest };
+  const handle = { lastUsed: 0, stop };
 
   return {
-    info: async (name) => (await askTwice(name, false))?.info ?? null,
-    contents: async (name) => (await askTwice(name, true))?.contents ?? null,
-    rest,
+    info: async (name) => (await lookUpWithRetry(name, false))?.info ?? null,
+    contents: async (name) => (await lookUpWithRetry(name, true))?.contents ?? null,
+    stop,
   };
 
-  /** A process may be ended while a request is under way; the request is then repeated once, on a new process. */
-  async function askTwice(name: string, withContents: boolean) {
+  /** If the process ends during a request, the request is repeated once, on a new process. */
+  async function lookUpWithRetry(name: string, withContents: boolean) {
     try {
       return await ask(name, withContents).catch(() => ask(name, withContents));
     } catch (error) {
@@ -84,33 +84,33 @@ export function createObjects(engine: Engine, environment: Record<string, string
       });
     } finally {
       clearTimeout(idle);
-      idle = setTimeout(rest, IDLE_MS);
+      idle = setTimeout(stop, IDLE_MS);
       idle.unref();
     }
   }
 
   function start(): Process {
-    makeRoom(handle);
+    stopOldest(handle);
     const process = startProcess(engine, environment, () => {
       if (current === process) current = null;
     });
     return process;
   }
 
-  function rest(): void {
+  function stop(): void {
     clearTimeout(idle);
-    const at = resting.indexOf(handle);
-    if (at >= 0) resting.splice(at, 1);
-    current?.end(new Error("git cat-file was put to rest"));
+    const at = running.indexOf(handle);
+    if (at >= 0) running.splice(at, 1);
+    current?.end(new Error("git cat-file was stopped"));
     current = null;
   }
 }
 
-function makeRoom(handle: { lastUsed: number; rest(): void }): void {
-  if (!resting.includes(handle)) resting.push(handle);
-  if (resting.length <= PROCESSES_MAX) return;
-  const others = resting.filter((other) => other !== handle);
-  others.sort((a, b) => a.lastUsed - b.lastUsed)[0]?.rest();
+function stopOldest(handle: { lastUsed: number; stop(): void }): void {
+  if (!running.includes(handle)) running.push(handle);
+  if (running.length <= PROCESSES_MAX) return;
+  const others = running.filter((other) => other !== handle);
+  others.sort((a, b) => a.lastUsed - b.lastUsed)[0]?.stop();
 }
 
 function startProcess(engine: Engine, environment: Record<string, string>, onEnd: () => void): Process {
@@ -118,7 +118,7 @@ function startProcess(engine: Engine, environment: Record<string, string>, onEnd
   const questions: Question[] = [];
   let timer: ReturnType<typeof setTimeout> | undefined;
   let ended = false;
-  /** Bytes without which the next answer is not whole, as far as is known. */
+  /** The known minimum length of the next answer. */
   let needed = 0;
   void read();
   return { pid: child.pid, questions, ask, end };
@@ -149,19 +149,19 @@ function startProcess(engine: Engine, environment: Record<string, string>, onEnd
       for await (const chunk of child.stdout) {
         chunks.push(chunk);
         length += chunk.length;
-        // put together only once there is a whole answer: a large one comes in hundreds of pieces
+        // joined only when an answer is complete: a large one arrives in hundreds of pieces
         if (length < needed) continue;
         const rest = answer(Buffer.concat(chunks));
         chunks = [rest];
         length = rest.length;
       }
     } catch {
-      // the same to those who ask as its end
+      // handled like its end
     }
     end(new Error("git cat-file ended"));
   }
 
-  /** Answers the questions whose answers are here, and gives back what is left. */
+  /** Resolves the questions whose answers are complete. @returns the rest */
   function answer(bytes: Buffer): Buffer {
     let rest = bytes;
     for (;;) {
@@ -184,12 +184,12 @@ function startProcess(engine: Engine, environment: Record<string, string>, onEnd
 
 type Read =
   | { length: number; answer: { info: ObjectInfo; contents: Uint8Array } | null }
-  /** It is not whole, and takes at least this many bytes. */
+  /** The answer is incomplete, and has at least this many bytes. */
   | { needed: number };
 
 function readAnswer(bytes: Buffer, question: Question): Read {
   const { missing } = question;
-  // the name may hold line ends, so this is compared before lines are looked for
+  // the name may contain line ends, so compare it before searching for lines
   if (bytes.subarray(0, missing.length).equals(missing)) return { length: missing.length, answer: null };
   if (missing.subarray(0, bytes.length).equals(bytes)) return { needed: bytes.length + 1 };
   const lineEnd = bytes.indexOf(10);

@@ -3,13 +3,13 @@ import type { Engine } from "../run/engine.ts";
 import { engineFailure } from "../run/failure.ts";
 
 /**
- * The commit that a tag leads to, through tags of tags; null when there is no such tag, or it leads elsewhere.
- * @param name checked as a branch's name is, so that git reads no pattern in it
+ * The commit of a tag, through tags of tags; null when the tag is not found or is not a tag of a commit.
+ * @param name checked like a branch name, so that git does not read it as a pattern
  * @throws SvcError `merge_engine_failed`; MirrorSuspect
  */
 export async function commitOfTag(engine: Engine, mirror: Mirror, name: string): Promise<string | null> {
   const ref = `refs/tags/${name}`;
-  const result = await engine.looks(mirror.id, () =>
+  const result = await engine.lookups(mirror.id, () =>
     engine.runner.run({
       args: ["for-each-ref", "--format=%(objectname) %(refname)", ref],
       environment: mirror.environment,

@@ -5,8 +5,8 @@ import type { Engine } from "../run/engine.ts";
 import { objectMissing } from "../run/failure.ts";
 
 /**
- * What stands at a path of a commit; null when nothing does. An empty path is the root. The way goes from tree to tree
- * by their ids: git would take the end of `<commit>:a-gabc123` for a commit of its own.
+ * The entry at a path of a commit; null when it is not found. An empty path is the root. Walks the trees by their ids: git
+ * would read the end of `<commit>:a-gabc123` as a commit.
  * @throws SvcError `payload_too_large`; MirrorSuspect
  */
 export async function findEntry(
@@ -34,8 +34,8 @@ export async function findEntry(
 }
 
 /**
- * A part of a directory's entries, in git's own order: by bytes, a directory as if its name ended with a slash.
- * Null when there is no directory.
+ * A page of a directory's entries, in git's order: by bytes, a directory as if its name ended with a slash. Null when the
+ * directory is not found.
  * @throws SvcError `payload_too_large`; MirrorSuspect
  */
 export async function listDirectory(
@@ -48,10 +48,10 @@ export async function listDirectory(
   const tree = await readTree(engine, mirror, directory.id);
   const part: TreeEntry[] = [];
   let at = 0;
-  for (const place of placesIn(tree, directory.id.length / 2)) {
+  for (const span of entrySpans(tree, directory.id.length / 2)) {
     if (at++ < request.skip) continue;
     if (part.length === request.limit) return { entries: await sized(), more: true };
-    part.push(entryAt(tree, place));
+    part.push(entryAt(tree, span));
   }
   return { entries: await sized(), more: false };
 
@@ -81,7 +81,7 @@ export async function readTree(engine: Engine, mirror: Mirror, id: string): Prom
   if (info.size > engine.limits.treeBytes) {
     throw new SvcError(
       "payload_too_large",
-      "The directory has more entries than svc reads. Clone the repository to look at it.",
+      "The directory has too many entries for svc to list. Clone the repository to view it.",
     );
   }
   const bytes = await mirror.objects.contents(id);
@@ -89,15 +89,15 @@ export async function readTree(engine: Engine, mirror: Mirror, id: string): Prom
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
 }
 
-/** Where an entry's mode, name and id are: `<mode> SP <name> NUL <id>`. */
-interface Place {
+/** The offsets of an entry: `<mode> SP <name> NUL <id>`. */
+interface EntrySpan {
   start: number;
   space: number;
   nul: number;
   end: number;
 }
 
-function* placesIn(tree: Buffer, idLength: number): Generator<Place> {
+function* entrySpans(tree: Buffer, idLength: number): Generator<EntrySpan> {
   for (let start = 0; start < tree.length; ) {
     const space = tree.indexOf(SPACE, start);
     const nul = tree.indexOf(0, space);
@@ -108,31 +108,31 @@ function* placesIn(tree: Buffer, idLength: number): Generator<Place> {
   }
 }
 
-/** The entry of a name in a tree's bytes, and where in them its id stands. */
+/** Finds the entry of a name in a tree's bytes, and the offset of its id. */
 export function findName(
   tree: Buffer,
   idLength: number,
   name: Uint8Array,
 ): { entry: TreeEntry; idAt: number } | null {
-  for (const place of placesIn(tree, idLength)) {
-    if (tree.subarray(place.space + 1, place.nul).equals(name))
-      return { entry: entryAt(tree, place), idAt: place.nul + 1 };
+  for (const span of entrySpans(tree, idLength)) {
+    if (tree.subarray(span.space + 1, span.nul).equals(name))
+      return { entry: entryAt(tree, span), idAt: span.nul + 1 };
   }
   return null;
 }
 
 /** All entries of a tree's bytes, without sizes. */
 export function entriesOf(tree: Buffer, idLength: number): TreeEntry[] {
-  return Array.from(placesIn(tree, idLength), (place) => entryAt(tree, place));
+  return Array.from(entrySpans(tree, idLength), (span) => entryAt(tree, span));
 }
 
-function entryAt(tree: Buffer, { start, space, nul, end }: Place): TreeEntry {
+function entryAt(tree: Buffer, { start, space, nul, end }: EntrySpan): TreeEntry {
   const [type, mode] = kindOf(Number.parseInt(tree.toString("latin1", start, space), 8));
   const name = Uint8Array.from(tree.subarray(space + 1, nul));
   return { name, type, mode, size: null, id: tree.toString("hex", nul + 1, end) };
 }
 
-/** As git reads a mode, whatever else an old tool has written into it. */
+/** Reads a mode as git does, ignoring other bits that old tools wrote. */
 function kindOf(mode: number): [TreeEntry["type"], string] {
   const isExecutable = (mode & 0o100) !== 0;
   switch (mode & 0o170000) {

@@ -3,14 +3,14 @@ import ipaddr from "ipaddr.js";
 import { SvcError } from "../../contract/errors.ts";
 import { within } from "../../lib/within.ts";
 
-/** Loopback by definition (RFC 6761, section 6.3): not asked for, since resolvers differ in what they answer. */
+/** Loopback by definition (RFC 6761, section 6.3): not resolved, since resolvers answer differently. */
 const LOCALHOST = /(?:^|\.)localhost\.?$/i;
-/** How many of a host's addresses are handed on; more do not make it easier to reach. */
+/** The most addresses of a host that are used. */
 const ADDRESSES_MAX = 8;
 
 /**
- * The addresses of a host on the public internet. One address that is not public refuses the host: whoever answers
- * for its name could otherwise choose between them.
+ * The addresses of a host on the public internet. A host with any address that is not public is refused: its DNS could
+ * otherwise choose between them.
  * @returns IPv4 first, as curl and ssh take them, without brackets
  * @throws SvcError `repo_not_allowed`, or `repo_unreachable` when the host has no address
  */
@@ -29,7 +29,7 @@ export async function publicAddresses(
   return addresses.toSorted((a, b) => isV6(a) - isV6(b)).slice(0, ADDRESSES_MAX);
 }
 
-/** Whether an address can only be one of the public internet. Embedded IPv4 (mapped, NAT64, 6to4, Teredo) is not. */
+/** Whether an address is on the public internet. IPv6 with embedded IPv4 (mapped, NAT64, 6to4, Teredo) is not. */
 export function isPublic(address: string): boolean {
   if (!ipaddr.isValid(address) || address.includes("%")) return false;
   const parsed = ipaddr.parse(address);
@@ -40,13 +40,13 @@ export function isPublic(address: string): boolean {
   return parsed.match(GLOBAL_UNICAST_V6);
 }
 
-/** The system's answer for a host, as curl and ssh would see it. */
+/** Resolves a host with the system's resolver, as curl and ssh do. */
 export async function resolveHost(host: string): Promise<string[]> {
   const answers = await lookup(host, { all: true, verbatim: true });
   return answers.map((answer) => answer.address);
 }
 
-/** Answers virtual machines of Azure about themselves, at an address that looks public. */
+/** The metadata service of Azure, at an address that looks public. */
 const AZURE_METADATA = "168.63.129.16";
 const GLOBAL_UNICAST_V6 = ipaddr.parseCIDR("2000::/3");
 

@@ -4,10 +4,10 @@ import { within } from "../../lib/within.ts";
 import type { Branches, RemoteRepository } from "../git.ts";
 import type { Engine } from "../run/engine.ts";
 import { remoteFailure } from "../run/failure.ts";
-import { askRefs } from "./ls-refs.ts";
+import { listByLsRefs } from "./ls-refs.ts";
 import { openRemote, type Remote } from "./remote.ts";
 
-/** Lists the branches of remotes; callers that ask at the same time share a listing that began after they asked. */
+/** Lists the branches of remotes; concurrent callers share a listing that began after their calls. */
 export function createListing(
   engine: Engine,
 ): (repo: RemoteRepository, timeoutMs: number) => Promise<Branches> {
@@ -28,14 +28,14 @@ async function list(engine: Engine, repo: RemoteRepository): Promise<Branches> {
   await using remote = await openRemote(engine.remote, repo);
   return await engine.listings(repo.id, async () => {
     engine.listed();
-    const answer = await askRefs(engine, remote);
+    const answer = await listByLsRefs(engine, remote);
     if (answer === "other") return await listAll(engine, remote);
     if ("tips" in answer) return answer;
     throw remoteFailure(engine, remote, answer);
   });
 }
 
-/** For remotes that speak another protocol than version 2, and for ssh. */
+/** For remotes without protocol version 2, and for ssh. */
 async function listAll(engine: Engine, remote: Remote): Promise<Branches> {
   const result = await engine.runner.run({
     args: ["ls-remote", "--symref", "--quiet", "--", remote.url],
@@ -50,7 +50,7 @@ async function listAll(engine: Engine, remote: Remote): Promise<Branches> {
 
 const HEADS = "refs/heads/";
 
-/** Reads lines `<id> TAB <ref>` and `ref: <ref> TAB HEAD`. Names that are not UTF-8 cannot be asked for and are left out. */
+/** Reads lines `<id> TAB <ref>` and `ref: <ref> TAB HEAD`. Names that are not UTF-8 cannot be requested and are skipped. */
 export function readListing(bytes: Uint8Array): Branches {
   const tips = new Map<string, string>();
   const symbolic = new Map<string, string>();

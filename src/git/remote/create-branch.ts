@@ -11,19 +11,19 @@ import { branchByApi } from "../hosts/branch.ts";
 import { checkBranchName } from "../refs.ts";
 import type { Engine } from "../run/engine.ts";
 
-/** What a branch is made with, on a git host as in a repository that svc hosts. */
+/** The operations for creating a branch, on a git host or in a repository that svc hosts. */
 interface Steps {
   list(repo: Repository, timeoutMs: number): Promise<Branches>;
   ensure(repo: Repository, commits: readonly string[]): Promise<boolean>;
   push(repo: Repository, request: PushRequest): Promise<PushOutcome>;
 }
 
-/** Looks at the repository before a branch is given up that changes under our hands. */
+/** Attempts while the repository keeps changing. */
 const TRIES = 3;
 
 /**
- * Makes a branch at its base's tip: through the host's API where svc knows one, else — also when the API would not —
- * by a push that expects the branch to be missing.
+ * Creates a branch at its base's tip: through the host's API if svc supports it; else, or if the API fails, by a push
+ * that expects the branch to be missing.
  * @returns the commit that the branch is at
  */
 export async function createBranch(
@@ -36,7 +36,7 @@ export async function createBranch(
   const base = checkBranchName(request.base);
   const asked = isRemote(repo) ? await branchByApi(engine, repo, { branch, base }) : null;
   if (asked?.made) return asked.commit;
-  // where this call may have made the branch itself: found there it is made, also when its base has moved on
+  // commits at which this call may have created the branch: there it is a success, even if the base has moved on
   const ours = new Set(asked ? [asked.commit] : []);
   for (let attempt = 0; attempt < TRIES; attempt++) {
     const { tips } = await list(repo, engine.limits.listMs);
@@ -53,27 +53,27 @@ export async function createBranch(
     if (pushed.outcome === "moved") return tip;
     if (pushed.outcome === "rejected")
       throw new SvcError("push_rejected", `The git host refused the branch "${branch}": ${pushed.reason}`);
-    if (pushed.outcome === "unknown") return await findOut(branch, pushed.reason);
+    if (pushed.outcome === "unknown") return await checkLostPush(branch, pushed.reason);
   }
-  const message = `The branch "${branch}" could not be made: the repository changed at every try. Try again in a moment.`;
+  const message = `The branch "${branch}" could not be created: the repository changed at every attempt. Try again in a moment.`;
   throw new SvcError("unavailable", message, {}, { "Retry-After": "1" });
 
-  /** The answer to a push was lost: the repository knows whether it arrived. */
-  async function findOut(name: string, reason: string): Promise<string> {
+  /** Checks the repository after the answer to a push was lost. */
+  async function checkLostPush(name: string, reason: string): Promise<string> {
     const { tips } = await list(repo, engine.limits.listMs);
     const existing = tips.get(name);
     if (existing !== undefined && ours.has(existing)) return existing;
-    throw new SvcError("repo_unreachable", `The git host did not take the branch "${name}": ${reason}`);
+    throw new SvcError("repo_unreachable", `The git host did not create the branch "${name}": ${reason}`);
   }
 }
 
-/** Git keeps branches as files: beside `a` there is no `a/b`. */
+/** Git stores branches as files: `a` and `a/b` cannot both exist. */
 function requireFree(tips: ReadonlyMap<string, string>, branch: string): void {
   const isInTheWay = (name: string) =>
     name === branch || name.startsWith(`${branch}/`) || branch.startsWith(`${name}/`);
   for (const name of tips.keys()) {
     if (!isInTheWay(name)) continue;
-    const what = name === branch ? "and is at another commit" : `which leaves no room for "${branch}"`;
-    throw new SvcError("branch_exists", `The branch "${name}" exists already, ${what}.`);
+    const what = name === branch ? "at another commit" : `and prevents "${branch}"`;
+    throw new SvcError("branch_exists", `The branch "${name}" already exists ${what}.`);
   }
 }

@@ -5,12 +5,11 @@ import { packet } from "./pkt-line.ts";
 import type { Remote } from "./remote.ts";
 
 /**
- * Asks a remote for HEAD and its branches only, in git's protocol version 2 (gitprotocol-v2, "ls-refs"). `git
- * ls-remote` would bring every ref — some hosts have a hundred thousand for pull requests — and takes two processes
- * more on the server's disk.
- * @returns the branches; "other" when this remote has to be asked by `ls-remote`; or the failed run
+ * Requests only HEAD and the branches of a remote, in git's protocol version 2 (gitprotocol-v2, "ls-refs"). `git
+ * ls-remote` would get every ref — some hosts have a hundred thousand for pull requests — and starts two more processes.
+ * @returns the branches; "other" when this remote needs `ls-remote`; or the failed run
  */
-export async function askRefs(engine: Engine, remote: Remote): Promise<Branches | "other" | RunResult> {
+export async function listByLsRefs(engine: Engine, remote: Remote): Promise<Branches | "other" | RunResult> {
   const command = commandFor(remote);
   if (!command) return "other";
   const conversation = createConversation(command.greeting, engine.limits.outputBytes);
@@ -25,7 +24,7 @@ export async function askRefs(engine: Engine, remote: Remote): Promise<Branches 
   return answer === "none" ? result : answer;
 }
 
-/** For http(s), git's own helper hands the protocol through (gitremote-helpers, "stateless-connect"). */
+/** For http(s), git's helper passes the protocol through (gitremote-helpers, "stateless-connect"). */
 function commandFor(remote: Remote): { args: string[]; greeting: string } | null {
   if (remote.scheme === "file") {
     const path = decodeURIComponent(remote.url.slice("file://".length));
@@ -41,14 +40,14 @@ function commandFor(remote: Remote): { args: string[]; greeting: string } | null
 }
 
 interface Conversation {
-  talk(say: (text: string) => void): void;
+  interact(write: (text: string) => void): void;
   onStdout(chunk: Uint8Array): boolean;
-  /** "none" when it broke off before anything was decided. */
+  /** "none" when the connection ended too early. */
   answer(): Branches | "other" | "none";
 }
 
 function createConversation(greeting: string, maxBytes: number): Conversation {
-  let say = (_text: string) => {};
+  let write = (_text: string) => {};
   let state: "greeted" | "capabilities" | "refs" | "done" | "other" = greeting ? "greeted" : "capabilities";
   let pending: Buffer = Buffer.alloc(0);
   let bytes = 0;
@@ -57,11 +56,11 @@ function createConversation(greeting: string, maxBytes: number): Conversation {
   const symbolic = new Map<string, string>();
   let head: string | null = null;
 
-  return { talk, onStdout, answer };
+  return { interact, onStdout, answer };
 
-  function talk(to: (text: string) => void): void {
-    say = to;
-    if (greeting) say(greeting);
+  function interact(writeToGit: (text: string) => void): void {
+    write = writeToGit;
+    if (greeting) write(greeting);
   }
 
   function onStdout(chunk: Uint8Array): boolean {
@@ -119,7 +118,7 @@ function createConversation(greeting: string, maxBytes: number): Conversation {
     const format = capabilities.find((capability) => capability.startsWith("object-format="));
     const request = packets(["command=ls-refs\n", ...(format ? [`${format}\n`] : [])]);
     const wanted = packets(["symrefs\n", "ref-prefix HEAD\n", "ref-prefix refs/heads/\n"]);
-    say(`${request}0001${wanted}0000`);
+    write(`${request}0001${wanted}0000`);
     state = "refs";
   }
 

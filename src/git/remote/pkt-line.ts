@@ -13,7 +13,7 @@ export function packet(payload: string | Uint8Array): Uint8Array {
   return Buffer.concat([Buffer.from(length), bytes]);
 }
 
-/** What goes into a side band (gitprotocol-capabilities, "side-band-64k"): 1 is the answer, 2 is for the person. */
+/** What goes into a side band (gitprotocol-capabilities, "side-band-64k"): 1 is the answer, 2 is progress for the user. */
 export function banded(band: 1 | 2, bytes: Uint8Array): Uint8Array {
   const parts: Uint8Array[] = [];
   for (let at = 0; at < bytes.byteLength; at += PAYLOAD_MAX - 1) {
@@ -22,10 +22,10 @@ export function banded(band: 1 | 2, bytes: Uint8Array): Uint8Array {
   return Buffer.concat(parts);
 }
 
-/** An empty packet of the answer: tells the client and everything between that somebody is there. */
+/** An empty packet of the answer, which keeps the connection alive. */
 export const KEEP_ALIVE: Uint8Array = packet(Buffer.from([1]));
 
-/** Length of the next packet with its four digits; 0 for a flush; null when these are no digits of a length. */
+/** Length of the next packet with its four digits; 0 for a flush; null when they are invalid. */
 export function packetLength(digits: Uint8Array): number | null {
   const text = Buffer.from(digits).toString("latin1");
   if (!/^[0-9a-f]{4}$/i.test(text)) return null;

@@ -5,13 +5,13 @@ import type { PushOutcome, PushRequest, RemoteRepository } from "../git.ts";
 import type { Mirror } from "../mirror/mirror.ts";
 import type { RefUpdate } from "../mirror/update-refs.ts";
 import type { Engine } from "../run/engine.ts";
+import { redact } from "../run/redact.ts";
 import type { RunResult } from "../run/run.ts";
-import { scrub } from "../run/scrub.ts";
 import { openRemote, type Remote } from "./remote.ts";
 
 /**
- * Moves a branch of the remote from one commit to another, if it is still at the first, or still missing: the lease is
- * the compare-and-swap. Pushing again what arrived is `moved`, so a push whose answer was lost can be repeated.
+ * Moves a branch of the remote from one commit to another, if it is still at the first or still missing: the lease is the
+ * compare-and-swap. Repeating a push that succeeded is `moved`, so a push whose answer was lost can be repeated.
  * @throws SvcError `repo_unreachable`, `invalid_repo_url`, `repo_not_allowed`: nothing was sent
  */
 export async function pushBranch(
@@ -33,8 +33,8 @@ export async function pushBranch(
 }
 
 /**
- * Changes refs of a remote, each only from where it is expected to be, unless it may be anywhere.
- * @returns what became of each, and what the host said beside, fit to be shown
+ * Changes refs of a remote, each only from its expected value unless `anywhere` is set.
+ * @returns the outcome of each, and other output of the host, redacted
  * @throws SvcError `repo_unreachable`: nothing was sent
  */
 export async function pushRefs(
@@ -56,14 +56,14 @@ export async function pushRefs(
     options.environment,
   );
   if (result.code !== 0 && AMBIGUOUS.test(ownWords(result)) && updates.every(({ to }) => to !== null))
-    result = await underTheirNames(engine, updates, options.environment, (environment) =>
+    result = await withTemporaryRefs(engine, updates, options.environment, (environment) =>
       push([`${NAMES}*:refs/*`], environment),
     );
   const outcomes = new Map(
     updates.map(({ ref }) => [ref, readOutcome(engine, remote, ref, result)] as const),
   );
   const said = hostLines(result.stderr).map((line) =>
-    scrub(line, remote.secrets, Object.values(engine.directories), REASON_MAX_BYTES),
+    redact(line, remote.secrets, Object.values(engine.directories), REASON_MAX_BYTES),
   );
   return { outcomes, said };
 }
@@ -88,11 +88,11 @@ function argumentsOf(
 const NAMES = "refs/push/";
 
 /**
- * Git takes the full name of a ref for the end of a longer one, too (`refs/heads/refs/heads/main`), and then pushes
- * neither; the names that a pattern gives are taken as they are. So what is to be pushed gets names in a repository of
- * its own, which has the same objects.
+ * Git also matches the full name of a ref to the end of a longer one (`refs/heads/refs/heads/main`), and then pushes
+ * neither; names from a pattern are exact. So the refs to push are written to a temporary repository with the same
+ * objects.
  */
-async function underTheirNames<T>(
+async function withTemporaryRefs<T>(
   engine: Engine,
   updates: readonly RefUpdate[],
   environment: PushOptions["environment"],
@@ -103,7 +103,7 @@ async function underTheirNames<T>(
     for (const part of ["objects", "refs"])
       await mkdir(join(directory, part), { recursive: true, mode: 0o700 });
     await writeFile(join(directory, "HEAD"), "ref: refs/heads/none\n");
-    // it says how objects are named
+    // the config contains the object format
     await copyFile(join(environment.GIT_DIR, "config"), join(directory, "config"));
     const names = updates.map(({ ref, to }) => `${to} ${NAMES}${ref.slice("refs/".length)}\n`);
     await writeFile(join(directory, "packed-refs"), names.join(""));
@@ -117,20 +117,20 @@ async function underTheirNames<T>(
 interface PushOptions {
   environment: Record<string, string> & { GIT_DIR: string };
   atomic: boolean;
-  /** Refs of svc's own, which nobody else moves. */
+  /** svc's own refs, which only svc moves. */
   anywhere?: boolean;
   deadlineMs: number;
 }
 
-/** What a host says about a refused push is kept up to this size. */
+/** The most bytes kept of a host's reason for rejecting a push. */
 const REASON_MAX_BYTES = 2048;
 
-/** The branch was elsewhere: found by git here, or by the host when it came to write the ref. */
+/** The branch had another value: detected by git here, or by the host when it wrote the ref. */
 const STALE_HERE = /\((?:stale info|fetch first|non-fast-forward|needs force)\)$/;
 const STALE_THERE =
   /\((?:failed to update ref|cannot lock ref|.*unable to lock|failed to lock|reference already exists|incorrect old value provided|fetch first|non-fast-forward)[^)]*\)$/i;
 
-/** Before anything was sent. */
+/** Nothing was sent. */
 const AMBIGUOUS = /dst refspec \S+ matches more than one/;
 const DENIED =
   /returned error: 403|permission (?:to \S+ )?denied|access denied|not allowed to push|read[- ]only|write access|service not enabled/i;
@@ -139,13 +139,13 @@ const NOT_REACHED =
 
 function readOutcome(engine: Engine, remote: Remote, ref: string, result: RunResult): PushOutcome {
   const clean = (text: string) =>
-    scrub(text, remote.secrets, Object.values(engine.directories), REASON_MAX_BYTES);
+    redact(text, remote.secrets, Object.values(engine.directories), REASON_MAX_BYTES);
   const line = new TextDecoder()
     .decode(result.stdout)
     .split("\n")
     .find((text) => /^[ +*=!-]\t/.test(text) && text.split("\t")[1]?.endsWith(`:${ref}`));
   const [flag = "", , summary = ""] = line?.split("\t") ?? [];
-  // a line that promises success counts only when git then ended well
+  // a success counts only if git then exited with 0
   if (flag && flag !== "!")
     return result.code === 0 ? { outcome: "moved" } : { outcome: "unknown", reason: unclear(result, clean) };
   if (flag === "!" && summary.startsWith("[rejected]")) {
@@ -163,24 +163,24 @@ function readOutcome(engine: Engine, remote: Remote, ref: string, result: RunRes
     if (NOT_REACHED.test(words)) {
       throw new SvcError(
         "repo_unreachable",
-        `The repository at ${remote.place} could not be reached: ${words.split("\n").at(-1) ?? ""}`,
+        `The repository at ${remote.label} could not be reached: ${words.split("\n").at(-1) ?? ""}`,
       );
     }
   }
   return { outcome: "unknown", reason: unclear(result, clean) };
 }
 
-/** What the host says may hold any words; only git's own tell how far it came. */
+/** Without the host's output, which may contain any text: only git's own messages show how far the push got. */
 function ownWords({ stderr }: RunResult): string {
   return stderr.replace(/^remote:.*$/gm, "");
 }
 
-/** Git takes a full name for the end of a longer one, too, and pushes neither. */
+/** Git also matches a full name to the end of a longer one, and pushes neither. */
 function sameEnd(ref: string): string {
   return `the repository has another ref that ends in ${ref}, and git cannot tell the two apart. Delete that one on the git host (git push <host> :refs/heads/${ref}).`;
 }
 
-/** git's own reason and the lines that the host sent along. */
+/** Git's reason and the lines of the host. */
 function hostWords(summary: string, stderr: string): string {
   const reason = summary.replace(/^\[remote rejected\] /, "").replace(/^\((.*)\)$/, "$1");
   return [reason, ...hostLines(stderr)].filter(Boolean).join("\n");

@@ -10,15 +10,15 @@ export interface RemoteUrl {
   /** Host name or address in lower case, IPv6 without brackets; empty for `file`. */
   host: string;
   port: number;
-  /** The form again with another host in its place (`git://` only). */
+  /** The URL with another host (`git://` only). */
   withHost(host: string): string;
   /** What the URL held between `//` and `@`, for http(s). */
   credential: Credential | null;
 }
 
 /**
- * Identifies a repository, whatever the spelling of its canonical URL: git hosts serve it with and without `.git`. On a
- * disk these are two directories, which may hold two repositories.
+ * Identifies a repository: git hosts serve it with and without `.git`. On a disk these are two directories, which may be
+ * two repositories.
  */
 export function repositoryName(url: string): string {
   const path = url.replace(/\/+$/, "");
@@ -39,7 +39,7 @@ export function readRemoteUrl(text: string, allowPrivate: boolean): RemoteUrl {
   if (text.startsWith("-")) throw invalid("it begins with “-”");
   if (text.startsWith("/")) return readFile(`file://${encodePath(text)}`, allowPrivate);
   if (/^[a-z0-9+.-]*::/i.test(text)) throw invalid("remote helpers are not supported");
-  // git, too, takes all before the first `://` for a protocol
+  // like git, reads everything before the first `://` as a protocol
   const end = text.indexOf("://");
   if (end === -1) return readScp(text);
   const scheme = text.slice(0, end).toLowerCase();
@@ -63,7 +63,7 @@ function readNetwork(
   allowPrivate: boolean,
 ): RemoteUrl {
   if (scheme === "http" && !allowPrivate) throw notAllowed("http:// is not encrypted; use https");
-  // parsed as https whatever it is: only then do host names and odd forms of addresses become canonical
+  // parsed as https, since only then host names and unusual forms of addresses become canonical
   const parsed = URL.parse(`https${text.slice(text.indexOf("://"))}`);
   if (!parsed || text.includes(":///")) throw invalid("it cannot be read as a URL");
   if (QUERY.test(text)) throw invalid("it holds “?” or “#”");
@@ -123,7 +123,7 @@ function checkPath(path: string): string {
   return path;
 }
 
-/** A URL parsed as https forgets an explicit 443, which is not the default of the others. */
+/** A URL parsed as https loses an explicit 443, which is not the default of other schemes. */
 function portOf(text: string, otherwise: number): number {
   const [, digits] = /:(\d+)$/.exec(text.split("/")[2] ?? "") ?? [];
   const port = digits === undefined ? otherwise : Number(digits);

@@ -5,15 +5,15 @@ import { publicAddresses, resolveHost } from "./address.ts";
 import { type RemoteUrl, readRemoteUrl } from "./remote-url.ts";
 import { openSsh } from "./ssh.ts";
 
-/** A remote that was checked just now, with all that one git process needs to reach it. */
+/** A remote that was just checked, with everything that one git process needs to reach it. */
 export interface Remote {
-  /** What git is told; holds no credential. */
+  /** The URL for git, without credentials. */
   url: string;
   scheme: RemoteUrl["scheme"];
   /** For messages: the host, or "the server's disk". */
-  place: string;
+  label: string;
   environment: Record<string, string>;
-  /** What must not appear in any message. */
+  /** Secrets to redact from messages. */
   secrets: string[];
   /** Removes the key file, if one was written. */
   [Symbol.asyncDispose](): Promise<void>;
@@ -33,8 +33,8 @@ export async function checkRemote(
 }
 
 /**
- * Checks a stored URL again and pins it to the addresses that were checked, so that a name that changes its answer in
- * between (DNS rebinding) leads nowhere. With an operator's proxy, the proxy resolves http(s) names: there its own
+ * Checks a stored URL again and pins it to the addresses that were checked, so that a changed answer (DNS
+ * rebinding) has no effect. With an operator's proxy, the proxy resolves http(s) names: there its own
  * rules must keep svc off private addresses.
  * @throws SvcError like `checkRemote`
  */
@@ -66,7 +66,7 @@ export async function openRemote(context: RemoteContext, repo: RemoteRepository)
   return {
     url,
     scheme: remote.scheme,
-    place: remote.host || "the server's disk",
+    label: remote.host || "the server's disk",
     environment: withSettings(environment, settings),
     secrets,
     [Symbol.asyncDispose]: () => dispose(),
@@ -84,7 +84,7 @@ function pin(remote: RemoteUrl, addresses: string[]): string {
   return `${remote.host}:${remote.port}:${list.join(",")}`;
 }
 
-/** The forms in which a credential for http(s) goes over the wire, and may come back in somebody's words. */
+/** The forms in which a credential for http(s) goes over the wire, and may appear in messages of the host. */
 export function secretsOf(credential: Credential): string[] {
   const { token } = credential;
   return [basicOf(credential), token, encodeURIComponent(token), Buffer.from(token).toString("base64")];

@@ -44,7 +44,7 @@ export async function openSsh(
     "ControlPath none",
     "EscapeChar none",
     ...identity(keyFile, asOperator),
-    // what stands above wins
+    // the settings above take precedence
     ...(asOperator ? [`Include ${quote(join(homedir(), ".ssh", "config"))}`] : []),
   ];
   await writeFile(name, `${lines.join("\n")}\n`, { mode: 0o600 });

@@ -9,7 +9,7 @@ import { endOrphans } from "./orphans.ts";
 import { createRunner, type Runner } from "./run.ts";
 import { type GitVersion, readVersion } from "./version.ts";
 
-/** What every operation of this folder shares. */
+/** The context that all operations of this folder share. */
 export interface Engine {
   version: GitVersion;
   runner: Runner;
@@ -23,37 +23,37 @@ export interface Engine {
     mirrors: string;
     /** Repositories that svc itself hosts. */
     repositories: string;
-    /** What is not whole yet; emptied at start. On the disk of the others, so that a rename brings it there. */
+    /** For incomplete repositories; emptied at start. On the same disk as the others, so that a rename moves them there. */
     temporary: string;
     home: string;
   };
-  /** Merges and what is asked about them. */
+  /** Merges and questions about them. */
   merges: Gate;
-  /** Diffs have places of their own: a slow reader must not hold up merges. */
+  /** Diffs have their own slots, so that a slow reader does not block merges. */
   diffs: Gate;
-  /** Histories: looking for the few commits that changed one path can take a whole deadline. */
+  /** Histories: finding the few commits that changed one path can take a whole deadline. */
   histories: Gate;
   /** Large files, whose readers may be slow too. */
   downloads: Gate;
   /** Directories, small files and names: each takes milliseconds. */
-  looks: Gate;
-  /** Whether commits are there with all they reach; asked for also from within merges, so not counted among them. */
+  lookups: Gate;
+  /** Checks that commits are complete; they also run within merges, so they have their own slots. */
   checks: Gate;
   /** Fetches and pushes: they mostly wait for a host. */
   network: Gate;
   listings: Gate;
-  /** What git clients read, and what they push: as long as their connections are. */
+  /** Fetches and pushes of git clients, which last as long as their connections. */
   reads: Gate;
   pushes: Gate;
-  /** Repacking: one at a time, it takes all that the machine has. */
+  /** Repacking: one at a time, since it uses the whole machine. */
   upkeep: Gate;
-  /** Told of each listing that was really made; callers may share one. */
+  /** Called for each listing that runs; callers may share one. */
   listed: () => void;
   checkpoint: NonNullable<GitOptions["checkpoint"]>;
 }
 
 /**
- * Prepares the data directory: what an earlier process left half-made is removed.
+ * Prepares the data directory: removes incomplete files of an earlier process.
  * @throws Error one line for the operator, when git is missing or too old
  */
 export async function createEngine(options: GitOptions): Promise<Engine> {
@@ -72,7 +72,7 @@ export async function createEngine(options: GitOptions): Promise<Engine> {
   for (const directory of Object.values(directories))
     await mkdir(directory, { recursive: true, mode: 0o700 });
   const runner = createRunner(directories.home, options.log);
-  const version = readVersion(await askVersion(runner, directories.home), {
+  const version = readVersion(await runVersion(runner, directories.home), {
     info: (message) => options.log.info({}, message),
   });
   return {
@@ -95,7 +95,7 @@ export async function createEngine(options: GitOptions): Promise<Engine> {
     diffs: createGate(heavy(limits)),
     histories: createGate(heavy(limits)),
     downloads: createGate(heavy(limits)),
-    looks: createGate(heavy(limits)),
+    lookups: createGate(heavy(limits)),
     checks: createGate(heavy(limits)),
     network: createGate(network(limits)),
     listings: createGate(network(limits)),
@@ -107,7 +107,7 @@ export async function createEngine(options: GitOptions): Promise<Engine> {
   };
 }
 
-async function askVersion(runner: Runner, home: string): Promise<string> {
+async function runVersion(runner: Runner, home: string): Promise<string> {
   const environment = withSettings(baseEnvironment(home), []);
   try {
     const answer = await runner.run({

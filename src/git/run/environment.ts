@@ -2,10 +2,10 @@
 export type Setting = readonly [key: string, value: string];
 
 /**
- * The environment of every git process: nothing of the server's but the search path and the operator's proxies, no
+ * The environment of every git process: only the search path and the operator's proxies of the server's environment, no
  * configuration files of the host (`merge.renormalize` alone would abort merges), no prompts, no hooks, no protocols
- * but those that a command names, no replace refs.
- * @param directory an empty directory of ours: home and starting point of git, so that no repository around is found
+ * that a command does not name, no replace refs.
+ * @param directory an empty directory: HOME and working directory of git, so that it finds no other repository
  */
 export function baseEnvironment(directory: string): Record<string, string> {
   const environment: Record<string, string> = {
@@ -46,7 +46,7 @@ export function withSettings(
   return result;
 }
 
-/** Whether a proxy of the operator stands between svc and http(s) hosts: it resolves names, so pinning does not apply. */
+/** Whether svc reaches http(s) hosts through a proxy of the operator: it resolves names, so pinning does not apply. */
 export function hasProxy(): boolean {
   return PROXY_VARIABLES.some((name) => name.toLowerCase() !== "no_proxy" && Boolean(process.env[name]));
 }
@@ -61,7 +61,7 @@ const PROXY_VARIABLES = [
   "NO_PROXY",
 ];
 
-/** What no file on the host, no default of a newer git and no repository may change. */
+/** Settings that files of the host, defaults of a newer git and repositories must not change. */
 const HARDENING: readonly Setting[] = [
   ["core.hooksPath", "/dev/null"],
   ["core.fsmonitor", "false"],
@@ -89,7 +89,7 @@ const HARDENING: readonly Setting[] = [
   ["fetch.fsck.badTimezone", "ignore"],
   ["fetch.fsck.zeroPaddedFilemode", "ignore"],
   ["fetch.fsck.badFilemode", "ignore"],
-  // every fetch leaves one pack, so that packs are all there is to count and to watch
+  // every fetch leaves one pack, so that only packs have to be counted and limited
   ["fetch.unpackLimit", "1"],
   // ten times faster merge bases in large histories
   ["fetch.writeCommitGraph", "true"],

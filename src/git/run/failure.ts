@@ -2,10 +2,10 @@ import { diskFull, saysDiskFull } from "../../contract/disk-full.ts";
 import { SvcError } from "../../contract/errors.ts";
 import type { Remote } from "../remote/remote.ts";
 import type { Engine } from "./engine.ts";
+import { redact } from "./redact.ts";
 import type { RunResult, Stop } from "./run.ts";
-import { scrub } from "./scrub.ts";
 
-/** The mirror may be damaged, and has to be inspected (inspect.ts). `failure` is for the caller if it is not. */
+/** The mirror may be damaged and must be inspected (inspect.ts); if it is not, `failure` is the error for the caller. */
 export class MirrorSuspect extends Error {
   override readonly name = "MirrorSuspect";
   readonly failure: SvcError;
@@ -16,22 +16,20 @@ export class MirrorSuspect extends Error {
   }
 }
 
-/** What to throw when a mirror does not hold an object that another one names. */
+/** The error for an object that is missing in a mirror although another object refers to it. */
 export function objectMissing(): MirrorSuspect {
-  return new MirrorSuspect(
-    new SvcError("merge_engine_failed", "The copy of the repository lacks a part of it."),
-  );
+  return new MirrorSuspect(new SvcError("merge_engine_failed", "The copy of the repository is incomplete."));
 }
 
 /**
- * What to throw when git ended on a mirror without a verdict.
+ * The error for a git that ended without a result.
  * @param doing such as "merging"
  */
 export function engineFailure(engine: Engine, doing: string, result: RunResult): Error {
-  const words = scrub(result.stderr, [], Object.values(engine.directories));
+  const words = redact(result.stderr, [], Object.values(engine.directories));
   engine.log.warn(
     { doing, code: result.code, signal: result.signal, stopped: result.stopped, stderr: words },
-    "git gave no verdict",
+    "git ended without a result",
   );
   if (result.stopped === "closing") return new SvcError("unavailable", "The server is shutting down.");
   if (saysDiskFull(words)) return diskFull();
@@ -44,10 +42,10 @@ export function engineFailure(engine: Engine, doing: string, result: RunResult):
     : failure;
 }
 
-/** Why a fetch did not work. */
+/** The reason for a failed fetch. */
 export type FetchFailure = SvcError | MirrorSuspect;
 
-/** What to throw when a fetch did not work: the mirror that it fetched into may be damaged, too. */
+/** The error for a failed fetch, which may also come from a damaged mirror. */
 export function fetchFailure(engine: Engine, remote: Remote, result: RunResult): FetchFailure {
   const own = result.stderr.replace(REMOTE_LINES, "");
   if (saysDiskFull(own)) return diskFull();
@@ -55,21 +53,21 @@ export function fetchFailure(engine: Engine, remote: Remote, result: RunResult):
   return !result.stopped && SUSPICIOUS.test(own) ? new MirrorSuspect(failure) : failure;
 }
 
-/** What to throw when git could not get what it asked a remote for. */
+/** The error for a failed request to a remote. */
 export function remoteFailure(engine: Engine, remote: Remote, result: RunResult): SvcError {
-  const words = scrub(result.stderr, remote.secrets, Object.values(engine.directories), WORDS_MAX_BYTES);
+  const words = redact(result.stderr, remote.secrets, Object.values(engine.directories), WORDS_MAX_BYTES);
   if (result.stopped === "closing") return new SvcError("unavailable", "The server is shutting down.");
   if (result.stopped) {
     return new SvcError(
       "repo_unreachable",
-      `The repository at ${remote.place} could not be read: ${STOPS[result.stopped]}.`,
+      `The repository at ${remote.label} could not be read: ${STOPS[result.stopped]}.`,
     );
   }
   const [, sentence] = REMOTE_FAULTS.find(([pattern]) => pattern.test(words)) ?? [];
   const why = sentence ?? lastLines(words);
   return new SvcError(
     "repo_unreachable",
-    `The repository at ${remote.place} could not be read: ${why || "no reason was given"}.`,
+    `The repository at ${remote.label} could not be read: ${why || "no reason was given"}.`,
   );
 }
 
@@ -84,12 +82,12 @@ const STOPS: Record<Stop, string> = {
   closing: "the server is shutting down",
 };
 
-/** What a remote has said, as git shows it. */
+/** Output of the remote, as git shows it. */
 const REMOTE_LINES = /^(?:remote:|fatal: remote error:).*$/gm;
 
 /**
- * What git says (2.38 to 2.55) when objects, packs or the repository's own files are missing or broken. It says much of
- * this of a remote, too: a reason to inspect the mirror, and never a verdict.
+ * Messages of git (2.38 to 2.55) about missing or broken objects, packs or files of the repository. Git uses many of them
+ * for remotes, too, so they are a reason to inspect the mirror, not proof of damage.
  */
 const SUSPICIOUS =
   /corrupt|not a valid (?:commit|object) name|missing (?:blob|tree|commit|object)|bad (?:object|tree|sha1)|bad tree object|unable to (?:read|parse|find)|could not (?:read|parse|open)|not a git repository|failed to read object|garbage at end|inflate|packfile .* (?:cannot|does not match)|hash mismatch|index file .* (?:is too small|wrong)|not a tree object|unable to create temporary file|failed to parse/i;

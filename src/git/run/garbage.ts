@@ -5,8 +5,8 @@ const COLLECT_BYTES = 64 * 1024 * 1024;
 let passedBytes = 0;
 
 /**
- * Collects garbage after every 64 MiB that have passed through the server, about 30 ms each: the collector by itself
- * counts what streams leave behind so late that 70 clones and pushes at once take 80 MB more.
+ * Collects garbage after every 64 MiB that pass through the server, about 30 ms each: otherwise the collector runs so
+ * late that 70 concurrent clones and pushes take 80 MB more.
  * @param bytes that were just read or written
  */
 export function collectAfter(bytes: number): void {

@@ -1,33 +1,33 @@
-/** Bounds of one git process and of all of them. Each can be set lower in tests. */
+/** Limits on one git process and on all of them. Tests lower some. */
 export interface GitLimits {
   /** Listing a remote's branches: one round trip to a healthy host takes well under a second. */
   listMs: number;
-  /** A whole fetch, however much it still brings: long enough for a first copy of a large repository. */
+  /** A whole fetch: long enough for the first copy of a large repository. */
   fetchMs: number;
-  /** Waiting for a fetch that has failed before: past it the last reason is the answer, and the fetch goes on. */
+  /** Waiting for a fetch that has failed before: then callers get the last reason, and the fetch goes on. */
   retryWaitMs: number;
-  /** A merge and everything asked about it. Ordinary merges take 2–20 ms. */
+  /** A merge and the questions about it. Ordinary merges take 2–20 ms. */
   mergeMs: number;
   /** The time that git itself may spend on a diff or a file; waiting for a slow reader is not counted. */
   diffMs: number;
-  /** A diff or a file with its reader: a slow reader gives the place back after this. */
+  /** A diff or a file including its reader: a slow reader loses its slot after this. */
   diffWallMs: number;
   pushMs: number;
-  /** Making a branch through a git host's API, both calls: past it, a push is the way out. */
+  /** Creating a branch through a git host's API, both calls: then svc pushes instead. */
   apiMs: number;
   /** An answer of a git host's API, in bytes: a branch's is a few kilobytes. */
   apiBytes: number;
-  /** Bytes of what one client pushes at once, and the time that checking it may take. */
+  /** Bytes of one push, and the time that checking it may take. */
   packBytes: number;
   packMs: number;
-  /** Passing a client's push on to the host: as long as the client itself may take. */
+  /** Forwarding a push to the host: as long as the client itself may take. */
   forwardMs: number;
   /** A whole transfer to or from a client, and how long the client may be silent in it. */
   transferMs: number;
   stallMs: number;
-  /** What a client has to have sent before its push takes a slot: the list of its commands. */
+  /** For the commands of a push, which a client sends before its push takes a slot. */
   commandsMs: number;
-  /** Bytes of the objects of one push, inflated: so much at least, and so many times the bytes that were sent. */
+  /** Inflated bytes of the objects of one push: the larger of a fixed size and a multiple of the bytes sent. */
   inflatedBytes: number;
   inflatedRatio: number;
   /** Transfers that run at the same time, in all and for one repository; others wait. Pushes never stop reads. */
@@ -38,7 +38,7 @@ export interface GitLimits {
   transferQueueMs: number;
   /** Looking up a host's addresses. */
   resolveMs: number;
-  /** Waiting in a queue for a place among the running git processes. */
+  /** Waiting in a queue for a slot. */
   queueMs: number;
   /** Anonymous memory of the processes of one merge or diff, in bytes: two 100 MB texts merge in 1 GB. */
   mergeMemory: number;
@@ -53,22 +53,22 @@ export interface GitLimits {
   attributeBytes: number;
   /** A directory of a commit, in bytes of its tree: about 500,000 entries. */
   treeBytes: number;
-  /** Paths that one diff, and that one push changes: the largest repositories have a few million. */
+  /** Paths that one diff and one push may change: the largest repositories have a few million. */
   diffPaths: number;
   pushPaths: number;
-  /** Directories within directories: no file system takes a path with more (PATH_MAX). */
+  /** Nested directories: file systems do not support longer paths (PATH_MAX). */
   treeDepth: number;
   /** Directories that are read to count paths. */
   treeDirectories: number;
-  /** A commit that is read as a whole, in bytes; of a larger one only this much is looked at. */
+  /** A commit that is read as a whole, in bytes; of a larger one only this much is read. */
   commitBytes: number;
-  /** Merges that run at the same time, in all and for one repository, so that one repository cannot take all places. */
+  /** Merges that run at the same time, in all and for one repository, so that one repository cannot take all slots. */
   heavy: number;
   heavyPerRepository: number;
   /** Network commands that run at the same time: they mostly wait. */
   network: number;
   networkPerRepository: number;
-  /** How many wait for a place, in all and for one repository, before callers are told to come back. */
+  /** How many may wait for a slot, in all and for one repository, before callers get a Retry-After. */
   queue: number;
   queuePerRepository: number;
 }

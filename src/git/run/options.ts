@@ -24,22 +24,22 @@ export interface GitOptions {
   /** Addresses of a host; the system's resolver unless given. */
   resolve?: (host: string) => Promise<string[]>;
   limits?: Partial<GitLimits>;
-  /** Told of every operation, for metrics. */
+  /** Called for every operation, for metrics. */
   observe?: (operation: string, milliseconds: number, ok: boolean) => void;
-  /** Told of each listing of a remote that was really made: callers who ask together share one. */
+  /** Called for each listing of a remote that runs: concurrent callers share one. */
   listed?: () => void;
   /** Called between the steps of a push; a test ends the process or the client there. */
   checkpoint?: (step: PushStep) => void | Promise<void>;
 }
 
-/** The steps of a push, in order: what has been done when the checkpoint is called. */
+/** The steps of a push, in order. The checkpoint is called after each. */
 export const PUSH_STEPS = [
   "commands-read",
-  /** The first piece of the pack has been handed to git. */
+  /** The first piece of the pack has been passed to git. */
   "pack-begun",
   "unpacked",
   "judged",
-  /** The git host has answered; a repository that svc hosts knows no such step. */
+  /** The git host has answered; not for a repository that svc hosts. */
   "forwarded",
   "objects-taken",
   "refs-changed",
@@ -55,7 +55,7 @@ export interface GitHost {
   kind: GitHostKind;
 }
 
-/** What reaching a remote needs of the options and the data directory. */
+/** The part of the options and the data directory that is needed to reach a remote. */
 export interface RemoteContext {
   allowPrivate: boolean;
   sshKeys: "operator" | "project";

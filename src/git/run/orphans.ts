@@ -1,18 +1,17 @@
 import { readdir, readFile, readlink } from "node:fs/promises";
 import type { Log } from "./options.ts";
 
-/** So long git may remove its own locks and temporary files. */
+/** Time for git to remove its own locks and temporary files. */
 const GRACE_MS = 1_000;
 const POLL_MS = 20;
-/** A process that is killed goes when the disk or the network that it waits for answers. */
+/** A killed process ends only when the disk or the network that it waits for responds. */
 const LIMIT_MS = 30_000;
-/** One that was just forked may have been missed in the moment in which its parent ended. */
+/** A process that was just forked may be missed while its parent ends. */
 const QUIET_SCANS = 2;
 
 /**
- * Ends git processes that an earlier server on this data directory started and did not outlive: killed, it could not end
- * them, and one that waits for its host would work on in the mirror for ever. They are known by their home.
- * Where there is no /proc to look into, nothing happens.
+ * Ends the git processes of an earlier server on this data directory that was killed: one that waits for its host could
+ * otherwise write to the mirror later. They are identified by their HOME. Does nothing without /proc.
  * @param home the directory that is HOME of every git process of this data directory, and of no other
  */
 export async function endOrphans(home: string, log: Log): Promise<void> {
@@ -34,7 +33,7 @@ export async function endOrphans(home: string, log: Log): Promise<void> {
   if (seen.size > 0) log.warn({ processes: seen.size }, "ended git processes of a server that was killed");
 }
 
-/** Those of this home, and how many are just becoming another program, so that their home cannot be told. */
+/** The processes with this home, and the number of those that are within execve(2), so that their home is unknown. */
 async function processesAt(home: string): Promise<{ found: number[]; unknown: number }> {
   const pids = (await readdir("/proc").catch(() => [])).filter((name) => /^\d+$/.test(name));
   const texts = await Promise.all(pids.map((pid) => read(pid, "environ")));
@@ -43,7 +42,7 @@ async function processesAt(home: string): Promise<{ found: number[]; unknown: nu
   return { found, unknown: silent.filter(Boolean).length };
 }
 
-/** In execve(2) a process has a program, and neither arguments nor an environment yet; a kernel thread has no program. */
+/** Within execve(2) a process has a program, but no arguments or environment yet; a kernel thread has no program. */
 async function isInExec(pid: string): Promise<boolean> {
   if ((await read(pid, "cmdline")) !== "") return false;
   return await readlink(`/proc/${pid}/exe`).then(

@@ -1,35 +1,36 @@
 import type { Subprocess } from "bun";
-import { within } from "../../lib/within.ts";
-import { collectAfter } from "./garbage.ts";
+import { feed } from "./feed.ts";
 import type { Log } from "./options.ts";
+import { type Countdown, collect, collectHead, countDown, NOTHING, pump } from "./output.ts";
+import { streamRun } from "./stream.ts";
 import { type Limit, watch } from "./watch.ts";
 import { writeAll } from "./write-all.ts";
 
-interface RunRequest {
+export interface RunRequest {
   /** What follows `git`; text from users is in here only as object ids, full ref names and checked URLs. */
   args: readonly string[];
   environment: Record<string, string>;
   /** Where git starts; the engine's own empty directory unless given. */
   directory?: string;
   stdin?: Uint8Array | string;
-  /** Gets what writes standard input while git runs, instead of `stdin`. */
-  talk?: (say: (text: string) => void) => void;
+  /** Writes standard input while git runs, through `write`, instead of `stdin`. */
+  interact?: (write: (text: string) => void) => void;
   /**
-   * Writes standard input while git runs, instead of `stdin`. `write` takes a piece over: it is empty afterwards. It
-   * answers false once git reads no more.
+   * Streams standard input while git runs, instead of `stdin`. `write` takes ownership of a piece, which is empty
+   * afterwards, and returns false once git does not read any more.
    */
   feed?: (write: (piece: Uint8Array) => Promise<boolean>) => Promise<void>;
   /** Gets standard error as it comes. */
   onStderr?: (chunk: Uint8Array) => void;
-  /** Milliseconds that git may take in all; while `onStdout` is at work, this clock stands still. */
+  /** Milliseconds that git may take in all, not counting the time that `onStdout` takes. */
   deadlineMs: number;
-  /** Milliseconds by the wall clock, with the work of `onStdout`. */
+  /** Milliseconds by the wall clock, including `onStdout`. */
   wallMs?: number;
-  /** Bytes of standard output; past them git is stopped. Without meaning when `onStdout` is given. */
+  /** Bytes of standard output; past them git is stopped. Ignored with `onStdout`. */
   outputBytes?: number;
   /** Bytes of anonymous memory of git and its children; past them git is stopped. */
   memory?: number;
-  /** Answers true when git has filled too much of the disk; asked every second. */
+  /** Whether git has filled too much of the disk; checked every second. */
   diskFull?: () => Promise<boolean>;
   signal?: AbortSignal;
   /** Takes standard output piece by piece instead of `RunResult.stdout`; false stops git. */
@@ -40,10 +41,10 @@ export interface RunResult {
   /** The exit status; null when a signal ended git. Only statuses that a command documents are verdicts. */
   code: number | null;
   signal: string | null;
-  /** Why we stopped git, when we did. */
+  /** Why svc stopped git, if it did. */
   stopped: Stop | null;
   stdout: Uint8Array;
-  /** At most 10 KB, as git wrote it: scrub it before anyone sees it. */
+  /** At most 10 KB, as git wrote it: redact it before showing it. */
   stderr: string;
 }
 
@@ -59,32 +60,30 @@ export type Stop = Limit | "deadline" | "output" | "caller" | "closing";
 
 export interface Runner {
   run(request: RunRequest): Promise<RunResult>;
-  /** Starts a git whose standard output is handed on as it comes; it ends when nobody reads for `stallMs`. */
+  /** Starts git and streams its standard output; stops it when the stream is not read for `stallMs`. */
   stream(request: StreamRequest): { stdout: ReadableStream<Uint8Array>; ended: Promise<RunResult> };
-  /** A git process that answers questions until it is ended. */
+  /** Starts a git process that answers requests until `end`. */
   open(args: readonly string[], environment: Record<string, string>): Subprocess<"pipe", "pipe", "ignore">;
   end(child: { pid: number; exited: Promise<number> }): void;
   /** Kills everything and waits for it. */
   close(): Promise<void>;
 }
 
-const STDERR_MAX_BYTES = 10 * 1024;
-const NOTHING = new Uint8Array();
+const NOT_STARTED = { code: null, signal: null, stdout: NOTHING, stderr: "" };
 
 /**
- * The only place that starts git. Every process leads its own process group, so that stopping it also stops the
- * children that it started (`git-remote-https`, `ssh`, `index-pack`); a stop is always SIGKILL.
+ * Starts git; no other code does. Every process leads its own process group, so that stopping it also stops its
+ * children (`git-remote-https`, `ssh`, `index-pack`); a stop is always SIGKILL.
  */
 export function createRunner(directory: string, log: Log, command = "git"): Runner {
   const children = new Map<number, Promise<number>>();
   let closing = false;
 
-  return { run, stream, open, end, close };
+  return { run, stream: (request) => streamRun(run, request), open, end, close };
 
   async function run(request: RunRequest): Promise<RunResult> {
-    if (closing) return { code: null, signal: null, stopped: "closing", stdout: NOTHING, stderr: "" };
-    if (request.signal?.aborted)
-      return { code: null, signal: null, stopped: "caller", stdout: NOTHING, stderr: "" };
+    if (closing || request.signal?.aborted)
+      return { ...NOT_STARTED, stopped: closing ? "closing" : "caller" };
     const started = performance.now();
     const child = Bun.spawn([command, ...request.args], {
       cwd: request.directory ?? directory,
@@ -95,7 +94,7 @@ export function createRunner(directory: string, log: Log, command = "git"): Runn
       detached: true,
     });
     children.set(child.pid, child.exited);
-    // what it started would keep its pipes open, and us waiting
+    // its children would keep its pipes open
     void child.exited.then(() => child.signalCode !== null && killGroup(child.pid));
     let stopped: Stop | null = null;
     const stop = (why: Stop) => {
@@ -106,20 +105,9 @@ export function createRunner(directory: string, log: Log, command = "git"): Runn
     const wall = request.wallMs === undefined ? null : setTimeout(() => stop("deadline"), request.wallMs);
     const unwatch = watch(child.pid, request, stop);
     const onAbort = () => stop("caller");
-    const { stdin } = child;
     request.signal?.addEventListener("abort", onAbort);
     try {
-      if (request.talk && typeof stdin === "object") request.talk((text) => void writeAll(stdin, text));
-      const feeding = request.feed && typeof stdin === "object" ? feed(stdin, request.feed, stop) : null;
-      const [stdout, stderr, , unfed] = await Promise.all([
-        request.onStdout
-          ? pump(child.stdout, request.onStdout, clock, stop)
-          : collect(child.stdout, request.outputBytes ?? 0, () => stop("output")),
-        collectHead(child.stderr, request.onStderr),
-        child.exited,
-        feeding,
-      ]);
-      if (unfed) throw unfed.error;
+      const { stdout, stderr } = await communicate(child, request, clock, stop);
       const result: RunResult = {
         code: child.exitCode,
         signal: child.signalCode === null ? null : String(child.signalCode),
@@ -127,13 +115,7 @@ export function createRunner(directory: string, log: Log, command = "git"): Runn
         stdout,
         stderr,
       };
-      const ms = Math.round(performance.now() - started);
-      log.debug(
-        { git: request.args[0], ms, code: result.code, signal: result.signal, stopped: result.stopped },
-        "git ended",
-      );
-      if (result.code === null && !result.stopped)
-        log.warn({ git: request.args[0], signal: result.signal }, "git died");
+      logEnd(log, request, result, performance.now() - started);
       return result;
     } finally {
       clock.stop();
@@ -145,30 +127,6 @@ export function createRunner(directory: string, log: Log, command = "git"): Runn
       await child.exited;
       children.delete(child.pid);
     }
-  }
-
-  function stream(request: StreamRequest): ReturnType<Runner["stream"]> {
-    const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>({}, undefined, {
-      highWaterMark: 0,
-    });
-    const writer = writable.getWriter();
-    const ended = run({
-      ...request,
-      onStdout: async (chunk) => {
-        const late = () => new Error("nobody read");
-        return await within(writer.write(chunk), request.stallMs, late).then(
-          () => true,
-          () => false,
-        );
-      },
-    });
-    ended
-      .then(
-        (result) => (result.code === null ? writer.abort(new Error("git was stopped")) : writer.close()),
-        (error: unknown) => writer.abort(error),
-      )
-      .catch(() => {});
-    return { stdout: readable, ended };
   }
 
   function open(
@@ -202,36 +160,8 @@ export function createRunner(directory: string, log: Log, command = "git"): Runn
 }
 
 function inputOf(request: RunRequest): "pipe" | "ignore" | Uint8Array {
-  if (request.talk || request.feed) return "pipe";
+  if (request.interact || request.feed) return "pipe";
   return typeof request.stdin === "string" ? Buffer.from(request.stdin) : (request.stdin ?? "ignore");
-}
-
-/** @returns what went wrong with what was to be written; that git reads no more is no fault of it */
-async function feed(
-  stdin: Bun.FileSink,
-  source: NonNullable<RunRequest["feed"]>,
-  stop: (why: Stop) => void,
-): Promise<{ error: unknown } | null> {
-  try {
-    await source(async (piece) => {
-      const isTaken = await writeAll(stdin, piece);
-      if (isTaken) release(piece);
-      collectAfter(piece.byteLength);
-      return isTaken;
-    });
-    return null;
-  } catch (error) {
-    stop("caller");
-    return { error };
-  } finally {
-    await Promise.resolve(stdin.end()).catch(() => {});
-  }
-}
-
-/** Gives memory back at once: 20 bodies in pieces of 2 MB leave 200 MB lying about until the collector comes. */
-function release({ buffer, byteLength }: Uint8Array): void {
-  const isWhole = buffer.byteLength === byteLength;
-  if (isWhole && buffer instanceof ArrayBuffer) buffer.transfer(0);
 }
 
 function killGroup(pid: number): void {
@@ -242,78 +172,30 @@ function killGroup(pid: number): void {
   }
 }
 
-/** A timer that can be held. */
-function countDown(milliseconds: number, onEnd: () => void) {
-  let left = milliseconds;
-  let since = performance.now();
-  let timer = setTimeout(onEnd, left);
-  return {
-    hold() {
-      clearTimeout(timer);
-      left -= performance.now() - since;
-    },
-    go() {
-      since = performance.now();
-      timer = setTimeout(onEnd, Math.max(left, 0));
-    },
-    stop() {
-      clearTimeout(timer);
-    },
-  };
-}
-
-async function pump(
-  stream: ReadableStream<Uint8Array>,
-  take: (chunk: Uint8Array) => boolean | Promise<boolean>,
-  clock: ReturnType<typeof countDown>,
+/** Passes git its input and reads its output until it has ended. */
+async function communicate(
+  child: Subprocess<"pipe" | "ignore" | Uint8Array, "pipe", "pipe">,
+  request: RunRequest,
+  clock: Countdown,
   stop: (why: Stop) => void,
-): Promise<Uint8Array> {
-  for await (const chunk of stream) {
-    collectAfter(chunk.byteLength);
-    const answer = take(chunk);
-    let more = answer;
-    if (typeof answer !== "boolean") {
-      clock.hold();
-      more = await answer;
-      clock.go();
-    }
-    if (!more) {
-      stop("caller");
-      break;
-    }
-  }
-  return NOTHING;
+): Promise<{ stdout: Uint8Array; stderr: string }> {
+  const { stdin } = child;
+  if (request.interact && typeof stdin === "object") request.interact((text) => void writeAll(stdin, text));
+  const feeding = request.feed && typeof stdin === "object" ? feed(stdin, request.feed, stop) : null;
+  const [stdout, stderr, , unfed] = await Promise.all([
+    request.onStdout
+      ? pump(child.stdout, request.onStdout, clock, stop)
+      : collect(child.stdout, request.outputBytes ?? 0, () => stop("output")),
+    collectHead(child.stderr, request.onStderr),
+    child.exited,
+    feeding,
+  ]);
+  if (unfed) throw unfed.error;
+  return { stdout, stderr };
 }
 
-async function collect(
-  stream: ReadableStream<Uint8Array>,
-  maxBytes: number,
-  onTooMuch: () => void,
-): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const chunk of stream) {
-    bytes += chunk.length;
-    if (bytes > maxBytes) {
-      onTooMuch();
-      break;
-    }
-    chunks.push(chunk);
-  }
-  return chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks);
-}
-
-/** Reads all, so that git never blocks on a full pipe, and keeps the beginning. */
-async function collectHead(
-  stream: ReadableStream<Uint8Array>,
-  onChunk?: (chunk: Uint8Array) => void,
-): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const chunk of stream) {
-    onChunk?.(chunk);
-    if (bytes < STDERR_MAX_BYTES) chunks.push(chunk.subarray(0, STDERR_MAX_BYTES - bytes));
-    bytes += chunk.length;
-  }
-  return new TextDecoder().decode(Buffer.concat(chunks));
+function logEnd(log: Log, request: RunRequest, result: RunResult, ms: number): void {
+  const { code, signal, stopped } = result;
+  log.debug({ git: request.args[0], ms: Math.round(ms), code, signal, stopped }, "git ended");
+  if (code === null && !stopped) log.warn({ git: request.args[0], signal }, "git died");
 }

@@ -5,7 +5,7 @@ import { engineFailure, MirrorSuspect } from "./failure.ts";
 
 export interface OutputRequest {
   args: string[];
-  /** What it is for, in words of an error: `reading a file`. */
+  /** The operation, for errors: `reading a file`. */
   doing: string;
   /** Gets the bytes in order; when it answers false, git is stopped. */
   onBytes(bytes: Uint8Array): boolean | Promise<boolean>;
@@ -17,8 +17,8 @@ export interface OutputRequest {
 }
 
 /**
- * Hands on what a git process writes, as fast as its reader takes it.
- * @throws SvcError `merge_engine_failed`; MirrorSuspect, when nothing was handed on yet
+ * Streams the output of a git process at the pace of its reader.
+ * @throws SvcError `merge_engine_failed`; MirrorSuspect, when nothing was passed on yet
  */
 export async function streamOutput(engine: Engine, mirror: Mirror, request: OutputRequest): Promise<void> {
   const { args, doing, deadlineMs, wallMs, signal } = request;
@@ -38,9 +38,9 @@ export async function streamOutput(engine: Engine, mirror: Mirror, request: Outp
     },
   });
   if (enough) return;
-  if (result.stopped === "caller") throw new SvcError("merge_engine_failed", "The reading was cancelled.");
+  if (result.stopped === "caller") throw new SvcError("merge_engine_failed", "The read was cancelled.");
   if (result.code === 0 && !result.stopped) return;
   const failure = engineFailure(engine, doing, result);
-  // the mirror would be rebuilt and the reader get the beginning twice
+  // a rebuild of the mirror would repeat the beginning
   throw began && failure instanceof MirrorSuspect ? failure.failure : failure;
 }

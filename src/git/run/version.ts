@@ -1,4 +1,4 @@
-/** What of the installed git decides how we use it. */
+/** The version of the installed git, and the features that depend on it. */
 export interface GitVersion {
   /** Such as `2.39.5`. */
   text: string;

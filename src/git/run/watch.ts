@@ -3,19 +3,19 @@ import { setPriority } from "node:os";
 
 export type Limit = "memory" | "disk";
 
-/** Most commands end long before this and are never looked at. */
-const FIRST_LOOK_MS = 200;
+/** Most commands end before the first check. */
+const FIRST_CHECK_MS = 200;
 /** A git that unpacks a large file takes about 1 GB a second. */
-const LOOK_EVERY_MS = 100;
+const CHECK_EVERY_MS = 100;
 const DISK_EVERY_MS = 1_000;
-/** Lower than all else on the machine, as `nice` counts. */
+/** The priority of long runs, lower than that of everything else on the machine. */
 const LONG_RUN_NICENESS = 10;
-/** Deeper or wider process trees than git's are not walked. */
+/** Larger process trees are not measured; git's are smaller. */
 const PROCESSES_MAX = 64;
 
 /**
- * Looks after a git process that runs for long: gives way to short ones, and calls `stop` when git and its children
- * take too much memory (Linux only; elsewhere deadlines alone apply) or too much of the disk.
+ * Limits a git process that runs for long: lowers its priority, and calls `stop` when git and its children take too much
+ * memory (Linux only; elsewhere only deadlines apply) or disk.
  * @returns ends the watch
  */
 export function watch(
@@ -24,8 +24,8 @@ export function watch(
   stop: (why: Limit) => void,
 ): () => void {
   let ended = false;
-  let nextDiskLook = 0;
-  let timer = setTimeout(begin, FIRST_LOOK_MS);
+  let nextDiskCheck = 0;
+  let timer = setTimeout(begin, FIRST_CHECK_MS);
   return () => {
     ended = true;
     clearTimeout(timer);
@@ -37,22 +37,21 @@ export function watch(
     } catch {
       // it has just ended
     }
-    void look();
+    void check();
   }
 
-  async function look(): Promise<void> {
+  async function check(): Promise<void> {
     if (limits.memory && (await anonymousMemory(pid)) > limits.memory) stop("memory");
-    if (limits.diskFull && performance.now() > nextDiskLook) {
-      nextDiskLook = performance.now() + DISK_EVERY_MS;
+    if (limits.diskFull && performance.now() > nextDiskCheck) {
+      nextDiskCheck = performance.now() + DISK_EVERY_MS;
       if (await limits.diskFull()) stop("disk");
     }
-    if (!ended) timer = setTimeout(() => void look(), LOOK_EVERY_MS);
+    if (!ended) timer = setTimeout(() => void check(), CHECK_EVERY_MS);
   }
 }
 
 /**
- * Bytes of memory of a process and its descendants that no file stands behind: mapped packs do not count.
- * 0 where /proc does not tell.
+ * Bytes of anonymous memory of a process and its descendants, without mapped packs. 0 without /proc.
  */
 async function anonymousMemory(root: number): Promise<number> {
   if (process.platform !== "linux") return 0;

@@ -5,17 +5,16 @@ import type { RefUpdate } from "../mirror/update-refs.ts";
 import { pushRefs } from "../remote/push.ts";
 import { openRemote } from "../remote/remote.ts";
 import type { Engine } from "../run/engine.ts";
-import type { AllowedPush, Verdicts } from "./carry-out.ts";
+import type { AllowedPush, Verdicts } from "./apply-push.ts";
 
-/** Refs that one forwarded push changes: they are arguments of one command. */
+/** The most refs of one forwarded push: they are arguments of one command. */
 const FORWARDED_MAX = 1_000;
-/** A host that takes longer than this is worth a line. */
+/** The pusher is notified of a host that takes longer. */
 const SLOW_MS = 2_000;
 
 /**
- * Passes a push on to the repository's host, out of the quarantine. When the host's answer is lost, the host is asked
- * what it holds now.
- * @returns for each ref why the host did not take it, or null
+ * Forwards a push from the quarantine to the repository's host. If the host's answer is lost, svc reads the host's refs.
+ * @returns for each ref why the host did not accept it, or null
  */
 export async function forward(
   engine: Engine,
@@ -34,7 +33,7 @@ export async function forward(
     return new Map(updates.map((update) => [update.ref, reasonOf(update, outcomes.get(update.ref), held)]));
   } catch (error) {
     if (!(error instanceof SvcError)) throw error;
-    report.say(error.message);
+    report.print(error.message);
     return all(updates, "the git host could not be reached");
   }
 }
@@ -49,21 +48,21 @@ async function send(
   { updates, quarantine, atomic, report }: AllowedPush,
 ): Promise<Map<string, PushOutcome>> {
   await using remote = await openRemote(engine.remote, repo);
-  const slow = setTimeout(() => report.say(`Passing the push on to ${remote.place} …`), SLOW_MS);
+  const slow = setTimeout(() => report.print(`Forwarding the push to ${remote.label} …`), SLOW_MS);
   try {
     const { outcomes, said } = await pushRefs(engine, remote, updates, {
       environment: { GIT_DIR: mirror.directory, ...quarantine.objects },
       atomic,
       deadlineMs: engine.limits.forwardMs,
     });
-    for (const line of said) report.say(line);
+    for (const line of said) report.print(line);
     return outcomes;
   } finally {
     clearTimeout(slow);
   }
 }
 
-/** What the host's refs name now; null when it does not say. */
+/** The host's refs now; null when they cannot be read. */
 async function lookUp(
   engine: Engine,
   repo: RemoteRepository,
@@ -92,11 +91,11 @@ function reasonOf(
   held: Map<string, string> | null,
 ): string | null {
   if (outcome?.outcome === "moved") return null;
-  // another push of the same was faster: the ref is where the pusher wants it
+  // an identical push was faster: the ref already has the requested value
   if (outcome?.outcome === "stale") return held && (held.get(ref) ?? null) === to ? null : "fetch first";
-  if (outcome?.outcome === "rejected") return outcome.reason.split("\n")[0] || "the git host refused it";
-  if (held) return (held.get(ref) ?? null) === to ? null : "the git host did not take it";
-  return "the git host did not say whether it took it: fetch, and look";
+  if (outcome?.outcome === "rejected") return outcome.reason.split("\n")[0] || "the git host rejected it";
+  if (held) return (held.get(ref) ?? null) === to ? null : "the git host did not accept it";
+  return "the answer of the git host was lost: fetch and check";
 }
 
 function all(updates: readonly RefUpdate[], reason: string): Verdicts {

@@ -1,38 +1,38 @@
 import { SvcError } from "../../contract/errors.ts";
 import type { RefUpdate } from "../mirror/update-refs.ts";
-import type { Intake } from "./intake.ts";
+import type { RequestReader } from "./request-reader.ts";
 
-/** What a client wants to push: the beginning of a `git-receive-pack` request; the pack comes after it. */
+/** The beginning of a `git-receive-pack` request; the pack follows. */
 export interface PushHead {
   updates: RefUpdate[];
   capabilities: ReadonlySet<string>;
-  /** How many `git push -o` options came along. */
+  /** The number of `git push -o` options. */
   options: number;
 }
 
 /** `git push --mirror` of a large repository changes a few thousand refs. */
 export const UPDATES_MAX = 10_000;
-/** The longest names in all of them, and the ends of a shallow history beside. */
+/** All updates with the longest names, and the boundary of a shallow history. */
 const COMMANDS_MAX_BYTES = 8 * 1024 * 1024;
 const OPTIONS_MAX = 100;
 
 /**
- * Reads the commands of a push (gitprotocol-pack, "Reference Update Request"). A client asks for nothing when it only
- * wants to know whether it may talk at all.
- * @throws SvcError `validation_failed`, and what the intake throws
+ * Reads the commands of a push (gitprotocol-pack, "Reference Update Request"). A client sends none to check only whether
+ * it is authorized.
+ * @throws SvcError `validation_failed`, and the errors of the reader
  */
-export async function readPushHead(intake: Intake): Promise<PushHead> {
+export async function readPushHead(reader: RequestReader): Promise<PushHead> {
   const updates: RefUpdate[] = [];
   let capabilities: ReadonlySet<string> = new Set();
   let size = 0;
   for (;;) {
-    const bytes = await intake.packet();
+    const bytes = await reader.packet();
     if (bytes === null) break;
     size += bytes.byteLength;
     if (size > COMMANDS_MAX_BYTES)
-      throw new SvcError("payload_too_large", "The list of what to push is too long: push it in parts.");
+      throw new SvcError("payload_too_large", "The list of refs to push is too long: push it in parts.");
     const line = textOf(bytes);
-    // a shallow clone tells where its history ends; whether ours reaches beyond is seen from the objects
+    // a shallow clone sends the boundary of its history; the objects show whether ours is complete
     if (SHALLOW.test(line)) continue;
     const zero = line.indexOf("\0");
     if (updates.length === 0 && zero >= 0)
@@ -51,14 +51,15 @@ export async function readPushHead(intake: Intake): Promise<PushHead> {
     }
   }
   const refs = new Set(updates.map(({ ref }) => ref));
-  if (refs.size < updates.length) throw new SvcError("validation_failed", "A push names a ref once.");
-  return { updates, capabilities, options: capabilities.has("push-options") ? await readOptions(intake) : 0 };
+  if (refs.size < updates.length)
+    throw new SvcError("validation_failed", "A push must not name a ref twice.");
+  return { updates, capabilities, options: capabilities.has("push-options") ? await readOptions(reader) : 0 };
 }
 
-/** Options are read because they are in the way; nothing here takes any. */
-async function readOptions(intake: Intake): Promise<number> {
+/** Reads past the options, which svc does not support. */
+async function readOptions(reader: RequestReader): Promise<number> {
   for (let count = 0; ; count++) {
-    if ((await intake.packet()) === null) return count;
+    if ((await reader.packet()) === null) return count;
     if (count === OPTIONS_MAX)
       throw new SvcError("validation_failed", `A push has at most ${OPTIONS_MAX} options.`);
   }
@@ -70,7 +71,7 @@ const UPDATE = /^([0-9a-f]{40}(?:[0-9a-f]{24})?) ([0-9a-f]{40}(?:[0-9a-f]{24})?)
 function readUpdate(line: string): RefUpdate {
   const [, from, to, ref] = UPDATE.exec(line) ?? [];
   if (from === undefined || to === undefined || ref === undefined) {
-    throw new SvcError("validation_failed", "This is not what a git client sends.");
+    throw new SvcError("validation_failed", "The request is not a valid git request.");
   }
   return { ref, from: isZero(from) ? null : from, to: isZero(to) ? null : to };
 }
@@ -79,7 +80,7 @@ function isZero(id: string): boolean {
   return /^0+$/.test(id);
 }
 
-/** Ref names that are not UTF-8 could not be shown or asked for anywhere else. */
+/** Ref names must be UTF-8: others cannot be used in the API. */
 function textOf(bytes: Uint8Array): string {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);

@@ -1,20 +1,21 @@
 import { mkdir, readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { type Mirror, syncDirectory } from "../mirror/mirror.ts";
+import type { Mirror } from "../mirror/mirror.ts";
+import { syncDirectory } from "../mirror/store.ts";
 import type { Engine } from "../run/engine.ts";
 import { baseEnvironment, withSettings } from "../run/environment.ts";
 
-/** A place for objects that were not accepted yet; git here sees the mirror's objects too, nobody else sees these. */
+/** A directory for objects that are not accepted yet. Git in it also sees the mirror's objects, but not the reverse. */
 export interface Quarantine extends AsyncDisposable {
   /** For git processes that work in it. */
   environment: Record<string, string>;
-  /** The variables that make any git see these objects. */
+  /** The environment variables that make these objects visible to git. */
   objects: Record<string, string>;
-  /** Takes the objects into the mirror. */
+  /** Moves the objects into the mirror. */
   accept(): Promise<void>;
 }
 
-/** Files this large are not compared with others and not kept in memory. */
+/** Larger files are not deltified and not kept in memory. */
 const BIG_FILE = "50m";
 
 export async function openQuarantine(engine: Engine, mirror: Mirror): Promise<Quarantine> {
@@ -35,7 +36,7 @@ export async function openQuarantine(engine: Engine, mirror: Mirror): Promise<Qu
   };
 }
 
-/** The index comes last: by it the pack is found. */
+/** Moves the index last: it makes the pack visible. */
 async function accept(from: string, to: string, durably: boolean): Promise<void> {
   const names = await readdir(from);
   const isIndex = (name: string) => Number(name.endsWith(".idx"));

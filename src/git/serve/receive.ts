@@ -14,17 +14,17 @@ import type { RefUpdate } from "../mirror/update-refs.ts";
 import { refFault } from "../refs.ts";
 import { FLUSH, packet } from "../remote/pkt-line.ts";
 import type { Engine } from "../run/engine.ts";
-import { outOfBounds } from "./bounds.ts";
-import { carryOut, type Target, type Verdicts } from "./carry-out.ts";
-import type { Intake } from "./intake.ts";
+import { applyPush, type Target, type Verdicts } from "./apply-push.ts";
+import { checkLimits } from "./check-limits.ts";
+import { classifyUpdates } from "./classify.ts";
 import type { PushHead } from "./push-request.ts";
 import { openQuarantine, type Quarantine } from "./quarantine.ts";
 import { listRefs } from "./ref-list.ts";
-import { examineAll } from "./relation.ts";
 import { createReport, type Report } from "./report.ts";
+import type { RequestReader } from "./request-reader.ts";
 import { checkConnected, unpack } from "./unpack.ts";
 
-/** What a push works with, beside the engine. */
+/** The context of a push. */
 export interface PushContext extends Target {
   judge: PushJudge;
   list(repo: RemoteRepository, timeoutMs: number): Promise<Branches>;
@@ -33,8 +33,8 @@ export interface PushContext extends Target {
 }
 
 /**
- * The answer to `GET info/refs?service=git-receive-pack`: all branches and tags, and what this end can do.
- * @param own one of svc's own refs, for a pusher that may move it
+ * The answer to `GET info/refs?service=git-receive-pack`: all branches and tags, and the server's capabilities.
+ * @param own one of svc's own refs, for a pusher that may update it
  */
 export async function advertiseReceive(engine: Engine, mirror: Mirror, own?: string): Promise<Uint8Array> {
   const refs = [...(await listRefs(engine, mirror, own === undefined ? [] : [own]))].map(
@@ -54,29 +54,29 @@ const LIST_MS = 20_000;
 const CAPABILITIES = "report-status delete-refs side-band-64k quiet atomic ofs-delta push-options";
 
 /**
- * Answers `POST git-receive-pack` (gitprotocol-pack, "Pushing Data To a Server"). The objects go into a quarantine,
- * the rules are asked, the host is asked, and only then the refs change: what is refused leaves nothing behind.
- * @param intake what follows the commands
- * @returns the answer, once the client has said everything; `ended` settles when the push has
+ * Answers `POST git-receive-pack` (gitprotocol-pack, "Pushing Data To a Server"). The refs change only after the objects
+ * are in a quarantine, the rules allow the push and the host accepts it, so that a refused push leaves nothing behind.
+ * @param reader reads what follows the commands
+ * @returns the answer, once the client has sent everything; `ended` settles when the push has
  */
 export async function receive(
   engine: Engine,
   context: PushContext,
   head: PushHead,
-  intake: Intake,
+  reader: RequestReader,
 ): Promise<Transfer> {
   const report = createReport(head.capabilities);
-  const ended = push(engine, context, head, intake, report).catch((error: unknown) => {
+  const ended = push(engine, context, head, reader, report).catch((error: unknown) => {
     if (!(error instanceof SvcError))
       engine.log.error({ repo: context.repo.id, err: error }, "a push failed");
     report.end(wordsOf(error), new Map(head.updates.map(({ ref }) => [ref, "unpacker error"])));
   });
-  // many clients listen only when they have said everything
-  await Promise.race([ended, intake.finished]);
+  // many clients read only after they have sent everything
+  await Promise.race([ended, reader.finished]);
   return { answer: report.stream, ended };
 }
 
-/** Only a `SvcError`'s own words leave the server. */
+/** Only the messages of `SvcError`s are sent to clients. */
 function wordsOf(error: unknown): string {
   if (isDiskFull(error)) return DISK_FULL;
   return error instanceof SvcError ? error.message : "something went wrong inside svc";
@@ -86,40 +86,40 @@ async function push(
   engine: Engine,
   context: PushContext,
   head: PushHead,
-  intake: Intake,
+  reader: RequestReader,
   report: Report,
 ): Promise<void> {
   const verdicts: Verdicts = new Map();
   if (head.updates.length === 0) {
-    await intake.drain();
+    await reader.drain();
     return report.end(null, verdicts);
   }
-  const aliases = askAliases(context);
-  // it is waited for below, if it matters by then
+  const aliases = readAliases(context);
+  // awaited below, if needed
   aliases.catch(() => {});
   await engine.checkpoint("commands-read");
   await using quarantine = await openQuarantine(engine, context.mirror);
-  const fault = await decide(engine, context, head, intake, quarantine, verdicts, report);
-  await intake.drain();
+  const fault = await decide(engine, context, head, reader, quarantine, verdicts, report);
+  await reader.drain();
   await engine.checkpoint("judged");
-  if (head.options > 0) report.say("svc: push options are not passed on.");
+  if (head.options > 0) report.print("svc: push options are not passed on.");
   if (fault === null) {
     refuseAliases(head, await aliases, verdicts, report);
     const atomic = head.capabilities.has("atomic");
     const allowed = { updates: open(head, verdicts), quarantine, atomic, report };
-    for (const [ref, reason] of await carryOut(engine, context, allowed)) verdicts.set(ref, reason);
+    for (const [ref, reason] of await applyPush(engine, context, allowed)) verdicts.set(ref, reason);
   }
-  await tellOwn(context, head, verdicts);
-  await tellChanged(context, head, verdicts);
+  await notifyOwn(context, head, verdicts);
+  await notifyChanged(context, head, verdicts);
   report.end(fault, verdicts);
 }
 
-async function tellOwn({ own }: PushContext, head: PushHead, verdicts: Verdicts): Promise<void> {
+async function notifyOwn({ own }: PushContext, head: PushHead, verdicts: Verdicts): Promise<void> {
   const update = head.updates.find(({ ref }) => ref === own?.ref);
   if (own && update && verdicts.get(update.ref) === null) await own.changed(update.to);
 }
 
-async function tellChanged({ changed }: PushContext, head: PushHead, verdicts: Verdicts): Promise<void> {
+async function notifyChanged({ changed }: PushContext, head: PushHead, verdicts: Verdicts): Promise<void> {
   const moved = head.updates.filter(({ ref, from, to }) => from !== to && verdicts.get(ref) === null);
   const refs = moved.map(({ ref, from, to }) => {
     const kind = to === null ? "deleted" : from === null ? "created" : "changed";
@@ -129,15 +129,15 @@ async function tellChanged({ changed }: PushContext, head: PushHead, verdicts: V
 }
 
 /**
- * Asks the rules twice: before the pack is read, as if every change were a fast-forward, so that what is refused anyway
- * costs nothing; and once more when the commits are there.
- * @returns why the pack was not taken, or null
+ * Checks the rules twice: before the pack is read, as if every change were a fast-forward, so that a refusal is cheap; and
+ * again when the commits are there.
+ * @returns why the pack was not accepted, or null
  */
 async function decide(
   engine: Engine,
   context: PushContext,
   head: PushHead,
-  intake: Intake,
+  reader: RequestReader,
   quarantine: Quarantine,
   verdicts: Verdicts,
   report: Report,
@@ -153,8 +153,8 @@ async function decide(
   if (ids.length > 0) {
     const unknown = ids.filter((id) => !context.mirror.complete.has(id));
     const fault =
-      (await unpack(engine, quarantine, intake, report.progress)) ??
-      (await outOfBounds(engine, quarantine, open(head, verdicts))) ??
+      (await unpack(engine, quarantine, reader, report.progress)) ??
+      (await checkLimits(engine, quarantine, open(head, verdicts))) ??
       (unknown.length > 0 ? await checkConnected(engine, quarantine, unknown) : null);
     if (fault !== null) {
       for (const { ref } of open(head, verdicts)) verdicts.set(ref, "unpacker error");
@@ -162,8 +162,9 @@ async function decide(
     }
     await engine.checkpoint("unpacked");
   }
-  for (const [update, kind] of await examineAll(engine, quarantine, open(head, verdicts))) {
-    if (kind === "not a commit") verdicts.set(update.ref, "a branch names a commit, and this is none");
+  for (const [update, kind] of await classifyUpdates(engine, quarantine, open(head, verdicts))) {
+    if (kind === "not a commit")
+      verdicts.set(update.ref, "a branch must name a commit, and this object is not a commit");
     else if (kind === "unknown") verdicts.set(update.ref, "fetch first");
     else await judge(context, { ...update, kind }, verdicts, report);
   }
@@ -180,14 +181,14 @@ async function judge(
   const refusal = await context.judge(update);
   if (!refusal) return;
   verdicts.set(update.ref, refusal.reason);
-  report.say(`svc: ${update.ref}: ${refusal.reason}. ${refusal.advice}`);
+  report.print(`svc: ${update.ref}: ${refusal.reason}. ${refusal.advice}`);
 }
 
 /**
- * On a git host, a branch may be another name of the default one, and would move it. The host is asked meanwhile.
- * @returns what it said, or why it could not be asked
+ * Reads the symbolic refs of the git host: a push to an alias of the default branch would move that branch.
+ * @returns the aliases, or why they could not be read
  */
-async function askAliases({ repo, list, own }: PushContext): Promise<Branches["symbolic"] | SvcError> {
+async function readAliases({ repo, list, own }: PushContext): Promise<Branches["symbolic"] | SvcError> {
   try {
     return isRemote(repo) && !own ? (await list(repo, LIST_MS)).symbolic : new Map();
   } catch (error) {
@@ -202,7 +203,7 @@ function refuseAliases(
   verdicts: Verdicts,
   report: Report,
 ): void {
-  if (aliases instanceof SvcError) report.say(aliases.message);
+  if (aliases instanceof SvcError) report.print(aliases.message);
   for (const { ref } of open(head, verdicts)) {
     if (aliases instanceof SvcError) {
       verdicts.set(ref, "the git host could not be reached");
@@ -215,7 +216,7 @@ function refuseAliases(
   refuseTogether(head, verdicts);
 }
 
-/** Of an atomic push all refs change or none. */
+/** An atomic push changes all refs or none. */
 function refuseTogether(head: PushHead, verdicts: Verdicts): void {
   if (!head.capabilities.has("atomic") || verdicts.size === 0) return;
   for (const { ref } of open(head, verdicts))

@@ -3,9 +3,9 @@ import type { Engine } from "../run/engine.ts";
 import { engineFailure } from "../run/failure.ts";
 
 /**
- * All branches and tags of a mirror → the objects that they name, in git's order.
- * @param own another ref that is asked for, by its full name
- * @returns names with a character for each byte (latin1): not every one is UTF-8
+ * Lists the branches and tags of a mirror with their objects, in git's order.
+ * @param own another ref to list, by its full name
+ * @returns names in latin1, since they may not be UTF-8
  * @throws SvcError `merge_engine_failed`
  */
 export async function listRefs(

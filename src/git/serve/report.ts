@@ -1,26 +1,26 @@
 import { banded, FLUSH, KEEP_ALIVE, packet } from "../remote/pkt-line.ts";
-import { scrub } from "../run/scrub.ts";
+import { redact } from "../run/redact.ts";
 
-/** What the pusher is told, as it becomes known. */
+/** The report to the pusher, streamed. */
 export interface Report {
   /** The body of the answer. */
   stream: ReadableStream<Uint8Array>;
   /** A line for the person, shown as `remote: …`. */
-  say(line: string): void;
+  print(line: string): void;
   /** Git's own progress, shown as it is. */
   progress(bytes: Uint8Array): void;
-  /** Ends the answer. Null: taken; else why not. */
+  /** Ends the answer. Null: accepted; else why not. */
   end(unpacked: string | null, refs: ReadonlyMap<string, string | null>): void;
   fail(error: unknown): void;
 }
 
 /** Some clients give up on a server that is silent for five seconds (isomorphic-git). */
 const KEEP_ALIVE_MS = 2_000;
-/** A reason stands in one line of the client's list. */
+/** A reason is part of one line of the client's output. */
 const REASON_MAX_BYTES = 250;
 const LINE_MAX_BYTES = 1_000;
 
-/** Answers a push in the form that the client asked for (gitprotocol-pack, "Report Status"). */
+/** Answers a push in the format that the client requested (gitprotocol-pack, "Report Status"). */
 export function createReport(capabilities: ReadonlySet<string>): Report {
   const sideBand = capabilities.has("side-band-64k");
   const quiet = capabilities.has("quiet");
@@ -33,10 +33,10 @@ export function createReport(capabilities: ReadonlySet<string>): Report {
   });
   const timer = sideBand ? setInterval(() => out?.enqueue(KEEP_ALIVE), KEEP_ALIVE_MS) : undefined;
 
-  return { stream, say, progress, end, fail };
+  return { stream, print, progress, end, fail };
 
-  function say(line: string): void {
-    if (sideBand) out?.enqueue(banded(2, Buffer.from(`${scrub(line, [], [], LINE_MAX_BYTES)}\n`)));
+  function print(line: string): void {
+    if (sideBand) out?.enqueue(banded(2, Buffer.from(`${redact(line, [], [], LINE_MAX_BYTES)}\n`)));
   }
 
   function progress(bytes: Uint8Array): void {
@@ -71,5 +71,5 @@ export function createReport(capabilities: ReadonlySet<string>): Report {
 }
 
 function oneLine(reason: string): string {
-  return scrub(reason.replace(/\s+/g, " "), [], [], REASON_MAX_BYTES);
+  return redact(reason.replace(/\s+/g, " "), [], [], REASON_MAX_BYTES);
 }

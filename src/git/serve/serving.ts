@@ -1,5 +1,5 @@
 import { SvcError } from "../../contract/errors.ts";
-import { holdPlace } from "../../lib/gate.ts";
+import { holdSlot } from "../../lib/gate.ts";
 import { within } from "../../lib/within.ts";
 import {
   type AdvertiseRequest,
@@ -14,22 +14,22 @@ import {
 import { type Mirror, pointHead } from "../mirror/mirror.ts";
 import type { Mirrors } from "../mirror/mirrors.ts";
 import type { Engine } from "../run/engine.ts";
-import { createIntake } from "./intake.ts";
-import { offer } from "./offer.ts";
+import { pushOwnRef } from "./push-own-ref.ts";
 import { readPushHead } from "./push-request.ts";
 import { advertiseReceive, receive } from "./receive.ts";
+import { createRequestReader } from "./request-reader.ts";
 import { advertiseUpload, answerUpload } from "./upload.ts";
 
-/** What a fetch asks for: a line of 50 bytes for each commit wanted or known, half a million of them. */
-const QUESTION_MAX_BYTES = 32 * 1024 * 1024;
-/** A client that has sent too much is told so only when it has said everything: it may go on for as much again. */
-const HEARD_OUT = 2;
-/** A listing that a client waits for. */
+/** A fetch request: half a million commits wanted or known, with a line of 50 bytes for each. */
+const REQUEST_MAX_BYTES = 32 * 1024 * 1024;
+/** Clients read an error only after they have sent everything, so twice the limit is read. */
+const OVERSIZE_FACTOR = 2;
+/** For a listing while a client waits. */
 const LIST_MS = 20_000;
 
 const asItIs = async (mirror: Mirror): Promise<Mirror> => mirror;
 
-/** Repositories as git clients read and write them. */
+/** Serves repositories to git clients. */
 export interface Serving {
   advertise(repo: Repository, request: AdvertiseRequest): Promise<Uint8Array>;
   upload(repo: Repository, request: UploadRequest): Promise<Transfer>;
@@ -46,7 +46,7 @@ export function createServing(
   return {
     async advertise(repo, { service, protocol, head, own }) {
       const fresh = mirrors.refresh(repo, (remote) => list(remote, LIST_MS));
-      // what svc itself keeps does not wait for a host that is away
+      // svc's own refs do not need the host
       const mirror = own === undefined ? await fresh : await fresh.catch(() => mirrors.use(repo, [], asItIs));
       await pointHead(mirror, head);
       return service === "git-upload-pack"
@@ -55,22 +55,26 @@ export function createServing(
     },
 
     async upload(repo, { protocol, body, signal, share }) {
-      const intake = createIntake(body, { maxBytes: QUESTION_MAX_BYTES, stallMs, transferMs });
+      const reader = createRequestReader(body, { maxBytes: REQUEST_MAX_BYTES, stallMs, transferMs });
       const parts: Uint8Array[] = [];
-      for (let piece = await intake.read(); piece; piece = await intake.read()) parts.push(piece);
-      const question = Buffer.concat(parts);
+      for (let piece = await reader.read(); piece; piece = await reader.read()) parts.push(piece);
+      const wants = Buffer.concat(parts);
       return await share(() =>
-        holdPlace(engine.reads, repo.id, () =>
+        holdSlot(engine.reads, repo.id, () =>
           mirrors.use(repo, [], async (mirror) =>
-            answerUpload(engine, mirror, { protocol, body: question, signal }),
+            answerUpload(engine, mirror, { protocol, body: wants, signal }),
           ),
         ),
       );
     },
 
     async receive(repo, { body, judge, share, own, changed }) {
-      const intake = createIntake(body, { maxBytes: packBytes * HEARD_OUT, stallMs, transferMs });
-      const head = await within(readPushHead(intake), commandsMs, commandsLate);
+      const reader = createRequestReader(body, {
+        maxBytes: packBytes * OVERSIZE_FACTOR,
+        stallMs,
+        transferMs,
+      });
+      const head = await within(readPushHead(reader), commandsMs, commandsLate);
       const push = () =>
         mirrors.use(repo, [], async (mirror) => {
           const write = <T>(work: () => Promise<T>) => mirrors.write(mirror, work);
@@ -83,16 +87,16 @@ export function createServing(
             ...(own && { own }),
             ...(changed && { changed }),
           };
-          const answer = await receive(engine, context, head, intake);
-          const ended = answer.ended.then(() => mirrors.lookAfter(mirror));
+          const answer = await receive(engine, context, head, reader);
+          const ended = answer.ended.then(() => mirrors.maintain(mirror));
           if (!own || !isRemote(repo)) return { ...answer, ended };
-          return { ...answer, ended: ended.then(() => offer(engine, repo, mirror, own.ref)) };
+          return { ...answer, ended: ended.then(() => pushOwnRef(engine, repo, mirror, own.ref)) };
         });
-      return await share(() => holdPlace(engine.pushes, repo.id, push));
+      return await share(() => holdSlot(engine.pushes, repo.id, push));
     },
   };
 }
 
 function commandsLate(): SvcError {
-  return new SvcError("request_timeout", "The list of what to push did not arrive in time. Push again.");
+  return new SvcError("request_timeout", "The list of refs to push did not arrive in time. Push again.");
 }

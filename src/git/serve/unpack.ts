@@ -1,31 +1,31 @@
 import { DISK_FULL, saysDiskFull } from "../../contract/disk-full.ts";
 import type { Engine } from "../run/engine.ts";
+import { redact } from "../run/redact.ts";
 import type { RunResult } from "../run/run.ts";
-import { scrub } from "../run/scrub.ts";
-import type { Intake } from "./intake.ts";
 import type { Quarantine } from "./quarantine.ts";
+import type { RequestReader } from "./request-reader.ts";
 
 /** `PACK`, a version and the number of objects, four bytes each (gitformat-pack). */
 const HEADER_BYTES = 12;
 
-/** What old versions of git and importers wrote; many well-known repositories hold it, and it is harmless. */
+/** Harmless faults of old versions of git and of importers, which many well-known repositories contain. */
 const TOLERATED = ["missingSpaceBeforeDate", "badTimezone", "zeroPaddedFilemode", "badFilemode"];
 
 /**
- * Brings the pack that follows a push's commands into the quarantine, every object checked.
- * @param onProgress gets git's counters, to be shown as they are
- * @returns why it was not taken, in words for the pusher, or null
+ * Unpacks the pack that follows a push's commands into the quarantine and checks every object.
+ * @param onProgress gets git's progress counters
+ * @returns why it was not accepted, for the pusher, or null
  */
 export async function unpack(
   engine: Engine,
   quarantine: Quarantine,
-  intake: Intake,
+  reader: RequestReader,
   onProgress: (bytes: Uint8Array) => void,
 ): Promise<string | null> {
-  const header = Buffer.from(await intake.peek(HEADER_BYTES));
+  const header = Buffer.from(await reader.peek(HEADER_BYTES));
   if (header.length < HEADER_BYTES || header.toString("latin1", 0, 4) !== "PACK") return "no pack was sent";
   if (header.readUInt32BE(8) === 0) {
-    await intake.drain();
+    await reader.drain();
     return null;
   }
   const { packBytes, packMs, fetchMemory } = engine.limits;
@@ -41,11 +41,11 @@ export async function unpack(
     ],
     environment: quarantine.environment,
     feed: async (write) => {
-      for (let piece = await intake.read(); piece; piece = await intake.read()) {
+      for (let piece = await reader.read(); piece; piece = await reader.read()) {
         if (!(await write(piece))) break;
         await engine.checkpoint("pack-begun");
       }
-      await intake.drain();
+      await reader.drain();
     },
     onStderr: (chunk) => onProgress(progressIn(chunk)),
     deadlineMs: packMs,
@@ -57,7 +57,7 @@ export async function unpack(
 }
 
 /**
- * Whether these commits are there with all that they reach.
+ * Checks that commits are there with everything reachable from them.
  * @returns why not, or null
  */
 export async function checkConnected(
@@ -84,14 +84,14 @@ function reason(engine: Engine, result: RunResult): string {
   if (stopped === "deadline") return "the pack took too long";
   if (stopped || result.code === null) return "svc's git was stopped: push again";
   if (saysDiskFull(stderr)) return DISK_FULL;
-  const words = scrub(stderr, [], Object.values(engine.directories), WORDS_MAX_BYTES);
+  const words = redact(stderr, [], Object.values(engine.directories), WORDS_MAX_BYTES);
   const last = words.split("\n").filter((line) => /^(?:fatal|error):/.test(line));
   return last[0]?.replace(/^(?:fatal|error): /, "") || "the pack is damaged";
 }
 
 const WORDS_MAX_BYTES = 2048;
 
-/** Counters only: what else git says may hold the server's paths, or words out of the objects. */
+/** Only counters: other output of git may contain the server's paths or text of the objects. */
 function progressIn(chunk: Uint8Array): Uint8Array {
   const lines = Buffer.from(chunk)
     .toString("latin1")

@@ -5,7 +5,7 @@ import type { Engine } from "../run/engine.ts";
 import { baseEnvironment, type Setting, withSettings } from "../run/environment.ts";
 import { engineFailure } from "../run/failure.ts";
 
-/** What `git-upload-pack` may answer, whatever the files of the repository say. */
+/** The settings of `git-upload-pack`, which override those of the repository. */
 const SERVING: readonly Setting[] = [
   // in seconds: some clients give up on a server that is silent for five (isomorphic-git)
   ["uploadpack.keepAlive", "2"],
@@ -13,7 +13,7 @@ const SERVING: readonly Setting[] = [
   ["transfer.hideRefs", "refs/cr/"],
   ["transfer.hideRefs", "refs/svc/"],
   ["uploadpack.allowFilter", "true"],
-  // the others make the server search all trees for each answer
+  // other filters make the server search all trees for each answer
   ["uploadpackfilter.allow", "false"],
   ["uploadpackfilter.blob:none.allow", "true"],
   ["uploadpackfilter.blob:limit.allow", "true"],
@@ -21,11 +21,11 @@ const SERVING: readonly Setting[] = [
   ["uploadpackfilter.object:type.allow", "true"],
   ["uploadpack.allowTipSHA1InWant", "true"],
   ["uploadpack.allowReachableSHA1InWant", "true"],
-  // an empty repository tells its first branch too
+  // an empty repository advertises its first branch, too
   ["lsrefs.unborn", "advertise"],
 ];
 
-/** Version 2 tells capabilities only, which are the same until git itself changes. */
+/** Version 2 advertises only capabilities, which depend only on the version of git. */
 const capabilities = new WeakMap<Mirror, Promise<Uint8Array>>();
 
 /**
@@ -38,18 +38,18 @@ export async function advertiseUpload(
   protocol: Protocol,
 ): Promise<Uint8Array> {
   if (protocol !== "version=2") {
-    const refs = await askUpload(engine, mirror, protocol);
+    const refs = await runUploadPack(engine, mirror, protocol);
     return Buffer.concat([packet("# service=git-upload-pack\n"), FLUSH, refs]);
   }
   const known = capabilities.get(mirror);
   if (known) return await known;
-  const answer = askUpload(engine, mirror, protocol);
+  const answer = runUploadPack(engine, mirror, protocol);
   capabilities.set(mirror, answer);
   answer.catch(() => capabilities.delete(mirror));
   return await answer;
 }
 
-async function askUpload(engine: Engine, mirror: Mirror, protocol: Protocol): Promise<Uint8Array> {
+async function runUploadPack(engine: Engine, mirror: Mirror, protocol: Protocol): Promise<Uint8Array> {
   const result = await engine.runner.run({
     args: ["upload-pack", "--strict", "--stateless-rpc", "--http-backend-info-refs", mirror.directory],
     environment: environmentOf(engine, protocol),
@@ -61,7 +61,7 @@ async function askUpload(engine: Engine, mirror: Mirror, protocol: Protocol): Pr
   return result.stdout;
 }
 
-/** The answer to `POST git-upload-pack`, as git makes it. It ends early when nobody reads it. */
+/** The answer to `POST git-upload-pack`, from git. It ends early when it is not read. */
 export function answerUpload(
   engine: Engine,
   mirror: Mirror,

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { chmod, mkdir, rename } from "node:fs/promises";
 import { join } from "node:path";
-import { listenRaw, openRelay, type Relay, type RelayPlace } from "../../splice/relay.ts";
+import { listenRaw, openRelay, type Relay, type RelayAddress } from "../../splice/relay.ts";
 import { outletsFolder } from "./folder.ts";
 import { OUTLETS, type Outlet } from "./network.ts";
 import { createProxy } from "./proxy.ts";
@@ -32,7 +32,7 @@ export function createOutlets(options: OutletOptions): Outlets {
   let opening: Promise<void> | null = null;
 
   /** Under another name first: a socket in the place may be of a server that was killed. */
-  async function at(outlet: Outlet, listen: (place: RelayPlace) => Promise<Relay>): Promise<void> {
+  async function at(outlet: Outlet, listen: (place: RelayAddress) => Promise<Relay>): Promise<void> {
     const draft = join(folder, `${OUTLETS[outlet].socket}.${randomBytes(2).toString("hex")}`);
     relays.push(await listen({ path: draft }));
     // only what is mounted into a sandbox sees the folder: the data folder is closed to others

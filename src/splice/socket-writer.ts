@@ -1,20 +1,20 @@
 import type { Socket } from "bun";
 
-/** What is written to a socket, in order. It says when it is full, and is drained by the socket's own event. */
-export interface Outlet {
-  /** @returns false when whoever writes should wait for `onDrained` */
+/** Writes to a socket in order, and buffers what the socket does not take. */
+export interface SocketWriter {
+  /** @returns false when the caller should wait for `onDrained` */
   write(bytes: Uint8Array): boolean;
-  /** The same for a text of which each character is a byte (latin1). */
+  /** The same for latin1 text. */
   writeText(text: string): boolean;
-  /** Says that nothing more comes, once all is written. */
+  /** Ends this side of the connection once everything is written. */
   finish(): void;
-  /** To be called by the socket's `drain`. */
+  /** Called on the socket's `drain` event. */
   drain(): void;
   readonly isFull: boolean;
 }
 
-/** @param onDrained called when all that waited has been written */
-export function createOutlet<T>(socket: Socket<T>, onDrained: () => void): Outlet {
+/** @param onDrained called when the buffer has been written */
+export function createSocketWriter<T>(socket: Socket<T>, onDrained: () => void): SocketWriter {
   const waiting: Uint8Array[] = [];
   let finished = false;
 
@@ -46,7 +46,7 @@ export function createOutlet<T>(socket: Socket<T>, onDrained: () => void): Outle
     if (waiting.length === 0) {
       const written = socket.write(bytes);
       if (written >= bytes.length) return true;
-      // the memory of what a socket's event brings is given back when the event is over
+      // the memory of a socket event's bytes is released after the event
       waiting.push(new Uint8Array(bytes.subarray(Math.max(written, 0))));
     } else {
       waiting.push(new Uint8Array(bytes));
@@ -54,7 +54,7 @@ export function createOutlet<T>(socket: Socket<T>, onDrained: () => void): Outle
     return false;
   }
 
-  /** A buffer of its own for each head would be most of what the collector has to do. */
+  /** Reuses one buffer: one for each head would be most of the work of the garbage collector. */
   function writeText(text: string): boolean {
     if (waiting.length > 0 || text.length > SCRATCH.length) return write(Buffer.from(text, "latin1"));
     SCRATCH.write(text, "latin1");

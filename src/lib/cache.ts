@@ -2,18 +2,16 @@ interface Known<T> {
   answer: T | Promise<T>;
   /** Milliseconds since 1970. */
   until: number;
-  isAskedAgain: boolean;
+  isRefreshing: boolean;
 }
 
 /**
- * Remembers answers for a while, so that who asks often is answered at once. Half of that time before an answer is
- * forgotten it is asked for again, meanwhile nobody waits; when that fails, or is not to be kept, it is forgotten there
- * and then.
- * @param keepMs how old an answer is at most
- * @param max answers at once: a bound on the memory of those that nobody asks for again
- * @param isKept whether an answer may be remembered at all
+ * Caches answers for `keepMs`. A request in the second half of that time refreshes the answer in the background; when the
+ * refresh fails, or its answer is not to be kept, the entry is removed.
+ * @param max the most entries
+ * @param isKept whether an answer may be cached
  */
-export function createMemory<T extends object>(
+export function createCache<T extends object>(
   { keepMs, max }: { keepMs: number; max: number },
   isKept: (answer: T) => boolean,
   clock: () => number = Date.now,
@@ -24,17 +22,17 @@ export function createMemory<T extends object>(
     const now = clock();
     const found = known.get(key);
     if (!found || now >= found.until) return ask(key, find, now, null);
-    if (now >= found.until - keepMs / 2 && !found.isAskedAgain) {
-      found.isAskedAgain = true;
+    if (now >= found.until - keepMs / 2 && !found.isRefreshing) {
+      found.isRefreshing = true;
       ask(key, find, now, found).catch(() => {});
     }
     return found.answer;
   };
 
-  /** @param before what is answered meanwhile; null: who asks waits */
+  /** @param before the answer until then; null: the caller waits */
   function ask(key: string, find: () => Promise<T>, now: number, before: Known<T> | null): Promise<T> {
     const finding = find();
-    const asked: Known<T> = { answer: finding, until: now + keepMs, isAskedAgain: false };
+    const asked: Known<T> = { answer: finding, until: now + keepMs, isRefreshing: false };
     if (known.size >= max) known.clear();
     const current = before ?? asked;
     known.set(key, current);

@@ -5,8 +5,8 @@ import { isDiskFull } from "../../contract/disk-full.ts";
 /** A block of most file systems. */
 const PROBE = new Uint8Array(4096);
 
-/** Whether a directory's disk has no room for one more file: of some commands git does not say why they failed. */
-export async function isOutOfRoom(directory: string): Promise<boolean> {
+/** Whether the disk of a directory is full: for some commands git does not report the reason of a failure. */
+export async function isOutOfSpace(directory: string): Promise<boolean> {
   const probe = join(directory, `.tmp-room-${crypto.randomUUID()}`);
   try {
     await writeFile(probe, PROBE, { flush: true });

@@ -7,10 +7,10 @@ import { engineFailure } from "../run/failure.ts";
 import type { Quarantine } from "./quarantine.ts";
 
 /**
- * Whether what was pushed is small enough to be read: inflated, and in the paths of its trees.
- * @returns why not, in words for the pusher, or null
+ * Checks the inflated size of a push and the number of paths that it changes.
+ * @returns why it exceeds the limits, for the pusher, or null
  */
-export async function outOfBounds(
+export async function checkLimits(
   engine: Engine,
   quarantine: Quarantine,
   updates: readonly RefUpdate[],
@@ -18,10 +18,10 @@ export async function outOfBounds(
   return (await tooLarge(engine, quarantine)) ?? (await tooManyPaths(engine, quarantine, updates));
 }
 
-/** Compression makes gigabytes of a few kilobytes; whoever reads such objects pays for them each time. */
+/** A few compressed kilobytes can inflate to gigabytes, which every reader would have to process. */
 async function tooLarge(engine: Engine, quarantine: Quarantine): Promise<string | null> {
   const { inflatedBytes, inflatedRatio, packMs, fetchMemory } = engine.limits;
-  // the objects that were pushed, without the repository's own
+  // only the objects that were pushed
   const { GIT_ALTERNATE_OBJECT_DIRECTORIES: _, ...environment } = quarantine.environment;
   const sums = createSums();
   const result = await engine.runner.run({
@@ -47,7 +47,7 @@ async function tooLarge(engine: Engine, quarantine: Quarantine): Promise<string 
   return `the objects are ${mib} MiB when they are unpacked, and a push has at most ${most}: push in parts`;
 }
 
-/** A new branch is compared with the default one: what both have was looked at before. */
+/** Compares a new branch with the default one, whose paths were checked before. */
 async function tooManyPaths(
   engine: Engine,
   quarantine: Quarantine,
@@ -63,7 +63,7 @@ async function tooManyPaths(
     if (error instanceof SvcError && error.code === "payload_too_large") return error.message;
     throw error;
   } finally {
-    objects.rest();
+    objects.stop();
   }
 }
 
@@ -71,7 +71,7 @@ const SPACE = 32;
 const NEWLINE = 10;
 const ZERO = 48;
 
-/** Adds up lines of two numbers, however they are cut into pieces. */
+/** Adds up lines of two numbers, which may be split across pieces. */
 function createSums(): { take(chunk: Uint8Array): void; columns: readonly number[] } {
   const columns: [number, number] = [0, 0];
   let column: 0 | 1 = 0;

@@ -7,16 +7,16 @@ import type { Quarantine } from "./quarantine.ts";
 import { listRefs } from "./ref-list.ts";
 import type { Report } from "./report.ts";
 
-/** A git that is killed this often is killed by something that will kill the next one too. */
+/** Attempts when git is killed; further ones would probably be killed, too. */
 const TRIES = 2;
 
 /** Where a push goes. */
 export interface Target {
   repo: Repository;
   mirror: Mirror;
-  /** Changes refs of the mirror while no fetch does. */
+  /** Changes refs of the mirror while no fetch runs. */
   write<T>(work: () => Promise<T>): Promise<T>;
-  /** It is about one of svc's own refs: svc's repository decides, on a git host too. */
+  /** The push updates one of svc's own refs: svc's repository decides, also if there is a git host. */
   own?: unknown;
 }
 
@@ -28,15 +28,15 @@ export interface AllowedPush {
   report: Report;
 }
 
-/** Each ref that was asked for → why it was not changed, or null. */
+/** Each requested ref → why it was not changed, or null. */
 export type Verdicts = Map<string, string | null>;
 
 /**
  * Changes the refs, on the git host first when there is one.
- * @throws Error: then svc's own repository has not changed
+ * @throws Error if svc's own repository has not changed
  */
-export async function carryOut(engine: Engine, target: Target, push: AllowedPush): Promise<Verdicts> {
-  // to delete what is not there is allowed, and nothing to do
+export async function applyPush(engine: Engine, target: Target, push: AllowedPush): Promise<Verdicts> {
+  // deleting a ref that does not exist is allowed and changes nothing
   const done: Verdicts = new Map(push.updates.map(({ ref }) => [ref, null]));
   const updates = push.updates.filter(({ from, to }) => from !== to);
   if (updates.length === 0) return done;
@@ -62,8 +62,11 @@ async function pass(
   try {
     if (arrived.length > 0) await follow(engine, target, push.quarantine, arrived);
   } catch (error) {
-    // the host has it: that is what counts, and the next fetch brings it
-    engine.log.warn({ repo: repo.id, err: error }, "the mirror did not follow its host");
+    // the host has it, and the next fetch gets it
+    engine.log.warn(
+      { repo: repo.id, err: error },
+      "the mirror could not be updated after a push to its host",
+    );
   }
   return done;
 }
@@ -76,7 +79,7 @@ async function follow(
 ): Promise<void> {
   const failure = await write(async () => {
     await quarantine.accept();
-    rememberWhole(mirror, arrived);
+    markPushed(mirror, arrived);
     await engine.checkpoint("objects-taken");
     return await updateRefs(engine, mirror, arrived, { anywhere: true });
   });
@@ -90,7 +93,7 @@ async function take(
   { quarantine, updates, atomic }: AllowedPush,
 ): Promise<Verdicts> {
   await quarantine.accept();
-  rememberWhole(target.mirror, updates);
+  markPushed(target.mirror, updates);
   await engine.checkpoint("objects-taken");
   const whole = await change(engine, target, updates);
   if (whole.reason === null) return new Map(updates.map(({ ref }) => [ref, null]));
@@ -105,13 +108,13 @@ async function take(
   return done;
 }
 
-/** Why not all refs are changed, or null; and those that are all the same, since git was killed halfway. */
+/** Why not all refs were changed, or null; and those that were, if git was killed halfway. */
 interface Change {
   reason: string | null;
   changed: readonly RefUpdate[];
 }
 
-/** Git changes all of them or none, unless it is killed: then what is missing is tried again. */
+/** Git changes all refs or none, unless it is killed: then the missing ones are retried. */
 async function change(
   engine: Engine,
   { mirror, write }: Target,
@@ -133,15 +136,15 @@ async function change(
   return after("svc's git was stopped: push again");
 }
 
-/** An atomic push that cannot be finished is taken back, where nobody has gone on from it. */
+/** Reverts an incomplete atomic push, except refs that have changed since. */
 async function undo(engine: Engine, { mirror, write }: Target, changed: readonly RefUpdate[]): Promise<void> {
   const back = changed.map(({ ref, from, to }) => ({ ref, from: to, to: from }));
   const failure = await write(() => updateRefs(engine, mirror, back));
-  if (failure) engine.log.warn({ reason: failure.words }, "a push that was cut off could not be taken back");
+  if (failure) engine.log.warn({ reason: failure.words }, "an incomplete push could not be reverted");
 }
 
-/** What was pushed was looked at: it is here with all that it reaches. */
-function rememberWhole(mirror: Mirror, updates: readonly RefUpdate[]): void {
+/** The pushed commits were checked with everything reachable from them. */
+function markPushed(mirror: Mirror, updates: readonly RefUpdate[]): void {
   const branches = updates.filter(({ ref }) => ref.startsWith("refs/heads/"));
   markComplete(
     mirror,

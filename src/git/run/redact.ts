@@ -1,10 +1,10 @@
 /**
- * Makes git's words fit for a caller: no credential, no path of the server, no terminal escape or control character
- * (line ends stay), no more than `maxBytes`.
+ * Removes credentials, paths of the server, terminal escapes and control characters (except line ends) from git's
+ * output, and truncates it to `maxBytes`.
  * @param secrets strings that must not appear: tokens, headers built from them
  * @param paths directories of the server
  */
-export function scrub(
+export function redact(
   text: string,
   secrets: readonly string[],
   paths: readonly string[],
@@ -23,7 +23,7 @@ export function scrub(
   return cut(clean, maxBytes);
 }
 
-/** Shorter strings are no secrets, and replacing them would only garble the text. */
+/** Shorter strings are not secrets; replacing them would garble the text. */
 const SECRET_MIN = 4;
 /** CSI and OSC sequences and two-character escapes (ECMA-48). */
 const ESCAPES = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|[@-Z\\-_])/g;

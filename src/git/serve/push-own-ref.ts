@@ -7,10 +7,10 @@ import type { Engine } from "../run/engine.ts";
 import { listRefs } from "./ref-list.ts";
 
 /**
- * Brings one of svc's own refs to the repository's host, as it is here. Many hosts take such refs, some refuse them: then
- * svc's repository alone has it.
+ * Pushes one of svc's own refs to the repository's host. Some hosts reject such refs: then only svc's repository has
+ * it.
  */
-export async function offer(
+export async function pushOwnRef(
   engine: Engine,
   repo: RemoteRepository,
   mirror: Mirror,
@@ -35,4 +35,4 @@ export async function offer(
   }
 }
 
-const REFUSED = "the git host did not take a ref of svc's: it is in svc's copy of the repository alone";
+const REFUSED = "the git host did not accept a ref of svc: only svc's copy of the repository has it";

@@ -5,17 +5,17 @@ import { engineFailure } from "../run/failure.ts";
 import type { RunResult } from "../run/run.ts";
 import type { Quarantine } from "./quarantine.ts";
 
-/** What a change does to its ref; "unknown" when the commit that the client began from is not here. */
+/** The kind of a ref update; "unknown" when its old commit is not here. */
 type Relation = UpdateKind | "not a commit" | "unknown";
 
 /** Bytes of an answer that is one word or number. */
 const WORD_BYTES = 1024;
 
 /**
- * What changes do to their refs, seen from the objects. A tag that moves is rewritten, wherever it goes. However many refs
- * change, git is started twice, and once more for each branch that moves by several commits.
+ * Classifies ref updates by their objects. A tag that moves is always a rewrite. Starts git twice for all refs, and once
+ * more for each branch that moves by several commits.
  */
-export async function examineAll(
+export async function classifyUpdates(
   engine: Engine,
   quarantine: Quarantine,
   updates: readonly RefUpdate[],
@@ -50,7 +50,7 @@ function distinct(ids: readonly (string | null)[]): string[] {
   return [...new Set(ids.filter((id) => id !== null))];
 }
 
-/** The types of objects, by their ids; one that is not there has none. */
+/** The types of objects, by their ids; missing objects have none. */
 async function typesOf(
   engine: Engine,
   quarantine: Quarantine,
@@ -75,7 +75,7 @@ async function parentsOf(
   return new Map(lines.map(([id = "", ...parents]) => [id, parents]));
 }
 
-/** @returns the words of each line that git answers with */
+/** @returns the words of each line of git's output */
 async function ask(
   engine: Engine,
   quarantine: Quarantine,
@@ -85,14 +85,14 @@ async function ask(
   if (ids.length === 0) return [];
   const stdin = ids.map((id) => `${id}\n`).join("");
   const result = await run(engine, quarantine, args, engine.limits.outputBytes, stdin);
-  if (result.code !== 0) throw engineFailure(engine, "looking at what was pushed", result);
+  if (result.code !== 0) throw engineFailure(engine, "checking the push", result);
   const lines = new TextDecoder().decode(result.stdout).split("\n").filter(Boolean);
   return lines.map((line) => line.split(" "));
 }
 
 async function relate(engine: Engine, quarantine: Quarantine, from: string, to: string): Promise<Relation> {
   const result = await run(engine, quarantine, ["merge-base", "--is-ancestor", from, to], WORD_BYTES);
-  if (result.code === null) throw engineFailure(engine, "looking at what was pushed", result);
+  if (result.code === null) throw engineFailure(engine, "checking the push", result);
   if (result.code === 0) return "fast-forward";
   return result.code === 1 ? "rewrite" : "unknown";
 }

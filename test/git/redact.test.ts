@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { scrub } from "../../src/git/run/scrub.ts";
+import { redact } from "../../src/git/run/redact.ts";
 
 test.each([
   ["fatal: https://u:p@host/x and ssh://git@host/y", "fatal: https://host/x and ssh://host/y"],
@@ -11,9 +11,9 @@ test.each([
   ["a\rb\r\nc\u0000\u009bd\u202ee", "a\nb\ncde"],
   ["\u001b", ""],
 ])("%j becomes %j", (text, clean) => {
-  expect(scrub(text, ["s3cret", "", "a"], ["/data/mirrors"])).toBe(clean);
+  expect(redact(text, ["s3cret", "", "a"], ["/data/mirrors"])).toBe(clean);
 });
 
 test("it is cut at a whole character", () => {
-  expect(scrub("ü".repeat(100), [], [], 9)).toBe("üüüü…");
+  expect(redact("ü".repeat(100), [], [], 9)).toBe("üüüü…");
 });

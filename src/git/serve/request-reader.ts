@@ -2,28 +2,28 @@ import { SvcError } from "../../contract/errors.ts";
 import { within } from "../../lib/within.ts";
 import { packetLength } from "../remote/pkt-line.ts";
 
-/** What a client sends, read piece by piece: bounded in size, in time, and in how long the client may be silent. */
-export interface Intake {
+/** Reads the body of a client's request, with limits on its size, its time and the pauses within it. */
+export interface RequestReader {
   /** The next bytes; null at the end. */
   read(): Promise<Uint8Array | null>;
   /** The payload of the next packet; null for a flush. */
   packet(): Promise<Uint8Array | null>;
-  /** Exactly so many bytes, or fewer at the end; they stay to be read. */
+  /** Exactly `length` bytes, or fewer at the end, without consuming them. */
   peek(length: number): Promise<Uint8Array>;
-  /** Reads on to the end and keeps nothing: a client listens only when it has said everything. */
+  /** Reads and discards the rest: clients read the answer only after they have sent everything. */
   drain(): Promise<void>;
-  /** Settles when the client has said everything, or has gone. */
+  /** Settles when the client has sent everything or has disconnected. */
   readonly finished: Promise<void>;
 }
 
 /**
- * @throws SvcError from each of its functions: `payload_too_large`, `request_timeout`, `validation_failed` (no packet
- *   where one must be, a broken encoding, or the client has gone)
+ * @throws SvcError from each of its functions: `payload_too_large`, `request_timeout`, `validation_failed` (a
+ *   missing packet, an invalid encoding, or the client has disconnected)
  */
-export function createIntake(
+export function createRequestReader(
   stream: ReadableStream<Uint8Array>,
   limits: { maxBytes: number; stallMs: number; transferMs: number },
-): Intake {
+): RequestReader {
   const end = performance.now() + limits.transferMs;
   const reader = stream.getReader();
   let ahead: Buffer = Buffer.alloc(0);
@@ -89,18 +89,21 @@ function tooLarge(maxBytes: number): SvcError {
   const mib = Math.floor(maxBytes / 1024 / 1024);
   return new SvcError(
     "payload_too_large",
-    `This is larger than ${mib} MiB, the most that svc takes at once.`,
+    `The request is larger than ${mib} MiB, the limit of this server.`,
   );
 }
 
 function silent(): SvcError {
-  return new SvcError("request_timeout", "The client has sent nothing for too long.");
+  return new SvcError("request_timeout", "The client sent nothing for too long.");
 }
 
 function broken(): SvcError {
-  return new SvcError("validation_failed", "What the client sent broke off, or is not encoded as it says.");
+  return new SvcError(
+    "validation_failed",
+    "The request is incomplete or does not match its Content-Encoding.",
+  );
 }
 
 function malformed(): SvcError {
-  return new SvcError("validation_failed", "This is not what a git client sends.");
+  return new SvcError("validation_failed", "The request is not a valid git request.");
 }

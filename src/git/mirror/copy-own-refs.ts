@@ -6,17 +6,17 @@ import { tips } from "./completeness.ts";
 import { type Mirror, restoreHead } from "./mirror.ts";
 import { updateRefs } from "./update-refs.ts";
 
-/** The refs that no host has for certain: commits of merged change requests, saved work. */
+/** The refs that the host may not have: commits of merged change requests, saved work. */
 const OWN = ["refs/cr", "refs/svc"];
 
 /**
- * Copies svc's own refs, with all that they reach, from a mirror that may be damaged into another. Each ref comes whole
- * or not at all; what is lost is logged as an error.
- * @param seen what an earlier call has looked at
- * @returns each ref that was there → its commit
- * @throws SvcError when git could not finish: then nothing is known to be lost
+ * Copies svc's own refs, with everything reachable from them, from a mirror that may be damaged into another. Each ref is
+ * copied completely or not at all; lost refs are logged as an error.
+ * @param seen the result of an earlier call
+ * @returns each ref of the old mirror → its commit
+ * @throws SvcError when git could not finish: then no loss is known
  */
-export async function carryOver(
+export async function copyOwnRefs(
   engine: Engine,
   from: Mirror,
   to: Mirror,
@@ -34,19 +34,19 @@ export async function carryOver(
     kept.map(([ref, id]) => ({ ref, from: null, to: id })),
     { anywhere: true },
   );
-  if (failure) throw new Error(`svc's own refs could not be carried over: ${failure.words}`);
+  if (failure) throw new Error(`svc's own refs could not be copied: ${failure.words}`);
   const lost = wanted.filter((each) => !kept.includes(each)).map(([ref]) => ref);
   if (lost.length > 0) engine.log.error({ repo: from.id, lost: lost.slice(0, LOGGED_MAX) }, LOST);
   return new Map([...seen, ...wanted]);
 }
 
-const UNREADABLE = "the damaged mirror's refs cannot be read: commits that only it held are lost";
+const UNREADABLE = "the refs of the damaged mirror cannot be read: commits that only it held are lost";
 const LOST = "commits that only the damaged mirror held are lost";
 const LOGGED_MAX = 100;
 
 type Ref = readonly [ref: string, id: string];
 
-/** All at once, which is cheapest; when one of them is damaged, each by itself. */
+/** Copies all at once, which is cheapest; if one of them is damaged, each by itself. */
 async function copyAll(engine: Engine, from: Mirror, to: Mirror, refs: readonly Ref[]): Promise<Ref[]> {
   const known = await tips(engine, to);
   const ids = (some: readonly Ref[]) => [...new Set(some.map(([, id]) => id))];
@@ -56,7 +56,7 @@ async function copyAll(engine: Engine, from: Mirror, to: Mirror, refs: readonly 
   return kept;
 }
 
-/** Packs what `ids` reach and `known` do not: git reads every object of it. @returns whether all was there */
+/** Packs the objects reachable from `ids` and not from `known`. @returns whether all were there */
 async function copyObjects(
   engine: Engine,
   from: Mirror,
@@ -84,7 +84,7 @@ async function copyObjects(
     outputBytes: engine.limits.outputBytes,
   });
   if (result.code === 0) return true;
-  // no verdict on the objects
+  // git failed for another reason
   if (result.code === null || saysDiskFull(result.stderr))
     throw engineFailure(engine, "copying svc's own refs", result);
   return false;

@@ -1,0 +1,32 @@
+export interface DiffRequest {
+  from: string;
+  to: string;
+  attributes: string;
+  /**
+   * Ignores white space. A file that differs only in white space is listed, with counts of 0 and no patch. The patch is
+   * for reading: it cannot be applied.
+   */
+  ignoreWhitespace?: boolean;
+  /** The most files that are listed; past it git is stopped, `truncated` is set, and nothing is counted. */
+  maxFiles: number;
+  /**
+   * Gets a whole file's patch with its entry counted, or, of a file whose patch is longer than DIFF_MAX_BYTES, piece
+   * after piece with the same entry. A file whose kind changed (file to symbolic link) has two `diff --git` blocks
+   * in one patch. Returns whether more is wanted.
+   */
+  onPatch(piece: Uint8Array, entry: DiffEntry): boolean | Promise<boolean>;
+  signal?: AbortSignal;
+}
+
+export interface DiffSummary {
+  files: DiffEntry[];
+  truncated: boolean;
+}
+
+export interface DiffEntry {
+  path: Uint8Array;
+  status: "added" | "modified" | "deleted";
+  additions: number;
+  deletions: number;
+  binary: boolean;
+}

@@ -1,0 +1,52 @@
+/** The relation of two commits. */
+export interface Relation {
+  /** The first that `git merge-base` prints; null when the histories are unrelated. */
+  mergeBase: string | null;
+  /** Head is `base` or an ancestor of it. */
+  isUpToDate: boolean;
+  /** Head is strictly ahead of base. */
+  canFastForward: boolean;
+}
+
+export interface ArrivalRequest {
+  head: string;
+  /** The tip of the branch now. */
+  base: string;
+  /** Its tip before. */
+  since: string;
+}
+
+export interface Arrival {
+  /** The commit of the branch's own line (first parents) that brought the head: a merge, or the head itself. */
+  commit: string;
+  /** The tip of the branch before that, as far as is known. */
+  base: string;
+}
+
+/** Spec 2.7 without the two commits of the request. */
+export interface Comparison extends Relation {
+  canMerge: boolean;
+  /** Paths as git lists them, sorted, unique; U+FFFD stands for bytes that are not UTF-8. */
+  conflicts: string[];
+}
+
+/** The metadata of a commit that svc writes. */
+export interface Authored {
+  message: string;
+  /** Author and committer, and the date of both in whole seconds. */
+  identity: { name: string; email: string };
+  date: Date;
+}
+
+export interface MergeRequest extends Authored {
+  base: string;
+  head: string;
+}
+
+export interface ReplaceRequest extends Authored {
+  /** The commit with the file, which becomes the parent of the new one. */
+  commit: string;
+  /** Of an existing regular file. */
+  path: string;
+  bytes: Uint8Array;
+}

@@ -1,0 +1,164 @@
+import type { Socket } from "bun";
+import { type Answer, writeAnswer } from "./answer.ts";
+import { createBody, limitBody } from "./body.ts";
+import type {
+  Connection,
+  ConnectionLimits,
+  Decide,
+  Decision,
+  Exchange,
+  Explain,
+  State,
+} from "./connection.ts";
+import { EMPTY, finishExchange, refuse } from "./finish.ts";
+import { extendDeadline, updateFlow } from "./flow.ts";
+import { forward, forwardBody } from "./forward.ts";
+import { headLength, readRequestHead } from "./head.ts";
+import { HeadError } from "./head-error.ts";
+import { createSocketWriter } from "./socket-writer.ts";
+
+export function createConnection(
+  socket: Socket<unknown>,
+  decide: Decide,
+  explain: Explain,
+  limits: ConnectionLimits,
+): Connection {
+  const connection: Connection = {
+    socket,
+    writer: createSocketWriter(socket, () => updateFlow(connection)),
+    client: { address: socket.remoteAddress },
+    decide,
+    explain,
+    limits,
+    state: FIRST,
+    inbox: EMPTY,
+    upstream: null,
+    closing: false,
+    pausedAt: null,
+    deadline: Date.now() + limits.headMs,
+    process: () => processInbox(connection),
+  };
+  return connection;
+}
+
+const FIRST: State = { kind: "idle", exchange: null };
+
+export function receive(connection: Connection, bytes: Buffer): void {
+  const { state, inbox, limits } = connection;
+  if (state.kind === "over") {
+    state.bytes += bytes.length;
+    if (state.bytes > limits.lingerBytes) connection.socket.pause();
+  } else if (state.kind === "raw") {
+    if (connection.upstream && !connection.upstream.write(bytes)) updateFlow(connection);
+  } else {
+    if (inbox.length === 0 && state.kind === "idle") connection.deadline = Date.now() + limits.headMs;
+    connection.inbox = inbox.length === 0 ? bytes : Buffer.concat([inbox, bytes]);
+    processInbox(connection);
+  }
+}
+
+function processInbox(connection: Connection): void {
+  try {
+    while (connection.inbox.length > 0 && step(connection));
+  } catch (error) {
+    if (error instanceof HeadError) refuse(connection, error.status, error.message);
+    else fail(connection);
+  }
+  if (connection.inbox.length > 0) connection.inbox = Buffer.from(connection.inbox);
+  updateFlow(connection);
+}
+
+/** @returns whether there may be more to process */
+function step(connection: Connection): boolean {
+  const { state } = connection;
+  switch (state.kind) {
+    case "idle":
+      return readHead(connection);
+    case "sending":
+    case "draining":
+      return forwardBody(connection, state);
+    case "collecting":
+      return collectBody(connection, state);
+    default:
+      return false;
+  }
+}
+
+function readHead(connection: Connection): boolean {
+  const { inbox } = connection;
+  const length = headLength(inbox);
+  if (length < 0) return false;
+  // an error in this head does not belong to the request before
+  connection.state = FIRST;
+  const head = readRequestHead(inbox, length);
+  connection.inbox = length === inbox.length ? EMPTY : inbox.subarray(length);
+  const body = createBody(head.framing);
+  const exchange: Exchange = { head, body, begun: false, endless: false, retry: null };
+  connection.state = { kind: "deciding", exchange };
+  const decision = connection.decide(head, connection.client);
+  if (!(decision instanceof Promise)) {
+    follow(connection, exchange, decision);
+    return true;
+  }
+  decision.then(
+    (made) => {
+      if (connection.state.kind !== "deciding") return;
+      follow(connection, exchange, made);
+      processInbox(connection);
+    },
+    () => fail(connection),
+  );
+  return false;
+}
+
+function follow(connection: Connection, exchange: Exchange, decision: Decision): void {
+  if ("answer" in decision) {
+    reply(connection, exchange, decision.answer);
+    return;
+  }
+  connection.deadline = Date.now() + connection.limits.bodyMs;
+  if (!("handle" in decision)) {
+    forward(connection, exchange, decision);
+    return;
+  }
+  const parts: Buffer[] = [];
+  const limit = limitBody(decision.maxBytes);
+  const body = createBody(exchange.head.framing, (bytes) => {
+    limit(bytes);
+    parts.push(Buffer.from(bytes));
+  });
+  const handle = () => {
+    connection.state = { kind: "deciding", exchange };
+    decision.handle(Buffer.concat(parts.splice(0))).then(
+      (answer) => {
+        reply(connection, exchange, answer);
+        processInbox(connection);
+      },
+      () => fail(connection),
+    );
+  };
+  exchange.body = body;
+  connection.state = { kind: "collecting", exchange, handle };
+  if (body.ended) handle();
+}
+
+function collectBody(connection: Connection, { exchange, handle }: State & { kind: "collecting" }): boolean {
+  const taken = exchange.body.take(connection.inbox, 0);
+  connection.inbox = connection.inbox.subarray(taken);
+  extendDeadline(connection, taken);
+  if (exchange.body.ended) handle();
+  return false;
+}
+
+function reply(connection: Connection, exchange: Exchange, answer: Answer): void {
+  if (connection.state.kind === "over") return;
+  const { head, body } = exchange;
+  // the rest of the body would be read as the next request
+  const keepAlive = head.keepAlive && !connection.closing && body.ended;
+  connection.writer.write(writeAnswer(answer, { keepAlive, head: head.method === "HEAD" }));
+  finishExchange(connection, exchange, keepAlive);
+}
+
+function fail(connection: Connection): void {
+  refuse(connection, 500, "Something went wrong inside svc.");
+}
