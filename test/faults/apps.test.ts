@@ -83,7 +83,7 @@ test.each(sample(1, ALIVE).map((step) => [step] as const))(
     );
     const last = deployments[0];
     if (last?.state === "failed") {
-      expect(last.error).toMatch(/killed by signal 9|gone|ended/);
+      expect(last.error).toMatch(/killed by signal 9|gone|ended|exited/);
       expect(app).toMatchObject({ state: "live", live: { deployment_id: before.live?.deployment_id } });
       expect((await bench.visit("/", await bench.signIn())).status).toBe(200);
       // what failed can be deployed again

@@ -67,7 +67,7 @@ test.each(sample(1, ALIVE).map((step) => [step] as const))(
     killAll(server.processes(id));
     server.go();
     const failed = await server.becomes(id, "failed");
-    expect(failed.error).toMatch(/killed by signal 9|gone|ended/);
+    expect(failed.error).toMatch(/killed by signal 9|gone|ended|exited/);
     await isGone(id);
     expect((await server.call("GET", `/${id}/logs`)).body.lines.length).toBeGreaterThan(2);
     // what failed can be started again

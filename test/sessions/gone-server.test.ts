@@ -260,7 +260,7 @@ async function isShut(id: string, status: Session["status"]): Promise<void> {
     .from(servers)
     .where(eq(servers.id, (await rowOf(id))?.place ?? ""));
   const [day, time] = place?.seenAt.toISOString().split(/T|:\d\d\./) ?? [];
-  expect(lines.at(-1).text).toContain(`has not been heard of since ${day} ${time} UTC`);
+  expect(lines.at(-1).text).toContain(`has not sent a heartbeat since ${day} ${time} UTC`);
   if (status !== "failed") return expect(error).toBeNull();
   expect(error).toBe(lines.at(-1).text);
   expect(error).toEndWith(`svc sessions restart ${id}`);

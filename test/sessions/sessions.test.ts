@@ -47,7 +47,7 @@ describe("a session", () => {
     const { lines } = (await bench.call("GET", `/${made.session_id}/logs`)).body;
     expect(lines.map(({ text }: { text: string }) => text)).toEqual([
       `Making the branch ${made.session_id} from main …`,
-      "Looking for the image …",
+      "Checking for the image …",
       "Step 1 of a build",
       "Starting the sandbox …",
       "Cloning the repository …",
@@ -194,7 +194,7 @@ describe("a start that fails says at which step, and why", () => {
         fails(() => {
           throw new Error("postgres://user:password@host/secret");
         }),
-      "The sandbox could not be started: something went wrong inside svc; its log says more.",
+      "The sandbox could not be started: internal error; see the server's log.",
     ],
     [
       "clone",
@@ -231,7 +231,7 @@ describe("a start that fails says at which step, and why", () => {
     await until("it has started", () => bench.provider.sandboxes.has(id));
     bench.provider.sandboxes.get(id)?.die(137, true);
     const failed = await bench.becomes(id, "failed");
-    expect(failed.error).toContain("needed more memory than it may have");
+    expect(failed.error).toContain("used more memory than its limit");
   });
 
   function fails(how: () => never): Record<string, unknown> {
@@ -246,9 +246,9 @@ describe("a start that fails says at which step, and why", () => {
 
 describe("what becomes of sandboxes by themselves is noticed", () => {
   test.each([
-    [1, false, "with exit code 1"],
+    [1, false, "exited with code 1"],
     [137, false, "killed by signal 9"],
-    [137, true, "more memory than it may have"],
+    [137, true, "more memory than its limit"],
   ])("one that ends with %p (out of memory: %p)", async (code, outOfMemory, words) => {
     const { session_id: id } = await bench.create();
     await bench.becomes(id, "running");

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Deps } from "../../deps.ts";
-import { buildOf } from "../runs/build.ts";
+import { readSandboxConfig } from "../runs/sandbox-config.ts";
 import { openSecrets } from "../secrets/open.ts";
 import { environmentOf } from "./environment.ts";
 import { reachSession, type SessionRow } from "./row.ts";
@@ -18,7 +18,7 @@ export async function saveOrphan(deps: Deps, session: SessionRow): Promise<void>
   if (!provider?.save || !project || !daemon) return;
   const { secretAudience, secretNames } = session;
   const secrets = await openSecrets(deps, project.projectId, secretAudience, secretNames);
-  const { limits } = await buildOf(deps, project);
+  const { limits } = await readSandboxConfig(deps, project);
   const keys = { serviceKey: daemon.serviceKey, token: null };
   const spec = {
     sessionId: session.sessionId,
