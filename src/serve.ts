@@ -15,8 +15,8 @@ import { followDefaultBranches } from "./features/manifest/follow.ts";
 import type { RunKind } from "./features/runs/kind.ts";
 import { stopWithServer } from "./features/runs/stop-with-server.ts";
 import { startRunWorker } from "./features/runs/worker.ts";
-import { keepSessions } from "./features/sessions/keep.ts";
 import { sessionRuns } from "./features/sessions/kind.ts";
+import { startSessionWorker } from "./features/sessions/worker.ts";
 import { applyTriggers } from "./features/triggers/apply.ts";
 import { keepTriggers } from "./features/triggers/keep.ts";
 import { createGit } from "./git/create.ts";
@@ -130,7 +130,7 @@ export async function serve(
     opened.push(() => http.stop());
     const kinds = new Map(RUN_KINDS.map((kind) => [kind.name, kind]));
     const endRuns = await startRunWorker(deps, kinds);
-    const endSessions = await keepSessions(deps);
+    const endSessions = await startSessionWorker(deps);
     const endApps = await keepApps(deps);
     const endKeeping = () => Promise.all([endRuns(), endSessions(), endApps()]);
     const endTriggers = keepTriggers(deps);

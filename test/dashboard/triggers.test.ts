@@ -47,7 +47,7 @@ test("a project without triggers says how to have one", async () => {
 test("triggers are listed with their problems; one is fired, and turned off by a change request", async () => {
   const { page, faults, close } = await svc.openAs(FIRST, "/projects/shop/triggers");
   await page.getByRole("link", { name: "nightly" }).waitFor();
-  await page.getByText('There is no agent "nobody"').waitFor();
+  await page.getByText('Agent "nobody" not found').waitFor();
   await page.getByRole("list", { name: "Problems of the manifest" }).getByText(/99/).waitFor();
 
   await page.getByRole("button", { name: "Fire nightly" }).click();

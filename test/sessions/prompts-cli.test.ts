@@ -81,7 +81,7 @@ test("what waits is withdrawn, what runs is aborted, and what cannot be is told"
   expect((await run(["prompts", id, "--withdraw", "2", "--jq", ".[0].state"])).stdout).toBe("aborted\n");
   for (const [which, words] of [
     ["1", "svc sessions abort"],
-    ["2", "The prompt is over."],
+    ["2", "The prompt has ended."],
     ["3", "no prompt 3"],
   ] as const)
     expect(await run(["prompts", id, "--withdraw", which])).toMatchObject({

@@ -46,7 +46,7 @@ describe("a session", () => {
     expect(bench.remote.sha(made.session_id)).toBe(bench.remote.sha("main"));
     const { lines } = (await bench.call("GET", `/${made.session_id}/logs`)).body;
     expect(lines.map(({ text }: { text: string }) => text)).toEqual([
-      `Making the branch ${made.session_id} from main …`,
+      `Creating the branch ${made.session_id} from main …`,
       "Checking for the image …",
       "Step 1 of a build",
       "Starting the sandbox …",
@@ -185,7 +185,7 @@ describe("a start that fails says at which step, and why", () => {
     [
       "branch",
       () => ({ base_ref: "nowhere" }),
-      'The session\'s branch could not be made: The repository has no branch "nowhere".',
+      'The session\'s branch could not be created: The repository has no branch "nowhere".',
     ],
     ["sandbox", () => fails(engineGone), "The sandbox could not be started: The engine does not answer."],
     [

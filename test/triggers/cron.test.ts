@@ -123,7 +123,7 @@ describe("what the manifest says counts at once", () => {
 test("a trigger whose agent is not on the default branch says so, and starts nothing", async () => {
   await svc.have(cron("lost", "0 6 * * *", 'agent = "nobody"\n'));
   const { last_error } = await svc.get("lost");
-  expect(last_error).toMatch(/^There is no agent "nobody"/);
+  expect(last_error).toMatch(/^Agent "nobody" not found/);
   await svc.goTo("2026-04-02T06:00:00Z");
   await settled("lost");
   const failed = { state: "failed", error: last_error, session_id: null };
