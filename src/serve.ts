@@ -7,8 +7,8 @@ import { runAdminCommand } from "./edge/admin/command.ts";
 import { listenForAdmin } from "./edge/admin/socket.ts";
 import { openEvents } from "./events/events.ts";
 import { applyApps } from "./features/apps/apply.ts";
-import { keepApps } from "./features/apps/keep.ts";
 import { deploymentRuns } from "./features/apps/kind.ts";
+import { startAppWorker } from "./features/apps/worker.ts";
 import { settleAll } from "./features/change-requests/settle.ts";
 import type { ManifestFeature } from "./features/manifest/feature.ts";
 import { followDefaultBranches } from "./features/manifest/follow.ts";
@@ -131,7 +131,7 @@ export async function serve(
     const kinds = new Map(RUN_KINDS.map((kind) => [kind.name, kind]));
     const endRuns = await startRunWorker(deps, kinds);
     const endSessions = await startSessionWorker(deps);
-    const endApps = await keepApps(deps);
+    const endApps = await startAppWorker(deps);
     const endKeeping = () => Promise.all([endRuns(), endSessions(), endApps()]);
     const endTriggers = keepTriggers(deps);
     const endFollowing = await followDefaultBranches(deps, manifestFeatures);

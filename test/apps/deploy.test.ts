@@ -163,7 +163,12 @@ const BROKEN = [
     /ended with exit status 4/,
     "oh-no",
   ],
-  ["it has no folder", { rootPath: "nowhere" }, /no folder nowhere/, null],
+  [
+    "it has no folder",
+    { rootPath: "nowhere" },
+    /^The folder nowhere, the app's root_path, does not exist in the commit/,
+    null,
+  ],
 ] as const;
 
 test.each(BROKEN.map((row) => [row[0], row] as const))(
@@ -294,7 +299,7 @@ test("deployments are no sessions, and have a cap of their own", async () => {
   await until("the other has failed", async () => (await states()).includes("failed"));
   const { body } = await bench.call("GET", "");
   const failed = body.apps.find(({ state }: { state: string }) => state === "failed");
-  expect(failed.error).toContain(`may run ${CAP} at once`);
+  expect(failed.error).toContain(`its limit is ${CAP}.`);
   await bench.merge({}, [entryOf()]);
 });
 

@@ -142,7 +142,7 @@ test("a site follows its branch without a sandbox, and a folder that is gone lea
     slug: "site",
   });
   expect(after).toMatchObject({ state: "live", live: { number: number + 1 } });
-  expect(after.error).toContain("no folder nowhere");
+  expect(after.error).toContain("The site's folder nowhere does not exist in the commit");
   expect(body(await get("/"))).toBe("<h1>new</h1>");
   expect(existsSync(join(server.dataDir, "sites"))).toBe(true);
   expect(existsSync(join(server.dataDir, "sandboxes"))).toBe(false);

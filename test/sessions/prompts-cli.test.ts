@@ -90,7 +90,7 @@ test("what waits is withdrawn, what runs is aborted, and what cannot be is told"
     });
   expect(await run(["abort", id])).toMatchObject({
     code: 1,
-    stderr: expect.stringContaining("does nothing"),
+    stderr: expect.stringContaining("is idle"),
   });
   const standIn = bench.provider.sandboxes.get(id);
   if (standIn) standIn.health.busy = true;
