@@ -18,7 +18,7 @@ import { startRunWorker } from "./features/runs/worker.ts";
 import { sessionRuns } from "./features/sessions/kind.ts";
 import { startSessionWorker } from "./features/sessions/worker.ts";
 import { applyTriggers } from "./features/triggers/apply.ts";
-import { keepTriggers } from "./features/triggers/keep.ts";
+import { startTriggerScheduler } from "./features/triggers/scheduler.ts";
 import { createGit } from "./git/create.ts";
 import type { GitLimits } from "./git/run/limits.ts";
 import { publicUrl } from "./identity/auth/public-url.ts";
@@ -133,7 +133,7 @@ export async function serve(
     const endSessions = await startSessionWorker(deps);
     const endApps = await startAppWorker(deps);
     const endKeeping = () => Promise.all([endRuns(), endSessions(), endApps()]);
-    const endTriggers = keepTriggers(deps);
+    const endTriggers = startTriggerScheduler(deps);
     const endFollowing = await followDefaultBranches(deps, manifestFeatures);
     const closeAdmin = listenForAdmin(config.dataDir, (command) =>
       runAdminCommand({ db: deps.db, keys, site: publicUrl(deps) }, command),

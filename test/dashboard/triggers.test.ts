@@ -80,7 +80,7 @@ test("one trigger tells its prompt, its webhook's address and its firings, whate
   await holdsNothing(page);
   expect(faults()).toEqual([]);
   await page.goto(`${svc.api.url}/projects/shop/triggers/none`);
-  await page.getByText("has no such trigger").waitFor();
+  await page.getByText("Trigger not found in the manifest").waitFor();
   await close();
 });
 

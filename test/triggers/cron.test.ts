@@ -153,7 +153,7 @@ describe("where the account has no place", () => {
     await until("they are skipped", async () => !(await inOrder()).includes("waiting"));
     const skipped = (await svc.firings("minutely")).filter(({ state }) => state === "skipped");
     expect(skipped).toHaveLength(2);
-    expect(skipped[0]?.error).toMatch(/no place for another session for an hour/);
+    expect(skipped[0]?.error).toMatch(/at its session limit for an hour/);
     expect((await svc.get("minutely")).last_error).toBe(skipped[0]?.error ?? "");
     await endSessions();
   });

@@ -62,7 +62,7 @@ test("a place that is named a million times takes no more room than one", () => 
   expect(Buffer.byteLength(text)).toBeLessThanOrEqual(MAX);
 });
 
-const CUT = "\n[… cut by svc: longer than a prompt may be]";
+const CUT = "\n[… cut by svc: longer than the limit of a prompt]";
 
 test.each(["x", "é", "€", "\u{1f600}"])(
   "exactly 64 KiB of %s stand as they are; a byte more is cut between characters, and that is said",

@@ -4,7 +4,7 @@ import { attempts, projectSecrets, triggerFirings, triggers } from "../../db/sch
 import { SvcError } from "../../src/contract/errors.ts";
 import { WAITING_MAX, WEBHOOK_MAX_BYTES } from "../../src/contract/trigger.ts";
 import { purposeOf } from "../../src/features/secrets/row.ts";
-import { createWebhooks } from "../../src/features/triggers/webhook.ts";
+import { createWebhookHandler } from "../../src/features/triggers/webhook.ts";
 import { Changes } from "../../src/lib/changes.ts";
 import { type AccountRows, openAccountRows, there } from "../helpers/account-rows.ts";
 import { signatureOf } from "../helpers/triggers.ts";
@@ -18,7 +18,7 @@ let otherId: string;
 /** Who asks for the time waits for this. */
 let held: Promise<void> | null = null;
 let asked = 0;
-let take: ReturnType<typeof createWebhooks>;
+let take: ReturnType<typeof createWebhookHandler>;
 
 beforeAll(async () => {
   rows = await openAccountRows();
@@ -42,7 +42,7 @@ afterAll(() => rows.database.close());
 beforeEach(async () => {
   await rows.deps.db.delete(triggerFirings);
   await rows.deps.db.delete(attempts);
-  take = createWebhooks({
+  take = createWebhookHandler({
     ...rows.deps,
     changes: new Changes(),
     async databaseTime() {
