@@ -20,7 +20,7 @@ const WAITING_MAX = 2_000;
 type Source = LogLine["source"];
 
 /** A line of the log with its position in it. */
-export interface NumberedLine {
+interface NumberedLine {
   seq: number;
   line: LogLine;
 }

@@ -14,7 +14,7 @@ const BACKOFF_MS = 2_000;
 const BATCH = 500;
 
 /** Delivers queued prompts to the sandboxes of this server. */
-export interface PromptWorker {
+interface PromptWorker {
   /** Starts to deliver a session's prompts, in the background. */
   check(sessionId: string): void;
   /** Finds sessions whose job, or server, was lost. */
