@@ -59,7 +59,7 @@ function decodePath(path: string): string | null {
 async function findFile(folder: string, path: string): Promise<Found | "folder" | null> {
   const wanted = join(folder, path.endsWith("/") ? `${path}index.html` : path);
   if (!wanted.startsWith(`${folder}/`)) return null;
-  // follow no symbolic link, whoever wrote it
+  // do not follow symbolic links
   const handle = await open(wanted, constants.O_RDONLY | constants.O_NOFOLLOW).catch(() => null);
   if (!handle) return null;
   try {
