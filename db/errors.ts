@@ -1,18 +1,18 @@
 import { DrizzleQueryError } from "drizzle-orm";
 
-/** SQLSTATE (or the driver's own code) of a failed query; null when the error is not the database's. */
+/** SQLSTATE (or the driver's own code) of a failed query; null for an error that is not from the database. */
 export function databaseErrorCode(error: unknown): string | null {
   const cause = error instanceof DrizzleQueryError ? error.cause : error;
   if (!(cause instanceof Error) || !("code" in cause)) return null;
   return typeof cause.code === "string" ? cause.code : null;
 }
 
-/** Whether a foreign key refused the row, as when its parent was deleted in the meantime. */
+/** Whether a foreign key constraint failed: the parent row was deleted concurrently. */
 export function isForeignKeyViolation(error: unknown): boolean {
   return databaseErrorCode(error) === "23503";
 }
 
-/** Whether the database is away, starting, ending or out of connections: worth another try later. */
+/** Whether the database is unavailable, starting, stopping or out of connections: retry later. */
 export function isDatabaseAway(error: unknown): boolean {
   const code = databaseErrorCode(error);
   if (code === null) return false;

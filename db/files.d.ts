@@ -1,4 +1,4 @@
-/** `import path from "…" with { type: "file" }`: the file's path, in the source tree and inside a binary alike. */
+/** `import path from "…" with { type: "file" }`: the file's path, both in the source tree and inside a binary. */
 declare module "*.data" {
   const path: string;
   // biome-ignore lint/style/noDefaultExport: Bun gives a file import as the default export

@@ -1,33 +1,33 @@
 import type { PGlite } from "@electric-sql/pglite";
 
-/** What is heard on a channel of Postgres' LISTEN. */
-export interface Listening {
+/** A subscription to a channel of LISTEN/NOTIFY. */
+export interface Subscription {
   close(): Promise<void>;
 }
 
-export interface Ears {
+export interface Subscriber {
   channel: string;
   onNotice(payload: string): void;
-  /** Called each time that listening begins: what was said before was not heard. */
+  /** Called each time that LISTEN succeeds: notifications from before were missed. */
   onListening(): void;
 }
 
 const CONNECT_TIMEOUT_SECONDS = 10;
 const CLOSE_TIMEOUT_SECONDS = 1;
-/** The first pause before a new connection; it doubles up to the last one. */
-const FIRST_PAUSE_MS = 100;
-const LAST_PAUSE_MS = 5_000;
-/** A connection that has gone away in silence is found out after this long. */
+/** The backoff before a new connection; it doubles up to the maximum. */
+const BACKOFF_MS = 100;
+const BACKOFF_MAX_MS = 5_000;
+/** Detects a connection that was lost without an error. */
 const PROBE_MS = 15_000;
 const PROBE_LIMIT_MS = 10_000;
 
 /**
- * Listens on a connection of its own, which is made anew whenever it is lost: the driver's own `listen` gives up when
- * the database is still away at its first try.
+ * Listens on its own connection, and reconnects whenever that is lost: the driver's own `listen` gives up when its
+ * first reconnect fails.
  */
-export function listenPostgres(url: string, ears: Ears): Listening {
+export function listenPostgres(url: string, subscriber: Subscriber): Subscription {
   const stopping = new AbortController();
-  const over = listenOn(url, ears, stopping.signal);
+  const over = listenOn(url, subscriber, stopping.signal);
   return {
     async close() {
       stopping.abort();
@@ -36,9 +36,9 @@ export function listenPostgres(url: string, ears: Ears): Listening {
   };
 }
 
-async function listenOn(url: string, ears: Ears, stopping: AbortSignal): Promise<void> {
+async function listenOn(url: string, subscriber: Subscriber, stopping: AbortSignal): Promise<void> {
   const { default: postgres } = await import("postgres");
-  for (let pause = FIRST_PAUSE_MS; !stopping.aborted; pause = Math.min(pause * 2, LAST_PAUSE_MS)) {
+  for (let backoff = BACKOFF_MS; !stopping.aborted; backoff = Math.min(backoff * 2, BACKOFF_MAX_MS)) {
     const lost = Promise.withResolvers<void>();
     const options = {
       max: 1,
@@ -49,29 +49,29 @@ async function listenOn(url: string, ears: Ears, stopping: AbortSignal): Promise
       connection: { application_name: "svc-api events" },
       onnotice() {},
       onclose: () => lost.resolve(),
-      // the driver knows it, its types do not
+      // missing in the driver's types
       onnotify: (channel: string, payload: string) => {
-        if (channel === ears.channel) ears.onNotice(payload);
+        if (channel === subscriber.channel) subscriber.onNotice(payload);
       },
     };
     const client = postgres(url, options);
     try {
-      await client`listen ${client(ears.channel)}`;
-      pause = FIRST_PAUSE_MS;
-      ears.onListening();
-      const isAlive = async () => (await client`select 1`).count === 1;
-      while (!stopping.aborted && !(await passed(PROBE_MS, lost.promise, stopping)))
-        if (!(await answers(isAlive))) break;
+      await client`listen ${client(subscriber.channel)}`;
+      backoff = BACKOFF_MS;
+      subscriber.onListening();
+      const ping = async () => (await client`select 1`).count === 1;
+      while (!stopping.aborted && !(await wait(PROBE_MS, lost.promise, stopping)))
+        if (!(await isResponsive(ping))) break;
     } catch {
-      // the database is away: whoever asks it something else says so
+      // the database is unavailable, which its queries report
     }
     await client.end({ timeout: CLOSE_TIMEOUT_SECONDS }).catch(() => {});
-    await passed(pause, null, stopping);
+    await wait(backoff, null, stopping);
   }
 }
 
-/** Waits. @returns whether it was ended before the time had passed */
-async function passed(ms: number, end: Promise<void> | null, stopping: AbortSignal): Promise<boolean> {
+/** Waits. @returns whether it was interrupted */
+async function wait(ms: number, end: Promise<void> | null, stopping: AbortSignal): Promise<boolean> {
   if (stopping.aborted) return true;
   const { promise, resolve } = Promise.withResolvers<boolean>();
   const timer = setTimeout(() => resolve(false), ms);
@@ -84,14 +84,14 @@ async function passed(ms: number, end: Promise<void> | null, stopping: AbortSign
   return isEnded;
 }
 
-async function answers(ask: () => Promise<boolean>): Promise<boolean> {
-  return await Promise.race([ask().catch(() => false), Bun.sleep(PROBE_LIMIT_MS).then(() => false)]);
+async function isResponsive(ping: () => Promise<boolean>): Promise<boolean> {
+  return await Promise.race([ping().catch(() => false), Bun.sleep(PROBE_LIMIT_MS).then(() => false)]);
 }
 
-/** Listens on the embedded database, which is in this process and never away. */
-export function listenEmbedded(client: PGlite, ears: Ears): Listening {
-  const listening = client.listen(ears.channel, ears.onNotice).then((end) => {
-    ears.onListening();
+/** Listens on the embedded database, which is in this process and always available. */
+export function listenEmbedded(client: PGlite, subscriber: Subscriber): Subscription {
+  const listening = client.listen(subscriber.channel, subscriber.onNotice).then((end) => {
+    subscriber.onListening();
     return end;
   });
   return {

@@ -9,22 +9,22 @@ import { drizzle as drizzlePostgres } from "drizzle-orm/postgres-js";
 import { migrate as runPostgres } from "drizzle-orm/postgres-js/migrator";
 import type { Sql } from "postgres";
 
-/** The folder is beside this file in the source tree and embedded under the same name in a binary. */
+/** Beside this file in the source tree, and embedded under the same name in a binary. */
 export const MIGRATIONS = join(import.meta.dir, "migrations");
-/** Any constant will do, as long as every version of svc uses the same: "svc" in ASCII. */
+/** Any constant that all versions of svc share: "svc" in ASCII. */
 const ADVISORY_LOCK = 0x737663;
 
-/** The database was migrated by a newer svc than this one. */
+/** The database was migrated by a newer version of svc. */
 export class SchemaTooNewError extends Error {
   override readonly name = "SchemaTooNewError";
   constructor() {
     super(
-      "The database was made by a newer version of svc. Start that version, or restore a backup made before it.",
+      "The database was migrated by a newer version of svc. Start that version, or restore a backup from before the upgrade.",
     );
   }
 }
 
-/** Migrates over a client of one connection, which is ended afterwards. Processes that start together take turns. */
+/** Migrates over a client of one connection, which it closes. A lock serializes processes that start together. */
 export async function migratePostgres(client: Sql): Promise<void> {
   try {
     const db = drizzlePostgres(client);
@@ -36,7 +36,7 @@ export async function migratePostgres(client: Sql): Promise<void> {
   }
 }
 
-/** Migrates the embedded database, which only this process can have open. */
+/** Migrates the embedded database, which only this process has open. */
 export async function migrateEmbedded(client: PGlite): Promise<void> {
   const db = drizzlePglite(client);
   await refuseNewerSchema(db);
@@ -54,12 +54,12 @@ async function refuseNewerSchema(db: PgDatabase<PgQueryResultHKT>): Promise<void
   if (Number(row?.newest ?? 0) > newestMigration()) throw new SchemaTooNewError();
 }
 
-/** Milliseconds since the epoch of the newest migration that this binary carries. */
+/** The time of the newest migration in this binary, in milliseconds since the epoch. */
 function newestMigration(): number {
   return Math.max(...readJournal().map(({ when }) => when));
 }
 
-/** The migrations that this binary carries, in their order. */
+/** The migrations in this binary, in order. */
 function readJournal(): { tag: string; when: number }[] {
   const journal: { entries: { tag: string; when: number }[] } = JSON.parse(
     readFileSync(join(MIGRATIONS, "meta", "_journal.json"), "utf8"),
@@ -67,7 +67,7 @@ function readJournal(): { tag: string; when: number }[] {
   return journal.entries;
 }
 
-/** Names the state of the migrations, for what was made by them and kept. */
+/** A hash of all migrations, as the cache key of a migrated database. */
 export function migrationsDigest(): string {
   const hash = new Bun.CryptoHasher("sha256");
   for (const { tag, when } of readJournal())

@@ -1,6 +1,6 @@
 import type { Db } from "./client.ts";
 
-/** Builds a query once for each database, since drizzle otherwise writes its SQL anew for each request. */
+/** Builds a query once for each database; drizzle would otherwise generate its SQL for each request. */
 export function prepared<Query>(build: (db: Db) => Query): (db: Db) => Query {
   const built = new WeakMap<Db, Query>();
   return (db) => {

@@ -7,18 +7,18 @@ import { runAdminCommand } from "./edge/admin/command.ts";
 import { listenForAdmin } from "./edge/admin/socket.ts";
 import { openEvents } from "./events/events.ts";
 import { applyApps } from "./features/apps/apply.ts";
-import { keepApps } from "./features/apps/keep.ts";
 import { deploymentRuns } from "./features/apps/kind.ts";
+import { startAppWorker } from "./features/apps/worker.ts";
 import { settleAll } from "./features/change-requests/settle.ts";
 import type { ManifestFeature } from "./features/manifest/feature.ts";
 import { followDefaultBranches } from "./features/manifest/follow.ts";
-import { keepRuns } from "./features/runs/keep.ts";
 import type { RunKind } from "./features/runs/kind.ts";
 import { stopWithServer } from "./features/runs/stop-with-server.ts";
-import { keepSessions } from "./features/sessions/keep.ts";
+import { startRunWorker } from "./features/runs/worker.ts";
 import { sessionRuns } from "./features/sessions/kind.ts";
+import { startSessionWorker } from "./features/sessions/worker.ts";
 import { applyTriggers } from "./features/triggers/apply.ts";
-import { keepTriggers } from "./features/triggers/keep.ts";
+import { startTriggerScheduler } from "./features/triggers/scheduler.ts";
 import { createGit } from "./git/create.ts";
 import type { GitLimits } from "./git/run/limits.ts";
 import { publicUrl } from "./identity/auth/public-url.ts";
@@ -129,11 +129,11 @@ export async function serve(
     place.port = http.port;
     opened.push(() => http.stop());
     const kinds = new Map(RUN_KINDS.map((kind) => [kind.name, kind]));
-    const endRuns = await keepRuns(deps, kinds);
-    const endSessions = await keepSessions(deps);
-    const endApps = await keepApps(deps);
+    const endRuns = await startRunWorker(deps, kinds);
+    const endSessions = await startSessionWorker(deps);
+    const endApps = await startAppWorker(deps);
     const endKeeping = () => Promise.all([endRuns(), endSessions(), endApps()]);
-    const endTriggers = keepTriggers(deps);
+    const endTriggers = startTriggerScheduler(deps);
     const endFollowing = await followDefaultBranches(deps, manifestFeatures);
     const closeAdmin = listenForAdmin(config.dataDir, (command) =>
       runAdminCommand({ db: deps.db, keys, site: publicUrl(deps) }, command),

@@ -25,7 +25,7 @@ export const users = pgTable(
     passwordHash: text("password_hash"),
     /** `<host>:<id>` of the GitHub user who may sign in as this one. */
     githubId: text("github_id").unique("users_github_id_unique"),
-    /** Whether an operator, an owner's invitation or GitHub says that the address is theirs, and not only they. */
+    /** Whether the address is verified: by an operator, an owner's invitation or GitHub. */
     emailProven: boolean("email_proven").notNull().default(true),
     createdAt: time("created_at").notNull().defaultNow(),
     updatedAt: time("updated_at").notNull().defaultNow(),

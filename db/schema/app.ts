@@ -20,7 +20,7 @@ export const appPresence = pgEnum("app_presence", APP_PRESENCE);
 export const deploymentState = pgEnum("deployment_state", DEPLOYMENT_STATES);
 export const deployReason = pgEnum("deploy_reason", DEPLOY_REASONS);
 
-/** The apps of a project's manifest, as its default branch had them last. */
+/** The apps of the last valid manifest on a project's default branch. */
 export const apps = pgTable(
   "apps",
   {
@@ -29,21 +29,21 @@ export const apps = pgTable(
       .notNull()
       .references(() => projects.projectId, { onDelete: "cascade" }),
     slug: text("slug").notNull(),
-    /** The first label of the name that it is served at. */
+    /** The first label of its host name. */
     label: text("label").notNull(),
-    /** The entry as it is to be deployed, and its hash. */
+    /** The entry to deploy, and its hash. */
     entry: jsonb("entry").$type<ManifestApp>().notNull(),
     entryHash: text("entry_hash").notNull(),
     /** The commit of the default branch that the entry is from. */
     commit: text("commit").notNull(),
     presence: appPresence("presence").notNull(),
-    /** Somebody has stopped it: it stays so until somebody deploys it. */
+    /** A user stopped it: it stays stopped until it is deployed again. */
     isStopped: boolean("is_stopped").notNull().default(false),
-    /** The commit whose tree was last looked at, for whether there is something to deploy. */
+    /** The commit that was last checked for changes to deploy. */
     consideredCommit: text("considered_commit"),
     /** Numbers the deployments. */
     deploymentCount: integer("deployment_count").notNull().default(0),
-    /** What is served, and what is to be served as soon as it answers. */
+    /** The deployment that is served, and the one that replaces it as soon as it answers. */
     liveId: text("live_id"),
     wantedId: text("wanted_id"),
     createdAt: time("created_at").notNull().defaultNow(),
@@ -69,16 +69,16 @@ export const appDeployments = pgTable(
     commit: text("commit").notNull(),
     entry: jsonb("entry").$type<ManifestApp>().notNull(),
     entryHash: text("entry_hash").notNull(),
-    /** The id of what stands at the entry's root in that commit; null: nothing did. */
+    /** The git id of the folder at the entry's root in that commit; null: it did not exist. */
     tree: text("tree"),
     error: text("error"),
     createdBy: uuid("created_by").references(() => users.userId, { onDelete: "set null" }),
-    /** The server that has the files of a site that was built; null: there are none, or git has them. */
+    /** The server that has the files of a built site; null: there are none, or git has them. */
     sitePlace: text("site_place"),
-    /** How often it was started again since it last served for a while, and when it is the next time. */
+    /** The number of restarts since it last ran for a while, and the time of the next one. */
     restarts: integer("restarts").notNull().default(0),
     restartAt: time("restart_at"),
-    /** Its sandbox is ended then: requests that it is still answering have so long. */
+    /** When its sandbox is stopped: until then it finishes its requests. */
     drainUntil: time("drain_until"),
     createdAt: time("created_at").notNull().defaultNow(),
     liveAt: time("live_at"),

@@ -3,7 +3,7 @@ import { users } from "./account.ts";
 import { changeRequests } from "./change-request.ts";
 import { time } from "./time.ts";
 
-/** Who has approved a change request, and at which head: of the others it says nothing. */
+/** Who approved a change request, and at which head; the approval counts for that head only. */
 export const changeRequestApprovals = pgTable(
   "change_request_approvals",
   {

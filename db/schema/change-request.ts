@@ -54,9 +54,9 @@ export const changeRequests = pgTable(
     closedAt: time("closed_at"),
     closedBy: uuid("closed_by").references(() => users.userId),
     closedActor: actor("closed_actor"),
-    /** Who opened it was an agent, and not the person for whom it acts. */
+    /** It was opened by an agent, for the user. */
     openedByAgent: boolean("opened_by_agent").notNull().default(false),
-    /** The number that the last comment got. */
+    /** The number of the last comment. */
     lastCommentNumber: integer("last_comment_number").notNull().default(0),
     metadata: jsonb("metadata").$type<Record<string, unknown>>().notNull().default({}),
     createdAt: time("created_at").notNull().defaultNow(),
@@ -83,8 +83,8 @@ export const changeRequests = pgTable(
 );
 
 /**
- * What a merge was about to push, written before the push. A row stays until the repository has told whether the push
- * happened, so that a crash at any instant is settled from the repository and never by guessing.
+ * A merge that is about to be pushed, written before the push. The row stays until the repository shows whether the
+ * push happened, so that a crash at any moment is resolved from the repository.
  */
 export const mergeIntents = pgTable(
   "merge_intents",
@@ -103,13 +103,13 @@ export const mergeIntents = pgTable(
     mergedActor: actor("merged_actor"),
     /** The merge commit's date. */
     intendedAt: time("intended_at").notNull(),
-    /** Until then the push may be under way in a live process; past it, only an orphaned one can be. */
+    /** Until then a live process may be pushing; after that, only an orphaned one. */
     expiresAt: time("expires_at").notNull(),
   },
   (table) => [primaryKey({ columns: [table.crId, table.mergeSha] })],
 );
 
-/** The verdict on a pair of commits never changes, so it is kept without expiry (contract: Change requests). */
+/** The verdict on a pair of commits never changes, so it does not expire (contract: Change requests). */
 export const mergeVerdicts = pgTable(
   "merge_verdicts",
   {

@@ -19,7 +19,7 @@ import { time } from "./time.ts";
 
 export const diffSide = pgEnum("diff_side", ["old", "new"]);
 
-/** What is said of a change request, of one of its files, or of a line of its diff. */
+/** Comments on a change request, on one of its files, or on a line of its diff. */
 export const changeRequestComments = pgTable(
   "change_request_comments",
   {
@@ -27,7 +27,7 @@ export const changeRequestComments = pgTable(
     crId: uuid("cr_id")
       .notNull()
       .references(() => changeRequests.crId, { onDelete: "cascade" }),
-    /** Its place among the comments of its change request; numbers are never given twice. */
+    /** The number of the comment in its change request; numbers are never reused. */
     number: integer("number").notNull(),
     /** The first comment of its thread. */
     replyTo: uuid("reply_to").references((): AnyPgColumn => changeRequestComments.commentId),
@@ -40,7 +40,7 @@ export const changeRequestComments = pgTable(
     createdBy: uuid("created_by")
       .notNull()
       .references(() => users.userId),
-    /** An agent or a script has said it, for the user. */
+    /** Written by an agent or a script, for the user. */
     byAgent: boolean("by_agent").notNull(),
     createdActor: actor("created_actor"),
     sessionId: text("session_id").references(() => projectSessions.sessionId, { onDelete: "set null" }),

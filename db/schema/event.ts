@@ -8,7 +8,7 @@ export const eventType = pgEnum("event_type", EVENT_TYPES);
 export const eventAction = pgEnum("event_action", EVENT_ACTIONS);
 
 /**
- * Numbers a project's events. The row is held from the moment a number is taken until that is committed, so that events
+ * Numbers a project's events. The row is locked from the moment a number is taken until the commit, so that events
  * become visible in the order of their numbers, without a gap.
  */
 export const projectEventHeads = pgTable("project_event_heads", {
@@ -18,7 +18,7 @@ export const projectEventHeads = pgTable("project_event_heads", {
   seq: bigint("seq", { mode: "number" }).notNull(),
 });
 
-/** What has changed in a project, lately. It refers to the head, which the writer holds, and not to the project. */
+/** Recent changes in a project. It references the head, which the writer has locked, not the project. */
 export const projectEvents = pgTable(
   "project_events",
   {
@@ -27,7 +27,7 @@ export const projectEvents = pgTable(
       .references(() => projectEventHeads.projectId, { onDelete: "cascade" }),
     seq: bigint("seq", { mode: "number" }).notNull(),
     type: eventType("type").notNull(),
-    /** The thing's id; of a branch or secret, its name. */
+    /** The id of the changed object; for a branch or a secret, its name. */
     subject: text("subject").notNull(),
     number: integer("number"),
     action: eventAction("action").notNull(),

@@ -10,21 +10,21 @@ export const projects = pgTable(
       .notNull()
       .references(() => accounts.accountId, { onDelete: "cascade" }),
     name: text("name").notNull(),
-    /** Unique on the server: preview host names are made of it. */
+    /** Unique on the server: it is part of host names. */
     slug: text("slug").notNull(),
     /** Null: svc hosts the repository. */
     repoUrl: text("repo_url"),
     defaultBranch: text("default_branch").notNull(),
-    /** Branches that were the default one: they stay protected until an owner or admin drops them. */
+    /** Former default branches: they stay protected until an owner or admin removes them. */
     formerDefaultBranches: text("former_default_branches").array().notNull().default([]),
     manifestPath: text("manifest_path").notNull().default("svc.toml"),
     /** The host credential, sealed: AES-256-GCM under the project's own key. */
     gitCredential: text("git_credential"),
-    /** Names the repository's folder. It changes with `repo_url`, so that no object of the old repository is served as the new one's. */
+    /** Names the repository's folder. It changes with `repo_url`, so that no object of the old repository is served. */
     mirrorId: uuid("mirror_id").notNull().defaultRandom(),
-    /** The number that the last change request got; numbers are never given twice. */
+    /** The number of the last change request; numbers are never reused. */
     lastChangeRequestNumber: integer("last_change_request_number").notNull().default(0),
-    /** What the manifest on the default branch protected when it could be read last, and at which commit that was. */
+    /** The protection rules of the last valid manifest on the default branch, and its commit. */
     requiredApprovals: integer("required_approvals").notNull().default(0),
     selfApproval: boolean("self_approval").notNull().default(false),
     protectedBranches: text("protected_branches").array().notNull().default([]),

@@ -8,34 +8,34 @@ import { time } from "./time.ts";
 
 export const promptState = pgEnum("prompt_state", PROMPT_STATES);
 
-/** What a session's agent was asked, and is to be asked when it has time. */
+/** The prompts of a session: the history, and the queue. */
 export const sessionPrompts = pgTable(
   "session_prompts",
   {
     sessionId: text("session_id")
       .notNull()
       .references(() => projectSessions.sessionId, { onDelete: "cascade" }),
-    /** The client's choice, so that it is one of this session alone. */
+    /** Chosen by the client, so it is only unique in its session. */
     promptId: uuid("prompt_id").notNull(),
     number: integer("number").notNull(),
     text: text("text").notNull(),
     state: promptState("state").notNull().default("queued"),
     error: text("error"),
-    /** Of the session's starts, the one whose sandbox was given it. */
+    /** The generation of the run whose sandbox received it. */
     generation: integer("generation"),
     createdBy: uuid("created_by")
       .notNull()
       .references(() => users.userId),
     createdActor: actor("created_actor"),
     createdAt: time("created_at").notNull().defaultNow(),
-    /** When the sandbox had it; null before, also while it is being given. */
+    /** When the sandbox had accepted it; null before, also while it is being sent. */
     startedAt: time("started_at"),
     endedAt: time("ended_at"),
   },
   (table) => [
     primaryKey({ columns: [table.sessionId, table.promptId] }),
     unique("session_prompts_number").on(table.sessionId, table.number),
-    // those that are not over
+    // those that have not ended
     index("session_prompts_open").on(table.sessionId).where(sql`${table.endedAt} is null`),
   ],
 );

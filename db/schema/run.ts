@@ -16,12 +16,12 @@ export const bootStep = pgEnum("boot_step", BOOT_STEPS);
 export const sandboxProvider = pgEnum("sandbox_provider", PROVIDERS);
 export const sandboxState = pgEnum("sandbox_state", SANDBOX_STATES);
 export const stopReason = pgEnum("stop_reason", STOP_REASONS);
-/** What the run is to be; what it is, its status says. */
+/** The desired state of a run; `status` is the actual one. */
 export const runGoal = pgEnum("run_goal", ["running", "stopped", "deleted"]);
 export const logSource = pgEnum("log_source", LOG_SOURCES);
 
 /**
- * The life of a sandbox, from the first start to the deletion. What it is for is in a table of its kind, under the same id:
+ * The life of a sandbox, from the first start to the deletion. The table of its kind has a row with the same id:
  * `project_sessions` or `app_deployments`.
  */
 export const runs = pgTable(
@@ -37,11 +37,14 @@ export const runs = pgTable(
       .notNull()
       .references(() => accounts.accountId, { onDelete: "cascade" }),
     provider: sandboxProvider("provider").notNull(),
-    /** Where its sandboxes are: a server's own id, or the cluster that all servers share. Only a server there sees them. */
+    /**
+     * Where its sandboxes run: the id of a server, or the cluster that all servers share. Only servers there reach
+     * them.
+     */
     place: text("place").notNull(),
     status: sessionStatus("status").notNull(),
     goal: runGoal("goal").notNull().default("running"),
-    /** Counts the starts: each has a sandbox and a service key of its own. */
+    /** Counts the starts: each has its own sandbox and service key. */
     generation: integer("generation").notNull().default(1),
     step: bootStep("step"),
     error: text("error"),
@@ -60,26 +63,26 @@ export const runs = pgTable(
   ],
 );
 
-/** The sandbox of a run, with a row of its own (spec 2.3). */
+/** The sandbox of a run (spec 2.3). */
 export const sessionSandboxes = pgTable("session_sandboxes", {
   runId: text("run_id")
     .primaryKey()
     .references(() => runs.runId, { onDelete: "cascade" }),
   state: sandboxState("state").notNull(),
-  /** HMAC-SHA256 of the sandbox service key, as of a token: a restart writes another. */
+  /** HMAC-SHA256 of the sandbox service key, as of a token; each start has a new one. */
   serviceKeyHash: text("service_key_hash").notNull().unique("session_sandboxes_service_key_hash_unique"),
   /** The key itself, sealed for the project and this run: the API signs with it for the daemon. */
   serviceKey: text("service_key").notNull(),
   /** The generation of the run that started this sandbox. */
   generation: integer("generation").notNull().default(1),
-  /** Where the daemon listens, as the API reaches it; null while that is not known. */
+  /** The daemon's address, as the API reaches it; null while it is not known. */
   host: text("host"),
   port: integer("port"),
   createdAt: time("created_at").notNull().defaultNow(),
   updatedAt: time("updated_at").notNull().defaultNow(),
 });
 
-/** The end of a run's log: what svc did, and what its builds and ended sandboxes have written. */
+/** The end of a run's log: svc's own lines, and the output of builds and ended sandboxes. */
 export const runLog = pgTable(
   "run_log",
   {

@@ -15,7 +15,7 @@ export const projectSecrets = pgTable(
     value: text("value").notNull(),
     /** Where it is injected: `sessions`, `builds`, `apps`, `apps:<slug>`, `triggers:<slug>` (contract: Secrets). */
     audience: text("audience").array().notNull().default(["sessions", "builds"]),
-    /** Who set it last; null where that was not recorded. */
+    /** Who set it last; null if that was not recorded. */
     setBy: uuid("set_by").references(() => users.userId, { onDelete: "set null" }),
     setActor: actor("set_actor"),
     createdAt: time("created_at").notNull().defaultNow(),

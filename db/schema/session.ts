@@ -5,7 +5,7 @@ import { projects } from "./project.ts";
 import { runs, sessionStatus } from "./run.ts";
 import { time } from "./time.ts";
 
-/** One conversation with an agent (spec 2.2); the sandbox that it runs in is its run, with the same id. */
+/** One conversation with an agent (spec 2.2). Its run, with the same id, has its sandbox. */
 export const projectSessions = pgTable(
   "project_sessions",
   {
@@ -23,20 +23,22 @@ export const projectSessions = pgTable(
     name: text("name"),
     agentName: text("agent_name"),
     model: text("model"),
-    /** The audiences whose secrets it gets, and the names of those that it gets of them; null: all of them. */
+    /** The audiences whose secrets it gets, and the names of those secrets; null: all of the audiences. */
     secretAudience: text("secret_audience").array().notNull().default(["sessions"]),
     secretNames: text("secret_names").array(),
     initialPrompt: text("initial_prompt"),
     /** Numbers the prompts of the session. */
     promptCount: integer("prompt_count").notNull().default(0),
-    /** Its run's: copied in the transaction that changes that, so that lists and counts need no join. */
+    /** A copy of the run's, updated in the same transaction, so that lists and counts need no join. */
     status: sessionStatus("status").notNull(),
-    /** The commit that keeps work which is not pushed, since when, of how many files, and of which start. */
+    /**
+     * The commit of the saved work that is not pushed, its time, its number of files, and the generation that saved it.
+     */
     savedCommit: text("saved_commit"),
     savedAt: time("saved_at"),
     savedFiles: integer("saved_files"),
     savedGeneration: integer("saved_generation"),
-    /** The next start is to bring it back. */
+    /** Whether the next start restores it. */
     restores: boolean("restores").notNull().default(false),
     createdBy: uuid("created_by")
       .notNull()

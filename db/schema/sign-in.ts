@@ -5,7 +5,7 @@ import { LINK_KINDS } from "../../src/contract/sign-in.ts";
 import { accounts, memberRole, users } from "./account.ts";
 import { time } from "./time.ts";
 
-/** Browsers that are signed in; each has the secret of its own in a cookie. */
+/** Browsers that are signed in; each has its own secret in a cookie. */
 export const browserSessions = pgTable(
   "browser_sessions",
   {
@@ -25,7 +25,7 @@ export const browserSessions = pgTable(
 
 export const linkKind = pgEnum("link_kind", LINK_KINDS);
 
-/** Links that a person is handed, and that do one thing once. Using one removes it. */
+/** One-time links: password resets and invitations. Using one deletes it. */
 export const links = pgTable(
   "links",
   {
@@ -38,7 +38,7 @@ export const links = pgTable(
     /** Where it invites to. */
     accountId: uuid("account_id").references(() => accounts.accountId, { onDelete: "cascade" }),
     role: memberRole("role"),
-    /** Whom it invites; null: whoever has the link. */
+    /** Whom it invites; null: anyone with the link. */
     email: text("email"),
     createdBy: uuid("created_by").references(() => users.userId, { onDelete: "cascade" }),
     createdAt: time("created_at").notNull().defaultNow(),
@@ -59,27 +59,27 @@ export const links = pgTable(
 
 export const deviceStatus = pgEnum("device_status", DEVICE_STATUSES);
 
-/** Programs that ask to be signed in by a browser elsewhere (RFC 8628); gone when they have been, or after ten minutes. */
+/** Requests of the device flow (RFC 8628), deleted when they are used, or after ten minutes. */
 export const deviceRequests = pgTable(
   "device_requests",
   {
-    /** HMAC-SHA256 of the device code, as of an API token: who has that gets the token. */
+    /** HMAC-SHA256 of the device code, as of an API token: the code is exchanged for the token. */
     hash: text("hash").primaryKey(),
-    /** The same of the code that people compare. */
+    /** HMAC-SHA256 of the user code, which the user compares. */
     userCodeHash: text("user_code_hash").notNull().unique("device_requests_user_code_unique"),
-    /** What the program says of itself. */
+    /** The name that the program gives itself. */
     label: text("label").notNull(),
     client: text("client"),
-    /** Where it asked from. */
+    /** The address that it requested from. */
     address: text("address").notNull(),
     status: deviceStatus("status").notNull().default("pending"),
-    /** Who has approved, and the name of the token to be. */
+    /** Who approved it, and the name of the new token. */
     userId: uuid("user_id").references(() => users.userId, { onDelete: "cascade" }),
     tokenName: text("token_name"),
     createdAt: time("created_at").notNull(),
     expiresAt: time("expires_at").notNull(),
     polledAt: time("polled_at"),
-    /** Seconds that it has to wait between two polls. */
+    /** The minimum number of seconds between two polls. */
     intervalS: integer("interval_s").notNull(),
   },
   (table) => [
@@ -92,14 +92,14 @@ export const deviceRequests = pgTable(
   ],
 );
 
-/** How often something was tried that may be tried only so often, by all servers together. */
+/** Rate limits: the number of attempts, shared by all servers. */
 export const attempts = pgTable(
   "attempts",
   {
-    /** HMAC-SHA256 of what is tried and by whom: no address of a person is kept. */
+    /** HMAC-SHA256 of the limit's name and the client: no address is stored in the clear. */
     key: text("key").primaryKey(),
     count: integer("count").notNull(),
-    /** From then on it counts from nothing. */
+    /** When the count resets. */
     until: time("until").notNull(),
   },
   (table) => [index("attempts_until").on(table.until)],

@@ -19,7 +19,7 @@ export const triggerType = pgEnum("trigger_type", TRIGGER_TYPES);
 export const firingSource = pgEnum("firing_source", FIRING_SOURCES);
 export const firingState = pgEnum("firing_state", FIRING_STATES);
 
-/** The triggers of the manifests on the default branches, and when they fire. */
+/** The triggers of the manifests on the default branches, and when they fire next. */
 export const triggers = pgTable(
   "triggers",
   {
@@ -28,24 +28,24 @@ export const triggers = pgTable(
       .notNull()
       .references(() => projects.projectId, { onDelete: "cascade" }),
     slug: text("slug").notNull(),
-    /** Its place in the file. */
+    /** Its position in the file. */
     position: integer("position").notNull(),
     type: triggerType("type").notNull(),
     name: text("name"),
     agent: text("agent"),
     model: text("model"),
-    /** The secrets that its sessions get, of those that are for them; null: all of those. */
+    /** The names of the secrets that its sessions get of their audiences; null: all. */
     secrets: text("secrets").array(),
     prompt: text("prompt").notNull(),
     enabled: boolean("enabled").notNull(),
     cron: text("cron"),
     timezone: text("timezone").notNull(),
     secretEnv: text("secret_env"),
-    /** Null of a webhook, and of one that is not enabled. */
+    /** Null for a webhook, and for a disabled trigger. */
     nextFireAt: time("next_fire_at"),
     lastFiredAt: time("last_fired_at"),
     lastError: text("last_error"),
-    /** Why it cannot fire as the manifest has it, in words for a person. */
+    /** Why its entry in the manifest cannot fire, as a message. */
     problem: text("problem"),
   },
   (table) => [
@@ -54,11 +54,11 @@ export const triggers = pgTable(
   ],
 );
 
-/** What triggers have fired, lately, what waits to be, and what was not. */
+/** Recent firings of triggers: fired, waiting, missed, skipped and failed. */
 export const triggerFirings = pgTable(
   "trigger_firings",
   {
-    /** In the order in which they came. */
+    /** Orders the firings by arrival. */
     seq: bigserial("seq", { mode: "number" }).primaryKey(),
     firingId: uuid("firing_id").notNull().defaultRandom(),
     triggerId: uuid("trigger_id")
@@ -70,18 +70,18 @@ export const triggerFirings = pgTable(
     accountId: uuid("account_id")
       .notNull()
       .references(() => accounts.accountId, { onDelete: "cascade" }),
-    /** What makes it the same firing when it is asked for again: a due time, a delivery. */
+    /** Identifies a repeated firing: its due time, or its delivery. */
     key: text("key").notNull(),
     source: firingSource("source").notNull(),
     state: firingState("state").notNull(),
     dueAt: time("due_at").notNull(),
-    /** The last due time of those that were missed. */
+    /** The last of a range of missed due times. */
     dueUntil: time("due_until"),
-    /** Chosen with the row, so that a session is never made twice for it; null of what was missed. */
+    /** Chosen with the row, so that its session is created only once; null for a missed firing. */
     sessionId: uuid("session_id"),
-    /** Whom the session belongs to; null: whoever owns the account. */
+    /** The user that the session belongs to; null: the account's owner. */
     createdBy: uuid("created_by").references(() => users.userId, { onDelete: "set null" }),
-    /** What the agent is told; null when it is over. */
+    /** The prompt of the session; null when the firing has ended. */
     prompt: text("prompt"),
     error: text("error"),
     createdAt: time("created_at").notNull(),

@@ -33,7 +33,7 @@ export const AREAS: readonly Area[] = [
     tests: ["splice/request-head", "splice/answer-head", "splice/head"],
   },
   { sources: ["src/splice/body.ts"], tests: ["splice/body", "splice/head", "splice/limits"] },
-  { sources: ["src/features/triggers/webhook.ts"], tests: ["triggers/webhook-take"] },
+  { sources: ["src/features/triggers/webhook.ts"], tests: ["triggers/webhook-handler"] },
   { sources: ["src/git/refs.ts"], tests: ["git/refs"] },
   { sources: ["src/git/remote/remote-url.ts"], tests: ["git/remote-url"] },
   { sources: ["src/git/diff/patch.ts", "src/git/diff/patch-header.ts"], tests: ["git/patch", "git/diff"] },

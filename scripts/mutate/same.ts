@@ -38,8 +38,8 @@ export const SAME: ReadonlySet<string> = new Set([
   "src/features/triggers/due.ts: const AT_ONCE = 21;",
 
   // what is compared is never equal, or any positive number says the same
-  "src/features/triggers/due.ts: for (const [projectId, rows] of [...told].toSorted(([one], [other]) => (one <= other ? -1 : 1))) {",
-  "src/features/triggers/due.ts: for (const [projectId, rows] of [...told].toSorted(([one], [other]) => (one < other ? -1 : 2))) {",
+  "src/features/triggers/due.ts: for (const [projectId, rows] of [...byProject].toSorted(([one], [other]) => (one <= other ? -1 : 1))) {",
+  "src/features/triggers/due.ts: for (const [projectId, rows] of [...byProject].toSorted(([one], [other]) => (one < other ? -1 : 2))) {",
 
   // times are whole seconds
   "src/features/triggers/due.ts: before: lastDue(cron, timezone, new Date(last.getTime() - 2)),",

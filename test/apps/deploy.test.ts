@@ -41,7 +41,7 @@ async function settled(): Promise<number> {
   return app.live?.number ?? 0;
 }
 
-test("an app is deployed, served to who is signed in, and replaced by its next version", async () => {
+test("an app is deployed, served to signed-in users, and replaced by its next version", async () => {
   const { app, deployments } = await bench.becomes("the first is live", isLive(1));
   expect(app).toMatchObject({ slug: "web", type: "run", error: null, next: null });
   expect(deployments).toMatchObject([{ number: 1, state: "live", reason: "created", error: null }]);
@@ -59,7 +59,7 @@ test("an app is deployed, served to who is signed in, and replaced by its next v
   await until("the second answers", async () => (await bench.visit("/", signedIn)).text.endsWith("two"));
 });
 
-test("an app gets its variables and the project's secrets, and nothing that opens svc", async () => {
+test("an app gets its variables and the project's secrets, and no credentials for svc", async () => {
   const audiences = {
     DATABASE_PASSWORD: ["apps:web"],
     OF_APPS: ["apps", "sessions"],
@@ -101,7 +101,7 @@ test("an app gets its variables and the project's secrets, and nothing that open
   expect(body.tokens).toEqual([]);
 });
 
-test("an app sees who asks as a server behind a proxy does, and no cookie of svc's", async () => {
+test("an app gets the headers of a reverse proxy, and no cookie of svc", async () => {
   await settled();
   const signedIn = await bench.signIn();
   const answer = await bench.visit("/head", signedIn, [
@@ -141,7 +141,7 @@ test("WebSockets and event streams pass", async () => {
   expect(stream.text).toMatch(/text\/event-stream[\s\S]*data: (?:one|two)/);
 });
 
-test("who is not signed in, or no member any more, is not let in; names of no app look the same", async () => {
+test("visitors who are not signed in, or no longer members, are refused, as are unknown names", async () => {
   await settled();
   const { host, cookie } = await bench.signIn();
   const refused = await bench.visit("/", { host, cookie: "a=b" });
@@ -163,11 +163,16 @@ const BROKEN = [
     /ended with exit status 4/,
     "oh-no",
   ],
-  ["it has no folder", { rootPath: "nowhere" }, /no folder nowhere/, null],
+  [
+    "it has no folder",
+    { rootPath: "nowhere" },
+    /^The folder nowhere, the app's root_path, does not exist in the commit/,
+    null,
+  ],
 ] as const;
 
 test.each(BROKEN.map((row) => [row[0], row] as const))(
-  "a version that cannot be served takes no traffic, and the one before goes on: %s",
+  "a version that cannot be served gets no traffic, and the one before stays live: %s",
   async (_, [, change, error, said]) => {
     const number = await settled();
     const commit = await bench.merge({ "says.txt": "broken" }, [entryOf(change)]);
@@ -201,7 +206,7 @@ test("only a change of the entry, or below its root, deploys an app again", asyn
   await bench.becomes("the other entry is live", live(third));
 });
 
-test("what a build has said is kept, once, while the app runs and when it has ended", async () => {
+test("the output of a build is kept, once, while the app runs and after it has ended", async () => {
   const commit = await bench.merge({}, [entryOf({ build: "echo made-with-care" })]);
   const { app } = await bench.becomes("it is live", ({ live }) => live?.commit === commit);
   const number = app.live?.number ?? 0;
@@ -221,7 +226,7 @@ test("what a build has said is kept, once, while the app runs and when it has en
   await bench.call("POST", "/web/deploy");
 });
 
-test("a newer deployment replaces one that is on its way", async () => {
+test("a newer deployment replaces one that is in progress", async () => {
   const number = await settled();
   await bench.merge({}, [entryOf({ build: "sleep 60" })]);
   await bench.becomes("it is being built", ({ next }) => next?.number === number + 1);
@@ -231,7 +236,7 @@ test("a newer deployment replaces one that is on its way", async () => {
   expect(deployments[1]?.error).toContain(`Deployment ${number + 2} replaced it`);
 });
 
-test("a stopped app stays so until it is deployed; a disabled or wrong entry says what becomes of it", async () => {
+test("a stopped app stays so until it is deployed; a disabled or invalid entry has a state and an error", async () => {
   const number = await settled();
   const signedIn = await bench.signIn();
   const page = () => bench.visit("/", signedIn, ["Accept: text/html"]);
@@ -262,7 +267,7 @@ test("a stopped app stays so until it is deployed; a disabled or wrong entry say
   await bench.becomes("it is there again", isLive(number + 3));
 });
 
-test("deployments are no sessions, and have a cap of their own", async () => {
+test("deployments are not sessions, and have their own cap", async () => {
   await settled();
   const { app } = await bench.get();
   expect((await server.call("GET", "")).body.sessions).toEqual([]);
@@ -294,11 +299,11 @@ test("deployments are no sessions, and have a cap of their own", async () => {
   await until("the other has failed", async () => (await states()).includes("failed"));
   const { body } = await bench.call("GET", "");
   const failed = body.apps.find(({ state }: { state: string }) => state === "failed");
-  expect(failed.error).toContain(`may run ${CAP} at once`);
+  expect(failed.error).toContain(`its limit is ${CAP}.`);
   await bench.merge({}, [entryOf()]);
 });
 
-test("no request fails while the next version takes over, on connections that stay open", async () => {
+test("no request on a kept-alive connection fails while the next version takes over", async () => {
   const number = await settled();
   const { host, cookie } = await bench.signIn();
   const slow = bench.visit("/slow", { host, cookie });
@@ -336,7 +341,7 @@ test("no request fails while the next version takes over, on connections that st
   expect((await slow).status).toBe(200);
 });
 
-test("an app whose sandbox dies is started again by itself", async () => {
+test("an app whose sandbox dies is restarted automatically", async () => {
   await settled();
   const { app } = await bench.get();
   const signedIn = await bench.signIn();
@@ -349,7 +354,7 @@ test("an app whose sandbox dies is started again by itself", async () => {
   await until("it answers", async () => (await bench.visit("/", signedIn)).status === 200);
 });
 
-test("a program that ends is started again in its sandbox", async () => {
+test("a program that exits is restarted in its sandbox", async () => {
   await settled();
   const signedIn = await bench.signIn();
   await bench.visit("/die", signedIn).catch(() => {});

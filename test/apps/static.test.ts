@@ -80,28 +80,31 @@ test.each([
 });
 
 test.each(["/.env", "/%2eenv", "/.git-credentials", "/.hidden/", "/.hidden/index.html", "/deep/.htpasswd"])(
-  "a site sends no dotfiles: %s",
+  "a site serves no dotfiles: %s",
   async (path) => {
     const answer = await get(path);
     expect([answer.status, answer.text.includes("secret")]).toEqual([404, false]);
   },
 );
 
-test.each(["POST", "BREW"])("a site is only read: %s", async (method) => {
+test.each(["POST", "BREW"])("a site is read-only: %s", async (method) => {
   const answer = await get("/", [], method);
   expect([answer.status, header(answer, "allow")]).toEqual([405, "GET, HEAD"]);
 });
 
-test.each(["/../secret.txt", "/%2e%2e/secret.txt", "//evil.example/"])("%s is no path", async (path) => {
-  expect((await get(path)).status).toBe(400);
-});
+test.each(["/../secret.txt", "/%2e%2e/secret.txt", "//evil.example/"])(
+  "%s is not a valid path",
+  async (path) => {
+    expect((await get(path)).status).toBe(400);
+  },
+);
 
-test("a folder without its slash leads to the one with it", async () => {
+test("a folder without its trailing slash redirects to the one with it", async () => {
   const answer = await get("/deep?x=1");
   expect([answer.status, header(answer, "location")]).toEqual([308, "/deep/?x=1"]);
 });
 
-test("a browser that has a file is told so, and gets parts of it", async () => {
+test("conditional requests get 304, and ranges get parts of a file", async () => {
   const etag = header(await get("/digits.txt"), "etag") ?? "";
   expect((await get("/digits.txt", [`If-None-Match: ${etag}`])).status).toBe(304);
   expect((await get("/digits.txt", ['If-None-Match: "other"'])).status).toBe(200);
@@ -124,14 +127,14 @@ test("a browser that has a file is told so, and gets parts of it", async () => {
   expect((await get("/", [], "POST")).status).toBe(405);
 });
 
-test("what a client says of its own origin does not choose a site", async () => {
+test("a client's headers about its origin do not choose the site", async () => {
   const { body: app } = await bench.call("GET", "/site");
   const id = app.app.live.deployment_id;
   const answer = await fetch(`${server.url()}/index.html`, { headers: { "X-Forwarded-Site": id } });
   expect(await answer.text()).not.toContain("home");
 });
 
-test("a site follows its branch without a sandbox, and a folder that is gone leaves it as it was", async () => {
+test("a site follows its branch without a sandbox, and stays as it was if the folder is removed", async () => {
   const { app } = await bench.get("site");
   const number = app.live?.number ?? 0;
   await bench.merge({ "public/index.html": "<h1>new</h1>" }, [SITE]);
@@ -142,13 +145,13 @@ test("a site follows its branch without a sandbox, and a folder that is gone lea
     slug: "site",
   });
   expect(after).toMatchObject({ state: "live", live: { number: number + 1 } });
-  expect(after.error).toContain("no folder nowhere");
+  expect(after.error).toContain("The site's folder nowhere does not exist in the commit");
   expect(body(await get("/"))).toBe("<h1>new</h1>");
   expect(existsSync(join(server.dataDir, "sites"))).toBe(true);
   expect(existsSync(join(server.dataDir, "sandboxes"))).toBe(false);
 });
 
-test("a site that is built is taken out of its sandbox, which ends, without what leads out of it", async () => {
+test("a built site is copied from its sandbox, which then stops, without links that lead out of it", async () => {
   const entry = entryOf({
     slug: "built",
     run: null,

@@ -354,7 +354,7 @@ describe("saved", () => {
   });
 
   test("nothing saved is said", async () => {
-    api.on(`GET ${ONE}/saved`, () => failure("not_found", "Nothing is saved of this session.", 404));
+    api.on(`GET ${ONE}/saved`, () => failure("not_found", "This session has no saved work.", 404));
     expect(await run(["saved", SESSION_ID])).toMatchObject({ code: 1, stdout: "" });
   });
 });

@@ -68,7 +68,7 @@ test("what has failed says why, on both pages, without a new visit", async () =>
   await page.getByRole("heading", { name: "onerror" }).waitFor();
   remote.commit("main", { "svc.toml": manifest("nowhere") });
   await svc.api.call("PATCH", "/v1/projects/shop", { body: { default_branch: "main" } });
-  await page.getByText("has no folder nowhere").first().waitFor();
+  await page.getByText("The site's folder nowhere does not exist").first().waitFor();
   await page.getByText("Failed", { exact: true }).waitFor();
   expect(faults()).toEqual([]);
   await close();

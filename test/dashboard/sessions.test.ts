@@ -85,7 +85,7 @@ test("the agents of the project are offered, and another one is refused with the
   ]);
   await field.fill("nobody");
   await page.getByRole("button", { name: "Start the session" }).click();
-  await page.getByText('There is no agent "nobody" on the branch main').waitFor();
+  await page.getByText('Agent "nobody" not found on the branch main').waitFor();
   await field.fill("developer");
   await page.getByRole("button", { name: "Start the session" }).click();
   await page.getByText("Running", { exact: true }).waitFor();

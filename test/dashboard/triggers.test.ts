@@ -47,7 +47,7 @@ test("a project without triggers says how to have one", async () => {
 test("triggers are listed with their problems; one is fired, and turned off by a change request", async () => {
   const { page, faults, close } = await svc.openAs(FIRST, "/projects/shop/triggers");
   await page.getByRole("link", { name: "nightly" }).waitFor();
-  await page.getByText('There is no agent "nobody"').waitFor();
+  await page.getByText('Agent "nobody" not found').waitFor();
   await page.getByRole("list", { name: "Problems of the manifest" }).getByText(/99/).waitFor();
 
   await page.getByRole("button", { name: "Fire nightly" }).click();
@@ -80,7 +80,7 @@ test("one trigger tells its prompt, its webhook's address and its firings, whate
   await holdsNothing(page);
   expect(faults()).toEqual([]);
   await page.goto(`${svc.api.url}/projects/shop/triggers/none`);
-  await page.getByText("has no such trigger").waitFor();
+  await page.getByText("Trigger not found in the manifest").waitFor();
   await close();
 });
 

@@ -6,7 +6,7 @@ const test = needs("a real Postgres", POSTGRES);
 
 // The driver is patched for this (patches/postgres@3.4.9.patch). A process of its own, since it may well die.
 for (const moment of ["between-statements", "during-a-statement", "while-others-wait"]) {
-  test(`a backend that dies inside a transaction, ${moment}, ends that transaction and nothing else`, async () => {
+  test(`a backend that dies inside a transaction, ${moment}, aborts only that transaction`, async () => {
     const database = await createDatabase();
     const program = new URL("../helpers/dying-backend.ts", import.meta.url).pathname;
     const child = Bun.spawn([process.execPath, program, database.url, moment], {

@@ -14,7 +14,7 @@ const [STATUSES, GOALS] = [
   ["running", "stopped", "deleted"],
 ] as const;
 
-test("sessions and deployments of the version before become runs, with all that belongs to them", async () => {
+test("sessions and deployments of the previous version become runs, with all their data", async () => {
   const client = await PGlite.create();
   await migrateUpTo(client, BEFORE);
   const ids = { user: crypto.randomUUID(), account: crypto.randomUUID(), project: crypto.randomUUID() };

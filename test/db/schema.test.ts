@@ -58,7 +58,7 @@ async function refusal(work: PromiseLike<unknown>): Promise<unknown> {
   }
 }
 
-test("a change request has the columns of spec 2.1, their types and defaults, and two of reviews", async () => {
+test("a change request has the columns of spec 2.1, their types and defaults, and two for reviews", async () => {
   const columns = await database.db
     .select({
       row: sql<string>`column_name || ' ' || udt_name || case is_nullable when 'YES' then ' null' else '' end`,
@@ -140,7 +140,7 @@ test("a session's token ends with the session, a project's with the project", as
   expect(await left()).toBe(0);
 });
 
-test("what the rules forbid, the database forbids", async () => {
+test("constraints enforce the rules", async () => {
   const { db, cr, userId } = await setUp();
   const insert = (changes: object) =>
     refusal(db.insert(changeRequests).values({ ...cr, crId: crypto.randomUUID(), number: 2, ...changes }));
@@ -159,7 +159,7 @@ test("what the rules forbid, the database forbids", async () => {
   ).toBe(CHECK);
 });
 
-test("the committed migrations are those that the schema gives, in increasing order", () => {
+test("the committed migrations match the schema, in increasing order", () => {
   const journal: { entries: { when: number }[] } = JSON.parse(
     readFileSync("db/migrations/meta/_journal.json", "utf8"),
   );

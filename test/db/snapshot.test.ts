@@ -15,7 +15,7 @@ const LOOKS = [
   "select hash, created_at from drizzle.__drizzle_migrations order by created_at",
 ];
 
-test("a first start from the snapshot has the tables that the migrations make, and no rows", async () => {
+test("a first start from the snapshot has the tables of the migrations, and no rows", async () => {
   await using loaded = await PGlite.create({ loadDataDir: Bun.file(SNAPSHOT ?? "") });
   await using made = await PGlite.create();
   await migrateEmbedded(made);

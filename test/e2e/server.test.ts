@@ -205,7 +205,7 @@ test("a schema newer than the binary is refused with one line", async () => {
   await database.close();
   const result = await run(settings(dataDir), []);
   expect(result.code).toBe(1);
-  expect(result.err).toContain("made by a newer version of svc");
+  expect(result.err).toContain("migrated by a newer version of svc");
   expect(result.err.trim().split("\n")).toHaveLength(1);
 });
 

@@ -98,7 +98,7 @@ onLinux(
   },
 );
 
-test("a server that was cut off from the database goes on with a start that is no longer its own: it harms nobody", async () => {
+test("a server that was cut off from the database continues a start that it has lost, without effect", async () => {
   const made = await createDatabase();
   const database = await openPostgres(made.url);
   const link = await linkTo(made.url);

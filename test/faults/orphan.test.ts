@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-test("a sandbox whose server does not come back ends, and the next server saves what it had not pushed", async () => {
+test("a sandbox whose server does not come back exits, and the next server saves its unpushed work", async () => {
   const { session_id: id } = await server.create();
   await server.becomes(id, "running");
   const folder = join(server.dataDir, "sandboxes", id);

@@ -10,7 +10,7 @@ import { until } from "../helpers/until.ts";
 const test = needs("a real Postgres", POSTGRES);
 const [PROMPTS, CLIENTS] = [50, 10];
 
-test("prompts of ten clients at two servers are answered in the order in which they were taken, each once", async () => {
+test("prompts of ten clients at two servers are answered in the order of acceptance, each once", async () => {
   const database = await createDatabase();
   const env = { DATABASE_URL: database.url, SVC_MASTER_KEY: "ab".repeat(32) };
   const one = await startSessions({ env });

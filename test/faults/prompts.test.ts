@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => server?.stop());
 
 test.each(sample(2, PROMPT_STEPS).map((step) => [step] as const))(
-  "the server is killed at %s: every prompt is answered all the same, and given once",
+  "the server is killed at %s: every prompt is still answered, and delivered once",
   async (step) => {
     const id = await haltedAt(step, "one");
     await server.kill();
@@ -70,7 +70,7 @@ test.each([
   },
 );
 
-test("the sandbox is killed when it was given a prompt: that says so, and the next goes on after a restart", async () => {
+test("the sandbox is killed with a prompt: the prompt has the reason, and the next is delivered after a restart", async () => {
   const id = await haltedAt("prompt-given", "!slow 60000");
   await say(id, "two");
   killAll(server.processes(id));
@@ -84,7 +84,7 @@ test("the sandbox is killed when it was given a prompt: that says so, and the ne
   await removes(id);
 });
 
-test("the runtime is killed in the middle of an answer: the prompt says so, and the next is answered", async () => {
+test("the runtime is killed in the middle of an answer: the prompt has the reason, and the next is answered", async () => {
   const { session_id: id } = await server.create();
   await server.becomes(id, "running");
   await say(id, "!slow 60000");
@@ -125,7 +125,7 @@ test(`the runtime is killed again and again: each prompt ends, none is answered 
   await removes(id);
 });
 
-test("a server that is stopped in good order goes on with what waits when it is started again", async () => {
+test("after a graceful shutdown the server continues with the queued prompts", async () => {
   const { session_id: id } = await server.create();
   await server.becomes(id, "running");
   await say(id, "!slow 60000");
@@ -139,7 +139,7 @@ test("a server that is stopped in good order goes on with what waits when it is 
   await removes(id);
 });
 
-test("an abort ends what runs, and not what is begun next", async () => {
+test("an abort interrupts the running prompt, and not the next one", async () => {
   const { session_id: id } = await server.create();
   await server.becomes(id, "running");
   await say(id, "!slow 60000");

@@ -27,7 +27,7 @@ async function working(): Promise<string> {
 
 const savedOf = async (id: string): Promise<Session["saved"]> => (await server.get(id))?.saved ?? null;
 
-test("a stop saves, a restart brings it back if it is told to, and then it is the sandbox's again", async () => {
+test("a stop saves the work, and a restart with --restore restores it", async () => {
   const id = await working();
   await server.call("POST", `/${id}/stop`);
   const stopped = await server.becomes(id, "stopped");
@@ -55,7 +55,7 @@ test("a stop saves, a restart brings it back if it is told to, and then it is th
   await server.call("DELETE", `/${id}`);
 });
 
-test("what a server has stopped is there again when its session is woken", async () => {
+test("work that was saved when the server stopped is restored when its session is woken", async () => {
   const id = await working();
   await server.end();
   await server.start();

@@ -8,7 +8,7 @@ import { StandInProvider } from "../helpers/stand-in-provider.ts";
 const test = needs("a real Postgres", POSTGRES);
 const CAP = 20;
 
-test("a session that was stopped on one server can be started on another, and is reached there alone", async () => {
+test("a session that was stopped on one server can be started on another, and is reachable only there", async () => {
   const database = await createDatabase();
   const env = { DATABASE_URL: database.url, SVC_MASTER_KEY: "ab".repeat(32) };
   const one = await startSessions({ env });
@@ -41,7 +41,7 @@ test("a session that was stopped on one server can be started on another, and is
   }
 });
 
-test("of 40 creations that race at two servers for 20 places, exactly 20 are let in, and a place that is given back is taken", async () => {
+test("of 40 concurrent creations at two servers with a cap of 20, exactly 20 succeed, and a freed slot is used again", async () => {
   const database = await createDatabase();
   const env = {
     DATABASE_URL: database.url,

@@ -25,7 +25,7 @@ const START_STEPS = SESSION_STEPS.filter((step) => !END_STEPS.includes(step));
 const ALIVE = START_STEPS.slice(START_STEPS.indexOf("sandbox-started"));
 
 test.each(sample(3, START_STEPS).map((step) => [step] as const))(
-  "the server is killed at %s of a start: the session runs all the same, once",
+  "the server is killed at %s of a start: the session still runs, once",
   async (step) => {
     const { id } = await haltedAt(step);
     await server.kill();
@@ -61,13 +61,13 @@ test.each(
 });
 
 test.each(sample(1, ALIVE).map((step) => [step] as const))(
-  "the sandbox is killed at %s: the session has failed, and says how",
+  "the sandbox is killed at %s: the session fails with the reason",
   async (step) => {
     const { id } = await haltedAt(step);
     killAll(server.processes(id));
     server.go();
     const failed = await server.becomes(id, "failed");
-    expect(failed.error).toMatch(/killed by signal 9|gone|ended/);
+    expect(failed.error).toMatch(/killed by signal 9|gone|ended|exited/);
     await isGone(id);
     expect((await server.call("GET", `/${id}/logs`)).body.lines.length).toBeGreaterThan(2);
     // what failed can be started again
@@ -77,7 +77,7 @@ test.each(sample(1, ALIVE).map((step) => [step] as const))(
   },
 );
 
-test("the runtime is killed: the daemon starts it again, and the session runs on", async () => {
+test("the runtime is killed: the daemon restarts it, and the session keeps running", async () => {
   const { session_id: id } = await server.create();
   await server.becomes(id, "running");
   const runtime = () => server.processes(id).filter(({ command }) => /opencode serve/.test(command));
@@ -89,7 +89,7 @@ test("the runtime is killed: the daemon starts it again, and the session runs on
   await removes(id);
 });
 
-test("the server is killed while a session runs: it runs on, and the next server has it", async () => {
+test("the server is killed while a session runs: it keeps running, and the next server finds it", async () => {
   const { session_id: id } = await server.create();
   await server.becomes(id, "running");
   const before = server.processes(id).map(({ pid }) => pid);
@@ -109,7 +109,7 @@ test("the server is killed while a session runs: it runs on, and the next server
   await removes(id);
 });
 
-test("the sandbox ends while no server lives: the next one says so", async () => {
+test("the sandbox exits while no server runs: the next server reports it", async () => {
   const { session_id: id } = await server.create();
   await server.becomes(id, "running");
   await server.kill();
@@ -120,7 +120,7 @@ test("the sandbox ends while no server lives: the next one says so", async () =>
   await removes(id);
 });
 
-test("a server that is stopped in good order leaves no sandbox, and its sessions say so", async () => {
+test("a graceful shutdown leaves no sandbox, and its sessions record that", async () => {
   const { session_id: id } = await server.create();
   await server.becomes(id, "running");
   await server.end();

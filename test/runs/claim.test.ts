@@ -29,7 +29,7 @@ async function holder() {
   return rows[0] ?? { worker: null, seconds: 0 };
 }
 
-test("of many who want a session one has it, until it lets go", async () => {
+test("one of many workers claims a session, until it releases it", async () => {
   const claims = await Promise.all(Array.from({ length: 8 }, () => claim()));
   const taken = claims.filter((one) => one !== null);
   expect(taken.length).toBe(1);
@@ -43,7 +43,7 @@ test("of many who want a session one has it, until it lets go", async () => {
   await next?.release();
 });
 
-test("who has died loses it, and cannot give up what another has taken", async () => {
+test("a dead worker loses its claim, and cannot release the claim of another", async () => {
   const dead = await claim();
   await set({ workerUntil: sql`now() - interval '1 second'` });
   const next = await claim();
@@ -53,11 +53,11 @@ test("who has died loses it, and cannot give up what another has taken", async (
   await next?.release();
 });
 
-test("a session that is gone has no claims", async () => {
+test("a deleted session has no claims", async () => {
   expect(await claim(crypto.randomUUID())).toBeNull();
 });
 
-test("what needs the claim is done by who has it alone, who lets go however it ends", async () => {
+test("withClaim runs only for the holder, and releases the claim also after an error", async () => {
   const done: string[] = [];
   const work = (name: string, then?: () => Promise<void>) =>
     withClaim({ db: database.db }, sessionId, async () => {
@@ -73,7 +73,7 @@ test("what needs the claim is done by who has it alone, who lets go however it e
   expect(done).toEqual(["first", "third"]);
 });
 
-test("a server that starts drops the claims to its own sessions alone", async () => {
+test("a server that starts releases only the claims of its own sessions", async () => {
   for (const [serverId, isDropped] of [
     ["another", false],
     ["mine", true],
@@ -94,7 +94,7 @@ describe("renewal", () => {
   type Answer = "yes" | "no" | "fails" | "late" | "never";
   const SOON: Answer[] = ["yes", "yes", "yes", "yes", "yes", "yes"];
   test.each<[rule: string, answers: Answer[], lostAfter: number[]]>([
-    ["one that is renewed each time is kept", SOON, []],
+    ["a claim that is renewed each time is kept", SOON, []],
     ["one that is refused ends when it lapses", ["no", "no", "no", "yes"], [12]],
     ["one that cannot be asked for ends when it lapses", ["fails", "fails", "fails", "yes"], [12]],
     ["one that nobody answers for ends when it lapses", ["never", "never", "never", "yes"], [12]],
@@ -125,7 +125,7 @@ describe("renewal", () => {
     expect(jest.getTimerCount()).toBe(0);
   });
 
-  test("one that waited to be taken has less time left", () => {
+  test("a claim that took long to get expires earlier", () => {
     jest.useFakeTimers();
     const asked = performance.now();
     jest.advanceTimersByTime(10_000);
@@ -136,7 +136,7 @@ describe("renewal", () => {
     expect(renewal.signal.aborted).toBe(true);
   });
 
-  test("one that was given up or lost stays so, whatever is answered afterwards", async () => {
+  test("a released or lost claim stays so, also after a late renewal", async () => {
     jest.useFakeTimers();
     let asked = 0;
     const answers: ((isRenewed: boolean) => void)[] = [];
@@ -157,7 +157,7 @@ describe("renewal", () => {
     expect([asked, jest.getTimerCount()]).toEqual([before, 0]);
   });
 
-  test("who has it has it again for as long as at first, in the database too", async () => {
+  test("a renewal extends the claim to its full time, also in the database", async () => {
     jest.useFakeTimers();
     const mine = await claim();
     expect((await holder()).seconds).toBeWithin(0, 12.001);
@@ -169,7 +169,7 @@ describe("renewal", () => {
     expect((await holder()).worker).toBeNull();
   });
 
-  test("one that another has had meanwhile is not renewed, though it is free again", async () => {
+  test("a claim that another worker had meanwhile is not renewed, even if it is free again", async () => {
     jest.useFakeTimers();
     const mine = await claim();
     await set({ worker: null, workerUntil: null });

@@ -82,7 +82,7 @@ test.each([
   for (const id of [own, started]) expect(await status(method, at(id), agent)).not.toBe(403);
 });
 
-test("a script with a project token of a person's own reaches all, and so do agents where the manifest says so", async () => {
+test("a user's project token reaches all sessions, and so do agents if the manifest allows it", async () => {
   const minted = await bench.api.call("POST", `/v1/projects/${bench.projectId}/cli-token`, { body: {} });
   expect(await status("GET", `${under(other)}/logs`, minted.body.token)).toBe(200);
   bench.remote.commit("main", { "svc.toml": 'svc_version = 1\n[agents]\nreach = "project"\n' });

@@ -50,7 +50,7 @@ test("a session's whole life, from the command line", async () => {
   expect((await run("ls")).stdout).toBe("");
 });
 
-test("a sandbox that does not start is a failure, with its step, its reason and its log", async () => {
+test("a sandbox that does not start is reported with its step, its reason and its log", async () => {
   bench.provider.onStart = () => {
     throw new SandboxError("The engine has no room left.");
   };
@@ -65,7 +65,7 @@ test("a sandbox that does not start is a failure, with its step, its reason and 
   expect(await run("rm", id, "--yes")).toMatchObject({ code: 0 });
 });
 
-test("a session that is deleted while it boots is no success; the account's limit is told", async () => {
+test("a session that is deleted while it boots is an error; the account's limit is reported", async () => {
   const { promise, resolve } = Promise.withResolvers<void>();
   bench.provider.onStart = (_, signal) => {
     signal.addEventListener("abort", () => resolve(), { once: true });

@@ -48,7 +48,7 @@ afterAll(async () => {
 });
 
 describe("the place is gone", () => {
-  test("the next look fails what should run, stops and deletes what should be, and leaves the rest", async () => {
+  test("the next round fails running sessions, stops and deletes those with that goal, and leaves the rest", async () => {
     const place = await placeOf("gone");
     const sessions = await Promise.all(STATES.map((state) => sessionAt(place, state)));
     here.look();
@@ -65,7 +65,7 @@ describe("the place is gone", () => {
     }
   });
 
-  test.each(STATES)("a session that is %s and is to be %s is stopped at once", async (status, goal) => {
+  test.each(STATES)("a session with status %s and goal %s is stopped at once", async (status, goal) => {
     const state: State = [status, goal];
     const id = await sessionAt(await placeOf("gone"), state, { claimed: true });
     const { status: answered, body } = await ask(id, "stop");
@@ -74,7 +74,7 @@ describe("the place is gone", () => {
     if (isUp(status)) await isShut(id, "stopped");
   });
 
-  test.each(STATES)("a session that is %s and is to be %s is deleted at once", async (status, goal) => {
+  test.each(STATES)("a session with status %s and goal %s is deleted at once", async (status, goal) => {
     const id = await sessionAt(await placeOf("gone"), [status, goal], { claimed: goal !== "deleted" });
     const asked = ask(id, "delete");
     await looks(1);
@@ -85,7 +85,7 @@ describe("the place is gone", () => {
     expect(await rowOf(id)).toBeNull();
   });
 
-  test.each(STATES)("a session that is %s and is to be %s is started anew here", async (was, goal) => {
+  test.each(STATES)("a session with status %s and goal %s is started again here", async (was, goal) => {
     const id = await sessionAt(await placeOf("gone"), [was, goal]);
     const { status, body } = await ask(id, "restart");
     if (goal === "deleted") return expect([status, body.code]).toEqual([404, "not_found"]);
@@ -97,7 +97,7 @@ describe("the place is gone", () => {
 });
 
 describe.each(["alive", "silent"] as const)("the place is %s", (kind) => {
-  test("looks leave every session as it is", async () => {
+  test("rounds leave every session as it is", async () => {
     const place = await placeOf(kind);
     const sessions = await Promise.all(STATES.map((state) => sessionAt(place, state)));
     const before = await Promise.all(sessions.map(rowOf));
@@ -107,7 +107,7 @@ describe.each(["alive", "silent"] as const)("the place is %s", (kind) => {
   });
 
   test.each(STATES)(
-    "what is asked of a session that is %s and is to be %s waits for its server",
+    "a request to a session with status %s and goal %s waits for its server",
     async (status, goal) => {
       const place = await placeOf(kind);
       for (const verb of ["stop", "restart", "delete"] as const) {
@@ -130,7 +130,7 @@ describe.each(["alive", "silent"] as const)("the place is %s", (kind) => {
   );
 });
 
-test("who has a claim lives, also when it has not yet said so", async () => {
+test("the holder of a claim is alive, also before its next heartbeat", async () => {
   const place = await placeOf("gone");
   const id = await sessionAt(place, ["running", "running"], { claimed: true });
   const other = await sessionAt(place, ["running", "running"]);
@@ -140,7 +140,7 @@ test("who has a claim lives, also when it has not yet said so", async () => {
   expect((await rowOf(id))?.status).toBe("running");
 });
 
-test("a job from before its session was started elsewhere does nothing to it", async () => {
+test("a job from before its session moved to another server does nothing", async () => {
   const id = await sessionAt(await placeOf("alive"), ["running", "stopped"]);
   const queue = `runs/${ownId()}`;
   const boss = new PgBoss({ connectionString: made.url, schema: "jobs", supervise: false, schedule: false });
@@ -154,7 +154,7 @@ test("a job from before its session was started elsewhere does nothing to it", a
   expect((await rowOf(id))?.status).toBe("running");
 });
 
-test("a sandbox of an earlier start is ended where its session is no more, one of the same start is another server's", async () => {
+test("a sandbox of an earlier start is stopped where its session is gone; one of the same start belongs to another server", async () => {
   const place = await placeOf("alive");
   const sessions = await Promise.all([here.create(), here.create()]);
   const [moved = "", shared = ""] = sessions.map(({ session_id }) => session_id);
@@ -260,7 +260,7 @@ async function isShut(id: string, status: Session["status"]): Promise<void> {
     .from(servers)
     .where(eq(servers.id, (await rowOf(id))?.place ?? ""));
   const [day, time] = place?.seenAt.toISOString().split(/T|:\d\d\./) ?? [];
-  expect(lines.at(-1).text).toContain(`has not been heard of since ${day} ${time} UTC`);
+  expect(lines.at(-1).text).toContain(`has not sent a heartbeat since ${day} ${time} UTC`);
   if (status !== "failed") return expect(error).toBeNull();
   expect(error).toBe(lines.at(-1).text);
   expect(error).toEndWith(`svc sessions restart ${id}`);

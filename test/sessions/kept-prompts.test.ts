@@ -34,7 +34,7 @@ const numbers = async () =>
 const fromTo = (from: number, to: number) =>
   Array.from({ length: to - from + 1 }, (_, index) => from + index);
 
-test("of a session's prompts that are over the newest are kept, and all that are not over", async () => {
+test("the newest ended prompts of a session are kept, and all open ones", async () => {
   const { database, sessionId, userId } = row;
   const old = fromTo(1, KEPT).map((number) => ({
     sessionId,

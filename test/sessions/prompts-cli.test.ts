@@ -33,7 +33,7 @@ async function running(): Promise<string> {
   return id;
 }
 
-test("a prompt is put into the queue, waited for, and listed", async () => {
+test("a prompt is queued, waited for, and listed", async () => {
   const id = await running();
   const queued = await run(["prompt", id.slice(0, 8), "Run the\ttests"]);
   expect(queued).toMatchObject({ code: 0, stdout: expect.stringMatching(/^[0-9a-f-]{36}: queued\n$/) });
@@ -51,7 +51,7 @@ test("a prompt is put into the queue, waited for, and listed", async () => {
   ]);
 });
 
-test("--wait ends with the outcome: 1 and a sentence unless it was answered", async () => {
+test("--wait exits with the outcome: 1 and an error unless it was answered", async () => {
   const id = await running();
   bench.provider.onPrompt = () => ({ state: "failed", error: "The model is \u001b[31maway." });
   const failed = await run(["prompt", id, "x", "--wait"]);
@@ -73,7 +73,7 @@ test("--wait ends with the outcome: 1 and a sentence unless it was answered", as
   });
 });
 
-test("what waits is withdrawn, what runs is aborted, and what cannot be is told", async () => {
+test("a queued prompt is withdrawn, a running one is aborted, and anything else is an error", async () => {
   const id = await running();
   bench.provider.onPrompt = () => RUNNING;
   for (const text of ["long", "mistake"]) await run(["prompt", id, text]);
@@ -81,7 +81,7 @@ test("what waits is withdrawn, what runs is aborted, and what cannot be is told"
   expect((await run(["prompts", id, "--withdraw", "2", "--jq", ".[0].state"])).stdout).toBe("aborted\n");
   for (const [which, words] of [
     ["1", "svc sessions abort"],
-    ["2", "The prompt is over."],
+    ["2", "The prompt has ended."],
     ["3", "no prompt 3"],
   ] as const)
     expect(await run(["prompts", id, "--withdraw", which])).toMatchObject({
@@ -90,7 +90,7 @@ test("what waits is withdrawn, what runs is aborted, and what cannot be is told"
     });
   expect(await run(["abort", id])).toMatchObject({
     code: 1,
-    stderr: expect.stringContaining("does nothing"),
+    stderr: expect.stringContaining("is idle"),
   });
   const standIn = bench.provider.sandboxes.get(id);
   if (standIn) standIn.health.busy = true;

@@ -49,7 +49,7 @@ async function become(id: string, ...states: Prompt["state"][]): Promise<Prompt[
 const given = (id: string) => bench.provider.sandboxes.get(id)?.prompts.map(({ text }) => text) ?? [];
 
 describe("a prompt", () => {
-  test("is taken, given and answered, and each of its states is told as it comes", async () => {
+  test("is queued, delivered and answered, and each of its states is reported", async () => {
     const id = await running();
     const path = `/v1/projects/${bench.projectId}/sessions/${id}/events`;
     const heard = readEvents(bench.api, path, (event) => isOver(event));
@@ -91,7 +91,7 @@ describe("a prompt", () => {
     expect(JSON.stringify(events)).not.toContain("Fix the login");
   });
 
-  test("that is said again with its id is the same, and another with that id is refused", async () => {
+  test("that is sent again with its id is the same, and another text with that id is refused", async () => {
     const id = await running();
     const prompt_id = crypto.randomUUID();
     const all = await Promise.all(Array.from({ length: 5 }, () => post(id, "once", { prompt_id })));
@@ -104,7 +104,7 @@ describe("a prompt", () => {
     expect((await post(await running(), "twice", { prompt_id })).status).toBe(202);
   });
 
-  test("that a session was created with is its first", async () => {
+  test("of the session's creation is its first", async () => {
     const { session_id: id } = await bench.create({ initial_prompt: "Begin" });
     const early = await post(id, "Go on");
     expect(early.body.prompt).toMatchObject({ number: 2, state: "queued" });
@@ -113,7 +113,7 @@ describe("a prompt", () => {
     expect(given(id)).toEqual(["Begin", "Go on"]);
   });
 
-  test("whose answer is a failure says the reason", async () => {
+  test("whose answer fails has the reason", async () => {
     const id = await running();
     bench.provider.onPrompt = () => ({ state: "failed", error: "The model is away." });
     await post(id, "x");
@@ -138,8 +138,8 @@ describe("a prompt", () => {
   });
 });
 
-describe("what becomes of prompts with their session", () => {
-  test("one that is stopped is started again for it, and the cap is heeded", async () => {
+describe("prompts and the life of their session", () => {
+  test("a stopped session is started again for it, within the cap", async () => {
     const id = await running();
     await bench.call("POST", `/${id}/stop`);
     await bench.becomes(id, "stopped");
@@ -149,7 +149,7 @@ describe("what becomes of prompts with their session", () => {
     expect(bench.provider.sandboxes.get(id)?.spec.generation).toBe(2);
   });
 
-  test("one that is being stopped is started again", async () => {
+  test("a stopping session is started again", async () => {
     const id = await running();
     let release = () => {};
     bench.provider.onCall = (method) =>
@@ -163,7 +163,7 @@ describe("what becomes of prompts with their session", () => {
     expect((await bench.get(id)).status).toBe("running");
   });
 
-  test("one that has failed takes none, says what to do, and answers what waited when it is started again", async () => {
+  test("a failed session refuses prompts, says what to do, and answers the queued ones after a restart", async () => {
     const id = await running();
     bench.provider.onPrompt = () => RUNNING;
     await post(id, "one");
@@ -203,7 +203,7 @@ describe("what becomes of prompts with their session", () => {
     expect(given(id)).toEqual(["next"]);
   });
 
-  test("one whose start fails keeps its first prompt for the next start", async () => {
+  test("a session whose start fails keeps its first prompt for the next start", async () => {
     bench.provider.onStart = () => {
       throw new Error("no");
     };
@@ -215,7 +215,7 @@ describe("what becomes of prompts with their session", () => {
     await become(id, "answered");
   });
 
-  test("one that is deleted, or another project's, has none", async () => {
+  test("a deleted session, or another project's, has none", async () => {
     const id = await running();
     await post(id, "x");
     await bench.call("DELETE", `/${id}`);
@@ -228,7 +228,7 @@ describe("what becomes of prompts with their session", () => {
       expect([answer.status, answer.body.code]).toEqual([404, "not_found"]);
   });
 
-  test("one with prompts is not idle", async () => {
+  test("a session with prompts is not idle", async () => {
     const [waiting, done] = [await running(), await running()];
     bench.provider.onPrompt = (_, { spec }) => (spec.sessionId === waiting ? refusal(409) : ANSWERED);
     await post(waiting, "x");
@@ -247,7 +247,7 @@ describe("what becomes of prompts with their session", () => {
 });
 
 describe("the queue", () => {
-  test("is answered in order, one at a time, and whoever talks to the agent is waited for", async () => {
+  test("is answered in order, one at a time, after interactive messages", async () => {
     const id = await running();
     let [now, most] = [0, 0];
     let isBusy = true;
@@ -268,7 +268,7 @@ describe("the queue", () => {
     expect(most).toBe(1);
   });
 
-  test("is full at a hundred, and is read in pages", async () => {
+  test("is full at a hundred, and is listed in pages", async () => {
     const id = await running();
     bench.provider.onPrompt = () => RUNNING;
     const answers = await Promise.all(Array.from({ length: 101 }, (_, index) => post(id, `${index}`)));
@@ -290,7 +290,7 @@ describe("the queue", () => {
     expect(numbers).toEqual(Array.from({ length: 100 }, (_, index) => 100 - index));
   });
 
-  test("gives back what is withdrawn, and not what is being answered or over", async () => {
+  test("withdraws a queued prompt, but not a running or ended one", async () => {
     const id = await running();
     bench.provider.onPrompt = ({ text }) => (text === "long" ? RUNNING : ANSWERED);
     await post(id, "long");
@@ -310,7 +310,7 @@ describe("the queue", () => {
   });
 });
 
-test("what the agent does is aborted through the daemon", async () => {
+test("the agent is interrupted through the daemon", async () => {
   const id = await running();
   const standIn = bench.provider.sandboxes.get(id);
   const idle = await bench.call("POST", `/${id}/abort`);

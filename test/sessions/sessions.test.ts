@@ -19,7 +19,7 @@ afterEach(() => {
 const NOBODY = "00000000-0000-4000-8000-000000000000";
 
 describe("a session", () => {
-  test("is created as it was asked for, boots step by step, and runs", async () => {
+  test("is created as requested, boots step by step, and runs", async () => {
     const made = await bench.create({
       name: "Fix the login",
       agent_name: "build",
@@ -46,8 +46,8 @@ describe("a session", () => {
     expect(bench.remote.sha(made.session_id)).toBe(bench.remote.sha("main"));
     const { lines } = (await bench.call("GET", `/${made.session_id}/logs`)).body;
     expect(lines.map(({ text }: { text: string }) => text)).toEqual([
-      `Making the branch ${made.session_id} from main …`,
-      "Looking for the image …",
+      `Creating the branch ${made.session_id} from main …`,
+      "Checking for the image …",
       "Step 1 of a build",
       "Starting the sandbox …",
       "Cloning the repository …",
@@ -57,7 +57,7 @@ describe("a session", () => {
     ]);
   });
 
-  test("has the environment of spec 2.8, and each secret under its own name", async () => {
+  test("has the environment of spec 2.8, and each secret under its name", async () => {
     await bench.api.call("PUT", `/v1/projects/${bench.projectId}/secrets/API_KEY`, {
       body: { value: "s3cret\n" },
     });
@@ -96,7 +96,7 @@ describe("a session", () => {
     expect(credential.status).toBe(200);
   });
 
-  test("that was stopped has no sandbox, its keys open nothing, and it starts again with new ones", async () => {
+  test("that was stopped has no sandbox, its keys are revoked, and it restarts with new ones", async () => {
     const { session_id: id } = await bench.create({ initial_prompt: "once" });
     await bench.becomes(id, "running");
     const first = bench.provider.sandboxes.get(id)?.environment ?? {};
@@ -125,7 +125,7 @@ describe("a session", () => {
     expect(second).not.toHaveProperty("SVC_INITIAL_PROMPT");
   });
 
-  test("that runs and is restarted ends its old sandbox first", async () => {
+  test("that is running stops its old sandbox before it restarts", async () => {
     const { session_id: id } = await bench.create();
     await bench.becomes(id, "running");
     const old = bench.provider.sandboxes.get(id);
@@ -136,7 +136,7 @@ describe("a session", () => {
     expect(await statusWith(old?.environment["SVC_CLI_TOKEN"])).toBe(401);
   });
 
-  test("that is deleted is gone with its sandbox and its tokens; its branch stays", async () => {
+  test("that is deleted loses its sandbox and its tokens; its branch stays", async () => {
     const { session_id: id } = await bench.create();
     await bench.becomes(id, "running");
     const token = bench.provider.sandboxes.get(id)?.environment["SVC_CLI_TOKEN"];
@@ -159,7 +159,7 @@ describe("a session", () => {
     expect(bench.provider.sandboxes.has(one.session_id)).toBe(false);
   });
 
-  test("that hangs while it starts stands in nobody's way", async () => {
+  test("that hangs while it starts does not block others", async () => {
     bench.provider.onStart = hang;
     const before = bench.provider.starts;
     const { session_id: stuck } = await bench.create();
@@ -180,12 +180,12 @@ describe("a session", () => {
   });
 });
 
-describe("a start that fails says at which step, and why", () => {
+describe("a failed start reports the step and the reason", () => {
   const cases: [string, () => Record<string, unknown>, string][] = [
     [
       "branch",
       () => ({ base_ref: "nowhere" }),
-      'The session\'s branch could not be made: The repository has no branch "nowhere".',
+      'The session\'s branch could not be created: The repository has no branch "nowhere".',
     ],
     ["sandbox", () => fails(engineGone), "The sandbox could not be started: The engine does not answer."],
     [
@@ -194,7 +194,7 @@ describe("a start that fails says at which step, and why", () => {
         fails(() => {
           throw new Error("postgres://user:password@host/secret");
         }),
-      "The sandbox could not be started: something went wrong inside svc; its log says more.",
+      "The sandbox could not be started: internal error; see the server's log.",
     ],
     [
       "clone",
@@ -225,13 +225,13 @@ describe("a start that fails says at which step, and why", () => {
     if (step === "clone") expect(lines).toContainEqual(expect.objectContaining({ source: "sandbox" }));
   });
 
-  test("a sandbox that ends while it boots", async () => {
+  test("a sandbox that exits while it boots", async () => {
     bench.provider.firstHealth = { clone: "cloning", runtime: "starting" };
     const { session_id: id } = await bench.create();
     await until("it has started", () => bench.provider.sandboxes.has(id));
     bench.provider.sandboxes.get(id)?.die(137, true);
     const failed = await bench.becomes(id, "failed");
-    expect(failed.error).toContain("needed more memory than it may have");
+    expect(failed.error).toContain("used more memory than its limit");
   });
 
   function fails(how: () => never): Record<string, unknown> {
@@ -244,11 +244,11 @@ describe("a start that fails says at which step, and why", () => {
   }
 });
 
-describe("what becomes of sandboxes by themselves is noticed", () => {
+describe("changes of sandboxes outside svc are detected", () => {
   test.each([
-    [1, false, "with exit code 1"],
+    [1, false, "exited with code 1"],
     [137, false, "killed by signal 9"],
-    [137, true, "more memory than it may have"],
+    [137, true, "more memory than its limit"],
   ])("one that ends with %p (out of memory: %p)", async (code, outOfMemory, words) => {
     const { session_id: id } = await bench.create();
     await bench.becomes(id, "running");
@@ -260,7 +260,7 @@ describe("what becomes of sandboxes by themselves is noticed", () => {
     expect(bench.provider.sandboxes.has(id)).toBe(false);
   });
 
-  test("one without a session is ended, and nobody else's is", async () => {
+  test("a sandbox without a session is stopped, and no other", async () => {
     const { session_id: kept } = await bench.create();
     await bench.becomes(kept, "running");
     const orphan = crypto.randomUUID();
@@ -275,7 +275,7 @@ describe("what becomes of sandboxes by themselves is noticed", () => {
     expect((await bench.get(kept)).status).toBe("running");
   });
 
-  test("one that is missing from a list, and is there when it is looked for, runs on", async () => {
+  test("a sandbox that is missing from a list, but is found by its id, keeps running", async () => {
     const { session_id: id } = await bench.create();
     await bench.becomes(id, "running");
     let listed = 0;
@@ -293,7 +293,7 @@ describe("what becomes of sandboxes by themselves is noticed", () => {
     expect(bench.provider.sandboxes.has(id)).toBe(true);
   });
 
-  test("an engine that hangs for a while is no death", async () => {
+  test("an engine that hangs for a while fails no session", async () => {
     const { session_id: id } = await bench.create();
     await bench.becomes(id, "running");
     let asked = 0;
@@ -310,7 +310,7 @@ describe("what becomes of sandboxes by themselves is noticed", () => {
 });
 
 describe("secrets", () => {
-  test("that are changed reach the sandboxes that run, signed by the platform", async () => {
+  test("that are changed are sent to the running sandboxes, signed by the platform", async () => {
     const { session_id: id } = await bench.create();
     await bench.becomes(id, "running");
     const path = `/v1/projects/${bench.projectId}/secrets`;
@@ -328,7 +328,7 @@ describe("secrets", () => {
 });
 
 describe("events", () => {
-  test("tell every step from the first to the last, and go on where they were cut", async () => {
+  test("report every step from the first to the last, and resume where they were cut", async () => {
     bench.provider.firstHealth = { clone: "cloning", runtime: "starting" };
     const { session_id: id } = await bench.create();
     const path = `/v1/projects/${bench.projectId}/sessions/${id}/events`;
@@ -355,8 +355,8 @@ describe("events", () => {
   });
 });
 
-describe("a session that nobody uses", () => {
-  test("is stopped, unless its agent works or its daemon has been asked something", async () => {
+describe("an idle session", () => {
+  test("is stopped, unless its agent is busy or its daemon has had a request", async () => {
     const [idle, busy, used] = [await bench.create(), await bench.create(), await bench.create()];
     for (const { session_id } of [idle, busy, used]) await bench.becomes(session_id, "running");
     const standIn = bench.provider.sandboxes.get(busy.session_id);
@@ -398,13 +398,13 @@ describe("what is refused", () => {
     expect([answer.status, answer.body.code]).toEqual([status, code]);
   });
 
-  test("an id that is taken", async () => {
+  test("an id that already exists", async () => {
     const { session_id } = await bench.create();
     const again = await bench.call("POST", "", { body: { session_id } });
     expect([again.status, again.body.code]).toEqual([409, "session_exists"]);
   });
 
-  test("another project's session, an id that is none, somebody else", async () => {
+  test("another project's session, an invalid id, another user", async () => {
     const { session_id: id } = await bench.create();
     const other = await bench.api.project(bench.remote.url, { name: "Other" });
     expect((await bench.api.call("GET", `/v1/projects/${other.project_id}/sessions/${id}`)).status).toBe(404);

@@ -4,7 +4,7 @@ import { fc } from "../helpers/property.ts";
 
 const line = (text: string) => ({ at: null, source: "sandbox" as const, text });
 
-test("a log that is read by its end again and again is told line by line, each once", () => {
+test("repeated reads of the end of a log return each line once", () => {
   fc.assert(
     fc.property(
       // lines are numbered, as a log's are by their times
@@ -25,7 +25,7 @@ test("a log that is read by its end again and again is told line by line, each o
   );
 });
 
-test("one that goes on does not repeat what was there, and tells what is new", () => {
+test("a resumed stream skips the lines of the first read, and returns new ones", () => {
   const tail = createTail(true);
   expect(tail([])).toEqual([]);
   expect(tail([line("old")])).toEqual([]);

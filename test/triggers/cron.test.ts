@@ -75,7 +75,7 @@ describe("after a time without any server", () => {
     await endSessions();
   });
 
-  test("one that was due longer ago is missed", async () => {
+  test("a trigger that was due longer ago is missed", async () => {
     await svc.goTo("2026-03-06T09:00:00Z");
     await settled("daily");
     await settled("often");
@@ -88,8 +88,8 @@ describe("after a time without any server", () => {
   });
 });
 
-describe("what the manifest says counts at once", () => {
-  test("a trigger that is disabled, gone or has another schedule is due no more as it was", async () => {
+describe("a change of the manifest takes effect at once", () => {
+  test("a trigger that is disabled, removed or has another schedule is no longer due at its old time", async () => {
     await svc.goTo("2026-04-01T00:00:00Z");
     await svc.have(cron("one", "0 1 * * *"), cron("two", "0 1 * * *"), cron("three", "0 1 * * *"));
     await svc.have(cron("one", "0 1 * * *", "enabled = false\n"), cron("three", "0 2 * * *"));
@@ -102,7 +102,7 @@ describe("what the manifest says counts at once", () => {
     await endSessions();
   });
 
-  test("one that says what it said keeps its times, whatever else is merged", async () => {
+  test("an unchanged trigger keeps its times, whatever else is merged", async () => {
     const next = (await svc.get("three")).next_fire_at;
     await svc.goTo("2026-04-01T05:00:00Z");
     await svc.have(cron("other", "0 0 1 1 *"), cron("three", "0 2 * * *"));
@@ -110,7 +110,7 @@ describe("what the manifest says counts at once", () => {
     expect(await states("three")).toEqual(["fired 2026-04-01T02:00"]);
   });
 
-  test("a manifest that is no TOML changes nothing, and is told of", async () => {
+  test("a manifest that is not valid TOML changes nothing, and is reported", async () => {
     svc.remote.commit("main", { "svc.toml": "[[triggers\n" });
     await svc.api.call("PATCH", `/v1/projects/${svc.projectId}`, { body: { name: "Example" } });
     await until("it is told of", async () => (await svc.call("GET", "")).body.errors.length > 0);
@@ -120,10 +120,10 @@ describe("what the manifest says counts at once", () => {
   });
 });
 
-test("a trigger whose agent is not on the default branch says so, and starts nothing", async () => {
+test("a trigger whose agent is not on the default branch reports that, and starts nothing", async () => {
   await svc.have(cron("lost", "0 6 * * *", 'agent = "nobody"\n'));
   const { last_error } = await svc.get("lost");
-  expect(last_error).toMatch(/^There is no agent "nobody"/);
+  expect(last_error).toMatch(/^Agent "nobody" not found/);
   await svc.goTo("2026-04-02T06:00:00Z");
   await settled("lost");
   const failed = { state: "failed", error: last_error, session_id: null };
@@ -132,8 +132,8 @@ test("a trigger whose agent is not on the default branch says so, and starts not
   expect(await sessions()).toEqual([]);
 });
 
-describe("where the account has no place", () => {
-  test("firings wait, and fire in their order when there is one; what waits for an hour is skipped", async () => {
+describe("at the account's session limit", () => {
+  test("firings wait, and fire in order when a slot is free; after an hour they are skipped", async () => {
     await svc.goTo("2026-05-01T00:00:30Z");
     await svc.have(cron("minutely", "* * * * *"));
     for (let minute = 1; minute <= CAP + 3; minute++) await svc.goTo(`2026-05-01T00:0${minute}:00Z`);
@@ -153,14 +153,14 @@ describe("where the account has no place", () => {
     await until("they are skipped", async () => !(await inOrder()).includes("waiting"));
     const skipped = (await svc.firings("minutely")).filter(({ state }) => state === "skipped");
     expect(skipped).toHaveLength(2);
-    expect(skipped[0]?.error).toMatch(/no place for another session for an hour/);
+    expect(skipped[0]?.error).toMatch(/at its session limit for an hour/);
     expect((await svc.get("minutely")).last_error).toBe(skipped[0]?.error ?? "");
     await endSessions();
   });
 });
 
 describe("by hand", () => {
-  test("it fires at once, as the caller's session, with what is said", async () => {
+  test("it fires at once, as the caller's session, with the text", async () => {
     await svc.have(cron("hand", "0 0 1 1 *", "enabled = false\n"));
     const { status, body } = await svc.call("POST", "/hand/fire", { body: { text: "Only the tests." } });
     expect([status, body.status]).toEqual([202, "fired"]);
@@ -169,7 +169,7 @@ describe("by hand", () => {
     expect((await svc.firings("hand")).at(-1)).toMatchObject({ source: "manual", state: "fired" });
   });
 
-  test("without a place it waits, and says so", async () => {
+  test("at the limit it waits, and reports that", async () => {
     while ((await sessions()).length < CAP) await svc.call("POST", "/hand/fire");
     const { status, body } = await svc.call("POST", "/hand/fire");
     expect([status, body.status]).toEqual([202, "waiting"]);
@@ -190,7 +190,7 @@ describe("by hand", () => {
     expect((await svc.call(method, path, { body })).status).toBe(status);
   });
 
-  test("a stranger is refused before anything is looked at", async () => {
+  test("another user is refused before anything is read", async () => {
     const other = await svc.api.mint("stranger@example.com");
     for (const [method, path] of [
       ["GET", ""],

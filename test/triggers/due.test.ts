@@ -84,7 +84,7 @@ const told = async (triggerId: string) =>
     [state, short(dueAt), short(dueUntil)].filter(Boolean).join(" "),
   );
 
-describe("of the times that have passed the last fires if it is no older than an hour; the others are missed", () => {
+describe("of the past due times the last fires if it is at most an hour old; the others are missed", () => {
   const HOURLY = "0 * * * *";
   const DAILY = "0 9 * * *";
   test.each<[cron: string, now: string, firings: string[], next: string]>([
@@ -105,7 +105,7 @@ describe("of the times that have passed the last fires if it is no older than an
     expect([await told(triggerId), await nextOf(triggerId)]).toEqual([firings, next]);
   });
 
-  test("what waits is not over, and has its session and its prompt; what was missed is over, and has neither", async () => {
+  test("a waiting firing has a session and a prompt; a missed one has ended, and has neither", async () => {
     const triggerId = await add("t");
     await writeAt("03T09:30:00");
     const over = { endedAt: at("03T09:30:00"), sessionId: null, prompt: null };
@@ -117,7 +117,7 @@ describe("of the times that have passed the last fires if it is no older than an
     expect(await firingsOf(triggerId)).toMatchObject([over, waits]);
   });
 
-  test("where too many wait it is skipped, and is over", async () => {
+  test("if too many wait it is skipped, and has ended", async () => {
     const triggerId = await add("t");
     const { projectId, accountId } = one;
     const state = "waiting" as const;
@@ -142,7 +142,7 @@ describe("of the times that have passed the last fires if it is no older than an
   });
 });
 
-test("each trigger that is due is of its own project, which is told of it; no other is touched", async () => {
+test("each due trigger is announced in its own project; no other is changed", async () => {
   const ids = await Promise.all([
     add("one"),
     add("two", { project: two }),
@@ -172,7 +172,7 @@ test("each trigger that is due is of its own project, which is told of it; no ot
   );
 });
 
-test("a schedule that has no times stops none of the others, and says so", async () => {
+test("a schedule without times does not stop the others, and is reported", async () => {
   const [broken, good] = [await add("broken", { cron: "when it rains" }), await add("good")];
   expect(await writeAt("02T09:30:00")).toBe(2);
   expect([await told(broken), await nextOf(broken)]).toEqual([[], null]);

@@ -60,7 +60,7 @@ test.each([
   },
 );
 
-test("a session keeps to its trigger's secrets when they are set anew, when it restarts, and when the trigger is gone", async () => {
+test("a session keeps its trigger's secrets when they change, when it restarts, and when the trigger is removed", async () => {
   const { session_id: id } = (await call("POST", "/triggers/few/fire")).body;
   const { sandbox } = await started(id);
   await put("FEW", { value: "new" });
@@ -74,11 +74,11 @@ test("a session keeps to its trigger's secrets when they are set anew, when it r
   expect((await started(id)).names).toBe("ALL,FEW");
 });
 
-test("a person's session gets what is for all sessions", async () => {
+test("a user's session gets the secrets of all sessions", async () => {
   expect((await started((await call("POST", sessions)).body.session_id)).names).toBe("ALL,OTHER");
 });
 
-test("the trigger says what its sessions get", async () => {
+test("the trigger lists the secrets of its sessions", async () => {
   await svc.have(cron("few", "0 0 1 1 *", 'secrets = ["ALL"]\nmodel = "lab/small"\n'));
   expect(await svc.get("few")).toMatchObject({ secrets: ["ALL"], model: "lab/small" });
 });

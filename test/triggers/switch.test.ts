@@ -48,7 +48,7 @@ test("a user's change is merged at once, as a change request that changes that o
   expect(text()).toBe(FILE);
 });
 
-test("what is so already opens nothing", async () => {
+test("a value that is already set opens nothing", async () => {
   const before = branches();
   expect((await set("a", true)).body).toEqual({
     slug: "a",
@@ -60,7 +60,7 @@ test("what is so already opens nothing", async () => {
   expect([branches(), text()]).toEqual([before, FILE]);
 });
 
-test("a project token's change stays open, and asking again finds it again", async () => {
+test("a project token's change stays open, and a second call finds it", async () => {
   const token = await projectToken();
   const { status, body } = await set("b", true, token);
   expect([status, body.status]).toEqual([200, "open"]);
@@ -76,7 +76,7 @@ test("a project token's change stays open, and asking again finds it again", asy
   });
 });
 
-test("where a merge needs approvals it stays open, and says so", async () => {
+test("if a merge needs approvals, it stays open with the reason", async () => {
   await commit(`${FILE}\r\n[change_requests]\r\nrequired_approvals = 1\r\n`);
   const { body } = await set("a", false);
   expect(body).toMatchObject({ status: "open", change_request: { status: "open", required_approvals: 1 } });
@@ -84,7 +84,7 @@ test("where a merge needs approvals it stays open, and says so", async () => {
   expect((await svc.get("a")).enabled).toBeTrue();
 });
 
-test("where the host protects the default branch it stays open, with the host's words", async () => {
+test("if the host protects the default branch, it stays open with the host's message", async () => {
   svc.remote.hook("update", '[ "$1" != refs/heads/main ] || { echo "main is protected" >&2; exit 1; }');
   const { body } = await set("a", false);
   expect(body.status).toBe("open");
@@ -92,7 +92,7 @@ test("where the host protects the default branch it stays open, with the host's 
   expect(text()).toBe(FILE);
 });
 
-test("a branch that an earlier call has left is taken up", async () => {
+test("a branch that an earlier call left is reused", async () => {
   svc.remote.hook("update", '[ "$1" != refs/heads/main ] || exit 1');
   const first = (await set("a", false)).body.change_request;
   await svc.api.call("POST", `/v1/projects/${svc.projectId}/change-requests/${first.number}/close`);
@@ -103,7 +103,7 @@ test("a branch that an earlier call has left is taken up", async () => {
   expect(text()).toBe(off);
 });
 
-test("of many who ask at once, all are told the same, and it is merged once", async () => {
+test("concurrent calls get the same answer, and it is merged once", async () => {
   const before = Number(svc.remote.git("rev-list", "--count", "main"));
   const answers = await Promise.all(Array.from({ length: 6 }, () => set("a", false)));
   for (const { status, body } of answers) {

@@ -8,7 +8,7 @@ const context = {
   body: { number: 7, flag: false, none: null, list: ["a", { b: "c" }], "x-y": "dash", deep: { er: "in" } },
 };
 
-describe("a place is filled by what its path leads to, or by nothing", () => {
+describe("a placeholder is replaced by the value of its path, or by nothing", () => {
   test.each([
     ["{{ text }}", "words"],
     ["{{text}}{{  text  }}", "wordswords"],
@@ -29,7 +29,7 @@ describe("a place is filled by what its path leads to, or by nothing", () => {
   });
 });
 
-test("what fills a place is not looked at again", () => {
+test("inserted values are not expanded again", () => {
   fc.assert(
     fc.property(fc.string(), (text) => {
       const said = `{{ secret }}${text.replaceAll("\0", "")}`;
@@ -38,7 +38,7 @@ test("what fills a place is not looked at again", () => {
   );
 });
 
-test("any template with anything is text of at most 64 KiB, and never fails", () => {
+test("any template with any context renders at most 64 KiB, and never fails", () => {
   const template = fc.array(
     fc.oneof(fc.constant("{{ a.b }}"), fc.constant("{{ a }}"), fc.string({ unit: "binary" })),
   );
@@ -57,15 +57,15 @@ test("any template with anything is text of at most 64 KiB, and never fails", ()
   );
 });
 
-test("a place that is named a million times takes no more room than one", () => {
+test("a placeholder that is repeated a million times takes no more memory than one", () => {
   const text = render("{{ a }}".repeat(9_000), { a: "x".repeat(1_000_000) });
   expect(Buffer.byteLength(text)).toBeLessThanOrEqual(MAX);
 });
 
-const CUT = "\n[… cut by svc: longer than a prompt may be]";
+const CUT = "\n[… cut by svc: longer than the limit of a prompt]";
 
 test.each(["x", "é", "€", "\u{1f600}"])(
-  "exactly 64 KiB of %s stand as they are; a byte more is cut between characters, and that is said",
+  "exactly 64 KiB of %s are kept; a byte more is cut between characters, with a note",
   (character) => {
     const size = Buffer.byteLength(character);
     for (const shift of [0, 1, 2, 3]) {
@@ -82,14 +82,14 @@ test.each(["x", "é", "€", "\u{1f600}"])(
   },
 );
 
-test("places are filled while there is room, if only for a byte", () => {
+test("placeholders are replaced while there is a byte left", () => {
   const fill = (bytes: number) => render("{{ a }}{{ b }}{{ c }}", { a: "x".repeat(bytes), b: "y", c: "z" });
   expect(fill(MAX)).toBe("x".repeat(MAX));
   expect(fill(MAX - 1)).toBe(`${"x".repeat(MAX - 1)}y`);
   expect(fill(MAX - 2)).toBe(`${"x".repeat(MAX - 2)}yz`);
 });
 
-test("only the first part of a path names it", () => {
+test("only the first part of a path is the name", () => {
   expect(names("{{ text }}", "text")).toBeTrue();
   expect(names("{{ body.text }} {{ text.body }} {{ texts }}", "text")).toBeTrue();
   expect(names("{{ body.text }} {{ texts }} text", "text")).toBeFalse();

@@ -8,7 +8,7 @@ const test = needs("a real Postgres", POSTGRES);
 const SECRET = "s";
 const [SENT, AT_ONCE, CAP] = [1_500, 300, 2];
 
-test("of a storm of webhooks each that is taken is there, the rest is refused, and the cap holds", async () => {
+test("in a burst of webhooks each accepted one is recorded, the rest is refused, and the cap holds", async () => {
   const database = await createDatabase();
   const db = postgres(database.url, { max: 1, onnotice() {} });
   const env = { DATABASE_URL: database.url, SVC_SESSION_CAP: String(CAP) };

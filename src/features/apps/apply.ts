@@ -11,9 +11,9 @@ import type { ManifestChange, ManifestFeature } from "../manifest/feature.ts";
 import { labelOf } from "./site.ts";
 
 /**
- * What the default branch's manifest says about apps (`manifest/feature.ts`). It only writes that down: what there is to
- * deploy or to stop is found out by the app's job (`settle.ts`), which is asked for here. An entry that is wrong is not
- * one that is gone: while any is, apps without an entry stay as they are.
+ * Records the apps of the default branch's manifest (`manifest/feature.ts`), and enqueues their jobs, which deploy and
+ * stop them (`reconcile.ts`). While any entry has an error, apps without an entry are not removed: an invalid entry may
+ * be theirs.
  */
 export const applyApps: ManifestFeature = async (deps, change) => (tx, now) => write(deps, tx, change, now);
 
@@ -31,8 +31,8 @@ async function write(
     const known = before.find((row) => row.slug === slug);
     const entryHash = hashOf(entry);
     const presence = entry.enabled ? ("enabled" as const) : ("disabled" as const);
-    const isOther = known?.entryHash !== entryHash || known.presence !== presence;
-    const values = { entry, entryHash, commit, presence, ...(isOther && { updatedAt: now }) };
+    const isChanged = known?.entryHash !== entryHash || known.presence !== presence;
+    const values = { entry, entryHash, commit, presence, ...(isChanged && { updatedAt: now }) };
     const [row] = known
       ? await tx.update(apps).set(values).where(eq(apps.appId, known.appId)).returning()
       : await tx
@@ -42,15 +42,15 @@ async function write(
           .returning();
     if (!row) continue;
     await deps.jobs.enqueue(tx, APPS_QUEUE, row.appId);
-    if (isOther) news.push({ type: "app", id: slug, action: known ? "changed" : "created" });
+    if (isChanged) news.push({ type: "app", id: slug, action: known ? "changed" : "created" });
   }
-  const isWhole = !errors.some(({ path, severity }) => severity === "error" && path.startsWith("apps"));
-  if (isWhole) news.push(...(await leave(deps, tx, project, manifest.apps, now)));
+  const isValid = !errors.some(({ path, severity }) => severity === "error" && path.startsWith("apps"));
+  if (isValid) news.push(...(await markRemoved(deps, tx, project, manifest.apps, now)));
   return news;
 }
 
-/** Marks the apps that the manifest has no more. */
-async function leave(
+/** Marks the apps that are no longer in the manifest. */
+async function markRemoved(
   deps: Deps,
   tx: Db,
   { projectId }: ProjectRow,
@@ -73,7 +73,7 @@ async function leave(
   return gone.map(({ slug }) => ({ type: "app", id: slug, action: "changed" }));
 }
 
-/** Of all that an entry says, but for whether it is enabled: the same entry, enabled again, is no other. */
+/** Hashes an entry without `enabled`: to disable and enable an app is not a change of it. */
 function hashOf({ env, ...entry }: ManifestApp): string {
   const pairs = Object.entries(env).sort(([one], [other]) => (one < other ? -1 : 1));
   const text = JSON.stringify([

@@ -6,14 +6,14 @@ import type { Deps } from "../../deps.ts";
 import { announce } from "../../events/announce.ts";
 import type { Caller, ProjectRow } from "../../identity/auth/caller.ts";
 import { APPS_QUEUE } from "../../jobs/places.ts";
-import { beginDeployment } from "./begin.ts";
-import { treeOf } from "./consider.ts";
+import { treeOf } from "./auto-deploy.ts";
+import { createDeployment } from "./create.ts";
 import { readApp } from "./read.ts";
+import { reconcile } from "./reconcile.ts";
 import { findAppBySlug, lockApp } from "./rows.ts";
-import { settle } from "./settle.ts";
 
 /**
- * Deploys an app anew, as the default branch has it, whether or not anything has changed; one that was stopped is no more.
+ * Redeploys an app from the default branch, whether or not it has changed. A stopped app is no longer stopped.
  * @throws not_found, app_disabled, repo_unreachable
  */
 export async function deployApp(deps: Deps, caller: Caller, project: ProjectRow, slug: string): Promise<App> {
@@ -21,7 +21,7 @@ export async function deployApp(deps: Deps, caller: Caller, project: ProjectRow,
   const tree = await treeOf(deps, project, app);
   await deps.db.transaction(async (tx) => {
     const row = await lockApp(tx, app.appId);
-    if (!row) throw new SvcError("not_found", "The app is gone by now.");
+    if (!row) throw new SvcError("not_found", "The app has been deleted.");
     if (row.presence !== "enabled") {
       const sentence = `The app ${slug} is disabled. Set enabled = true in its entry of ${project.manifestPath}, and merge that.`;
       throw new SvcError("app_disabled", sentence);
@@ -30,20 +30,20 @@ export async function deployApp(deps: Deps, caller: Caller, project: ProjectRow,
       .update(apps)
       .set({ isStopped: false, consideredCommit: row.commit })
       .where(eq(apps.appId, row.appId));
-    await beginDeployment(deps, tx, { app: row, project }, { tree, reason: "asked", by: caller.userId });
+    await createDeployment(deps, tx, { app: row, project }, { tree, reason: "asked", by: caller.userId });
     await deps.jobs.enqueue(tx, APPS_QUEUE, row.appId);
     await announce(tx, project.projectId, { type: "app", id: slug, action: "changed" });
   });
   return await readApp(deps, app.appId);
 }
 
-/** Stops an app: it is served no more until somebody deploys it. @throws not_found */
+/** Stops an app until it is deployed again. @throws not_found */
 export async function stopApp(deps: Deps, project: ProjectRow, slug: string): Promise<App> {
   const { appId } = await findAppBySlug(deps.db, project, slug);
   const touched = await deps.db.transaction(async (tx) => {
     await lockApp(tx, appId);
     await tx.update(apps).set({ isStopped: true, updatedAt: deps.clock() }).where(eq(apps.appId, appId));
-    return await settle(deps, tx, appId);
+    return await reconcile(deps, tx, appId);
   });
   for (const sessionId of touched) deps.changes.notify(sessionId);
   return await readApp(deps, appId);

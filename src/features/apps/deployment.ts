@@ -7,7 +7,7 @@ import { gitUrlOf } from "../projects/wire.ts";
 import type { RunRow } from "../runs/row.ts";
 import { type OpenSecrets, openSecrets } from "../secrets/open.ts";
 
-/** What the sandbox of a deployment is to build and run. @throws when the deployment is gone */
+/** The app that the sandbox of a deployment builds and runs. @throws when the deployment is deleted */
 export async function readDeployment(
   deps: Pick<Deps, "db" | "keys">,
   { runId, projectId }: Pick<RunRow, "runId" | "projectId">,
@@ -16,7 +16,7 @@ export async function readDeployment(
     .select({ commit: appDeployments.commit, entry: appDeployments.entry })
     .from(appDeployments)
     .where(eq(appDeployments.deploymentId, runId));
-  if (!row) throw new Error("the deployment is gone");
+  if (!row) throw new Error("the deployment is deleted");
   const { slug, rootPath, build, run, env } = row.entry;
   const { values: buildSecrets } = await openSecrets(deps, projectId, ["builds"]);
   const output = row.entry.static?.dir ?? null;
@@ -24,8 +24,8 @@ export async function readDeployment(
 }
 
 /**
- * The environment of a deployment's sandbox: what its daemon needs, and the secrets that are for the app and its build.
- * Nothing in it opens svc but the daemon's own key.
+ * The environment of a deployment's sandbox: the daemon's variables, and the secrets of the app and its build. The
+ * daemon's key is the only credential for svc.
  * @param apiUrl where the sandbox reaches the API, without `/v1`
  */
 export function deploymentEnvironment(

@@ -8,7 +8,7 @@ import { deploymentRuns } from "./kind.ts";
 
 /**
  * Ends a deployment, and its sandbox with it.
- * @param tx holds the app's row
+ * @param tx has the app's row locked
  */
 export async function endDeployment(
   deps: Deps,
@@ -21,11 +21,11 @@ export async function endDeployment(
     .update(appDeployments)
     .set({ state, error, endedAt: deps.clock(), restartAt: null, drainUntil: null })
     .where(eq(appDeployments.deploymentId, deploymentId));
-  await endItsSandbox(deps, tx, deploymentId);
+  await stopSandbox(deps, tx, deploymentId);
 }
 
-/** Asks for the sandbox of a deployment to be stopped, if it has one that runs. */
-export async function endItsSandbox(deps: Deps, tx: Db, deploymentId: string): Promise<void> {
+/** Requests that the sandbox of a deployment stops, if it runs. */
+export async function stopSandbox(deps: Deps, tx: Db, deploymentId: string): Promise<void> {
   const [run] = await tx.select().from(runs).where(eq(runs.runId, deploymentId));
   if (run && isAlive(run))
     await setGoal(deps, tx, deploymentRuns, deploymentId, { goal: "stopped", stopReason: "user" });

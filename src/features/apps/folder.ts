@@ -4,7 +4,7 @@ import { fetchCommits } from "../projects/fetch.ts";
 import { repositoryOf } from "../projects/repository.ts";
 
 /**
- * Finds a folder of a commit, which is fetched for it.
+ * Finds a folder of a commit. It fetches the commit.
  * @param path relative to the repository's root; `.` is the root, whose id is the commit's
  * @throws repo_unreachable and others of git's
  */

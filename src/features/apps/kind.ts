@@ -5,14 +5,14 @@ import type { RunKind, Start, StartPlan } from "../runs/kind.ts";
 import { readOutput, writeLines } from "../runs/output.ts";
 import type { RunRow } from "../runs/row.ts";
 import { openSecrets } from "../secrets/open.ts";
+import { copySite } from "./copy-site.ts";
 import { deploymentEnvironment, readDeployment } from "./deployment.ts";
-import { takeSite } from "./take-site.ts";
 
-/** A large repository is cloned in minutes, and then its app is built. */
+/** Time to clone a large repository and to build its app. */
 const BUILD_MS = 45 * 60_000;
-/** The daemon reports before that why an app does not answer. */
+/** Longer than the daemon's own limit, after which it reports why the app does not answer. */
 const ANSWER_MS = 5 * 60_000;
-const LATE = "The app was not built and did not answer in time.";
+const LATE = "The app was not built, or did not answer, in time.";
 
 /** The run of a deployment: the default branch's app, built and kept running. */
 export const deploymentRuns: RunKind = {
@@ -34,7 +34,7 @@ export const deploymentRuns: RunKind = {
   },
 };
 
-/** What the daemon says of its clone, build and app explains itself. */
+/** The daemon's errors of clone, build and app need no prefix. */
 const FAILED: Partial<Record<BootStep, string>> = {
   image: "The sandbox's image could not be built",
   sandbox: "The sandbox could not be started",
@@ -49,17 +49,17 @@ async function plan(deps: Deps, { run, project }: Start): Promise<StartPlan> {
       deploymentEnvironment({ run, project, app }, serviceKey, secrets, apiUrl),
     async onReady(daemon, signal) {
       if (app.build) await keepBuildLog(deps, run);
-      if (app.output) await takeSite(deps, daemon, signal);
+      if (app.output) await copySite(deps, daemon, signal);
     },
   };
 }
 
-/** The daemon of a deployment begins the lines of its build so (`daemon/log.ts`). */
+/** The prefix of a build's lines in the daemon's output (`daemon/log.ts`). */
 const BUILD = "build ";
-/** Of a build that has worked: enough to see what it did. */
+/** Lines kept of a successful build. */
 const KEPT_BUILD_LINES = 1_000;
 
-/** Writes the output of a deployment's build into its log, before the app's output takes its place. */
+/** Writes the output of a deployment's build to its log, before the app's output replaces it. */
 async function keepBuildLog(deps: Deps, run: RunRow): Promise<void> {
   const lines = (await readOutput(deps, run)).filter(isOfBuild).slice(-KEPT_BUILD_LINES);
   const built = lines.map(({ at, text }) => ({
@@ -70,7 +70,7 @@ async function keepBuildLog(deps: Deps, run: RunRow): Promise<void> {
   await writeLines(deps, run.runId, built);
 }
 
-/** Whether the log has a line of the sandbox's output already: those of its build, once it runs. */
+/** Whether the log has a line of the sandbox's output already: once the app runs, the lines of its build. */
 export function isLogged({ status }: Pick<RunRow, "status">, line: LogLine): boolean {
   return status === "running" && isOfBuild(line);
 }

@@ -7,7 +7,7 @@ import type { Caller, ProjectRow } from "../../identity/auth/caller.ts";
 import { findAppBySlug } from "./rows.ts";
 import { originOf } from "./site.ts";
 
-/** Makes a link that signs one browser in to an app. @throws not_found, rate_limited */
+/** Creates a link that signs one browser in to an app. @throws not_found, rate_limited */
 export async function makeAppLink(
   deps: Deps,
   caller: Caller,
@@ -23,8 +23,8 @@ export async function makeAppLink(
 }
 
 /**
- * Uses a link's token up: whoever asks first, of all servers on one database, is signed in.
- * @returns null when it was used, has expired, or is another app's
+ * Redeems a link's token, which works once on all servers of a database.
+ * @returns null when it was used, has expired, or is for another app
  */
 export async function spendAppLink(
   deps: Pick<Deps, "db" | "keys" | "clock">,

@@ -12,7 +12,8 @@ import { findAppBySlug } from "./rows.ts";
 import { deploymentToWire } from "./wire.ts";
 
 /**
- * The end of the log of one deployment, by default the newest: what svc did, what its build said, and what the app says.
+ * The end of the log of one deployment, by default the newest: svc's own lines, and the output of the build and the
+ * app.
  * @throws not_found
  */
 export async function readAppLogs(
@@ -35,7 +36,10 @@ export async function readAppLogs(
     .orderBy(desc(appDeployments.number))
     .limit(1);
   if (!found && number !== null)
-    throw new SvcError("not_found", `The app ${slug} has no deployment ${number}, or it is no more kept.`);
+    throw new SvcError(
+      "not_found",
+      `Deployment ${number} of the app ${slug} not found: it does not exist, or is no longer kept.`,
+    );
   if (!found) return { deployment: null, lines: [], truncated: false };
   const { deployment, run } = found;
   const kept = (await readLog(deps, deployment.deploymentId, tail + 1)).map(({ line }) => line);
@@ -44,9 +48,9 @@ export async function readAppLogs(
   return { deployment: deploymentToWire(deployment), ...endOf([...kept, ...fresh].map(toAppLine), tail) };
 }
 
-/** The daemon says of each line whose it is. */
+/** The daemon prefixes each line with its source. */
 function toAppLine({ at, source, text }: LogLine): AppLogLine {
   if (source !== "sandbox") return { at, source, text };
-  const [, whose, rest = text] = /^(agent|build|app) (.*)$/.exec(text) ?? [];
-  return { at, source: whose === "build" ? "build" : whose === "app" ? "run" : "svc", text: rest };
+  const [, prefix, rest = text] = /^(agent|build|app) (.*)$/.exec(text) ?? [];
+  return { at, source: prefix === "build" ? "build" : prefix === "app" ? "run" : "svc", text: rest };
 }

@@ -10,11 +10,11 @@ import { type AppView, deploymentToWire, toWire } from "./wire.ts";
 
 type View = Pick<Deps, "db" | "config" | "api">;
 
-/** Deployments that are told with an app: about all that are kept. */
-const TOLD = 20;
+/** Deployments that are returned with an app: about all that are kept. */
+const DEPLOYMENTS_MAX = 20;
 
-/** What is told together is of one moment: between two queries a deployment may end. */
-const ONE_MOMENT = { isolationLevel: "repeatable read", accessMode: "read only" } as const;
+/** An answer is one snapshot: between two queries a deployment may end. */
+const SNAPSHOT = { isolationLevel: "repeatable read", accessMode: "read only" } as const;
 
 /** The project's apps, by their slugs. */
 export async function listApps(deps: View, { projectId }: ProjectRow): Promise<{ apps: App[] }> {
@@ -25,7 +25,7 @@ export async function listApps(deps: View, { projectId }: ProjectRow): Promise<{
       .where(and(eq(apps.projectId, projectId), ne(apps.presence, "gone")))
       .orderBy(asc(apps.slug));
     return await viewsOf(tx, rows);
-  }, ONE_MOMENT);
+  }, SNAPSHOT);
   return { apps: views.map((view) => toWire(deps, view)) };
 }
 
@@ -42,18 +42,18 @@ export async function getApp(
       .from(appDeployments)
       .where(eq(appDeployments.appId, row.appId))
       .orderBy(desc(appDeployments.number))
-      .limit(TOLD);
+      .limit(DEPLOYMENTS_MAX);
     return { app: await appOf(deps, tx, row), deployments: deployments.map(deploymentToWire) };
-  }, ONE_MOMENT);
+  }, SNAPSHOT);
 }
 
-/** One app as it crosses the wire. @throws not_found */
+/** One app as the API returns it. @throws not_found */
 export async function readApp(deps: View, appId: string): Promise<App> {
   return await deps.db.transaction(async (tx) => {
     const [row] = await tx.select().from(apps).where(eq(apps.appId, appId));
-    if (!row) throw new SvcError("not_found", "The app is gone by now.");
+    if (!row) throw new SvcError("not_found", "The app has been deleted.");
     return await appOf(deps, tx, row);
-  }, ONE_MOMENT);
+  }, SNAPSHOT);
 }
 
 async function appOf(deps: View, tx: Db, row: AppRow): Promise<App> {

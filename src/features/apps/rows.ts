@@ -8,7 +8,7 @@ import type { ProjectRow } from "../../identity/auth/caller.ts";
 export type AppRow = typeof apps.$inferSelect;
 export type DeploymentRow = typeof appDeployments.$inferSelect;
 
-/** An app with its project, by its own id or that of one of its deployments; null when there is none. */
+/** An app with its project, by its own id or that of one of its deployments; null when it does not exist. */
 export async function findApp(db: Db, id: string): Promise<{ app: AppRow; project: ProjectRow } | null> {
   const ofDeployment = db
     .select({ appId: appDeployments.appId })
@@ -22,26 +22,26 @@ export async function findApp(db: Db, id: string): Promise<{ app: AppRow; projec
   return row ?? null;
 }
 
-/** One app of a project. @throws not_found, also for one that is gone from the manifest */
+/** One app of a project. @throws not_found, also for one that was removed from the manifest */
 export async function findAppBySlug(
   db: Db,
   { projectId }: Pick<ProjectRow, "projectId">,
   slug: string,
 ): Promise<AppRow> {
   const isIt = and(eq(apps.projectId, projectId), eq(apps.slug, slug), ne(apps.presence, "gone"));
-  // the database takes no NUL
+  // Postgres rejects NUL
   const [app] = slug.includes("\0") ? [] : await db.select().from(apps).where(isIt);
   if (app) return app;
-  throw new SvcError("not_found", "The project has no such app. List them with: svc apps ls");
+  throw new SvcError("not_found", "App not found in this project. List apps with: svc apps ls");
 }
 
-/** An app's row, which nobody else changes until the transaction ends; null when it is gone. */
+/** An app's row, locked until the transaction ends; null when it does not exist. */
 export async function lockApp(tx: Db, appId: string): Promise<AppRow | null> {
   const [app] = await tx.select().from(apps).where(eq(apps.appId, appId)).for("update");
   return app ?? null;
 }
 
-/** Whether a deployment has a sandbox: one that is only files of the repository has none. */
+/** Whether a deployment has a sandbox: a site of files in the repository has none. */
 export function hasSandbox({ run, build }: ManifestApp): boolean {
   return run !== null || build !== null;
 }

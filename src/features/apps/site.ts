@@ -1,20 +1,20 @@
 import { createHash } from "node:crypto";
 import type { Deps } from "../../deps.ts";
 
-/** Characters of one label of a name (RFC 1035, 2.3.4). */
+/** Characters of one label of a domain name (RFC 1035, 2.3.4). */
 const LABEL_MAX = 63;
-/** Characters of the hash that stands for what was cut off of a project's slug. */
+/** Characters of the hash that replaces the end of a long project slug. */
 const HASH_LENGTH = 8;
 
-/** Where previews and apps are: `host[:port]`, and whether the browser's way there is TLS (contract: Preview). */
+/** The domain of previews and apps: `host[:port]`, and the scheme for browsers (contract: Preview). */
 export function previewSite({ config, api }: Pick<Deps, "config" | "api">): { host: string; scheme: string } {
   if (config.previewHost === null) return { host: `localhost:${api().port}`, scheme: "http" };
   return { host: config.previewHost, scheme: new URL(config.publicUrl).protocol.replace(":", "") };
 }
 
 /**
- * The first label of the name that an app is served at: `<slug>--<project slug>`. Where that is longer than a label may
- * be, a hash stands for the end of the project's slug.
+ * The first label of an app's host name: `<slug>--<project slug>`. If that is too long for a label, a hash replaces the
+ * end of the project's slug.
  */
 export function labelOf(slug: string, projectSlug: string): string {
   const label = `${slug}--${projectSlug}`;

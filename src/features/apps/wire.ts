@@ -5,14 +5,14 @@ import type { RunRow } from "../runs/row.ts";
 import type { AppRow, DeploymentRow } from "./rows.ts";
 import { originOf } from "./site.ts";
 
-/** An app with what is told of its deployments. */
+/** An app with the deployments that the API returns with it. */
 export interface AppView {
   app: AppRow;
   live: DeploymentRow | null;
   wanted: DeploymentRow | null;
-  /** The newest, whatever became of it. */
+  /** The newest, in any state. */
   last: DeploymentRow | null;
-  /** The run of the live one; null where it has none. */
+  /** The run of the live deployment; null if it has none. */
   run: RunRow | null;
 }
 
@@ -57,14 +57,14 @@ function stateOf({ app, live, wanted, last, run }: AppView): AppState {
   return last?.state === "failed" ? "failed" : "waiting";
 }
 
-/** Whether the live deployment answers, as far as its sandbox goes. */
+/** Whether the live deployment is a site, or its sandbox runs. */
 function isServed({ entry }: DeploymentRow, run: RunRow | null): boolean {
   return entry.run === null || run?.status === "running";
 }
 
 function errorOf({ app, live, wanted, last, run }: AppView): string | null {
   if (app.presence !== "enabled" || app.isStopped) return null;
-  if (live && !isServed(live, run)) return `${whyDown(run)} It is started again by itself.`;
+  if (live && !isServed(live, run)) return `${whyDown(run)} It restarts automatically.`;
   if (wanted || last?.state !== "failed" || last.deploymentId === live?.deploymentId) return null;
   return last.error;
 }

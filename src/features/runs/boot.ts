@@ -5,19 +5,19 @@ import { SandboxError } from "../../sandboxes/provider.ts";
 import type { RunKind } from "./kind.ts";
 import type { RunRow } from "./row.ts";
 
-/** A daemon that does not answer at all by then will not. */
+/** A daemon that has not answered for this long counts as failed. */
 const SILENT_MS = 30_000;
-/** Between two looks: short at first, then longer by a share of the time that it has taken, which it may add to it. */
+/** Between two polls: short at first, then a share of the time that the start has taken, which is how much it may add. */
 const POLL_MS = 15;
 const POLL_SHARE = 0.02;
 const POLL_LONGEST_MS = 500;
-/** Whether the sandbox still lives is asked of its provider, which is dearer. */
-const LOOK_MS = 1_000;
+/** Between two checks with the provider that the sandbox runs: they cost more than a poll of the daemon. */
+const CHECK_MS = 1_000;
 
 /**
- * Waits until the daemon has cloned the repository, has built what it is to build, and is ready.
+ * Waits until the daemon has cloned the repository, has finished the build, and is ready.
  * @returns the daemon's health then
- * @throws SandboxError with the daemon's own words, or what became of the sandbox
+ * @throws SandboxError with the daemon's error, or how the sandbox ended
  */
 export async function awaitBoot(
   deps: Deps,
@@ -28,9 +28,9 @@ export async function awaitBoot(
   onCloned: () => Promise<void>,
 ): Promise<DaemonHealth> {
   let isCloned = false;
-  const begun = performance.now();
-  let heard = performance.now();
-  let looked = performance.now();
+  const startedAt = performance.now();
+  let answeredAt = performance.now();
+  let checkedAt = performance.now();
   let deadline = performance.now() + limits.cloneMs;
   let last: DaemonHealth | null = null;
   for (;;) {
@@ -39,7 +39,7 @@ export async function awaitBoot(
     const now = performance.now();
     if (health) {
       last = health;
-      heard = now;
+      answeredAt = now;
       if (health.clone === "ok" && health.app?.stage !== "building" && !isCloned) {
         isCloned = true;
         deadline = now + limits.readyMs;
@@ -50,15 +50,15 @@ export async function awaitBoot(
     }
     if (now > deadline)
       throw new SandboxError((isCloned ? text.readyLate : text.cloneLate) + lastErrorOf(last));
-    if (now - looked > LOOK_MS || now - heard > SILENT_MS) {
-      looked = now;
+    if (now - checkedAt > CHECK_MS || now - answeredAt > SILENT_MS) {
+      checkedAt = now;
       await requireAlive(deps, run);
-      if (now - heard > SILENT_MS)
+      if (now - answeredAt > SILENT_MS)
         throw new SandboxError(
-          `The sandbox runs, but its daemon has not answered for ${SILENT_MS / 1000} seconds.`,
+          `The sandbox is running, but its daemon has not answered for ${SILENT_MS / 1000} seconds.`,
         );
     }
-    await Bun.sleep(Math.min(POLL_MS + (now - begun) * POLL_SHARE, POLL_LONGEST_MS));
+    await Bun.sleep(Math.min(POLL_MS + (now - startedAt) * POLL_SHARE, POLL_LONGEST_MS));
   }
 }
 
@@ -66,21 +66,21 @@ export async function awaitBoot(
 async function requireAlive(deps: Deps, { runId, provider }: RunRow): Promise<void> {
   const sandbox = await deps.sandboxes.get(provider)?.find(runId);
   if (sandbox?.state === "running") return;
-  throw new SandboxError(howItEnded(sandbox ?? null));
+  throw new SandboxError(describeExit(sandbox ?? null));
 }
 
-/** How a sandbox ended that svc has not ended, as a sentence. */
-export function howItEnded(sandbox: { exitCode: number | null; outOfMemory: boolean } | null): string {
-  if (!sandbox) return "The sandbox is gone: something other than svc has removed it.";
-  if (sandbox.outOfMemory) return "The sandbox was killed since it needed more memory than it may have.";
+/** How a sandbox ended that svc did not stop, as a sentence. */
+export function describeExit(sandbox: { exitCode: number | null; outOfMemory: boolean } | null): string {
+  if (!sandbox) return "The sandbox is gone: it was removed from outside svc.";
+  if (sandbox.outOfMemory) return "The sandbox was killed because it used more memory than its limit.";
   const { exitCode } = sandbox;
-  if (exitCode === null) return "The sandbox has ended by itself.";
+  if (exitCode === null) return "The sandbox exited on its own.";
   if (exitCode === ORPHANED_EXIT_CODE)
-    return "The sandbox has saved its work and ended, because its server was away for longer than SVC_ORPHAN_MINUTES.";
+    return "The sandbox saved its work and exited, because it could not reach its server for SVC_ORPHAN_MINUTES.";
   if (exitCode > 128) return `The sandbox was killed by signal ${exitCode - 128}.`;
-  return `The sandbox has ended by itself, with exit code ${exitCode}.`;
+  return `The sandbox exited with code ${exitCode}.`;
 }
 
 function lastErrorOf(last: DaemonHealth | null): string {
-  return last?.error ? ` Its last words: ${last.error.message}` : "";
+  return last?.error ? ` Last error: ${last.error.message}` : "";
 }

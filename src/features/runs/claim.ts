@@ -5,12 +5,12 @@ import type { Deps } from "../../deps.ts";
 
 /** A claim expires after this long unless it is renewed. By the database's clock: servers' clocks differ. */
 const CLAIM_S = 12;
-/** Several renewals fit within a claim: a database that is away for some seconds interrupts no work. */
+/** Several renewals fit within a claim: a database that is down for some seconds interrupts no work. */
 const RENEW_MS = 3_000;
 
 /** Only the process that has the claim works on a run. */
 export interface Claim {
-  /** Aborted when the claim could not be renewed in time: another process may have it. */
+  /** Aborted when the claim was not renewed in time: another process may have it. */
   signal: AbortSignal;
   release(): Promise<void>;
 }
@@ -20,10 +20,10 @@ export async function claimRun(deps: Pick<Deps, "db">, runId: string): Promise<C
   const worker = randomUUID();
   const isMine = eq(runs.worker, worker);
   const isFree = or(isNull(runs.worker), lt(runs.workerUntil, sql`now()`));
-  const asked = performance.now();
-  if (!(await take(isFree))) return null;
+  const requestedAt = performance.now();
+  if (!(await tryClaim(isFree))) return null;
   // renewing requires the claim to be ours still, even where it has expired
-  const renewal = keepRenewed(() => take(isMine), asked);
+  const renewal = keepRenewed(() => tryClaim(isMine), requestedAt);
   return {
     signal: renewal.signal,
     async release() {
@@ -35,7 +35,7 @@ export async function claimRun(deps: Pick<Deps, "db">, runId: string): Promise<C
     },
   };
 
-  async function take(condition: SQL | undefined): Promise<boolean> {
+  async function tryClaim(condition: SQL | undefined): Promise<boolean> {
     const taken = await deps.db
       .update(runs)
       .set({ worker, workerUntil: sql`now() + make_interval(secs => ${CLAIM_S})` })
@@ -46,27 +46,27 @@ export async function claimRun(deps: Pick<Deps, "db">, runId: string): Promise<C
 }
 
 /**
- * Renews a claim until it is stopped. Its signal is aborted no later than another process may take the claim, also where
- * the database does not answer at all.
- * @param asked when the claim was asked for, by `performance.now()`
+ * Renews a claim until it is stopped. Its signal is aborted before another process can take the claim, even when the
+ * database does not answer.
+ * @param requestedAt when the claim was requested, by `performance.now()`
  */
 export function keepRenewed(
   renew: () => Promise<boolean>,
-  asked: number,
+  requestedAt: number,
 ): { signal: AbortSignal; stop(): void } {
   const lost = new AbortController();
   let isOver = false;
-  let lapse = lapseOf(asked);
+  let expiry = expireAfter(requestedAt);
   const timer = setInterval(() => void renewOnce(), RENEW_MS);
   return { signal: lost.signal, stop };
 
   function stop(): void {
     isOver = true;
     clearInterval(timer);
-    clearTimeout(lapse);
+    clearTimeout(expiry);
   }
 
-  function lapseOf(since: number): NodeJS.Timeout {
+  function expireAfter(since: number): NodeJS.Timeout {
     return setTimeout(
       () => {
         stop();
@@ -77,11 +77,11 @@ export function keepRenewed(
   }
 
   async function renewOnce(): Promise<void> {
-    const begun = performance.now();
+    const startedAt = performance.now();
     const isRenewed = await renew().catch(() => false);
     if (isOver || !isRenewed) return;
-    clearTimeout(lapse);
-    lapse = lapseOf(begun);
+    clearTimeout(expiry);
+    expiry = expireAfter(startedAt);
   }
 }
 
@@ -100,7 +100,7 @@ export async function withClaim(
   }
 }
 
-/** Releases the claims of an earlier process of this server: the data folder belongs to one at a time, so that one has exited. */
+/** Releases the claims of an earlier process of this server, which has exited: one process at a time has the data folder. */
 export async function dropOwnClaims(deps: Pick<Deps, "db" | "serverId">): Promise<void> {
   await deps.db.update(runs).set({ worker: null, workerUntil: null }).where(eq(runs.place, deps.serverId));
 }

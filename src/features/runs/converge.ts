@@ -10,19 +10,19 @@ import { kindOf, type RunKind, type RunKinds, type Start } from "./kind.ts";
 import { startSandbox } from "./start.ts";
 import { watchGoal } from "./watch-goal.ts";
 
-/** A run whose goal changes again and again lets others go first: its job is enqueued again by the reconciler. */
-const TURNS = 10;
+/** A run whose goal keeps changing yields to others: the reconciler enqueues its job again. */
+const STEPS_MAX = 10;
 
 /**
- * The one job of a run, for its start, stop and deletion alike: it brings the status to the goal. Interrupted anywhere, it
- * is done again. One process works on a run at a time, and notices by itself when the goal changes meanwhile.
- * @returns the job; its signal is aborted when the server stops, and what was begun is then left to the next
+ * The one job of a run, for its start, stop and deletion alike: it brings the status to the goal. It is idempotent: an
+ * interrupted job runs again. One process works on a run at a time, and watches for changes of the goal.
+ * @returns the job; its signal is aborted when the server stops, and the next server continues
  */
 export function createConverger(
   deps: Deps,
   kinds: RunKinds,
 ): (runId: string, signal: AbortSignal) => Promise<void> {
-  /** Runs at work here → whether their job was enqueued again meanwhile. */
+  /** Runs that this process works on → whether their job was enqueued again meanwhile. */
   const busy = new Map<string, boolean>();
   return async (runId, signal) => {
     if (busy.has(runId)) {
@@ -41,7 +41,7 @@ export function createConverger(
 }
 
 async function converge(deps: Deps, kinds: RunKinds, runId: string, signal: AbortSignal): Promise<void> {
-  for (let turn = 0; turn < TURNS; turn++) {
+  for (let step = 0; step < STEPS_MAX; step++) {
     signal.throwIfAborted();
     const [start] = await deps.db
       .select({ run: runs, project: projects })
@@ -51,7 +51,7 @@ async function converge(deps: Deps, kinds: RunKinds, runId: string, signal: Abor
     // the reconciler ends the sandboxes of a deleted project
     if (!start) return;
     const { run } = start;
-    // a job from before it was started on another server
+    // the job is from before the run moved to another server
     if (!isWithinReach(deps, run)) return;
     const kind = kindOf(kinds, run);
     if (run.goal === "deleted") return await removeRun(deps, kind, run);
@@ -67,7 +67,7 @@ async function begin(deps: Deps, kind: RunKind, start: Start, signal: AbortSigna
   try {
     await startSandbox(deps, kind, start, AbortSignal.any([signal, goal.signal]));
   } catch (error) {
-    // the goal has changed: the next turn acts on it
+    // the goal has changed: the next step acts on it
     if (goal.signal.aborted) return;
     if (signal.aborted) throw error;
     await fail(deps, kind, start.run, error);

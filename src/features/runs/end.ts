@@ -2,19 +2,19 @@ import { and, eq } from "drizzle-orm";
 import { runs } from "../../../db/schema/index.ts";
 import { ORPHANED_EXIT_CODE } from "../../contract/daemon.ts";
 import type { Deps } from "../../deps.ts";
-import { endKeys } from "./keys.ts";
+import { recordSandboxEnd } from "./keys.ts";
 import type { RunKind } from "./kind.ts";
 import { openLog } from "./log.ts";
 import { keepOutput } from "./output.ts";
 import { isUp, type RunRow } from "./row.ts";
 
 /**
- * The time that a sandbox has to end its runs (3 s), save its work (20 s), stop its runtime (5 s) and save what that has
- * written as it ended (5 s); then it is killed. Nearly all end within a second or two.
+ * The grace period of a sandbox: it interrupts the agent (3 s), saves its work (20 s), stops its runtime (5 s) and saves
+ * what the runtime wrote as it stopped (5 s); then it is killed. Nearly all stop within a second or two.
  */
 const GRACE_MS = 35_000;
 
-/** Stops a run whose goal is that: its sandbox ends, its keys die, and then it is `stopped`. */
+/** Stops a run whose goal is `stopped`: its sandbox ends, its keys are revoked, and then its status is `stopped`. */
 export async function endRun(deps: Deps, kind: RunKind, run: RunRow): Promise<void> {
   const { runId } = run;
   await endSandbox(deps, kind, run);
@@ -27,7 +27,7 @@ export async function endRun(deps: Deps, kind: RunKind, run: RunRow): Promise<vo
       .where(and(eq(runs.runId, runId), eq(runs.goal, "stopped"), isUp))
       .returning();
     if (!row) return;
-    await endKeys(tx, kind, runId, "stopped", now);
+    await recordSandboxEnd(tx, kind, runId, "stopped", now);
     await kind.publish(deps, tx, row, "changed");
   });
   const log = openLog(deps, runId);
@@ -37,7 +37,7 @@ export async function endRun(deps: Deps, kind: RunKind, run: RunRow): Promise<vo
   await deps.checkpoint("end-recorded");
 }
 
-/** Deletes a run whose goal is that: its sandbox first, since nothing could find and end that without the row. */
+/** Deletes a run whose goal is `deleted`: its sandbox first, since only the row leads to it. */
 export async function removeRun(deps: Deps, kind: RunKind, run: RunRow): Promise<void> {
   const { runId } = run;
   await deps.sandboxes.get(run.provider)?.stop(runId, GRACE_MS);

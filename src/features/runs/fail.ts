@@ -4,14 +4,14 @@ import { SvcError } from "../../contract/errors.ts";
 import type { Deps } from "../../deps.ts";
 import { SandboxError } from "../../sandboxes/provider.ts";
 import { endSandbox } from "./end.ts";
-import { endKeys } from "./keys.ts";
+import { recordSandboxEnd } from "./keys.ts";
 import type { RunKind } from "./kind.ts";
 import { openLog } from "./log.ts";
 import { type RunRow, stillRunning, thisStart } from "./row.ts";
 
 /**
- * Records that the start of a run has failed, at which step and why, after its sandbox was ended and its output kept.
- * @throws the error itself when it is the database that is away: the job is done again
+ * Records that the start of a run has failed, at which step and why, after ending its sandbox and keeping its output.
+ * @throws the error itself when the database is unavailable: the job is retried
  */
 export async function fail(deps: Deps, kind: RunKind, run: RunRow, error: unknown): Promise<void> {
   if (isDatabaseAway(error)) throw error;
@@ -19,15 +19,15 @@ export async function fail(deps: Deps, kind: RunKind, run: RunRow, error: unknow
   if (!row) return;
   const step = row.step ?? "branch";
   if (!isExplained(error))
-    deps.log.error({ [kind.name]: run.runId, step, err: error }, `a ${kind.name} could not be started`);
-  // the reconciler ends what cannot be ended now
+    deps.log.error({ [kind.name]: run.runId, step, err: error }, `cannot start a ${kind.name}`);
+  // the reconciler stops a sandbox that cannot be stopped now
   await endSandbox(deps, kind, run).catch((failure: unknown) => {
-    deps.log.warn({ [kind.name]: run.runId, err: failure }, "the sandbox of a failed start was not ended");
+    deps.log.warn({ [kind.name]: run.runId, err: failure }, "cannot stop the sandbox of a failed start");
   });
   await recordFailure(deps, kind, run, kind.text.failed(step, reasonOf(error)));
 }
 
-/** Records a failure, of a start or of a sandbox that ended by itself. */
+/** Records a failure, of a start or of a sandbox that exited on its own. */
 export async function recordFailure(deps: Deps, kind: RunKind, run: RunRow, message: string): Promise<void> {
   const log = openLog(deps, run.runId);
   log.write("svc", message);
@@ -40,7 +40,7 @@ export async function recordFailure(deps: Deps, kind: RunKind, run: RunRow, mess
       .where(run.status === "running" ? stillRunning(run) : thisStart(run))
       .returning();
     if (!row) return;
-    await endKeys(tx, kind, run.runId, "error", now);
+    await recordSandboxEnd(tx, kind, run.runId, "error", now);
     await kind.publish(deps, tx, row, "changed");
   });
   deps.changes.notify(run.runId);
@@ -51,5 +51,5 @@ function isExplained(error: unknown): error is SvcError | SandboxError {
 }
 
 function reasonOf(error: unknown): string {
-  return isExplained(error) ? error.message : "something went wrong inside svc; its log says more.";
+  return isExplained(error) ? error.message : "internal error; see the server's log.";
 }

@@ -13,7 +13,7 @@ type Change = Partial<
   Pick<RunRow, "goal" | "status" | "place" | "generation" | "step" | "error" | "stopReason" | "readyAt">
 >;
 
-/** Adds a run, and enqueues its start. @returns null when there is a run with this id already */
+/** Adds a run, and enqueues its start. @returns null when a run with this id already exists */
 export async function addRun(
   deps: Deps,
   tx: Db,
@@ -37,10 +37,10 @@ export async function addRun(
 }
 
 /**
- * Sets the goal of a run and enqueues its job: both or neither. The job decides what happens to the status (`converge`);
- * where the server is gone that would work on the job, it happens here. A run that is to be deleted stays so. The change is
- * published, so this has to be the last statement of its transaction.
- * @returns the row as it is now; null when it is to be deleted, or gone
+ * Sets the goal of a run and enqueues its job: both or neither. The job changes the status (`converge`); when the server
+ * that would work on the job is gone, this changes it at once. The goal `deleted` is final. The change is published, so
+ * this must be the last statement of its transaction.
+ * @returns the row as it is now; null when its goal is `deleted`, or it does not exist
  */
 export async function setGoal(
   deps: Deps,

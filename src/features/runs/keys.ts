@@ -8,8 +8,8 @@ import type { RunKind, SandboxKeys } from "./kind.ts";
 import { keyPurpose } from "./reach.ts";
 import { type RunRow, SUPERSEDED, thisStart } from "./row.ts";
 
-/** Records that a run's sandbox is gone, and ends what lived by it. */
-export async function endKeys(
+/** Records that a run's sandbox has ended, and notifies its kind. */
+export async function recordSandboxEnd(
   tx: Db,
   kind: RunKind,
   runId: string,
@@ -24,10 +24,10 @@ export async function endKeys(
 }
 
 /**
- * Makes the keys of one start (spec 5.7). Those of an earlier start are invalid from then on.
- * @throws when the run has another goal by now: a later start has keys of its own
+ * Issues the keys of one start (spec 5.7). Those of an earlier start become invalid.
+ * @throws when the run has another goal by now: a later start has its own keys
  */
-export async function makeKeys(deps: Deps, kind: RunKind, run: RunRow): Promise<SandboxKeys> {
+export async function issueKeys(deps: Deps, kind: RunKind, run: RunRow): Promise<SandboxKeys> {
   const { runId, projectId, generation } = run;
   const serviceKey = SERVICE_KEY_PREFIX + randomBytes(32).toString("base64url");
   const now = deps.clock();

@@ -12,20 +12,20 @@ export interface Start {
   project: ProjectRow;
 }
 
-/** Notes that a step begins, in the run's log and row. @throws when the run has another goal or start by now */
+/** Records that a step begins, in the run's log and row. @throws when the run has another goal or start by now */
 export type EnterStep = (step: BootStep, text: string) => Promise<void>;
 
-/** What opens svc for one start of a sandbox. */
+/** The credentials of one start of a sandbox. */
 export interface SandboxKeys {
-  /** `SVC_TOKEN`: the daemon's alone. */
+  /** `SVC_TOKEN`: only the daemon uses it. */
   serviceKey: string;
-  /** What the kind grants its sandboxes beside that; null: nothing. */
+  /** A token that the kind grants its sandboxes besides; null: none. */
   token: string | null;
 }
 
-/** What a start puts into its sandbox, and does when that is ready. */
+/** The sandbox of one start, and the callbacks for when it is ready. */
 export interface StartPlan {
-  /** Whether it runs an agent runtime. */
+  /** Whether the sandbox runs an agent runtime. */
   hasRuntime: boolean;
   /** @param apiUrl where the sandbox reaches the API, without `/v1` */
   environment(keys: SandboxKeys, apiUrl: string): Record<string, string>;
@@ -41,16 +41,16 @@ export interface StartPlan {
 }
 
 /**
- * What differs between kinds of runs: sessions have one, and deployments of apps. `serve.ts` lists them. Everything else
- * in the life of a sandbox is the same for all, and in this folder.
+ * The differences between kinds of runs: sessions and deployments of apps. `serve.ts` lists the kinds. Everything else in
+ * the life of a sandbox is the same for all, and in this folder.
  */
 export interface RunKind {
   /** `runs.kind`. */
   name: string;
   limits: {
-    /** Milliseconds until the repository is cloned, and what is built before the start is built. */
+    /** Milliseconds to clone the repository and to build what is built before the start. */
     cloneMs: number;
-    /** Milliseconds from then on until the daemon says that it is ready. */
+    /** Milliseconds from then on until the daemon reports that it is ready. */
     readyMs: number;
   };
   /** Sentences of its log and errors. */
@@ -62,10 +62,10 @@ export interface RunKind {
     readyLate: string;
     /** @param reason why a step failed, as a sentence */
     failed(step: BootStep, reason: string): string;
-    /** @param reason what has become of its server, as the second half of a sentence */
+    /** @param reason why its server counts as gone, as the second half of a sentence */
     lost(runId: string, reason: string): string;
   };
-  /** What comes before the sandbox. It may be called again for the same start, after a crash. */
+  /** Runs before the sandbox starts. It may be called again for the same start, after a crash. */
   prepare?(deps: Deps, start: Start, enter: EnterStep): Promise<void>;
   /** Called when no sandbox of an earlier start exists any more, and its work is saved. */
   plan(deps: Deps, start: Start): Promise<StartPlan>;
@@ -73,7 +73,7 @@ export interface RunKind {
   grant?(deps: Deps, tx: Db, run: RunRow): Promise<string>;
   /** The sandbox of a run has ended: in the transaction that records it. */
   onEnded?(tx: Db, runId: string, state: "stopped" | "error", now: Date): Promise<void>;
-  /** Saves what is left in a sandbox that ended while its server was away. */
+  /** Saves the work in a sandbox that exited while it could not reach its server. */
   saveOrphan?(deps: Deps, run: RunRow): Promise<void>;
   /** Whether a line of the sandbox's output is in the run's log already. */
   isLogged?(run: Pick<RunRow, "status">, line: LogLine): boolean;
@@ -85,6 +85,6 @@ export type RunKinds = ReadonlyMap<string, RunKind>;
 
 export function kindOf(kinds: RunKinds, { kind, runId }: Pick<RunRow, "kind" | "runId">): RunKind {
   const found = kinds.get(kind);
-  if (!found) throw new Error(`the run ${runId} is of a kind that this server does not have: ${kind}`);
+  if (!found) throw new Error(`run ${runId} has an unknown kind: ${kind}`);
   return found;
 }

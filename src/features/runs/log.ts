@@ -6,29 +6,29 @@ import type { Deps } from "../../deps.ts";
 
 /** Lines that a request for a log answers with: by default, and at most. */
 export const LOG_LINES = { default: 1_000, max: 10_000 } as const;
-/** Lines that the log of a run keeps: the newest. A long build of an image has about as many. */
+/** The log of a run keeps this many lines, the newest. A long build of an image has about as many. */
 const LINES_MAX = 5_000;
-/** Characters of one line: what is longer is no line for people. */
+/** Characters of one line; the rest is cut. */
 const LINE_MAX = 2_000;
-/** How often the oldest lines are looked for: every so many lines that were written. */
+/** The oldest lines are deleted every this many lines. */
 const TRIM_EVERY = 500;
-/** Lines are written together, this often. */
+/** Lines are written in batches, this often. */
 const FLUSH_MS = 100;
-/** Lines that may wait to be written; a build that says more at once loses its oldest. */
+/** Lines that may wait to be written; the oldest of more are dropped. */
 const WAITING_MAX = 2_000;
 
 type Source = LogLine["source"];
 
-/** A line of the log with its place in it. */
-export interface NumberedLine {
+/** A line of the log with its position in it. */
+interface NumberedLine {
   seq: number;
   line: LogLine;
 }
 
-/** Writes the log of one run. What cannot be written is lost, and fails nothing. */
+/** Writes the log of one run. Lines that cannot be written are lost, without an error. */
 export interface RunLog {
   write(source: Source, text: string, at?: Date): void;
-  /** Resolves when all that was written before is in the log. */
+  /** Resolves when all earlier lines are in the log. */
   flush(): Promise<void>;
 }
 
@@ -63,20 +63,20 @@ export function openLog(deps: Deps, runId: string): RunLog {
       if (untrimmed >= TRIM_EVERY) await trim(deps, runId);
       untrimmed %= TRIM_EVERY;
     } catch (error) {
-      // a run that was deleted has no log any more
+      // a deleted run has no log
       if (!isForeignKeyViolation(error))
-        deps.log.warn({ run: runId, err: error }, "the log of a run was not written");
+        deps.log.warn({ run: runId, err: error }, "cannot write the log of a run");
     }
     deps.changes.notify(runId);
   }
 }
 
-/** A line as people may see it: bounded, and without what moves a cursor or sets a title. */
+/** A line that is safe to show: bounded, and without control sequences. */
 export function withoutControls(line: string): string {
   return line.replace(CONTROL, "").toWellFormed().trimEnd().slice(0, LINE_MAX);
 }
 
-/** What moves a cursor or sets a title; the tab stays. */
+/** Control characters and escape sequences, without the tab. */
 const CONTROL = /\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b[@-_]|[\x00-\x08\x0b-\x1f\x7f-\x9f]/g;
 
 async function trim(deps: Deps, runId: string): Promise<void> {
@@ -102,7 +102,7 @@ export async function readLog(deps: Deps, runId: string, lines: number): Promise
   return rows.reverse().map(toLine);
 }
 
-/** The lines after a place in a run's log, oldest first. */
+/** The lines after a position in a run's log, oldest first. */
 export async function readLogAfter(
   deps: Deps,
   runId: string,
@@ -122,7 +122,7 @@ function toLine({ seq, at, source, text }: typeof runLog.$inferSelect): Numbered
   return { seq, line: { at: at.toISOString(), source, text } };
 }
 
-/** The last of some lines, as many as are asked for and as a log may have bytes. */
+/** The last `tail` lines, of at most `LOG_MAX_BYTES`. */
 export function endOf<Line extends { text: string }>(
   all: readonly Line[],
   tail: number,

@@ -5,12 +5,12 @@ import type { RunKind } from "./kind.ts";
 import { openLog, withoutControls } from "./log.ts";
 import type { RunRow } from "./row.ts";
 
-/** A sandbox's output is read from an engine that may hang. */
+/** The container engine that has a sandbox's output may hang. */
 const READ_MS = 5_000;
-/** Of a sandbox that has ended: enough to see why. */
+/** Lines kept of a sandbox that has ended: enough to see why. */
 const KEPT_LINES = 500;
 
-/** The end of what daemon and runtime have written; nothing when it cannot be read now. */
+/** The end of the output of daemon and runtime; empty when it cannot be read now. */
 export async function readOutput(
   deps: Deps,
   { runId, provider: name }: Pick<RunRow, "runId" | "provider">,
@@ -22,11 +22,11 @@ export async function readOutput(
     const bytes = await within(
       provider.logs(runId, maxBytes),
       READ_MS,
-      () => new Error("the sandbox's output was not read in time"),
+      () => new Error("reading the sandbox's output timed out"),
     );
     return textLines(bytes).map(readLine);
   } catch (error) {
-    deps.log.warn({ run: runId, err: error }, "the output of a sandbox could not be read");
+    deps.log.warn({ run: runId, err: error }, "cannot read the output of a sandbox");
     return [];
   }
 }
@@ -44,7 +44,7 @@ export async function writeLines(deps: Deps, runId: string, lines: readonly LogL
   await log.flush();
 }
 
-/** The daemon begins its lines with their time; what else writes there may not. */
+/** The daemon's lines start with their time; those of other processes may not. */
 function readLine(line: string): LogLine {
   const [, at = null, text = line] = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z) (.*)$/.exec(line) ?? [];
   return { at, source: "sandbox", text };

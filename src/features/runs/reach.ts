@@ -9,7 +9,7 @@ import type { Daemon } from "../../sandboxes/daemon.ts";
 import type { SandboxAddress } from "../../sandboxes/provider.ts";
 import type { RunRow, SandboxRow } from "./row.ts";
 
-/** A run with what it takes to talk to its sandbox. */
+/** A run with the address and the key of its sandbox's daemon. */
 export interface ReachedRun {
   run: RunRow;
   project: ProjectRow;
@@ -17,12 +17,12 @@ export interface ReachedRun {
   daemon: Daemon | null;
 }
 
-/** What a sandbox's service key is sealed for, beside its project. */
+/** The purpose that a sandbox's service key is sealed for, beside its project. */
 export function keyPurpose(runId: string): string {
   return `sandbox key ${runId}`;
 }
 
-/** Finds a run and its sandbox by the primary key; null when there is no such run. */
+/** Finds a run and its sandbox by the primary key; null when the run does not exist. */
 export async function reachRun(deps: Pick<Deps, "db" | "keys">, runId: string): Promise<ReachedRun | null> {
   const [row] = await runAndSandbox(deps.db).execute({ runId });
   if (!row) return null;
@@ -46,7 +46,7 @@ export function hostOf({ unix, hostname, port }: SandboxAddress): { host: string
   return unix === undefined ? { host: hostname, port } : { host: unix, port: DAEMON_PORT };
 }
 
-/** No name of a host and no address begins with a slash, as the path of a socket does. */
+/** The path of a socket begins with a slash; a host name and an IP address never do. */
 function addressOf(host: string, port: number): SandboxAddress {
   return host.startsWith("/") ? { unix: host } : { hostname: host, port };
 }

@@ -4,7 +4,7 @@ import { isAlive } from "../../contract/session.ts";
 import type { Deps } from "../../deps.ts";
 import { isWithinReach, placesOf, queueOf } from "../../jobs/places.ts";
 import type { Provider, Sandbox } from "../../sandboxes/provider.ts";
-import { howItEnded } from "./boot.ts";
+import { describeExit } from "./boot.ts";
 import { withClaim } from "./claim.ts";
 import { endSandbox } from "./end.ts";
 import { recordFailure } from "./fail.ts";
@@ -13,19 +13,19 @@ import { type RunRow, stillRunning } from "./row.ts";
 
 /** The grace period of a sandbox without a run: no request waits for it. */
 const ORPHAN_GRACE_MS = 2_000;
-/** Runs whose jobs are enqueued again in one round. */
-const ROUND = 200;
+/** Runs whose jobs are enqueued again per round. */
+const BATCH = 200;
 
 /**
- * Compares runs with sandboxes, and mends the difference: sandboxes that died, sandboxes without a run, runs whose job was
- * lost.
+ * Compares runs with sandboxes, and repairs the difference: sandboxes that died, sandboxes without a run, runs whose job
+ * was lost.
  */
 export async function reconcile(deps: Deps, kinds: RunKinds): Promise<void> {
   await enqueueUnsettled(deps);
   for (const provider of deps.sandboxes.all()) await reconcileProvider(deps, kinds, provider);
 }
 
-/** Enqueues the job of every run whose status is not its goal; where it is queued already, that does nothing. */
+/** Enqueues the job of every run whose status is not its goal; a queued job is not queued twice. */
 async function enqueueUnsettled(deps: Deps): Promise<void> {
   const unsettled = await deps.db
     .select({ runId: runs.runId, place: runs.place })
@@ -40,12 +40,12 @@ async function enqueueUnsettled(deps: Deps): Promise<void> {
         ),
       ),
     )
-    .limit(ROUND);
+    .limit(BATCH);
   for (const { runId, place } of unsettled) await deps.jobs.enqueue(deps.db, queueOf("runs", place), runId);
 }
 
 async function reconcileProvider(deps: Deps, kinds: RunKinds, provider: Provider): Promise<void> {
-  // the rows first: a sandbox that is in neither list has ended, one that is only in the second has just started
+  // the rows first: a run without a sandbox has lost it, and a sandbox without a run may have just started
   const running = await runningOn(deps, provider);
   const sandboxes = new Map((await provider.list()).map((sandbox) => [sandbox.sessionId, sandbox]));
   for (const run of running)
@@ -55,8 +55,8 @@ async function reconcileProvider(deps: Deps, kinds: RunKinds, provider: Provider
 }
 
 /**
- * Of these sandboxes, those that belong to a run. A run that was given up here and started on another server has left one
- * of an earlier start; two servers that share an engine see each other's, of the current start.
+ * Of these sandboxes, those that belong to a run. A run that moved to another server has left one of an earlier start
+ * here; two servers that share an engine see each other's, of the current start.
  */
 async function ownedAmong(deps: Deps, sandboxes: Sandbox[]): Promise<ReadonlySet<Sandbox>> {
   const ids = sandboxes.map(({ sessionId }) => sessionId);
@@ -85,8 +85,8 @@ async function runningOn(deps: Deps, { name }: Provider): Promise<RunRow[]> {
 }
 
 /**
- * A sandbox that should run has ended: by itself, by the kernel, or by somebody else's hand. It may be started again in the
- * same moment, so that only the holder of the claim acts on what it has seen.
+ * Records that a sandbox has ended without svc: on its own, by the kernel, or by an operator. The run may be started
+ * again at the same moment, so only the holder of the claim acts on what it sees.
  */
 async function recordDeath(deps: Deps, kinds: RunKinds, provider: Provider, run: RunRow): Promise<void> {
   const kind = kindOf(kinds, run);
@@ -96,17 +96,17 @@ async function recordDeath(deps: Deps, kinds: RunKinds, provider: Provider, run:
     const sandbox = await provider.find(run.runId);
     if (sandbox?.state === "running") return;
     const { exitCode } = sandbox ?? {};
-    deps.log.warn({ [kind.name]: run.runId, exitCode }, "a sandbox has ended by itself");
+    deps.log.warn({ [kind.name]: run.runId, exitCode }, "a sandbox exited on its own");
     await endSandbox(deps, kind, row);
-    await recordFailure(deps, kind, row, howItEnded(sandbox));
+    await recordFailure(deps, kind, row, describeExit(sandbox));
   });
 }
 
-/** Ends a sandbox whose run is gone, has ended without it, or has another one. */
+/** Stops a sandbox whose run is deleted, has ended, or has another sandbox. */
 async function endOrphan(deps: Deps, provider: Provider, found: Sandbox): Promise<void> {
   const { sessionId: runId } = found;
   const end = async () => {
-    deps.log.warn({ run: runId }, "ending a sandbox without a run");
+    deps.log.warn({ run: runId }, "stopping a sandbox without a run");
     await provider.stop(runId, ORPHAN_GRACE_MS);
   };
   const isKnown = (await deps.db.$count(runs, eq(runs.runId, runId))) > 0;

@@ -5,12 +5,12 @@ import { LIVE_STATUSES } from "../../contract/session.ts";
 export type RunRow = typeof runs.$inferSelect;
 export type SandboxRow = typeof sessionSandboxes.$inferSelect;
 
-/** The message of an error that is thrown when the run has another goal, or start, than the work under way is for. */
+/** The message of an error that is thrown when the run has another goal or start than the work under way. */
 export const SUPERSEDED = "the run has another goal by now";
 
 type Which = Pick<RunRow, "runId" | "generation">;
 
-/** The rows of runs that have a sandbox, or are about to: the condition for what `isAlive` says of one row. */
+/** The condition for runs that have a sandbox, or are about to: `isAlive` in SQL. */
 export const isUp = inArray(runs.status, [...LIVE_STATUSES]);
 
 /** The row of a run while this start of it goes on: not stopped, deleted, failed or started again. */

@@ -4,18 +4,18 @@ import type { Deps } from "../../deps.ts";
 import type { Daemon } from "../../sandboxes/daemon.ts";
 import { type Sandbox, SandboxError } from "../../sandboxes/provider.ts";
 import { awaitBoot } from "./boot.ts";
-import { buildOf } from "./build.ts";
 import { endSandbox } from "./end.ts";
-import { makeKeys } from "./keys.ts";
+import { issueKeys } from "./keys.ts";
 import type { EnterStep, RunKind, Start, StartPlan } from "./kind.ts";
 import { openLog, type RunLog } from "./log.ts";
 import { hostOf } from "./reach.ts";
 import { type RunRow, SUPERSEDED, thisStart } from "./row.ts";
+import { readSandboxConfig } from "./sandbox-config.ts";
 
 /**
- * Starts a run's sandbox, step by step: what its kind prepares, image, sandbox, clone, and readiness. The run is `running`
- * when the daemon says that it is ready, and not before.
- * @throws whatever a step fails with; `fail` says which step it was
+ * Starts a run's sandbox, step by step: the kind's preparation, image, sandbox, clone, readiness. The run is `running`
+ * once the daemon reports that it is ready.
+ * @throws the error of the step that failed; `fail` records the step
  */
 export async function startSandbox(
   deps: Deps,
@@ -29,21 +29,23 @@ export async function startSandbox(
   const enter: EnterStep = (step, text) => {
     signal.throwIfAborted();
     log.write("svc", text);
-    // a reader of both sees the text first
+    // a reader of both sees the text before the step
     entering = entering.then(() => log.flush()).then(() => record(deps, kind, run, { step }));
     return entering;
   };
   try {
     await kind.prepare?.(deps, start, enter);
-    // of an earlier start, also one that was interrupted: its work is saved, and its keys die
+    // of an earlier start, even an interrupted one: its work is saved, and its keys are revoked
     await endSandbox(deps, kind, run);
     const plan = await kind.plan(deps, start);
-    const keys = await makeKeys(deps, kind, run);
+    const keys = await issueKeys(deps, kind, run);
     await deps.checkpoint("keys-made");
     const provider = deps.sandboxes.get(run.provider);
     if (!provider)
-      throw new SandboxError(`This server has no ${run.provider} sandboxes.`, { permanent: true });
-    const { build, limits } = await buildOf(deps, project);
+      throw new SandboxError(`The sandbox provider "${run.provider}" is not available on this server.`, {
+        permanent: true,
+      });
+    const { build, limits } = await readSandboxConfig(deps, project);
     signal.throwIfAborted();
     const sandbox = await provider.start(
       {
@@ -56,7 +58,7 @@ export async function startSandbox(
         build,
       },
       {
-        // the next step, which is awaited, reports one that could not be entered
+        // an error is reported by the next step, which is awaited
         step: (name) => void enter(name, STARTING[name]).catch(() => {}),
         log: (source, line) => log.write(source, line),
       },
@@ -82,9 +84,9 @@ export async function startSandbox(
   }
 }
 
-const STARTING = { image: "Looking for the image …", sandbox: "Starting the sandbox …" } as const;
+const STARTING = { image: "Checking for the image …", sandbox: "Starting the sandbox …" } as const;
 
-/** Changes the row of this very start, and publishes that. @throws when the run has another goal */
+/** Changes the row of this start, and publishes the change. @throws when the run has another goal */
 async function record(
   deps: Deps,
   kind: RunKind,
@@ -115,7 +117,7 @@ async function recordAddress(
   { address }: Sandbox,
   serviceKey: string,
 ): Promise<Daemon> {
-  if (!address) throw new SandboxError("The sandbox ended as soon as it was started.");
+  if (!address) throw new SandboxError("The sandbox exited right after it started.");
   await deps.db
     .update(sessionSandboxes)
     .set({ ...hostOf(address), updatedAt: deps.clock() })
@@ -130,7 +132,7 @@ async function recordRunning(
   { plan, restored, log }: { plan: StartPlan; restored: string | null; log: RunLog },
 ): Promise<void> {
   const { runId } = run;
-  // a reader who sees that it runs sees its whole log
+  // a reader who sees the status `running` sees the whole log
   await log.flush();
   const running = { status: "running", step: null, error: null, readyAt: deps.clock() } as const;
   await record(deps, kind, run, running, async (tx, now) => {

@@ -6,8 +6,8 @@ import { kindOf, type RunKinds } from "./kind.ts";
 import { isUp } from "./row.ts";
 
 /**
- * Stops the runs whose sandboxes are processes of this server's machine, so that a server that was shut down in good order
- * leaves nothing running. For a server that takes no more jobs, and still receives what sandboxes save.
+ * Stops the runs whose sandboxes are processes of this server's machine, so that a graceful shutdown leaves nothing
+ * running. Called when the server takes no more jobs, but still receives the work that sandboxes save.
  */
 export async function stopWithServer(deps: Deps, kinds: RunKinds): Promise<void> {
   const stopping = await deps.db
@@ -18,6 +18,6 @@ export async function stopWithServer(deps: Deps, kinds: RunKinds): Promise<void>
   const ended = await Promise.allSettled(stopping.map((run) => endRun(deps, kindOf(kinds, run), run)));
   for (const result of ended) {
     if (result.status === "rejected")
-      deps.log.warn({ err: result.reason }, "a run was not stopped with the server");
+      deps.log.warn({ err: result.reason }, "cannot stop a run with the server");
   }
 }

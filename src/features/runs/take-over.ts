@@ -3,21 +3,21 @@ import type { Db } from "../../../db/client.ts";
 import { runs, servers } from "../../../db/schema/index.ts";
 import type { Deps } from "../../deps.ts";
 import { declareGone, forgetServers, goneSince } from "../../jobs/gone.ts";
-import { endKeys } from "./keys.ts";
+import { recordSandboxEnd } from "./keys.ts";
 import { kindOf, type RunKind, type RunKinds } from "./kind.ts";
 import { openLog } from "./log.ts";
 import { isUp, type RunRow } from "./row.ts";
 
-/** Runs that are taken over in one round; the next round takes the rest. */
-const ROUND = 200;
+/** Runs that are taken over per round; the next round takes the rest. */
+const BATCH = 200;
 
 /**
- * Takes over the runs of servers that are gone: no other process can settle them. A server that comes back ends what its
- * machine still has: it finds sandboxes without a run.
+ * Takes over the runs of servers that are gone: no job of theirs runs any more. A server that comes back stops the
+ * sandboxes that its machine still has: they have no run there.
  */
 export async function takeOver(deps: Deps, kinds: RunKinds): Promise<void> {
   for (const { id, seenAt } of await declareGone(deps))
-    deps.log.warn({ server: id, seenAt }, "a server counts as gone: its runs are taken over");
+    deps.log.warn({ server: id, seenAt }, "a server counts as gone: taking over its runs");
   const left = await deps.db
     .select({ runId: runs.runId })
     .from(runs)
@@ -27,11 +27,11 @@ export async function takeOver(deps: Deps, kinds: RunKinds): Promise<void> {
         ne(servers.id, deps.serverId),
         isNotNull(servers.goneAt),
         or(eq(runs.goal, "deleted"), isUp),
-        // the holder of a claim lives, and is about to renew its heartbeat
+        // the holder of a claim is alive, and is about to renew its heartbeat
         or(isNull(runs.workerUntil), lt(runs.workerUntil, sql`now()`)),
       ),
     )
-    .limit(ROUND);
+    .limit(BATCH);
   for (const { runId } of left) {
     await deps.db.transaction((tx) => settle(deps, tx, kinds, runId));
     deps.changes.notify(runId);
@@ -46,8 +46,8 @@ async function settle(deps: Deps, tx: Db, kinds: RunKinds, runId: string): Promi
 }
 
 /**
- * Settles a run without its server: deleted or stopped, if that is its goal, and failed otherwise. Its keys are invalid from
- * then on, so that a sandbox which still runs changes nothing any more.
+ * Settles a run without its server: deleted or stopped, if that is its goal, and failed otherwise. Its keys are revoked,
+ * so that a sandbox which still runs can change nothing.
  * @param tx holds the run's row, and has asked `goneSince`
  * @returns the row as it is now; null when it was deleted
  */
@@ -66,7 +66,7 @@ export async function settleGone(
     return null;
   }
   const now = deps.clock();
-  const reason = `the server that ran it, and so its machine, has not been heard of since ${minuteOf(since)}.`;
+  const reason = `the server on its machine has not sent a heartbeat since ${minuteOf(since)}.`;
   const error = kind.text.lost(runId, reason);
   const isStopped = goal === "stopped";
   const end = isStopped ? { status: "stopped" as const, step: null } : { status: "failed" as const, error };
@@ -76,7 +76,7 @@ export async function settleGone(
     .where(and(ofRun, isUp))
     .returning();
   if (!row) return run;
-  await endKeys(tx, kind, runId, isStopped ? "stopped" : "error", now);
+  await recordSandboxEnd(tx, kind, runId, isStopped ? "stopped" : "error", now);
   const log = openLog({ ...deps, db: tx }, runId);
   log.write("svc", isStopped ? `${kind.text.stopped.replace(/\.$/, "")}: ${reason}` : error);
   await log.flush();

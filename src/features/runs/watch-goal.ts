@@ -3,8 +3,8 @@ import { runs } from "../../../db/schema/index.ts";
 import type { Deps } from "../../deps.ts";
 import type { RunRow } from "./row.ts";
 
-/** Changes made by another server are noticed this late; those of this one at once. */
-const LOOK_MS = 1_000;
+/** Changes by another server are noticed within this time; those by this one at once. */
+const POLL_MS = 1_000;
 
 /** A signal that is aborted when the goal is no longer this start of the run. */
 export function watchGoal(deps: Deps, run: RunRow): { signal: AbortSignal; stop(): void } {
@@ -15,14 +15,14 @@ export function watchGoal(deps: Deps, run: RunRow): { signal: AbortSignal; stop(
 
   async function watch(): Promise<void> {
     while (!over.signal.aborted && !changed.signal.aborted) {
-      const wait = deps.changes.wait(run.runId, LOOK_MS, over.signal);
-      const isSame = await stillWanted().catch(() => true);
+      const wait = deps.changes.wait(run.runId, POLL_MS, over.signal);
+      const isSame = await isCurrent().catch(() => true);
       if (!isSame) changed.abort();
       await wait;
     }
   }
 
-  async function stillWanted(): Promise<boolean> {
+  async function isCurrent(): Promise<boolean> {
     const [row] = await deps.db
       .select({ goal: runs.goal, generation: runs.generation })
       .from(runs)

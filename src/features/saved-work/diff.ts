@@ -7,9 +7,9 @@ import { LISTING_MS } from "../projects/fetch.ts";
 import { repositoryOf } from "../projects/repository.ts";
 
 /**
- * The commit that saved work is a change of: where it leaves the session's branch as it was pushed, or the default branch
- * when that is gone; null when it has nothing in common with either.
- * @throws what git throws
+ * The base of saved work: its merge base with the session's branch as it was pushed, or with the default branch if that
+ * is gone; null when it has no common history with either.
+ * @throws git's errors
  */
 export async function findSavedBase(
   deps: Deps,
@@ -27,7 +27,7 @@ export async function findSavedBase(
   return null;
 }
 
-/** What saved work changes. Attributes are those of what it is a change of: it cannot hide itself. */
+/** The diff of saved work. Git attributes come from the base, so that the work cannot hide its own changes. */
 export function savedDiff(base: string | null, commit: string): Omit<DiffRequest, "onPatch"> {
   return {
     from: base ?? emptyTreeLike(commit),

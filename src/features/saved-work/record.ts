@@ -8,7 +8,7 @@ import type { ProjectRow } from "../../identity/auth/caller.ts";
 import { repositoryOf } from "../projects/repository.ts";
 import { findSavedBase, savedDiff } from "./diff.ts";
 
-/** Writes down what the repository keeps of a session's work now; null: nothing. Before the daemon is told. */
+/** Records the commit of a session's saved work, before the daemon gets its response; null: none. */
 export async function recordSaved(
   deps: Deps,
   project: ProjectRow,
@@ -16,7 +16,7 @@ export async function recordSaved(
   commit: string | null,
 ): Promise<void> {
   const files = commit === null ? null : await countFiles(deps, project, branch, commit);
-  // that of the sandbox which saves: a session that is to be restarted has the next one already
+  // the generation of the saving sandbox: the run of a session that is being restarted has the next one already
   const [sandbox] = await deps.db
     .select({ generation: sessionSandboxes.generation })
     .from(sessionSandboxes)
@@ -37,7 +37,7 @@ export async function recordSaved(
   deps.changes.notify(sessionId);
 }
 
-/** How many files are other than on the branch; null when that cannot be told now. */
+/** The number of files that differ from the branch; null when that cannot be computed now. */
 async function countFiles(
   deps: Deps,
   project: ProjectRow,
@@ -57,13 +57,13 @@ async function countFiles(
   }
 }
 
-/** A copy of the repository that was rebuilt gets what was saved from its host, before the daemon asks for it. */
+/** Fetches saved work from the git host into a rebuilt copy of the repository, before the daemon requests it. */
 export async function bringSaved(deps: Deps, project: ProjectRow, sessionId: string): Promise<void> {
   const [row] = await deps.db
     .select({ commit: projectSessions.savedCommit })
     .from(projectSessions)
     .where(eq(projectSessions.sessionId, sessionId));
   if (!row?.commit) return;
-  // without it, what was saved is gone, and the work is saved anew
+  // if that fails, the saved work is gone, and the daemon saves the work again
   await deps.git.ensureOwn(repositoryOf(deps, project), savedRef(sessionId), row.commit).catch(() => {});
 }

@@ -7,22 +7,22 @@ import { findSession } from "./read.ts";
 import { reachSession } from "./row.ts";
 
 /**
- * Ends what the agent is doing: answers when it is over. What waits behind it is begun next.
+ * Interrupts the agent, and returns when it has stopped. The next queued prompt is then delivered.
  * @throws nothing_to_abort, sandbox_unreachable, not_found, validation_failed
  */
 export async function abortSession(deps: Deps, project: ProjectRow, name: string): Promise<{ ok: true }> {
   const { session } = await findSession(deps, project, name);
   if (session.status !== "running")
-    throw new SvcError("nothing_to_abort", "The session does not run.", { status: session.status });
+    throw new SvcError("nothing_to_abort", "The session is not running.", { status: session.status });
   const reached = isWithinReach(deps, session) ? await reachSession(deps, session.sessionId) : null;
   if (!reached?.daemon)
+    throw new SvcError("sandbox_unreachable", "The session's sandbox is not reachable from this server.");
+  const answer = await sendAbort(reached.daemon);
+  if (answer === "none") throw new SvcError("nothing_to_abort", "The agent is idle.");
+  if (answer === "failed")
     throw new SvcError(
       "sandbox_unreachable",
-      "The session's sandbox runs where this server cannot reach it.",
+      "The session's sandbox could not interrupt the agent. Try again.",
     );
-  const answer = await sendAbort(reached.daemon);
-  if (answer === "none") throw new SvcError("nothing_to_abort", "The agent does nothing at the moment.");
-  if (answer === "failed")
-    throw new SvcError("sandbox_unreachable", "The session's sandbox has not ended what it does. Try again.");
   return { ok: true };
 }

@@ -2,12 +2,12 @@ import { and, inArray, lt, sql } from "drizzle-orm";
 import { projectSessions } from "../../../db/schema/index.ts";
 import type { Deps } from "../../deps.ts";
 
-/** Remembers that somebody uses a session's sandbox: cheap enough for every request. */
+/** Notes in memory that a session's sandbox is in use: cheap enough for every request. */
 export function noteActivity({ activity, clock }: Pick<Deps, "activity" | "clock">, sessionId: string): void {
   activity.set(sessionId, clock().getTime());
 }
 
-/** Writes down what was remembered since the last time. */
+/** Writes the activity that was noted since the last call to the database. */
 export async function writeActivity({ db, activity }: Pick<Deps, "db" | "activity">): Promise<void> {
   const noted = [...activity];
   activity.clear();

@@ -8,9 +8,9 @@ import type { SessionRow } from "./row.ts";
 type Reached = Pick<SessionRow, "sessionId" | "createdActor">;
 
 /**
- * Keeps the agent of a session to its own sandbox and those of sessions that it started, unless the manifest says
- * `[agents] reach = "project"` (contract: Sessions, sandboxes, proxy). People, and scripts of theirs, reach all of the
- * project's.
+ * Limits the agent of a session to its own sandbox and those of sessions that it started, unless the manifest sets
+ * `[agents] reach = "project"` (contract: Sessions, sandboxes, proxy). Users and their scripts reach all sandboxes of
+ * the project.
  * @throws forbidden
  */
 export async function requireAgentReach(
@@ -24,11 +24,11 @@ export async function requireAgentReach(
   if ((await reachOf(deps, project)) === "project") return;
   throw new SvcError(
     "forbidden",
-    `An agent reaches its own session and those that it started, and this is another one. A project that wants more says reach = "project" under [agents] in ${project.manifestPath}.`,
+    `An agent can only access its own session and the sessions that it started. To allow all sessions of the project, set reach = "project" under [agents] in ${project.manifestPath}.`,
   );
 }
 
-/** The same of a session by its name. @throws forbidden, not_found, validation_failed */
+/** As `requireAgentReach`, by the session's id. @throws forbidden, not_found, validation_failed */
 export async function requireReachTo(
   deps: Deps,
   caller: Caller,
@@ -44,7 +44,7 @@ function isStartedBy({ createdActor }: Reached, sessionId: string): boolean {
   return createdActor?.kind === "agent" && createdActor.sessionId === sessionId;
 }
 
-/** What cannot be read widens nothing. */
+/** A manifest that cannot be read grants nothing. */
 async function reachOf(deps: Deps, project: ProjectRow): Promise<"own" | "project"> {
   try {
     return (await readManifestOf(deps, project))?.agents.reach ?? "own";

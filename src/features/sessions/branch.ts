@@ -5,17 +5,17 @@ import { repositoryOf } from "../projects/repository.ts";
 import type { SessionRow } from "./row.ts";
 
 /**
- * Makes the session's branch at the tip of its base (spec 4.4). A session that was started before has its branch, unless
- * somebody deleted it.
+ * Creates the session's branch at the tip of its base (spec 4.4). A session that was started before has its branch,
+ * unless it was deleted.
  * @throws ref_not_found, branch_exists, push_rejected, repo_unreachable.
  */
-export async function makeBranch(
+export async function createBranch(
   deps: Deps,
   { session, project }: { session: SessionRow; project: ProjectRow },
 ): Promise<void> {
   const repo = repositoryOf(deps, project);
-  const wasBegun = session.generation > 1 || session.step !== null;
-  if (wasBegun) {
+  const wasStarted = session.generation > 1 || session.step !== null;
+  if (wasStarted) {
     const { tips } = await deps.git.listBranches(repo, LISTING_MS);
     if (tips.has(session.branchName)) return;
   }

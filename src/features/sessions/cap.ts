@@ -6,24 +6,28 @@ import { LIVE_STATUSES } from "../../contract/session.ts";
 import type { Deps } from "../../deps.ts";
 
 /**
- * Enforces the account's cap of concurrent sessions (spec 8): in the transaction that makes one more session count, which
- * holds the account's row until it ends, so that no two transactions take the last place.
+ * Enforces the account's cap of concurrent sessions (spec 8), in the transaction that adds one. It locks the account's
+ * row, so that two transactions cannot take the last slot.
  * @throws concurrent_session_limit (429)
  */
-export async function takePlace({ config }: Pick<Deps, "config">, tx: Db, accountId: string): Promise<void> {
+export async function enforceSessionCap(
+  { config }: Pick<Deps, "config">,
+  tx: Db,
+  accountId: string,
+): Promise<void> {
   const [account] = await tx
     .select({ tier: accounts.tier })
     .from(accounts)
     .where(eq(accounts.accountId, accountId))
     .for("update");
-  if (!account) throw new SvcError("not_found", "The account was deleted in the meantime.");
+  if (!account) throw new SvcError("not_found", "The account has been deleted.");
   const limit = config.sessionCaps.get(account.tier) ?? config.sessionCaps.get("*") ?? 0;
   const isUp = inArray(projectSessions.status, [...LIVE_STATUSES]);
   const active = await tx.$count(projectSessions, and(eq(projectSessions.accountId, accountId), isUp));
   if (active < limit) return;
   throw new SvcError(
     "concurrent_session_limit",
-    `The account runs ${active} sessions, and may run ${limit} at once. Stop one first: svc sessions stop <id>`,
+    `The account runs ${active} sessions; its limit is ${limit}. Stop one first: svc sessions stop <id>`,
     { limit, active_sessions: active },
     { "Retry-After": "60" },
   );

@@ -14,32 +14,32 @@ import { storable } from "../../http/text.ts";
 import { actorOf } from "../../identity/auth/actor.ts";
 import type { Caller, ProjectRow } from "../../identity/auth/caller.ts";
 import { addRun } from "../runs/goal.ts";
-import { takePlace } from "./cap.ts";
+import { enforceSessionCap } from "./cap.ts";
 import { sessionRuns } from "./kind.ts";
 import { addPrompt } from "./prompts/add.ts";
 import { requireAgent } from "./require-agent.ts";
 import type { SessionRow } from "./row.ts";
 import { toWire } from "./wire.ts";
 
-/** A session that is to be added, and the kind of sandbox that it is to have. */
+/** The row of a session to add, and the provider of its sandbox. */
 export type NewSession = typeof projectSessions.$inferInsert & Pick<SessionRow, "provider">;
 
 /**
- * Creates a session and asks for its sandbox: row, place under the account's cap and job are there together, or none is.
+ * Creates a session and enqueues its start, in one transaction that also enforces the account's cap.
  * @throws concurrent_session_limit, session_exists, validation_failed, invalid_ref.
  */
 export async function createSession(
   deps: Deps,
   caller: Caller,
   project: ProjectRow,
-  wanted: CreateSessionBody,
+  body: CreateSessionBody,
 ): Promise<Session> {
   const by = { userId: caller.userId, actor: actorOf(caller) };
   const session = {
-    ...newSession(deps, by, project, wanted),
+    ...newSession(deps, by, project, body),
     secretNames: await secretNamesFor(deps, caller),
   };
-  if (wanted.agent_name !== undefined) await requireAgent(deps, project, wanted.agent_name);
+  if (body.agent_name !== undefined) await requireAgent(deps, project, body.agent_name);
   try {
     const row = await deps.db.transaction(async (tx) => {
       const added = await addSession(deps, tx, session);
@@ -48,13 +48,12 @@ export async function createSession(
     });
     return await toWire(deps, row, null);
   } catch (error) {
-    if (isForeignKeyViolation(error))
-      throw new SvcError("not_found", "The project was deleted in the meantime.");
+    if (isForeignKeyViolation(error)) throw new SvcError("not_found", "The project has been deleted.");
     throw error;
   }
 }
 
-/** What is kept from an agent is kept from the sessions that it starts. @returns null: nothing is */
+/** An agent's sessions get no more secrets than the agent. @returns null: all */
 async function secretNamesFor({ db }: Deps, caller: Caller): Promise<string[] | null> {
   if (caller.kind === "user" || caller.sessionId === null) return null;
   const [parent] = await db
@@ -64,20 +63,23 @@ async function secretNamesFor({ db }: Deps, caller: Caller): Promise<string[] | 
   return parent?.secretNames ?? null;
 }
 
-/** The session that is wanted, as a row; nobody has asked yet for its agent (`requireAgent`). @throws validation_failed, invalid_ref */
+/**
+ * The row of a new session. It does not check that the agent exists (`requireAgent`).
+ * @throws validation_failed, invalid_ref
+ */
 export function newSession(
   deps: Deps,
   by: { userId: string; actor: Actor | null },
   project: ProjectRow,
-  wanted: CreateSessionBody,
+  body: CreateSessionBody,
 ): NewSession {
-  const sessionId = (wanted.session_id ?? randomUUID()).toLowerCase();
-  const provider = wanted.provider ?? deps.sandboxes.defaultName;
+  const sessionId = (body.session_id ?? randomUUID()).toLowerCase();
+  const provider = body.provider ?? deps.sandboxes.defaultName;
   if (!deps.sandboxes.get(provider)) {
     const known = deps.sandboxes.all().map(({ name }) => name);
     throw new SvcError(
       "validation_failed",
-      `This server has no sandboxes of the kind "${provider}"; it has: ${known.join(", ")}.`,
+      `The sandbox provider "${provider}" is not available on this server. Available: ${known.join(", ")}.`,
       { details: [{ path: "provider", message: "is not available on this server" }] },
     );
   }
@@ -87,11 +89,11 @@ export function newSession(
     projectId: project.projectId,
     accountId: project.accountId,
     branchName: sessionId,
-    baseRef: checkBranchName(wanted.base_ref ?? project.defaultBranch),
-    name: text("name", wanted.name),
-    agentName: text("agent_name", wanted.agent_name),
-    model: text("model", wanted.model),
-    initialPrompt: text("initial_prompt", wanted.initial_prompt, PROMPT_MAX_BYTES),
+    baseRef: checkBranchName(body.base_ref ?? project.defaultBranch),
+    name: text("name", body.name),
+    agentName: text("agent_name", body.agent_name),
+    model: text("model", body.model),
+    initialPrompt: text("initial_prompt", body.initial_prompt, PROMPT_MAX_BYTES),
     provider,
     status: "provisioning",
     createdBy: by.userId,
@@ -103,8 +105,8 @@ export function newSession(
 }
 
 /**
- * Writes a session's row, takes its place and asks for its sandbox, in the transaction of whoever wants it. What is left
- * is to announce it, last of all: `newsOfNew`.
+ * Inserts a session, enforces the account's cap and enqueues its start, in the caller's transaction. The caller
+ * announces the session as the last statement: `newsOfNew`.
  * @throws concurrent_session_limit, session_exists
  */
 export async function addSession(
@@ -112,9 +114,9 @@ export async function addSession(
   tx: Db,
   { provider, ...values }: NewSession,
 ): Promise<SessionRow> {
-  await takePlace(deps, tx, values.accountId);
+  await enforceSessionCap(deps, tx, values.accountId);
   const run = await addRun(deps, tx, sessionRuns, { ...values, runId: values.sessionId, provider });
-  if (!run) throw new SvcError("session_exists", "There is a session with this id already.");
+  if (!run) throw new SvcError("session_exists", "A session with this id already exists.");
   const [session] = await tx.insert(projectSessions).values(values).returning();
   if (!session) throw new Error("the insert of a session returned no row");
   const { sessionId, initialPrompt: text, createdBy: userId, createdActor: actor, createdAt: at } = session;

@@ -7,13 +7,13 @@ import { setGoal } from "../runs/goal.ts";
 import { sessionRuns } from "./kind.ts";
 import { findSession } from "./read.ts";
 
-/** A sandbox is asked to end, and killed when it does not; a person waits for that. */
+/** Longer than the grace period after which a sandbox is killed (`runs/end.ts`). */
 const WAIT_MS = 45_000;
-const LOOK_MS = 1_000;
+const POLL_MS = 1_000;
 
 /**
- * Deletes a session: its sandbox ends, its tokens die, its row goes. The branch stays.
- * @throws not_found, validation_failed, sandbox_unreachable while the sandbox cannot be ended: it is tried on.
+ * Deletes a session: its sandbox, its tokens and its row. The branch stays.
+ * @throws not_found, validation_failed, sandbox_unreachable while the sandbox cannot be stopped: svc keeps trying
  */
 export async function deleteSession(
   deps: Deps,
@@ -24,18 +24,14 @@ export async function deleteSession(
   const id = session.sessionId;
   await deps.db.transaction((tx) => setGoal(deps, tx, sessionRuns, id, { goal: "deleted" }));
   deps.changes.notify(id);
-  for (const end = performance.now() + WAIT_MS; await exists(deps, id); ) {
+  for (const end = performance.now() + WAIT_MS; (await deps.db.$count(runs, eq(runs.runId, id))) > 0; ) {
     if (performance.now() > end) {
       throw new SvcError(
         "sandbox_unreachable",
-        "The session's sandbox could not be ended yet. svc goes on trying, and deletes the session then.",
+        "The session's sandbox could not be stopped yet. svc keeps trying, and then deletes the session.",
       );
     }
-    await deps.changes.wait(id, LOOK_MS);
+    await deps.changes.wait(id, POLL_MS);
   }
   return { ok: true };
-}
-
-async function exists(deps: Deps, sessionId: string): Promise<boolean> {
-  return (await deps.db.$count(runs, eq(runs.runId, sessionId))) > 0;
 }

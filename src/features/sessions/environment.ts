@@ -7,9 +7,10 @@ import type { OpenSecrets } from "../secrets/open.ts";
 import type { SessionRow } from "./row.ts";
 
 /**
- * The environment of a sandbox (spec 2.8): the project's secrets, and svc's own names, which no secret can have.
+ * The environment of a session's sandbox (spec 2.8): the project's secrets, and svc's own variables, whose names no
+ * secret can have.
  * @param apiUrl where the sandbox reaches the API, without `/v1`
- * @param restore the commit of saved work that the daemon brings back
+ * @param restore the commit of saved work that the daemon restores
  */
 export function environmentOf(
   { config }: Pick<Deps, "config">,
@@ -38,7 +39,7 @@ export function environmentOf(
     ...(restore !== null && { SVC_RESTORE_COMMIT: restore }),
     ...(session.agentName !== null && { SVC_AGENT_NAME: session.agentName }),
     ...(session.model !== null && { SVC_OPENCODE_MODEL: session.model }),
-    // svc gives it, as all prompts; a sandbox that is started again has heard of it, or gets it all the same
+    // only for the first start; svc delivers the prompt itself, as all others, also after a restart
     ...(session.initialPrompt !== null &&
       session.generation === 1 && {
         SVC_INITIAL_PROMPT: session.initialPrompt,

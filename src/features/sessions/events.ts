@@ -6,26 +6,25 @@ import type { Deps } from "../../deps.ts";
 import { streamOf } from "../../http/stream.ts";
 import { namesOf } from "../../identity/auth/actor.ts";
 import type { ProjectRow } from "../../identity/auth/caller.ts";
-import { type NumberedLine, readLog, readLogAfter } from "../runs/log.ts";
+import { readLog, readLogAfter } from "../runs/log.ts";
 import { readOutput } from "../runs/output.ts";
-import { createPromptTeller } from "./prompts/changes.ts";
+import { createPromptPoller } from "./prompts/changes.ts";
 import { findSession, sessionsWithSandbox } from "./read.ts";
-import type { SessionRow } from "./row.ts";
 import { wireOf } from "./wire.ts";
 
-/** Changes that another server makes are seen this late at most; those of this one are seen at once. */
-const LOOK_MS = 1_000;
-/** Keeps proxies from taking the stream for dead. */
+/** Changes by another server are noticed within this time; those by this one at once. */
+const POLL_MS = 1_000;
+/** Keeps proxies from closing an idle stream. */
 const HEARTBEAT_MS = 15_000;
-/** Lines of the log that a stream begins with when it goes on from nowhere, and that are read at a time. */
+/** Lines that are read from the log at a time, and that a new stream begins with. */
 const LINES_AT_ONCE = 500;
-/** What is read of a sandbox's own log each time, in bytes: more than that is a flood, of which the end is shown. */
+/** Bytes read from the end of a sandbox's output at each poll; the rest is skipped. */
 const TAIL_BYTES = 64 * 1024;
 
 /**
- * What happens to a session, as server-sent events (contract: `SessionEvent`): first the session as it is, then the end
- * of its log, or what of it came after `lastEventId`; then every change and every line, until the session is deleted. The
- * lines of a sandbox that lives have no place of their own in the log: a stream that goes on does not repeat them.
+ * A session's changes as server-sent events (contract: `SessionEvent`): first the session as it is, then the end of its
+ * log, or the lines after `lastEventId`; then every change and every line, until the session is deleted. The output of
+ * a live sandbox has no numbers in the log: a resumed stream does not repeat it.
  * @throws not_found, validation_failed
  */
 export async function streamEvents(
@@ -42,30 +41,35 @@ export async function streamEvents(
     let shown = "";
     let quietSince = Date.now();
     const tail = createTail(seq !== null);
-    const prompts = createPromptTeller(deps, sessionId, session.promptCount);
+    const prompts = createPromptPoller(deps, sessionId, session.promptCount);
     const send = async (event: SessionEvent) => {
       quietSince = Date.now();
       await onBytes(Buffer.from(`id: ${seq ?? 0}\nevent: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`));
     };
     while (!signal.aborted) {
-      // asked for before looking, so that no change falls between
-      const changed = deps.changes.wait(sessionId, LOOK_MS, signal);
-      const row = await look(deps, sessionId);
-      const event: SessionEvent | null = row && {
+      // subscribe before reading, so that no change is missed
+      const changed = deps.changes.wait(sessionId, POLL_MS, signal);
+      const [row] = await sessionsWithSandbox(deps).where(eq(projectSessions.sessionId, sessionId));
+      const event: SessionEvent | undefined = row && {
         type: "session",
         session: wireOf(deps, names, row.session, row.sandbox),
       };
       const isFirst = shown === "";
       if (event && isFirst) await send(event);
-      const lines = await read(deps, sessionId, seq);
+      const lines =
+        seq === null
+          ? await readLog(deps, sessionId, LINES_AT_ONCE)
+          : await readLogAfter(deps, sessionId, seq, LINES_AT_ONCE);
       seq ??= 0;
       for (const { seq: at, line } of lines) {
         seq = at;
         await send({ type: "log", line });
       }
-      for (const line of tail(row ? await saidBy(deps, row.session) : [])) await send({ type: "log", line });
+      const isLive = row && isAlive(row.session);
+      const output = isLive ? await readOutput(deps, row.session, TAIL_BYTES) : [];
+      for (const line of tail(output)) await send({ type: "log", line });
       if (!event) return await send({ type: "deleted", session_id: sessionId });
-      // what the log says of a change comes before it
+      // the log lines of a change come before it
       const text = JSON.stringify(event);
       if (text !== shown && !isFirst) await send(event);
       shown = text;
@@ -79,23 +83,9 @@ export async function streamEvents(
   });
 }
 
-async function look(deps: Deps, sessionId: string) {
-  const [row] = await sessionsWithSandbox(deps).where(eq(projectSessions.sessionId, sessionId));
-  return row ?? null;
-}
-
-async function read(deps: Deps, sessionId: string, seq: number | null): Promise<NumberedLine[]> {
-  if (seq === null) return await readLog(deps, sessionId, LINES_AT_ONCE);
-  return await readLogAfter(deps, sessionId, seq, LINES_AT_ONCE);
-}
-
-async function saidBy(deps: Deps, session: SessionRow): Promise<LogLine[]> {
-  return isAlive(session) ? await readOutput(deps, session, TAIL_BYTES) : [];
-}
-
 /**
- * Tells of a sandbox's last lines, read again and again, those that are new.
- * @param skipFirst whether what is there at first was told before
+ * Finds the new lines in a sandbox's last lines, which are read repeatedly.
+ * @param skipFirst whether the lines of the first read were sent before
  */
 export function createTail(skipFirst: boolean): (lines: readonly LogLine[]) => LogLine[] {
   let known: string[] = [];
@@ -110,7 +100,7 @@ export function createTail(skipFirst: boolean): (lines: readonly LogLine[]) => L
   };
 }
 
-/** How many lines at the beginning of `next` are the last ones of `known`: the most that can be. */
+/** The largest number of lines at the beginning of `next` that are the last ones of `known`. */
 function overlapOf(known: readonly string[], next: readonly string[]): number {
   for (let length = Math.min(known.length, next.length); length > 0; length--) {
     const begin = known.length - length;

@@ -8,12 +8,12 @@ import { countOpen } from "./prompts/open.ts";
 import { reachSession, type SessionRow, sessionColumns } from "./row.ts";
 import { stop } from "./stop.ts";
 
-/** Sessions that are looked at in one round; the rest has its turn in the next. */
-const ROUND = 100;
+/** Sessions checked per round; the next round checks the rest. */
+const BATCH = 100;
 
 /**
- * Stops the sessions of this server that nobody has used for `SVC_IDLE_TIMEOUT`. A run of the agent's is use, and so is
- * what the daemon has seen since.
+ * Stops the sessions of this server that have been idle for `SVC_IDLE_TIMEOUT`. A busy agent counts as activity, and so
+ * do the requests that the daemon has seen.
  */
 export async function stopIdle(deps: Deps): Promise<void> {
   await writeActivity(deps);
@@ -31,7 +31,7 @@ export async function stopIdle(deps: Deps): Promise<void> {
       ),
     )
     .orderBy(projectSessions.lastActiveAt)
-    .limit(ROUND);
+    .limit(BATCH);
   await Promise.all(sessions.map((session) => stopUnlessUsed(deps, session, limit)));
 }
 

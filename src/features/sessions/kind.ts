@@ -9,19 +9,19 @@ import { queueOf } from "../../jobs/places.ts";
 import type { RunKind, Start, StartPlan } from "../runs/kind.ts";
 import type { RunRow } from "../runs/row.ts";
 import { openSecrets } from "../secrets/open.ts";
-import { makeBranch } from "./branch.ts";
+import { createBranch } from "./branch.ts";
 import { environmentOf } from "./environment.ts";
 import { interruptPrompt } from "./prompts/interrupt.ts";
 import { type SessionRow, sessionRow } from "./row.ts";
 import { saveOrphan } from "./save-orphan.ts";
 import { commitToRestore } from "./saved.ts";
 
-/** A large repository over a slow network takes minutes to clone. */
+/** Cloning a large repository over a slow network takes minutes. */
 const CLONE_MS = 10 * 60_000;
-/** The runtime answers within seconds; three restarts of it fit in. */
+/** The runtime starts within seconds; this allows for three restarts. */
 const RUNTIME_MS = 60_000;
 
-/** The run of a session: an agent at work on a branch of its own. */
+/** The run of a session: an agent at work on its own branch. */
 export const sessionRuns: RunKind = {
   name: "session",
   limits: { cloneMs: CLONE_MS, readyMs: RUNTIME_MS },
@@ -33,12 +33,12 @@ export const sessionRuns: RunKind = {
     readyLate: `The agent runtime did not start within ${RUNTIME_MS / 1000} seconds.`,
     failed: (step, reason) => `${FAILED[step]}: ${reason}`,
     lost: (sessionId, reason) =>
-      `The session is lost: ${reason} Start it anew on a server that runs: svc sessions restart ${sessionId}`,
+      `The session is lost: ${reason} Restart it on another server: svc sessions restart ${sessionId}`,
   },
   async prepare(deps, { run, project }, enter) {
     const session = await sessionOf(deps, run);
-    await enter("branch", `Making the branch ${session.branchName} from ${session.baseRef} …`);
-    await makeBranch(deps, { session, project });
+    await enter("branch", `Creating the branch ${session.branchName} from ${session.baseRef} …`);
+    await createBranch(deps, { session, project });
     await deps.checkpoint("branch-made");
   },
   plan,
@@ -71,7 +71,7 @@ export const sessionRuns: RunKind = {
 };
 
 const FAILED: Readonly<Record<BootStep, string>> = {
-  branch: "The session's branch could not be made",
+  branch: "The session's branch could not be created",
   image: "The sandbox's image could not be built",
   sandbox: "The sandbox could not be started",
   clone: "The repository could not be cloned in the sandbox",
@@ -89,7 +89,7 @@ async function plan(deps: Deps, { run, project }: Start): Promise<StartPlan> {
     environment: (keys, apiUrl) => environmentOf(deps, { session, project }, keys, secrets, apiUrl, restore),
     async onRecorded(tx: Db, now, restored) {
       const { savedCommit, savedGeneration } = projectSessions;
-      // only what is saved still: the daemon may have saved other work by now
+      // unless the daemon has saved other work since
       const has = sql`case when ${savedCommit} = ${restored} then ${generation} else ${savedGeneration} end`;
       await tx
         .update(projectSessions)

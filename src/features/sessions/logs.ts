@@ -6,7 +6,7 @@ import { readOutput } from "../runs/output.ts";
 import { findSession } from "./read.ts";
 
 /**
- * The end of a session's log: what svc did, and the sandbox's output, while it lives and the last of it afterwards.
+ * The end of a session's log: svc's own lines, and the output of the live sandbox, or the end of that of the last one.
  * @throws not_found, validation_failed
  */
 export async function readLogs(

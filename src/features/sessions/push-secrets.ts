@@ -7,8 +7,8 @@ import { openSecrets } from "../secrets/open.ts";
 import { reachSession } from "./row.ts";
 
 /**
- * Gives the running sandboxes of a project the secrets as they are now (contract: `/svc/env`).
- * @throws when one runs on and did not take them: the job is done again
+ * Sends the current secrets to the running sandboxes of a project (contract: `/svc/env`).
+ * @throws when a running sandbox did not accept them: the job is retried
  */
 export async function pushSecrets(deps: Deps, projectId: string): Promise<void> {
   const sessions = await deps.db
@@ -22,7 +22,7 @@ export async function pushSecrets(deps: Deps, projectId: string): Promise<void> 
         inArray(runs.place, placesOf(deps)),
       ),
     );
-  const taken = await Promise.all(
+  const accepted = await Promise.all(
     sessions.map(async ({ sessionId }) => {
       const reached = await reachSession(deps, sessionId);
       if (!reached?.daemon || reached.session.status !== "running") return true;
@@ -31,5 +31,5 @@ export async function pushSecrets(deps: Deps, projectId: string): Promise<void> 
       return await sendEnv(reached.daemon, { revision, env: values });
     }),
   );
-  if (taken.includes(false)) throw new Error("a running sandbox did not take its secrets");
+  if (accepted.includes(false)) throw new Error("a running sandbox did not accept its secrets");
 }

@@ -23,21 +23,21 @@ export function sessionsWithSandbox({ db }: Pick<Deps, "db">) {
 export async function listSessions(
   deps: Deps,
   project: ProjectRow,
-  { status, ...wanted }: Page & { status: SessionStatus | undefined },
+  { status, ...request }: Page & { status: SessionStatus | undefined },
 ): Promise<{ sessions: Session[]; next_cursor?: string }> {
   const found = await sessionsWithSandbox(deps)
     .where(
       and(
         eq(projectSessions.projectId, project.projectId),
         status && eq(projectSessions.status, status),
-        after(wanted.cursor),
+        after(request.cursor),
       ),
     )
     .orderBy(desc(projectSessions.updatedAt), desc(projectSessions.sessionId))
-    .limit(wanted.limit + 1);
+    .limit(request.limit + 1);
   const { rows, next } = page(
     found,
-    wanted.limit,
+    request.limit,
     ({ session }) => `${session.updatedAt.toISOString()} ${session.sessionId}`,
   );
   return { sessions: await allToWire(deps, rows), ...next };
@@ -56,7 +56,7 @@ function after(cursor: string | undefined) {
 
 const CURSOR = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z [0-9a-f-]{36}$/;
 
-/** One session of the project. @throws not_found, validation_failed for what is no UUID. */
+/** One session of the project. @throws not_found, validation_failed for an id that is not a UUID */
 export async function getSession(deps: Deps, project: ProjectRow, sessionId: string): Promise<Session> {
   const { session, sandbox } = await findSession(deps, project, sessionId);
   return await toWire(deps, session, sandbox);
@@ -76,13 +76,12 @@ export async function findSession(
   return row;
 }
 
-/** @throws validation_failed for what is no UUID */
+/** @throws validation_failed for an id that is not a UUID */
 export function readSessionId(text: string): string {
-  if (!UUID.test(text)) throw new SvcError("validation_failed", "A session is named by its id, a UUID.");
+  if (!UUID.test(text)) throw new SvcError("validation_failed", "The session id must be a UUID.");
   return text.toLowerCase();
 }
 
-/** The answer to the name of a session that the project does not have. */
 export function unknownSession(): SvcError {
-  return new SvcError("not_found", "The project has no such session. List them with: svc sessions ls");
+  return new SvcError("not_found", "Session not found in this project. List sessions with: svc sessions ls");
 }

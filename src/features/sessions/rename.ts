@@ -8,7 +8,7 @@ import { storable } from "../../http/text.ts";
 import type { ProjectRow } from "../../identity/auth/caller.ts";
 import { getSession, readSessionId } from "./read.ts";
 
-/** Gives a session another name. @throws not_found, validation_failed */
+/** Renames a session. @throws not_found, validation_failed */
 export async function renameSession(
   deps: Deps,
   project: ProjectRow,

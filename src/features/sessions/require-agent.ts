@@ -4,15 +4,15 @@ import type { ProjectRow } from "../../identity/auth/caller.ts";
 import { within } from "../../lib/within.ts";
 import { listAgents } from "../projects/agents.ts";
 
-/** Nobody waits longer for a session to be taken: then it is not known, and the sandbox finds out. */
-const ASK_MS = 15_000;
-/** Agents that a refusal names. */
+/** After this long, the session is created without the check. */
+const TIMEOUT_MS = 15_000;
+/** Agents that the error lists. */
 const SHOWN_MAX = 20;
 
 /**
- * Refuses an agent that sessions of the project cannot have (spec 1, "Skills / agents"). Where the repository does not say
- * in time, nobody is kept from starting a session: its first prompt tells then that there is no such agent.
- * @throws validation_failed, naming those that there are
+ * Checks that an agent exists on the project's default branch (spec 1, "Skills / agents"). When the repository does not
+ * answer in time, the check passes: the session's first prompt then fails if the agent does not exist.
+ * @throws validation_failed, which lists the available agents
  */
 export async function requireAgent(deps: Deps, project: ProjectRow, name: string): Promise<void> {
   const agents = await knownAgents(deps, project);
@@ -21,19 +21,19 @@ export async function requireAgent(deps: Deps, project: ProjectRow, name: string
   const more = agents.length > SHOWN_MAX ? ` and ${agents.length - SHOWN_MAX} more` : "";
   throw new SvcError(
     "validation_failed",
-    `There is no agent "${name}" on the branch ${project.defaultBranch}: only what is merged counts. There are: ${shown}${more}.`,
-    { details: [{ path: "agent_name", message: "is no agent of the project's default branch" }] },
+    `Agent "${name}" not found on the branch ${project.defaultBranch}. Only merged agents can be used. Available: ${shown}${more}.`,
+    { details: [{ path: "agent_name", message: "is not an agent on the project's default branch" }] },
   );
 }
 
-/** Null: nobody can say. */
+/** Null: unknown. */
 async function knownAgents(deps: Deps, project: ProjectRow): Promise<string[] | null> {
-  const late = () => new SvcError("unavailable", "The repository does not say in time.");
+  const late = () => new SvcError("unavailable", "The repository did not answer in time.");
   try {
-    const asked = listAgents(deps, project);
-    // it may fail after nobody waits any more
-    asked.catch(() => {});
-    return (await within(asked, ASK_MS, late)).agents.map((agent) => agent.name);
+    const listing = listAgents(deps, project);
+    // it may fail after the timeout
+    listing.catch(() => {});
+    return (await within(listing, TIMEOUT_MS, late)).agents.map((agent) => agent.name);
   } catch (error) {
     if (error instanceof SvcError) return null;
     throw error;

@@ -6,14 +6,14 @@ import { isAlive } from "../../contract/session.ts";
 import type { Deps } from "../../deps.ts";
 import type { ProjectRow } from "../../identity/auth/caller.ts";
 import { startAgain as startRunAgain } from "../runs/goal.ts";
-import { takePlace } from "./cap.ts";
+import { enforceSessionCap } from "./cap.ts";
 import { sessionRuns } from "./kind.ts";
 import { findSession, getSession, unknownSession } from "./read.ts";
 import { lockSession, type SessionRow } from "./row.ts";
 
 /**
- * Gives a session a new sandbox, with a new key and a new project token, on the branch as it was pushed. The old one, if
- * there is one, is stopped first, and its work saved.
+ * Restarts a session in a new sandbox, with a new key and a new project token, on the branch as it was pushed. An old
+ * sandbox is stopped first, and its work saved.
  * @param restore whether the saved work is restored
  * @throws concurrent_session_limit, not_found, validation_failed
  */
@@ -29,8 +29,8 @@ export async function restartSession(
 }
 
 /**
- * Starts a stopped session again, since a request or a prompt needs it; any other stays as it is. Its saved work is restored
- * unless a person has stopped it.
+ * Starts a stopped session again for a request or a prompt; any other stays as it is. Its saved work is restored unless
+ * a user stopped it.
  * @throws concurrent_session_limit
  */
 export async function wakeSession(deps: Deps, sessionId: string): Promise<void> {
@@ -38,8 +38,8 @@ export async function wakeSession(deps: Deps, sessionId: string): Promise<void> 
 }
 
 /**
- * @param isDue decides on the row, which no other transaction changes meanwhile
- * @returns false when the session is to be deleted, or gone
+ * @param isDue decides on the locked row
+ * @returns false when the session does not exist, or its goal is `deleted`
  */
 async function start(
   deps: Deps,
@@ -58,9 +58,9 @@ async function start(
 
 /**
  * Starts a session again, whatever its status is.
- * @param tx holds the session's run
- * @param restore whether its saved work is restored: by default, unless a person has stopped it
- * @returns false when it is to be deleted: it stays so
+ * @param tx has the session's run locked
+ * @param restore whether its saved work is restored: by default, unless a user stopped it
+ * @returns false when its goal is `deleted`
  * @throws concurrent_session_limit
  */
 export async function startAgain(
@@ -69,7 +69,7 @@ export async function startAgain(
   session: SessionRow,
   restore = session.stopReason !== "user",
 ): Promise<boolean> {
-  if (!isAlive(session)) await takePlace(deps, tx, session.accountId);
+  if (!isAlive(session)) await enforceSessionCap(deps, tx, session.accountId);
   await tx
     .update(projectSessions)
     .set({ restores: restore, lastActiveAt: deps.clock() })

@@ -10,14 +10,14 @@ import type { RunRow } from "../runs/row.ts";
 /** A session with its run. */
 export type SessionRow = RunRow & typeof projectSessions.$inferSelect;
 
-/** For a query that joins `projectSessions` and `runs`. Times are the session's own: they change with its run's. */
+/** For a query that joins `projectSessions` and `runs`. The times are the session's, which change with its run's. */
 export const sessionColumns = {
   ...getTableColumns(runs),
   ...getTableColumns(projectSessions),
   status: runs.status,
 };
 
-/** One session with its run; null when there is none. */
+/** One session with its run; null when it does not exist. */
 export async function sessionRow(db: Db, sessionId: string): Promise<SessionRow | null> {
   const [row] = await db
     .select(sessionColumns)
@@ -27,19 +27,19 @@ export async function sessionRow(db: Db, sessionId: string): Promise<SessionRow 
   return row ?? null;
 }
 
-/** The same, whose run no other transaction changes until this one ends. */
+/** As `sessionRow`, with the run locked until the transaction ends. */
 export async function lockSession(tx: Db, sessionId: string): Promise<SessionRow | null> {
   await tx.select({ id: runs.runId }).from(runs).where(eq(runs.runId, sessionId)).for("update");
   return await sessionRow(tx, sessionId);
 }
 
-/** A session with what it takes to talk to its sandbox. */
+/** A session with the address and the key of its sandbox's daemon. */
 export interface Reached extends Omit<ReachedRun, "run"> {
   session: SessionRow;
   project: ProjectRow;
 }
 
-/** Finds a session and its sandbox by the primary key; null when there is no such session. */
+/** Finds a session and its sandbox by the primary key; null when the session does not exist. */
 export async function reachSession(
   deps: Pick<Deps, "db" | "keys">,
   sessionId: string,

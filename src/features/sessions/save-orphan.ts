@@ -1,16 +1,16 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Deps } from "../../deps.ts";
-import { buildOf } from "../runs/build.ts";
+import { readSandboxConfig } from "../runs/sandbox-config.ts";
 import { openSecrets } from "../secrets/open.ts";
 import { environmentOf } from "./environment.ts";
 import { reachSession, type SessionRow } from "./row.ts";
 
-/** Before each further try; the gateway that takes the work may be starting, too. */
+/** Before each retry; the gateway that receives the work may still be starting. */
 const BACKOFF_MS = [1_000, 5_000];
 
 /**
- * Saves what a sandbox still has that has ended because this server was away. A failure is logged: the session is not to
- * wait for ever for work that cannot be saved.
+ * Saves the work in a sandbox that exited because it could not reach this server. A failure is logged: work that cannot
+ * be saved must not block the session.
  */
 export async function saveOrphan(deps: Deps, session: SessionRow): Promise<void> {
   const provider = deps.sandboxes.get(session.provider);
@@ -18,7 +18,7 @@ export async function saveOrphan(deps: Deps, session: SessionRow): Promise<void>
   if (!provider?.save || !project || !daemon) return;
   const { secretAudience, secretNames } = session;
   const secrets = await openSecrets(deps, project.projectId, secretAudience, secretNames);
-  const { limits } = await buildOf(deps, project);
+  const { limits } = await readSandboxConfig(deps, project);
   const keys = { serviceKey: daemon.serviceKey, token: null };
   const spec = {
     sessionId: session.sessionId,
@@ -30,7 +30,7 @@ export async function saveOrphan(deps: Deps, session: SessionRow): Promise<void>
       return await provider.save(spec);
     } catch (error) {
       const backoff = BACKOFF_MS[tries];
-      deps.log.warn({ session: session.sessionId, err: error }, "the work of an ended sandbox was not saved");
+      deps.log.warn({ session: session.sessionId, err: error }, "cannot save the work of an exited sandbox");
       if (backoff === undefined) return;
       await sleep(backoff);
     }

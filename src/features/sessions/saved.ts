@@ -13,8 +13,8 @@ import { findSession } from "./read.ts";
 import type { SessionRow } from "./row.ts";
 
 /**
- * The work of a session that is saved and not pushed, as the JSON of a `SavedWork`; the patch is cut as that of a change
- * request is.
+ * A session's work that is saved and not pushed, as the JSON of a `SavedWork`. The patch is truncated as a change
+ * request's diff is.
  * @throws not_found, validation_failed, repo_unreachable, merge_engine_failed
  */
 export async function readSaved(deps: Deps, project: ProjectRow, sessionId: string): Promise<string> {
@@ -34,7 +34,7 @@ export async function readSaved(deps: Deps, project: ProjectRow, sessionId: stri
   return `${JSON.stringify(saved).slice(0, -1)},${patchJson}}`;
 }
 
-/** The whole patch as a stream of bytes, for `Accept: text/x-diff`. Git is stopped when the reader goes away. */
+/** The whole patch as a stream of bytes, for `Accept: text/x-diff`. Git is stopped when the reader disconnects. */
 export async function streamSaved(
   deps: Deps,
   project: ProjectRow,
@@ -53,30 +53,30 @@ async function findSaved(
   const { session } = await findSession(deps, project, sessionId);
   const { savedCommit: commit, savedAt: at, branchName } = session;
   if (commit === null || at === null)
-    throw new SvcError("not_found", "Nothing is saved of this session: all of its work is on its branch.");
-  if (!(await isThere(deps, project, session, commit)))
-    throw new SvcError("not_found", "The saved work is not in svc's copy of the repository any more.");
+    throw new SvcError("not_found", "This session has no saved work: all of its work is on its branch.");
+  if (!(await isAvailable(deps, project, session, commit)))
+    throw new SvcError("not_found", "The saved work is no longer in svc's copy of the repository.");
   return { commit, at, base: await findSavedBase(deps, project, branchName, commit) };
 }
 
-/** What the sandbox of a start is to bring back, if it is to, and if it is still there. */
+/** The saved work that a start restores; null: none. */
 export async function commitToRestore(
   deps: Deps,
   { session, project }: { session: SessionRow; project: ProjectRow },
 ): Promise<string | null> {
   if (!session.restores) return null;
-  // the sandbox that was ended for this start has saved its work only now
+  // read again: the sandbox that was stopped for this start has just saved its work
   const [row] = await deps.db
     .select({ commit: projectSessions.savedCommit })
     .from(projectSessions)
     .where(eq(projectSessions.sessionId, session.sessionId));
   const commit = row?.commit ?? null;
-  // one that is gone cannot be fetched either: the daemon says so
-  if (commit !== null) await isThere(deps, project, session, commit).catch(() => false);
+  // if it is gone, the daemon cannot fetch it, and reports that
+  if (commit !== null) await isAvailable(deps, project, session, commit).catch(() => false);
   return commit;
 }
 
-function isThere(
+function isAvailable(
   deps: Deps,
   project: ProjectRow,
   { sessionId }: SessionRow,

@@ -8,7 +8,8 @@ import { findSession, getSession, unknownSession } from "./read.ts";
 import { lockSession, type SessionRow } from "./row.ts";
 
 /**
- * Requests that a session stops. It counts as running until its sandbox is gone; one that does not run stays as it is.
+ * Requests that a session stops. It counts as running until its sandbox is gone; a session that is not running stays as
+ * it is.
  * @throws not_found, validation_failed
  */
 export async function stopSession(deps: Deps, project: ProjectRow, name: string): Promise<Session> {
@@ -17,7 +18,7 @@ export async function stopSession(deps: Deps, project: ProjectRow, name: string)
   return await getSession(deps, project, session.sessionId);
 }
 
-/** @returns false when the session is to be deleted */
+/** @returns false when the goal of the session is `deleted` */
 export async function stop(
   deps: Deps,
   session: SessionRow,
@@ -26,7 +27,7 @@ export async function stop(
   if (!isAlive(session)) return true;
   const { sessionId } = session;
   const isKept = await deps.db.transaction(async (tx) => {
-    // a prompt that is being accepted, which holds the run, is use
+    // a prompt may have been accepted since, with the run locked
     if (stopReason === "idle") {
       await lockSession(tx, sessionId);
       if ((await countOpen(tx, sessionId)) > 0) return true;

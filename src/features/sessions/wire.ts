@@ -4,7 +4,7 @@ import { authorOf, namesOf } from "../../identity/auth/actor.ts";
 import type { SandboxRow } from "../runs/row.ts";
 import type { SessionRow } from "./row.ts";
 
-/** A session's row as it crosses the wire; its keys and its sandbox's address stay behind. */
+/** A session as the API returns it, without its keys and its sandbox's address. */
 export async function toWire(
   deps: Pick<Deps, "config" | "db" | "sandboxes">,
   session: SessionRow,
@@ -13,7 +13,7 @@ export async function toWire(
   return wireOf(deps, await namesOf(deps.db, [session.createdBy]), session, sandbox);
 }
 
-/** The same for many. */
+/** As `toWire`, for many. */
 export async function allToWire(
   deps: Pick<Deps, "config" | "db" | "sandboxes">,
   rows: readonly { session: SessionRow; sandbox: SandboxRow | null }[],
@@ -25,7 +25,7 @@ export async function allToWire(
   return rows.map(({ session, sandbox }) => wireOf(deps, names, session, sandbox));
 }
 
-/** The same with the names of users at hand, as `namesOf` finds them. */
+/** As `toWire`, with the names of users that `namesOf` has found. */
 export function wireOf(
   { config, sandboxes }: Pick<Deps, "config" | "sandboxes">,
   names: ReadonlyMap<string, string>,

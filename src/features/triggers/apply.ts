@@ -13,16 +13,17 @@ import { requireAgent } from "../sessions/require-agent.ts";
 import type { TriggerRow } from "./row.ts";
 
 /**
- * Makes a project's triggers what the manifest on its default branch says. One that is new, enabled again or has another
- * schedule is due from now on; one that says what it said keeps its times. One that is gone goes, with what waits of it.
+ * Applies the triggers of the manifest on a project's default branch. A trigger that is new, enabled again or has
+ * another schedule is due from now on; an unchanged one keeps its times. A trigger that was removed is deleted, with
+ * its waiting firings.
  */
 export const applyTriggers: ManifestFeature = async (deps, { project, manifest }) => {
   const { projectId } = project;
   const problems = await agentProblems(deps, project, manifest.triggers);
-  return (tx, now) => apply(tx, { projectId, entries: manifest.triggers, problems, now });
+  return (tx, now) => apply(tx, projectId, manifest.triggers, problems, now);
 };
 
-/** What is wrong with the agents that triggers name: agent → a sentence. Nothing is, where nobody can say. */
+/** Errors of the agents that triggers name: agent → message. An agent that cannot be checked has none. */
 async function agentProblems(
   deps: Deps,
   project: ProjectRow,
@@ -40,14 +41,13 @@ async function agentProblems(
   return problems;
 }
 
-interface Wanted {
-  projectId: string;
-  entries: readonly ManifestTrigger[];
-  problems: ReadonlyMap<string, string>;
-  now: Date;
-}
-
-async function apply(tx: Db, { projectId, entries, problems, now }: Wanted): Promise<News[]> {
+async function apply(
+  tx: Db,
+  projectId: string,
+  entries: readonly ManifestTrigger[],
+  problems: ReadonlyMap<string, string>,
+  now: Date,
+): Promise<News[]> {
   const before = await tx
     .select()
     .from(triggers)
@@ -59,7 +59,7 @@ async function apply(tx: Db, { projectId, entries, problems, now }: Wanted): Pro
   for (const [position, entry] of entries.entries()) {
     const problem = problems.get(entry.agent ?? "") ?? null;
     const values = { ...entry, position, problem };
-    const action = await put(tx, projectId, { values, before: known.get(entry.slug), now });
+    const action = await upsert(tx, projectId, values, known.get(entry.slug), now);
     if (action) news.push({ type: "trigger", id: entry.slug, action });
   }
   const slugs = entries.map(({ slug }) => slug);
@@ -69,16 +69,12 @@ async function apply(tx: Db, { projectId, entries, problems, now }: Wanted): Pro
   return [...news, ...gone.map(({ slug }): News => ({ type: "trigger", id: slug, action: "deleted" }))];
 }
 
-interface Put {
-  values: ManifestTrigger & Pick<TriggerRow, "position" | "problem">;
-  before: TriggerRow | undefined;
-  now: Date;
-}
-
-async function put(
+async function upsert(
   tx: Db,
   projectId: string,
-  { values, before, now }: Put,
+  values: ManifestTrigger & Pick<TriggerRow, "position" | "problem">,
+  before: TriggerRow | undefined,
+  now: Date,
 ): Promise<"created" | "changed" | null> {
   if (!before) {
     await tx.insert(triggers).values({ ...values, projectId, nextFireAt: firstDue(values, now) });
@@ -97,7 +93,6 @@ async function put(
   return "changed";
 }
 
-/** @param entry that of a manifest, whose schedule was checked */
 function firstDue({ enabled, cron, timezone }: ManifestTrigger, now: Date): Date | null {
   return enabled && cron !== null ? nextDue(cron, timezone, now) : null;
 }

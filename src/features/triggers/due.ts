@@ -11,13 +11,13 @@ import { isFull } from "./firing.ts";
 import type { TriggerRow } from "./row.ts";
 import { render } from "./template.ts";
 
-/** Triggers of one transaction: the schedule of one is worked out within milliseconds. */
+/** Triggers per transaction: the next time of one is computed within milliseconds. */
 const AT_ONCE = 20;
 
 /**
- * Writes down what is due by the database's clock, and when each of those triggers is due next: both, or neither, and no
- * two servers take the same trigger. Of the times that have passed meanwhile the last fires, if it is no older than an
- * hour; all others are missed, which is written down as a range.
+ * Records the firings that are due by the database's clock, and when each of those triggers is due next, in one
+ * transaction. Two servers never process the same trigger. Of the times that have passed, the last one fires if it is
+ * at most an hour old; all others are missed, and recorded as a range.
  * @returns how many triggers were due
  */
 export async function writeDue(deps: Pick<Deps, "db" | "databaseTime" | "log">): Promise<number> {
@@ -31,10 +31,10 @@ export async function writeDue(deps: Pick<Deps, "db" | "databaseTime" | "log">):
       .orderBy(asc(triggers.nextFireAt))
       .limit(AT_ONCE)
       .for("no key update", { of: triggers, skipLocked: true });
-    for (const { trigger, project } of due) await moveOn(deps, tx, { trigger, project, now });
-    // of one project after the other, in one order: two servers tell of the same projects
-    const told = Map.groupBy(due, ({ project }) => project.projectId);
-    for (const [projectId, rows] of [...told].toSorted(([one], [other]) => (one < other ? -1 : 1))) {
+    for (const { trigger, project } of due) await advance(deps, tx, { trigger, project, now });
+    // in one order, so that two servers that announce in the same projects do not deadlock
+    const byProject = Map.groupBy(due, ({ project }) => project.projectId);
+    for (const [projectId, rows] of [...byProject].toSorted(([one], [other]) => (one < other ? -1 : 1))) {
       const news = rows.map(
         ({ trigger }) => ({ type: "trigger", id: trigger.slug, action: "changed" }) as const,
       );
@@ -50,7 +50,7 @@ interface Due {
   now: Date;
 }
 
-async function moveOn(deps: Pick<Deps, "log">, tx: Db, { trigger, project, now }: Due): Promise<void> {
+async function advance(deps: Pick<Deps, "log">, tx: Db, { trigger, project, now }: Due): Promise<void> {
   const { triggerId, cron, timezone, nextFireAt: first } = trigger;
   if (cron === null || first === null) return;
   const move = (values: Partial<TriggerRow>) =>
@@ -66,9 +66,12 @@ async function moveOn(deps: Pick<Deps, "log">, tx: Db, { trigger, project, now }
   } catch (error) {
     deps.log.error(
       { project: project.projectId, trigger: trigger.slug, err: error },
-      "a schedule has no times",
+      "cannot compute the times of a schedule",
     );
-    await move({ nextFireAt: null, lastError: `svc cannot tell when "${cron}" is due in ${timezone}.` });
+    await move({
+      nextFireAt: null,
+      lastError: `Cannot compute when the schedule "${cron}" is due in ${timezone}.`,
+    });
     return;
   }
   const { next, last, before } = times;
@@ -77,14 +80,14 @@ async function moveOn(deps: Pick<Deps, "log">, tx: Db, { trigger, project, now }
   if (missedUntil && missedUntil >= first) {
     deps.log.warn(
       { project: project.projectId, trigger: trigger.slug, from: first, until: missedUntil },
-      "a trigger has missed times at which it was due",
+      "a trigger has missed due times",
     );
-    await write(tx, project, trigger, { now, dueAt: first, dueUntil: missedUntil, state: "missed" });
+    await insertFiring(tx, project, trigger, { now, dueAt: first, dueUntil: missedUntil, state: "missed" });
   }
   if (!isStale) {
     const full = await isFull(tx, project.projectId);
     const context = contextOf(project, trigger, { dueAt: last, now });
-    await write(tx, project, trigger, {
+    await insertFiring(tx, project, trigger, {
       now,
       dueAt: last,
       sessionId: randomUUID(),
@@ -99,8 +102,8 @@ async function moveOn(deps: Pick<Deps, "log">, tx: Db, { trigger, project, now }
 type Written = Pick<typeof triggerFirings.$inferInsert, "dueAt" | "state"> &
   Partial<typeof triggerFirings.$inferInsert> & { now: Date };
 
-/** A due time is written once; that it is here already can only mean that it was. */
-async function write(
+/** Records a firing, once for its due time. */
+async function insertFiring(
   tx: Db,
   { projectId, accountId }: ProjectRow,
   { triggerId }: TriggerRow,
@@ -121,7 +124,7 @@ async function write(
     .onConflictDoNothing();
 }
 
-/** What the template of any firing may name: of the project, of the trigger, and when. */
+/** The variables of every template: the project, the trigger, and the time. */
 export function contextOf(
   project: ProjectRow,
   trigger: TriggerRow,

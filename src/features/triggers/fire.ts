@@ -10,21 +10,20 @@ import { addSession, newSession, newsOfNew } from "../sessions/create.ts";
 import type { FiringRow } from "./row.ts";
 
 /**
- * What became of a firing. `full`: the account has no place for another session now; `other`: somebody else is at it, or
- * it is over.
+ * The outcome of a firing. `full`: the account's session cap is reached; `other`: another process has handled it, or it
+ * was removed.
  */
 export type Outcome = "fired" | "full" | "failed" | "other";
 
 type Waiting = Pick<FiringRow, "seq" | "triggerId">;
 
-/** Fires what waits, the oldest of each account first, until the account is full. @returns how many were fired */
-export async function fireWaiting(deps: Deps, signal: AbortSignal): Promise<number> {
+/** Fires the waiting firings, the oldest of each account first, until the account's session cap is reached. */
+export async function fireWaiting(deps: Deps, signal: AbortSignal): Promise<void> {
   const isWaiting = eq(triggerFirings.state, "waiting");
   const accounts = await deps.db
     .selectDistinct({ accountId: triggerFirings.accountId })
     .from(triggerFirings)
     .where(isWaiting);
-  let fired = 0;
   for (const { accountId } of accounts) {
     let outcome: Outcome = "fired";
     while ((outcome === "fired" || outcome === "failed") && !signal.aborted) {
@@ -36,15 +35,13 @@ export async function fireWaiting(deps: Deps, signal: AbortSignal): Promise<numb
         .limit(1);
       if (!next) break;
       outcome = await fire(deps, next);
-      if (outcome === "fired") fired++;
     }
   }
-  return fired;
 }
 
 /**
- * Makes the session of a firing that waits: session and what says that it was made are one transaction, so that whoever
- * dies, and whoever else tries, there is one session. What can never be made is told at the trigger.
+ * Creates the session of a waiting firing and marks the firing as fired, in one transaction: a crash or another server
+ * never creates a second session. An error is recorded at the trigger.
  */
 export async function fire(deps: Deps, waiting: Waiting): Promise<Outcome> {
   try {
@@ -59,12 +56,12 @@ export async function fire(deps: Deps, waiting: Waiting): Promise<Outcome> {
 }
 
 async function fireIn(deps: Deps, tx: Db, waiting: Waiting): Promise<Outcome> {
-  const found = await take(tx, waiting);
+  const found = await lockFiring(tx, waiting);
   if (!found) return "other";
   const { trigger, project, firing } = found;
   if (trigger.problem !== null) throw new SvcError("validation_failed", trigger.problem);
   const userId = firing.createdBy ?? (await ownerOf(tx, project.accountId));
-  // by hand it is a person's; otherwise the trigger acts, for the account's owner
+  // a manual firing acts as the user; otherwise the trigger acts for the account's owner
   const actor =
     firing.createdBy === null ? ({ kind: "token", name: `trigger ${trigger.slug}` } as const) : null;
   const session = newSession(deps, { userId, actor }, project, {
@@ -94,8 +91,8 @@ async function fireIn(deps: Deps, tx: Db, waiting: Waiting): Promise<Outcome> {
   return "fired";
 }
 
-/** The trigger's row first, as whoever applies a manifest does; then the firing, if it still waits. */
-async function take(tx: Db, { seq, triggerId }: Waiting) {
+/** Locks the trigger's row first, in the same order as `applyTriggers`; then the firing, if it still waits. */
+async function lockFiring(tx: Db, { seq, triggerId }: Waiting) {
   const [found] = await tx
     .select({ trigger: triggers, project: projects })
     .from(triggers)
@@ -107,17 +104,15 @@ async function take(tx: Db, { seq, triggerId }: Waiting) {
   return found && firing ? { ...found, firing } : null;
 }
 
-/** A session belongs to somebody. */
 async function ownerOf(tx: Db, accountId: string): Promise<string> {
   const owner = await oldestOwner(tx, accountId);
-  if (owner === null)
-    throw new SvcError("forbidden", "The account has no owner, whose the session could be.");
+  if (owner === null) throw new SvcError("forbidden", "The account has no owner to create the session for.");
   return owner;
 }
 
 async function fail(deps: Deps, waiting: Waiting, reason: string): Promise<void> {
   await deps.db.transaction(async (tx) => {
-    const found = await take(tx, waiting);
+    const found = await lockFiring(tx, waiting);
     if (!found) return;
     const { trigger, project, firing } = found;
     deps.log.warn({ project: project.projectId, trigger: trigger.slug, reason }, "a trigger could not fire");

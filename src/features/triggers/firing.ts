@@ -6,10 +6,10 @@ import { WAITING_MAX } from "../../contract/trigger.ts";
 import type { ProjectRow } from "../../identity/auth/caller.ts";
 import type { FiringRow, TriggerRow } from "./row.ts";
 
-/** Until when somebody who was refused should wait: places among an account's sessions come by minutes. */
+/** For `Retry-After`: sessions of an account end every few minutes. */
 const RETRY_S = 60;
 
-/** Whether as many firings of a project wait as may: who asks at once with others may come in beside them. */
+/** Whether the project's limit of waiting firings is reached. Concurrent callers may exceed it slightly. */
 export async function isFull(db: Db, projectId: string): Promise<boolean> {
   const waiting = db
     .select({ seq: triggerFirings.seq })
@@ -23,15 +23,15 @@ export async function isFull(db: Db, projectId: string): Promise<boolean> {
 
 type NewFiring = Pick<FiringRow, "key" | "source" | "sessionId" | "prompt"> & {
   createdBy?: string;
-  /** Another key that it may have had before. */
+  /** Another key that the same firing may have. */
   earlierKey?: string | null;
   now: Date;
 };
 
 /**
- * Writes down a firing that waits, once for its key.
- * @returns that firing, or the one that had its key before
- * @throws rate_limited when too many of the project wait
+ * Adds a waiting firing, once for its key.
+ * @returns that firing, or the earlier one with the key
+ * @throws rate_limited when too many firings of the project wait
  */
 export async function addFiring(
   db: Db,
@@ -53,15 +53,14 @@ export async function addFiring(
     .onConflictDoNothing()
     .returning({ seq, sessionId });
   const row = added ?? (await find());
-  if (!row) throw new Error("a firing was not written");
+  if (!row) throw new Error("the insert of a firing returned no row");
   return row;
 }
 
-/** The answer to who fires more than can wait. */
 export function tooMany(): SvcError {
   return new SvcError(
     "rate_limited",
-    `${WAITING_MAX} firings of this project wait for a place among the account's sessions already. Stop sessions that nobody needs, or try again later.`,
+    `${WAITING_MAX} firings of this project are waiting, because the account has reached its session limit. Stop sessions that are not needed, or try again later.`,
     {},
     {
       "Retry-After": String(RETRY_S),

@@ -4,7 +4,7 @@ import { fireBody, fired, switchBody, switched, triggerDetail, triggerList } fro
 import type { Deps } from "../../deps.ts";
 import { answer } from "../../http/schema.ts";
 import { guard } from "../../identity/auth/guard.ts";
-import { fireByHand } from "./fire-by-hand.ts";
+import { fireManually } from "./fire-manually.ts";
 import { getTrigger, listTriggers } from "./list.ts";
 import { switchTrigger } from "./switch.ts";
 
@@ -26,7 +26,7 @@ export const triggerRoutes = (deps: Deps) =>
       "/:slug/fire",
       ({ caller, project, params, body, set }) => {
         set.status = 202;
-        return fireByHand(deps, caller, project, params.slug, body?.text);
+        return fireManually(deps, caller, project, params.slug, body?.text);
       },
       { project: "write", body: Type.Optional(fireBody), ...answer(202, fired) },
     );

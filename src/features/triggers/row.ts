@@ -1,6 +1,6 @@
-import { and, desc, eq } from "drizzle-orm";
+import { and, eq } from "drizzle-orm";
 import type { Db } from "../../../db/client.ts";
-import { triggerFirings, triggers } from "../../../db/schema/index.ts";
+import { type triggerFirings, triggers } from "../../../db/schema/index.ts";
 import { SvcError } from "../../contract/errors.ts";
 import type { Firing, Trigger } from "../../contract/trigger.ts";
 import type { Deps } from "../../deps.ts";
@@ -20,18 +20,8 @@ export async function findTrigger(db: Db, { projectId }: ProjectRow, slug: strin
   if (row) return row;
   throw new SvcError(
     "not_found",
-    "The manifest on the default branch has no such trigger. List them with: svc triggers ls",
+    "Trigger not found in the manifest on the default branch. List triggers with: svc triggers ls",
   );
-}
-
-/** A trigger's last firings, newest first. */
-export async function lastFirings(db: Db, { triggerId }: TriggerRow, limit: number): Promise<FiringRow[]> {
-  return await db
-    .select()
-    .from(triggerFirings)
-    .where(eq(triggerFirings.triggerId, triggerId))
-    .orderBy(desc(triggerFirings.seq))
-    .limit(limit);
 }
 
 export function toWire({ config }: Pick<Deps, "config">, row: TriggerRow): Trigger {

@@ -4,15 +4,15 @@ import { STALE_S } from "../../contract/trigger.ts";
 import type { Deps } from "../../deps.ts";
 import { announce } from "../../events/announce.ts";
 
-/** Firings of a trigger that are kept when they are over: the newest. */
+/** Ended firings that are kept of a trigger, the newest. */
 const KEPT = 200;
-/** A delivery that comes again is known for this long, however many came after it. */
+/** Ended firings are kept at least this long, to recognize a delivery that is sent again. */
 const KEPT_S = 3_600;
-/** Triggers that are looked at in one round. */
-const ROUND = 50;
-const REASON = "The account had no place for another session for an hour.";
+/** Triggers checked per round. */
+const BATCH = 50;
+const REASON = "The account was at its session limit for an hour.";
 
-/** Gives up what has waited for a place for an hour: what it was to do is no longer what anybody waits for. */
+/** Skips firings that have waited for a session slot for an hour: their task is out of date. */
 export async function skipStale(deps: Deps): Promise<void> {
   const now = await deps.databaseTime(deps.db);
   const isStale = and(
@@ -24,7 +24,7 @@ export async function skipStale(deps: Deps): Promise<void> {
     .from(triggerFirings)
     .where(isStale)
     .orderBy(asc(triggerFirings.triggerId))
-    .limit(ROUND);
+    .limit(BATCH);
   for (const { triggerId } of stale) {
     await deps.db.transaction(async (tx) => {
       const isIt = eq(triggers.triggerId, triggerId);
@@ -44,7 +44,7 @@ export async function skipStale(deps: Deps): Promise<void> {
   }
 }
 
-/** Forgets the firings that are over but for each trigger's newest. */
+/** Deletes ended firings, except the newest of each trigger. */
 export async function trimFirings(deps: Deps): Promise<void> {
   const now = await deps.databaseTime(deps.db);
   const isOver = and(

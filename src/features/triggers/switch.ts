@@ -14,15 +14,15 @@ import { getChangeRequest } from "../change-requests/read.ts";
 import { fetchCommits, LISTING_MS } from "../projects/fetch.ts";
 import { repositoryOf } from "../projects/repository.ts";
 
-/** Digits of a commit in a branch's name: enough to tell a project's commits apart. */
+/** Digits of a commit in the branch name: enough to be unique in a project. */
 const SHORT = 12;
 
 /**
- * Turns a trigger on or off in the manifest of the default branch, which nobody writes on the side (contract: Manifest):
- * a branch with that one value changed, a change request, and, for a user token, its merge. Where the merge is not to be
- * had (approvals, a protected branch), the change request stays open. Branch and commit follow from the tip and from what
- * is wanted, so that a call that was cut off is taken up where it was left.
- * @throws not_found, and what opening a change request throws
+ * Enables or disables a trigger in the manifest of the default branch, through a change request (contract: Manifest):
+ * it creates a branch with that one value changed, opens a change request, and merges it for a user token. If the merge
+ * is refused (approvals, a protected branch), the change request stays open. Branch and commit are derived from the tip
+ * and the new value, so that a call after an interruption continues it.
+ * @throws not_found, and the errors of opening a change request
  */
 export function switchTrigger(
   deps: Deps,
@@ -31,23 +31,23 @@ export function switchTrigger(
   slug: string,
   enabled: boolean,
 ): Promise<Switched> {
-  // who asks for the same at once finds what the first has made
+  // a concurrent call for the same trigger finds the change request of the first
   const key = `${project.mirrorId} trigger ${slug}`;
-  return deps.mutex.run(key, () => switchNow(deps, caller, project, { slug, enabled }));
+  return deps.mutex.run(key, () => switchLocked(deps, caller, project, { slug, enabled }));
 }
 
-async function switchNow(
+async function switchLocked(
   deps: Deps,
   caller: Caller,
   project: ProjectRow,
   { slug, enabled }: { slug: string; enabled: boolean },
 ): Promise<Switched> {
   const listing = await deps.git.listBranches(repositoryOf(deps, project), LISTING_MS);
-  const { tip, before, after } = await edited(deps, project, listing, { slug, enabled });
+  const { tip, before, after } = await edit(deps, project, listing, { slug, enabled });
   if (before === after) return { slug, enabled, status: "unchanged", reason: null, change_request: null };
   const title = `${enabled ? "Enable" : "Disable"} trigger ${slug}`;
   const branch = `svc/${enabled ? "enable" : "disable"}-${slug}-${tip.slice(0, SHORT)}`;
-  await makeBranch(deps, project, listing, { branch, tip, message: title, text: after });
+  await createBranch(deps, project, listing, { branch, tip, message: title, text: after });
   const opened = await findOpen(deps, project, branch);
   const cr =
     opened ??
@@ -58,14 +58,14 @@ async function switchNow(
       ...(caller.kind === "project" && caller.sessionId !== null && { session_id: caller.sessionId }),
     }));
   if (caller.kind === "project") {
-    const reason = `A person merges it: svc cr merge ${cr.number}`;
+    const reason = `A user must merge it: svc cr merge ${cr.number}`;
     return { slug, enabled, status: "open", reason, change_request: cr };
   }
   return { slug, enabled, ...(await merge(deps, caller, project, cr)) };
 }
 
-/** The manifest at the default branch's tip, as it is and as it is wanted. */
-async function edited(
+/** The manifest at the default branch's tip, before and after the edit. */
+async function edit(
   deps: Deps,
   project: ProjectRow,
   { tips }: Branches,
@@ -73,18 +73,20 @@ async function edited(
 ): Promise<{ tip: string; before: string; after: string }> {
   const repo = repositoryOf(deps, project);
   const tip = tips.get(project.defaultBranch);
-  const isThere = tip !== undefined && (await fetchCommits(deps, repo, [tip]));
-  const file = isThere ? await deps.git.readFile(repo, tip, project.manifestPath, MANIFEST_MAX_BYTES) : null;
+  const isFetched = tip !== undefined && (await fetchCommits(deps, repo, [tip]));
+  const file = isFetched
+    ? await deps.git.readFile(repo, tip, project.manifestPath, MANIFEST_MAX_BYTES)
+    : null;
   const before = file && decode(file);
   const after = before && setTriggerEnabled(before, slug, enabled);
   if (tip !== undefined && before !== null && after !== null) return { tip, before, after };
   throw new SvcError(
     "not_found",
-    `${project.manifestPath} on the branch "${project.defaultBranch}" has no trigger "${slug}" without an error. Look at it with: svc validate`,
+    `${project.manifestPath} on the branch "${project.defaultBranch}" has no valid trigger "${slug}". Check it with: svc validate`,
   );
 }
 
-/** Every byte is kept: a byte order mark too. Null: it is not UTF-8. */
+/** Keeps every byte, also a byte order mark. Null: not UTF-8. */
 function decode(file: Uint8Array): string | null {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(file);
@@ -93,19 +95,19 @@ function decode(file: Uint8Array): string | null {
   }
 }
 
-interface Wanted {
+interface Edit {
   branch: string;
   tip: string;
   message: string;
   text: string;
 }
 
-/** One that is there already, at the same commit, is as good as made. */
-async function makeBranch(
+/** Creates the branch, unless it exists at the same commit. */
+async function createBranch(
   deps: Deps,
   project: ProjectRow,
   { tips }: Branches,
-  { branch, tip, message, text }: Wanted,
+  { branch, tip, message, text }: Edit,
 ): Promise<void> {
   const repo = repositoryOf(deps, project);
   const { commits } = await deps.git.log(repo, { commit: tip, path: new Uint8Array(), skip: 0, limit: 1 });
@@ -115,7 +117,7 @@ async function makeBranch(
     bytes: new TextEncoder().encode(text),
     message,
     identity: { name: "svc", email: `no-reply@${deps.config.noReplyHost}` },
-    // the tip's, so that the commit is the same whenever it is made
+    // the tip's date, so that a retry makes the same commit
     date: commits[0]?.committer.date ?? new Date(0),
   });
   if (tips.get(branch) === commit) return;
@@ -126,8 +128,11 @@ async function makeBranch(
   const now = await deps.git.listBranches(repo, LISTING_MS);
   if (now.tips.get(branch) === commit) return;
   if (outcome.outcome === "unknown")
-    throw new SvcError("repo_unreachable", "The git host did not say whether the change arrived. Try again.");
-  throw new SvcError("branch_exists", `The branch "${branch}" is in the way: delete it, or merge it.`);
+    throw new SvcError("repo_unreachable", "The git host did not confirm the push. Try again.");
+  throw new SvcError(
+    "branch_exists",
+    `The branch "${branch}" already exists. Delete it, or merge it, and try again.`,
+  );
 }
 
 async function findOpen(deps: Deps, project: ProjectRow, branch: string): Promise<ChangeRequest | null> {
@@ -145,7 +150,7 @@ async function findOpen(deps: Deps, project: ProjectRow, branch: string): Promis
   return row ? (await getChangeRequest(deps, project, String(row.number))).change_request : null;
 }
 
-/** What keeps a change request from being merged is told: it stays open for whoever can. */
+/** Merges the change request. If that is refused, it stays open, and the result has the reason. */
 async function merge(
   deps: Deps,
   caller: Caller,
@@ -158,7 +163,7 @@ async function merge(
   } catch (error) {
     if (!(error instanceof SvcError)) throw error;
     const { change_request: now } = await getChangeRequest(deps, project, cr.cr_id);
-    // by the same call, made twice
+    // merged by a concurrent call
     if (now.status === "merged") return { status: "merged", reason: null, change_request: now };
     return { status: "open", reason: error.message, change_request: now };
   }

@@ -1,36 +1,36 @@
 import { PROMPT_MAX_BYTES } from "../../contract/limits.ts";
 import { PLACE } from "../../contract/template.ts";
 
-const CUT = "\n[… cut by svc: longer than a prompt may be]";
+const CUT = "\n[… cut by svc: longer than the limit of a prompt]";
 
-/** What a template's places may name. */
+/** The variables of a template. */
 export type Context = Readonly<Record<string, unknown>>;
 
 /**
- * Fills the places of a template, `{{ dotted.path }}`, from what a firing knows; there is no other logic. A path that
- * leads nowhere is empty; text stands as it is, all else as JSON. Only a value's own properties are followed.
- * What is longer than a session's first prompt may be is cut.
- * @param outside marks text that somebody outside of svc has chosen
- * @param before stands before it all
+ * Replaces the placeholders of a template, `{{ dotted.path }}`, with values of the context; there is no other logic. An
+ * unknown path becomes empty. Strings are inserted as they are, all other values as JSON. Only own properties are
+ * followed. The result is cut at the limit of a session's first prompt.
+ * @param mark marks values from untrusted sources
+ * @param prefix is put before the result
  */
 export function render(
   template: string,
   context: Context,
-  outside: (text: string, root: string) => string = (text) => text,
-  before = "",
+  mark: (text: string, root: string) => string = (text) => text,
+  prefix = "",
 ): string {
-  let room = PROMPT_MAX_BYTES;
+  let budget = PROMPT_MAX_BYTES;
   const filled = template.replace(PLACE, (_, path: string) => {
     const [root = "", ...rest] = path.split(".");
-    const text = room > 0 ? textOf(follow(context, [root, ...rest])) : "";
-    // a place that is named again and again must not make gigabytes
-    room -= Buffer.byteLength(text);
-    return text === "" ? "" : outside(text, root);
+    const text = budget > 0 ? textOf(follow(context, [root, ...rest])) : "";
+    // a placeholder that is repeated must not produce gigabytes
+    budget -= Buffer.byteLength(text);
+    return text === "" ? "" : mark(text, root);
   });
-  return bounded(before + filled.replaceAll("\0", "\u{fffd}").toWellFormed());
+  return truncate(prefix + filled.replaceAll("\0", "\u{fffd}").toWellFormed());
 }
 
-/** Whether a template has a place that begins with this name. */
+/** Whether a template has a placeholder that begins with this name. */
 export function names(template: string, root: string): boolean {
   return [...template.matchAll(PLACE)].some(([, path = ""]) => path.split(".")[0] === root);
 }
@@ -55,10 +55,10 @@ function textOf(value: unknown): string {
   }
 }
 
-function bounded(text: string): string {
+function truncate(text: string): string {
   const bytes = Buffer.from(text);
   if (bytes.byteLength <= PROMPT_MAX_BYTES) return text;
   const kept = bytes.subarray(0, PROMPT_MAX_BYTES - Buffer.byteLength(CUT)).toString();
-  // what is cut within a character decodes as U+FFFD
+  // a cut within a character decodes as U+FFFD
   return kept.replace(/\u{fffd}$/u, "") + CUT;
 }

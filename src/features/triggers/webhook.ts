@@ -13,20 +13,20 @@ import { createGate } from "../../lib/gate.ts";
 import { purposeOf } from "../secrets/row.ts";
 import { addFiring, tooMany } from "./firing.ts";
 import type { TriggerRow } from "./row.ts";
-import { outsidePrompt } from "./webhook-prompt.ts";
+import { webhookPrompt } from "./webhook-prompt.ts";
 
-/** The same body counts as a delivery that comes again for this long: twice that at most. */
+/** The same body counts as the same delivery for this long, and for twice that at most. */
 const REPLAY_MS = 10 * 60_000;
-/** Wrong signatures from one address: whoever sets up a webhook tries a few times. */
+/** Wrong signatures from one address: setting up a webhook takes a few tries. */
 const WRONG: Limit = { name: "webhook signature", max: 30, windowS: 60 };
 const SIGNATURE = /^sha256=([0-9a-f]{64})$/i;
 
-/** What an address holds is known for so long, in milliseconds: a storm of webhooks asks once for all. */
+/** A trigger is cached this long, so that a burst of webhooks reads it once. */
 const KNOWN_MS = 1_000;
 const KNOWN_MAX = 1_000;
-/** A project in which too many wait is not looked at again for so long. */
+/** A project with too many waiting firings is not checked again for this long. */
 const FULL_MS = 500;
-/** Webhooks that are written down at a time, and that wait to be: connections of the database are left for all others. */
+/** Webhooks that are recorded at a time, and that wait for it: the other database connections stay free. */
 const WRITING = { total: 4, perKey: 3, queue: 500, queuePerKey: 250, waitMs: 5_000 };
 
 interface Found {
@@ -35,44 +35,43 @@ interface Found {
   sealed: string | null;
 }
 
-/** What webhooks are taken with. */
-type Taking = Pick<Deps, "db" | "keys" | "clock" | "databaseTime" | "changes">;
+type WebhookDeps = Pick<Deps, "db" | "keys" | "clock" | "databaseTime" | "changes">;
 
-type Take = (request: Request, address: { project: string; slug: string }) => Promise<Accepted>;
+type WebhookHandler = (request: Request, address: { project: string; slug: string }) => Promise<Accepted>;
 
 /**
- * Takes webhooks (contract: Manifest). The firing is written down before it is answered; its session is made by whoever
- * is first. A stranger learns only what the address holds, and costs one look at it; the body is read, to a bound, of
- * those who bring a signature.
- * @returns what throws not_found (also for a trigger that is disabled or no webhook), secret_missing,
- *   payload_too_large, unauthorized, rate_limited
+ * Creates the handler of webhooks (contract: Manifest). A firing is recorded before the response; the first server to
+ * see it creates the session. A caller without a valid signature learns only whether the webhook exists, and costs one
+ * cached query; the body, which is bounded, is read only if there is a signature.
+ * @returns a handler that throws not_found (also for a trigger that is disabled or not a webhook), secret_missing,
+ * payload_too_large, unauthorized, rate_limited
  */
-export function createWebhooks(deps: Taking): Take {
-  const know = createCache<Found>({ keepMs: KNOWN_MS, max: KNOWN_MAX }, ({ sealed }) => sealed !== null);
-  const write = createGate(WRITING);
-  /** Project → until when it counts as full (`Date.now()`). */
+export function createWebhookHandler(deps: WebhookDeps): WebhookHandler {
+  const lookUp = createCache<Found>({ keepMs: KNOWN_MS, max: KNOWN_MAX }, ({ sealed }) => sealed !== null);
+  const limit = createGate(WRITING);
+  /** Project → until when its limit counts as reached (`Date.now()`). */
   const full = new Map<string, number>();
 
   return async (request, { project: id, slug }) => {
-    const found = await know(`${id} ${slug}`, () => find(deps, id, slug));
+    const found = await lookUp(`${id} ${slug}`, () => find(deps, id, slug));
     const body = await readSigned(deps, request, found);
     if ((full.get(id) ?? 0) > Date.now()) throw tooMany();
     try {
-      return await write(id, () => writeDown(deps, request.headers, body, found));
+      return await limit(id, () => recordFiring(deps, request.headers, body, found));
     } catch (error) {
       if (!(error instanceof SvcError)) throw error;
       if (error.code !== "rate_limited" && error.code !== "unavailable") throw error;
       if (full.size >= KNOWN_MAX) full.clear();
-      // of those that wait to be written down the next may be, of those that wait for a place not
+      // `unavailable` is the gate's queue, which drains quickly; waiting firings do not
       if (error.code === "rate_limited") full.set(id, Date.now() + FULL_MS);
       throw tooMany();
     }
   };
 }
 
-/** The body, which the secret has signed. */
+/** Reads the body, and verifies its signature. */
 async function readSigned(
-  deps: Taking,
+  deps: WebhookDeps,
   request: Request,
   { trigger, project, sealed }: Found,
 ): Promise<Uint8Array> {
@@ -80,7 +79,7 @@ async function readSigned(
   if (sealed === null) {
     throw new SvcError(
       "secret_missing",
-      "The project does not have the secret that signs this webhook: whoever looks after it sets the one that secret_env of the trigger names.",
+      "The project does not have the secret that signs this webhook. A user of the project must set the secret that the trigger's secret_env names.",
     );
   }
   const secret = deps.keys.open(project.projectId, purposeOf(trigger.secretEnv ?? ""), sealed);
@@ -93,8 +92,8 @@ async function readSigned(
   return body;
 }
 
-async function writeDown(
-  deps: Taking,
+async function recordFiring(
+  deps: WebhookDeps,
   headers: Headers,
   body: Uint8Array,
   { trigger, project }: Found,
@@ -102,7 +101,7 @@ async function writeDown(
   const now = await deps.databaseTime(deps.db);
   const sessionId = randomUUID();
   const key = keyOf(body, now);
-  const prompt = outsidePrompt(project, trigger, { headers, body, now });
+  const prompt = webhookPrompt(project, trigger, { headers, body, now });
   const firing = await addFiring(deps.db, trigger, project, {
     key: key.now,
     earlierKey: key.before,
@@ -115,7 +114,7 @@ async function writeDown(
   return { status: "accepted", session_id: firing.sessionId ?? sessionId };
 }
 
-async function find(deps: Taking, id: string, slug: string): Promise<Found> {
+async function find(deps: WebhookDeps, id: string, slug: string): Promise<Found> {
   const isIt = and(eq(triggers.projectId, id), eq(triggers.slug, slug));
   const ofTrigger = and(
     eq(projectSecrets.projectId, triggers.projectId),
@@ -131,10 +130,10 @@ async function find(deps: Taking, id: string, slug: string): Promise<Found> {
           .where(isIt)
       : [];
   if (found?.trigger.enabled && found.trigger.type === "webhook") return found;
-  throw new SvcError("not_found", "There is no such webhook.");
+  throw new SvcError("not_found", "Webhook not found.");
 }
 
-/** Null: there is none of a form that could be right. */
+/** Null: there is none, or its format is wrong. */
 function signatureOf(headers: Headers): Buffer | null {
   const text = headers.get("x-svc-signature") ?? headers.get("x-hub-signature-256") ?? "";
   const [, hex] = SIGNATURE.exec(text) ?? [];
@@ -146,13 +145,13 @@ function isSigned(secret: string, body: Uint8Array, signature: Buffer): boolean 
 }
 
 /**
- * What makes it the same delivery when it comes again: its body, in this stretch of time or the one before. Ids in headers
- * do not count, since nobody has signed them.
+ * The key that recognizes a delivery that is sent again: its body, in this time window or the one before. Ids in
+ * headers do not count, since they are not signed.
  */
 function keyOf(body: Uint8Array, now: Date): { now: string; before: string } {
   const digest = createHash("sha256").update(body).digest("base64url");
-  const stretch = Math.floor(now.getTime() / REPLAY_MS);
-  return { now: `body ${digest} ${stretch}`, before: `body ${digest} ${stretch - 1}` };
+  const window = Math.floor(now.getTime() / REPLAY_MS);
+  return { now: `body ${digest} ${window}`, before: `body ${digest} ${window - 1}` };
 }
 
 function unsigned(): SvcError {

@@ -29,7 +29,7 @@ test("what a server that was gone still holds in Docker ends when it is back; wh
     await silence(database.db, { of: lost.dataDir, watchedFrom: other.api.dataDir });
     other.look();
     for (const id of [left, restarted])
-      expect((await other.becomes(id, "failed")).error).toContain("has not been heard of since");
+      expect((await other.becomes(id, "failed")).error).toContain("has not sent a heartbeat since");
     expect((await other.call("POST", `/${restarted}/restart`)).status).toBe(202);
     await other.becomes(restarted, "running");
     // the machine that is away is nobody else's

@@ -11,37 +11,37 @@ import { unpack } from "../../../sandboxes/unpack.ts";
 import { repositoryOf } from "../../projects/repository.ts";
 import { findFolder } from "../folder.ts";
 import { hasSandbox } from "../rows.ts";
-import { sitePath } from "./look.ts";
+import { sitePath } from "./check.ts";
 
-/** Opens the files of sites, which are kept in the data folder as they were at their deployment. */
+/** The files of sites, which are kept in the data folder, one folder for each deployment. */
 export interface Sites {
   /**
-   * The folder with the files of a deployment's site. Where they are only files of the repository it is made of that,
-   * as often as it is needed.
-   * @throws not_found, sandbox_unreachable where another server has what was built, and git's
+   * The folder with the files of a deployment's site. A site of files in the repository is unpacked from its commit
+   * when the folder is missing.
+   * @throws not_found, sandbox_unreachable when another server has the built site, and git's
    */
   folderOf(deploymentId: string): Promise<string>;
 }
 
 export function openSites(deps: Deps): Sites {
-  const making = new Map<string, Promise<void>>();
+  const unpacking = new Map<string, Promise<void>>();
   return {
     async folderOf(deploymentId) {
       const folder = siteFolder(deps.config.dataDir, deploymentId);
       if (existsSync(folder)) return folder;
-      const made = making.get(deploymentId) ?? make(deps, deploymentId, folder);
-      making.set(deploymentId, made);
+      const unpacked = unpacking.get(deploymentId) ?? unpackSite(deps, deploymentId, folder);
+      unpacking.set(deploymentId, unpacked);
       try {
-        await made;
+        await unpacked;
       } finally {
-        making.delete(deploymentId);
+        unpacking.delete(deploymentId);
       }
       return folder;
     },
   };
 }
 
-async function make(deps: Deps, deploymentId: string, folder: string): Promise<void> {
+async function unpackSite(deps: Deps, deploymentId: string, folder: string): Promise<void> {
   const [row] = await deps.db
     .select({ deployment: appDeployments, project: projects })
     .from(appDeployments)
@@ -49,20 +49,21 @@ async function make(deps: Deps, deploymentId: string, folder: string): Promise<v
     .innerJoin(projects, eq(projects.projectId, apps.projectId))
     .where(eq(appDeployments.deploymentId, deploymentId));
   const site = row?.deployment.entry.static;
-  if (!row || !site) throw new SvcError("not_found", "There is no such site.");
+  if (!row || !site) throw new SvcError("not_found", "Site not found.");
   const { entry, commit } = row.deployment;
   if (hasSandbox(entry)) {
     const isHere = row.deployment.sitePlace === deps.serverId;
     const where = isHere
       ? "This server has lost the files of this site"
       : "Another server has the files of this site";
-    const sentence = `${where}. Deployed again here they are on this one: svc apps deploy ${entry.slug}`;
+    const sentence = `${where}. Redeploy the app to build them on this server: svc apps deploy ${entry.slug}`;
     throw new SvcError("sandbox_unreachable", sentence);
   }
   const found = await findFolder(deps, row.project, commit, sitePath(entry.rootPath, site.dir));
   if (found === "no-commit")
-    throw new SvcError("repo_unreachable", "The commit of this site is not in the repository any more.");
-  if (found === "no-folder") throw new SvcError("not_found", "The site's folder is not in its commit.");
+    throw new SvcError("repo_unreachable", "The commit of this site is no longer in the repository.");
+  if (found === "no-folder")
+    throw new SvcError("not_found", "The site's folder does not exist in its commit.");
   const repo = repositoryOf(deps, row.project);
   const { id: tree } = found;
   await unpack(
@@ -71,7 +72,7 @@ async function make(deps: Deps, deploymentId: string, folder: string): Promise<v
   );
 }
 
-/** Removes the files of deployments that are over: nobody is sent to them any more. */
+/** Deletes the files of ended deployments, which are no longer served. */
 export async function clearSites(deps: Deps): Promise<void> {
   const ids = (await readdir(join(deps.config.dataDir, "sites")).catch(() => [])).map((name) =>
     name.replace(/\.new$/, ""),

@@ -7,20 +7,20 @@ import type { Deps } from "../../../deps.ts";
 import { methodNotAllowed } from "../../../http/methods.ts";
 import { openSites } from "./folder.ts";
 
-/** What stands at a path of a site. */
+/** The file at a path of a site. */
 interface Found {
   path: string;
   stats: BigIntStats;
 }
 
-/** A site is only read. */
+/** Sites are read-only. */
 export const SITE_METHODS: readonly string[] = ["GET", "HEAD"];
 
-/** Sites change with each deployment at the same addresses: a browser asks whether what it has is still so. */
+/** A deployment changes a site at the same addresses, so browsers must revalidate. */
 const HEADERS = { "X-Content-Type-Options": "nosniff", "Cache-Control": "no-cache" };
 
 /**
- * Serves the files of sites: `index.html` for a folder, `404.html` for what is not there, with types, ETag and ranges.
+ * Serves the files of sites: `index.html` for a folder, `404.html` for a missing file, with types, ETag and ranges.
  * @returns the answer to a request for a file of a deployment's site
  */
 export function createSiteServer(deps: Deps): (request: Request, deploymentId: string) => Promise<Response> {
@@ -36,16 +36,16 @@ export function createSiteServer(deps: Deps): (request: Request, deploymentId: s
       if (found) return await send(request, found, 200);
       const page = await findFile(folder, "/404.html");
       if (page && page !== "folder") return await send(request, page, 404);
-      return refuse(request, new SvcError("not_found", "The site has no such page."));
+      return refuse(request, new SvcError("not_found", "Page not found on this site."));
     } catch (error) {
       if (error instanceof SvcError) return refuse(request, error);
-      deps.log.error({ err: error }, "a site could not be served");
+      deps.log.error({ err: error }, "cannot serve a site");
       return refuse(request, new SvcError("internal", "Something went wrong inside svc."));
     }
   };
 }
 
-/** Null for what no file can be called, and for dotfiles: `.git`, `.env` and the like are not for visitors. */
+/** Null for an invalid path, and for dotfiles: `.git`, `.env` and others must not be served. */
 function decodePath(path: string): string | null {
   try {
     const text = decodeURIComponent(path);
@@ -55,11 +55,11 @@ function decodePath(path: string): string | null {
   }
 }
 
-/** @returns `folder` for one that is named without its slash, since its own links would lead elsewhere */
+/** @returns `folder` for a folder without the trailing slash, where relative links would not resolve */
 async function findFile(folder: string, path: string): Promise<Found | "folder" | null> {
   const wanted = join(folder, path.endsWith("/") ? `${path}index.html` : path);
   if (!wanted.startsWith(`${folder}/`)) return null;
-  // nothing in it is a link, whatever has written there
+  // do not follow symbolic links
   const handle = await open(wanted, constants.O_RDONLY | constants.O_NOFOLLOW).catch(() => null);
   if (!handle) return null;
   try {
@@ -79,8 +79,8 @@ async function send(request: Request, { path, stats }: Found, status: 200 | 404)
   if (status === 200 && isSame(request.headers.get("if-none-match"), etag))
     return new Response(null, { status: 304, headers });
   const ifRange = request.headers.get("if-range");
-  const isAsked = status === 200 && (ifRange === null || ifRange === etag);
-  const range = isAsked ? readRange(request.headers.get("range"), size) : null;
+  const allowsRange = status === 200 && (ifRange === null || ifRange === etag);
+  const range = allowsRange ? readRange(request.headers.get("range"), size) : null;
   if (range === "none") {
     const outside = { ...headers, "Content-Range": `bytes */${size}` };
     return new Response(null, { status: 416, headers: outside });
@@ -93,14 +93,14 @@ async function send(request: Request, { path, stats }: Found, status: 200 | 404)
   return new Response(file, { status, headers });
 }
 
-function isSame(asked: string | null, etag: string): boolean {
-  if (asked === null) return false;
-  return asked.split(",").some((tag) => tag.trim() === "*" || tag.trim().replace(/^W\//, "") === etag);
+function isSame(header: string | null, etag: string): boolean {
+  if (header === null) return false;
+  return header.split(",").some((tag) => tag.trim() === "*" || tag.trim().replace(/^W\//, "") === etag);
 }
 
 /**
- * One range of bytes (RFC 9110, 14.1.2), from its first to before its end; null where there is none that counts, and
- * `none` for one that is outside.
+ * One range of bytes (RFC 9110, 14.1.2), from its first to before its end; null if there is none, or it is ignored, and
+ * `none` if it is outside the file.
  */
 function readRange(text: string | null, size: number): [number, number] | "none" | null {
   const [, first = "", last = ""] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(text ?? "") ?? [];
@@ -116,7 +116,7 @@ function readRange(text: string | null, size: number): [number, number] | "none"
 }
 
 function redirect(location: string): Response {
-  // never to another host: a path that begins with two slashes would be one
+  // a path that begins with two slashes would redirect to another host
   return new Response(null, {
     status: 308,
     headers: { ...HEADERS, Location: location.replace(/^\/+/, "/") },

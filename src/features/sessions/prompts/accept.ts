@@ -19,8 +19,8 @@ import { countOpen } from "./open.ts";
 import { promptToWire } from "./wire.ts";
 
 /**
- * Takes a prompt for a session, to be answered when those before it are. One that is stopped, or about to be, is started
- * again for it: what the account's cap refuses is not taken. Said again with the same id, it is the same prompt.
+ * Queues a prompt for a session. A session that is stopped, or stopping, is started again for it; if the account's cap
+ * does not allow that, the prompt is refused. A request with the same id and text returns the same prompt.
  * @throws concurrent_session_limit, prompt_exists, prompt_queue_full, session_failed, not_found, validation_failed
  */
 export async function acceptPrompt(
@@ -42,10 +42,11 @@ export async function acceptPrompt(
       .from(sessionPrompts)
       .where(and(eq(sessionPrompts.sessionId, sessionId), eq(sessionPrompts.promptId, promptId)));
     if (known?.text === text) return known;
-    if (known) throw new SvcError("prompt_exists", "The session has another prompt with this id already.");
-    await requireRoom(tx, session);
+    if (known)
+      throw new SvcError("prompt_exists", "Another prompt with this id already exists in the session.");
+    await requireCapacity(tx, session);
     const added = await addPrompt(tx, sessionId, { promptId, text, by, at: deps.clock() });
-    const place = isAsleep(session) ? await nextPlaceOf(deps, tx, session) : session.place;
+    const place = isStopping(session) ? await nextPlaceOf(deps, tx, session) : session.place;
     await deps.jobs.enqueue(tx, queueOf("prompts", place), sessionId);
     await wake(deps, tx, session);
     return added;
@@ -54,30 +55,30 @@ export async function acceptPrompt(
   return { prompt: await promptToWire(deps.db, row) };
 }
 
-/** @throws SvcError when the session cannot take one more */
-async function requireRoom(tx: Db, { sessionId, status }: SessionRow): Promise<void> {
+/** @throws session_failed, prompt_queue_full */
+async function requireCapacity(tx: Db, { sessionId, status }: SessionRow): Promise<void> {
   if (status === "failed")
     throw new SvcError(
       "session_failed",
-      `The session has failed, and answers nothing. Start it again first: svc sessions restart ${sessionId}`,
+      `The session has failed. Restart it first: svc sessions restart ${sessionId}`,
       { status },
     );
   if ((await countOpen(tx, sessionId)) < PROMPTS_QUEUED_MAX) return;
   throw new SvcError(
     "prompt_queue_full",
-    `${PROMPTS_QUEUED_MAX} prompts wait for this session already. Prompt it again when some are answered.`,
+    `The session's queue is full: ${PROMPTS_QUEUED_MAX} prompts. Try again when some are answered.`,
     { limit: PROMPTS_QUEUED_MAX },
     { "Retry-After": "60" },
   );
 }
 
-function isAsleep({ goal, status }: SessionRow): boolean {
+function isStopping({ goal, status }: SessionRow): boolean {
   return goal === "stopped" || status === "stopped";
 }
 
 /** @throws concurrent_session_limit, not_found */
 async function wake(deps: Deps, tx: Db, session: SessionRow): Promise<void> {
-  if (isAsleep(session)) {
+  if (isStopping(session)) {
     if (!(await startAgain(deps, tx, session))) throw unknownSession();
     return;
   }

@@ -4,10 +4,10 @@ import type { Actor } from "../../../../db/schema/actor.ts";
 import { projectSessions, sessionPrompts } from "../../../../db/schema/index.ts";
 import type { PromptRow } from "./wire.ts";
 
-/** Prompts of a session that are kept when they are over: the newest. The conversation itself is the runtime's. */
+/** Ended prompts that are kept of a session, the newest. The runtime has the conversation itself. */
 const KEPT = 1_000;
 
-/** Puts a prompt behind all others of its session. The row of the session is held until `tx` ends. */
+/** Appends a prompt to its session's queue. The row of the session is locked until `tx` ends. */
 export async function addPrompt(
   tx: Db,
   sessionId: string,
@@ -34,7 +34,7 @@ export async function addPrompt(
     createdAt: at,
   };
   const [prompt] = await tx.insert(sessionPrompts).values(values).returning();
-  if (!prompt) throw new Error("a prompt was not written");
+  if (!prompt) throw new Error("the insert of a prompt returned no row");
   if (number > KEPT) {
     await tx
       .delete(sessionPrompts)

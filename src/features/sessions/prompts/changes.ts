@@ -5,18 +5,17 @@ import type { Deps } from "../../../deps.ts";
 import { changesToWire } from "./wire.ts";
 
 /**
- * Tells again and again what has become of a session's prompts since it was last asked: at first of those that are not
- * over.
- * @param last the number of the session's last prompt, when nothing was told yet
+ * Returns the changes of a session's prompts since the last call; the first call returns the open prompts.
+ * @param last the number of the session's last prompt at the first call
  */
-export function createPromptTeller(
+export function createPromptPoller(
   deps: Pick<Deps, "db">,
   sessionId: string,
   last: number,
 ): () => Promise<PromptChange[]> {
   let newest = last;
-  /** Prompts that are not over as far as was told, by number → what was told. */
-  const told = new Map<number, string>();
+  /** Open prompts, by number → the JSON that was returned last. */
+  const seen = new Map<number, string>();
   const { text: _, ...columns } = getTableColumns(sessionPrompts);
   return async () => {
     const rows = await deps.db
@@ -28,18 +27,18 @@ export function createPromptTeller(
           or(
             isNull(sessionPrompts.endedAt),
             gt(sessionPrompts.number, newest),
-            inArray(sessionPrompts.number, [...told.keys()]),
+            inArray(sessionPrompts.number, [...seen.keys()]),
           ),
         ),
       )
       .orderBy(asc(sessionPrompts.number));
     return (await changesToWire(deps.db, rows)).filter((change) => {
       const text = JSON.stringify(change);
-      const isNews = told.get(change.number) !== text;
+      const isChanged = seen.get(change.number) !== text;
       newest = Math.max(newest, change.number);
-      if (change.ended_at === null) told.set(change.number, text);
-      else told.delete(change.number);
-      return isNews;
+      if (change.ended_at === null) seen.set(change.number, text);
+      else seen.delete(change.number);
+      return isChanged;
     });
   };
 }

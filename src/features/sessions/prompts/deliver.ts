@@ -10,96 +10,98 @@ import { type Reached, reachSession, type SessionRow } from "../row.ts";
 import { nextPrompt } from "./open.ts";
 import type { PromptRow } from "./wire.ts";
 
-/** What is to be done next: look again at once, after a while, or not any more. */
-export type Turn = "again" | "wait" | "over";
+/** When to call `deliver` next: at once, after a while, or no more. */
+export type NextCall = "again" | "wait" | "over";
 
 /**
- * Does the next thing about a session's prompts. One is given at a time, and it is written down before: whoever dies in
- * between, the next asks the daemon, which gives it once. Two that do this for one session do each other no harm.
+ * Delivers the next prompt of a session, or polls the one that is running. A prompt is marked as running before it is
+ * sent: after a crash the next server sends it again, and the daemon accepts it once. Concurrent calls for one session
+ * are safe.
  */
-export async function deliver(deps: Deps, sessionId: string, signal: AbortSignal): Promise<Turn> {
+export async function deliver(deps: Deps, sessionId: string, signal: AbortSignal): Promise<NextCall> {
   const reached = await reachSession(deps, sessionId);
   const prompt = reached && (await nextPrompt(deps.db, sessionId));
   if (!prompt) return "over";
   const { session, daemon } = reached;
-  if (prompt.state === "running" && isCutOff(prompt, session)) {
-    await end(deps, prompt, { state: "interrupted", error: cutOffBy(session) });
+  if (prompt.state === "running" && isInterrupted(prompt, session)) {
+    await end(deps, prompt, { state: "interrupted", error: interruption(session) });
     return "again";
   }
-  // its start, or the next one, asks for this anew
+  // its start, or the next one, enqueues this again
   if (session.status !== "running" || !isWithinReach(deps, session)) return "over";
   if (!daemon) return "wait";
   noteActivity(deps, sessionId);
-  if (prompt.state === "running") return await hear(deps, prompt, daemon, signal);
-  return session.goal === "running" ? await begin(deps, prompt, session, daemon, signal) : "wait";
+  if (prompt.state === "running") return await poll(deps, prompt, daemon, signal);
+  return session.goal === "running" ? await send(deps, prompt, session, daemon, signal) : "wait";
 }
 
 type Daemon = NonNullable<Reached["daemon"]>;
 
-/** Gives a prompt that waits to a sandbox that has time for it. */
-async function begin(
+/** Sends a queued prompt to an idle sandbox. */
+async function send(
   deps: Deps,
   prompt: PromptRow,
   session: SessionRow,
   daemon: Daemon,
   signal: AbortSignal,
-): Promise<Turn> {
+): Promise<NextCall> {
   const health = await askHealth(daemon);
   if (health?.runtime !== "ok" || health.busy) return "wait";
-  const marked = { state: "running" as const, generation: session.generation };
-  if (!(await change(deps, prompt, marked, ofStart(session)))) return "again";
+  const running = { state: "running" as const, generation: session.generation };
+  if (!(await update(deps, prompt, running, isCurrent(session)))) return "again";
   await deps.checkpoint("prompt-marked");
   const body = { prompt_id: prompt.promptId, text: prompt.text };
   const answer = await sendPrompt(daemon, body, signal);
   await deps.checkpoint("prompt-given");
-  const begun = { ...prompt, ...marked };
-  if (answer.kind === "absent") return await putBack(deps, begun);
-  const turn = await take(deps, begun, answer);
-  return answer.kind === "given" ? "again" : turn;
+  const marked = { ...prompt, ...running };
+  if (answer.kind === "absent") return await requeue(deps, marked);
+  const next = await apply(deps, marked, answer);
+  return answer.kind === "given" ? "again" : next;
 }
 
-/** The start that a prompt is given to still goes on: otherwise its end would be the prompt's. */
-function ofStart(session: SessionRow): SQL {
+/** That the session still runs in this sandbox, so that no prompt is marked for one that has ended. */
+function isCurrent(session: SessionRow): SQL {
   return exists(sql`(select from ${runs} where ${stillRunning(session)})`);
 }
 
-/** Asks what has become of a prompt that was given, until it is over. */
-async function hear(deps: Deps, prompt: PromptRow, daemon: Daemon, signal: AbortSignal): Promise<Turn> {
+/** Long-polls the daemon for the state of a prompt that was sent. */
+async function poll(deps: Deps, prompt: PromptRow, daemon: Daemon, signal: AbortSignal): Promise<NextCall> {
   const body = { prompt_id: prompt.promptId, text: prompt.text, wait: true };
-  return await take(deps, prompt, await sendPrompt(daemon, body, signal));
+  return await apply(deps, prompt, await sendPrompt(daemon, body, signal));
 }
 
-async function take(deps: Deps, prompt: PromptRow, answer: PromptAnswer): Promise<Turn> {
+async function apply(deps: Deps, prompt: PromptRow, answer: PromptAnswer): Promise<NextCall> {
   if (answer.kind === "absent") return "wait";
-  // somebody talks to the agent at the moment
-  if (answer.kind === "busy") return await putBack(deps, prompt);
+  // the agent is busy with an interactive message
+  if (answer.kind === "busy") return await requeue(deps, prompt);
   if (answer.kind === "refused") {
-    const error = "The session's sandbox takes no prompts: it is of another version of svc. Start it again.";
+    const error =
+      "The session's sandbox does not accept prompts: it runs another version of svc. Restart the session.";
     await end(deps, prompt, { state: "failed", error });
     return "again";
   }
-  // from here on it was given, or may have been
-  if (prompt.startedAt === null) await change(deps, prompt, { startedAt: deps.clock() });
+  // from here on the daemon has the prompt, or may have it
+  if (prompt.startedAt === null) await update(deps, prompt, { startedAt: deps.clock() });
   if (answer.kind === "silent") return "wait";
   const { state, error } = answer.prompt;
-  // a sandbox that does not wait as it should is not asked without end
+  // a daemon that does not wait must not be polled in a tight loop
   if (state === "running") return "wait";
   await end(deps, prompt, { state, error });
   return "again";
 }
 
-/** A prompt that was marked, and not taken. */
-async function putBack(deps: Deps, prompt: PromptRow): Promise<Turn> {
-  await change(deps, prompt, { state: "queued", startedAt: null, generation: null });
+/** Undoes the mark of a prompt that was not accepted. */
+async function requeue(deps: Deps, prompt: PromptRow): Promise<NextCall> {
+  await update(deps, prompt, { state: "queued", startedAt: null, generation: null });
   return "wait";
 }
 
-/** Whether what was given the prompt is no more. */
-function isCutOff({ generation }: PromptRow, session: SessionRow): boolean {
+/** Whether the sandbox that was sent the prompt has ended. */
+function isInterrupted({ generation }: PromptRow, session: SessionRow): boolean {
   return !isAlive(session) || generation !== session.generation;
 }
 
-function cutOffBy(session: SessionRow): string {
+function interruption(session: SessionRow): string {
   if (isAlive(session)) return "The session was started again in the middle of the answer.";
   return `The ${session.status === "failed" ? "sandbox ended" : "session was stopped"} in the middle of the answer.`;
 }
@@ -109,12 +111,12 @@ async function end(
   prompt: PromptRow,
   outcome: Pick<PromptRow, "state" | "error">,
 ): Promise<void> {
-  if (await change(deps, prompt, { ...outcome, endedAt: deps.clock() }))
+  if (await update(deps, prompt, { ...outcome, endedAt: deps.clock() }))
     await deps.checkpoint("prompt-recorded");
 }
 
-/** @returns whether it was still what it was */
-async function change(
+/** Updates a prompt unless its state has changed. @returns whether it did */
+async function update(
   deps: Deps,
   { sessionId, promptId, state }: PromptRow,
   values: Partial<PromptRow>,

@@ -3,8 +3,8 @@ import type { Db } from "../../../../db/client.ts";
 import { sessionPrompts } from "../../../../db/schema/index.ts";
 
 /**
- * Says of the prompt that a session's sandbox was answering, if there is one, that it ended without an answer. What
- * becomes of one that is just being given, who gives it knows.
+ * Marks the prompt that a session's sandbox was answering as interrupted. A prompt that is being sent is left to its
+ * sender.
  */
 export async function interruptPrompt(tx: Db, sessionId: string, error: string, at: Date): Promise<void> {
   await tx

@@ -3,17 +3,17 @@ import type { Db } from "../../../../db/client.ts";
 import { sessionPrompts } from "../../../../db/schema/index.ts";
 import type { PromptRow } from "./wire.ts";
 
-/** The prompts of a session that are not over. */
-export function openOf(sessionId: string) {
+/** Prompts of a session that have not ended. */
+function openOf(sessionId: string) {
   return and(eq(sessionPrompts.sessionId, sessionId), isNull(sessionPrompts.endedAt));
 }
 
-/** How many prompts of a session wait or are being answered. */
+/** How many prompts of a session are queued or running. */
 export async function countOpen(db: Db, sessionId: string): Promise<number> {
   return await db.$count(sessionPrompts, openOf(sessionId));
 }
 
-/** The prompt whose turn it is: the one that is being answered, or the first that waits. */
+/** The running prompt, or the first queued one. */
 export async function nextPrompt(db: Db, sessionId: string): Promise<PromptRow | null> {
   const [row] = await db
     .select()

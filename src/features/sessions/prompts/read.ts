@@ -51,7 +51,7 @@ export async function findPrompt(
   promptId: string,
 ): Promise<PromptRow> {
   const { session } = await findSession(deps, project, name);
-  if (!UUID.test(promptId)) throw new SvcError("validation_failed", "A prompt is named by its id, a UUID.");
+  if (!UUID.test(promptId)) throw new SvcError("validation_failed", "The prompt id must be a UUID.");
   const [row] = await deps.db
     .select()
     .from(sessionPrompts)
@@ -64,6 +64,6 @@ export async function findPrompt(
   if (row) return row;
   throw new SvcError(
     "not_found",
-    `The session has no such prompt. List them with: svc sessions prompts ${session.sessionId}`,
+    `Prompt not found in this session. List prompts with: svc sessions prompts ${session.sessionId}`,
   );
 }

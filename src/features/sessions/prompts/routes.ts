@@ -10,7 +10,7 @@ import { acceptPrompt } from "./accept.ts";
 import { getPrompt, listPrompts } from "./read.ts";
 import { withdrawPrompt } from "./withdraw.ts";
 
-/** Prompts from outside: of triggers, pages and programs (contract: Sessions, sandboxes, proxy). */
+/** The queue of prompts (contract: Sessions, sandboxes, proxy). */
 export const promptRoutes = (deps: Deps) =>
   new Elysia({ prefix: "/projects/:projectId/sessions/:sessionId", tags: ["sessions"] })
     .use(guard(deps))

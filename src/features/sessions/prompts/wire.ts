@@ -5,18 +5,18 @@ import { authorOf, namesOf } from "../../../identity/auth/actor.ts";
 
 export type PromptRow = typeof sessionPrompts.$inferSelect;
 
-/** Prompts' rows as they cross the wire. */
+/** Prompts as the API returns them. */
 export async function promptsToWire(db: Db, rows: readonly PromptRow[]): Promise<Prompt[]> {
   const names = await authorsOf(db, rows);
   return rows.map((row) => ({ ...changeToWire(names, row), text: row.text }));
 }
 
-/** The same of one. */
+/** As `promptsToWire`, for one. */
 export async function promptToWire(db: Db, row: PromptRow): Promise<Prompt> {
   return { ...changeToWire(await authorsOf(db, [row]), row), text: row.text };
 }
 
-/** The same without their texts. */
+/** As `promptsToWire`, without the texts. */
 export async function changesToWire(
   db: Db,
   rows: readonly Omit<PromptRow, "text">[],

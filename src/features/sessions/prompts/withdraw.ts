@@ -7,7 +7,7 @@ import type { ProjectRow } from "../../../identity/auth/caller.ts";
 import { findPrompt } from "./read.ts";
 import { promptToWire } from "./wire.ts";
 
-/** Takes a prompt back that still waits. @throws prompt_not_queued, not_found, validation_failed */
+/** Withdraws a queued prompt. @throws prompt_not_queued, not_found, validation_failed */
 export async function withdrawPrompt(
   deps: Deps,
   project: ProjectRow,
@@ -34,10 +34,10 @@ export async function withdrawPrompt(
   throw new SvcError(
     "prompt_not_queued",
     now.endedAt === null
-      ? `The prompt is being answered. To end that: svc sessions abort ${sessionId}`
-      : "The prompt is over.",
+      ? `The agent is answering this prompt. To interrupt it: svc sessions abort ${sessionId}`
+      : "The prompt has ended.",
     { status: now.state },
   );
 }
 
-const WITHDRAWN = "It was withdrawn before the agent was given it.";
+const WITHDRAWN = "Withdrawn before the agent received it.";

@@ -5,22 +5,22 @@ import type { ProjectRow } from "../../../identity/auth/caller.ts";
 import { findFolder } from "../folder.ts";
 import { type AppRow, hasSandbox } from "../rows.ts";
 
-/** What was found of the folder of a site that is only files of the repository. */
-export interface SiteLook {
+/** The result of checking the folder of a site of files in the repository. */
+export interface SiteCheck {
   deploymentId: string;
-  /** Why it cannot be served: a sentence for a person. */
+  /** Why it cannot be served; null: it can. */
   error: string | null;
 }
 
 /**
- * Looks whether the site that is to be served is there, where it is only files of the repository; null where there is
- * nothing to look for.
+ * Checks that the folder of the site to deploy exists, if it is a site of files in the repository; null: there is
+ * nothing to check.
  * @throws repo_unreachable and others of git's
  */
-export async function lookAtSite(
+export async function checkSite(
   deps: Deps,
   { app, project }: { app: AppRow; project: ProjectRow },
-): Promise<SiteLook | null> {
+): Promise<SiteCheck | null> {
   const { wantedId } = app;
   if (!wantedId) return null;
   const [deployment] = await deps.db
@@ -32,13 +32,13 @@ export async function lookAtSite(
   const { commit } = deployment;
   const found = await findFolder(deps, project, commit, path);
   const errors = {
-    "no-commit": "Its commit is not in the repository any more.",
-    "no-folder": `The commit ${commit.slice(0, 12)} has no folder ${path}, where the site is to be.`,
+    "no-commit": "Its commit is no longer in the repository.",
+    "no-folder": `The site's folder ${path} does not exist in the commit ${commit.slice(0, 12)}.`,
   };
   return { deploymentId: wantedId, error: typeof found === "string" ? errors[found] : null };
 }
 
-/** Where a site is in the repository, relative to its root. */
+/** The path of a site's folder, relative to the repository's root. */
 export function sitePath(rootPath: string, dir: string): string {
   const parts = [rootPath, dir].filter((part) => part !== ".");
   return parts.join("/") || ".";

@@ -2,18 +2,18 @@ import type { Deps } from "../../deps.ts";
 import { placesOf, queueOf } from "../../jobs/places.ts";
 import { keepRounds } from "../../jobs/rounds.ts";
 import { stopIdle } from "./idle.ts";
-import { keepPrompts } from "./prompts/keep.ts";
+import { createPromptWorker } from "./prompts/worker.ts";
 import { pushSecrets } from "./push-secrets.ts";
 
 /**
- * Delivers prompts and secrets to this server's sessions and stops idle ones, until it is stopped.
- * @returns ends it, and waits for the round under way
+ * Delivers prompts and secrets to this server's sessions, and stops idle ones.
+ * @returns stops the worker, and waits for the round under way
  */
-export async function keepSessions(deps: Deps): Promise<() => Promise<void>> {
-  const prompts = keepPrompts(deps);
+export async function startSessionWorker(deps: Deps): Promise<() => Promise<void>> {
+  const prompts = createPromptWorker(deps);
   for (const place of placesOf(deps)) {
     await deps.jobs.work(queueOf("secrets", place), (id) => pushSecrets(deps, id));
-    await deps.jobs.work(queueOf("prompts", place), async (id) => prompts.look(id));
+    await deps.jobs.work(queueOf("prompts", place), async (id) => prompts.check(id));
   }
   const endRounds = keepRounds(deps, "sessions", [() => stopIdle(deps), prompts.round]);
   return async () => {

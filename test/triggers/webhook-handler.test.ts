@@ -4,7 +4,7 @@ import { attempts, projectSecrets, triggerFirings, triggers } from "../../db/sch
 import { SvcError } from "../../src/contract/errors.ts";
 import { WAITING_MAX, WEBHOOK_MAX_BYTES } from "../../src/contract/trigger.ts";
 import { purposeOf } from "../../src/features/secrets/row.ts";
-import { createWebhooks } from "../../src/features/triggers/webhook.ts";
+import { createWebhookHandler } from "../../src/features/triggers/webhook.ts";
 import { Changes } from "../../src/lib/changes.ts";
 import { type AccountRows, openAccountRows, there } from "../helpers/account-rows.ts";
 import { signatureOf } from "../helpers/triggers.ts";
@@ -18,7 +18,7 @@ let otherId: string;
 /** Who asks for the time waits for this. */
 let held: Promise<void> | null = null;
 let asked = 0;
-let take: ReturnType<typeof createWebhooks>;
+let handle: ReturnType<typeof createWebhookHandler>;
 
 beforeAll(async () => {
   rows = await openAccountRows();
@@ -42,7 +42,7 @@ afterAll(() => rows.database.close());
 beforeEach(async () => {
   await rows.deps.db.delete(triggerFirings);
   await rows.deps.db.delete(attempts);
-  take = createWebhooks({
+  handle = createWebhookHandler({
     ...rows.deps,
     changes: new Changes(),
     async databaseTime() {
@@ -88,7 +88,7 @@ async function send({
     headers: { ...signed, "X-Forwarded-For": from },
   });
   try {
-    return (await take(request, { project, slug })).session_id;
+    return (await handle(request, { project, slug })).session_id;
   } catch (error) {
     if (error instanceof SvcError) return error.code;
     throw error;
@@ -96,7 +96,7 @@ async function send({
 }
 const ID = /^[0-9a-f-]{36}$/;
 
-describe("only what the secret has signed is taken", () => {
+describe("only webhooks with a valid signature are accepted", () => {
   const right = signatureOf(SECRET, "{}");
   const wrong = signatureOf("a guess", "{}");
   test.each<[headers: Record<string, string>, isTaken: boolean]>([
@@ -135,14 +135,14 @@ describe("only what the secret has signed is taken", () => {
     expect(await send(sent)).toMatch(code);
   });
 
-  test("a secret counts as soon as it is there", async () => {
+  test("a secret takes effect as soon as it is set", async () => {
     expect(await send({ slug: "unset" })).toBe("secret_missing");
     await keep(projectId, "NO_SECRET", SECRET);
     expect(await send({ slug: "unset" })).toMatch(ID);
   });
 });
 
-test("who tries signatures is held back for a minute, by their address; the right one still gets in", async () => {
+test("wrong signatures are rate-limited for a minute, by address; the right one is still accepted", async () => {
   const guess = (from: string) => send({ secret: "a guess", from });
   for (let tries = 0; tries < 30; tries++) expect(await guess("203.0.113.1")).toBe("unauthorized");
   expect(await guess("203.0.113.1")).toBe("rate_limited");
@@ -177,8 +177,8 @@ describe("the same body is the same delivery for ten minutes, and for twenty at 
   });
 });
 
-describe("what cannot be taken now", () => {
-  test("where as many wait as may, nobody asks again for half a second; other projects are taken", async () => {
+describe("at a limit", () => {
+  test("a project at its limit is not queried again for half a second; other projects are accepted", async () => {
     const { triggerId } = there(
       (await rows.deps.db.select().from(triggers).where(eq(triggers.slug, "other")))[0],
     );
@@ -203,7 +203,7 @@ describe("what cannot be taken now", () => {
     expect(await send()).toMatch(ID);
   });
 
-  test("four are written down at a time, three of one project; 250 of one wait, and the next is refused", async () => {
+  test("four are recorded at a time, three of one project; 250 of one project wait, and the next is refused", async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     [held, asked] = [promise, 0];
     const answers: string[] = [];

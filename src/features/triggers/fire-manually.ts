@@ -15,12 +15,12 @@ import { findTrigger } from "./row.ts";
 import { names, render } from "./template.ts";
 
 /**
- * Fires a trigger now, whether it is enabled or not: the session is the caller's. Where the account has no place for one
- * it waits, as one that was due would.
- * @param text what `{{ text }}` of the template stands for; a template without that gets it at its end
- * @throws not_found, rate_limited (too many wait), validation_failed (no such session could ever be)
+ * Fires a trigger now, even a disabled one. The session belongs to the caller. If the account's session cap is reached,
+ * the firing waits, as a scheduled one does.
+ * @param text the value of `{{ text }}` in the template; it is appended to a template without that
+ * @throws not_found, rate_limited (too many firings wait), validation_failed (the session cannot be created)
  */
-export async function fireByHand(
+export async function fireManually(
   deps: Deps,
   caller: Caller,
   project: ProjectRow,
@@ -28,11 +28,11 @@ export async function fireByHand(
   text: string | undefined,
 ): Promise<Fired> {
   const trigger = await findTrigger(deps.db, project, slug);
-  const said = text === undefined ? "" : storable("text", text, PROMPT_MAX_BYTES);
+  const input = text === undefined ? "" : storable("text", text, PROMPT_MAX_BYTES);
   const now = await deps.databaseTime(deps.db);
   const template =
-    said === "" || names(trigger.prompt, "text") ? trigger.prompt : `${trigger.prompt}\n\n{{ text }}`;
-  const prompt = render(template, { ...contextOf(project, trigger, { dueAt: now, now }), text: said });
+    input === "" || names(trigger.prompt, "text") ? trigger.prompt : `${trigger.prompt}\n\n{{ text }}`;
+  const prompt = render(template, { ...contextOf(project, trigger, { dueAt: now, now }), text: input });
   const sessionId = randomUUID();
   const firing = {
     key: `manual ${sessionId}`,
@@ -45,8 +45,7 @@ export async function fireByHand(
   try {
     ({ seq } = await addFiring(deps.db, trigger, project, { ...firing, now }));
   } catch (error) {
-    if (isForeignKeyViolation(error))
-      throw new SvcError("not_found", "The trigger was removed in the meantime.");
+    if (isForeignKeyViolation(error)) throw new SvcError("not_found", "The trigger has been removed.");
     throw error;
   }
   const outcome = await fire(deps, { seq, triggerId: trigger.triggerId });

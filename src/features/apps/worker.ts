@@ -3,23 +3,24 @@ import { appDeployments, apps, runs } from "../../../db/schema/index.ts";
 import type { Deps } from "../../deps.ts";
 import { APPS_QUEUE } from "../../jobs/places.ts";
 import { keepRounds } from "../../jobs/rounds.ts";
-import { settleApp } from "./settle.ts";
+import { reconcileApp } from "./reconcile.ts";
 import { clearSites } from "./static/folder.ts";
 
-/** Files of sites that nobody is sent to any more take some room until then. */
+/** How often the files of ended deployments are deleted. */
 const CLEAR_MS = 10 * 60_000;
-/** Apps that are asked for in one round; the rest has its turn in the next. */
-const ROUND = 200;
+/** Apps whose jobs are enqueued per round; the next round enqueues the rest. */
+const BATCH = 200;
 
 /**
- * Deploys and serves apps until it is stopped: their jobs, and a round every few seconds for those that need one.
- * @returns ends it, and waits for the round under way
+ * Deploys apps and keeps them running: their jobs, and a round every few seconds that enqueues the jobs of unsettled
+ * apps.
+ * @returns stops the worker, and waits for the round under way
  */
-export async function keepApps(deps: Deps): Promise<() => Promise<void>> {
-  await deps.jobs.work(APPS_QUEUE, (id) => settleApp(deps, id));
+export async function startAppWorker(deps: Deps): Promise<() => Promise<void>> {
+  await deps.jobs.work(APPS_QUEUE, (id) => reconcileApp(deps, id));
   let clearAt = 0;
   return keepRounds(deps, "apps", [
-    () => askForUnsettled(deps),
+    () => enqueueUnsettled(deps),
     async () => {
       if (performance.now() < clearAt) return;
       clearAt = performance.now() + CLEAR_MS;
@@ -28,8 +29,8 @@ export async function keepApps(deps: Deps): Promise<() => Promise<void>> {
   ]);
 }
 
-/** Asks for the job of every app that is not as it is to be; where it has one already, that does nothing. */
-async function askForUnsettled(deps: Deps): Promise<void> {
+/** Enqueues the job of every app whose state is not its goal; a queued job is not queued twice. */
+async function enqueueUnsettled(deps: Deps): Promise<void> {
   const now = deps.clock();
   const isServed = eq(appDeployments.deploymentId, apps.liveId);
   const unsettled = await deps.db
@@ -52,7 +53,7 @@ async function askForUnsettled(deps: Deps): Promise<void> {
         ),
       ),
     )
-    .limit(ROUND);
+    .limit(BATCH);
   for (const { appId } of unsettled) await deps.jobs.enqueue(deps.db, APPS_QUEUE, appId);
 }
 

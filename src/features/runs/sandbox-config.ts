@@ -10,20 +10,20 @@ import { readManifestOf } from "../projects/policy.ts";
 import { repositoryOf } from "../projects/repository.ts";
 
 const GIB = 1024 ** 3;
-/** What a project's manifest may ask for, and what a sandbox has when it asks for nothing. */
-const CPUS = { min: 0.25, max: 16, usual: 2 };
-const MEMORY = { min: 0.5 * GIB, max: 64 * GIB, usual: 4 * GIB };
-const DISK = { min: GIB, max: 200 * GIB, usual: 20 * GIB };
+/** The limits that a project's manifest may set, and the default of each. */
+const CPUS = { min: 0.25, max: 16, fallback: 2 };
+const MEMORY = { min: 0.5 * GIB, max: 64 * GIB, fallback: 4 * GIB };
+const DISK = { min: GIB, max: 200 * GIB, fallback: 20 * GIB };
 /** A build of a large project runs some hundreds; a fork bomb stops here. */
 const PROCESSES = 2_048;
-/** Where a project's Dockerfile is when its manifest says nothing (contract: Manifest). */
+/** The default of `sandbox.dockerfile` (contract: Manifest). */
 const DOCKERFILE = ".svc/Dockerfile";
 
 /**
- * What the project says about its sandboxes: `[sandbox]` of the manifest and the Dockerfile, both of the default branch,
- * since only what is merged counts.
+ * The limits and the image of the project's sandboxes: `[sandbox]` of the manifest and the Dockerfile, both from the
+ * default branch, since only merged changes take effect.
  */
-export async function buildOf(
+export async function readSandboxConfig(
   deps: Deps,
   project: ProjectRow,
 ): Promise<{ limits: SandboxLimits; build: ImageBuild | null }> {
@@ -31,7 +31,7 @@ export async function buildOf(
   const listing = await deps.git.listBranches(repo, LISTING_MS);
   const manifest = await readManifestOf(deps, project, listing);
   if (!manifest) {
-    const sentence = `${project.manifestPath} on the branch ${project.defaultBranch} cannot be read. Mend it and start the session again.`;
+    const sentence = `${project.manifestPath} on the branch ${project.defaultBranch} is not valid. Fix it, then restart the session.`;
     throw new SvcError("validation_failed", sentence);
   }
   const { sandbox } = manifest;
@@ -45,11 +45,11 @@ export async function buildOf(
   return { limits, build: tip === undefined ? null : await imageOf(deps, repo, tip, sandbox) };
 }
 
-function clamp(wanted: number | null, { min, max, usual }: typeof CPUS): number {
-  return wanted === null ? usual : Math.min(Math.max(wanted, min), max);
+function clamp(wanted: number | null, { min, max, fallback }: typeof CPUS): number {
+  return wanted === null ? fallback : Math.min(Math.max(wanted, min), max);
 }
 
-/** @throws validation_failed when the manifest names a Dockerfile or a context that is not there */
+/** @throws validation_failed when the manifest names a Dockerfile or a context that does not exist */
 async function imageOf(
   deps: Deps,
   repo: Repository,
@@ -67,7 +67,7 @@ async function imageOf(
   }
   const prefix = sandbox.context === "." ? "" : `${sandbox.context}/`;
   if (!path.startsWith(prefix)) {
-    const sentence = `The Dockerfile "${path}" of svc.toml has to be below its context "${sandbox.context}".`;
+    const sentence = `The Dockerfile "${path}" of svc.toml must be inside its context "${sandbox.context}".`;
     throw new SvcError("validation_failed", sentence);
   }
   return {
@@ -90,8 +90,5 @@ async function directory(
 }
 
 function missing(path: string): SvcError {
-  return new SvcError(
-    "validation_failed",
-    `svc.toml names "${path}", which the default branch does not have.`,
-  );
+  return new SvcError("validation_failed", `"${path}" in svc.toml does not exist on the default branch.`);
 }

@@ -8,14 +8,14 @@ import { reconcile } from "./reconcile.ts";
 import { takeOver } from "./take-over.ts";
 
 /**
- * Works on this server's runs until it is stopped: their jobs, and a comparison with the sandboxes every few seconds.
- * @returns ends it, and waits for the round under way
+ * Works on this server's runs: their jobs, and a reconciliation with the sandboxes every few seconds.
+ * @returns stops the worker, and waits for the round under way
  */
-export async function keepRuns(deps: Deps, kinds: RunKinds): Promise<() => Promise<void>> {
+export async function startRunWorker(deps: Deps, kinds: RunKinds): Promise<() => Promise<void>> {
   await dropOwnClaims(deps);
   const converge = createConverger(deps, kinds);
   for (const place of placesOf(deps)) await deps.jobs.work(queueOf("runs", place), converge);
-  // the embedded database has no other servers, but those of before its data folder was copied or restored
+  // the embedded database has no other servers, except those from before its data folder was copied or restored
   let takesOver = true;
   return keepRounds(deps, "runs", [
     async () => {

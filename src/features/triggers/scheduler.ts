@@ -5,19 +5,19 @@ import { writeDue } from "./due.ts";
 import { fireWaiting } from "./fire.ts";
 import { skipStale, trimFirings } from "./stale.ts";
 
-/** What a notification that was lost costs, and how often a place among the sessions is looked for. */
+/** The longest time between two rounds: the delay if a notification is lost, or a session slot becomes free. */
 const ROUND_MS = 3_000;
-/** The shortest round, where something is due all the time. */
+/** The shortest time between two rounds. */
 const ROUND_MIN_MS = 20;
 const TRIM_MS = 10 * 60_000;
-/** A round under way at a shutdown is not waited for longer: whatever it did not commit, another server does. */
+/** How long a shutdown waits for the round under way. Another server does what was not committed. */
 const END_MS = 5_000;
 
 /**
- * Fires what is due, together with all other servers on the database, whose clock decides.
- * @returns ends it
+ * Fires due triggers, together with all other servers of the database, whose clock decides.
+ * @returns stops the scheduler
  */
-export function keepTriggers(deps: Deps): () => Promise<void> {
+export function startTriggerScheduler(deps: Deps): () => Promise<void> {
   const stopping = new AbortController();
   const rounds = loop(deps, stopping.signal);
   return async () => {
@@ -29,7 +29,7 @@ export function keepTriggers(deps: Deps): () => Promise<void> {
 async function loop(deps: Deps, signal: AbortSignal): Promise<void> {
   let trimAt = performance.now() + TRIM_MS;
   while (!signal.aborted) {
-    // from before the round, so that nothing changes unheard
+    // subscribe before the round, so that no change is missed
     const over = new AbortController();
     const until = AbortSignal.any([signal, over.signal]);
     const changed = deps.changes.wait(["trigger", "session"], ROUND_MS, until);
@@ -39,20 +39,18 @@ async function loop(deps: Deps, signal: AbortSignal): Promise<void> {
         await trimFirings(deps);
         trimAt = performance.now() + TRIM_MS;
       }
-      const pause = await untilNext(deps);
-      await Promise.race([changed, Bun.sleep(pause)]);
+      await Promise.race([changed, Bun.sleep(await untilNext(deps))]);
     } catch (error) {
       if (!signal.aborted) deps.log.warn({ err: error }, "a round of the triggers failed");
       await changed;
     }
     over.abort();
-    // a storm of changes is one
+    // batches a burst of changes
     if (!signal.aborted) await Bun.sleep(ROUND_MIN_MS);
   }
 }
 
-/** One round. */
-export async function fireDue(deps: Deps, signal: AbortSignal = new AbortController().signal): Promise<void> {
+async function fireDue(deps: Deps, signal: AbortSignal): Promise<void> {
   while (!signal.aborted && (await writeDue(deps)) > 0);
   await skipStale(deps);
   await fireWaiting(deps, signal);

@@ -11,15 +11,15 @@ import { endDeployment } from "./end.ts";
 import { deploymentRuns } from "./kind.ts";
 import { type AppRow, type DeploymentRow, hasSandbox } from "./rows.ts";
 
-/** Deployments of an app that are remembered, with their logs: more than anybody looks back. */
+/** Ended deployments that are kept of an app, with their logs. */
 const KEPT = 20;
 
 /**
- * Begins a deployment of an app as its entry says; one that is still on its way is given up for it. What cannot be
- * deployed at all is there as a deployment that has failed.
- * @param tx holds the app's row
+ * Creates a deployment of an app's entry. It replaces one that is still in progress. An entry that cannot be deployed
+ * becomes a failed deployment.
+ * @param tx has the app's row locked
  */
-export async function beginDeployment(
+export async function createDeployment(
   deps: Deps,
   tx: Db,
   { app, project }: { app: AppRow; project: ProjectRow },
@@ -30,7 +30,7 @@ export async function beginDeployment(
   if (app.wantedId)
     await endDeployment(deps, tx, app.wantedId, "stopped", `Deployment ${number} replaced it.`);
   const deploymentId = randomUUID();
-  const error = await obstacle(deps, tx, app, project, tree);
+  const error = await findProblem(deps, tx, app, project, tree);
   const now = deps.clock();
   const [deployment] = await tx
     .insert(appDeployments)
@@ -59,24 +59,24 @@ export async function beginDeployment(
     .update(apps)
     .set({ deploymentCount: number, wantedId: error === null ? deploymentId : null, updatedAt: now })
     .where(eq(apps.appId, appId));
-  await forgetOld(deps, tx, appId);
+  await deleteOld(deps, tx, appId);
   return deployment;
 }
 
-/** Why nothing can be deployed; null: it can. */
-async function obstacle(
+/** Why the app cannot be deployed; null: it can. */
+async function findProblem(
   deps: Deps,
   tx: Db,
   { appId, slug, entry, commit }: AppRow,
   { accountId }: ProjectRow,
   tree: string | null,
 ): Promise<string | null> {
-  if (slug === "xn") return "An app cannot be called xn: browsers read such a name as something else.";
+  if (slug === "xn") return `The app name "xn" is not valid: browsers treat it as an encoded name.`;
   if (tree === null)
-    return `The commit ${commit.slice(0, 12)} has no folder ${entry.rootPath}, the app's root_path.`;
+    return `The folder ${entry.rootPath}, the app's root_path, does not exist in the commit ${commit.slice(0, 12)}.`;
   if (!hasSandbox(entry)) return null;
   const limit = deps.config.appCap;
-  // one after the other, so that no two take the same place
+  // lock the account, so that two transactions cannot take the last slot
   await tx
     .select({ id: accounts.accountId })
     .from(accounts)
@@ -94,11 +94,11 @@ async function obstacle(
       ),
     );
   if (others.length < limit) return null;
-  return `The account runs ${others.length} apps, and may run ${limit} at once. Stop one first: svc apps stop <slug>`;
+  return `The account runs ${others.length} apps; its limit is ${limit}. Stop one first: svc apps stop <slug>`;
 }
 
-/** Lets go of the oldest deployments that are over, and of their logs. */
-async function forgetOld(deps: Deps, tx: Db, appId: string): Promise<void> {
+/** Deletes the oldest ended deployments and their logs. */
+async function deleteOld(deps: Deps, tx: Db, appId: string): Promise<void> {
   const over = await tx
     .select({ id: appDeployments.deploymentId })
     .from(appDeployments)
