@@ -2,8 +2,8 @@ import type { Logger } from "pino";
 import type { Database } from "../../db/client.ts";
 import { parseJson, textField } from "../contract/json.ts";
 import type { Changes } from "../lib/changes.ts";
-import { EVENTS_CHANNEL } from "./announce.ts";
 import { Feed, type Reader } from "./feed.ts";
+import { EVENTS_CHANNEL } from "./publish.ts";
 import { readHeads, readSeqBefore } from "./read.ts";
 import { trimEvents } from "./trim.ts";
 
@@ -23,7 +23,7 @@ const LOOK_MS = 5_000;
 const TRIM_MS = 10 * 60_000;
 
 /**
- * Hears of what is announced on the database (`announce`), and reads it once for all. Whoever waits in this process for
+ * Hears of what is announced on the database (`publish`), and reads it once for all. Whoever waits in this process for
  * a change of a session, or of anything of a type, is woken as well.
  */
 export function openEvents(

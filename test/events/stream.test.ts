@@ -4,8 +4,8 @@ import pino from "pino";
 import type { Database } from "../../db/client.ts";
 import { projectEvents, projects } from "../../db/schema/index.ts";
 import { SvcError } from "../../src/contract/errors.ts";
-import { announce, announceEnd, type News } from "../../src/events/announce.ts";
 import { type Events, openEvents } from "../../src/events/events.ts";
+import { type ProjectChange, publish, publishDeletion } from "../../src/events/publish.ts";
 import { trimEvents } from "../../src/events/trim.ts";
 import { streamProjectEvents } from "../../src/features/projects/events.ts";
 import { Changes } from "../../src/lib/changes.ts";
@@ -35,9 +35,9 @@ afterAll(async () => {
   await database.close();
 });
 
-const branch = (id: string): News => ({ type: "branch", id, action: "changed" });
+const branch = (id: string): ProjectChange => ({ type: "branch", id, action: "changed" });
 const tell = (projectId: string, ...ids: string[]) =>
-  database.db.transaction((tx) => announce(tx, projectId, ...ids.map(branch)));
+  database.db.transaction((tx) => publish(tx, projectId, ...ids.map(branch)));
 const allowed = async () => {};
 const open = (projectId: string, after?: string, again = allowed, pace = {}) =>
   streamProjectEvents({ events, log }, { projectId }, { lastEventId: after }, again, pace);
@@ -221,7 +221,7 @@ test("the end of a project is told, and ends its streams", async () => {
   await until("it begins", () => stream.told.length > 0);
   await database.db.transaction(async (tx) => {
     await tx.delete(projects).where(eq(projects.projectId, projectId));
-    await announceEnd(tx, projectId);
+    await publishDeletion(tx, projectId);
   });
   await stream.ended;
   expect(said(stream)).toEqual(["1 ready 1", ` project ${projectId}`]);

@@ -12,9 +12,9 @@ import { methodNotAllowed } from "../../http/methods.ts";
 import type { ProjectRow } from "../../identity/auth/caller.ts";
 import { createGate, holdPlace } from "../../lib/gate.ts";
 import { readPattern } from "./names.ts";
+import { publishBranches } from "./publish-branches.ts";
 import { type Pusher, resolvePusher } from "./pusher.ts";
 import { type BranchPolicy, judgePush, type PushRules } from "./rules.ts";
-import { tellBranches } from "./tell-branches.ts";
 
 /** Requests that may wait, in all and of one caller: as long as a transfer takes. */
 const QUEUE = { queue: 1_024, queuePerKey: 256, waitMs: 10 * 60_000 };
@@ -135,7 +135,7 @@ async function transfer(
         body,
         share,
         judge: judgeFor(deps, project, pusher),
-        changed: (refs) => tellBranches(deps, project, refs),
+        changed: (refs) => publishBranches(deps, project, refs),
         ...(pusher.kind === "saver" && {
           own: { ref: pusher.ref, changed: (commit) => recordSaved(deps, project, pusher, commit) },
         }),

@@ -4,7 +4,7 @@ import type { Db } from "../../../db/client.ts";
 import { apps } from "../../../db/schema/index.ts";
 import type { ManifestApp } from "../../contract/manifest/manifest.ts";
 import type { Deps } from "../../deps.ts";
-import type { News } from "../../events/announce.ts";
+import type { ProjectChange } from "../../events/publish.ts";
 import type { ProjectRow } from "../../identity/auth/caller.ts";
 import { APPS_QUEUE } from "../../jobs/places.ts";
 import type { ManifestChange, ManifestFeature } from "../manifest/feature.ts";
@@ -22,10 +22,10 @@ async function write(
   tx: Db,
   { project, commit, manifest, errors }: ManifestChange,
   now: Date,
-): Promise<News[]> {
+): Promise<ProjectChange[]> {
   const { projectId } = project;
   const before = await tx.select().from(apps).where(eq(apps.projectId, projectId)).for("update");
-  const news: News[] = [];
+  const changes: ProjectChange[] = [];
   for (const entry of manifest.apps) {
     const { slug } = entry;
     const known = before.find((row) => row.slug === slug);
@@ -42,11 +42,11 @@ async function write(
           .returning();
     if (!row) continue;
     await deps.jobs.enqueue(tx, APPS_QUEUE, row.appId);
-    if (isOther) news.push({ type: "app", id: slug, action: known ? "changed" : "created" });
+    if (isOther) changes.push({ type: "app", id: slug, action: known ? "changed" : "created" });
   }
   const isWhole = !errors.some(({ path, severity }) => severity === "error" && path.startsWith("apps"));
-  if (isWhole) news.push(...(await leave(deps, tx, project, manifest.apps, now)));
-  return news;
+  if (isWhole) changes.push(...(await leave(deps, tx, project, manifest.apps, now)));
+  return changes;
 }
 
 /** Marks the apps that the manifest has no more. */
@@ -56,7 +56,7 @@ async function leave(
   { projectId }: ProjectRow,
   entries: readonly ManifestApp[],
   now: Date,
-): Promise<News[]> {
+): Promise<ProjectChange[]> {
   const slugs = entries.map(({ slug }) => slug);
   const gone = await tx
     .update(apps)

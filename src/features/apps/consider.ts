@@ -1,7 +1,7 @@
 import { desc, eq } from "drizzle-orm";
 import { appDeployments, apps } from "../../../db/schema/index.ts";
 import type { Deps } from "../../deps.ts";
-import { announce } from "../../events/announce.ts";
+import { publish } from "../../events/publish.ts";
 import type { ProjectRow } from "../../identity/auth/caller.ts";
 import { beginDeployment } from "./begin.ts";
 import { findFolder } from "./folder.ts";
@@ -31,7 +31,7 @@ export async function considerApp(deps: Deps, app: AppRow, project: ProjectRow):
     if (isSame && isThere) return;
     const reason = last ? "changed" : "created";
     await beginDeployment(deps, tx, { app: row, project }, { tree, reason, by: null });
-    await announce(tx, project.projectId, { type: "app", id: row.slug, action: "changed" });
+    await publish(tx, project.projectId, { type: "app", id: row.slug, action: "changed" });
   });
   await deps.checkpoint("deploy-begun");
 }

@@ -2,7 +2,7 @@ import { and, eq, inArray, isNotNull, or } from "drizzle-orm";
 import type { Db } from "../../../db/client.ts";
 import { appDeployments, apps, runs } from "../../../db/schema/index.ts";
 import type { Deps } from "../../deps.ts";
-import { announce } from "../../events/announce.ts";
+import { publish } from "../../events/publish.ts";
 import { startAgain } from "../runs/goal.ts";
 import type { RunRow } from "../runs/row.ts";
 import { considerApp } from "./consider.ts";
@@ -36,7 +36,7 @@ export async function settleApp(deps: Deps, id: string): Promise<void> {
 }
 
 /**
- * @param tx it announces what it changes, so that this has to be the last of what the transaction does
+ * @param tx it publishes what it changes, so this must be the last statement of the transaction
  * @returns the deployments whose runs have another goal now
  */
 export async function settle(
@@ -56,7 +56,7 @@ export async function settle(
   ];
   if (touched.some(({ isNews }) => isNews)) {
     await tx.update(apps).set({ updatedAt: deps.clock() }).where(eq(apps.appId, appId));
-    await announce(tx, app.projectId, { type: "app", id: app.slug, action: "changed" });
+    await publish(tx, app.projectId, { type: "app", id: app.slug, action: "changed" });
   }
   return touched.map(({ id }) => id);
 }

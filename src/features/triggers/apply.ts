@@ -6,7 +6,7 @@ import { nextDue } from "../../contract/cron.ts";
 import { SvcError } from "../../contract/errors.ts";
 import type { ManifestTrigger } from "../../contract/manifest/manifest.ts";
 import type { Deps } from "../../deps.ts";
-import type { News } from "../../events/announce.ts";
+import type { ProjectChange } from "../../events/publish.ts";
 import type { ProjectRow } from "../../identity/auth/caller.ts";
 import type { ManifestFeature } from "../manifest/feature.ts";
 import { requireAgent } from "../sessions/require-agent.ts";
@@ -47,7 +47,7 @@ interface Wanted {
   now: Date;
 }
 
-async function apply(tx: Db, { projectId, entries, problems, now }: Wanted): Promise<News[]> {
+async function apply(tx: Db, { projectId, entries, problems, now }: Wanted): Promise<ProjectChange[]> {
   const before = await tx
     .select()
     .from(triggers)
@@ -55,18 +55,21 @@ async function apply(tx: Db, { projectId, entries, problems, now }: Wanted): Pro
     .orderBy(triggers.triggerId)
     .for("no key update");
   const known = new Map(before.map((row) => [row.slug, row]));
-  const news: News[] = [];
+  const changes: ProjectChange[] = [];
   for (const [position, entry] of entries.entries()) {
     const problem = problems.get(entry.agent ?? "") ?? null;
     const values = { ...entry, position, problem };
     const action = await put(tx, projectId, { values, before: known.get(entry.slug), now });
-    if (action) news.push({ type: "trigger", id: entry.slug, action });
+    if (action) changes.push({ type: "trigger", id: entry.slug, action });
   }
   const slugs = entries.map(({ slug }) => slug);
   const gone = before.filter(({ slug }) => !slugs.includes(slug));
   if (gone.length > 0)
     await tx.delete(triggers).where(and(eq(triggers.projectId, projectId), notInArray(triggers.slug, slugs)));
-  return [...news, ...gone.map(({ slug }): News => ({ type: "trigger", id: slug, action: "deleted" }))];
+  return [
+    ...changes,
+    ...gone.map(({ slug }): ProjectChange => ({ type: "trigger", id: slug, action: "deleted" })),
+  ];
 }
 
 interface Put {

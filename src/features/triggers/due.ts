@@ -5,7 +5,7 @@ import { projects, triggerFirings, triggers } from "../../../db/schema/index.ts"
 import { lastDue, nextDue } from "../../contract/cron.ts";
 import { STALE_S } from "../../contract/trigger.ts";
 import type { Deps } from "../../deps.ts";
-import { announce } from "../../events/announce.ts";
+import { publish } from "../../events/publish.ts";
 import type { ProjectRow } from "../../identity/auth/caller.ts";
 import { isFull } from "./firing.ts";
 import type { TriggerRow } from "./row.ts";
@@ -35,10 +35,10 @@ export async function writeDue(deps: Pick<Deps, "db" | "databaseTime" | "log">):
     // of one project after the other, in one order: two servers tell of the same projects
     const told = Map.groupBy(due, ({ project }) => project.projectId);
     for (const [projectId, rows] of [...told].toSorted(([one], [other]) => (one < other ? -1 : 1))) {
-      const news = rows.map(
+      const changes = rows.map(
         ({ trigger }) => ({ type: "trigger", id: trigger.slug, action: "changed" }) as const,
       );
-      await announce(tx, projectId, ...news);
+      await publish(tx, projectId, ...changes);
     }
     return due.length;
   });
