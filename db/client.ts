@@ -5,7 +5,7 @@ import { drizzle as drizzlePostgres } from "drizzle-orm/postgres-js";
 import initdbPath from "../node_modules/@electric-sql/pglite/dist/initdb.wasm" with { type: "file" };
 import fsBundlePath from "../node_modules/@electric-sql/pglite/dist/pglite.data" with { type: "file" };
 import wasmPath from "../node_modules/@electric-sql/pglite/dist/pglite.wasm" with { type: "file" };
-import { type Ears, type Listening, listenEmbedded, listenPostgres } from "./listen.ts";
+import { type Listener, listenEmbedded, listenPostgres, type Subscription } from "./listen.ts";
 import { migrateEmbedded, migratePostgres } from "./migrate.ts";
 import * as schema from "./schema/index.ts";
 import { embeddedSnapshot } from "./snapshot.ts";
@@ -18,8 +18,8 @@ export interface Database {
   kind: "postgres" | "embedded";
   /** Where the queue of jobs keeps its tables: the same database, over connections of its own where it can have them. */
   queue: { url: string } | { embedded: PGlite };
-  /** Hears what is told on a channel, until it is closed, which is before the database is. */
-  listen(ears: Ears): Listening;
+  /** Listens on a channel; the subscription is closed before the database. */
+  listen(listener: Listener): Subscription;
   /** Waits for queries under way and ends the connections. */
   close(): Promise<void>;
 }
@@ -58,7 +58,7 @@ export async function openPostgres(url: string): Promise<Database> {
     db: drizzlePostgres(client, { schema }),
     kind: "postgres",
     queue: { url },
-    listen: (ears) => listenPostgres(url, ears),
+    listen: (listener) => listenPostgres(url, listener),
     close: () => client.end({ timeout: CLOSE_TIMEOUT_SECONDS }),
   };
 }
@@ -89,7 +89,7 @@ export async function openEmbedded(directory?: string): Promise<Database> {
     db: drizzlePglite(client, { schema }),
     kind: "embedded",
     queue: { embedded: client },
-    listen: (ears) => listenEmbedded(client, ears),
+    listen: (listener) => listenEmbedded(client, listener),
     close: () => client.close(),
   };
 }

@@ -1,44 +1,44 @@
 import type { PGlite } from "@electric-sql/pglite";
 
-/** What is heard on a channel of Postgres' LISTEN. */
-export interface Listening {
+/** A subscription to a channel (LISTEN). */
+export interface Subscription {
   close(): Promise<void>;
 }
 
-export interface Ears {
+export interface Listener {
   channel: string;
-  onNotice(payload: string): void;
-  /** Called each time that listening begins: what was said before was not heard. */
+  onNotification(payload: string): void;
+  /** Called on each LISTEN: notifications that were sent before it are lost. */
   onListening(): void;
 }
 
 const CONNECT_TIMEOUT_SECONDS = 10;
 const CLOSE_TIMEOUT_SECONDS = 1;
-/** The first pause before a new connection; it doubles up to the last one. */
-const FIRST_PAUSE_MS = 100;
-const LAST_PAUSE_MS = 5_000;
-/** A connection that has gone away in silence is found out after this long. */
+/** The backoff before a new connection doubles from the first to the last. */
+const FIRST_BACKOFF_MS = 100;
+const LAST_BACKOFF_MS = 5_000;
+/** How often the connection is probed, to detect one that is dead without an error. */
 const PROBE_MS = 15_000;
 const PROBE_LIMIT_MS = 10_000;
 
 /**
- * Listens on a connection of its own, which is made anew whenever it is lost: the driver's own `listen` gives up when
- * the database is still away at its first try.
+ * Listens on a connection of its own, and reconnects whenever it is lost. The driver's own `listen` gives up when its
+ * first attempt to reconnect fails.
  */
-export function listenPostgres(url: string, ears: Ears): Listening {
+export function listenPostgres(url: string, listener: Listener): Subscription {
   const stopping = new AbortController();
-  const over = listenOn(url, ears, stopping.signal);
+  const ended = keepListening(url, listener, stopping.signal);
   return {
     async close() {
       stopping.abort();
-      await over;
+      await ended;
     },
   };
 }
 
-async function listenOn(url: string, ears: Ears, stopping: AbortSignal): Promise<void> {
+async function keepListening(url: string, listener: Listener, stopping: AbortSignal): Promise<void> {
   const { default: postgres } = await import("postgres");
-  for (let pause = FIRST_PAUSE_MS; !stopping.aborted; pause = Math.min(pause * 2, LAST_PAUSE_MS)) {
+  for (let backoff = FIRST_BACKOFF_MS; !stopping.aborted; backoff = Math.min(backoff * 2, LAST_BACKOFF_MS)) {
     const lost = Promise.withResolvers<void>();
     const options = {
       max: 1,
@@ -49,28 +49,28 @@ async function listenOn(url: string, ears: Ears, stopping: AbortSignal): Promise
       connection: { application_name: "svc-api events" },
       onnotice() {},
       onclose: () => lost.resolve(),
-      // the driver knows it, its types do not
+      // missing in the driver's types
       onnotify: (channel: string, payload: string) => {
-        if (channel === ears.channel) ears.onNotice(payload);
+        if (channel === listener.channel) listener.onNotification(payload);
       },
     };
     const client = postgres(url, options);
     try {
-      await client`listen ${client(ears.channel)}`;
-      pause = FIRST_PAUSE_MS;
-      ears.onListening();
+      await client`listen ${client(listener.channel)}`;
+      backoff = FIRST_BACKOFF_MS;
+      listener.onListening();
       const isAlive = async () => (await client`select 1`).count === 1;
       while (!stopping.aborted && !(await passed(PROBE_MS, lost.promise, stopping)))
         if (!(await answers(isAlive))) break;
     } catch {
-      // the database is away: whoever asks it something else says so
+      // the database is unavailable: other queries report it
     }
     await client.end({ timeout: CLOSE_TIMEOUT_SECONDS }).catch(() => {});
-    await passed(pause, null, stopping);
+    await passed(backoff, null, stopping);
   }
 }
 
-/** Waits. @returns whether it was ended before the time had passed */
+/** Waits. @returns whether the wait ended early */
 async function passed(ms: number, end: Promise<void> | null, stopping: AbortSignal): Promise<boolean> {
   if (stopping.aborted) return true;
   const { promise, resolve } = Promise.withResolvers<boolean>();
@@ -88,10 +88,10 @@ async function answers(ask: () => Promise<boolean>): Promise<boolean> {
   return await Promise.race([ask().catch(() => false), Bun.sleep(PROBE_LIMIT_MS).then(() => false)]);
 }
 
-/** Listens on the embedded database, which is in this process and never away. */
-export function listenEmbedded(client: PGlite, ears: Ears): Listening {
-  const listening = client.listen(ears.channel, ears.onNotice).then((end) => {
-    ears.onListening();
+/** Listens on the embedded database, which is in this process and always available. */
+export function listenEmbedded(client: PGlite, listener: Listener): Subscription {
+  const listening = client.listen(listener.channel, listener.onNotification).then((end) => {
+    listener.onListening();
     return end;
   });
   return {

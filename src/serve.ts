@@ -52,7 +52,7 @@ const RUN_KINDS: readonly RunKind[] = [sessionRuns, deploymentRuns];
 interface ServeChanges extends Partial<Deps> {
   gitLimits?: Partial<GitLimits>;
   manifestFeatures?: readonly ManifestFeature[];
-  eventsLookMs?: number;
+  eventsPollMs?: number;
 }
 
 /**
@@ -62,7 +62,7 @@ interface ServeChanges extends Partial<Deps> {
  */
 export async function serve(
   config: Config,
-  { gitLimits = {}, manifestFeatures = MANIFEST_FEATURES, eventsLookMs, ...changes }: ServeChanges = {},
+  { gitLimits = {}, manifestFeatures = MANIFEST_FEATURES, eventsPollMs, ...changes }: ServeChanges = {},
 ): Promise<Server> {
   const checkpoint = changes.checkpoint ?? (() => {});
   const log = createLog(config);
@@ -92,7 +92,7 @@ export async function serve(
     const jobs = await openJobs(database, queuesOf({ serverId }), log);
     opened.push(() => jobs.stop());
     const waiting = changes.changes ?? new Changes();
-    const events = openEvents(database, { changes: waiting, log, lookMs: eventsLookMs });
+    const events = openEvents(database, { changes: waiting, log, pollMs: eventsPollMs });
     opened.push(() => events.close());
     const place = { hostname: config.host, port: config.port };
     const api = () => place;

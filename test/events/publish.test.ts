@@ -21,7 +21,7 @@ describe("on the embedded database", () => {
   });
   afterAll(() => database.close());
 
-  test("events are numbered in the order in which they are told, one project apart from the other", async () => {
+  test("events are numbered per project, in the order in which they are published", async () => {
     const { db } = database;
     const [one, other] = [await insertProject(db), await insertProject(db)];
     await db.transaction((tx) => publish(tx, one, branch("a"), branch("b"), branch("c")));
@@ -42,18 +42,18 @@ describe("on the embedded database", () => {
     });
   });
 
-  test("what is rolled back was never told, and takes no number", async () => {
+  test("a rollback publishes nothing and takes no number", async () => {
     const projectId = await insertProject(database.db);
     const failed = database.db.transaction(async (tx) => {
       await publish(tx, projectId, branch("never"));
       throw new Error("rolled back");
     });
     await expect(failed).rejects.toThrow("rolled back");
-    await database.db.transaction((tx) => publish(tx, projectId, branch("told")));
-    expect(await numbers(database, projectId, 1)).toEqual(["2 told"]);
+    await database.db.transaction((tx) => publish(tx, projectId, branch("kept")));
+    expect(await numbers(database, projectId, 1)).toEqual(["2 kept"]);
   });
 
-  test("names are data, whatever is in them", async () => {
+  test("names are data, whatever they contain", async () => {
     const projectId = await insertProject(database.db);
     const names = ["it's", '"}]', "ü\u202e\u0007", "a\\u0000b", "${x}", "\u{1f600}".repeat(9_000)];
     await database.db.transaction((tx) => publish(tx, projectId, ...names.map(branch)));
@@ -61,7 +61,7 @@ describe("on the embedded database", () => {
     expect(found?.events.map(({ event }) => event.id)).toEqual(names);
   });
 
-  test("the newest are kept, so many and for so long", async () => {
+  test("trimming keeps the newest events, by count and by age", async () => {
     const { db } = database;
     const projectId = await insertProject(db);
     await db.transaction((tx) =>
@@ -81,7 +81,7 @@ describe("on the embedded database", () => {
 describe("on a Postgres of many writers", () => {
   const test = needs("a real Postgres", POSTGRES);
 
-  test("who takes a number after another is not seen before it", async () => {
+  test("an event with a higher number does not become visible first", async () => {
     const made = await createDatabase();
     const database = await openPostgres(made.url);
     try {
@@ -112,7 +112,7 @@ describe("on a Postgres of many writers", () => {
     }
   });
 
-  test(`a reader that goes on from what it saw last sees each event once and in order, while many commit (seed ${SEED})`, async () => {
+  test(`a reader that resumes after its last event sees each once and in order, while many commit (seed ${SEED})`, async () => {
     const made = await createDatabase();
     const databases = await Promise.all([
       openPostgres(made.url),
@@ -136,7 +136,7 @@ describe("on a Postgres of many writers", () => {
       })();
       const write = async (database: Database, turn: number) => {
         const isKept = turn % 5 !== 0;
-        const told = await database.db
+        const published = await database.db
           .transaction(async (tx) => {
             const changes = Array.from({ length: 1 + (turn % 3) }, () => branch(`${turn}`));
             await publish(tx, projectId, ...changes);
@@ -145,7 +145,7 @@ describe("on a Postgres of many writers", () => {
             return changes.length;
           })
           .catch(() => 0);
-        committed += told;
+        committed += published;
       };
       await Promise.all(
         databases.flatMap((database, at) =>

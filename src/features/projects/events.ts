@@ -1,7 +1,7 @@
 import { SvcError } from "../../contract/errors.ts";
 import type { ProjectEvent, StreamEvent } from "../../contract/event.ts";
 import type { Deps } from "../../deps.ts";
-import type { Reader } from "../../events/feed.ts";
+import type { Subscriber } from "../../events/feed.ts";
 import { createOutlet } from "../../http/outlet.ts";
 import type { ProjectRow } from "../../identity/auth/caller.ts";
 
@@ -32,11 +32,11 @@ export function streamProjectEvents(
     outlet.send(
       `${id === null ? "" : `id: ${id}\n`}event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`,
     );
-  const reader: Reader = {
+  const subscriber: Subscriber = {
     gone: outlet.gone,
-    stand: (type, at, seq) => send({ type, seq }, at),
-    tell: ({ seq, event }) => send(event, seq),
-    async room() {
+    position: (type, at, seq) => send({ type, seq }, at),
+    send: ({ seq, event }) => send(event, seq),
+    async drained() {
       const isLate = Bun.sleep(DRAIN_MS).then(() => true);
       if (await Promise.race([outlet.drained().then(() => false), isLate])) outlet.end();
     },
@@ -54,7 +54,7 @@ export function streamProjectEvents(
   });
   const after = readId(lastEventId);
   const from = after !== null ? { after } : recent !== undefined ? { recent } : {};
-  events.follow(projectId, from, reader).catch((error: unknown) => {
+  events.subscribe(projectId, from, subscriber).catch((error: unknown) => {
     log.warn({ project: projectId, err: error }, "a stream of events could not begin");
     outlet.end();
   });
