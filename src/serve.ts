@@ -23,7 +23,7 @@ import { createGit } from "./git/create.ts";
 import type { GitLimits } from "./git/run/limits.ts";
 import { publicUrl } from "./identity/auth/public-url.ts";
 import { makeFirstUserLink } from "./identity/sign-in/links.ts";
-import { keepHeartbeat } from "./jobs/heartbeat.ts";
+import { startHeartbeat } from "./jobs/heartbeat.ts";
 import { queuesOf } from "./jobs/places.ts";
 import { openJobs } from "./jobs/queue.ts";
 import { Changes } from "./lib/changes.ts";
@@ -87,7 +87,7 @@ export async function serve(
     const serverId = readServerId(config.dataDir);
     // before all that looks at sessions, and before the queues are made: nobody else may take them from now on
     const registered = { db: database.db, databaseKind: database.kind, serverId };
-    const endHeartbeat = await keepHeartbeat({ ...registered, log });
+    const endHeartbeat = await startHeartbeat({ ...registered, log });
     opened.push(async () => endHeartbeat());
     const jobs = await openJobs(database, queuesOf({ serverId }), log);
     opened.push(() => jobs.stop());

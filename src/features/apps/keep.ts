@@ -1,8 +1,8 @@
 import { and, eq, isNotNull, isNull, lte, ne, or, sql } from "drizzle-orm";
 import { appDeployments, apps, runs } from "../../../db/schema/index.ts";
 import type { Deps } from "../../deps.ts";
+import { runPeriodically } from "../../jobs/periodic.ts";
 import { APPS_QUEUE } from "../../jobs/places.ts";
-import { keepRounds } from "../../jobs/rounds.ts";
 import { settleApp } from "./settle.ts";
 import { clearSites } from "./static/folder.ts";
 
@@ -18,7 +18,7 @@ const ROUND = 200;
 export async function keepApps(deps: Deps): Promise<() => Promise<void>> {
   await deps.jobs.work(APPS_QUEUE, (id) => settleApp(deps, id));
   let clearAt = 0;
-  return keepRounds(deps, "apps", [
+  return runPeriodically(deps, "apps", [
     () => askForUnsettled(deps),
     async () => {
       if (performance.now() < clearAt) return;
