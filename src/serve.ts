@@ -140,7 +140,7 @@ export async function serve(
     );
     const firstUserLink = await makeFirstUserLink(deps.db, keys, publicUrl(deps));
     const settling = settleAll(deps).catch((error: unknown) =>
-      log.error({ err: error }, "merges could not be settled"),
+      log.error({ err: error }, "cannot settle merges"),
     );
     return {
       url: `http://${place.hostname.includes(":") ? `[${place.hostname}]` : place.hostname}:${place.port}`,
@@ -155,7 +155,7 @@ export async function serve(
         await events.close();
         // sandboxes that end save their work, for which they need the git gateway
         await stopWithServer(deps, kinds).catch((error: unknown) =>
-          log.warn({ err: error }, "runs were not stopped"),
+          log.warn({ err: error }, "cannot stop the runs"),
         );
         await http.stop();
         endHeartbeat();

@@ -32,7 +32,7 @@ export function listenForMetrics(deps: Deps): () => Promise<void> {
   } catch {
     const { hostname, port } = metricsListen;
     throw new ConfigError(
-      `SVC_METRICS_LISTEN: ${hostname} port ${port} cannot be listened on: it is in use, or not an address of this machine.`,
+      `SVC_METRICS_LISTEN: cannot listen on ${hostname} port ${port}: it is in use, or not an address of this machine.`,
     );
   }
 }
@@ -46,11 +46,11 @@ function serveMetrics(deps: Deps, place: { hostname: string; port: number }): Bu
     async fetch(request) {
       const isPage = new URL(request.url).pathname === "/metrics";
       if (isPage && (request.method === "GET" || request.method === "HEAD")) return metricsPage(deps);
-      return new Response("Only GET /metrics is answered here.\n", { status: isPage ? 405 : 404 });
+      return new Response("Only GET /metrics is served here.\n", { status: isPage ? 405 : 404 });
     },
     error(error) {
-      deps.log.error({ err: error }, "the metrics could not be collected");
-      return new Response("The metrics could not be collected.\n", { status: 500 });
+      deps.log.error({ err: error }, "cannot collect the metrics");
+      return new Response("Cannot collect the metrics.\n", { status: 500 });
     },
   });
 }
@@ -68,10 +68,10 @@ async function requireReader({ config, db }: Deps, { userId }: Caller): Promise<
     throw new SvcError("not_found", "The metrics are served at SVC_METRICS_LISTEN only.");
   // there everybody owns an account
   if (config.signUp === "open") {
-    const sentence = "Everybody may sign up here. Set SVC_METRICS_LISTEN to read the metrics.";
+    const sentence = "Sign-up is open on this server. Set SVC_METRICS_LISTEN to read the metrics.";
     throw new SvcError("forbidden", sentence);
   }
   const isOwner = and(eq(accountMembers.userId, userId), eq(accountMembers.role, "owner"));
   if ((await db.$count(accountMembers, isOwner)) === 0)
-    throw new SvcError("forbidden", "Only an owner of an account reads the metrics.");
+    throw new SvcError("forbidden", "Only an owner of an account can read the metrics.");
 }

@@ -33,11 +33,11 @@ export function methodTable(routes: readonly Route[]): MethodsOf {
 /** The error for a request that no route answers: 404 for an unknown path, 405 for a known one. */
 export function unanswered(allowed: readonly string[]): SvcError {
   if (allowed.length === 0)
-    return new SvcError("not_found", "There is no such route. GET /v1/openapi.json lists them.");
+    return new SvcError("not_found", "Route not found. GET /v1/openapi.json lists all routes.");
   return methodNotAllowed(allowed);
 }
 
 export function methodNotAllowed(allowed: readonly string[]): SvcError {
   const allow = allowed.join(", ");
-  return new SvcError("method_not_allowed", `This route answers ${allow} only.`, {}, { Allow: allow });
+  return new SvcError("method_not_allowed", `This route supports ${allow} only.`, {}, { Allow: allow });
 }

@@ -45,8 +45,7 @@ export function page<Row>(rows: Row[], limit: number, key: (row: Row) => string)
 export function readCursor(cursor: string | undefined, shape: RegExp): string | null {
   if (cursor === undefined) return null;
   const text = Buffer.from(cursor, "base64url").toString("utf8");
-  if (!shape.test(text))
-    throw new SvcError("validation_failed", "The cursor is not one that this list gave out.");
+  if (!shape.test(text)) throw new SvcError("validation_failed", "The cursor is not valid for this list.");
   return text;
 }
 

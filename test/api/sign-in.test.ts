@@ -154,7 +154,7 @@ test("an unknown user and a wrong password are answered alike, and as late", asy
     took.push(user + system);
     answers.push([answer.status, answer.body, answer.headers.get("set-cookie")]);
   }
-  const body = { error: "There is no user with this e-mail address and password.", code: "bad_credentials" };
+  const body = { error: "Wrong e-mail address or password.", code: "bad_credentials" };
   expect(answers).toEqual(rows.map(() => [401, body, null]));
   // an answer without a comparison of passwords costs a few milliseconds, one with it tens or hundreds
   expect(Math.min(...took.slice(0, 3))).toBeGreaterThan(Math.max(...took.slice(0, 3)) / 10);

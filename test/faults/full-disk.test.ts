@@ -133,7 +133,7 @@ test.each(["8k", "1m", "20m"])("a start on a disk of %s says in one line that it
       stderr: "pipe",
     });
     expect(await new Response(child.stderr).text()).toBe(
-      "svc-api: The disk is full: there is no room left for the data folder (SVC_DATA_DIR) or for the database. Free some space, then start again.\n",
+      "svc-api: The disk of the data folder (SVC_DATA_DIR) or of the database is full. Free some space, then start again.\n",
     );
     expect(await child.exited).toBe(1);
   } finally {

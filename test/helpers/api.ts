@@ -147,7 +147,7 @@ export async function spawnServer(command: string[], env: Record<string, string>
   for await (const chunk of child.stderr) {
     said += Buffer.from(chunk).toString();
     const url = / listens on (\S+)/.exec(said)?.[1];
-    const firstUserLink = / makes the first user: (\S+)/.exec(said)?.[1] ?? null;
+    const firstUserLink = / Create the first one with this link, .*: (http\S+)/.exec(said)?.[1] ?? null;
     if (url) return { url, child, firstUserLink, stop: () => end(child) };
   }
   throw new Error(`the server did not start: ${said}`);

@@ -32,5 +32,5 @@ export async function runAdminCommand({ db, keys, site }: Place, command: AdminC
   }
   if (command.verb === "link") return makePasswordLink(db, keys, site, command.email);
   const { created } = await setPassword(db, command.email, command.password);
-  return created ? "User made, password set." : "Password set.";
+  return created ? "User created, password set." : "Password set.";
 }

@@ -93,7 +93,7 @@ function acceptedOf(header: string): Encoding {
 
 /** A page of an older build asks for what is no more: its reader has to load it again. */
 function gone(): Response {
-  return new Response("There is no such file. Load the page again.\n", { status: 404 });
+  return new Response("File not found. Reload the page.\n", { status: 404 });
 }
 
 function notBuilt(): Response {

@@ -105,7 +105,7 @@ function readClaims(deps: Pick<Deps, "keys">, credential: string): CloneClaims {
   const expected = deps.keys.mac(PURPOSE, body);
   const given = Buffer.from(signature, "base64url");
   if (given.length !== expected.length || !timingSafeEqual(given, expected)) {
-    throw unauthorized("The clone credential is not one of this server's.");
+    throw unauthorized("The clone credential is not from this server.");
   }
   const claims: unknown = JSON.parse(Buffer.from(body, "base64url").toString());
   if (!Array.isArray(claims)) throw new Error("signed claims are not a list");

@@ -173,7 +173,7 @@ function bodyOf(request: Request): ReadableStream<Uint8Array> {
   const encoding = request.headers.get("content-encoding") ?? "identity";
   if (encoding === "identity") return body;
   if (encoding === "gzip" || encoding === "x-gzip") return body.pipeThrough(new DecompressionStream("gzip"));
-  throw new SvcError("validation_failed", "The body may be plain or gzip.");
+  throw new SvcError("validation_failed", "The body must be plain or gzip.");
 }
 
 function protocolOf(request: Request): Protocol {
@@ -193,7 +193,7 @@ function decode(text: string): string {
 function onlySmart(): SvcError {
   return new SvcError(
     "not_found",
-    "svc speaks git's smart HTTP protocol: clone from /v1/git/<project id>.git with git 1.6.6 or newer.",
+    "Only git's smart HTTP protocol is supported: clone from /v1/git/<project id>.git with git 1.6.6 or newer.",
   );
 }
 

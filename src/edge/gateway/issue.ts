@@ -59,14 +59,14 @@ export async function runOf(
   if (key?.startsWith(SERVICE_KEY_PREFIX)) return await runOfKey(deps, key, projectName);
   const { caller, project } = await resolveProject(deps, { authorization }, projectName);
   if (caller.kind === "user") {
-    const sentence = "A clone credential is a sandbox's. People clone with their own token as the password.";
+    const sentence = "Clone credentials are for sandboxes. Clone with your own token as the password.";
     throw new SvcError("forbidden", sentence);
   }
-  if (saves) throw new SvcError("forbidden", "Work is saved by the sandbox's daemon alone.");
+  if (saves) throw new SvcError("forbidden", "Only the sandbox's daemon can save work.");
   const { projectId } = project;
   const branch = caller.sessionId && (await liveBranch(deps, projectId, caller.sessionId));
   if (!caller.sessionId || !branch)
-    throw new SvcError("forbidden", "This token belongs to no session that runs.");
+    throw new SvcError("forbidden", "This token does not belong to a running session.");
   return { runId: caller.sessionId, projectId, branch, issuedFor: caller.tokenId };
 }
 
@@ -85,7 +85,7 @@ async function runOfKey(deps: Deps, key: string, projectName: string): Promise<L
     .where(eq(sessionSandboxes.serviceKeyHash, serviceKeyHash));
   if (!row) throw unauthorized("The sandbox service key is unknown or was replaced.");
   if (!UUID.test(projectName))
-    throw new SvcError("validation_failed", "The project is named by its id, a UUID.");
+    throw new SvcError("validation_failed", "The project must be given by its id, a UUID.");
   if (row.projectId !== projectName.toLowerCase()) {
     throw new SvcError("forbidden", "This sandbox belongs to another project.");
   }

@@ -76,7 +76,7 @@ export async function liveBranch(
 
 function readCredential(authorization: string | null): string {
   if (authorization === null)
-    throw unauthorized("This repository needs a credential: your svc token as the password.");
+    throw unauthorized("Authentication is required: use your svc token as the password.");
   const [, basic] = /^basic +([a-z0-9+/=_-]{1,4096}) *$/i.exec(authorization) ?? [];
   if (basic === undefined) {
     const [, token] = /^bearer +([\x21-\x7e]{1,1024}) *$/i.exec(authorization) ?? [];

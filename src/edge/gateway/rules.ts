@@ -51,7 +51,7 @@ export async function judgePush(
 
 function onlyItsOwn(branch: string): Refusal {
   return {
-    reason: "a session pushes only its own branch",
+    reason: "a session can push only its own branch",
     advice: `Push it with: git push origin HEAD:${branch}`,
   };
 }
@@ -60,14 +60,14 @@ function onlyItsOwn(branch: string): Refusal {
 function judgeAgent(kind: UpdateKind): Refusal {
   if (kind === "delete") {
     return {
-      reason: "an agent deletes no branch",
-      advice: "A person can delete it with a token of their own.",
+      reason: "an agent cannot delete branches",
+      advice: "A person can delete it with their own token.",
     };
   }
   if (kind === "rewrite") {
     return {
-      reason: "an agent rewrites no history",
-      advice: "Take the commits back in with: git pull --rebase. Then push again without force.",
+      reason: "an agent cannot rewrite history",
+      advice: "Rebase with: git pull --rebase. Then push again without force.",
     };
   }
   return null;
@@ -75,7 +75,7 @@ function judgeAgent(kind: UpdateKind): Refusal {
 
 function judgeTag(pusher: Pusher, kind: UpdateKind, isProtected: boolean): Refusal {
   if (pusher.kind !== "user") {
-    return { reason: "a project token pushes branches only", advice: "A person can push the tag." };
+    return { reason: "a project token can push branches only", advice: "A person can push the tag." };
   }
   if (!isProtected || kind === "create" || pusher.role !== "member") return null;
   return {
@@ -105,7 +105,7 @@ function judgeProtected(pusher: Pusher, branch: Protected, kind: UpdateKind): Re
   const isDefault = name === policy.defaultBranch;
   const which = isDefault ? "the default branch" : "this branch is protected: it";
   if (pusher.kind !== "user")
-    return onlyByChangeRequest(pusher, name, `${which} changes only by a change request`);
+    return onlyByChangeRequest(pusher, name, `${which} can be changed only by a change request`);
   if (kind === "delete") {
     return {
       reason: isDefault
@@ -117,9 +117,9 @@ function judgeProtected(pusher: Pusher, branch: Protected, kind: UpdateKind): Re
   if (kind === "rewrite") {
     return {
       reason: isDefault
-        ? "the default branch is never rewritten"
-        : "this branch is protected, so it is never rewritten",
-      advice: "Put your commits on top of it (git pull --rebase), and push again without force.",
+        ? "the default branch cannot be rewritten"
+        : "this branch is protected, so it cannot be rewritten",
+      advice: "Rebase your commits (git pull --rebase), and push again without force.",
     };
   }
   // the first push to an empty repository; another protected branch would begin with what was not reviewed
@@ -128,7 +128,7 @@ function judgeProtected(pusher: Pusher, branch: Protected, kind: UpdateKind): Re
   return onlyByChangeRequest(
     pusher,
     name,
-    "this project changes its protected branches only by change requests",
+    "protected branches of this project can be changed only by change requests",
   );
 }
 
@@ -138,7 +138,7 @@ function adviceToDrop({ policy, name }: Protected): string {
     return "Make another branch the default first: svc api -X PATCH projects/<id> -f default_branch=<name>";
   if (policy.formerDefaultBranches.includes(name))
     return `It was the default branch. An owner or admin can drop its protection: svc api -X DELETE projects/<id>/protected/${name}`;
-  return "Take it out of [branches] protected in svc.toml first.";
+  return "Remove it from [branches] protected in svc.toml first.";
 }
 
 function onlyByChangeRequest(pusher: Pusher, base: string, reason: string): Refusal {
@@ -152,7 +152,7 @@ function onlyByChangeRequest(pusher: Pusher, base: string, reason: string): Refu
 function notOurs(ref: string): Refusal {
   const isOwn = /^refs\/(?:cr|svc)\//.test(ref);
   return {
-    reason: isOwn ? "svc keeps these refs itself" : "only branches and tags can be pushed",
+    reason: isOwn ? "these refs are reserved for svc" : "only branches and tags can be pushed",
     advice: "Push to refs/heads/<branch> or refs/tags/<tag>.",
   };
 }
@@ -172,7 +172,9 @@ function faultOfName(ref: string, name: string, branches: readonly NamePattern[]
   const isTag = ref.startsWith(TAGS);
   if (taken === undefined || (!isTag && fitsAny(branches, name))) return null;
   return {
-    reason: `it looks like a protected branch and is ${isTag ? "a tag" : "another"}`,
-    advice: `${taken.pattern} is a protected branch. Choose a name that cannot be taken for it.`,
+    reason: isTag
+      ? "a tag cannot look like a protected branch"
+      : "the name looks like that of a protected branch",
+    advice: `${taken.pattern} is a protected branch. Choose a name that cannot be confused with it.`,
   };
 }

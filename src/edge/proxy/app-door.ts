@@ -80,6 +80,6 @@ async function admit(deps: Deps, cookies: readonly string[], label: string): Pro
 /** The answer to a browser that nobody signed in, or whose link was used before; the same for names of no app. */
 function signInFirst(): SvcError {
   const sentence =
-    "Apps are for members of their project, and a link signs a browser in once. Get one with: svc apps open <slug>";
+    "Only members of the project can open its apps. Get a sign-in link, which works once, with: svc apps open <slug>";
   return new SvcError("unauthorized", sentence, {}, { "WWW-Authenticate": "Bearer" });
 }

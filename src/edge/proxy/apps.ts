@@ -64,7 +64,7 @@ export function createApps(deps: Deps, api: Address): Apps {
     const { daemon, run } = reached;
     if (!isWithinReach(deps, run)) {
       const sentence =
-        "The app runs on the machine of another server; deployed again here it runs on this one.";
+        "The app runs on another server's machine. Redeploy it from this server to run it here.";
       throw new SvcError("sandbox_unreachable", sentence);
     }
     const { scheme } = previewSite(deps);
@@ -97,11 +97,11 @@ async function notServed(deps: Deps, head: RequestHead, { app }: AppVisit): Prom
 }
 
 const TITLES: Readonly<Record<AppState, string>> = {
-  waiting: "The app waits for its first deployment",
+  waiting: "The app is waiting for its first deployment",
   deploying: "The app is being deployed",
-  live: "The app is being started",
-  down: "The app is being started again",
-  failed: "The app's deployment has failed",
+  live: "The app is starting",
+  down: "The app is restarting",
+  failed: "The app's deployment failed",
   stopped: "The app is stopped",
   disabled: "The app is disabled",
 };
@@ -113,8 +113,8 @@ function pageOf({ slug, state, error, next }: App): Page {
     ...(error ? [error] : []),
   ];
   const isComing = state !== "stopped" && state !== "disabled";
-  if (isComing) sentences.push("This page asks again by itself.");
-  if (state === "failed") sentences.push(`Its log says more: svc apps logs ${slug}`);
+  if (isComing) sentences.push("This page reloads automatically.");
+  if (state === "failed") sentences.push(`See its log: svc apps logs ${slug}`);
   return { title: TITLES[state], sentences, ...(isComing && { refreshS: RETRY_S }) };
 }
 

@@ -28,7 +28,8 @@ export function enterByLink<Admitted>(
   entrance: Entrance<Admitted>,
 ): Decision | Promise<Decision> {
   const asked = readPath(head.target);
-  if (asked.startsWith("//")) throw new SvcError("validation_failed", "The path begins with two slashes.");
+  if (asked.startsWith("//"))
+    throw new SvcError("validation_failed", "The path must not begin with two slashes.");
   const { path, token } = takeToken(asked);
   const cookies = previewCookies(deps, head);
   if (token !== null && head.method === "GET" && head.upgrade === null)

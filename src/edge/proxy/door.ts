@@ -62,7 +62,7 @@ async function admitHolder(deps: Deps, credentials: Credentials, sessionId: stri
   const reached = isAnybody ? null : await reachSession(deps, sessionId);
   if (!reached) {
     await resolveCaller(deps, credentials);
-    throw new SvcError("not_found", "There is no such session.");
+    throw new SvcError("not_found", "Session not found.");
   }
   const { caller } = await resolveProject(deps, credentials, reached.project.projectId);
   await requireAgentReach(deps, caller, reached.project, reached.session);
@@ -73,7 +73,7 @@ async function admitVisitor(deps: Deps, cookies: readonly string[], place: Previ
   const visitor = visitorOf(deps, cookies, place);
   if (!visitor) throw signInFirst(place);
   const reached = await reachSession(deps, place.sessionId);
-  if (!reached) throw new SvcError("not_found", "There is no such session.");
+  if (!reached) throw new SvcError("not_found", "Session not found.");
   await requireMember(deps, reached.session.accountId, visitor);
   return { ...reached, ...visitor };
 }
@@ -92,6 +92,6 @@ export async function requireMember(
 /** The answer to a browser that nobody signed in, or whose link was used before. */
 function signInFirst({ sessionId, port }: PreviewPlace): SvcError {
   const command = `svc sessions preview ${sessionId} ${port}`;
-  const sentence = `This is a preview of a session, and a link signs a browser in once. Get one with: ${command}`;
+  const sentence = `Only members of the project can open this preview. Get a sign-in link, which works once, with: ${command}`;
   return new SvcError("unauthorized", sentence, {}, { "WWW-Authenticate": "Bearer" });
 }

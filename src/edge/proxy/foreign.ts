@@ -19,7 +19,7 @@ export function refuseForeign(head: RequestHead): void {
   if (isSafe ? isOwnSite || isLink : origin === undefined ? isOwnSite : isOwnOrigin(head)) return;
   throw new SvcError(
     "forbidden",
-    "Another site's page asked for this. A preview answers its own pages only.",
+    "The request comes from another site. A preview accepts requests from its own pages only.",
   );
 }
 

@@ -123,5 +123,5 @@ function explain(status: number, message: string, isForSandbox: boolean): SvcErr
 }
 
 function stopping(): SvcError {
-  return new SvcError("unavailable", "svc is about to stop. Try again.", {}, { "Retry-After": "5" });
+  return new SvcError("unavailable", "svc is shutting down. Try again.", {}, { "Retry-After": "5" });
 }

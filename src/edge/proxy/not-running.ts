@@ -33,11 +33,11 @@ function isWanted(head: RequestHead): boolean {
 }
 
 const STEPS: Readonly<Record<BootStep, string>> = {
-  branch: "its branch is made",
-  image: "its image is made ready",
-  sandbox: "its sandbox is started",
-  clone: "the repository is cloned",
-  runtime: "the agent's runtime is started",
+  branch: "creating the branch",
+  image: "preparing the image",
+  sandbox: "starting the sandbox",
+  clone: "cloning the repository",
+  runtime: "starting the agent runtime",
 };
 
 function pageOf(session: SessionRow): Page & { status: string } {
@@ -47,14 +47,14 @@ function pageOf(session: SessionRow): Page & { status: string } {
     return {
       status,
       title: "The session is stopped",
-      sentences: [which, "Open the page again to start it."],
+      sentences: [which, "Reload the page to start it."],
     };
   }
   if (status === "failed") {
     const remedy = `Start it again with: svc sessions restart ${sessionId}`;
-    return { status, title: "The session has failed", sentences: [which, ...(error ? [error] : []), remedy] };
+    return { status, title: "The session failed", sentences: [which, ...(error ? [error] : []), remedy] };
   }
-  const now = step ? `Now ${STEPS[step]}.` : "It waits for its turn.";
-  const wait = "This page asks again by itself.";
+  const now = step ? `Current step: ${STEPS[step]}.` : "It is queued.";
+  const wait = "This page reloads automatically.";
   return { status, title: "The session is starting", sentences: [which, now, wait], refreshS: RETRY_S };
 }

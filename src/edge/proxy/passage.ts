@@ -51,7 +51,7 @@ export function createPassage(deps: Deps): Passage {
     }
     if (session.status !== "running" || !daemon) return notRunning(deps, session, head);
     if (!isWithinReach(deps, session)) {
-      const sentence = `The session runs on the machine of another server; stopped and started again here it runs on this one: svc sessions restart ${session.sessionId}`;
+      const sentence = `The session runs on another server's machine. Restart it from this server to run it here: svc sessions restart ${session.sessionId}`;
       throw new SvcError("sandbox_unreachable", sentence);
     }
     noteActivity(deps, session.sessionId);

@@ -34,7 +34,7 @@ export async function makePreviewLink(
 
 /** The answer to who wants to look at a port of svc's own. */
 export function svcsOwn(port: number): SvcError {
-  return new SvcError("forbidden", `Port ${port} is svc's own in a sandbox, and has no preview.`);
+  return new SvcError("forbidden", `Port ${port} is reserved for svc, and has no preview.`);
 }
 
 /**

@@ -27,7 +27,7 @@ export function isSandboxTarget(target: string): boolean {
 export function readSandboxTarget(target: string): Asked {
   const [, sessionId = "", port = "", path = ""] =
     /^([^/?]*)\/?([^/?]*)(.*)$/.exec(target.slice(PREFIX.length)) ?? [];
-  if (!UUID.test(sessionId)) throw invalid("A session is named by its id, a UUID.");
+  if (!UUID.test(sessionId)) throw invalid("A session must be given by its id, a UUID.");
   return {
     sessionId: sessionId.toLowerCase(),
     port: readPort(port),
@@ -38,9 +38,9 @@ export function readSandboxTarget(target: string): Asked {
 /** @throws validation_failed, forbidden for the agent runtime's own port */
 export function readPort(text: string): number {
   const port = Number(text);
-  if (!PORT.test(text) || port > PORT_MAX) throw invalid(`A port is a number from 1 to ${PORT_MAX}.`);
+  if (!PORT.test(text) || port > PORT_MAX) throw invalid(`A port must be a number from 1 to ${PORT_MAX}.`);
   if (port === RUNTIME_PORT) {
-    const sentence = `The agent runtime's own port is closed. Ask the daemon, at port ${DAEMON_PORT}.`;
+    const sentence = `The agent runtime's port is closed. Use the daemon's port, ${DAEMON_PORT}.`;
     throw new SvcError("forbidden", sentence);
   }
   return port;
@@ -54,8 +54,9 @@ export function readPort(text: string): number {
 export function readPath(path: string): string {
   const query = path.indexOf("?");
   const plain = query < 0 ? path : path.slice(0, query);
-  if (/\/(?:\.|%2e){1,2}(?=\/|$)/i.test(plain)) throw invalid("A path has no dot segments.");
-  if (plain.includes("\\") || path.includes("#")) throw invalid("A path has no backslash and no fragment.");
+  if (/\/(?:\.|%2e){1,2}(?=\/|$)/i.test(plain)) throw invalid("A path must not have dot segments.");
+  if (plain.includes("\\") || path.includes("#"))
+    throw invalid("A path must not have a backslash or a fragment.");
   return path;
 }
 
@@ -71,7 +72,7 @@ export function daemonTarget(method: string, { port, path }: Asked): string {
   if (port !== DAEMON_PORT) return `/proxy/${port}${path}`;
   const [plain = ""] = path.split("?", 1);
   if (PLATFORM.test(plain) && method !== "GET" && method !== "HEAD") {
-    throw new SvcError("forbidden", "Only svc itself may ask this of a sandbox.");
+    throw new SvcError("forbidden", "Only svc itself can send this request to a sandbox.");
   }
   return path;
 }

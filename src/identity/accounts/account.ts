@@ -28,7 +28,7 @@ export async function renameAccount(
     .set({ name })
     .where(eq(accounts.accountId, accountId))
     .returning();
-  if (!account) throw new SvcError("not_found", "There is no such account.");
+  if (!account) throw new SvcError("not_found", "Account not found.");
   return toWire(account, role);
 }
 

@@ -50,10 +50,10 @@ export async function invite(
   allowOwners(mine, wanted.role);
   const email = wanted.email === undefined ? null : readEmail(wanted.email);
   if (email !== null && (await isMember(deps.db, accountId, email))) {
-    throw new SvcError("validation_failed", `${email} is a member already.`);
+    throw new SvcError("validation_failed", `${email} is already a member.`);
   }
   if ((await deps.db.$count(links, isOpen(deps, accountId))) >= OPEN_MAX) {
-    const sentence = `The account has ${OPEN_MAX} invitations that nobody has taken up. Withdraw some first.`;
+    const sentence = `The account has ${OPEN_MAX} open invitations. Withdraw some first.`;
     throw new SvcError("rate_limited", sentence, {}, { "Retry-After": "3600" });
   }
   const { url, row } = await makeLink(deps.db, deps.keys, publicUrl(deps), {
@@ -79,7 +79,7 @@ export async function withdrawInvitation(
     .delete(links)
     .where(and(isOpen(deps, accountId), eq(links.linkId, invitationId)))
     .returning({ linkId: links.linkId });
-  if (gone.length === 0) throw new SvcError("not_found", "The account has no such invitation.");
+  if (gone.length === 0) throw new SvcError("not_found", "Invitation not found.");
   return { ok: true };
 }
 

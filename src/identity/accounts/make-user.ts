@@ -28,7 +28,7 @@ interface Membership {
 /** @throws validation_failed for what is not an e-mail address. */
 export function readEmail(text: string): string {
   const address = text.trim().toLowerCase();
-  if (!EMAIL.test(address)) throw new SvcError("validation_failed", "That is not an e-mail address.");
+  if (!EMAIL.test(address)) throw new SvcError("validation_failed", "The e-mail address is not valid.");
   return address;
 }
 

@@ -94,7 +94,7 @@ async function keepAnOwner(tx: Db, accountId: string): Promise<void> {
     and(eq(accountMembers.accountId, accountId), eq(accountMembers.role, "owner")),
   );
   if (owners > 1) return;
-  throw new SvcError("last_owner", "An account needs an owner. Make somebody else one first.");
+  throw new SvcError("last_owner", "An account must have an owner. Make another member an owner first.");
 }
 
 /** Who may no longer invite cannot come back by a link that they made while they could. */
@@ -124,5 +124,5 @@ function toWire({ createdAt, ...rest }: Omit<Member, "created_at"> & { createdAt
 }
 
 function noSuchMember(): SvcError {
-  return new SvcError("not_found", "The account has no such member.");
+  return new SvcError("not_found", "Member not found.");
 }

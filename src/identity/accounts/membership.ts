@@ -24,7 +24,7 @@ export async function resolveAccount(
       and(eq(accountMembers.accountId, accounts.accountId), eq(accountMembers.userId, caller.userId)),
     )
     .where(eq(accounts.accountId, accountId));
-  if (!row) throw new SvcError("not_found", "There is no such account.");
+  if (!row) throw new SvcError("not_found", "Account not found.");
   if (row.role === null) throw new SvcError("forbidden", "You are not a member of this account.");
   return { account: row.account, role: row.role };
 }
@@ -52,5 +52,5 @@ export async function oldestOwner(db: Db, accountId: string): Promise<string | n
 /** Nobody makes others more than they are themselves, or less who is more. @throws forbidden */
 export function allowOwners(mine: Role, ...theirs: Role[]): void {
   if (mine === "owner" || !theirs.includes("owner")) return;
-  throw new SvcError("forbidden", "Only an owner may make owners, or take that role away.");
+  throw new SvcError("forbidden", "Only an owner can add or remove owners.");
 }

@@ -40,7 +40,7 @@ export async function mintUserToken(
 ): Promise<MintedUserToken | DeviceApproved> {
   if (wanted.device_user_code !== undefined) {
     if (wanted.expires_at !== undefined) {
-      throw new SvcError("validation_failed", "A token for a program that waits has no expires_at.");
+      throw new SvcError("validation_failed", "expires_at cannot be combined with device_user_code.");
     }
     const name = wanted.name.trim();
     await approveDevice(deps, caller, wanted.device_user_code, name);
@@ -64,7 +64,7 @@ export async function revokeUserToken(deps: Deps, caller: Caller, tokenId: strin
     .delete(tokens)
     .where(and(eq(tokens.tokenId, tokenId), eq(tokens.userId, caller.userId), isNull(tokens.projectId)))
     .returning({ tokenId: tokens.tokenId });
-  if (gone.length === 0) throw new SvcError("not_found", "You have no such token.");
+  if (gone.length === 0) throw new SvcError("not_found", "Token not found.");
   return { ok: true };
 }
 

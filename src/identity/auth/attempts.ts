@@ -41,7 +41,7 @@ export async function countAttempt(deps: Lookup, limit: Limit, by: string): Prom
   const seconds = Math.ceil((row.until.getTime() - now.getTime()) / 1000);
   throw new SvcError(
     "rate_limited",
-    `That was tried too often. Try again in ${inWords(seconds)}.`,
+    `Too many attempts. Try again in ${inWords(seconds)}.`,
     {},
     {
       "Retry-After": String(seconds),

@@ -28,6 +28,6 @@ export function newBrowserLink(
 /** @param whose the place of the links, as a sentence begins with it. @throws rate_limited */
 export function refuseMoreLinks(unused: number, whose: string): void {
   if (unused < LINKS_MAX) return;
-  const sentence = `${whose} has ${LINKS_MAX} links that nobody has opened. Open one, or wait until they expire.`;
+  const sentence = `${whose} has ${LINKS_MAX} unused links. Open one, or wait until they expire.`;
   throw new SvcError("rate_limited", sentence, {}, { "Retry-After": String(PREVIEW_LINK_LIFE_S) });
 }

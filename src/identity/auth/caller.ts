@@ -68,7 +68,8 @@ export async function resolveProject(
   const by = UUID.test(name) ? "id" : "slug";
   const named = by === "id" || SLUG.test(name);
   const { caller, row } = await findWithProject(deps, credentials, by, named ? name.toLowerCase() : "");
-  if (!named) throw new SvcError("validation_failed", "A project is named by its id (a UUID) or its slug.");
+  if (!named)
+    throw new SvcError("validation_failed", "A project must be given by its id (a UUID) or its slug.");
   const project = row?.project ?? null;
   const isOwn = caller.kind === "user" || caller.projectId === project?.projectId;
   if (by === "slug" && !(isOwn && row?.role)) throw noSuchProject();
@@ -79,7 +80,7 @@ export async function resolveProject(
 }
 
 function noSuchProject(): SvcError {
-  return new SvcError("not_found", "There is no such project.");
+  return new SvcError("not_found", "Project not found.");
 }
 
 /** The caller, and the row with the project and the role. */
@@ -183,16 +184,16 @@ function noteUse(deps: CallerLookup, row: FoundToken, now: Date): void {
     .where(and(eq(tokens.tokenId, row.tokenId), or(isNull(tokens.lastUsedAt), lt(tokens.lastUsedAt, due))))
     .then(
       () => {},
-      () => deps.log.warn({ token: row.tokenId }, "the last use of a token could not be written"),
+      () => deps.log.warn({ token: row.tokenId }, "cannot record the last use of a token"),
     );
 }
 
 function bearer(authorization: string | null): string {
-  if (!authorization) throw unauthorized("This needs a token. Sign in with: svc login");
+  if (!authorization) throw unauthorized("A token is required. Sign in with: svc login");
   const token = /^bearer +([\x21-\x7e]{1,256}) *$/i.exec(authorization)?.[1];
   if (!token) throw unauthorized("The Authorization header must read: Bearer <token>");
   if (token.startsWith(SERVICE_KEY_PREFIX))
-    throw unauthorized("A sandbox service key does not open this route.");
+    throw unauthorized("A sandbox service key cannot be used for this route.");
   if (!token.startsWith(TOKEN_PREFIX)) throw unauthorized(`An svc token begins with ${TOKEN_PREFIX}.`);
   return token;
 }

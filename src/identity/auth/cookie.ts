@@ -38,7 +38,7 @@ export function cookieSecret(deps: { config: Place }, asking: Asking): string | 
  */
 export function wantDashboard(deps: { config: Place }, asking: Asking): void {
   if (asking.header(DASHBOARD_HEADER) !== DASHBOARD) {
-    const sentence = `Only svc's own pages may ask this: they send the header ${DASHBOARD_HEADER}. Programs use a token.`;
+    const sentence = `Only svc's own pages can use this route: they send the header ${DASHBOARD_HEADER}. Use a token instead.`;
     throw new SvcError("forbidden", sentence);
   }
   refuseForeignOrigin(deps.config, asking);
@@ -76,7 +76,7 @@ function refuseForeignOrigin(config: Place, { header, host }: Asking): void {
   if (from !== undefined && (from === host.toLowerCase() || from === URL.parse(config.publicUrl)?.host))
     return;
   const sentence =
-    "Another site's page asked for this. If it was svc's own, SVC_PUBLIC_URL has to be the address that browsers use.";
+    "The request comes from another site. If that site is svc, set SVC_PUBLIC_URL to the address that browsers use.";
   throw new SvcError("forbidden", sentence);
 }
 

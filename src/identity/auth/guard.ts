@@ -38,7 +38,7 @@ export function guard(deps: Deps) {
         if (caller.kind !== "user") {
           throw new SvcError(
             "forbidden",
-            "A project token does not open account routes. Sign in with a user token.",
+            "A project token cannot be used for account routes. Sign in with a user token.",
           );
         }
         users.set(request, caller);
@@ -71,7 +71,7 @@ function credentialsOf(deps: Deps, request: Request): Credentials {
 function allow(access: ProjectAccess, caller: Caller, role: Role): void {
   if (access === "write") return;
   if (caller.kind !== "user") {
-    throw new SvcError("forbidden", "A project token may not change the project itself. Use a user token.");
+    throw new SvcError("forbidden", "A project token cannot change the project itself. Use a user token.");
   }
   if (access === "manage") requireManager(role, "Only an owner or admin of the account may do this.");
 }

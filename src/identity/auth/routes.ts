@@ -20,7 +20,8 @@ export const authRoutes = (deps: Deps) =>
 
 /** Whoever holds a token may always end it. @throws forbidden to a browser, which signs out instead */
 async function revoke(deps: Deps, { tokenId }: Caller): Promise<{ ok: true }> {
-  if (tokenId === null) throw new SvcError("forbidden", "A browser has no token to revoke. It signs out.");
+  if (tokenId === null)
+    throw new SvcError("forbidden", "A browser session has no token to revoke. Sign out instead.");
   await deps.db.delete(tokens).where(eq(tokens.tokenId, tokenId));
   return { ok: true };
 }

@@ -29,7 +29,7 @@ export async function mintToken(
   if ((await db.$count(tokens, and(eq(tokens.userId, wanted.userId), scope))) >= USER_TOKENS_MAX) {
     throw new SvcError(
       "rate_limited",
-      `There are ${USER_TOKENS_MAX} tokens already. Revoke some before you make more.`,
+      `There are already ${USER_TOKENS_MAX} tokens. Revoke some first.`,
       {},
       { "Retry-After": "3600" },
     );

@@ -88,6 +88,6 @@ async function counted<T>(deps: Deps, caller: Caller, work: () => Promise<T>): P
 
 function noSuchCode(): SvcError {
   const sentence =
-    "Nobody waits for this code: it is mistyped, was used, or is older than ten minutes. Run svc login again.";
+    "The code is not valid: it is mistyped, was used, or is older than ten minutes. Run svc login again.";
   return new SvcError("not_found", sentence);
 }

@@ -22,9 +22,9 @@ type RequestRow = typeof deviceRequests.$inferSelect;
 export async function pollDevice(deps: Deps, deviceCode: string): Promise<DeviceToken> {
   const hash = hashDeviceCode(deps.keys, deviceCode);
   const row = await notePoll(deps, hash);
-  if (row.status === "denied") throw refusal("access_denied", "The request was refused in the browser.");
+  if (row.status === "denied") throw refusal("access_denied", "The request was denied in the browser.");
   if (row.status === "pending")
-    throw refusal("authorization_pending", "Nobody has agreed yet. Ask again after the interval.");
+    throw refusal("authorization_pending", "The request is not approved yet. Poll again after the interval.");
   return deps.db.transaction(async (tx) => {
     const [taken] = await tx
       .delete(deviceRequests)
@@ -61,13 +61,13 @@ async function notePoll(deps: Deps, hash: string): Promise<RequestRow> {
     .where(isOurs)
     .returning({ intervalS: deviceRequests.intervalS });
   if (!early) throw expired();
-  throw refusal("slow_down", `That was too soon. Ask every ${early.intervalS} seconds from now on.`);
+  throw refusal("slow_down", `Polled too soon. Poll every ${early.intervalS} seconds from now on.`);
 }
 
 function expired(): SvcError {
   return refusal(
     "expired_token",
-    "The code is unknown, was used, or is older than ten minutes. Begin again.",
+    "The code is unknown, was used, or is older than ten minutes. Start again.",
   );
 }
 

@@ -23,7 +23,7 @@ export async function changePassword(
   const { email } = await userOf(deps, caller);
   await countAttempt(deps, OF_USER, caller.userId);
   const user = await findByPassword(deps.db, email, wanted.current_password);
-  if (!user) throw new SvcError("bad_credentials", "That is not your current password.");
+  if (!user) throw new SvcError("bad_credentials", "The current password is wrong.");
   await forgetAttempts(deps, OF_USER, caller.userId);
   await storePassword(deps.db, caller.userId, await hashPassword(wanted.new_password));
   return start(deps, request, user);

@@ -64,7 +64,7 @@ async function userByLink(
 ): Promise<SignedIn> {
   const membership = membershipOf(row);
   if (membership && visitor) return joinAs(deps, row, membership, visitor);
-  if (body.password === undefined) throw missing("password", "A password is wanted.");
+  if (body.password === undefined) throw missing("password", "A password is required.");
   const passwordHash = await hashPassword(body.password);
   if (row.userId !== null) return setOwnPassword(deps, row, row.userId, passwordHash);
   const email = emailOf(row, body);
@@ -133,7 +133,7 @@ export function membershipOf({ accountId, role }: LinkRow) {
 
 function emailOf(row: LinkRow, { email }: LinkBody): string {
   if (row.email !== null) return row.email;
-  if (email === undefined) throw missing("email", "An e-mail address is wanted.");
+  if (email === undefined) throw missing("email", "An e-mail address is required.");
   return readEmail(email);
 }
 
@@ -155,7 +155,7 @@ async function userOf(db: Db, userId: string): Promise<SignedIn> {
 /** The answer to who would be a second user with one address. */
 export function emailTaken(): SvcError {
   const sentence =
-    "There is a user with this e-mail address already. Sign in first; an invitation's link then works once more.";
+    "A user with this e-mail address already exists. Sign in, then open the invitation link again.";
   return new SvcError("email_taken", sentence);
 }
 

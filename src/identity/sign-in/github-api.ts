@@ -38,7 +38,7 @@ export async function askGithub(
   });
   const token = field(granted, "access_token");
   if (typeof token !== "string" || !/^[\x21-\x7e]{1,512}$/.test(token)) {
-    throw new SvcError("validation_failed", "GitHub takes this sign-in for over. Begin again.");
+    throw new SvcError("validation_failed", "The GitHub sign-in has expired. Start again.");
   }
   const headers = { Authorization: `Bearer ${token}`, "X-GitHub-Api-Version": "2022-11-28" };
   const [user, emails] = await Promise.all([
@@ -90,6 +90,6 @@ function field(value: unknown, name: string): unknown {
 }
 
 function noAnswer(): SvcError {
-  const sentence = "GitHub does not answer as it should. Try again in a moment, or sign in with a password.";
+  const sentence = "The request to GitHub failed. Try again in a moment, or sign in with a password.";
   return new SvcError("unavailable", sentence, {}, { "Retry-After": "5" });
 }

@@ -52,7 +52,7 @@ export async function comeFromGithub(
   const app = appOf(deps);
   const trip = readTrip(deps, request.headers.get("cookie"), state);
   if (!trip) {
-    const sentence = "This sign-in was not begun in this browser, or too long ago. Begin again.";
+    const sentence = "This sign-in was not started in this browser, or has expired. Start again.";
     throw new SvcError("validation_failed", sentence);
   }
   if (error !== undefined || code === undefined) {
@@ -95,9 +95,10 @@ async function newUser(deps: Deps, person: GithubUser, invitation: string | null
   if (!row && deps.config.signUp !== "open") throw signUpClosed();
   const email = row?.email ?? person.emails[0];
   if (email === undefined || !person.emails.includes(email)) {
-    const whose = row?.email ?? "any";
-    const sentence = `GitHub does not say that ${whose} is a verified e-mail address of yours. Verify it there, then try again.`;
-    throw new SvcError("forbidden", sentence);
+    const fault = row?.email
+      ? `${row.email} is not a verified e-mail address of your GitHub account.`
+      : "Your GitHub account has no verified e-mail address.";
+    throw new SvcError("forbidden", `${fault} Verify it on GitHub, then try again.`);
   }
   const wanted = {
     email: readEmail(email),
@@ -115,7 +116,7 @@ async function newUser(deps: Deps, person: GithubUser, invitation: string | null
 
 function appOf({ config }: Deps): GithubApp {
   if (config.github) return config.github;
-  throw new SvcError("not_found", "This server does not offer signing in with GitHub.");
+  throw new SvcError("not_found", "Sign-in with GitHub is not configured on this server.");
 }
 
 function redirectUri(deps: Deps): string {

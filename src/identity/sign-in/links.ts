@@ -37,7 +37,7 @@ export async function makeFirstUserLink(db: Db, keys: Keys, site: string): Promi
 /** The answer to a link that does nothing any more, or never did. */
 export function noSuchLink(): SvcError {
   const sentence =
-    "This link has been used, or has expired. Ask for a new one: who invited you can make it, and where the server runs, svc-api admin link --email <your e-mail> does.";
+    "This link has been used or has expired. Ask the person who invited you for a new one, or run on the server: svc-api admin link --email <your e-mail>";
   return new SvcError("not_found", sentence);
 }
 

@@ -11,7 +11,10 @@ let ofNobody: Promise<string> | null = null;
 /** @throws validation_failed for a password out of bounds. */
 export async function hashPassword(password: string): Promise<string> {
   if (password.length < PASSWORD_MIN || password.length > PASSWORD_MAX) {
-    throw new SvcError("validation_failed", `A password has ${PASSWORD_MIN} to ${PASSWORD_MAX} characters.`);
+    throw new SvcError(
+      "validation_failed",
+      `A password must have ${PASSWORD_MIN} to ${PASSWORD_MAX} characters.`,
+    );
   }
   return Bun.password.hash(password, "argon2id");
 }

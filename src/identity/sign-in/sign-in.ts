@@ -34,8 +34,7 @@ export async function signIn(
   await countAttempt(deps, OF_USER, `${address} ${user}`);
   await countAttempt(deps, OF_USER_ANYWHERE, user);
   const found = user.includes("\0") ? null : await findByPassword(deps.db, user, password);
-  if (!found)
-    throw new SvcError("bad_credentials", "There is no user with this e-mail address and password.");
+  if (!found) throw new SvcError("bad_credentials", "Wrong e-mail address or password.");
   await forgetAttempts(deps, OF_USER, `${address} ${user}`);
   await forgetAttempt(deps, OF_USER_ANYWHERE, user);
   await forgetAttempt(deps, OF_ADDRESS, address);

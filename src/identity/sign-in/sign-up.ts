@@ -42,6 +42,6 @@ export async function signUp(
 
 /** The answer to who has no invitation where one is wanted. */
 export function signUpClosed(): SvcError {
-  const sentence = "Here one joins by invitation: an owner or admin of an account can send you one.";
+  const sentence = "Sign-up is by invitation only. Ask an owner or admin of an account for an invitation.";
   return new SvcError("sign_up_closed", sentence);
 }
