@@ -56,7 +56,7 @@ const OWN = "refs/heads/S";
 const TAG = "refs/tags/v1";
 const RELEASE = "refs/heads/release/1";
 
-const BY_CR = "changes only by a change request";
+const BY_CR = "can be changed only by a change request";
 const SAVES_ONLY = "this credential only saves the work of its session";
 const OWN_ONLY = "a session can push only its own branch";
 
@@ -111,11 +111,11 @@ const ROWS: Row[] = [
   { who: "user", push: ["M3:refs/heads/HEAD"], says: "not a ref name" },
   { who: "user", push: [`M3:refs/heads/${"a".repeat(40)}`], says: "not a ref name" },
   ...["MAIN", "m\u0430in", "m\u200bain", "\uff4dain", "ma\u0456n", "rnain", "ma\u0131n"].map(
-    (name): Row => ({ who: "user", push: [`M3:refs/heads/${name}`], says: "looks like a protected branch" }),
+    (name): Row => ({ who: "user", push: [`M3:refs/heads/${name}`], says: "looks like that of a protected branch" }),
   ),
-  { who: "project", push: ["M3:refs/heads/m\u0430in"], says: "looks like a protected branch" },
-  { who: "user", push: ["M3:refs/tags/main"], says: "looks like a protected branch and is a tag" },
-  { who: "user", push: ["M3:refs/tags/m\u0430in"], says: "looks like a protected branch and is a tag" },
+  { who: "project", push: ["M3:refs/heads/m\u0430in"], says: "looks like that of a protected branch" },
+  { who: "user", push: ["M3:refs/tags/main"], says: "a tag cannot look like a protected branch" },
+  { who: "user", push: ["M3:refs/tags/m\u0430in"], says: "a tag cannot look like a protected branch" },
   ...(["user", "project"] as const).flatMap((who): Row[] => [
     { who, push: ["M3:refs/heads/refs/heads/main"], says: "begins with refs/" },
     { who, push: ["M3:refs/heads/refs/x"], says: "begins with refs/" },
@@ -127,13 +127,13 @@ const ROWS: Row[] = [
 
   // [branches] and [tags] of the manifest
   { who: "user", open: true, push: [`M3:${RELEASE}`], after: { [RELEASE]: "M3" } },
-  { who: "user", open: true, push: [`+X:${RELEASE}`], says: "never rewritten" },
+  { who: "user", open: true, push: [`+X:${RELEASE}`], says: "cannot be rewritten" },
   { who: "user", open: true, push: [`:${RELEASE}`], says: "cannot be deleted" },
   { who: "user", open: true, push: ["M3:refs/heads/release/2"], after: { "refs/heads/release/2": "M3" } },
-  { who: "user", open: true, push: [`M3:refs/heads/r\u0435lease/1`], says: "looks like a protected branch" },
-  { who: "user", open: true, push: ["M3:refs/heads/Release/9"], says: "looks like a protected branch" },
+  { who: "user", open: true, push: [`M3:refs/heads/r\u0435lease/1`], says: "looks like that of a protected branch" },
+  { who: "user", open: true, push: ["M3:refs/heads/Release/9"], says: "looks like that of a protected branch" },
   { who: "user", open: true, push: ["M3:refs/heads/release/2/b"], after: { "refs/heads/release/2/b": "M3" } },
-  { who: "user", open: true, push: ["M3:refs/tags/release/1"], says: "looks like a protected branch" },
+  { who: "user", open: true, push: ["M3:refs/tags/release/1"], says: "a tag cannot look like a protected branch" },
   { who: "project", open: true, push: [`M3:${RELEASE}`], says: BY_CR },
   { who: "project", open: true, push: ["M3:refs/heads/release/2"], says: BY_CR },
   { who: "session", open: true, push: [`M3:${RELEASE}`], says: BY_CR },
