@@ -156,12 +156,12 @@ test.each<[who: Who, ref: string, kind: UpdateKind, advice: string]>([
   ["session", FREE, "create", "git push origin HEAD:own"],
   ["owner", MAIN, "delete", "Make another branch the default first"],
   ["owner", OLD, "delete", "svc api -X DELETE projects/<id>/protected/old"],
-  ["owner", RELEASE, "delete", "Take it out of [branches] protected in svc.toml"],
+  ["owner", RELEASE, "delete", "Remove it from [branches] protected in svc.toml"],
   ["owner", "refs/heads/Release/1", "create", "release/* is a protected branch."],
   ["owner", "refs/heads/refs/heads/x", "create", "Push to refs/heads/x instead."],
   ["owner", "refs/heads/refs/refs/tags/x/refs/y", "create", "Push to refs/heads/x/refs/y instead."],
   ["owner", "refs/tags/refs/heads/x", "create", "Push to refs/tags/x instead."],
   ["owner", "refs/tags/refs/", "create", "Push to refs/tags/<name> instead."],
-])("who pushes in vain is told what to do: %s, %s, %s: %s", async (who, ref, kind, advice) => {
+])("a refused push says what to do: %s, %s, %s: %s", async (who, ref, kind, advice) => {
   expect((await judge(who, ref, kind, false))?.advice).toContain(advice);
 });
