@@ -9,7 +9,7 @@ import { VERSION } from "./contract/version.ts";
 import { DataFolderInUseError } from "./data-folder.ts";
 import { type AdminCommand, runAdminCommand } from "./edge/admin/command.ts";
 import { runtimeInstall, runtimeStatus } from "./edge/admin/runtime.ts";
-import { askServer } from "./edge/admin/socket.ts";
+import { sendAdminCommand } from "./edge/admin/socket.ts";
 import { open, WrongMasterKeyError } from "./open.ts";
 import { SandboxError } from "./sandboxes/provider.ts";
 import { InstallError } from "./sandboxes/runtime/install.ts";
@@ -74,7 +74,7 @@ async function run(config: Config): Promise<void> {
 
 /** By the running server if there is one, else on the database itself. */
 async function administer(config: Config, command: AdminCommand): Promise<string> {
-  const line = await askServer(config.dataDir, command);
+  const line = await sendAdminCommand(config.dataDir, command);
   if (line !== null) return line;
   const opened = await open(config);
   try {

@@ -7,7 +7,7 @@ import type { Deps } from "../deps.ts";
 import type { Caller } from "../identity/auth/caller.ts";
 import { guard } from "../identity/auth/guard.ts";
 
-/** `GET /metrics` at the API, for owners; with `SVC_METRICS_LISTEN` it is at that address alone. */
+/** `GET /metrics` of the API, for owners; with `SVC_METRICS_LISTEN` it is served at that address only. */
 export const metricsRoutes = (deps: Deps) =>
   new Elysia().use(guard(deps)).get(
     "/metrics",
@@ -19,9 +19,9 @@ export const metricsRoutes = (deps: Deps) =>
   );
 
 /**
- * Serves `GET /metrics` to everybody who reaches `SVC_METRICS_LISTEN`, and nothing else; without that, does nothing.
+ * Serves `GET /metrics` at `SVC_METRICS_LISTEN`, if set, without authentication.
  * @returns stops it
- * @throws ConfigError when that cannot be listened on
+ * @throws ConfigError when it cannot listen there
  */
 export function listenForMetrics(deps: Deps): () => Promise<void> {
   const { metricsListen } = deps.config;
@@ -66,7 +66,7 @@ async function metricsPage({ metrics }: Deps): Promise<Response> {
 async function requireReader({ config, db }: Deps, { userId }: Caller): Promise<void> {
   if (config.metricsListen !== null)
     throw new SvcError("not_found", "The metrics are served at SVC_METRICS_LISTEN only.");
-  // there everybody owns an account
+  // with open sign-up every user owns an account
   if (config.signUp === "open") {
     const sentence = "Sign-up is open on this server. Set SVC_METRICS_LISTEN to read the metrics.";
     throw new SvcError("forbidden", sentence);

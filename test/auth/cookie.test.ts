@@ -5,7 +5,7 @@ import {
   askingOf,
   clearCookie,
   cookieSecret,
-  wantDashboard,
+  requireDashboard,
   writeCookie,
 } from "../../src/identity/auth/cookie.ts";
 
@@ -117,7 +117,7 @@ describe("only what svc's own pages ask is believed", () => {
     ["another value of the header", { "x-svc-dashboard": "0" }, "svc.internal:3000", null, "forbidden"],
   ])("%s", (_, headers, host, secret, wanted) => {
     expect(outcome(() => cookieSecret(PLAIN, asking({ ...headers, cookie }, host)))).toBe(secret);
-    expect(outcome(() => wantDashboard(PLAIN, asking(headers, host)) ?? null)).toBe(wanted);
+    expect(outcome(() => requireDashboard(PLAIN, asking(headers, host)) ?? null)).toBe(wanted);
   });
 
   test("without a cookie there is nothing to believe, whoever asks", () => {

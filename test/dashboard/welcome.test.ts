@@ -1,6 +1,6 @@
 import { expect } from "bun:test";
 import type { Page } from "playwright-core";
-import { askServer } from "../../src/edge/admin/socket.ts";
+import { sendAdminCommand } from "../../src/edge/admin/socket.ts";
 import { barriers, CHROMIUM, overflow, PHONE, untilCount } from "../helpers/browser.ts";
 import { openBrowser, PASSWORD } from "../helpers/cookie-browser.ts";
 import { FIRST, startDashboard } from "../helpers/dashboard.ts";
@@ -39,7 +39,7 @@ test("the first user comes in by the link that the server printed, which then is
 });
 
 test("a link for a password sets it, once, and signs in", async () => {
-  const link = await askServer(svc.api.dataDir, { verb: "link", email: FIRST });
+  const link = await sendAdminCommand(svc.api.dataDir, { verb: "link", email: FIRST });
   const { page, faults, close } = await svc.open(pageOf(link), { size: PHONE });
   await page.getByText(`For ${FIRST}.`).waitFor();
   expect(await barriers(page)).toEqual([]);

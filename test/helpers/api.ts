@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { askServer } from "../../src/edge/admin/socket.ts";
+import { sendAdminCommand } from "../../src/edge/admin/socket.ts";
 import { serve } from "../../src/serve.ts";
 import { BUBBLEWRAP, testConfig } from "./isolation.ts";
 import { createDatabase, POSTGRES, type TestDatabase } from "./postgres.ts";
@@ -74,7 +74,7 @@ export async function startApi({ env = {}, deps, dataDir = makeFolder() }: Start
     ? await spawnServer(["dist/svc-api"], settings)
     : await serve(testConfig(settings), deps);
   const mint = async (email: string) => {
-    const line = await askServer(dataDir, { verb: "token", email, name: "test" });
+    const line = await sendAdminCommand(dataDir, { verb: "token", email, name: "test" });
     if (line === null) throw new Error("the server's admin socket does not answer");
     return line;
   };

@@ -7,11 +7,11 @@ import { InstallError, installRuntime, versionOf } from "../../sandboxes/runtime
 
 type Settings = Pick<Config, "dataDir" | "runtimeBin" | "npmRegistry">;
 
-/** How often a log that is no terminal hears of progress: parts of the whole. */
+/** Progress lines when stderr is not a terminal. */
 const STEPS = 10;
 
 /**
- * `svc-api runtime install`: fetches the agent runtime into the data folder, and tells on stderr how far it is.
+ * `svc-api runtime install`: downloads the agent runtime into the data folder, with its progress on stderr.
  * @throws InstallError
  */
 export async function runtimeInstall(
@@ -28,7 +28,7 @@ export async function runtimeInstall(
 }
 
 /**
- * `svc-api runtime status`: which runtime sandboxes get.
+ * `svc-api runtime status`: the runtime of sandboxes.
  * @throws SandboxError when there is none
  */
 export async function runtimeStatus(config: Settings): Promise<string> {

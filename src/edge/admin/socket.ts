@@ -37,9 +37,9 @@ export function listenForAdmin(dataDir: string, run: (command: AdminCommand) => 
 /**
  * Sends a command to the running server.
  * @returns its line; null when no server is running on this data folder.
- * @throws SvcError with the server's own sentence when it refused.
+ * @throws SvcError with the server's error message.
  */
-export async function askServer(dataDir: string, command: AdminCommand): Promise<string | null> {
+export async function sendAdminCommand(dataDir: string, command: AdminCommand): Promise<string | null> {
   const path = socketPath(dataDir);
   if (!existsSync(path)) return null;
   const response = await fetch("http://localhost/", {

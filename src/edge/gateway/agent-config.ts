@@ -7,8 +7,8 @@ import { findAgentConfig, packAgentConfig } from "../../features/projects/agent-
 import { runOf } from "./issue.ts";
 
 /**
- * Gives the daemon of a sandbox the project's agents, skills and tools: the folder of the default branch as a tar, whose
- * paths begin in it; 204 when there is none. What the session's own branch has is not in force.
+ * Sends the project's agents, skills and tools to the daemon of a sandbox: the folder of the default branch as a tar, with
+ * paths relative to it; 204 without one. The folder of the session's own branch has no effect.
  * @param authorization as for a clone credential
  * @throws unauthorized, forbidden, not_found, repo_unreachable, payload_too_large
  */

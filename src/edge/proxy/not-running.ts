@@ -13,7 +13,7 @@ import { type Page, refuse } from "./refuse.ts";
 const RETRY_S = 3;
 
 /**
- * Answers for a session without a sandbox that could. One that was stopped is started again when a person asks for it.
+ * The response for a session whose sandbox is not running. A stopped session is started when a person requests it.
  * @throws concurrent_session_limit
  */
 export async function notRunning(deps: Deps, session: SessionRow, head: RequestHead): Promise<Decision> {
@@ -25,7 +25,7 @@ export async function notRunning(deps: Deps, session: SessionRow, head: RequestH
   return { answer: refuse(deps, new SvcError("not_running", `${title}.`, { status }, again), head, page) };
 }
 
-/** A person opens a page, or does something; what a page left open asks for by itself is neither. */
+/** Whether a person made the request, by opening a page or an action; not the background requests of an open page. */
 function isWanted(head: RequestHead): boolean {
   if (head.method !== "GET") return head.method !== "HEAD" && head.method !== "OPTIONS";
   const mode = fieldOf(head.fields, "sec-fetch-mode");

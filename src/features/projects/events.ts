@@ -2,7 +2,7 @@ import { SvcError } from "../../contract/errors.ts";
 import type { ProjectEvent, StreamEvent } from "../../contract/event.ts";
 import type { Deps } from "../../deps.ts";
 import type { Subscriber } from "../../events/feed.ts";
-import { createOutlet } from "../../http/outlet.ts";
+import { createPushStream } from "../../http/push-stream.ts";
 import type { ProjectRow } from "../../identity/auth/caller.ts";
 
 /** Keeps proxies from taking the stream for dead. */
@@ -27,28 +27,28 @@ export function streamProjectEvents(
   again: () => Promise<unknown>,
   { heartbeatMs = HEARTBEAT_MS, checkMs = CHECK_MS } = {},
 ): ReadableStream<Uint8Array> {
-  const outlet = createOutlet(WAITING_MAX);
+  const stream = createPushStream(WAITING_MAX);
   const send = (event: StreamEvent | ProjectEvent, id: number | null) =>
-    outlet.send(
+    stream.send(
       `${id === null ? "" : `id: ${id}\n`}event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`,
     );
   const subscriber: Subscriber = {
-    gone: outlet.gone,
+    gone: stream.gone,
     position: (type, at, seq) => send({ type, seq }, at),
     send: ({ seq, event }) => send(event, seq),
     async drained() {
       const isLate = Bun.sleep(DRAIN_MS).then(() => true);
-      if (await Promise.race([outlet.drained().then(() => false), isLate])) outlet.end();
+      if (await Promise.race([stream.drained().then(() => false), isLate])) stream.end();
     },
     end(why) {
       const at = new Date().toISOString();
       if (why === "deleted") send({ type: "project", id: projectId, action: "deleted", at }, null);
-      outlet.end();
+      stream.end();
     },
   };
-  const heartbeats = setInterval(() => outlet.send(":\n\n"), heartbeatMs);
+  const heartbeats = setInterval(() => stream.send(":\n\n"), heartbeatMs);
   const checks = setInterval(() => void check(), checkMs);
-  outlet.gone.addEventListener("abort", () => {
+  stream.gone.addEventListener("abort", () => {
     clearInterval(heartbeats);
     clearInterval(checks);
   });
@@ -56,16 +56,16 @@ export function streamProjectEvents(
   const from = after !== null ? { after } : recent !== undefined ? { recent } : {};
   events.subscribe(projectId, from, subscriber).catch((error: unknown) => {
     log.warn({ project: projectId, err: error }, "a stream of events could not begin");
-    outlet.end();
+    stream.end();
   });
-  return outlet.stream;
+  return stream.body;
 
   async function check(): Promise<void> {
     try {
       await again();
     } catch (error) {
       // without the database nobody is told anything, and the stream goes on when it is back
-      if (error instanceof SvcError) outlet.end();
+      if (error instanceof SvcError) stream.end();
     }
   }
 }

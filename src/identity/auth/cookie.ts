@@ -28,7 +28,7 @@ export function askingOf({ headers }: Request): Asking {
 export function cookieSecret(deps: { config: Place }, asking: Asking): string | null {
   if (asking.header(DASHBOARD_HEADER) !== DASHBOARD) return null;
   const secret = readCookie(deps.config, asking.header("cookie"));
-  if (secret !== null) refuseForeignOrigin(deps.config, asking);
+  if (secret !== null) refuseCrossOrigin(deps.config, asking);
   return secret;
 }
 
@@ -36,12 +36,12 @@ export function cookieSecret(deps: { config: Place }, asking: Asking): string | 
  * What signs a browser in or out is asked by svc's own pages too, or another site could sign a person in as somebody else.
  * @throws forbidden
  */
-export function wantDashboard(deps: { config: Place }, asking: Asking): void {
+export function requireDashboard(deps: { config: Place }, asking: Asking): void {
   if (asking.header(DASHBOARD_HEADER) !== DASHBOARD) {
     const sentence = `Only svc's own pages can use this route: they send the header ${DASHBOARD_HEADER}. Use a token instead.`;
     throw new SvcError("forbidden", sentence);
   }
-  refuseForeignOrigin(deps.config, asking);
+  refuseCrossOrigin(deps.config, asking);
 }
 
 /** `Set-Cookie` of a browser that is signed in (RFC 6265bis); over TLS its name keeps every other host from setting it. */
@@ -69,7 +69,7 @@ function readCookie(config: Place, header: string | null): string | null {
 }
 
 /** A reverse proxy may ask svc by another name than the browser asked it, which then is the public one. */
-function refuseForeignOrigin(config: Place, { header, host }: Asking): void {
+function refuseCrossOrigin(config: Place, { header, host }: Asking): void {
   const origin = header("origin");
   if (origin === null) return;
   const from = URL.parse(origin)?.host;

@@ -22,7 +22,7 @@ const TRIES = 5;
  * @param wanted what it says of itself; a person reads it, so nothing in it moves or hides what stands beside it
  * @throws rate_limited
  */
-export async function askForDevice(
+export async function requestDevice(
   deps: Deps,
   request: Request,
   wanted: { label: string; client_id?: string },

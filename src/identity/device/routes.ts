@@ -4,7 +4,7 @@ import { deviceBody, deviceCode, devicePollBody, deviceRequest, deviceToken } fr
 import type { Deps } from "../../deps.ts";
 import { answer, ok } from "../../http/schema.ts";
 import { guard } from "../auth/guard.ts";
-import { askForDevice } from "./ask.ts";
+import { requestDevice } from "./ask.ts";
 import { denyDevice, readDeviceRequest } from "./decide.ts";
 import { pollDevice } from "./poll.ts";
 
@@ -18,7 +18,7 @@ export const deviceRoutes = (deps: Deps) =>
     .onAfterHandle(({ set }) => {
       set.headers["cache-control"] = "no-store";
     })
-    .post("", ({ request, body }) => askForDevice(deps, request, body), {
+    .post("", ({ request, body }) => requestDevice(deps, request, body), {
       body: deviceBody,
       ...answer(200, deviceCode),
     })

@@ -9,7 +9,7 @@ import { storable } from "../../http/text.ts";
 import type { LinkRow } from "../accounts/links.ts";
 import { joinAccount, makeUser, readEmail } from "../accounts/make-user.ts";
 import { findBrowserSession } from "../auth/browser.ts";
-import { askingOf, cookieSecret, wantDashboard } from "../auth/cookie.ts";
+import { askingOf, cookieSecret, requireDashboard } from "../auth/cookie.ts";
 import { hasPasswords, noSuchLink } from "./links.ts";
 import { hashPassword } from "./password.ts";
 import { storePassword } from "./set-password.ts";
@@ -40,7 +40,7 @@ export async function followLink(
   request: Request,
   body: LinkBody,
 ): Promise<WithCookie<SignedIn>> {
-  wantDashboard(deps, askingOf(request));
+  requireDashboard(deps, askingOf(request));
   const row = await findLink(deps, body.token);
   const user = await userByLink(deps, row, await visitorOf(deps, request), body);
   return start(deps, request, user);

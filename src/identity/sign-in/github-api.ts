@@ -21,7 +21,7 @@ const EMAILS_MAX = 50;
  * and kept nowhere.
  * @throws validation_failed for a code that is no good any more, unavailable when GitHub does not answer as it should
  */
-export async function askGithub(
+export async function fetchGithubUser(
   app: GithubApp,
   { code, verifier, redirectUri }: { code: string; verifier: string; redirectUri: string },
 ): Promise<GithubUser> {

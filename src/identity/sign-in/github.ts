@@ -10,7 +10,7 @@ import { openBrowserSession } from "../auth/browser.ts";
 import { writeCookie } from "../auth/cookie.ts";
 import { publicUrl } from "../auth/public-url.ts";
 import { emailTaken, findLink, membershipOf, takeLink } from "./follow-link.ts";
-import { askGithub, type GithubUser } from "./github-api.ts";
+import { fetchGithubUser, type GithubUser } from "./github-api.ts";
 import { beginTrip, challengeOf, clearTrip, readTrip, writeTrip } from "./github-state.ts";
 import { noSuchLink } from "./links.ts";
 import { signUpClosed } from "./sign-up.ts";
@@ -25,7 +25,7 @@ export interface Sent {
 }
 
 /** Sends a browser to GitHub. @throws not_found where the operator has no OAuth app */
-export function goToGithub(deps: Deps, wanted: { next?: string; invitation?: string }): Sent {
+export function redirectToGithub(deps: Deps, wanted: { next?: string; invitation?: string }): Sent {
   const app = appOf(deps);
   const trip = beginTrip(wanted.next, wanted.invitation);
   const query = new URLSearchParams({
@@ -44,7 +44,7 @@ export function goToGithub(deps: Deps, wanted: { next?: string; invitation?: str
  * invitation, or as a new one where everybody may sign up.
  * @throws not_found, validation_failed, unavailable, sign_up_closed, email_taken, forbidden, rate_limited
  */
-export async function comeFromGithub(
+export async function handleGithubCallback(
   deps: Deps,
   request: Request,
   { code, state = "", error }: { code?: string; state?: string; error?: string },
@@ -59,7 +59,11 @@ export async function comeFromGithub(
     return { location: "/login", cookies: [clearTrip(deps)] };
   }
   await countAttempt(deps, OF_ADDRESS, addressOf(request));
-  const person = await askGithub(app, { code, verifier: trip.verifier, redirectUri: redirectUri(deps) });
+  const person = await fetchGithubUser(app, {
+    code,
+    verifier: trip.verifier,
+    redirectUri: redirectUri(deps),
+  });
   const known = await knownUser(deps, person);
   const userId = known ?? (await newUser(deps, person, trip.invitation));
   const cookie = writeCookie(deps.config, await openBrowserSession(deps, userId));

@@ -15,7 +15,7 @@ import { answer, ok } from "../../http/schema.ts";
 import { guard } from "../auth/guard.ts";
 import { changePassword } from "./change-password.ts";
 import { followLink, readLink } from "./follow-link.ts";
-import { comeFromGithub, goToGithub, type Sent } from "./github.ts";
+import { handleGithubCallback, redirectToGithub, type Sent } from "./github.ts";
 import { readSession } from "./session.ts";
 import { signIn, signOut, type WithCookie } from "./sign-in.ts";
 import { signUp } from "./sign-up.ts";
@@ -56,7 +56,7 @@ export const signInRoutes = (deps: Deps) =>
       body: linkBody,
       ...answer(200, signedIn),
     })
-    .get("/github", ({ query, set }) => send(set, goToGithub(deps, query)), {
+    .get("/github", ({ query, set }) => send(set, redirectToGithub(deps, query)), {
       query: Type.Object({
         next: Type.Optional(Type.String()),
         invitation: Type.Optional(Type.String({ maxLength: 128 })),
@@ -68,7 +68,7 @@ export const signInRoutes = (deps: Deps) =>
     })
     .get(
       "/github/callback",
-      async ({ request, query, set }) => send(set, await comeFromGithub(deps, request, query)),
+      async ({ request, query, set }) => send(set, await handleGithubCallback(deps, request, query)),
       {
         query: Type.Object(
           {

@@ -3,7 +3,7 @@ import type { SignedIn } from "../../contract/sign-in.ts";
 import type { Deps } from "../../deps.ts";
 import { addressOf, countAttempt, forgetAttempt, forgetAttempts, type Limit } from "../auth/attempts.ts";
 import { endBrowserSession, openBrowserSession } from "../auth/browser.ts";
-import { askingOf, clearCookie, cookieSecret, wantDashboard, writeCookie } from "../auth/cookie.ts";
+import { askingOf, clearCookie, cookieSecret, requireDashboard, writeCookie } from "../auth/cookie.ts";
 import { findByPassword } from "./password.ts";
 
 /** Wrong passwords for one user from one address: far more than a person mistypes, far too few to guess one. */
@@ -28,7 +28,7 @@ export async function signIn(
   request: Request,
   { email, password }: { email: string; password: string },
 ): Promise<WithCookie<SignedIn>> {
-  wantDashboard(deps, askingOf(request));
+  requireDashboard(deps, askingOf(request));
   const [user, address] = [email.trim().toLowerCase(), addressOf(request)];
   await countAttempt(deps, OF_ADDRESS, address);
   await countAttempt(deps, OF_USER, `${address} ${user}`);
@@ -51,7 +51,7 @@ export async function start(deps: Deps, request: Request, user: SignedIn): Promi
 /** @throws forbidden to all but svc's own pages */
 export async function signOut(deps: Deps, request: Request): Promise<WithCookie<{ ok: true }>> {
   const asking = askingOf(request);
-  wantDashboard(deps, asking);
+  requireDashboard(deps, asking);
   const secret = cookieSecret(deps, asking);
   if (secret !== null) await endBrowserSession(deps, secret);
   return { answer: { ok: true }, cookie: clearCookie(deps.config) };

@@ -5,7 +5,7 @@ import type { Deps } from "../../deps.ts";
 import { storable } from "../../http/text.ts";
 import { makeUser, readEmail } from "../accounts/make-user.ts";
 import { addressOf, countAttempt, type Limit } from "../auth/attempts.ts";
-import { askingOf, wantDashboard } from "../auth/cookie.ts";
+import { askingOf, requireDashboard } from "../auth/cookie.ts";
 import { emailTaken, findLink, followLink } from "./follow-link.ts";
 import { noSuchLink } from "./links.ts";
 import { hashPassword } from "./password.ts";
@@ -23,7 +23,7 @@ export async function signUp(
   request: Request,
   { invitation, ...body }: SignUpBody,
 ): Promise<WithCookie<SignedIn>> {
-  wantDashboard(deps, askingOf(request));
+  requireDashboard(deps, askingOf(request));
   if (invitation !== undefined) {
     if ((await findLink(deps, invitation)).kind !== "invitation") throw noSuchLink();
     return followLink(deps, request, { ...body, token: invitation });

@@ -3,7 +3,7 @@ import { runs, sessionPrompts } from "../../../../db/schema/index.ts";
 import { isAlive } from "../../../contract/session.ts";
 import type { Deps } from "../../../deps.ts";
 import { isWithinReach } from "../../../jobs/places.ts";
-import { askHealth, type PromptAnswer, sendPrompt } from "../../../sandboxes/daemon.ts";
+import { fetchHealth, type PromptAnswer, sendPrompt } from "../../../sandboxes/daemon.ts";
 import { stillRunning } from "../../runs/row.ts";
 import { noteActivity } from "../activity.ts";
 import { type Reached, reachSession, type SessionRow } from "../row.ts";
@@ -44,7 +44,7 @@ async function begin(
   daemon: Daemon,
   signal: AbortSignal,
 ): Promise<Turn> {
-  const health = await askHealth(daemon);
+  const health = await fetchHealth(daemon);
   if (health?.runtime !== "ok" || health.busy) return "wait";
   const marked = { state: "running" as const, generation: session.generation };
   if (!(await change(deps, prompt, marked, ofStart(session)))) return "again";
