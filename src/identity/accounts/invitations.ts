@@ -12,12 +12,11 @@ import { type LinkRow, makeLink } from "./links.ts";
 import { readEmail } from "./make-user.ts";
 import { allowOwners, resolveManaged } from "./membership.ts";
 
-/** Long enough for who is away, short enough for what is left lying in a mailbox. */
 const LIFE_MS = 7 * 24 * 60 * 60_000;
-/** Invitations of one account that nobody has taken up: a list that people can read. */
+/** Open invitations of one account. */
 const OPEN_MAX = 200;
 
-/** Invitations that nobody has taken up. @throws not_found, forbidden to all but owners and admins */
+/** The open invitations. @throws not_found, forbidden to all but owners and admins */
 export async function listInvitations(
   deps: Deps,
   caller: Caller,
@@ -37,7 +36,7 @@ export async function listInvitations(
 }
 
 /**
- * Makes a link that lets one person into an account: the one with this address, or whoever has the link.
+ * Creates a link by which one person can join an account: the user with the given address, or anybody with the link.
  * @throws not_found, forbidden (to members, and to admins about owners), validation_failed, rate_limited
  */
 export async function invite(

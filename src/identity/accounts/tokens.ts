@@ -30,8 +30,8 @@ export async function listUserTokens(deps: Deps, caller: Caller, { limit, cursor
 }
 
 /**
- * Makes a token for the caller, or agrees that a program which waits elsewhere gets one (RFC 8628).
- * @throws validation_failed for an expiry that has passed, not_found for a code that nobody waits for
+ * Creates a token for the caller, or approves a device request (RFC 8628).
+ * @throws validation_failed for an expiry in the past, not_found for an invalid device code
  */
 export async function mintUserToken(
   deps: Deps,

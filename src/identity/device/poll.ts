@@ -6,17 +6,16 @@ import type { Deps } from "../../deps.ts";
 import { mintToken } from "../auth/token.ts";
 import { hashDeviceCode } from "./codes.ts";
 
-/** What `slow_down` adds to the interval (RFC 8628, 3.5), and how far it grows. */
+/** What `slow_down` adds to the interval (RFC 8628, 3.5), and the longest interval. */
 const SLOW_DOWN_S = 5;
 const INTERVAL_MAX_S = 60;
-/** A network may bring one poll late and the next in time. */
+/** Tolerance for network jitter. */
 const JITTER_MS = 1_000;
 
 type RequestRow = typeof deviceRequests.$inferSelect;
 
 /**
- * The program asks whether somebody has agreed (RFC 8628, 3.4). The token is made only now, for whoever asks first: a
- * program that has given up leaves none behind.
+ * A poll of the program (RFC 8628, 3.4). The token is created only now, so that a program that has given up leaves none.
  * @throws authorization_pending, slow_down, access_denied, expired_token
  */
 export async function pollDevice(deps: Deps, deviceCode: string): Promise<DeviceToken> {
@@ -37,7 +36,7 @@ export async function pollDevice(deps: Deps, deviceCode: string): Promise<Device
   });
 }
 
-/** @throws slow_down for a poll before its time, expired_token for a code that is unknown, used or over */
+/** @throws slow_down for a poll that is too early, expired_token for a code that is unknown, used or expired */
 async function notePoll(deps: Deps, hash: string): Promise<RequestRow> {
   const now = deps.clock();
   const isOurs = and(eq(deviceRequests.hash, hash), gt(deviceRequests.expiresAt, now));

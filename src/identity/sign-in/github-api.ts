@@ -2,24 +2,23 @@ import type { GithubApp } from "../../config.ts";
 import { SvcError } from "../../contract/errors.ts";
 import { parseJson } from "../../contract/json.ts";
 
-/** Somebody at GitHub, and the addresses that GitHub says are theirs: the primary one first, in lower case. */
+/** A GitHub user, with verified e-mail addresses: the primary one first, in lower case. */
 export interface GithubUser {
-  /** `<host>:<id>`: names change, ids do not, and another server's mean somebody else. */
+  /** `<host>:<id>`: unlike names, ids do not change; they are unique per host. */
   id: string;
   name: string;
   emails: string[];
 }
 
-/** A person waits; GitHub answers in tenths of a second. */
+/** GitHub usually responds in tenths of a second. */
 const TIMEOUT_MS = 10_000;
-/** Far more than it ever answers to these. */
+/** Far more than its responses. */
 const ANSWER_MAX_BYTES = 256 * 1024;
 const EMAILS_MAX = 50;
 
 /**
- * Finds out who came back from GitHub with a code (docs.github.com: Authorizing OAuth apps). The access token is used here,
- * and kept nowhere.
- * @throws validation_failed for a code that is no good any more, unavailable when GitHub does not answer as it should
+ * Exchanges a code for the GitHub user (docs.github.com: Authorizing OAuth apps). The access token is not stored.
+ * @throws validation_failed for an invalid code, unavailable when a request to GitHub fails
  */
 export async function fetchGithubUser(
   app: GithubApp,

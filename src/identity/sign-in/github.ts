@@ -15,16 +15,16 @@ import { beginTrip, challengeOf, clearTrip, readTrip, writeTrip } from "./github
 import { noSuchLink } from "./links.ts";
 import { signUpClosed } from "./sign-up.ts";
 
-/** Ways back from GitHub, from one address: each asks GitHub three times. */
+/** Callbacks from one address: each sends three requests to GitHub. */
 const OF_ADDRESS: Limit = { name: "github", max: 60, windowS: 15 * 60 };
 
-/** Where a browser is sent, and the cookies that it gets. */
-export interface Sent {
+/** A redirect with cookies. */
+export interface Redirect {
   location: string;
   cookies: string[];
 }
 
-/** Sends a browser to GitHub. @throws not_found where the operator has no OAuth app */
+/** Redirects a browser to GitHub. @throws not_found without an OAuth app */
 export function redirectToGithub(deps: Deps, wanted: { next?: string; invitation?: string }): Sent {
   const app = appOf(deps);
   const trip = beginTrip(wanted.next, wanted.invitation);
@@ -40,8 +40,8 @@ export function redirectToGithub(deps: Deps, wanted: { next?: string; invitation
 }
 
 /**
- * A browser comes back from GitHub, and is signed in: as the user whom GitHub's verified addresses name, by an
- * invitation, or as a new one where everybody may sign up.
+ * Handles the callback from GitHub: signs the browser in, as the user with one of the verified addresses, as a new user by
+ * an invitation, or as a new user if sign-up is open.
  * @throws not_found, validation_failed, unavailable, sign_up_closed, email_taken, forbidden, rate_limited
  */
 export async function handleGithubCallback(
@@ -67,13 +67,13 @@ export async function handleGithubCallback(
   const known = await knownUser(deps, person);
   const userId = known ?? (await newUser(deps, person, trip.invitation));
   const cookie = writeCookie(deps.config, await openBrowserSession(deps, userId));
-  // who had a user already is asked there whether to join
+  // an existing user decides on that page whether to join
   const isAsked = known !== null && trip.invitation !== null;
   const location = isAsked ? `/welcome?token=${encodeURIComponent(trip.invitation ?? "")}` : trip.next;
   return { location, cookies: [clearTrip(deps), cookie] };
 }
 
-/** @throws email_taken when the address is a user's who may not be this person */
+/** @throws email_taken when the address belongs to a user who may be another person */
 async function knownUser(deps: Deps, { id, emails }: GithubUser): Promise<string | null> {
   const [linked] = await deps.db.select({ userId: users.userId }).from(users).where(eq(users.githubId, id));
   if (linked) return linked.userId;
@@ -81,7 +81,7 @@ async function knownUser(deps: Deps, { id, emails }: GithubUser): Promise<string
   const found = await deps.db.select().from(users).where(inArray(users.email, emails));
   const user = emails.flatMap((email) => found.find((each) => each.email === email) ?? [])[0];
   if (!user) return null;
-  // somebody may have signed up with an address that is not theirs, and wait for who it belongs to
+  // an attacker may have signed up with the address of another person
   if (!user.emailProven || user.githubId !== null) throw emailTaken();
   const claimed = await deps.db
     .update(users)

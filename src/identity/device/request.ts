@@ -12,14 +12,14 @@ import { addressOf, countAttempt, type Limit } from "../auth/attempts.ts";
 import { publicUrl } from "../auth/public-url.ts";
 import { hashDeviceCode, hashUserCode, makeDeviceCode, makeUserCode } from "./codes.ts";
 
-/** Requests from one address: each is a row for ten minutes. */
+/** Requests from one address. */
 const OF_ADDRESS: Limit = { name: "device request", max: 60, windowS: DEVICE_LIFE_S };
-/** With so few codes in use a second one that is taken would be a fault. */
+/** Collisions of codes are rare. */
 const TRIES = 5;
 
 /**
- * A program asks to be signed in (RFC 8628, 3.1).
- * @param wanted what it says of itself; a person reads it, so nothing in it moves or hides what stands beside it
+ * Starts a device authorization request (RFC 8628, 3.1).
+ * @param wanted what the program says of itself; control characters are removed, since a person reads it
  * @throws rate_limited
  */
 export async function requestDevice(
