@@ -5,39 +5,39 @@ import { drizzle as drizzlePostgres } from "drizzle-orm/postgres-js";
 import initdbPath from "../node_modules/@electric-sql/pglite/dist/initdb.wasm" with { type: "file" };
 import fsBundlePath from "../node_modules/@electric-sql/pglite/dist/pglite.data" with { type: "file" };
 import wasmPath from "../node_modules/@electric-sql/pglite/dist/pglite.wasm" with { type: "file" };
-import { listenEmbedded, listenPostgres, type Subscriber, type Subscription } from "./listen.ts";
+import { type Listener, listenEmbedded, listenPostgres, type Subscription } from "./listen.ts";
 import { migrateEmbedded, migratePostgres } from "./migrate.ts";
 import * as schema from "./schema/index.ts";
 import { embeddedSnapshot } from "./snapshot.ts";
 
-/** A database or a transaction: every function that takes one accepts both. */
+/** A database or a transaction of it: every function that takes one may be called with either. */
 export type Db = PgDatabase<PgQueryResultHKT, typeof schema>;
 
 export interface Database {
   db: Db;
   kind: "postgres" | "embedded";
-  /** The database of the job queue: the same one, over its own connections if it is not embedded. */
+  /** Where the queue of jobs keeps its tables: the same database, over connections of its own where it can have them. */
   queue: { url: string } | { embedded: PGlite };
-  /** Subscribes to a channel of LISTEN/NOTIFY. Close it before the database. */
-  listen(subscriber: Subscriber): Subscription;
+  /** Listens on a channel; the subscription is closed before the database. */
+  listen(listener: Listener): Subscription;
   /** Waits for queries under way and ends the connections. */
   close(): Promise<void>;
 }
 
 /**
- * Connections of one API process, beside the three of its queue and the one that listens: ten processes fit into the
- * default `max_connections` of Postgres, 100, with some left for operators.
+ * Connections of one API process, beside the three of its queue and the one that listens: ten processes fit into a
+ * Postgres with its default of 100, with room for operators.
  */
 const POOL_SIZE = 5;
 const CONNECT_TIMEOUT_SECONDS = 10;
-/** No statement of svc needs longer; one that does is waiting for a lock, and must release its connection. */
+/** No statement of ours needs longer; one that does is stuck behind a lock and must not hold its connection. */
 const STATEMENT_TIMEOUT_MS = 30_000;
-/** All requests have ended by then; a dead connection must not delay the shutdown. */
+/** Requests have ended before; a connection that died earlier is never answered for, and is not waited for. */
 const CLOSE_TIMEOUT_SECONDS = 1;
 
 /**
- * Opens Postgres at `url`, and migrates its schema.
- * @throws SchemaTooNewError when a newer version of svc migrated the database
+ * Opens Postgres at `url`, and brings its schema up to date.
+ * @throws SchemaTooNewError when the database was made by a newer svc.
  */
 export async function openPostgres(url: string): Promise<Database> {
   const { default: postgres } = await import("postgres");
@@ -58,15 +58,15 @@ export async function openPostgres(url: string): Promise<Database> {
     db: drizzlePostgres(client, { schema }),
     kind: "postgres",
     queue: { url },
-    listen: (subscriber) => listenPostgres(url, subscriber),
+    listen: (listener) => listenPostgres(url, listener),
     close: () => client.end({ timeout: CLOSE_TIMEOUT_SECONDS }),
   };
 }
 
 /**
- * Opens the embedded Postgres (PGlite) in the folder `directory`, which is created on the first start; without a folder
- * the database is in memory. The caller holds the data folder's lock: two processes would corrupt the folder.
- * @throws SchemaTooNewError when a newer version of svc migrated the database
+ * Opens the embedded Postgres (PGlite) in the folder `directory`, made on the first start; without a folder it lives
+ * in memory. The caller holds the data folder's lock: two processes on one folder would destroy it.
+ * @throws SchemaTooNewError when the database was made by a newer svc.
  */
 export async function openEmbedded(directory?: string): Promise<Database> {
   const { PGlite } = await import("@electric-sql/pglite");
@@ -89,7 +89,7 @@ export async function openEmbedded(directory?: string): Promise<Database> {
     db: drizzlePglite(client, { schema }),
     kind: "embedded",
     queue: { embedded: client },
-    listen: (subscriber) => listenEmbedded(client, subscriber),
+    listen: (listener) => listenEmbedded(client, listener),
     close: () => client.close(),
   };
 }

@@ -1,44 +1,44 @@
 import type { PGlite } from "@electric-sql/pglite";
 
-/** A subscription to a channel of LISTEN/NOTIFY. */
+/** A subscription to a channel (LISTEN). */
 export interface Subscription {
   close(): Promise<void>;
 }
 
-export interface Subscriber {
+export interface Listener {
   channel: string;
-  onNotice(payload: string): void;
-  /** Called each time that LISTEN succeeds: notifications from before were missed. */
+  onNotification(payload: string): void;
+  /** Called on each LISTEN: notifications that were sent before it are lost. */
   onListening(): void;
 }
 
 const CONNECT_TIMEOUT_SECONDS = 10;
 const CLOSE_TIMEOUT_SECONDS = 1;
-/** The backoff before a new connection; it doubles up to the maximum. */
-const BACKOFF_MS = 100;
-const BACKOFF_MAX_MS = 5_000;
-/** Detects a connection that was lost without an error. */
+/** The backoff before a new connection doubles from the first to the last. */
+const FIRST_BACKOFF_MS = 100;
+const LAST_BACKOFF_MS = 5_000;
+/** How often the connection is probed, to detect one that is dead without an error. */
 const PROBE_MS = 15_000;
 const PROBE_LIMIT_MS = 10_000;
 
 /**
- * Listens on its own connection, and reconnects whenever that is lost: the driver's own `listen` gives up when its
- * first reconnect fails.
+ * Listens on a connection of its own, and reconnects whenever it is lost. The driver's own `listen` gives up when its
+ * first attempt to reconnect fails.
  */
-export function listenPostgres(url: string, subscriber: Subscriber): Subscription {
+export function listenPostgres(url: string, listener: Listener): Subscription {
   const stopping = new AbortController();
-  const over = listenOn(url, subscriber, stopping.signal);
+  const ended = keepListening(url, listener, stopping.signal);
   return {
     async close() {
       stopping.abort();
-      await over;
+      await ended;
     },
   };
 }
 
-async function listenOn(url: string, subscriber: Subscriber, stopping: AbortSignal): Promise<void> {
+async function keepListening(url: string, listener: Listener, stopping: AbortSignal): Promise<void> {
   const { default: postgres } = await import("postgres");
-  for (let backoff = BACKOFF_MS; !stopping.aborted; backoff = Math.min(backoff * 2, BACKOFF_MAX_MS)) {
+  for (let backoff = FIRST_BACKOFF_MS; !stopping.aborted; backoff = Math.min(backoff * 2, LAST_BACKOFF_MS)) {
     const lost = Promise.withResolvers<void>();
     const options = {
       max: 1,
@@ -51,27 +51,27 @@ async function listenOn(url: string, subscriber: Subscriber, stopping: AbortSign
       onclose: () => lost.resolve(),
       // missing in the driver's types
       onnotify: (channel: string, payload: string) => {
-        if (channel === subscriber.channel) subscriber.onNotice(payload);
+        if (channel === listener.channel) listener.onNotification(payload);
       },
     };
     const client = postgres(url, options);
     try {
-      await client`listen ${client(subscriber.channel)}`;
-      backoff = BACKOFF_MS;
-      subscriber.onListening();
-      const ping = async () => (await client`select 1`).count === 1;
-      while (!stopping.aborted && !(await wait(PROBE_MS, lost.promise, stopping)))
-        if (!(await isResponsive(ping))) break;
+      await client`listen ${client(listener.channel)}`;
+      backoff = FIRST_BACKOFF_MS;
+      listener.onListening();
+      const isAlive = async () => (await client`select 1`).count === 1;
+      while (!stopping.aborted && !(await passed(PROBE_MS, lost.promise, stopping)))
+        if (!(await answers(isAlive))) break;
     } catch {
-      // the database is unavailable, which its queries report
+      // the database is unavailable: other queries report it
     }
     await client.end({ timeout: CLOSE_TIMEOUT_SECONDS }).catch(() => {});
-    await wait(backoff, null, stopping);
+    await passed(backoff, null, stopping);
   }
 }
 
-/** Waits. @returns whether it was interrupted */
-async function wait(ms: number, end: Promise<void> | null, stopping: AbortSignal): Promise<boolean> {
+/** Waits. @returns whether the wait ended early */
+async function passed(ms: number, end: Promise<void> | null, stopping: AbortSignal): Promise<boolean> {
   if (stopping.aborted) return true;
   const { promise, resolve } = Promise.withResolvers<boolean>();
   const timer = setTimeout(() => resolve(false), ms);
@@ -84,14 +84,14 @@ async function wait(ms: number, end: Promise<void> | null, stopping: AbortSignal
   return isEnded;
 }
 
-async function isResponsive(ping: () => Promise<boolean>): Promise<boolean> {
-  return await Promise.race([ping().catch(() => false), Bun.sleep(PROBE_LIMIT_MS).then(() => false)]);
+async function answers(ask: () => Promise<boolean>): Promise<boolean> {
+  return await Promise.race([ask().catch(() => false), Bun.sleep(PROBE_LIMIT_MS).then(() => false)]);
 }
 
 /** Listens on the embedded database, which is in this process and always available. */
-export function listenEmbedded(client: PGlite, subscriber: Subscriber): Subscription {
-  const listening = client.listen(subscriber.channel, subscriber.onNotice).then((end) => {
-    subscriber.onListening();
+export function listenEmbedded(client: PGlite, listener: Listener): Subscription {
+  const listening = client.listen(listener.channel, listener.onNotification).then((end) => {
+    listener.onListening();
     return end;
   });
   return {

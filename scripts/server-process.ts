@@ -6,7 +6,7 @@ const SAME_WISH_MS = 1_000;
 /** By then a server that had the signal itself has closed its port. */
 const NOTICE_MS = 200;
 /** The server's line to whoever starts it without users. */
-const FIRST_USER = / this link makes the first user: \S+$/;
+const FIRST_USER = / Create the first one with this link, .*: \S+$/;
 
 export interface ServerProcess {
   /** Where it listens; null when it ended before it did. */

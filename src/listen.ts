@@ -84,7 +84,7 @@ function serveInside(deps: Deps, app: ReturnType<typeof createApp>, path: string
     },
     development: false,
     error: (error) => {
-      deps.log.error({ err: error }, "a request failed outside of the application");
+      deps.log.error({ err: error }, "a request failed outside the application");
       const headers = { "X-Content-Type-Options": "nosniff" };
       const body = { error: "Something went wrong inside svc.", code: "internal" };
       return Response.json(body, { status: 500, headers });

@@ -9,7 +9,7 @@ import { VERSION } from "./contract/version.ts";
 import { DataFolderInUseError } from "./data-folder.ts";
 import { type AdminCommand, runAdminCommand } from "./edge/admin/command.ts";
 import { runtimeInstall, runtimeStatus } from "./edge/admin/runtime.ts";
-import { askServer } from "./edge/admin/socket.ts";
+import { sendAdminCommand } from "./edge/admin/socket.ts";
 import { open, WrongMasterKeyError } from "./open.ts";
 import { SandboxError } from "./sandboxes/provider.ts";
 import { InstallError } from "./sandboxes/runtime/install.ts";
@@ -57,7 +57,7 @@ async function run(config: Config): Promise<void> {
   const server = await serve(config);
   if (server.firstUserLink !== null) {
     process.stderr.write(
-      `svc-api: nobody uses this server yet; for a day this link makes the first user: ${server.firstUserLink}\n`,
+      `svc-api: this server has no users yet. Create the first one with this link, which is valid for a day: ${server.firstUserLink}\n`,
     );
   }
   onFirstSignal(() => {
@@ -74,7 +74,7 @@ async function run(config: Config): Promise<void> {
 
 /** By the running server if there is one, else on the database itself. */
 async function administer(config: Config, command: AdminCommand): Promise<string> {
-  const line = await askServer(config.dataDir, command);
+  const line = await sendAdminCommand(config.dataDir, command);
   if (line !== null) return line;
   const opened = await open(config);
   try {
@@ -99,10 +99,10 @@ function explain(error: unknown): string {
   ];
   if (known.some((type) => error instanceof type)) return error instanceof Error ? error.message : "";
   if (isDiskFull(error)) {
-    return "The disk is full: there is no room left for the data folder (SVC_DATA_DIR) or for the database. Free some space, then start again.";
+    return "The disk of the data folder (SVC_DATA_DIR) or of the database is full. Free some space, then start again.";
   }
   if (error instanceof Error && "code" in error && error.code === "EADDRINUSE") {
-    return "The port is in use. Stop the program that has it, or set SVC_PORT to another.";
+    return "The port is in use. Stop the program that uses it, or set SVC_PORT to another port.";
   }
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }

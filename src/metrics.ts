@@ -29,19 +29,19 @@ export function createMetrics(): Metrics {
     }),
     gitSeconds: new Histogram({
       name: "svc_git_seconds",
-      help: "Time of what git was asked, waiting for a place included, in seconds.",
+      help: "Time of git operations, including the wait for a slot, in seconds.",
       labelNames: ["operation", "outcome"],
       buckets: [0.002, 0.005, 0.02, 0.1, 0.5, 2, 10, 60, 600],
       registers: [registry],
     }),
     gitListings: new Counter({
       name: "svc_git_listings_total",
-      help: "Listings of a repository's branches; those who ask together share one.",
+      help: "Listings of a repository's branches; concurrent requests share one.",
       registers: [registry],
     }),
     merges: new Counter({
       name: "svc_merges_total",
-      help: "Merges asked for, by outcome: merged, or the error's code.",
+      help: "Requested merges, by outcome: merged, or the error's code.",
       labelNames: ["outcome"],
       registers: [registry],
     }),

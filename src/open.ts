@@ -18,7 +18,7 @@ export class WrongMasterKeyError extends Error {
   override readonly name = "WrongMasterKeyError";
   constructor() {
     super(
-      "The master key is not the one that this database was made with, so stored credentials and tokens could not be read. Set SVC_MASTER_KEY to the right key, or restore master.key in the data folder from a backup.",
+      "This database was created with another master key, so stored credentials and tokens cannot be read. Set SVC_MASTER_KEY to the right key, or restore master.key in the data folder from a backup.",
     );
   }
 }

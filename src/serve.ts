@@ -23,7 +23,7 @@ import { createGit } from "./git/create.ts";
 import type { GitLimits } from "./git/run/limits.ts";
 import { publicUrl } from "./identity/auth/public-url.ts";
 import { makeFirstUserLink } from "./identity/sign-in/links.ts";
-import { keepHeartbeat } from "./jobs/heartbeat.ts";
+import { startHeartbeat } from "./jobs/heartbeat.ts";
 import { queuesOf } from "./jobs/places.ts";
 import { openJobs } from "./jobs/queue.ts";
 import { Changes } from "./lib/changes.ts";
@@ -52,7 +52,7 @@ const RUN_KINDS: readonly RunKind[] = [sessionRuns, deploymentRuns];
 interface ServeChanges extends Partial<Deps> {
   gitLimits?: Partial<GitLimits>;
   manifestFeatures?: readonly ManifestFeature[];
-  eventsLookMs?: number;
+  eventsPollMs?: number;
 }
 
 /**
@@ -62,7 +62,7 @@ interface ServeChanges extends Partial<Deps> {
  */
 export async function serve(
   config: Config,
-  { gitLimits = {}, manifestFeatures = MANIFEST_FEATURES, eventsLookMs, ...changes }: ServeChanges = {},
+  { gitLimits = {}, manifestFeatures = MANIFEST_FEATURES, eventsPollMs, ...changes }: ServeChanges = {},
 ): Promise<Server> {
   const checkpoint = changes.checkpoint ?? (() => {});
   const log = createLog(config);
@@ -87,12 +87,12 @@ export async function serve(
     const serverId = readServerId(config.dataDir);
     // before all that looks at sessions, and before the queues are made: nobody else may take them from now on
     const registered = { db: database.db, databaseKind: database.kind, serverId };
-    const endHeartbeat = await keepHeartbeat({ ...registered, log });
+    const endHeartbeat = await startHeartbeat({ ...registered, log });
     opened.push(async () => endHeartbeat());
     const jobs = await openJobs(database, queuesOf({ serverId }), log);
     opened.push(() => jobs.stop());
     const waiting = changes.changes ?? new Changes();
-    const events = openEvents(database, { changes: waiting, log, lookMs: eventsLookMs });
+    const events = openEvents(database, { changes: waiting, log, pollMs: eventsPollMs });
     opened.push(() => events.close());
     const place = { hostname: config.host, port: config.port };
     const api = () => place;
@@ -140,7 +140,7 @@ export async function serve(
     );
     const firstUserLink = await makeFirstUserLink(deps.db, keys, publicUrl(deps));
     const settling = settleAll(deps).catch((error: unknown) =>
-      log.error({ err: error }, "merges could not be settled"),
+      log.error({ err: error }, "cannot settle merges"),
     );
     return {
       url: `http://${place.hostname.includes(":") ? `[${place.hostname}]` : place.hostname}:${place.port}`,
@@ -155,7 +155,7 @@ export async function serve(
         await events.close();
         // sandboxes that end save their work, for which they need the git gateway
         await stopWithServer(deps, kinds).catch((error: unknown) =>
-          log.warn({ err: error }, "runs were not stopped"),
+          log.warn({ err: error }, "cannot stop the runs"),
         );
         await http.stop();
         endHeartbeat();

@@ -7,7 +7,7 @@ import type { Deps } from "../deps.ts";
 import type { Caller } from "../identity/auth/caller.ts";
 import { guard } from "../identity/auth/guard.ts";
 
-/** `GET /metrics` at the API, for owners; with `SVC_METRICS_LISTEN` it is at that address alone. */
+/** `GET /metrics` of the API, for owners; with `SVC_METRICS_LISTEN` it is served at that address only. */
 export const metricsRoutes = (deps: Deps) =>
   new Elysia().use(guard(deps)).get(
     "/metrics",
@@ -19,9 +19,9 @@ export const metricsRoutes = (deps: Deps) =>
   );
 
 /**
- * Serves `GET /metrics` to everybody who reaches `SVC_METRICS_LISTEN`, and nothing else; without that, does nothing.
+ * Serves `GET /metrics` at `SVC_METRICS_LISTEN`, if set, without authentication.
  * @returns stops it
- * @throws ConfigError when that cannot be listened on
+ * @throws ConfigError when it cannot listen there
  */
 export function listenForMetrics(deps: Deps): () => Promise<void> {
   const { metricsListen } = deps.config;
@@ -32,7 +32,7 @@ export function listenForMetrics(deps: Deps): () => Promise<void> {
   } catch {
     const { hostname, port } = metricsListen;
     throw new ConfigError(
-      `SVC_METRICS_LISTEN: ${hostname} port ${port} cannot be listened on: it is in use, or not an address of this machine.`,
+      `SVC_METRICS_LISTEN: cannot listen on ${hostname} port ${port}: it is in use, or not an address of this machine.`,
     );
   }
 }
@@ -46,11 +46,11 @@ function serveMetrics(deps: Deps, place: { hostname: string; port: number }): Bu
     async fetch(request) {
       const isPage = new URL(request.url).pathname === "/metrics";
       if (isPage && (request.method === "GET" || request.method === "HEAD")) return metricsPage(deps);
-      return new Response("Only GET /metrics is answered here.\n", { status: isPage ? 405 : 404 });
+      return new Response("Only GET /metrics is served here.\n", { status: isPage ? 405 : 404 });
     },
     error(error) {
-      deps.log.error({ err: error }, "the metrics could not be collected");
-      return new Response("The metrics could not be collected.\n", { status: 500 });
+      deps.log.error({ err: error }, "cannot collect the metrics");
+      return new Response("Cannot collect the metrics.\n", { status: 500 });
     },
   });
 }
@@ -66,12 +66,12 @@ async function metricsPage({ metrics }: Deps): Promise<Response> {
 async function requireReader({ config, db }: Deps, { userId }: Caller): Promise<void> {
   if (config.metricsListen !== null)
     throw new SvcError("not_found", "The metrics are served at SVC_METRICS_LISTEN only.");
-  // there everybody owns an account
+  // with open sign-up every user owns an account
   if (config.signUp === "open") {
-    const sentence = "Everybody may sign up here. Set SVC_METRICS_LISTEN to read the metrics.";
+    const sentence = "Sign-up is open on this server. Set SVC_METRICS_LISTEN to read the metrics.";
     throw new SvcError("forbidden", sentence);
   }
   const isOwner = and(eq(accountMembers.userId, userId), eq(accountMembers.role, "owner"));
   if ((await db.$count(accountMembers, isOwner)) === 0)
-    throw new SvcError("forbidden", "Only an owner of an account reads the metrics.");
+    throw new SvcError("forbidden", "Only an owner of an account can read the metrics.");
 }

@@ -2,86 +2,91 @@ import type { Logger } from "pino";
 import type { Database } from "../../db/client.ts";
 import { parseJson, textField } from "../contract/json.ts";
 import type { Changes } from "../lib/changes.ts";
-import { EVENTS_CHANNEL } from "./announce.ts";
-import { Feed, type Reader } from "./feed.ts";
+import { Feed, type Subscriber } from "./feed.ts";
+import { EVENTS_CHANNEL } from "./publish.ts";
 import { readHeads, readSeqBefore } from "./read.ts";
 import { trimEvents } from "./trim.ts";
 
-/** Those who follow projects' events in this process, whichever server makes the changes. */
+/** Subscriptions of this process to projects' events, whichever server publishes them. */
 export interface Events {
   /**
-   * Tells a reader what happens in a project, until it is gone: first what came after the event `after`, or in the last
-   * `recent` seconds, if one of them is given. Resolves when the reader has caught up.
+   * Sends a project's events to a subscriber until it is gone: first those after the event `after`, or of the last
+   * `recent` seconds, if either is given. Resolves when the subscriber has caught up.
    */
-  follow(projectId: string, from: { after?: number; recent?: number }, reader: Reader): Promise<void>;
-  /** Ends all readers. */
+  subscribe(
+    projectId: string,
+    from: { after?: number; recent?: number },
+    subscriber: Subscriber,
+  ): Promise<void>;
+  /** Ends all subscriptions. */
   close(): Promise<void>;
 }
 
-/** What a lost notification costs: the heads of the projects that are followed are looked at this often. */
-const LOOK_MS = 5_000;
+/** How often projects with subscribers are polled, in case a notification was lost. */
+const POLL_MS = 5_000;
 const TRIM_MS = 10 * 60_000;
 
-/**
- * Hears of what is announced on the database (`announce`), and reads it once for all. Whoever waits in this process for
- * a change of a session, or of anything of a type, is woken as well.
- */
+/** Listens for published events (`publish`), reads them once for all subscribers, and wakes `changes` for them. */
 export function openEvents(
   { db, listen }: Pick<Database, "db" | "listen">,
-  { changes, log, lookMs = LOOK_MS }: { changes: Changes; log: Logger; lookMs?: number | undefined },
+  { changes, log, pollMs = POLL_MS }: { changes: Changes; log: Logger; pollMs?: number | undefined },
 ): Events {
   const feeds = new Map<string, Feed>();
-  const listening = listen({ channel: EVENTS_CHANNEL, onNotice: hear, onListening: () => void lookAtAll() });
-  const looks = setInterval(() => void lookAtAll(), lookMs);
+  const listening = listen({
+    channel: EVENTS_CHANNEL,
+    onNotification,
+    onListening: () => void pollAll(),
+  });
+  const polls = setInterval(() => void pollAll(), pollMs);
   const trims = setInterval(() => void tried(() => trimEvents(db)), TRIM_MS);
 
   return {
-    async follow(projectId, { after, recent }, reader) {
+    async subscribe(projectId, { after, recent }, subscriber) {
       const begin = recent === undefined ? null : await readSeqBefore(db, projectId, recent);
-      // nothing may come between this and joining it: the last reader takes the feed away as it leaves
+      // no await between this and `join`: the last subscriber removes the feed as it leaves
       const feed = feeds.get(projectId) ?? new Feed(db, projectId);
       feeds.set(projectId, feed);
       const leave = () => {
-        feed.leave(reader);
+        feed.leave(subscriber);
         if (feed.isIdle && feeds.get(projectId) === feed) feeds.delete(projectId);
       };
-      reader.gone.addEventListener("abort", leave);
+      subscriber.gone.addEventListener("abort", leave);
       try {
-        await feed.join(reader, after ?? begin);
+        await feed.join(subscriber, after ?? begin);
       } finally {
-        if (reader.gone.aborted) leave();
+        if (subscriber.gone.aborted) leave();
       }
     },
     async close() {
-      clearInterval(looks);
+      clearInterval(polls);
       clearInterval(trims);
       for (const feed of feeds.values()) feed.end("stopping");
       await listening.close();
     },
   };
 
-  function hear(payload: string): void {
-    const notice = parseJson(payload);
-    const type = textField(notice, "type");
+  function onNotification(payload: string): void {
+    const notification = parseJson(payload);
+    const type = textField(notification, "type");
     changes.notify(type);
-    if (type === "session") changes.notify(textField(notice, "id"));
-    const feed = feeds.get(textField(notice, "project"));
-    if (feed) void tried(() => feed.look());
+    if (type === "session") changes.notify(textField(notification, "id"));
+    const feed = feeds.get(textField(notification, "project"));
+    if (feed) void tried(() => feed.poll());
   }
 
-  async function lookAtAll(): Promise<void> {
+  async function pollAll(): Promise<void> {
     if (feeds.size === 0) return;
     await tried(async () => {
       const heads = await readHeads(db, [...feeds.keys()]);
       for (const [projectId, feed] of feeds) {
         const head = heads.get(projectId);
-        if (head === undefined || !feed.knows(head)) await feed.look();
+        if (head === undefined || !feed.isAt(head)) await feed.poll();
       }
     });
   }
 
-  /** What the database does not answer now is read at the next look. */
+  /** The next poll repeats what fails. */
   async function tried(work: () => Promise<void>): Promise<void> {
-    await work().catch((error: unknown) => log.debug({ err: error }, "events could not be read"));
+    await work().catch((error: unknown) => log.debug({ err: error }, "cannot read events"));
   }
 }

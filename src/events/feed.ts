@@ -1,30 +1,29 @@
 import type { Db } from "../../db/client.ts";
 import { type NumberedEvent, readEventsAfter } from "./read.ts";
 
-/** Who follows a project's events. */
-export interface Reader {
+/** A subscriber to a project's events. */
+export interface Subscriber {
   /**
-   * Says at which number it stands: `ready` to hear what comes after it, or at a `reset`, since what came before is not
-   * kept.
+   * Sets the number after which events follow: `ready` at the start, `reset` when earlier events are no longer stored.
    */
-  stand(how: "ready" | "reset", at: number, head: number): void;
-  tell(event: NumberedEvent): void;
-  /** Resolves when it has room for more of what is there already, and when it is gone. */
-  room(): Promise<void>;
+  position(kind: "ready" | "reset", at: number, head: number): void;
+  send(event: NumberedEvent): void;
+  /** Resolves when the subscriber has capacity for more stored events, and when it is gone. */
+  drained(): Promise<void>;
   end(why: "deleted" | "stopping"): void;
-  /** Aborted when it hears no more. */
+  /** Aborted when it unsubscribes. */
   gone: AbortSignal;
 }
 
-/** One project's events, read once for all who follow them in this process. */
+/** One project's events, read once for all subscribers in this process. */
 export class Feed {
   readonly #db: Db;
   readonly #projectId: string;
-  /** Readers that know all that was told → the number of what they were told last. */
-  readonly #told = new Map<Reader, number>();
-  /** What was read last; null before anything was. */
+  /** Subscribers that have caught up → the number of the last event sent to them. */
+  readonly #sent = new Map<Subscriber, number>();
+  /** The number of the last event read; null before the first read. */
   #at: number | null = null;
-  #looking: Promise<void> | null = null;
+  #polling: Promise<void> | null = null;
   #isDue = false;
   #joining = 0;
 
@@ -33,65 +32,65 @@ export class Feed {
     this.#projectId = projectId;
   }
 
-  /** Nobody follows it. */
+  /** It has no subscribers. */
   get isIdle(): boolean {
-    return this.#told.size === 0 && this.#joining === 0;
+    return this.#sent.size === 0 && this.#joining === 0;
   }
 
-  /** Whether all has been read up to this number. */
-  knows(head: number): boolean {
+  /** Whether all events up to this number have been read. */
+  isAt(head: number): boolean {
     return this.#at === head;
   }
 
   /**
-   * Tells a reader what came after a number, and from then on all that comes; without one, all that comes from now on.
-   * Resolves when the reader has caught up.
+   * Sends a subscriber the events after a number, and then every new one; without a number, new events only. Resolves
+   * when the subscriber has caught up.
    */
-  async join(reader: Reader, after: number | null): Promise<void> {
+  async join(subscriber: Subscriber, after: number | null): Promise<void> {
     this.#joining++;
     try {
-      for (let at = after, isNew = true; !reader.gone.aborted; isNew = false) {
+      for (let at = after, isNew = true; !subscriber.gone.aborted; isNew = false) {
         const found = await readEventsAfter(this.#db, this.#projectId, at ?? Number.MAX_SAFE_INTEGER);
-        if (!found) return reader.end("deleted");
+        if (!found) return subscriber.end("deleted");
         const { head, events } = found;
         this.#at ??= head;
         const isKept = at === null || at === head || events[0]?.seq === at + 1;
-        if (isNew && isKept) reader.stand("ready", at ?? head, head);
-        if (!isKept) reader.stand("reset", head, head);
-        for (const event of isKept ? events : []) reader.tell(event);
+        if (isNew && isKept) subscriber.position("ready", at ?? head, head);
+        if (!isKept) subscriber.position("reset", head, head);
+        for (const event of isKept ? events : []) subscriber.send(event);
         at = isKept ? (events.at(-1)?.seq ?? head) : head;
         if (at >= this.#at) {
-          // nothing can have been told since it was compared
-          this.#told.set(reader, at);
+          // no await between the comparison and this, so no event is missed
+          this.#sent.set(subscriber, at);
           break;
         }
-        await reader.room();
+        await subscriber.drained();
       }
     } finally {
       this.#joining--;
     }
-    // it was asked for while nobody knew where to begin
-    if (this.#isDue) await this.look();
+    // a poll was requested while no position was known
+    if (this.#isDue) await this.poll();
   }
 
-  leave(reader: Reader): void {
-    this.#told.delete(reader);
+  leave(subscriber: Subscriber): void {
+    this.#sent.delete(subscriber);
   }
 
   end(why: "deleted" | "stopping"): void {
-    for (const reader of [...this.#told.keys()]) reader.end(why);
+    for (const subscriber of [...this.#sent.keys()]) subscriber.end(why);
   }
 
-  /** Reads what is new. Asked for while it reads, it reads once more. @throws what the database throws */
-  async look(): Promise<void> {
+  /** Reads new events. A call during a poll causes one more poll. @throws database errors */
+  async poll(): Promise<void> {
     this.#isDue = true;
-    this.#looking ??= this.#lookOn().finally(() => {
-      this.#looking = null;
+    this.#polling ??= this.#pollWhileDue().finally(() => {
+      this.#polling = null;
     });
-    await this.#looking;
+    await this.#polling;
   }
 
-  async #lookOn(): Promise<void> {
+  async #pollWhileDue(): Promise<void> {
     while (this.#isDue && this.#at !== null) {
       this.#isDue = false;
       const found = await readEventsAfter(this.#db, this.#projectId, this.#at);
@@ -99,27 +98,27 @@ export class Feed {
       const { head, events } = found;
       if (events.length === 0) continue;
       if (events[0]?.seq !== this.#at + 1) this.#skipTo(head);
-      else for (const event of events) this.#tellAll(event);
+      else for (const event of events) this.#sendAll(event);
       this.#isDue ||= this.#at < head;
     }
   }
 
-  /** What came in between was taken away before it was read, as after a long time without the database. */
+  /** The events in between were trimmed before they were read, as after a long database outage. */
   #skipTo(head: number): void {
     this.#at = head;
-    for (const reader of [...this.#told.keys()]) {
-      this.#told.set(reader, head);
-      reader.stand("reset", head, head);
+    for (const subscriber of [...this.#sent.keys()]) {
+      this.#sent.set(subscriber, head);
+      subscriber.position("reset", head, head);
     }
   }
 
-  #tellAll(event: NumberedEvent): void {
+  #sendAll(event: NumberedEvent): void {
     this.#at = event.seq;
-    for (const [reader, last] of [...this.#told]) {
-      // who joined meanwhile may be further
+    for (const [subscriber, last] of [...this.#sent]) {
+      // a subscriber that joined meanwhile may be ahead
       if (last >= event.seq) continue;
-      this.#told.set(reader, event.seq);
-      reader.tell(event);
+      this.#sent.set(subscriber, event.seq);
+      subscriber.send(event);
     }
   }
 }

@@ -9,12 +9,12 @@ export interface NumberedEvent {
   event: ProjectEvent;
 }
 
-/** Events that are read at a time, and told at once: with the longest names some 100 KB. */
+/** Events that are read and sent at a time: about 100 KB with the longest names. */
 const BATCH = 200;
 
 /**
- * The project's events after a number, oldest first, and the number of its last one.
- * @returns null when there is no such project any more
+ * The project's events after a number, oldest first, and the number of its last event.
+ * @returns null when the project was deleted
  */
 export async function readEventsAfter(
   db: Db,
@@ -35,7 +35,7 @@ export async function readEventsAfter(
   return first ? { head: first.head, events: rows.flatMap(({ row }) => (row ? toNumbered(row) : [])) } : null;
 }
 
-/** The number before the first event of the last so many seconds; null when there was none. */
+/** The number before the first event of the last `seconds`; null when there was none. */
 export async function readSeqBefore(db: Db, projectId: string, seconds: number): Promise<number | null> {
   const since = sql`clock_timestamp() - make_interval(secs => ${seconds}::int)`;
   const [recent] = await db
@@ -45,7 +45,7 @@ export async function readSeqBefore(db: Db, projectId: string, seconds: number):
   return recent?.first == null ? null : recent.first - 1;
 }
 
-/** The numbers of the last events of some projects; one that is gone is not among them. */
+/** Projects → the numbers of their last events; without projects that were deleted. */
 export async function readHeads(db: Db, projectIds: string[]): Promise<Map<string, number>> {
   const rows = await db
     .select()

@@ -2,21 +2,21 @@ import { sql } from "drizzle-orm";
 import type { Db } from "../../db/client.ts";
 import { projectEventHeads, projectEvents } from "../../db/schema/index.ts";
 
-/** Who was away for longer asks for everything anew, which is no more work than so many hints. */
+/** A reader that was away for longer loads everything again. */
 const KEPT_HOURS = 24;
-/** Events that a project keeps; a stream that goes on is told at most so many at once. */
+/** The most events stored of a project, and so sent to a stream that resumes. */
 const KEPT = 5_000;
-/** Rows that one statement takes away, so that none runs into the time limit. */
-const AT_ONCE = 10_000;
+/** Rows deleted by one statement, so that none exceeds the statement timeout. */
+const BATCH = 10_000;
 
-/** Takes away what nobody needs to go on from. Servers that do so at the same time leave each other's rows alone. */
+/** Deletes old events. Servers that do so at the same time skip each other's rows. */
 export async function trimEvents(db: Db, { kept = KEPT, keptHours = KEPT_HOURS } = {}): Promise<void> {
   const [heads, events] = [projectEventHeads, projectEvents];
-  for (let removed = AT_ONCE; removed === AT_ONCE; ) {
+  for (let removed = BATCH; removed === BATCH; ) {
     const due = sql`select ${events}.project_id, ${events}.seq from ${events}
       join ${heads} using (project_id)
       where ${events}.seq <= ${heads}.seq - ${kept}::int or ${events}.at < now() - make_interval(hours => ${keptHours}::int)
-      limit ${AT_ONCE} for update of ${events} skip locked`;
+      limit ${BATCH} for update of ${events} skip locked`;
     const gone = await db
       .delete(events)
       .where(sql`(${events.projectId}, ${events.seq}) in (${due})`)

@@ -15,7 +15,7 @@ export async function readJson(request: Request): Promise<unknown> {
   }
 }
 
-/** The framework puts a value that it refuses into words; one with a `toString` of its own could not be put so. */
+/** The framework prints invalid values in its errors, which fails for a value with its own `toString` or `valueOf`. */
 function printable(_: string, value: unknown): unknown {
   if (typeof value !== "object" || value === null) return value;
   if (Object.hasOwn(value, "toString") || Object.hasOwn(value, "valueOf")) {
@@ -38,7 +38,7 @@ export async function readBounded(request: Request, max: number): Promise<Uint8A
   return Buffer.concat(parts);
 }
 
-/** Refuses a body that says that it is larger than `max` bytes, before any of it is read. @throws payload_too_large */
+/** Rejects a body by its `Content-Length`, before any of it is read. @throws payload_too_large past `max` bytes */
 export function refuseLarger(request: Request, max: number): void {
   if (Number(request.headers.get("content-length") ?? 0) > max) throw tooLarge(max);
 }

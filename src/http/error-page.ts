@@ -1,7 +1,7 @@
 import type { SvcError } from "../contract/errors.ts";
 import { PAGE_HEADERS, writePage } from "../contract/page.ts";
 
-/** The answer to a person in a browser. */
+/** The error page for browsers. */
 export function errorPage(error: SvcError, headers: Record<string, string>): Response {
   return new Response(writePage(`${error.status} – svc`, [error.message]), {
     status: error.status,

@@ -3,8 +3,8 @@ import { diskFull, isDiskFull } from "../contract/disk-full.ts";
 import { type ErrorBody, SvcError } from "../contract/errors.ts";
 
 /**
- * The one place where whatever was thrown becomes an answer. Only a `SvcError`'s own words leave the server; of
- * anything else the caller learns the request's id, by which an operator finds it in the log.
+ * Converts anything thrown to an error for the caller. Only the messages of `SvcError`s leave the server; for other
+ * errors the caller gets the request id, which the log has too.
  */
 export function toSvcError(error: unknown, code: string | number, requestId: string): SvcError {
   if (error instanceof SvcError) return error;
@@ -28,12 +28,12 @@ export function toBody(error: SvcError): ErrorBody {
   return { error: error.message, code: error.code, ...error.extra };
 }
 
-/** An answer of ours that does not fit its own schema is our fault, not the caller's. */
+/** A response that does not match its own schema is an internal error. */
 function isResponseValidation(error: unknown): boolean {
   return typeof error === "object" && error !== null && Reflect.get(error, "type") === "response";
 }
 
-/** Details past this many tell a caller nothing new. */
+/** The most details in one error. */
 const DETAILS_MAX = 20;
 
 function validationFailed(error: unknown): SvcError {

@@ -2,8 +2,8 @@ import { FormatRegistry } from "@sinclair/typebox";
 import { UUID } from "../contract/id.ts";
 
 /**
- * Sets how schemas check the formats that the contract uses. The OpenAPI plugin replaces them, when it is loaded, by
- * checks that build a parser for each value: most of the time that a list takes.
+ * Registers the formats that the contract's schemas use. The OpenAPI plugin registers slower ones, which build a parser
+ * for each value.
  */
 export function setFormats(): void {
   FormatRegistry.Set("uuid", (value) => UUID.test(value));

@@ -6,14 +6,14 @@ interface Route {
   path: string;
 }
 
-/** The methods of HTTP that any route answers (RFC 9110, 9.3; RFC 5789). The server drops connections over others. */
+/** All methods in use (RFC 9110, 9.3; RFC 5789). Bun's server closes the connection on other methods. */
 const METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
 
 export function isKnownMethod(method: string): boolean {
   return METHODS.has(method);
 }
 
-/** The methods that the routes of a path answer, sorted; none for an unknown path. */
+/** The methods of the routes at a path, sorted; none for an unknown path. */
 export type MethodsOf = (path: string) => readonly string[];
 
 export function methodTable(routes: readonly Route[]): MethodsOf {
@@ -30,14 +30,14 @@ export function methodTable(routes: readonly Route[]): MethodsOf {
     [...new Set(table.filter((route) => route.pattern.test(path)).map((route) => route.method))].sort();
 }
 
-/** The error for a request that no route answers: 404 for an unknown path, 405 for a known one. */
+/** The error for a request without a route: 404 for an unknown path, 405 for a known one. */
 export function unanswered(allowed: readonly string[]): SvcError {
   if (allowed.length === 0)
-    return new SvcError("not_found", "There is no such route. GET /v1/openapi.json lists them.");
+    return new SvcError("not_found", "Route not found. GET /v1/openapi.json lists all routes.");
   return methodNotAllowed(allowed);
 }
 
 export function methodNotAllowed(allowed: readonly string[]): SvcError {
   const allow = allowed.join(", ");
-  return new SvcError("method_not_allowed", `This route answers ${allow} only.`, {}, { Allow: allow });
+  return new SvcError("method_not_allowed", `This route supports ${allow} only.`, {}, { Allow: allow });
 }

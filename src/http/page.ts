@@ -2,7 +2,7 @@ import { Type } from "@sinclair/typebox";
 import { SvcError } from "../contract/errors.ts";
 import { PAGE_DEFAULT, PAGE_MAX } from "../contract/limits.ts";
 
-/** The longest cursor, in characters: one that holds a branch's name. */
+/** The longest cursor, in characters: one with a branch name. */
 const CURSOR_MAX = 400;
 
 /** The query of every list: `?limit=` and an opaque `?cursor=`. */
@@ -16,7 +16,7 @@ export const pageQuery = {
   cursor: Type.Optional(Type.String({ maxLength: CURSOR_MAX })),
 };
 
-/** A page as a list's query asks for it. */
+/** A requested page of a list. */
 export interface Page {
   limit: number;
   cursor: string | undefined;
@@ -39,14 +39,13 @@ export function page<Row>(rows: Row[], limit: number, key: (row: Row) => string)
 }
 
 /**
- * Reads a cursor that `page` gave out.
- * @throws validation_failed when it is not one.
+ * Decodes a cursor of `page`.
+ * @throws validation_failed
  */
 export function readCursor(cursor: string | undefined, shape: RegExp): string | null {
   if (cursor === undefined) return null;
   const text = Buffer.from(cursor, "base64url").toString("utf8");
-  if (!shape.test(text))
-    throw new SvcError("validation_failed", "The cursor is not one that this list gave out.");
+  if (!shape.test(text)) throw new SvcError("validation_failed", "The cursor is not valid for this list.");
   return text;
 }
 

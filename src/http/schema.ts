@@ -3,7 +3,7 @@ import { type TSchema, Type } from "@sinclair/typebox";
 /** A UUID in a path. */
 export const uuidParam = Type.String({ format: "uuid" });
 
-/** `{ok: true}`: the answer of a verb that leaves nothing to show. */
+/** `{ok: true}`: the response of a route that has nothing to return. */
 export const ok = Type.Object({ ok: Type.Literal(true) });
 
 /** The body of a list: the rows under their noun, and the next page's cursor when there is one. */
@@ -12,8 +12,8 @@ export function listOf(noun: string, row: TSchema) {
 }
 
 /**
- * What a route answers, for the API document. The verbs' types hold their answers to the contract, and a test holds
- * the routes to it: checking each answer again as it leaves would be most of the time of a long list.
+ * A route's response, for the OpenAPI document only: types and a test check responses against the contract, since checks
+ * at run time would dominate the time of a long list.
  */
 export function answer(status: 200 | 201 | 202, schema: TSchema) {
   const content = { "application/json": { schema: JSON.parse(JSON.stringify(schema)) } };

@@ -1,7 +1,6 @@
 /**
- * A response's body from something that hands on bytes: it is held back while the reader is slow, and its signal is
- * aborted when the reader goes away.
- * @param produce calls `onBytes` with one piece after the other, until it answers that no more is wanted
+ * A response body from a producer of bytes, with backpressure. The signal is aborted when the reader goes away.
+ * @param produce calls `onBytes` with each piece, until it returns false
  */
 export function streamOf(
   produce: (onBytes: (bytes: Uint8Array) => Promise<boolean>, signal: AbortSignal) => Promise<unknown>,

@@ -6,17 +6,17 @@ import { isWithinReach, queuesOfPlace } from "./places.ts";
 import type { Jobs } from "./queue.ts";
 
 /**
- * A server that has been silent for this long does not come back by itself: a restart, a move of the database and most
- * faults of a network are over by then, and nobody's session should wait longer.
+ * A server without a heartbeat for this long counts as gone: a restart, a database failover and most network failures
+ * are over by then.
  */
 const GONE_S = 300;
-/** A server that was set up anew has another id; what the old one leaves is of no use to anybody. */
+/** A server that was reinstalled has another id, so the old row is useless. */
 const FORGET_DAYS = 30;
 
 /**
- * Counts the servers as gone that have been silent for too long. Who has not watched all the while says nothing: after
- * an outage of the database everybody has been silent. On the embedded database there can be no other server at all.
- * @returns those that were not counted as gone before, with when they were last heard of
+ * Marks servers as gone whose heartbeat is too old. A server whose own heartbeat had a gap in that time marks none: after
+ * a database outage all heartbeats are old. With the embedded database there is no other server.
+ * @returns the servers marked now, with the times of their last heartbeats
  */
 export async function declareGone(server: Registered): Promise<{ id: string; seenAt: Date }[]> {
   const { db, databaseKind, serverId } = server;
@@ -39,8 +39,8 @@ export async function declareGone(server: Registered): Promise<{ id: string; see
 }
 
 /**
- * When a place was last heard of whose server is gone; null when its server may live. In a transaction it stays so until
- * that ends: a server that comes back waits for it.
+ * When the server at a place sent its last heartbeat, if it is gone; null when it may be alive. The row stays locked until
+ * the transaction ends: a server that comes back waits for it.
  */
 export async function goneSince(
   server: Pick<Registered, "serverId">,
@@ -56,7 +56,7 @@ export async function goneSince(
   return gone?.seenAt ?? null;
 }
 
-/** Forgets the servers that are long gone and have no sessions left, and what waits in their queues. */
+/** Deletes servers that are long gone and have no sessions left, with their queues. */
 export async function forgetServers({ db, jobs }: { db: Db; jobs: Jobs }): Promise<void> {
   const isForgotten = and(
     isNotNull(servers.goneAt),
@@ -69,7 +69,7 @@ export async function forgetServers({ db, jobs }: { db: Db; jobs: Jobs }): Promi
         .delete(servers)
         .where(and(eq(servers.id, id), isForgotten))
         .returning();
-      // one that comes back in this moment waits for the row, and makes its queues only then
+      // a server that comes back now waits for the row, and creates its queues afterwards
       if (forgotten) for (const queue of queuesOfPlace(id)) await jobs.remove(queue);
     });
   }

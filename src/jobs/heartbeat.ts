@@ -3,16 +3,16 @@ import type { Logger } from "pino";
 import type { Database, Db } from "../../db/client.ts";
 import { servers } from "../../db/schema/index.ts";
 
-/** A tenth of the silence after which a server counts as gone: one that lives has many tries. */
+/** A tenth of the time after which a server counts as gone. */
 const BEAT_MS = 30_000;
-/** A server that was cut off is back within this long after the database is. */
+/** After a heartbeat that failed. */
 const RETRY_MS = 2_000;
-/** A connection that hangs is not waited for: the next beat takes another. */
+/** The next heartbeat uses another connection than one that hangs. */
 const BEAT_LIMIT_MS = 10_000;
-/** Whoever was away for this long, which is four beats, has not watched the others meanwhile. */
+/** A server without heartbeats for this long, four intervals, was not watching the others. */
 export const STEADY_S = 120;
 
-/** A server on its database. */
+/** A server and its database. */
 export interface Registered {
   db: Db;
   databaseKind: Database["kind"];
@@ -20,26 +20,26 @@ export interface Registered {
 }
 
 /**
- * Writes down that this server lives, at once and from then on. The embedded database has no other server to read it:
- * there it is written once.
- * @returns ends it
+ * Writes this server's heartbeat, now and periodically; with the embedded database only once, since no other server
+ * reads it.
+ * @returns stops it
  */
-export async function keepHeartbeat(
+export async function startHeartbeat(
   server: Registered & { log: Logger },
   { beatMs = BEAT_MS, retryMs = RETRY_MS } = {},
 ): Promise<() => void> {
   await beat(server);
   if (server.databaseKind === "embedded") return () => {};
   let isStopped = false;
-  let timer = setTimeout(again, beatMs);
+  let timer = setTimeout(repeat, beatMs);
   return () => {
     isStopped = true;
     clearTimeout(timer);
   };
 
-  async function again(): Promise<void> {
+  async function repeat(): Promise<void> {
     const isWritten = await Promise.race([written(), Bun.sleep(BEAT_LIMIT_MS).then(() => false)]);
-    if (!isStopped) timer = setTimeout(again, isWritten ? beatMs : retryMs);
+    if (!isStopped) timer = setTimeout(repeat, isWritten ? beatMs : retryMs);
   }
 
   async function written(): Promise<boolean> {
@@ -47,7 +47,7 @@ export async function keepHeartbeat(
       await beat(server);
       return true;
     } catch (error) {
-      if (!isStopped) server.log.warn({ err: error }, "this server could not write down that it lives");
+      if (!isStopped) server.log.warn({ err: error }, "cannot write this server's heartbeat");
       return false;
     }
   }
@@ -66,8 +66,11 @@ async function beat({ db, serverId, log }: Registered & { log: Logger }): Promis
         steadySince: sql`case when ${wasAway} then now() else ${servers.steadySince} end`,
       },
     })
-    // of the row as it was
+    // the value before the update
     .returning({ goneAt: sql`(select before.gone_at from servers as before where before.id = ${serverId})` });
   if (before?.goneAt)
-    log.warn({ goneAt: before.goneAt }, "this server counted as gone: others have taken its sessions");
+    log.warn(
+      { goneAt: before.goneAt },
+      "this server was marked as gone: others have taken over its sessions",
+    );
 }

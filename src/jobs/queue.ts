@@ -3,44 +3,44 @@ import { fromDrizzle, fromPglite, PgBoss } from "pg-boss";
 import type { Logger } from "pino";
 import type { Database, Db } from "../../db/client.ts";
 
-/** Work that outlives the process that asked for it. A job is a key: what there is to do is looked up when it is done. */
+/** A persistent job queue. A job is only a key: the handler reads from the database what there is to do. */
 export interface Jobs {
-  /** Asks for work on a key. In a transaction the job is there when that is committed, and not otherwise. */
+  /** Enqueues a key, as part of the transaction if `db` is one. */
   enqueue(db: Db, queue: string, key: string): Promise<void>;
   /**
-   * Does a queue's work, several keys at a time; what throws, and what dies with its server, is done again. A key that is
-   * asked for while it is worked on is worked on a second time at once: whoever minds takes a claim of its own.
+   * Works on a queue, several keys at a time. A job is retried when its handler throws or its server dies. A key that is
+   * enqueued while its job runs starts a second job at once; a handler that needs exclusive access takes a claim.
    * @param handler its signal is aborted when the server stops
    */
   work(queue: string, handler: (key: string, signal: AbortSignal) => Promise<void>): Promise<void>;
-  /** Removes a queue that nobody works on any more, with the jobs that wait in it. */
+  /** Deletes a queue with its jobs. */
   remove(queue: string): Promise<void>;
-  /** Takes no more jobs, aborts those under way and waits for them, bounded. They are done again at the next start. */
+  /** Stops working, aborts running jobs and waits for them, with a limit. They are retried after the next start. */
   stop(): Promise<void>;
 }
 
-/** A server that is dead is found out after this long, and what it did is done by another, or by itself when it is back. */
+/** Jobs of a dead server are retried after this long. */
 const HEARTBEAT_S = 10;
-const LOOK_FOR_DEAD_S = 5;
-/** Jobs of one queue that a server does at a time: most of the time they wait for a sandbox to start. */
-const AT_ONCE = 10;
-/** A notification that was lost is made up for after this long. */
+const SUPERVISE_S = 5;
+/** Jobs of one queue that a server runs at a time: they mostly wait for sandboxes to start. */
+const CONCURRENCY = 10;
+/** In case a notification was lost. */
 const POLL_S = 15;
-/** The longest job builds an image, which has a limit of its own. */
+/** The longest job builds an image, which has its own limit. */
 const EXPIRE_S = 3600;
-/** For what the database did not take; jobs themselves end by telling what went wrong in their session. */
+/** For database errors; other failures are recorded in the run, and end the job. */
 const RETRIES = 10;
 const RETRY_DELAY_S = 1;
 const RETRY_DELAY_MAX_S = 30;
-/** Jobs that are over are of no use to anybody. */
+/** Finished jobs. */
 const KEEP_S = 60;
-/** Connections of the queue, beside the one that listens. */
+/** Connections of the queue, besides the one that listens. */
 const POOL_SIZE = 2;
 const STOP_MS = 10_000;
 
 /**
- * Opens the queue, and makes its tables on the first start.
- * @param queues all that are used: one that is made later would wait for the transaction that wants it
+ * Opens the queue, and creates its tables on the first start.
+ * @param queues all queues in use: creating one within a transaction that enqueues would deadlock
  */
 export async function openJobs(
   { queue }: Pick<Database, "queue">,
@@ -53,12 +53,12 @@ export async function openJobs(
       : { db: fromPglite(queue.embedded), backend: "pglite" as const }),
     schema: "jobs",
     useListenNotify: true,
-    superviseIntervalSeconds: LOOK_FOR_DEAD_S,
-    monitorIntervalSeconds: LOOK_FOR_DEAD_S,
+    superviseIntervalSeconds: SUPERVISE_S,
+    monitorIntervalSeconds: SUPERVISE_S,
     schedule: false,
   });
-  boss.on("error", (error) => log.warn({ err: error }, "the queue of jobs had a problem"));
-  boss.on("warning", ({ message }) => log.warn({ message }, "the queue of jobs has a warning"));
+  boss.on("error", (error) => log.warn({ err: error }, "job queue error"));
+  boss.on("warning", ({ message }) => log.warn({ message }, "job queue warning"));
   await boss.start();
   for (const name of queues) await boss.createQueue(name, OPTIONS);
   const stopping = new AbortController();
@@ -73,7 +73,7 @@ export async function openJobs(
     },
     async work(name, handler) {
       const options = {
-        localConcurrency: AT_ONCE,
+        localConcurrency: CONCURRENCY,
         notifyPollingIntervalSeconds: POLL_S,
         includeMetadata: true,
       } as const;
@@ -91,7 +91,7 @@ export async function openJobs(
   };
 }
 
-/** The two drivers answer in two forms. */
+/** The two drivers return different types. */
 async function execute(db: Db, query: unknown): Promise<{ rows: unknown[] }> {
   if (!(query instanceof SQL)) throw new TypeError("a job's statement is not drizzle's");
   const result: unknown = await db.execute(query);
@@ -101,8 +101,8 @@ async function execute(db: Db, query: unknown): Promise<{ rows: unknown[] }> {
 }
 
 /**
- * A key waits once however often it is asked for. The policies that also allow one at a time let a key that waits for
- * itself stand in the way of all others.
+ * `short` queues a key at most once. With the policies that also limit a key to one running job, a queued key whose job
+ * still runs would block all other keys.
  */
 const OPTIONS = {
   policy: "short",

@@ -29,7 +29,7 @@ const PROMPT_MS = 60_000;
 const ANSWER_MAX_BYTES = 64 * 1024;
 
 /** What the daemon says of itself; null when it does not answer as one. */
-export async function askHealth(daemon: Daemon): Promise<DaemonHealth | null> {
+export async function fetchHealth(daemon: Daemon): Promise<DaemonHealth | null> {
   try {
     const response = await request(daemon, "/svc/health", {
       signal: AbortSignal.timeout(HEALTH_MS),

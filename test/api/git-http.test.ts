@@ -100,7 +100,7 @@ test("a project that is not there is not found, and git says so", async () => {
   ]) {
     const ran = await runClient(work.path, ...command);
     expect(ran.code).toBe(128);
-    expect(ran.err).toContain("remote: There is no such project.");
+    expect(ran.err).toContain("remote: Project not found.");
     expect(ran.err).toContain("not found");
   }
 });
@@ -113,7 +113,7 @@ test("the dumb protocol is refused in words that git shows", async () => {
     withUser(`x:${bench.api.token}`),
   );
   expect(ran.code).toBe(128);
-  expect(ran.err).toContain("remote: svc speaks git's smart HTTP protocol");
+  expect(ran.err).toContain("remote: Only git's smart HTTP protocol is supported");
   const paths = [
     "HEAD",
     "info/refs",

@@ -56,15 +56,15 @@ const OWN = "refs/heads/S";
 const TAG = "refs/tags/v1";
 const RELEASE = "refs/heads/release/1";
 
-const BY_CR = "changes only by a change request";
+const BY_CR = "can be changed only by a change request";
 const SAVES_ONLY = "this credential only saves the work of its session";
-const OWN_ONLY = "a session pushes only its own branch";
+const OWN_ONLY = "a session can push only its own branch";
 
 const agents = (who: "session" | "clone"): Row[] => [
   { who, push: [`S2:${OWN}`], after: { [OWN]: "S2" } },
   { who, push: [`S2:${OWN}`], flags: ["--force"], after: { [OWN]: "S2" } },
-  { who, push: [`+X:${OWN}`], says: "an agent rewrites no history" },
-  { who, push: [`:${OWN}`], says: "an agent deletes no branch" },
+  { who, push: [`+X:${OWN}`], says: "an agent cannot rewrite history" },
+  { who, push: [`:${OWN}`], says: "an agent cannot delete branches" },
   { who, push: [`M3:${MAIN}`], says: BY_CR },
   { who, push: [`+X:${MAIN}`], says: BY_CR },
   { who, push: [`:${MAIN}`], says: BY_CR },
@@ -72,7 +72,7 @@ const agents = (who: "session" | "clone"): Row[] => [
   { who, push: [`F2:${NEW}`], says: OWN_ONLY },
   { who, push: [`:${FEATURE}`], says: OWN_ONLY },
   { who, push: ["M3:refs/tags/v2"], says: OWN_ONLY },
-  { who, push: ["S2:refs/svc/saved/S"], says: "svc keeps these refs itself" },
+  { who, push: ["S2:refs/svc/saved/S"], says: "these refs are reserved for svc" },
   { who, push: [`S2:${OWN}`, `M3:${MAIN}`], says: BY_CR, after: { [OWN]: "S2" } },
   { who, push: [`S2:${OWN}`, `M3:${MAIN}`], flags: ["--atomic"], says: "atomic push failed" },
   { who, push: [`M3:${MAIN}`], flags: ["-o", "merge_request.create"], says: BY_CR },
@@ -85,8 +85,8 @@ const ROWS: Row[] = [
   { who: "user", push: [`M3:${MAIN}`], flags: ["--force"], after: { [MAIN]: "M3" } },
   { who: "user", push: [`M3:${MAIN}`], flags: ["--atomic"], after: { [MAIN]: "M3" } },
   { who: "user", push: [`M3:${MAIN}`], flags: ["-o", "x"], after: { [MAIN]: "M3" } },
-  { who: "user", push: [`+X:${MAIN}`], says: "the default branch is never rewritten" },
-  { who: "user", push: [`+M1:${MAIN}`], says: "the default branch is never rewritten" },
+  { who: "user", push: [`+X:${MAIN}`], says: "the default branch cannot be rewritten" },
+  { who: "user", push: [`+M1:${MAIN}`], says: "the default branch cannot be rewritten" },
   { who: "user", push: [`:${MAIN}`], says: "the default branch cannot be deleted" },
   { who: "user", push: [`P2:${MAIN}`], closed: true, says: "only by change requests" },
   {
@@ -104,18 +104,22 @@ const ROWS: Row[] = [
   { who: "user", push: ["M3:refs/tags/v2"], after: { "refs/tags/v2": "M3" } },
   { who: "user", push: [`+M3:${TAG}`], after: { [TAG]: "M3" } },
   { who: "user", push: [`:${TAG}`], after: { [TAG]: null } },
-  { who: "user", push: ["M3:refs/cr/1/head"], says: "svc keeps these refs itself" },
-  { who: "user", push: ["M3:refs/svc/saved/S"], says: "svc keeps these refs itself" },
+  { who: "user", push: ["M3:refs/cr/1/head"], says: "these refs are reserved for svc" },
+  { who: "user", push: ["M3:refs/svc/saved/S"], says: "these refs are reserved for svc" },
   { who: "user", push: ["M3:refs/notes/commits"], says: "only branches and tags can be pushed" },
   { who: "user", push: ["M3:refs/pull/1/head"], says: "only branches and tags can be pushed" },
   { who: "user", push: ["M3:refs/heads/HEAD"], says: "not a ref name" },
   { who: "user", push: [`M3:refs/heads/${"a".repeat(40)}`], says: "not a ref name" },
   ...["MAIN", "m\u0430in", "m\u200bain", "\uff4dain", "ma\u0456n", "rnain", "ma\u0131n"].map(
-    (name): Row => ({ who: "user", push: [`M3:refs/heads/${name}`], says: "looks like a protected branch" }),
+    (name): Row => ({
+      who: "user",
+      push: [`M3:refs/heads/${name}`],
+      says: "looks like that of a protected branch",
+    }),
   ),
-  { who: "project", push: ["M3:refs/heads/m\u0430in"], says: "looks like a protected branch" },
-  { who: "user", push: ["M3:refs/tags/main"], says: "looks like a protected branch and is a tag" },
-  { who: "user", push: ["M3:refs/tags/m\u0430in"], says: "looks like a protected branch and is a tag" },
+  { who: "project", push: ["M3:refs/heads/m\u0430in"], says: "looks like that of a protected branch" },
+  { who: "user", push: ["M3:refs/tags/main"], says: "a tag cannot look like a protected branch" },
+  { who: "user", push: ["M3:refs/tags/m\u0430in"], says: "a tag cannot look like a protected branch" },
   ...(["user", "project"] as const).flatMap((who): Row[] => [
     { who, push: ["M3:refs/heads/refs/heads/main"], says: "begins with refs/" },
     { who, push: ["M3:refs/heads/refs/x"], says: "begins with refs/" },
@@ -127,13 +131,28 @@ const ROWS: Row[] = [
 
   // [branches] and [tags] of the manifest
   { who: "user", open: true, push: [`M3:${RELEASE}`], after: { [RELEASE]: "M3" } },
-  { who: "user", open: true, push: [`+X:${RELEASE}`], says: "never rewritten" },
+  { who: "user", open: true, push: [`+X:${RELEASE}`], says: "cannot be rewritten" },
   { who: "user", open: true, push: [`:${RELEASE}`], says: "cannot be deleted" },
   { who: "user", open: true, push: ["M3:refs/heads/release/2"], after: { "refs/heads/release/2": "M3" } },
-  { who: "user", open: true, push: [`M3:refs/heads/r\u0435lease/1`], says: "looks like a protected branch" },
-  { who: "user", open: true, push: ["M3:refs/heads/Release/9"], says: "looks like a protected branch" },
+  {
+    who: "user",
+    open: true,
+    push: [`M3:refs/heads/r\u0435lease/1`],
+    says: "looks like that of a protected branch",
+  },
+  {
+    who: "user",
+    open: true,
+    push: ["M3:refs/heads/Release/9"],
+    says: "looks like that of a protected branch",
+  },
   { who: "user", open: true, push: ["M3:refs/heads/release/2/b"], after: { "refs/heads/release/2/b": "M3" } },
-  { who: "user", open: true, push: ["M3:refs/tags/release/1"], says: "looks like a protected branch" },
+  {
+    who: "user",
+    open: true,
+    push: ["M3:refs/tags/release/1"],
+    says: "a tag cannot look like a protected branch",
+  },
   { who: "project", open: true, push: [`M3:${RELEASE}`], says: BY_CR },
   { who: "project", open: true, push: ["M3:refs/heads/release/2"], says: BY_CR },
   { who: "session", open: true, push: [`M3:${RELEASE}`], says: BY_CR },
@@ -162,17 +181,17 @@ const ROWS: Row[] = [
   { who: "project", push: [`:${MAIN}`], says: BY_CR },
   { who: "project", push: [`M3:${NEW}`], after: { [NEW]: "M3" } },
   { who: "project", push: [`F2:${FEATURE}`], after: { [FEATURE]: "F2" } },
-  { who: "project", push: [`+X:${FEATURE}`], says: "an agent rewrites no history" },
-  { who: "project", push: [`:${FEATURE}`], says: "an agent deletes no branch" },
-  { who: "project", push: ["M3:refs/tags/v2"], says: "a project token pushes branches only" },
-  { who: "project", push: ["M3:refs/cr/1/head"], says: "svc keeps these refs itself" },
+  { who: "project", push: [`+X:${FEATURE}`], says: "an agent cannot rewrite history" },
+  { who: "project", push: [`:${FEATURE}`], says: "an agent cannot delete branches" },
+  { who: "project", push: ["M3:refs/tags/v2"], says: "a project token can push branches only" },
+  { who: "project", push: ["M3:refs/cr/1/head"], says: "these refs are reserved for svc" },
 
   ...agents("session"),
   ...agents("clone"),
 
-  { who: "user", push: ["S2:refs/svc/saved/S"], says: "svc keeps these refs itself" },
-  { who: "user", push: [":refs/svc/saved/S"], says: "svc keeps these refs itself" },
-  { who: "project", push: ["S2:refs/svc/saved/S"], says: "svc keeps these refs itself" },
+  { who: "user", push: ["S2:refs/svc/saved/S"], says: "these refs are reserved for svc" },
+  { who: "user", push: [":refs/svc/saved/S"], says: "these refs are reserved for svc" },
+  { who: "project", push: ["S2:refs/svc/saved/S"], says: "these refs are reserved for svc" },
   { who: "saver", push: [`S2:${OWN}`], says: SAVES_ONLY },
   { who: "saver", push: [`M3:${MAIN}`], says: SAVES_ONLY },
   { who: "saver", push: [`:${OWN}`], says: SAVES_ONLY },

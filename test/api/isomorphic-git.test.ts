@@ -89,7 +89,7 @@ test.each(CASES)("%s, over %s: a refused push tells why, and nothing has changed
     (thrown: unknown) => thrown,
   );
   expect(error).toBeInstanceOf(iso.Errors.GitPushError);
-  expect(String(error)).toContain("the default branch is never rewritten");
+  expect(String(error)).toContain("the default branch cannot be rewritten");
   expect(await refsOf(place.directory)).toEqual(beginning);
 });
 

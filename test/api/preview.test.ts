@@ -310,7 +310,7 @@ describe("a session that does not run", () => {
     expect(text).toMatch(/503 Service Unavailable[\s\S]*Retry-After: \d/);
     expect(text).toContain("Content-Security-Policy: default-src 'none'");
     expect(text).toContain('<meta http-equiv="refresh" content="3">');
-    expect(text).toContain("the repository is cloned");
+    expect(text).toContain("cloning the repository");
     expect(text).toContain("&#60;script&#62;");
     expect(text).not.toContain("<script");
     const json = await ask([]);

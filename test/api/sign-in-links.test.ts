@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { askServer } from "../../src/edge/admin/socket.ts";
+import { sendAdminCommand } from "../../src/edge/admin/socket.ts";
 import { AGAINST_BINARIES, type Api, startApi } from "../helpers/api.ts";
 import { openBrowser, PASSWORD, signedIn } from "../helpers/cookie-browser.ts";
 import { stored } from "../helpers/stored.ts";
@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => api.stop());
 
 const passwordLink = async (email: string) =>
-  (await askServer(api.dataDir, { verb: "link", email })) ?? "no server";
+  (await sendAdminCommand(api.dataDir, { verb: "link", email })) ?? "no server";
 const tokenOf = (url: string) => new URL(url).searchParams.get("token") ?? "";
 const look = (token: string) => openBrowser(api).call("GET", `/v1/auth/link?token=${token}`);
 
@@ -115,7 +115,7 @@ describe("the link by which a user sets a password", () => {
       let now = Date.now();
       const timed = await startApi({ deps: { clock: () => new Date(now) } });
       try {
-        const url = await askServer(timed.dataDir, { verb: "link", email: "late@example.com" });
+        const url = await sendAdminCommand(timed.dataDir, { verb: "link", email: "late@example.com" });
         const token = tokenOf(url ?? "");
         const seen = () => openBrowser(timed).call("GET", `/v1/auth/link?token=${token}`);
         now += 23 * 3_600_000;

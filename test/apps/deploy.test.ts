@@ -348,7 +348,7 @@ test("an app whose sandbox dies is restarted automatically", async () => {
   killAll(server.processes(app.live?.deployment_id ?? ""));
   await bench.becomes("it is noticed", ({ state }) => state === "down");
   expect((await bench.visit("/", signedIn, ["Accept: text/html"])).text).toContain(
-    "This page asks again by itself",
+    "This page reloads automatically",
   );
   await bench.becomes("it is live again", ({ state }) => state === "live");
   await until("it answers", async () => (await bench.visit("/", signedIn)).status === 200);

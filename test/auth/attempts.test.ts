@@ -94,7 +94,7 @@ describe("a refusal says how long to wait", () => {
     expect(await attempt("a", limit)).toBeNull();
     rows.pass(ms);
     const refusal = await attempt("a", limit);
-    expect(refusal?.message).toBe(`That was tried too often. Try again in ${words}.`);
+    expect(refusal?.message).toBe(`Too many attempts. Try again in ${words}.`);
     expect(refusal?.headers).toEqual({
       "Retry-After": `${seconds}`,
       "X-RateLimit-Limit": "1",

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { SvcError } from "../../src/contract/errors.ts";
 import {
-  type Asking,
-  askingOf,
+  type CookieRequest,
+  cookieRequestOf,
   clearCookie,
   cookieSecret,
-  wantDashboard,
+  requireDashboard,
   writeCookie,
 } from "../../src/identity/auth/cookie.ts";
 
@@ -14,7 +14,7 @@ const TLS = { config: { publicUrl: "https://svc.example.com" } };
 const OURS = { "x-svc-dashboard": "1" };
 
 /** What a browser asks of `svc.internal:3000`, by which a reverse proxy knows svc. */
-function asking(headers: Record<string, string>, host = "svc.internal:3000"): Asking {
+function cookieRequest(headers: Record<string, string>, host = "svc.internal:3000"): CookieRequest {
   const sent = new Headers(headers);
   return { header: (name) => sent.get(name), host };
 }
@@ -44,8 +44,8 @@ describe("the secret is that of our cookie", () => {
     ["svc", null, null],
     ["", null, null],
   ])("%j: %p, and over TLS %p", (cookie, plain, tls) => {
-    expect(cookieSecret(PLAIN, asking({ ...OURS, cookie }))).toBe(plain);
-    expect(cookieSecret(TLS, asking({ ...OURS, cookie }))).toBe(tls);
+    expect(cookieSecret(PLAIN, cookieRequest({ ...OURS, cookie }))).toBe(plain);
+    expect(cookieSecret(TLS, cookieRequest({ ...OURS, cookie }))).toBe(tls);
   });
 
   test("what is written is read again, and what takes it away ends it at once", () => {
@@ -116,12 +116,12 @@ describe("only what svc's own pages ask is believed", () => {
     ["nothing of ours", {}, "svc.internal:3000", null, "forbidden"],
     ["another value of the header", { "x-svc-dashboard": "0" }, "svc.internal:3000", null, "forbidden"],
   ])("%s", (_, headers, host, secret, wanted) => {
-    expect(outcome(() => cookieSecret(PLAIN, asking({ ...headers, cookie }, host)))).toBe(secret);
-    expect(outcome(() => wantDashboard(PLAIN, asking(headers, host)) ?? null)).toBe(wanted);
+    expect(outcome(() => cookieSecret(PLAIN, cookieRequest({ ...headers, cookie }, host)))).toBe(secret);
+    expect(outcome(() => requireDashboard(PLAIN, cookieRequest(headers, host)) ?? null)).toBe(wanted);
   });
 
   test("without a cookie there is nothing to believe, whoever asks", () => {
-    expect(cookieSecret(PLAIN, asking({ ...OURS, origin: "http://evil.example" }))).toBeNull();
+    expect(cookieSecret(PLAIN, cookieRequest({ ...OURS, origin: "http://evil.example" }))).toBeNull();
   });
 });
 
@@ -130,6 +130,6 @@ test.each([
   [{ Host: "other" }, ""],
 ])("the listener alone says what host was asked: %j", (headers, host) => {
   expect(
-    askingOf(new Request("http://localhost/", { headers: new Headers(Object.entries(headers)) })).host,
+    cookieRequestOf(new Request("http://localhost/", { headers: new Headers(Object.entries(headers)) })).host,
   ).toBe(host);
 });

@@ -25,8 +25,8 @@ test("a user has 500 tokens of their own at most, and as many in each project", 
   await fill(one, null, MAX - 1);
   await fill(one, p, MAX);
   await mint(one);
-  await expect(mint(one)).rejects.toThrow("500 tokens already");
-  await expect(mint(one, p)).rejects.toThrow("500 tokens already");
+  await expect(mint(one)).rejects.toThrow("already 500 tokens");
+  await expect(mint(one, p)).rejects.toThrow("already 500 tokens");
   // others' do not count, nor those of elsewhere
   for (const [userId, projectId] of [
     [two, undefined],

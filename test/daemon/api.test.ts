@@ -57,7 +57,7 @@ test("with svc's own API and gateway: the daemon clones by its key, the agent pu
     const { out: head } = await runClient(sandbox.workspace, "rev-parse", "HEAD");
     expect((await refsOf(bench.hosted.directory))[`refs/heads/${session.id}`]).toBe(head.trim());
     expect((await agent("push", "-q", "origin", "HEAD:main")).err).toContain(
-      "changes only by a change request",
+      "can be changed only by a change request",
     );
     await bench.end(session.id);
     expect((await agent("fetch", "-q", "origin")).code).not.toBe(0);

@@ -56,7 +56,7 @@ test("svc login on a terminal is completed in the browser, by who signs in there
   expect(JSON.parse(who.stdout)).toMatchObject({ email: FIRST, kind: "user" });
 
   await page.goto(svc.api.url + path);
-  await page.getByText("Nobody waits for this code").waitFor();
+  await page.getByText("The code is not valid").waitFor();
   await page.goto(`${svc.api.url}/settings`);
   await page.getByRole("button", { name: `Revoke ${facts[0]}` }).click();
   await page.getByRole("button", { name: "Revoke the token" }).click();
@@ -75,7 +75,7 @@ test("who types the code may do so in any way; a refusal ends the command", asyn
   };
   for (const wrong of ["BBBB-BBBB", "<img src=x onerror=alert(1)>", "../../tokens", "\u202eABC", "0"]) {
     await type(wrong);
-    await page.getByText("Nobody waits for this code").waitFor();
+    await page.getByText("The code is not valid").waitFor();
     await page.goto(`${svc.api.url}/cli/authorize`);
   }
   await type(` ${code.toLowerCase().replace("-", "")} `);

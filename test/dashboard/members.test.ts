@@ -45,7 +45,7 @@ test("somebody is invited, joins in a browser of their own, and sees the account
     0,
   );
   await guest.page.goto(link.href.replace(link.origin, svc.api.url));
-  await guest.page.getByText("has been used, or has expired").waitFor();
+  await guest.page.getByText("has been used or has expired").waitFor();
   expect([...faults(), ...guest.faults()]).toEqual([]);
   await Promise.all([close(), guest.close()]);
 });
@@ -73,7 +73,7 @@ test("who has an account already joins as who they are; a link for another is re
   await guest.page.getByRole("button", { name: "Join", exact: true }).click();
   await guest.page.getByText(`you are signed in as ${GUEST}. Sign out first.`).waitFor();
   await guest.page.goto(svc.api.url + withdrawn);
-  await guest.page.getByText("has been used, or has expired").waitFor();
+  await guest.page.getByText("has been used or has expired").waitFor();
   await guest.page.goto(svc.api.url + open);
   await guest.page.getByText(`You are signed in as ${GUEST}.`).waitFor();
   await guest.page.getByRole("button", { name: "Join", exact: true }).click();
@@ -89,7 +89,7 @@ test("who has an account already joins as who they are; a link for another is re
 test("roles change what people may do; the last owner stays", async () => {
   const owner = await svc.openAs(FIRST, here());
   await owner.page.getByLabel("Role of first").selectOption("member");
-  await owner.page.getByText("An account needs an owner. Make somebody else one first.").waitFor();
+  await owner.page.getByText("An account must have an owner. Make another member an owner first.").waitFor();
   expect(await owner.page.getByLabel("Role of first").inputValue()).toBe("owner");
   await owner.page.getByRole("button", { name: "Leave" }).click();
   await owner.page.getByRole("button", { name: "Leave the account" }).click();

@@ -44,7 +44,7 @@ test("a wrong password is said to be one; the right one leads to where somebody 
   const { page, faults, close } = await svc.open("/settings?tab=mine");
   await page.waitForURL(`${svc.api.url}/login?next=%2Fsettings%3Ftab%3Dmine`);
   await submit(page, email, "wrong");
-  await page.getByText("There is no user with this e-mail address and password.").waitFor();
+  await page.getByText("Wrong e-mail address or password.").waitFor();
   expect(await page.getByLabel("E-mail").inputValue()).toBe(email);
   await submit(page, email, PASSWORD);
   await page.getByRole("heading", { name: "Settings" }).waitFor();

@@ -69,7 +69,7 @@ test("a title is all that opening a change request takes; what is not in it is s
 
 test.each([
   ["git push origin HEAD:main", 1, "git push origin HEAD:"],
-  ["git commit -q --amend -m Other && git push --force origin HEAD", 1, "an agent rewrites no history"],
+  ["git commit -q --amend -m Other && git push --force origin HEAD", 1, "an agent cannot rewrite history"],
   ["svc projects ls", 1, "svc projects info"],
   ["svc cr open", 2, "needs --title"],
   ["svc cr opne --title x", 2, "Did you mean `svc cr open`?"],

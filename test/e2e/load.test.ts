@@ -3,7 +3,7 @@ import { readdirSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { residentMegabytes } from "../../scripts/bench/memory.ts";
 import { importNoise } from "../../scripts/bench/noise.ts";
-import { askServer } from "../../src/edge/admin/socket.ts";
+import { sendAdminCommand } from "../../src/edge/admin/socket.ts";
 import { AGAINST_BINARIES, caller, makeFolder, spawnServer } from "../helpers/api.ts";
 import { refsOf, runClient, scratch } from "../helpers/gateway.ts";
 import { needs } from "../helpers/needs.ts";
@@ -82,7 +82,7 @@ async function startServer() {
   const dataDir = makeFolder();
   const env = { SVC_PORT: "0", SVC_DATA_DIR: dataDir, SVC_LOG_LEVEL: "silent", DATABASE_URL: database.url };
   const { url, child, stop } = await spawnServer(SERVER, env);
-  const token = await askServer(dataDir, { verb: "token", email: "first@example.com", name: "test" });
+  const token = await sendAdminCommand(dataDir, { verb: "token", email: "first@example.com", name: "test" });
   if (token === null) throw new Error("the server's admin socket does not answer");
   const call = caller(url, token);
   return {

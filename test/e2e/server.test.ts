@@ -93,7 +93,7 @@ describe("svc-api admin", () => {
       out: "",
     });
     expect(await run(env, ["admin", "user", "--email", "a@b.c"], { stdin: "correct horse\n" })).toMatchObject(
-      { code: 0, out: "User made, password set.\n" },
+      { code: 0, out: "User created, password set.\n" },
     );
     const server = await start(env);
     expect(await run(env, ["admin", "user", "--email", "a@b.c"], { stdin: "battery staple" })).toMatchObject({
@@ -176,7 +176,7 @@ test("a port that is taken stops the server with one line", async () => {
   const result = await run({ ...settings(usedFolder()), SVC_PORT: String(taken.port) }, []);
   expect(result).toMatchObject({
     code: 1,
-    err: "svc-api: The port is in use. Stop the program that has it, or set SVC_PORT to another.\n",
+    err: "svc-api: The port is in use. Stop the program that uses it, or set SVC_PORT to another port.\n",
   });
 });
 
@@ -186,7 +186,7 @@ test("two servers never share a port", async () => {
   const second = await run({ ...settings(usedFolder()), SVC_PORT: port }, []);
   expect([second.code, second.err]).toEqual([
     1,
-    "svc-api: The port is in use. Stop the program that has it, or set SVC_PORT to another.\n",
+    "svc-api: The port is in use. Stop the program that uses it, or set SVC_PORT to another port.\n",
   ]);
 });
 

@@ -94,7 +94,7 @@ test("the first start signs the command line in, the second finds it signed in, 
   expect(third.url).toBeUndefined();
   expect(await third.child.exited).toBe(1);
   expect(third.said().trim().split("\n")).toEqual([
-    "svc-api: The port is in use. Stop the program that has it, or set SVC_PORT to another.",
+    "svc-api: The port is in use. Stop the program that uses it, or set SVC_PORT to another port.",
   ]);
   expect(await second.end("SIGTERM")).toMatchObject({ code: 0 });
 });

@@ -4,8 +4,8 @@ import pino from "pino";
 import type { Database } from "../../db/client.ts";
 import { projectEvents, projects } from "../../db/schema/index.ts";
 import { SvcError } from "../../src/contract/errors.ts";
-import { announce, announceEnd, type News } from "../../src/events/announce.ts";
 import { type Events, openEvents } from "../../src/events/events.ts";
+import { type ProjectChange, publish, publishDeletion } from "../../src/events/publish.ts";
 import { trimEvents } from "../../src/events/trim.ts";
 import { streamProjectEvents } from "../../src/features/projects/events.ts";
 import { Changes } from "../../src/lib/changes.ts";
@@ -35,38 +35,38 @@ afterAll(async () => {
   await database.close();
 });
 
-const branch = (id: string): News => ({ type: "branch", id, action: "changed" });
-const tell = (projectId: string, ...ids: string[]) =>
-  database.db.transaction((tx) => announce(tx, projectId, ...ids.map(branch)));
+const branch = (id: string): ProjectChange => ({ type: "branch", id, action: "changed" });
+const publishBranches = (projectId: string, ...ids: string[]) =>
+  database.db.transaction((tx) => publish(tx, projectId, ...ids.map(branch)));
 const allowed = async () => {};
 const open = (projectId: string, after?: string, again = allowed, pace = {}) =>
   streamProjectEvents({ events, log }, { projectId }, { lastEventId: after }, again, pace);
 const follow = (...given: Parameters<typeof open>) => readStream(open(...given));
-const said = ({ told }: ReturnType<typeof readStream>) =>
+const received = ({ told }: ReturnType<typeof readStream>) =>
   told.map(({ id, event }) => `${id} ${event.type} ${"seq" in event ? event.seq : event.id}`);
 
-test("a stream begins where the project is, and goes on after what was heard last", async () => {
+test("a stream starts at the last event, and resumes after the last one received", async () => {
   const projectId = await insertProject(database.db);
-  await tell(projectId, "before");
+  await publishBranches(projectId, "before");
   const one = follow(projectId);
   await until("it begins", () => one.told.length > 0);
-  await tell(projectId, "a", "b");
-  await tell(projectId, "c");
+  await publishBranches(projectId, "a", "b");
+  await publishBranches(projectId, "c");
   await one.hears("the last", ({ id }) => id === "c");
-  expect(said(one)).toEqual(["2 ready 2", "3 branch a", "4 branch b", "5 branch c"]);
+  expect(received(one)).toEqual(["2 ready 2", "3 branch a", "4 branch b", "5 branch c"]);
   await one.close();
-  await tell(projectId, "d");
+  await publishBranches(projectId, "d");
   const two = follow(projectId, "4");
   await two.hears("what was missed", ({ id }) => id === "d");
-  await tell(projectId, "e");
+  await publishBranches(projectId, "e");
   await two.hears("what is new", ({ id }) => id === "e");
-  expect(said(two)).toEqual(["4 ready 6", "5 branch c", "6 branch d", "7 branch e"]);
+  expect(received(two)).toEqual(["4 ready 6", "5 branch c", "6 branch d", "7 branch e"]);
   await two.close();
 });
 
-test("a stream begins with the events of the last seconds, where it is asked to", async () => {
+test("a stream starts with the events of the last seconds on request", async () => {
   const projectId = await insertProject(database.db);
-  await tell(projectId, "old");
+  await publishBranches(projectId, "old");
   await database.db
     .update(projectEvents)
     .set({ at: sql`clock_timestamp() - interval '61 seconds'` })
@@ -75,66 +75,67 @@ test("a stream begins with the events of the last seconds, where it is asked to"
     readStream(streamProjectEvents({ events, log }, { projectId }, from, allowed));
   const none = recent({ recent: 60 });
   await until("it begins", () => none.told.length > 0);
-  await tell(projectId, "a", "b");
+  await publishBranches(projectId, "a", "b");
   const some = recent({ recent: 60 });
   const after = recent({ lastEventId: "3", recent: 60 });
   for (const stream of [none, some, after]) {
     await stream.hears("the last", ({ id }) => id === "b");
     await stream.close();
   }
-  expect(said(none)).toEqual(["2 ready 2", "3 branch a", "4 branch b"]);
-  expect(said(some)).toEqual(["2 ready 4", "3 branch a", "4 branch b"]);
-  expect(said(after)).toEqual(["3 ready 4", "4 branch b"]);
+  expect(received(none)).toEqual(["2 ready 2", "3 branch a", "4 branch b"]);
+  expect(received(some)).toEqual(["2 ready 4", "3 branch a", "4 branch b"]);
+  expect(received(after)).toEqual(["3 ready 4", "4 branch b"]);
 });
 
-test("a stream that begins as the last one ends hears what comes", async () => {
+test("a stream that starts as the last one ends receives new events", async () => {
   const projectId = await insertProject(database.db);
-  const heard: string[] = [];
+  const ids: string[] = [];
   const reader = (gone: AbortSignal) => ({
-    stand() {},
-    tell: ({ event }: { event: { id: string } }) => void heard.push(event.id),
-    room: async () => {},
+    position() {},
+    send: ({ event }: { event: { id: string } }) => void ids.push(event.id),
+    drained: async () => {},
     end() {},
     gone,
   });
   const last = new AbortController();
-  await events.follow(projectId, {}, reader(last.signal));
-  const joined = events.follow(projectId, { recent: 10 }, reader(new AbortController().signal));
+  await events.subscribe(projectId, {}, reader(last.signal));
+  const joined = events.subscribe(projectId, { recent: 10 }, reader(new AbortController().signal));
   last.abort();
   await joined;
-  await tell(projectId, "a");
-  await until("it has heard", () => heard.includes("a"));
+  await publishBranches(projectId, "a");
+  await until("it has received the event", () => ids.includes("a"));
 });
 
-test(`cut anywhere and gone on with, a stream tells each event once and in order, while others are told (seed ${SEED})`, async () => {
+test(`a stream that is cut anywhere and resumed sends each event once and in order, while others are published (seed ${SEED})`, async () => {
   const projectId = await insertProject(database.db);
   const TOLD = 400;
   const draw = generator(SEED);
   const write = (async () => {
-    for (let n = 0; n < TOLD; n += 4) await tell(projectId, ...[0, 1, 2, 3].map((more) => `${n + more}`));
+    for (let n = 0; n < TOLD; n += 4)
+      await publishBranches(projectId, ...[0, 1, 2, 3].map((more) => `${n + more}`));
   })();
   const readers = Array.from({ length: 10 }, async (_, reader) => {
-    const heard: string[] = [];
-    for (let last = "1"; heard.at(-1) !== `${TOLD - 1}`; ) {
+    const ids: string[] = [];
+    for (let last = "1"; ids.at(-1) !== `${TOLD - 1}`; ) {
       const stream = follow(projectId, last);
       // none at times: it is cut before it has begun
       const pieces = draw(8 * (reader + 1));
       const isOver = () => stream.told.length >= pieces || stream.events().at(-1)?.id === `${TOLD - 1}`;
       await until("it is time to cut", isOver);
       await stream.close();
-      heard.push(...stream.events().map(({ id }) => id));
+      ids.push(...stream.events().map(({ id }) => id));
       last = stream.lastId() || last;
     }
-    return heard;
+    return ids;
   });
   const wanted = Array.from({ length: TOLD }, (_, n) => `${n}`);
-  for (const heard of await Promise.all(readers)) expect(heard).toEqual(wanted);
+  for (const ids of await Promise.all(readers)) expect(ids).toEqual(wanted);
   await write;
 });
 
-test("what is not kept any more, or was never told, is a reset", async () => {
+test("resuming after an event that is no longer stored, or never was, is a reset", async () => {
   const projectId = await insertProject(database.db);
-  await tell(projectId, ...Array.from({ length: 20 }, (_, n) => `${n}`));
+  await publishBranches(projectId, ...Array.from({ length: 20 }, (_, n) => `${n}`));
   await trimEvents(database.db, { kept: 5 });
   const rows: [after: string, first: string[]][] = [
     ["21", ["21 ready 21"]],
@@ -150,36 +151,36 @@ test("what is not kept any more, or was never told, is a reset", async () => {
   for (const [after, first] of rows) {
     const stream = follow(projectId, after);
     await until(`it begins after ${after}`, () => stream.told.length >= first.length);
-    expect([after, said(stream).slice(0, first.length)]).toEqual([after, first]);
+    expect([after, received(stream).slice(0, first.length)]).toEqual([after, first]);
     await stream.close();
   }
   await database.db.delete(projectEvents).where(eq(projectEvents.projectId, projectId));
   const empty = follow(projectId, "20");
   await until("it begins", () => empty.told.length > 0);
-  expect(said(empty)).toEqual(["21 reset 21"]);
+  expect(received(empty)).toEqual(["21 reset 21"]);
   await empty.close();
 });
 
-test("a change costs one query, however many follow", async () => {
+test("a change costs one query, whatever the number of subscribers", async () => {
   const projectId = await insertProject(database.db);
   const streams = Array.from({ length: 200 }, () => follow(projectId));
   await until("all begin", () => streams.every(({ told }) => told.length > 0));
   const before = queries;
-  await tell(projectId, "a");
-  await until("all have heard", () => streams.every(({ told }) => told.length === 2));
-  // besides, the heads may be looked at meanwhile
+  await publishBranches(projectId, "a");
+  await until("all have received it", () => streams.every(({ told }) => told.length === 2));
+  // the heads may be polled meanwhile
   expect(queries - before).toBeLessThanOrEqual(3);
   await Promise.all(streams.map((stream) => stream.close()));
 });
 
-test("who does not read is cut off, and is no burden to the others", async () => {
+test("a slow reader is cut off, and does not slow down the others", async () => {
   const projectId = await insertProject(database.db);
   const slow = open(projectId).getReader();
   const quick = follow(projectId);
   await slow.read();
   const long = Array.from({ length: 100 }, (_, n) => `${n} ${"x".repeat(1_000)}`);
   for (let turn = 1; turn <= 6; turn++) {
-    await tell(projectId, ...long);
+    await publishBranches(projectId, ...long);
     await until("the other has all", () => quick.events().length === 100 * turn);
   }
   const drain = async () => {
@@ -189,16 +190,16 @@ test("who does not read is cut off, and is no burden to the others", async () =>
   await quick.close();
 });
 
-test("who goes on far behind gets all of it, at its own pace", async () => {
+test("a reader that resumes far behind receives everything, at its own pace", async () => {
   const projectId = await insertProject(database.db);
   const long = Array.from({ length: 250 }, (_, n) => `${n} ${"x".repeat(1_000)}`);
-  for (let turn = 0; turn < 8; turn++) await tell(projectId, ...long);
+  for (let turn = 0; turn < 8; turn++) await publishBranches(projectId, ...long);
   const stream = follow(projectId, "1");
   await until("all came", () => stream.events().length === 2_000);
   await stream.close();
 });
 
-test("a stream ends when its caller may not read the project any more, and lives while nobody can tell", async () => {
+test("a stream ends when its caller loses access, and survives a failing access check", async () => {
   const projectId = await insertProject(database.db);
   let answer: unknown = null;
   const again = async () => {
@@ -211,21 +212,21 @@ test("a stream ends when its caller may not read the project any more, and lives
   await until("it lives on", () => stream.comments() > seen + 3);
   answer = new SvcError("unauthorized", "The token was revoked.");
   await stream.ended;
-  await tell(projectId, "secret");
+  await publishBranches(projectId, "secret");
   expect(stream.events()).toEqual([]);
 });
 
-test("the end of a project is told, and ends its streams", async () => {
+test("the deletion of a project is published, and ends its streams", async () => {
   const projectId = await insertProject(database.db);
   const stream = follow(projectId);
   await until("it begins", () => stream.told.length > 0);
   await database.db.transaction(async (tx) => {
     await tx.delete(projects).where(eq(projects.projectId, projectId));
-    await announceEnd(tx, projectId);
+    await publishDeletion(tx, projectId);
   });
   await stream.ended;
-  expect(said(stream)).toEqual(["1 ready 1", ` project ${projectId}`]);
+  expect(received(stream)).toEqual(["1 ready 1", ` project ${projectId}`]);
   const late = follow(projectId);
   await late.ended;
-  expect(said(late)).toEqual([` project ${projectId}`]);
+  expect(received(late)).toEqual([` project ${projectId}`]);
 });

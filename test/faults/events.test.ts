@@ -43,7 +43,7 @@ beforeAll(async () => {
   const env = { SVC_MASTER_KEY: "ab".repeat(32) };
   writing = await startSessions({
     env: { ...env, DATABASE_URL: database.url },
-    deps: { eventsLookMs: 100 },
+    deps: { eventsPollMs: 100 },
   });
   token = writing.api.token;
   reading = await startApi({
@@ -51,7 +51,7 @@ beforeAll(async () => {
     deps: {
       sandboxes: new StandInProvider().sandboxesOf,
       changes: new OnlyNotified(),
-      eventsLookMs: NEVER_MS,
+      eventsPollMs: NEVER_MS,
     },
   });
 });

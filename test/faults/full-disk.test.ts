@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { askServer } from "../../src/edge/admin/socket.ts";
+import { sendAdminCommand } from "../../src/edge/admin/socket.ts";
 import { caller, cleanEnvironment, spawnServer } from "../helpers/api.ts";
 import { runClient, scratch } from "../helpers/gateway.ts";
 import { createRepository } from "../helpers/git-repo.ts";
@@ -51,7 +51,7 @@ beforeAll(async () => {
   if (!MAY_MOUNT) return;
   server = await spawnServer(COMMAND, settings("160m"));
   disk = join("/proc", String(server.child.pid), "root", folder);
-  token = (await askServer(join(disk, "data"), { verb: "token", email: "a@example.com", name: "t" })) ?? "";
+  token = (await sendAdminCommand(join(disk, "data"), { verb: "token", email: "a@example.com", name: "t" })) ?? "";
   call = caller(server.url, token);
   const { project_id } = (await call("POST", "/v1/projects", { body: { name: "Example" } })).body;
   path = `/v1/projects/${project_id}/change-requests`;
@@ -133,7 +133,7 @@ test.each(["8k", "1m", "20m"])("a start on a disk of %s says in one line that it
       stderr: "pipe",
     });
     expect(await new Response(child.stderr).text()).toBe(
-      "svc-api: The disk is full: there is no room left for the data folder (SVC_DATA_DIR) or for the database. Free some space, then start again.\n",
+      "svc-api: The disk of the data folder (SVC_DATA_DIR) or of the database is full. Free some space, then start again.\n",
     );
     expect(await child.exited).toBe(1);
   } finally {

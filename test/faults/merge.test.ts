@@ -2,7 +2,7 @@ import { afterEach, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { MERGE_STEPS } from "../../src/deps.ts";
-import { askServer } from "../../src/edge/admin/socket.ts";
+import { sendAdminCommand } from "../../src/edge/admin/socket.ts";
 import { type Api, caller, databaseFor, makeFolder, spawnServer, startApi } from "../helpers/api.ts";
 import { Remote } from "../helpers/remote.ts";
 
@@ -43,7 +43,7 @@ test.each(rows)("killed after %s (diverged: %p): rows and repository agree", asy
     ...(databaseUrl && { DATABASE_URL: databaseUrl }),
   });
   undo.push(() => dying.child.kill("SIGKILL"));
-  const token = await askServer(dataDir, { verb: "token", email: "first@example.com", name: "t" });
+  const token = await sendAdminCommand(dataDir, { verb: "token", email: "first@example.com", name: "t" });
   const call = caller(dying.url, token ?? "");
   const project = (await call("POST", "/v1/projects", { body: { name: "p", repo_url: remote.url } })).body;
   const path = `/v1/projects/${project.project_id}/change-requests`;

@@ -2,7 +2,7 @@ import { afterAll, afterEach, describe, expect } from "bun:test";
 import { sql } from "drizzle-orm";
 import { openPostgres } from "../../db/client.ts";
 import { MERGE_STEPS } from "../../src/deps.ts";
-import { askServer } from "../../src/edge/admin/socket.ts";
+import { sendAdminCommand } from "../../src/edge/admin/socket.ts";
 import {
   AGAINST_BINARIES,
   type Answer,
@@ -59,7 +59,7 @@ async function twoServers() {
     return { server, env };
   };
   const [one, two] = await Promise.all([start(), start()]);
-  const token = await askServer(one.env.SVC_DATA_DIR, {
+  const token = await sendAdminCommand(one.env.SVC_DATA_DIR, {
     verb: "token",
     email: "first@example.com",
     name: "t",

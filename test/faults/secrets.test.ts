@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { openPostgres } from "../../db/client.ts";
 import { projects } from "../../db/schema/index.ts";
-import { askServer } from "../../src/edge/admin/socket.ts";
+import { sendAdminCommand } from "../../src/edge/admin/socket.ts";
 import type { Credential } from "../../src/git/git.ts";
 import { type Answer, type CallOptions, caller, cleanEnvironment } from "../helpers/api.ts";
 import { type Ran, runClient, scratch } from "../helpers/gateway.ts";
@@ -144,7 +144,7 @@ async function start(credential: string[], others: string[] = []): Promise<Place
   undo.push(() => database.drop());
   let server = await spawn();
   undo.push(() => end("SIGKILL"));
-  const token = (await askServer(dataDir, { verb: "token", email: "first@example.com", name: "t" })) ?? "";
+  const token = (await sendAdminCommand(dataDir, { verb: "token", email: "first@example.com", name: "t" })) ?? "";
   const watch = watchForSecrets(secrets, join(dataDir, "git", "temporary"));
   undo.push(() => watch.stop());
   let path = "";

@@ -3,7 +3,7 @@ import { renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import postgres from "postgres";
 import { nextDue } from "../../src/contract/cron.ts";
-import { askServer } from "../../src/edge/admin/socket.ts";
+import { sendAdminCommand } from "../../src/edge/admin/socket.ts";
 import { caller, makeFolder, spawnServer } from "../helpers/api.ts";
 import { LEFT_ALONE } from "../helpers/halting.ts";
 import { needs } from "../helpers/needs.ts";
@@ -92,7 +92,7 @@ test(`of a year with three servers that are killed at random, each due time was 
   });
   try {
     const [first] = servers;
-    const token = await askServer(folders[0] ?? "", { verb: "token", email: "a@example.com", name: "t" });
+    const token = await sendAdminCommand(folders[0] ?? "", { verb: "token", email: "a@example.com", name: "t" });
     const entries = Object.entries(TRIGGERS).map(([slug, [schedule, zone]]) =>
       cron(slug, schedule, `timezone = "${zone}"\n`),
     );

@@ -43,24 +43,24 @@ const judge = (who: Who, ref: string, kind: UpdateKind, directPush = true) =>
 
 /** A word for each verdict: what its reason says. */
 const VERDICTS = {
-  "by-cr": "this branch is protected: it changes only by a change request",
-  "by-cr-default": "the default branch changes only by a change request",
-  closed: "this project changes its protected branches only by change requests",
+  "by-cr": "this branch is protected: it can be changed only by a change request",
+  "by-cr-default": "the default branch can be changed only by a change request",
+  closed: "protected branches of this project can be changed only by change requests",
   "default-stays": "the default branch cannot be deleted",
   stays: "this branch is protected, so it cannot be deleted",
-  "default-grows": "the default branch is never rewritten",
-  grows: "this branch is protected, so it is never rewritten",
-  "agent-keeps": "an agent deletes no branch",
-  "agent-grows": "an agent rewrites no history",
-  "own-only": "a session pushes only its own branch",
-  "no-tags": "a project token pushes branches only",
+  "default-grows": "the default branch cannot be rewritten",
+  grows: "this branch is protected, so it cannot be rewritten",
+  "agent-keeps": "an agent cannot delete branches",
+  "agent-grows": "an agent cannot rewrite history",
+  "own-only": "a session can push only its own branch",
+  "no-tags": "a project token can push branches only",
   tag: "this tag is protected",
-  svc: "svc keeps these refs itself",
+  svc: "these refs are reserved for svc",
   "no-ref": "only branches and tags can be pushed",
   saves: "this credential only saves the work of its session",
   reads: "this sandbox may only read the repository",
-  twin: "it looks like a protected branch and is another",
-  "twin-tag": "it looks like a protected branch and is a tag",
+  twin: "the name looks like that of a protected branch",
+  "twin-tag": "a tag cannot look like a protected branch",
   refs: "a name that begins with refs/ is ambiguous",
   yes: null,
 } as const;
@@ -156,12 +156,12 @@ test.each<[who: Who, ref: string, kind: UpdateKind, advice: string]>([
   ["session", FREE, "create", "git push origin HEAD:own"],
   ["owner", MAIN, "delete", "Make another branch the default first"],
   ["owner", OLD, "delete", "svc api -X DELETE projects/<id>/protected/old"],
-  ["owner", RELEASE, "delete", "Take it out of [branches] protected in svc.toml"],
+  ["owner", RELEASE, "delete", "Remove it from [branches] protected in svc.toml"],
   ["owner", "refs/heads/Release/1", "create", "release/* is a protected branch."],
   ["owner", "refs/heads/refs/heads/x", "create", "Push to refs/heads/x instead."],
   ["owner", "refs/heads/refs/refs/tags/x/refs/y", "create", "Push to refs/heads/x/refs/y instead."],
   ["owner", "refs/tags/refs/heads/x", "create", "Push to refs/tags/x instead."],
   ["owner", "refs/tags/refs/", "create", "Push to refs/tags/<name> instead."],
-])("who pushes in vain is told what to do: %s, %s, %s: %s", async (who, ref, kind, advice) => {
+])("a refused push says what to do: %s, %s, %s: %s", async (who, ref, kind, advice) => {
   expect((await judge(who, ref, kind, false))?.advice).toContain(advice);
 });

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { askServer } from "../../src/edge/admin/socket.ts";
+import { sendAdminCommand } from "../../src/edge/admin/socket.ts";
 import { serve } from "../../src/serve.ts";
 import { BUBBLEWRAP, testConfig } from "./isolation.ts";
 import { createDatabase, POSTGRES, type TestDatabase } from "./postgres.ts";
@@ -74,7 +74,7 @@ export async function startApi({ env = {}, deps, dataDir = makeFolder() }: Start
     ? await spawnServer(["dist/svc-api"], settings)
     : await serve(testConfig(settings), deps);
   const mint = async (email: string) => {
-    const line = await askServer(dataDir, { verb: "token", email, name: "test" });
+    const line = await sendAdminCommand(dataDir, { verb: "token", email, name: "test" });
     if (line === null) throw new Error("the server's admin socket does not answer");
     return line;
   };
@@ -147,7 +147,7 @@ export async function spawnServer(command: string[], env: Record<string, string>
   for await (const chunk of child.stderr) {
     said += Buffer.from(chunk).toString();
     const url = / listens on (\S+)/.exec(said)?.[1];
-    const firstUserLink = / makes the first user: (\S+)/.exec(said)?.[1] ?? null;
+    const firstUserLink = / Create the first one with this link, .*: (http\S+)/.exec(said)?.[1] ?? null;
     if (url) return { url, child, firstUserLink, stop: () => end(child) };
   }
   throw new Error(`the server did not start: ${said}`);

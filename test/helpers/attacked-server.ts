@@ -3,7 +3,7 @@ import { rmSync } from "node:fs";
 import net from "node:net";
 import { resolve } from "node:path";
 import { residentMegabytes } from "../../scripts/bench/memory.ts";
-import { askServer } from "../../src/edge/admin/socket.ts";
+import { sendAdminCommand } from "../../src/edge/admin/socket.ts";
 import { AGAINST_BINARIES, type Api, caller, makeFolder, spawnServer } from "./api.ts";
 import { createDatabase } from "./postgres.ts";
 
@@ -46,7 +46,7 @@ export async function startAttacked(settings: Record<string, string> = {}): Prom
     ...settings,
   };
   const { url, child, stop } = await spawnServer(COMMAND, env);
-  const token = await askServer(dataDir, { verb: "token", email: "first@example.com", name: "test" });
+  const token = await sendAdminCommand(dataDir, { verb: "token", email: "first@example.com", name: "test" });
   if (token === null) throw new Error("the server's admin socket does not answer");
   return {
     url,

@@ -1,4 +1,4 @@
-import { askServer } from "../../src/edge/admin/socket.ts";
+import { sendAdminCommand } from "../../src/edge/admin/socket.ts";
 import type { Api, CallOptions } from "./api.ts";
 
 /** What keeps cookies as a browser does, and asks as svc's pages do. */
@@ -39,7 +39,7 @@ const set = new Map<string, string>();
 /** Gives a user a password as an operator does, and signs a browser in by it. */
 export async function signedIn(api: Api, email = "first@example.com", password = PASSWORD): Promise<Browser> {
   const key = `${api.dataDir} ${email}`;
-  if (set.get(key) !== password) await askServer(api.dataDir, { verb: "user", email, password });
+  if (set.get(key) !== password) await sendAdminCommand(api.dataDir, { verb: "user", email, password });
   set.set(key, password);
   const browser = openBrowser(api);
   const answer = await browser.call("POST", "/v1/auth/sign-in", { body: { email, password } });

@@ -50,7 +50,7 @@ function stopAfterTests(engine: DockerEngine): void {
   afterAll(() => engine.stop());
 }
 
-/** Runs a script of bash in a container without a fence, for two seconds at most. @returns what it wrote */
+/** Runs a script of bash in a container outside a sandbox's network namespace, for two seconds at most. @returns what it wrote */
 export async function runInContainer(script: string): Promise<string> {
   const images = await docker("GET", "/images/json");
   const tags: string[] = images.flatMap(({ RepoTags }: { RepoTags: string[] | null }) => RepoTags ?? []);

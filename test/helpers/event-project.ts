@@ -1,6 +1,6 @@
 import type { Db } from "../../db/client.ts";
 import { accounts, projects } from "../../db/schema/index.ts";
-import { announce } from "../../src/events/announce.ts";
+import { publish } from "../../src/events/publish.ts";
 
 /** Makes a project in the database alone, as a writer of events would find it. */
 export async function insertProject(db: Db): Promise<string> {
@@ -12,8 +12,6 @@ export async function insertProject(db: Db): Promise<string> {
     .values({ accountId, name: "p", slug, defaultBranch: "main" })
     .returning();
   const projectId = project?.projectId ?? "";
-  await db.transaction((tx) =>
-    announce(tx, projectId, { type: "project", id: projectId, action: "created" }),
-  );
+  await db.transaction((tx) => publish(tx, projectId, { type: "project", id: projectId, action: "created" }));
   return projectId;
 }

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { GIT_ENVIRONMENT } from "../../scripts/git-environment.ts";
-import { askServer } from "../../src/edge/admin/socket.ts";
+import { sendAdminCommand } from "../../src/edge/admin/socket.ts";
 import { caller, makeFolder } from "./api.ts";
 import { type Ran, scratch } from "./gateway.ts";
 import { serveGit } from "./git-http.ts";
@@ -72,7 +72,7 @@ export async function startPushBench(limits: Record<string, number> = {}): Promi
     DATABASE_URL: database.url,
     TEST_GIT_LIMITS: JSON.stringify(limits),
   });
-  const token = (await askServer(dataDir, { verb: "token", email: "first@example.com", name: "t" })) ?? "";
+  const token = (await sendAdminCommand(dataDir, { verb: "token", email: "first@example.com", name: "t" })) ?? "";
   const places = {
     hosted: await makePlace("hosted", null, null),
     file: await makePlace("file", remotes.file, remotes.file.url),

@@ -1,7 +1,7 @@
 import { readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Session } from "../../src/contract/session.ts";
-import { askServer } from "../../src/edge/admin/socket.ts";
+import { sendAdminCommand } from "../../src/edge/admin/socket.ts";
 import { type Answer, caller, makeFolder } from "./api.ts";
 import { scratch } from "./gateway.ts";
 import { type HaltingServer, startHaltingServer } from "./halting.ts";
@@ -54,7 +54,7 @@ export async function startSessionServer(env: Record<string, string> = {}): Prom
     DATABASE_URL: database.url,
     ...env,
   });
-  const token = (await askServer(dataDir, { verb: "token", email: "first@example.com", name: "t" })) ?? "";
+  const token = (await sendAdminCommand(dataDir, { verb: "token", email: "first@example.com", name: "t" })) ?? "";
   const call: SessionServer["call"] = (method, path, body) =>
     caller(server.url(), token)(method, path, body === undefined ? {} : { body });
   const made = await call("POST", "/v1/projects", { name: "p", repo_url: remote.url });

@@ -1,8 +1,8 @@
 import postgres from "postgres";
 
 /**
- * Watches a database for changes that are told to nobody: of each row that people look at, that was changed in a
- * transaction which has announced nothing of it.
+ * Watches a database for changes without an event: each row that people see, changed in a
+ * transaction that published no event for it.
  */
 export async function watchSilentChanges(
   url: string,

@@ -4,7 +4,7 @@ import pino from "pino";
 import { type Database, openEmbedded, openPostgres } from "../../db/client.ts";
 import { servers } from "../../db/schema/index.ts";
 import { declareGone, goneSince } from "../../src/jobs/gone.ts";
-import { keepHeartbeat } from "../../src/jobs/heartbeat.ts";
+import { startHeartbeat } from "../../src/jobs/heartbeat.ts";
 import { linkTo } from "../helpers/database-link.ts";
 import { needs } from "../helpers/needs.ts";
 import { createDatabase, POSTGRES, type TestDatabase, untilBlocked } from "../helpers/postgres.ts";
@@ -37,17 +37,17 @@ const SILENCES: readonly [other: number, seen: number, steady: number, gone: boo
   [290, 0, 3600, false],
   [310, 0, 3600, true],
   [7 * 86_400, 0, 3600, true],
-  // it has just been started, or the database is back: everybody was silent
+  // it has just started, or the database is back: all heartbeats are old
   [310, 0, 0, false],
   [7 * 86_400, 0, 290, false],
   [310, 0, 310, true],
-  // it has been stopped itself (a machine that slept), and has not written that it is back
+  // it was suspended itself, and has not yet written a heartbeat
   [310, 310, 3600, false],
   [310, 130, 3600, false],
 ];
 
 test.each(SILENCES)(
-  "a server seen %d s ago is judged by one seen %d s ago and steady for %d s: gone %p",
+  "a server seen %d s ago is checked by one seen %d s ago and steady for %d s: gone %p",
   async (other, seen, steady, gone) => {
     const { db } = database;
     await setServer(db, "other", { seen: other });
@@ -56,12 +56,12 @@ test.each(SILENCES)(
     expect(found.map(({ id }) => id)).toEqual(gone ? ["other"] : []);
     expect(await isGone(db, "other")).toBe(gone);
     expect((await goneSince({ serverId: "me" }, db, "other")) !== null).toBe(gone);
-    // it is told once
+    // it is returned once
     expect(await declareGone({ db, databaseKind: "postgres", serverId: "me" })).toEqual([]);
   },
 );
 
-test("nobody calls itself gone, nor the cluster, nor a place that it does not know", async () => {
+test("a server does not count itself, the cluster or an unknown place as gone", async () => {
   const { db } = database;
   await setServer(db, "me", { seen: 0, steady: 3600, gone: 60 });
   await setServer(db, "kubernetes", { seen: 3600, gone: 60 });
@@ -78,11 +78,11 @@ const RETURNS: readonly [seen: number, steady: number, wasAway: boolean][] = [
 ];
 
 test.each(RETURNS)(
-  "a server that was seen %d s ago writes that it lives: steady for %d s until then, away %p",
+  "a server that was seen %d s ago writes a heartbeat: steady for %d s until then, away %p",
   async (seen, steady, wasAway) => {
     const { db } = database;
     await setServer(db, "me", { seen, steady, gone: 1 });
-    (await keepHeartbeat({ db, databaseKind: "postgres", serverId: "me", log }))();
+    (await startHeartbeat({ db, databaseKind: "postgres", serverId: "me", log }))();
     expect(await isGone(db, "me")).toBe(false);
     const [row] = await db.select().from(servers).where(eq(servers.id, "me"));
     const steadyFor = (row?.seenAt.getTime() ?? 0) - (row?.steadySince.getTime() ?? 0);
@@ -90,11 +90,11 @@ test.each(RETURNS)(
   },
 );
 
-test("it is written again and again, also after the database was away, and no more when the server has ended", async () => {
+test("the heartbeat repeats, also after a database outage, and stops with the server", async () => {
   const link = await linkTo(made.url);
   const own = await openPostgres(link.url);
   const server = { db: own.db, databaseKind: "postgres" as const, serverId: "me", log };
-  const end = await keepHeartbeat(server, { beatMs: 20, retryMs: 20 });
+  const end = await startHeartbeat(server, { beatMs: 20, retryMs: 20 });
   const isSeen = async () => {
     await setServer(database.db, "me", { seen: 60, gone: 0 });
     await until("it is seen", async () => !(await isGone(database.db, "me")));
@@ -118,7 +118,7 @@ test("it is written again and again, also after the database was away, and no mo
   }
 });
 
-test("a server that comes back waits for what is done without it", async () => {
+test("a server that comes back waits for the transaction that takes over its runs", async () => {
   const { db } = database;
   await setServer(db, "other", { seen: 3600, gone: 60 });
   const steps: string[] = [];
@@ -131,7 +131,7 @@ test("a server that comes back waits for what is done without it", async () => {
     steps.push("taken");
   });
   await asked.promise;
-  const back = keepHeartbeat({ db, databaseKind: "postgres", serverId: "other", log }).then((end) => {
+  const back = startHeartbeat({ db, databaseKind: "postgres", serverId: "other", log }).then((end) => {
     steps.push("back");
     end();
   });
@@ -140,13 +140,13 @@ test("a server that comes back waits for what is done without it", async () => {
   expect(await goneSince({ serverId: "me" }, db, "other")).toBeNull();
 });
 
-everywhere("on the embedded database there is no other server: whoever is written down is gone", async () => {
+everywhere("with the embedded database every other server is gone", async () => {
   const embedded = await openEmbedded();
   try {
     const { db } = embedded;
     await setServer(db, "the data folder before", { seen: 0 });
     const server = { db, databaseKind: "embedded" as const, serverId: "me" };
-    (await keepHeartbeat({ ...server, log }))();
+    (await startHeartbeat({ ...server, log }))();
     expect((await declareGone(server)).map(({ id }) => id)).toEqual(["the data folder before"]);
   } finally {
     await embedded.close();

@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
 import ipaddr from "ipaddr.js";
 import { CLOSED_IPV4 } from "../../src/sandboxes/closed-addresses.ts";
-import { fenceRules } from "../../src/sandboxes/docker/fence.ts";
+import { networkRules } from "../../src/sandboxes/docker/network-namespace.ts";
 import { policyOf } from "../../src/sandboxes/kubernetes/objects.ts";
 import { fc } from "../helpers/property.ts";
 
-const RULES = fenceRules(
+const RULES = networkRules(
   { id: "n", gateway: "198.19.0.1", member: "198.19.0.2" },
   { addresses: [], nameServers: [] },
   8000,

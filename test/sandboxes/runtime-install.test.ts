@@ -191,7 +191,7 @@ test("one that is broken off ends at once, and leaves nothing behind", async () 
   await isAsked;
   child.kill("SIGINT");
   expect(await child.exited).toBe(1);
-  expect(await new Response(child.stderr).text()).toContain("The installation was broken off");
+  expect(await new Response(child.stderr).text()).toContain("The installation was cancelled");
   expect(readdirSync(join(dataDir, "runtime"))).toEqual([]);
   await quiet.stop(true);
 });

@@ -5,14 +5,13 @@ import { makePasswordLink } from "../../identity/sign-in/links.ts";
 import { setPassword } from "../../identity/sign-in/set-password.ts";
 import type { Keys } from "../../keys.ts";
 
-/** What an operator may ask for on the machine itself: `svc-api admin token|user|link`. */
+/** A command of an operator on the server's machine: `svc-api admin token|user|link`. */
 export type AdminCommand =
   | { verb: "token"; email: string; name: string }
   | { verb: "user"; email: string; password: string }
   | { verb: "link"; email: string };
 
-/** What a command works on. */
-interface Place {
+interface AdminDeps {
   db: Db;
   keys: Keys;
   /** Where people reach the server, without a trailing slash. */
@@ -20,11 +19,11 @@ interface Place {
 }
 
 /**
- * Carries out an operator's command. It needs no token: whoever reaches it can read the data folder anyway.
- * @returns the line to print: the token, the link, or a sentence.
+ * Runs an operator's command, without a token: a caller with access to the socket can read the data folder anyway.
+ * @returns the line to print: the token, the link, or a message.
  * @throws SvcError validation_failed.
  */
-export async function runAdminCommand({ db, keys, site }: Place, command: AdminCommand): Promise<string> {
+export async function runAdminCommand({ db, keys, site }: AdminDeps, command: AdminCommand): Promise<string> {
   if (command.verb === "token") {
     const { userId } = await ensureUser(db, command.email);
     const { secret } = await mintToken(db, keys, { userId, name: command.name });
@@ -32,5 +31,5 @@ export async function runAdminCommand({ db, keys, site }: Place, command: AdminC
   }
   if (command.verb === "link") return makePasswordLink(db, keys, site, command.email);
   const { created } = await setPassword(db, command.email, command.password);
-  return created ? "User made, password set." : "Password set.";
+  return created ? "User created, password set." : "Password set.";
 }

@@ -7,11 +7,11 @@ import { InstallError, installRuntime, versionOf } from "../../sandboxes/runtime
 
 type Settings = Pick<Config, "dataDir" | "runtimeBin" | "npmRegistry">;
 
-/** How often a log that is no terminal hears of progress: parts of the whole. */
+/** Progress lines when stderr is not a terminal. */
 const STEPS = 10;
 
 /**
- * `svc-api runtime install`: fetches the agent runtime into the data folder, and tells on stderr how far it is.
+ * `svc-api runtime install`: downloads the agent runtime into the data folder, with its progress on stderr.
  * @throws InstallError
  */
 export async function runtimeInstall(
@@ -20,7 +20,7 @@ export async function runtimeInstall(
 ): Promise<string> {
   const say = progressTo(process.stderr);
   const stop = new AbortController();
-  const reason = new InstallError("The installation was broken off; nothing of it is left.");
+  const reason = new InstallError("The installation was cancelled, and its files were removed.");
   signal.addEventListener("abort", () => stop.abort(reason), { once: true });
   const options = { dataDir, registry: npmRegistry, onProgress: say.progress };
   const folder = await installRuntime(options, stop.signal).finally(say.end);
@@ -28,7 +28,7 @@ export async function runtimeInstall(
 }
 
 /**
- * `svc-api runtime status`: which runtime sandboxes get.
+ * `svc-api runtime status`: the runtime of sandboxes.
  * @throws SandboxError when there is none
  */
 export async function runtimeStatus(config: Settings): Promise<string> {
@@ -36,15 +36,13 @@ export async function runtimeStatus(config: Settings): Promise<string> {
   const program = findRuntime(options);
   const version = await versionOf(program);
   if (version === null)
-    throw new SandboxError(
-      "The agent runtime that was found does not run on this machine: install another one.",
-    );
+    throw new SandboxError("The agent runtime does not run on this machine. Install another one.");
   const plugins = findPlugins(options);
   return [
     `opencode ${version} at ${program}${version === RUNTIME_VERSION ? "" : ` (svc is built for ${RUNTIME_VERSION})`}`,
     plugins === null
-      ? "no packages for plugins: projects with tools of their own wait for the npm registry (svc-api runtime install)"
-      : `packages for plugins at ${plugins}`,
+      ? "no plugin packages: projects with their own tools wait for the npm registry (svc-api runtime install)"
+      : `plugin packages at ${plugins}`,
   ].join("\n");
 }
 

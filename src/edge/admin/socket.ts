@@ -37,9 +37,9 @@ export function listenForAdmin(dataDir: string, run: (command: AdminCommand) => 
 /**
  * Sends a command to the running server.
  * @returns its line; null when no server is running on this data folder.
- * @throws SvcError with the server's own sentence when it refused.
+ * @throws SvcError with the server's error message.
  */
-export async function askServer(dataDir: string, command: AdminCommand): Promise<string | null> {
+export async function sendAdminCommand(dataDir: string, command: AdminCommand): Promise<string | null> {
   const path = socketPath(dataDir);
   if (!existsSync(path)) return null;
   const response = await fetch("http://localhost/", {
@@ -57,12 +57,12 @@ export async function askServer(dataDir: string, command: AdminCommand): Promise
 async function answer(body: unknown, run: (command: AdminCommand) => Promise<string>): Promise<Answer> {
   const command = toCommand(body);
   if (!command)
-    return { error: "This server does not know that command. Use the svc-api of the same version." };
+    return { error: "The server does not support this command. Use the svc-api of the server's version." };
   try {
     return { line: await run(command) };
   } catch (error) {
     if (error instanceof SvcError) return { error: error.message };
-    return { error: "The command failed inside the server; its log says why." };
+    return { error: "The command failed. See the server's log." };
   }
 }
 

@@ -2,10 +2,10 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseJson } from "../../contract/json.ts";
 
-/** A folder, so that the build can embed it in a binary, where it stands under this last name beside the code. */
+/** The build embeds this folder in the binary, where it is beside the code under the same base name. */
 export const DASHBOARD_FOLDER = join(import.meta.dir, "../../../node_modules/.cache/svc/dashboard");
 
-/** One of the files that the build made; beside it are the same, compressed: `<name>.br` and `<name>.gz`. */
+/** A file of the build, which also has it compressed: `<name>.br` and `<name>.gz`. */
 export interface DashboardFile {
   name: string;
   type: string;
@@ -18,12 +18,12 @@ export interface DashboardFiles {
   read(file: DashboardFile, encoding: Encoding): Uint8Array<ArrayBuffer>;
 }
 
-/** How a file's bytes are compressed; null: not at all. */
+/** The compression of a file; null: none. */
 export type Encoding = "br" | "gzip" | null;
 
 const SUFFIX = { br: ".br", gzip: ".gz" } as const;
 
-/** The dashboard's files: in a binary always, in the source tree after a build. Without them there is nothing to find. */
+/** The dashboard's files: always in a binary, in the source tree after a build. Empty without a build. */
 export function openDashboardFiles(): DashboardFiles {
   const candidates = [join(import.meta.dir, "dashboard"), DASHBOARD_FOLDER];
   const folder = candidates.find((path) => existsSync(join(path, "files.json")));

@@ -1,7 +1,7 @@
 import { Elysia } from "elysia";
 import { type DashboardFile, type Encoding, openDashboardFiles } from "./files.ts";
 
-/** The addresses of the dashboard's pages: each is the same document, which finds out what to show. */
+/** The paths of the dashboard's pages. All serve the same document, which routes on the client. */
 const PAGES = [
   "/",
   "/login",
@@ -17,8 +17,8 @@ const PAGES = [
 ];
 
 /**
- * Nothing runs and nothing is fetched but what this server sends, and no text becomes markup: a page that were tricked
- * into holding somebody's script or form still does not run or send it.
+ * Only files of this server run and load, and text never becomes markup: injected scripts do not run, and injected forms
+ * are not sent.
  */
 const POLICY = [
   "default-src 'none'",
@@ -40,34 +40,34 @@ const PAGE_HEADERS = {
   "Cache-Control": "no-cache",
 };
 
-/** A file's name has the hash of its bytes in it: it never changes. */
+/** Files with a hash in their name never change. */
 const FOREVER = "public, max-age=31536000, immutable";
 const HASHED = /-[0-9a-z]{8}\.(?:js|css)$/;
 
-/** The dashboard (spec 1): its pages, and what they load. It has no data of its own: the pages ask the API. */
+/** The dashboard (spec 1): its pages and assets. The pages load their data from the API. */
 export function dashboardRoutes() {
   const files = openDashboardFiles();
   const app = new Elysia({ tags: ["dashboard"], detail: { hide: true } });
-  const page = ({ headers }: { headers: Asked }) => {
+  const page = ({ headers }: { headers: RequestHeaders }) => {
     const file = files.find("index.html");
     return file ? send(file, headers, PAGE_HEADERS) : notBuilt();
   };
   for (const path of PAGES) app.get(path, page);
   return app.get("/assets/:name", ({ params, headers }) => {
     const file = files.find(params.name);
-    if (!file || file.name === "index.html") return gone();
+    if (!file || file.name === "index.html") return notFound();
     return send(file, headers, { "Cache-Control": HASHED.test(file.name) ? FOREVER : "no-cache" });
   });
 
-  function send(file: DashboardFile, asked: Asked, extra: Record<string, string>): Response {
+  function send(file: DashboardFile, request: RequestHeaders, extra: Record<string, string>): Response {
     const headers = {
       ...extra,
       ETag: file.etag,
       Vary: "Accept-Encoding",
       "X-Content-Type-Options": "nosniff",
     };
-    if (asked["if-none-match"] === file.etag) return new Response(null, { status: 304, headers });
-    const encoding = acceptedOf(asked["accept-encoding"] ?? "");
+    if (request["if-none-match"] === file.etag) return new Response(null, { status: 304, headers });
+    const encoding = acceptedOf(request["accept-encoding"] ?? "");
     return new Response(files.read(file, encoding), {
       headers: {
         ...headers,
@@ -78,22 +78,22 @@ export function dashboardRoutes() {
   }
 }
 
-type Asked = Record<string, string | undefined>;
+type RequestHeaders = Record<string, string | undefined>;
 
-/** The best that a client takes (RFC 9110, 12.5.3); one that is refused by `q=0` is not taken. */
+/** The best encoding that a client accepts (RFC 9110, 12.5.3); `q=0` excludes one. */
 function acceptedOf(header: string): Encoding {
-  const taken = header
+  const accepted = header
     .toLowerCase()
     .split(",")
     .map((part) => part.split(";").map((word) => word.trim()))
     .filter(([, quality]) => quality === undefined || Number(quality.slice(2)) > 0)
     .map(([name]) => name);
-  return (["br", "gzip"] as const).find((encoding) => taken.includes(encoding)) ?? null;
+  return (["br", "gzip"] as const).find((encoding) => accepted.includes(encoding)) ?? null;
 }
 
-/** A page of an older build asks for what is no more: its reader has to load it again. */
-function gone(): Response {
-  return new Response("There is no such file. Load the page again.\n", { status: 404 });
+/** A page of an older build requests assets that no longer exist. */
+function notFound(): Response {
+  return new Response("File not found. Reload the page.\n", { status: 404 });
 }
 
 function notBuilt(): Response {

@@ -7,8 +7,8 @@ import { findAgentConfig, packAgentConfig } from "../../features/projects/agent-
 import { runOf } from "./issue.ts";
 
 /**
- * Gives the daemon of a sandbox the project's agents, skills and tools: the folder of the default branch as a tar, whose
- * paths begin in it; 204 when there is none. What the session's own branch has is not in force.
+ * Sends the project's agents, skills and tools to the daemon of a sandbox: the folder of the default branch as a tar, with
+ * paths relative to it; 204 without one. The folder of the session's own branch has no effect.
  * @param authorization as for a clone credential
  * @throws unauthorized, forbidden, not_found, repo_unreachable, payload_too_large
  */
@@ -19,7 +19,7 @@ export async function sendAgentConfig(
 ): Promise<Response> {
   const { projectId } = await runOf(deps, authorization, projectName, false);
   const [project] = await deps.db.select().from(projects).where(eq(projects.projectId, projectId));
-  if (!project) throw new SvcError("not_found", "There is no such project.");
+  if (!project) throw new SvcError("not_found", "Project not found.");
   const found = await findAgentConfig(deps, project);
   if (!found) return new Response(null, { status: 204 });
   return new Response(await packAgentConfig(deps, project, found), {

@@ -22,19 +22,19 @@ const PURPOSE = "clone-credential";
 const SAVES = "saves";
 
 /**
- * What a clone credential says. It is signed and not stored: it opens the gateway as long as its session lives and what
- * it was issued for is still there.
+ * The claims of a clone credential. It is signed, not stored: it is valid while its session is alive and the token or key
+ * that it was issued for exists.
  */
 export interface CloneClaims {
   runId: string;
   projectId: string;
-  /** The branch of the session; null of a run that is no session's. */
+  /** The session's branch; null for a run without a session. */
   branch: string | null;
   /** Seconds since 1970. */
   expiresAt: number;
   /** The project token's id, or the hash of the sandbox service key. */
   issuedFor: string;
-  /** It saves the session's work, and pushes no branch. */
+  /** Only for saving the session's work, not for pushing branches. */
   saves?: boolean;
 }
 
@@ -47,8 +47,8 @@ export function writeCloneCredential(deps: Pick<Deps, "keys">, claims: CloneClai
 }
 
 /**
- * The session that a clone credential opens the gateway for, looked up by its primary key.
- * @throws unauthorized when the credential is not ours, has expired, or its session has ended.
+ * Verifies a clone credential.
+ * @throws unauthorized when the credential is not from this server, has expired, or its session has ended.
  */
 export async function resolveCloneCredential(
   deps: Lookup,
@@ -87,7 +87,7 @@ const liveRun = prepared((db: Db) =>
       accountMembers,
       and(
         eq(accountMembers.accountId, projects.accountId),
-        // what is no session's belongs to the project, and not to one member
+        // a run without a session belongs to the project, not to a member
         or(eq(accountMembers.userId, projectSessions.createdBy), isNull(projectSessions.sessionId)),
       ),
     )
@@ -105,7 +105,7 @@ function readClaims(deps: Pick<Deps, "keys">, credential: string): CloneClaims {
   const expected = deps.keys.mac(PURPOSE, body);
   const given = Buffer.from(signature, "base64url");
   if (given.length !== expected.length || !timingSafeEqual(given, expected)) {
-    throw unauthorized("The clone credential is not one of this server's.");
+    throw unauthorized("The clone credential is not from this server.");
   }
   const claims: unknown = JSON.parse(Buffer.from(body, "base64url").toString());
   if (!Array.isArray(claims)) throw new Error("signed claims are not a list");
@@ -117,7 +117,7 @@ function readClaims(deps: Pick<Deps, "keys">, credential: string): CloneClaims {
     typeof expiresAt !== "number" ||
     typeof issuedFor !== "string"
   ) {
-    throw new Error("signed claims are not what they should be");
+    throw new Error("signed claims are malformed");
   }
   return { runId, projectId, branch, expiresAt, issuedFor, saves: use === SAVES };
 }

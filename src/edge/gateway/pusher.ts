@@ -15,19 +15,19 @@ import {
 } from "../../identity/auth/caller.ts";
 import { resolveCloneCredential } from "./clone-credential.ts";
 
-/** Who fetches or pushes. A session is known by its branch; a project token without a session is a script's. */
+/** The caller of a fetch or push. `project`: a project token without a session, as a script has. */
 export type Pusher =
   | { kind: "user"; id: string; role: Role }
   | { kind: "project"; id: string }
   | { kind: "session"; id: string; branch: string }
-  /** The daemon of a run that has no branch of its own, such as a deployment: it only reads. */
+  /** The daemon of a run without a branch, such as a deployment: it only reads. */
   | { kind: "reader"; id: string }
-  /** The daemon of a session's sandbox, as it saves work. */
+  /** The daemon of a session's sandbox, when it saves work. */
   | { kind: "saver"; id: string; branch: string; ref: string };
 
 /**
- * Finds out who sends an `Authorization` header of git's: HTTP basic (RFC 7617) with the credential as password, or
- * alone as user name; a bearer token works too.
+ * Authenticates git's `Authorization` header: HTTP basic (RFC 7617) with the credential as the password, or as the user
+ * name without a password; or a bearer token.
  * @throws unauthorized, forbidden, not_found, validation_failed.
  */
 export async function resolvePusher(
@@ -61,7 +61,7 @@ async function pusherOf(deps: CallerLookup, caller: Caller, role: Role): Promise
   return { kind: "session", id: caller.sessionId, branch };
 }
 
-/** The branch of a session that starts or runs; null of any other. */
+/** The branch of a session that starts or runs; null otherwise. */
 export async function liveBranch(
   deps: Pick<Deps, "db">,
   projectId: string,
@@ -76,7 +76,7 @@ export async function liveBranch(
 
 function readCredential(authorization: string | null): string {
   if (authorization === null)
-    throw unauthorized("This repository needs a credential: your svc token as the password.");
+    throw unauthorized("Authentication is required: use your svc token as the password.");
   const [, basic] = /^basic +([a-z0-9+/=_-]{1,4096}) *$/i.exec(authorization) ?? [];
   if (basic === undefined) {
     const [, token] = /^bearer +([\x21-\x7e]{1,1024}) *$/i.exec(authorization) ?? [];

@@ -6,7 +6,7 @@ import { answer } from "../../http/schema.ts";
 import { sendAgentConfig } from "./agent-config.ts";
 import { issueCloneCredential } from "./issue.ts";
 
-/** What a sandbox asks for as it starts (spec 4.2): the only routes that a sandbox service key opens. */
+/** The routes for a starting sandbox (spec 4.2): the only ones that accept a sandbox service key. */
 export const gatewayRoutes = (deps: Deps) =>
   new Elysia({ prefix: "/projects/:projectId/git", tags: ["git"] })
     .get(

@@ -2,14 +2,14 @@ import type { PushJudge, UpdateKind } from "../../git/git.ts";
 import { type NamePattern, skeletonsOf } from "./names.ts";
 import type { Pusher } from "./pusher.ts";
 
-/** What the rules need to know of the project. */
+/** The project's settings that the rules depend on. */
 export interface BranchPolicy {
   defaultBranch: string;
   formerDefaultBranches: readonly string[];
   rules(): Promise<PushRules>;
 }
 
-/** What is protected, and whether people may push that: `[change_requests] direct_push` (contract: Manifest). */
+/** The protected branches and tags, and whether people may push to them: `[change_requests] direct_push`. */
 export interface PushRules {
   /** The default branch, the former ones, and those of the manifest. */
   branches: readonly NamePattern[];
@@ -23,11 +23,10 @@ const HEADS = "refs/heads/";
 const TAGS = "refs/tags/";
 
 /**
- * Who may push what (contract: The git gateway; spec 1, rules 1 to 8):
- * a session creates and fast-forwards its own branch, a project token any branch that is not protected, and a person
- * everything but a rewritten or deleted protected branch; a protected tag is made by a person, and changed by an owner or
- * admin. svc's own refs are pushed by no client, except that the daemon of a sandbox moves the one of its session's saved
- * work as it likes, and no other.
+ * Decides on a push (contract: The git gateway; spec 1, rules 1 to 8): a session can create and fast-forward its own
+ * branch, a project token any unprotected branch, and a person everything except to rewrite or delete a protected branch.
+ * A person can create a protected tag, and an owner or admin can change it. Clients cannot push svc's own refs, except
+ * that the daemon of a sandbox can update the ref of its session's saved work.
  */
 export async function judgePush(
   pusher: Pusher,
@@ -51,23 +50,23 @@ export async function judgePush(
 
 function onlyItsOwn(branch: string): Refusal {
   return {
-    reason: "a session pushes only its own branch",
+    reason: "a session can push only its own branch",
     advice: `Push it with: git push origin HEAD:${branch}`,
   };
 }
 
-/** A branch that an agent, or a script with a project token, may push. */
+/** For a branch that an agent, or a script with a project token, may push. */
 function judgeAgent(kind: UpdateKind): Refusal {
   if (kind === "delete") {
     return {
-      reason: "an agent deletes no branch",
-      advice: "A person can delete it with a token of their own.",
+      reason: "an agent cannot delete branches",
+      advice: "A person can delete it with their own token.",
     };
   }
   if (kind === "rewrite") {
     return {
-      reason: "an agent rewrites no history",
-      advice: "Take the commits back in with: git pull --rebase. Then push again without force.",
+      reason: "an agent cannot rewrite history",
+      advice: "Rebase with: git pull --rebase. Then push again without force.",
     };
   }
   return null;
@@ -75,7 +74,7 @@ function judgeAgent(kind: UpdateKind): Refusal {
 
 function judgeTag(pusher: Pusher, kind: UpdateKind, isProtected: boolean): Refusal {
   if (pusher.kind !== "user") {
-    return { reason: "a project token pushes branches only", advice: "A person can push the tag." };
+    return { reason: "a project token can push branches only", advice: "A person can push the tag." };
   }
   if (!isProtected || kind === "create" || pusher.role !== "member") return null;
   return {
@@ -105,40 +104,40 @@ function judgeProtected(pusher: Pusher, branch: Protected, kind: UpdateKind): Re
   const isDefault = name === policy.defaultBranch;
   const which = isDefault ? "the default branch" : "this branch is protected: it";
   if (pusher.kind !== "user")
-    return onlyByChangeRequest(pusher, name, `${which} changes only by a change request`);
+    return onlyByChangeRequest(pusher, name, `${which} can be changed only by a change request`);
   if (kind === "delete") {
     return {
       reason: isDefault
         ? "the default branch cannot be deleted"
         : "this branch is protected, so it cannot be deleted",
-      advice: adviceToDrop(branch),
+      advice: adviceToUnprotect(branch),
     };
   }
   if (kind === "rewrite") {
     return {
       reason: isDefault
-        ? "the default branch is never rewritten"
-        : "this branch is protected, so it is never rewritten",
-      advice: "Put your commits on top of it (git pull --rebase), and push again without force.",
+        ? "the default branch cannot be rewritten"
+        : "this branch is protected, so it cannot be rewritten",
+      advice: "Rebase your commits (git pull --rebase), and push again without force.",
     };
   }
-  // the first push to an empty repository; another protected branch would begin with what was not reviewed
+  // the first push to an empty repository; a new protected branch would start with unreviewed commits
   if (directPush || (isDefault && kind === "create")) return null;
   if (kind === "create" && pusher.role !== "member") return null;
   return onlyByChangeRequest(
     pusher,
     name,
-    "this project changes its protected branches only by change requests",
+    "protected branches of this project can be changed only by change requests",
   );
 }
 
-/** How an owner or admin ends the protection of a branch. */
-function adviceToDrop({ policy, name }: Protected): string {
+/** How an owner or admin removes the protection of a branch. */
+function adviceToUnprotect({ policy, name }: Protected): string {
   if (name === policy.defaultBranch)
     return "Make another branch the default first: svc api -X PATCH projects/<id> -f default_branch=<name>";
   if (policy.formerDefaultBranches.includes(name))
-    return `It was the default branch. An owner or admin can drop its protection: svc api -X DELETE projects/<id>/protected/${name}`;
-  return "Take it out of [branches] protected in svc.toml first.";
+    return `It was the default branch. An owner or admin can remove its protection: svc api -X DELETE projects/<id>/protected/${name}`;
+  return "Remove it from [branches] protected in svc.toml first.";
 }
 
 function onlyByChangeRequest(pusher: Pusher, base: string, reason: string): Refusal {
@@ -152,14 +151,14 @@ function onlyByChangeRequest(pusher: Pusher, base: string, reason: string): Refu
 function notOurs(ref: string): Refusal {
   const isOwn = /^refs\/(?:cr|svc)\//.test(ref);
   return {
-    reason: isOwn ? "svc keeps these refs itself" : "only branches and tags can be pushed",
+    reason: isOwn ? "these refs are reserved for svc" : "only branches and tags can be pushed",
     advice: "Push to refs/heads/<branch> or refs/tags/<tag>.",
   };
 }
 
 const fitsAny = (patterns: readonly NamePattern[], name: string) => patterns.some(({ fits }) => fits(name));
 
-/** Why a branch or tag may not be called so: git, or a person, would take it for another. */
+/** Why the name of a branch or tag is not allowed: it is ambiguous for git, or confusable for people. */
 function faultOfName(ref: string, name: string, branches: readonly NamePattern[]): Refusal {
   if (name.startsWith("refs/")) {
     return {
@@ -168,11 +167,13 @@ function faultOfName(ref: string, name: string, branches: readonly NamePattern[]
     };
   }
   const skeletons = skeletonsOf(name);
-  const taken = branches.find(({ isTakenFor }) => isTakenFor(skeletons));
+  const similar = branches.find(({ isConfusable }) => isConfusable(skeletons));
   const isTag = ref.startsWith(TAGS);
-  if (taken === undefined || (!isTag && fitsAny(branches, name))) return null;
+  if (similar === undefined || (!isTag && fitsAny(branches, name))) return null;
   return {
-    reason: `it looks like a protected branch and is ${isTag ? "a tag" : "another"}`,
-    advice: `${taken.pattern} is a protected branch. Choose a name that cannot be taken for it.`,
+    reason: isTag
+      ? "a tag cannot look like a protected branch"
+      : "the name looks like that of a protected branch",
+    advice: `${similar.pattern} is a protected branch. Choose a name that cannot be confused with it.`,
   };
 }

@@ -13,30 +13,30 @@ import type { Field } from "../../splice/fields.ts";
 import type { RequestHead } from "../../splice/head.ts";
 import { rewriteRequestHead } from "../../splice/rewrite.ts";
 import type { Address } from "../../splice/upstream.ts";
-import { type AppVisit, createAppDoor, findAppAt, placeOfApp } from "./app-door.ts";
-import { enterByLink } from "./by-link.ts";
+import { type AppVisit, createAppAdmission, findAppAt, placeOfApp } from "./app-admission.ts";
 import type { Client } from "./client.ts";
-import { toDaemon } from "./passage.ts";
+import { toDaemon } from "./forward.ts";
 import { writePreviewCookie } from "./preview-cookie.ts";
 import { ofHttp, type Page, refuse } from "./refuse.ts";
+import { enterByLink } from "./sign-in-link.ts";
 import { createSigner } from "./signer.ts";
 
 type Apps = (head: RequestHead, client: Client, label: string) => Decision | Promise<Decision>;
 
-/** By this the API itself is asked for a file of a site; what a client sends by that name does not pass. */
+/** Tells the API to serve a file of a site. The header is removed from clients' requests. */
 export const SITE_HEADER = "X-Forwarded-Site";
 
 /** Starting an app takes a few seconds. */
 const RETRY_S = 3;
 
 /**
- * Requests to the name of an app (contract: Manifest): a browser signs in by a link, and is known by its cookie from then
- * on. Each request goes to what is live at that moment, whatever the ones before it on the same connection went to.
- * @param api where the API listens, which has the files of sites
- * @returns what becomes of one; it throws SvcError, or rejects with it, for one that may not pass
+ * Handles requests to the host name of an app (contract: Manifest): a browser signs in by a link, and then by its cookie.
+ * Each request goes to the deployment that is live at that moment, also on a connection that is reused.
+ * @param api where the API listens, which serves the files of sites
+ * @returns decides on a request; throws SvcError, or rejects with it, when access is denied
  */
 export function createApps(deps: Deps, api: Address): Apps {
-  const door = createAppDoor(deps);
+  const admission = createAppAdmission(deps);
   const sign = createSigner(deps);
 
   return (head, client, label) =>
@@ -46,7 +46,7 @@ export function createApps(deps: Deps, api: Address): Apps {
         const visitor = app && (await spendAppLink(deps, token, app.appId));
         return visitor && writePreviewCookie(deps, placeOfApp(app), visitor);
       },
-      admit: (cookies) => door(cookies, label),
+      admit: (cookies) => admission(cookies, label),
       pass: (visit, path) => pass(head, client, path, visit),
     });
 
@@ -64,7 +64,7 @@ export function createApps(deps: Deps, api: Address): Apps {
     const { daemon, run } = reached;
     if (!isWithinReach(deps, run)) {
       const sentence =
-        "The app runs on the machine of another server; deployed again here it runs on this one.";
+        "The app runs on another server's machine. Redeploy it from this server to run it here.";
       throw new SvcError("sandbox_unreachable", sentence);
     }
     const { scheme } = previewSite(deps);
@@ -75,7 +75,7 @@ export function createApps(deps: Deps, api: Address): Apps {
   }
 }
 
-/** Of what a client says a site needs to know only what it wants, and what it has. */
+/** The request headers that a static site needs. */
 const FOR_SITES = /^(?:accept|accept-encoding|range|if-range|if-none-match|if-modified-since|user-agent)$/;
 
 function forSite(head: RequestHead, path: string, deploymentId: string): string {
@@ -87,7 +87,7 @@ function forSite(head: RequestHead, path: string, deploymentId: string): string 
   return rewriteRequestHead(head, { target: path, value, add });
 }
 
-/** Answers for an app that nothing answers for. */
+/** The response for an app without a running deployment. */
 async function notServed(deps: Deps, head: RequestHead, { app }: AppVisit): Promise<Decision> {
   const view = await readApp(deps, app.appId);
   const page = pageOf(view);
@@ -97,11 +97,11 @@ async function notServed(deps: Deps, head: RequestHead, { app }: AppVisit): Prom
 }
 
 const TITLES: Readonly<Record<AppState, string>> = {
-  waiting: "The app waits for its first deployment",
+  waiting: "The app is waiting for its first deployment",
   deploying: "The app is being deployed",
-  live: "The app is being started",
-  down: "The app is being started again",
-  failed: "The app's deployment has failed",
+  live: "The app is starting",
+  down: "The app is restarting",
+  failed: "The app's deployment failed",
   stopped: "The app is stopped",
   disabled: "The app is disabled",
 };
@@ -113,12 +113,12 @@ function pageOf({ slug, state, error, next }: App): Page {
     ...(error ? [error] : []),
   ];
   const isComing = state !== "stopped" && state !== "disabled";
-  if (isComing) sentences.push("This page asks again by itself.");
-  if (state === "failed") sentences.push(`Its log says more: svc apps logs ${slug}`);
+  if (isComing) sentences.push("This page reloads automatically.");
+  if (state === "failed") sentences.push(`See its log: svc apps logs ${slug}`);
   return { title: TITLES[state], sentences, ...(isComing && { refreshS: RETRY_S }) };
 }
 
-/** An error of HTTP, or of an app that did not answer. */
+/** The response to a protocol error, or for an app that does not answer. */
 export function refuseForApp(deps: Deps, status: number, message: string, head: RequestHead): Answer {
   if (status !== 502) return refuse(deps, ofHttp(status, message), head);
   return refuse(deps, new SvcError("sandbox_unreachable", "The app does not answer."), head);

@@ -7,16 +7,16 @@ import type { RequestHead } from "../../splice/head.ts";
 /** The client behind a request. */
 export interface Client {
   address: string;
-  /** The scheme of its own connection, as a trusted proxy says it; null: no trusted proxy said it. */
+  /** The scheme of the client's connection, as a trusted proxy reports it; null without one. */
   scheme: "http" | "https" | null;
 }
 
-/** More proxies than these are not in a row. */
+/** The longest chain of proxies. */
 const HOPS_MAX = 32;
 
 /**
- * Finds the client of a request. A trusted proxy appends the address that it was asked from, so the list is read from
- * its end, to the first address that is no trusted proxy: what stands before it is what a client made up.
+ * Finds the client of a request. A trusted proxy appends its peer's address, so the list is read from its end to the first
+ * address that is not a trusted proxy: a client can forge everything before that.
  * @param peer the address at the other end of the connection
  */
 export function clientOf(

@@ -12,10 +12,10 @@ import type { RequestHead } from "../../splice/head.ts";
 import { rewriteRequestHead } from "../../splice/rewrite.ts";
 import type { Address } from "../../splice/upstream.ts";
 import { isGitPath } from "../gateway/gateway.ts";
+import { createAdmission } from "./admission.ts";
 import { createApps, refuseForApp } from "./apps.ts";
 import { type Client, clientOf } from "./client.ts";
-import { createDoor } from "./door.ts";
-import { createPassage } from "./passage.ts";
+import { createForward } from "./forward.ts";
 import { readAppHost, readPreviewHost } from "./preview-host.ts";
 import { createPreviews } from "./previews.ts";
 import { ofHttp, refuse } from "./refuse.ts";
@@ -24,22 +24,22 @@ import { isSandboxTarget, readSandboxTarget } from "./target.ts";
 export interface Front {
   decide: Decide;
   explain: Explain;
-  /** From now on only sandboxes that save their work are let in: the server is about to stop. */
+  /** Rejects new requests, except from sandboxes that save their work: the server is shutting down. */
   close(): void;
 }
 
-/** What the daemon of a sandbox asks for to save its work. */
+/** The requests by which a sandbox's daemon saves work. */
 const SAVES = /^\/v1\/(?:git\/|projects\/[^/?]+\/git\/clone-credential(?:\?|$))/;
 
 /**
- * What the public listener does with requests: those for sandboxes go to their daemons, all others to the API itself.
- * @param api where that listens
- * @param methods what its routes answer
+ * Routes the requests of the public listener: those for sandboxes to their daemons, all others to the API.
+ * @param api where the API listens
+ * @param methods the methods of its routes
  */
 export function createFront(deps: Deps, api: Address, methods: MethodsOf): Front {
-  const door = createDoor(deps);
-  const pass = createPassage(deps);
-  const previews = createPreviews(deps, door, pass);
+  const admission = createAdmission(deps);
+  const pass = createForward(deps);
+  const previews = createPreviews(deps, admission, pass);
   const apps = createApps(deps, api);
   const previewOf = (head: RequestHead) => readPreviewHost(head.host, previewSite(deps).host);
   const appOf = (head: RequestHead) => readAppHost(head.host, previewSite(deps).host);
@@ -62,7 +62,7 @@ export function createFront(deps: Deps, api: Address, methods: MethodsOf): Front
         const [path = ""] = head.target.split("?", 1);
         return { answer: refuse(deps, unanswered(methods(path)), head) };
       }
-      // a push has bounds of its own, and is read piece by piece
+      // a push has its own limits, and is streamed
       const maxBytes = isGitPath(head.target) ? {} : { maxBytes: BODY_MAX_BYTES };
       return { to: api, head: forApi(head, client), ...maxBytes };
     },
@@ -77,7 +77,7 @@ export function createFront(deps: Deps, api: Address, methods: MethodsOf): Front
     const asked = readSandboxTarget(head.target);
     const seen = { host: `localhost:${asked.port}`, origin: null, authorization: false };
     const visit = { head, client, seen, ...asked };
-    const admitted = door.byCredentials(credentialsOf(deps, head, asked.port), visit.sessionId);
+    const admitted = admission.byCredentials(credentialsOf(deps, head, asked.port), visit.sessionId);
     return admitted instanceof Promise ? admitted.then((found) => pass(found, visit)) : pass(admitted, visit);
   }
 
@@ -95,7 +95,7 @@ export function createFront(deps: Deps, api: Address, methods: MethodsOf): Front
   }
 }
 
-/** By its cookie a page reaches the daemon alone: an app in a sandbox has a preview, and a cookie of that. */
+/** svc's cookie gives access to the daemon only: an app in a sandbox has a preview, with its own cookie. */
 function credentialsOf(deps: Deps, { fields, host }: RequestHead, port: number): Credentials {
   const header = (name: string) => fieldOf(fields, name.toLowerCase()) ?? null;
   const authorization = header("authorization");
@@ -103,7 +103,7 @@ function credentialsOf(deps: Deps, { fields, host }: RequestHead, port: number):
   return { authorization, browser: cookieSecret(deps, { header, host }) };
 }
 
-/** Only the listener says where a request came from; and the framework misreads paths after a very short Host. */
+/** Set by the listener only. Host is replaced since the framework misreads paths after a very short one. */
 const FROM_LISTENER = /^(?:host|forwarded|x-forwarded-.*|x-real-ip)$/;
 
 function forApi(head: RequestHead, client: Client): string {
@@ -123,5 +123,5 @@ function explain(status: number, message: string, isForSandbox: boolean): SvcErr
 }
 
 function stopping(): SvcError {
-  return new SvcError("unavailable", "svc is about to stop. Try again.", {}, { "Retry-After": "5" });
+  return new SvcError("unavailable", "svc is shutting down. Try again.", {}, { "Retry-After": "5" });
 }

@@ -13,7 +13,7 @@ import { type Page, refuse } from "./refuse.ts";
 const RETRY_S = 3;
 
 /**
- * Answers for a session without a sandbox that could. One that was stopped is started again when a person asks for it.
+ * The response for a session whose sandbox is not running. A stopped session is started when a person requests it.
  * @throws concurrent_session_limit
  */
 export async function notRunning(deps: Deps, session: SessionRow, head: RequestHead): Promise<Decision> {
@@ -25,7 +25,7 @@ export async function notRunning(deps: Deps, session: SessionRow, head: RequestH
   return { answer: refuse(deps, new SvcError("not_running", `${title}.`, { status }, again), head, page) };
 }
 
-/** A person opens a page, or does something; what a page left open asks for by itself is neither. */
+/** Whether a person made the request, by opening a page or an action; not the background requests of an open page. */
 function isWanted(head: RequestHead): boolean {
   if (head.method !== "GET") return head.method !== "HEAD" && head.method !== "OPTIONS";
   const mode = fieldOf(head.fields, "sec-fetch-mode");
@@ -33,11 +33,11 @@ function isWanted(head: RequestHead): boolean {
 }
 
 const STEPS: Readonly<Record<BootStep, string>> = {
-  branch: "its branch is made",
-  image: "its image is made ready",
-  sandbox: "its sandbox is started",
-  clone: "the repository is cloned",
-  runtime: "the agent's runtime is started",
+  branch: "creating the branch",
+  image: "preparing the image",
+  sandbox: "starting the sandbox",
+  clone: "cloning the repository",
+  runtime: "starting the agent runtime",
 };
 
 function pageOf(session: SessionRow): Page & { status: string } {
@@ -47,14 +47,14 @@ function pageOf(session: SessionRow): Page & { status: string } {
     return {
       status,
       title: "The session is stopped",
-      sentences: [which, "Open the page again to start it."],
+      sentences: [which, "Reload the page to start it."],
     };
   }
   if (status === "failed") {
     const remedy = `Start it again with: svc sessions restart ${sessionId}`;
-    return { status, title: "The session has failed", sentences: [which, ...(error ? [error] : []), remedy] };
+    return { status, title: "The session failed", sentences: [which, ...(error ? [error] : []), remedy] };
   }
-  const now = step ? `Now ${STEPS[step]}.` : "It waits for its turn.";
-  const wait = "This page asks again by itself.";
+  const now = step ? `Current step: ${STEPS[step]}.` : "It is queued.";
+  const wait = "This page reloads automatically.";
   return { status, title: "The session is starting", sentences: [which, now, wait], refreshS: RETRY_S };
 }

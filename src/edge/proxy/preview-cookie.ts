@@ -9,8 +9,8 @@ import type { PreviewPlace } from "./preview-host.ts";
 const PURPOSE = "preview cookie";
 
 /**
- * The `Set-Cookie` by which a browser stays signed in to one port of one session: `<claims>.<HMAC-SHA256 of them>`, both
- * base64url. It is for this very host; over TLS its name keeps every other host from setting it.
+ * The `Set-Cookie` that keeps a browser signed in to one port of one session: `<claims>.<HMAC-SHA256 of them>`, both
+ * base64url. It is host-only; over TLS the `__Host-` prefix keeps other hosts from setting it.
  */
 export function writePreviewCookie(deps: Deps, { sessionId, port }: PreviewPlace, visitor: Visitor): string {
   const expiresAt = Math.floor(deps.clock().getTime() / 1000) + PREVIEW_COOKIE_LIFE_S;
@@ -21,7 +21,7 @@ export function writePreviewCookie(deps: Deps, { sessionId, port }: PreviewPlace
   return `${nameOf(deps)}=${value}; Path=/; HttpOnly; SameSite=Lax; Max-Age=${PREVIEW_COOKIE_LIFE_S}${secure}`;
 }
 
-/** Values of the cookie in a request: another host of the same domain may have set one more. */
+/** The values of the cookie in a request: another host of the same domain may have set a second one. */
 export function previewCookies(deps: Deps, head: RequestHead): string[] {
   const start = `${nameOf(deps)}=`;
   return head.fields
@@ -33,10 +33,10 @@ export function previewCookies(deps: Deps, head: RequestHead): string[] {
     .slice(0, TRIED_MAX);
 }
 
-/** Far more than browsers send; each costs a signature. */
+/** Far more than browsers send; each is verified by its signature. */
 const TRIED_MAX = 8;
 
-/** @returns who was signed in by one of the cookies; null when none is ours, of this place, and has not expired */
+/** @returns the visitor of the first valid cookie for this place; null when there is none */
 export function visitorOf(
   deps: Pick<Deps, "keys" | "clock">,
   cookies: readonly string[],

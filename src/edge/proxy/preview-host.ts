@@ -2,7 +2,7 @@ import { UUID } from "../../contract/id.ts";
 import type { Deps } from "../../deps.ts";
 import { previewSite } from "../../features/apps/site.ts";
 
-/** A port of a session's sandbox, as the name of a preview says it. */
+/** A port of a session's sandbox, as in the host name of its preview. */
 export interface PreviewPlace {
   sessionId: string;
   port: number;
@@ -13,7 +13,7 @@ export function previewOrigin(deps: Pick<Deps, "config" | "api">, { sessionId, p
   return `${scheme}://p${port}-${sessionId}.${host}`;
 }
 
-/** The same of an app's name, of which the first label is told: it has two hyphens, which no preview's has. */
+/** Reads the label of an app from a Host header; null for other hosts. It has two hyphens, unlike that of a preview. */
 export function readAppHost(host: string, site: string): string | null {
   const [, label = "", rest = ""] = APP_NAME.exec(host.toLowerCase()) ?? [];
   return rest !== "" && rest === site.replace(/:\d+$/, "") ? label : null;
@@ -24,8 +24,8 @@ const APP_NAME = /^([a-z0-9-]{1,63}--[a-z0-9-]{1,63})\.([a-z0-9.-]+)(?::\d{1,5})
 const NAME = /^p([1-9]\d{0,4})-([0-9a-f-]{36})\.([a-z0-9.-]+)(?::\d{1,5})?$/;
 
 /**
- * Reads the name of a preview, from a Host header; null for any other name, which is the API's. Its port does not
- * matter: it may be another where the server is reached through a tunnel.
+ * Reads a preview's session and port from a Host header; null for other hosts. The header's own port is ignored, since it
+ * may differ behind a tunnel.
  */
 export function readPreviewHost(host: string, site: string): PreviewPlace | null {
   const found = NAME.exec(host.toLowerCase());

@@ -22,7 +22,7 @@ export async function makePreviewLink(
 ): Promise<Preview> {
   const { session } = await findSession(deps, project, sessionName);
   await requireAgentReach(deps, caller, project, session);
-  if (NO_PREVIEW.includes(port)) throw svcsOwn(port);
+  if (NO_PREVIEW.includes(port)) throw reservedPort(port);
   const { sessionId } = session;
   await deps.db.delete(previewLinks).where(lt(previewLinks.expiresAt, deps.clock()));
   refuseMoreLinks(await deps.db.$count(previewLinks, eq(previewLinks.sessionId, sessionId)), "The session");
@@ -32,16 +32,16 @@ export async function makePreviewLink(
   return { url, expires_at: kept.expiresAt.toISOString() };
 }
 
-/** The answer to who wants to look at a port of svc's own. */
-export function svcsOwn(port: number): SvcError {
-  return new SvcError("forbidden", `Port ${port} is svc's own in a sandbox, and has no preview.`);
+/** The error for a port that svc uses itself. */
+export function reservedPort(port: number): SvcError {
+  return new SvcError("forbidden", `Port ${port} is reserved for svc, and has no preview.`);
 }
 
 /**
- * Uses a link's token up: whoever asks first, of all servers on one database, is signed in.
- * @returns null when it was used, has expired, or is another preview's
+ * Redeems a link's token, once across all servers on the database.
+ * @returns null when it was used, has expired, or belongs to another preview
  */
-export async function spendPreviewLink(
+export async function redeemPreviewLink(
   deps: Pick<Deps, "db" | "keys" | "clock">,
   token: string,
   { sessionId, port }: PreviewPlace,

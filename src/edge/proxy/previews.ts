@@ -3,41 +3,39 @@ import type { Deps } from "../../deps.ts";
 import { previewSite } from "../../features/apps/site.ts";
 import type { Decision } from "../../splice/connection.ts";
 import type { RequestHead } from "../../splice/head.ts";
-import { enterByLink } from "./by-link.ts";
+import type { Admission, Admitted } from "./admission.ts";
 import type { Client } from "./client.ts";
-import type { Admitted, Door } from "./door.ts";
-import { isOwnOrigin } from "./foreign.ts";
-import type { Passage, Visit } from "./passage.ts";
+import { isOwnOrigin } from "./cross-site.ts";
+import type { Forward, Visit } from "./forward.ts";
 import { writePreviewCookie } from "./preview-cookie.ts";
 import type { PreviewPlace } from "./preview-host.ts";
-import { spendPreviewLink, svcsOwn } from "./preview-link.ts";
+import { redeemPreviewLink, reservedPort } from "./preview-link.ts";
+import { enterByLink } from "./sign-in-link.ts";
 
 type Previews = (head: RequestHead, client: Client, place: PreviewPlace) => Decision | Promise<Decision>;
 
 /**
- * Requests to the name of a preview (contract: Preview): a browser signs in by a link, and is known by its cookie from
- * then on.
- * @returns what becomes of one; it throws SvcError, or rejects with it, for one that may not pass
+ * Handles requests to the host name of a preview (contract: Preview): a browser signs in by a link, and then by its cookie.
+ * @returns decides on a request; throws SvcError, or rejects with it, when access is denied
  */
-export function createPreviews(deps: Deps, door: Door, pass: Passage): Previews {
+export function createPreviews(deps: Deps, admission: Admission, pass: Forward): Previews {
   return (head, client, place) => {
-    if (NO_PREVIEW.includes(place.port)) throw svcsOwn(place.port);
+    if (NO_PREVIEW.includes(place.port)) throw reservedPort(place.port);
     return enterByLink<Admitted>(deps, head, {
       async signIn(token) {
-        const visitor = await spendPreviewLink(deps, token, place);
+        const visitor = await redeemPreviewLink(deps, token, place);
         return visitor && writePreviewCookie(deps, place, visitor);
       },
-      admit: (cookies) => door.byCookies(cookies, place),
+      admit: (cookies) => admission.byCookies(cookies, place),
       pass: (admitted, path) => pass(admitted, visitOf(deps, { head, client, place, path })),
     });
   };
 }
 
 /**
- * Development servers let in only hosts that they know, and hold `Origin` against `Host`. They all know what ends in
- * `.localhost`, so there the app sees its real name, and its own addresses are right. Elsewhere it is told that it is
- * asked as `localhost`, in both, so that it never sees two names: then an address that it makes of its host is wrong,
- * which breaks less than a refusal of everything.
+ * Development servers accept known hosts only, and compare `Origin` with `Host`. All of them accept `*.localhost`, so
+ * there the app sees the real host name. Elsewhere both headers are set to `localhost`: URLs that the app builds from its
+ * host are wrong then, but its requests work.
  */
 function visitOf(
   deps: Deps,

@@ -7,18 +7,18 @@ import type { Answer } from "../../splice/answer.ts";
 import { fieldOf } from "../../splice/fields.ts";
 import type { RequestHead } from "../../splice/head.ts";
 
-/** Of any other there could be as many as callers make up. */
+/** The methods that metrics have labels for: clients can send any other. */
 const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 
-/** What a person in a browser is shown instead of an error's own sentence. */
+/** A page for browsers, instead of the error's message. */
 export interface Page {
   title: string;
   sentences: readonly string[];
-  /** The page is asked for again after so many seconds. */
+  /** The page reloads after this many seconds. */
   refreshS?: number;
 }
 
-/** The answer to a request that is not passed on: the error's sentence as JSON, or a page. */
+/** The response to a request that is not forwarded: the error as JSON, or as a page for browsers. */
 export function refuse(deps: Deps, cause: unknown, head: RequestHead | null, page?: Page): Answer {
   const id = randomUUID();
   const error = toSvcError(cause, "UNKNOWN", id);
@@ -42,7 +42,7 @@ export function refuse(deps: Deps, cause: unknown, head: RequestHead | null, pag
   };
 }
 
-/** An error of HTTP itself, as svc says errors. */
+/** A protocol error as an error of the API. */
 export function ofHttp(status: number, message: string): SvcError | Error {
   const code = HTTP_ERRORS[status];
   return code === undefined ? new Error(message) : new SvcError(code, message);

@@ -7,17 +7,16 @@ import {
 import type { Deps } from "../../deps.ts";
 import type { Daemon } from "../../sandboxes/daemon.ts";
 
-/** Signs one request of a user's, for the daemon that gets it. */
+/** Signs the user context of a request for a daemon. */
 export type Signer = (
   user: { userId: string; role: UserRole },
   daemon: Pick<Daemon, "serviceKey" | "sessionId">,
   request: { method: string; target: string },
 ) => string;
 
-/** A context is used again for the same method and path until it is half spent. */
-const USED_S = USER_CONTEXT_LIFE_S / 2;
-/** Contexts kept at once; what is forgotten is signed again. */
-const KEPT_MAX = 10_000;
+/** A context is reused for the same method and path for half of its life. */
+const REUSE_S = USER_CONTEXT_LIFE_S / 2;
+const CACHE_MAX = 10_000;
 
 export function createSigner({ clock }: Pick<Deps, "clock">): Signer {
   const kept = new Map<string, { value: string; until: number }>();
@@ -28,7 +27,7 @@ export function createSigner({ clock }: Pick<Deps, "clock">): Signer {
     const key = `${serviceKey} ${role} ${userId} ${method} ${path}`;
     const found = kept.get(key);
     if (found && now < found.until) return found.value;
-    if (kept.size >= KEPT_MAX) kept.clear();
+    if (kept.size >= CACHE_MAX) kept.clear();
     const value = signUserContext(serviceKey, {
       user_id: userId,
       session_id: sessionId,
@@ -39,7 +38,7 @@ export function createSigner({ clock }: Pick<Deps, "clock">): Signer {
       method,
       path,
     });
-    kept.set(key, { value, until: now + USED_S });
+    kept.set(key, { value, until: now + REUSE_S });
     return value;
   };
 }

@@ -2,12 +2,12 @@ import { DAEMON_PORT, RUNTIME_PORT } from "../../contract/daemon.ts";
 import { SvcError } from "../../contract/errors.ts";
 import { UUID } from "../../contract/id.ts";
 
-/** What a request wants of a sandbox. */
-export interface Asked {
+/** The target of a request to a sandbox. */
+export interface SandboxTarget {
   /** In lower case. */
   sessionId: string;
   port: number;
-  /** Path and query as the port's owner is to see them; begins with a slash. */
+  /** Path and query, as forwarded; begins with a slash. */
   path: string;
 }
 
@@ -20,14 +20,14 @@ export function isSandboxTarget(target: string): boolean {
 }
 
 /**
- * Reads `/v1/p/<session id>/<port>/<path>` in its one spelling (contract: Sessions, sandboxes, proxy): what is
- * authorised here and what the daemon reads must be the same.
+ * Parses `/v1/p/<session id>/<port>/<path>` in its canonical form (contract: Sessions, sandboxes, proxy): the target that
+ * is authorized here and the one that the daemon reads must be the same.
  * @throws validation_failed, forbidden for the agent runtime's own port
  */
-export function readSandboxTarget(target: string): Asked {
+export function readSandboxTarget(target: string): SandboxTarget {
   const [, sessionId = "", port = "", path = ""] =
     /^([^/?]*)\/?([^/?]*)(.*)$/.exec(target.slice(PREFIX.length)) ?? [];
-  if (!UUID.test(sessionId)) throw invalid("A session is named by its id, a UUID.");
+  if (!UUID.test(sessionId)) throw invalid("A session must be given by its id, a UUID.");
   return {
     sessionId: sessionId.toLowerCase(),
     port: readPort(port),
@@ -38,40 +38,41 @@ export function readSandboxTarget(target: string): Asked {
 /** @throws validation_failed, forbidden for the agent runtime's own port */
 export function readPort(text: string): number {
   const port = Number(text);
-  if (!PORT.test(text) || port > PORT_MAX) throw invalid(`A port is a number from 1 to ${PORT_MAX}.`);
+  if (!PORT.test(text) || port > PORT_MAX) throw invalid(`A port must be a number from 1 to ${PORT_MAX}.`);
   if (port === RUNTIME_PORT) {
-    const sentence = `The agent runtime's own port is closed. Ask the daemon, at port ${DAEMON_PORT}.`;
+    const sentence = `The agent runtime's port is closed. Use the daemon's port, ${DAEMON_PORT}.`;
     throw new SvcError("forbidden", sentence);
   }
   return port;
 }
 
 /**
- * Clients resolve dot segments before they ask, so who sends one hopes that two servers read it differently.
+ * Rejects dot segments: clients resolve them, so one that arrives is an attempt to make two servers disagree.
  * @param path with its query
  * @throws validation_failed
  */
 export function readPath(path: string): string {
   const query = path.indexOf("?");
   const plain = query < 0 ? path : path.slice(0, query);
-  if (/\/(?:\.|%2e){1,2}(?=\/|$)/i.test(plain)) throw invalid("A path has no dot segments.");
-  if (plain.includes("\\") || path.includes("#")) throw invalid("A path has no backslash and no fragment.");
+  if (/\/(?:\.|%2e){1,2}(?=\/|$)/i.test(plain)) throw invalid("A path must not have dot segments.");
+  if (plain.includes("\\") || path.includes("#"))
+    throw invalid("A path must not have a backslash or a fragment.");
   return path;
 }
 
-/** The daemon's routes that change it are the platform's (contract: Sessions, sandboxes, proxy). */
+/** The daemon's routes for svc only, except to read (contract: Sessions, sandboxes, proxy). */
 const PLATFORM = /^\/svc(?:\/|$)/;
 
 /**
- * The target by which the daemon is asked: itself at its own port, and `/proxy/<port>/…` for any other. What it is asked
- * for itself it reads strictly once more, and it keeps the runtime's closed routes.
- * @throws forbidden for what is the platform's own
+ * The target of the request to the daemon: the path itself for the daemon's own port, and `/proxy/<port>/…` for any other.
+ * The daemon validates its own paths again, and protects the runtime's closed routes.
+ * @throws forbidden for routes that only svc may use
  */
-export function daemonTarget(method: string, { port, path }: Asked): string {
+export function daemonTarget(method: string, { port, path }: SandboxTarget): string {
   if (port !== DAEMON_PORT) return `/proxy/${port}${path}`;
   const [plain = ""] = path.split("?", 1);
   if (PLATFORM.test(plain) && method !== "GET" && method !== "HEAD") {
-    throw new SvcError("forbidden", "Only svc itself may ask this of a sandbox.");
+    throw new SvcError("forbidden", "Only svc itself can send this request to a sandbox.");
   }
   return path;
 }

@@ -4,7 +4,7 @@ import type { Db } from "../../../db/client.ts";
 import { apps } from "../../../db/schema/index.ts";
 import type { ManifestApp } from "../../contract/manifest/manifest.ts";
 import type { Deps } from "../../deps.ts";
-import type { News } from "../../events/announce.ts";
+import type { ProjectChange } from "../../events/publish.ts";
 import type { ProjectRow } from "../../identity/auth/caller.ts";
 import { APPS_QUEUE } from "../../jobs/places.ts";
 import type { ManifestChange, ManifestFeature } from "../manifest/feature.ts";
@@ -22,10 +22,10 @@ async function write(
   tx: Db,
   { project, commit, manifest, errors }: ManifestChange,
   now: Date,
-): Promise<News[]> {
+): Promise<ProjectChange[]> {
   const { projectId } = project;
   const before = await tx.select().from(apps).where(eq(apps.projectId, projectId)).for("update");
-  const news: News[] = [];
+  const changes: ProjectChange[] = [];
   for (const entry of manifest.apps) {
     const { slug } = entry;
     const known = before.find((row) => row.slug === slug);
@@ -56,7 +56,7 @@ async function markRemoved(
   { projectId }: ProjectRow,
   entries: readonly ManifestApp[],
   now: Date,
-): Promise<News[]> {
+): Promise<ProjectChange[]> {
   const slugs = entries.map(({ slug }) => slug);
   const gone = await tx
     .update(apps)

@@ -1,7 +1,7 @@
 import { desc, eq } from "drizzle-orm";
 import { appDeployments, apps } from "../../../db/schema/index.ts";
 import type { Deps } from "../../deps.ts";
-import { announce } from "../../events/announce.ts";
+import { publish } from "../../events/publish.ts";
 import type { ProjectRow } from "../../identity/auth/caller.ts";
 import { createDeployment } from "./create.ts";
 import { findFolder } from "./folder.ts";

@@ -3,7 +3,7 @@ import { apps } from "../../../db/schema/index.ts";
 import type { App } from "../../contract/app.ts";
 import { SvcError } from "../../contract/errors.ts";
 import type { Deps } from "../../deps.ts";
-import { announce } from "../../events/announce.ts";
+import { publish } from "../../events/publish.ts";
 import type { Caller, ProjectRow } from "../../identity/auth/caller.ts";
 import { APPS_QUEUE } from "../../jobs/places.ts";
 import { treeOf } from "./auto-deploy.ts";
@@ -32,7 +32,7 @@ export async function deployApp(deps: Deps, caller: Caller, project: ProjectRow,
       .where(eq(apps.appId, row.appId));
     await createDeployment(deps, tx, { app: row, project }, { tree, reason: "asked", by: caller.userId });
     await deps.jobs.enqueue(tx, APPS_QUEUE, row.appId);
-    await announce(tx, project.projectId, { type: "app", id: slug, action: "changed" });
+    await publish(tx, project.projectId, { type: "app", id: slug, action: "changed" });
   });
   return await readApp(deps, app.appId);
 }

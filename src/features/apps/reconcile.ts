@@ -2,7 +2,7 @@ import { and, eq, inArray, isNotNull, or } from "drizzle-orm";
 import type { Db } from "../../../db/client.ts";
 import { appDeployments, apps, runs } from "../../../db/schema/index.ts";
 import type { Deps } from "../../deps.ts";
-import { announce } from "../../events/announce.ts";
+import { publish } from "../../events/publish.ts";
 import { startAgain } from "../runs/goal.ts";
 import type { RunRow } from "../runs/row.ts";
 import { deployIfChanged } from "./auto-deploy.ts";
@@ -56,7 +56,7 @@ export async function reconcile(
   ];
   if (touched.some(({ isAnnounced }) => isAnnounced)) {
     await tx.update(apps).set({ updatedAt: deps.clock() }).where(eq(apps.appId, appId));
-    await announce(tx, app.projectId, { type: "app", id: app.slug, action: "changed" });
+    await publish(tx, app.projectId, { type: "app", id: app.slug, action: "changed" });
   }
   return touched.map(({ id }) => id);
 }

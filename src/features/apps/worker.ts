@@ -1,6 +1,7 @@
 import { and, eq, isNotNull, isNull, lte, ne, or, sql } from "drizzle-orm";
 import { appDeployments, apps, runs } from "../../../db/schema/index.ts";
 import type { Deps } from "../../deps.ts";
+import { runPeriodically } from "../../jobs/periodic.ts";
 import { APPS_QUEUE } from "../../jobs/places.ts";
 import { keepRounds } from "../../jobs/rounds.ts";
 import { reconcileApp } from "./reconcile.ts";

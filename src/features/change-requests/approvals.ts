@@ -4,7 +4,7 @@ import { changeRequestApprovals, changeRequests } from "../../../db/schema/index
 import type { ChangeRequest } from "../../contract/change-request.ts";
 import { SvcError } from "../../contract/errors.ts";
 import type { Deps } from "../../deps.ts";
-import { announce, type News } from "../../events/announce.ts";
+import { type ProjectChange, publish } from "../../events/publish.ts";
 import type { Branches } from "../../git/git.ts";
 import type { Caller, ProjectRow } from "../../identity/auth/caller.ts";
 import { readProtection } from "../projects/protection.ts";
@@ -47,7 +47,7 @@ export async function approveChangeRequest(
         target: [changeRequestApprovals.crId, changeRequestApprovals.userId],
         set: approval,
       });
-    await announce(tx, project.projectId, newsOf(row, "created"));
+    await publish(tx, project.projectId, changeOf(row, "created"));
   });
   return await present(deps, project, row, listing);
 }
@@ -68,7 +68,7 @@ export async function withdrawApproval(
       .delete(changeRequestApprovals)
       .where(and(eq(changeRequestApprovals.crId, row.crId), eq(changeRequestApprovals.userId, caller.userId)))
       .returning({ crId: changeRequestApprovals.crId });
-    if (gone) await announce(tx, project.projectId, newsOf(row, "deleted"));
+    if (gone) await publish(tx, project.projectId, changeOf(row, "deleted"));
   });
   return await present(deps, project, row, null);
 }
@@ -113,6 +113,6 @@ function notOpen({ number }: CrRow, status: string): SvcError {
   return new SvcError("not_open", `Change request #${number} is ${status}: approvals are for open ones.`);
 }
 
-function newsOf({ crId, number }: CrRow, action: News["action"]): News {
+function changeOf({ crId, number }: CrRow, action: ProjectChange["action"]): ProjectChange {
   return { type: "approval", id: crId, number, action };
 }

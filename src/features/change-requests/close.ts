@@ -3,12 +3,12 @@ import { changeRequests, mergeIntents } from "../../../db/schema/index.ts";
 import type { ChangeRequest } from "../../contract/change-request.ts";
 import { SvcError } from "../../contract/errors.ts";
 import type { Deps } from "../../deps.ts";
-import { announce } from "../../events/announce.ts";
+import { publish } from "../../events/publish.ts";
 import { actorOf } from "../../identity/auth/actor.ts";
 import type { Caller, ProjectRow } from "../../identity/auth/caller.ts";
 import { present } from "./present.ts";
 import { refresh } from "./refresh.ts";
-import { type CrRow, findChangeRequest, newsOf } from "./row.ts";
+import { type CrRow, changeOf, findChangeRequest } from "./row.ts";
 
 /**
  * Closes an open change request without merging it; closing a closed one changes nothing.
@@ -49,7 +49,7 @@ export async function reopenChangeRequest(
       .returning();
     if (!row)
       throw new SvcError("not_closed", `Change request #${number} is not closed, so it cannot be reopened.`);
-    await announce(tx, project.projectId, newsOf(row));
+    await publish(tx, project.projectId, changeOf(row));
     return row;
   });
   return await present(deps, project, opened, null);
@@ -79,7 +79,7 @@ async function close(deps: Deps, caller: Caller, row: CrRow) {
       const sentence = `Change request #${row.number} is being merged. Try again in a moment.`;
       throw new SvcError("merge_in_progress", sentence, {}, { "Retry-After": "5" });
     }
-    await announce(tx, row.projectId, newsOf(row));
+    await publish(tx, row.projectId, changeOf(row));
     return closed;
   });
 }

@@ -4,11 +4,11 @@ import type { ChangeRequest, EditChangeRequestBody } from "../../contract/change
 import { SvcError } from "../../contract/errors.ts";
 import { DESCRIPTION_MAX_BYTES, METADATA_MAX_BYTES, TITLE_MAX } from "../../contract/limits.ts";
 import type { Deps } from "../../deps.ts";
-import { announce } from "../../events/announce.ts";
+import { publish } from "../../events/publish.ts";
 import { storable, storableObject } from "../../http/text.ts";
 import type { ProjectRow } from "../../identity/auth/caller.ts";
 import { present } from "./present.ts";
-import { findChangeRequest, newsOf } from "./row.ts";
+import { changeOf, findChangeRequest } from "./row.ts";
 
 /** Changes the words of a change request, in every state. */
 export async function editChangeRequest(
@@ -34,7 +34,7 @@ export async function editChangeRequest(
       .where(eq(changeRequests.crId, crId))
       .returning();
     if (!row) throw new SvcError("not_found", "The change request was deleted in the meantime.");
-    await announce(tx, project.projectId, newsOf(row));
+    await publish(tx, project.projectId, changeOf(row));
     return row;
   });
   return await present(deps, project, edited, null);

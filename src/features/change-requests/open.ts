@@ -4,7 +4,7 @@ import type { ChangeRequest, OpenChangeRequestBody } from "../../contract/change
 import { SvcError } from "../../contract/errors.ts";
 import { DESCRIPTION_MAX_BYTES, METADATA_MAX_BYTES, TITLE_MAX } from "../../contract/limits.ts";
 import type { Deps } from "../../deps.ts";
-import { announce } from "../../events/announce.ts";
+import { publish } from "../../events/publish.ts";
 import { checkBranchName } from "../../git/refs.ts";
 import { storable, storableObject } from "../../http/text.ts";
 import { actorOf } from "../../identity/auth/actor.ts";
@@ -12,7 +12,7 @@ import type { Caller, ProjectRow } from "../../identity/auth/caller.ts";
 import { LISTING_MS } from "../projects/fetch.ts";
 import { repositoryOf } from "../projects/repository.ts";
 import { present } from "./present.ts";
-import { newsOf } from "./row.ts";
+import { changeOf } from "./row.ts";
 
 /**
  * Opens a change request (spec 3.1, first row). Nothing is stored unless both branches exist on the remote.
@@ -64,7 +64,7 @@ export async function openChangeRequest(
         openedByAgent: caller.kind === "project",
       })
       .returning();
-    if (inserted) await announce(tx, project.projectId, newsOf(inserted, "created"));
+    if (inserted) await publish(tx, project.projectId, changeOf(inserted, "created"));
     return inserted;
   });
   if (!row) throw new Error("the insert of a change request returned no row");

@@ -2,12 +2,12 @@ import { and, eq, getTableColumns, inArray, sql } from "drizzle-orm";
 import { changeRequests } from "../../../db/schema/index.ts";
 import { SvcError } from "../../contract/errors.ts";
 import type { Deps } from "../../deps.ts";
-import { announce } from "../../events/announce.ts";
+import { publish } from "../../events/publish.ts";
 import type { Branches } from "../../git/git.ts";
 import type { ProjectRow } from "../../identity/auth/caller.ts";
 import { repositoryOf } from "../projects/repository.ts";
 import { settleReached } from "./reached.ts";
-import { type CrRow, crColumns, newsOf } from "./row.ts";
+import { type CrRow, changeOf, crColumns } from "./row.ts";
 import { settle } from "./settle.ts";
 
 /** A read waits at most so long for the repository; past it the stored row is served (contract). */
@@ -106,7 +106,7 @@ async function write(deps: Deps, project: ProjectRow, moved: Moved[]) {
         ),
       )
       .returning(getTableColumns(changeRequests));
-    await announce(tx, project.projectId, ...rows.map((row) => newsOf(row)));
+    await publish(tx, project.projectId, ...rows.map((row) => changeOf(row)));
     return rows;
   });
 }

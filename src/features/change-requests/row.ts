@@ -5,7 +5,7 @@ import { changeRequests, mergeIntents } from "../../../db/schema/index.ts";
 import { SvcError } from "../../contract/errors.ts";
 import type { ProjectEvent } from "../../contract/event.ts";
 import { UUID } from "../../contract/id.ts";
-import type { News } from "../../events/announce.ts";
+import type { ProjectChange } from "../../events/publish.ts";
 import type { ProjectRow } from "../../identity/auth/caller.ts";
 
 /** A change request's row, and whether a merge of it is recorded as begun and not yet settled. */
@@ -37,10 +37,10 @@ export async function findChangeRequest(db: Db, project: ProjectRow, name: strin
 }
 
 /** What is told of a change request. */
-export function newsOf(
+export function changeOf(
   { crId, number }: Pick<CrRow, "crId" | "number">,
   action: ProjectEvent["action"] = "changed",
-): News {
+): ProjectChange {
   return { type: "change_request", id: crId, number, action };
 }
 

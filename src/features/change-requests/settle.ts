@@ -1,12 +1,12 @@
 import { and, eq, gt, inArray, lt } from "drizzle-orm";
 import { changeRequests, mergeIntents, projects } from "../../../db/schema/index.ts";
 import type { Deps } from "../../deps.ts";
-import { announce } from "../../events/announce.ts";
+import { publish } from "../../events/publish.ts";
 import type { Branches, Git } from "../../git/git.ts";
 import type { ProjectRow } from "../../identity/auth/caller.ts";
 import { lookAgain } from "../projects/look-again.ts";
 import { repositoryOf } from "../projects/repository.ts";
-import { type CrRow, newsOf } from "./row.ts";
+import { type CrRow, changeOf } from "./row.ts";
 
 export type Intent = typeof mergeIntents.$inferSelect;
 
@@ -82,7 +82,7 @@ export async function markMerged(
     if (row) {
       if (row.baseRef === project.defaultBranch) await lookAgain(deps, tx, project.projectId);
       const base = { type: "branch", id: row.baseRef, action: "changed" } as const;
-      await announce(tx, project.projectId, newsOf(row), base);
+      await publish(tx, project.projectId, changeOf(row), base);
     }
     return row;
   });
@@ -125,7 +125,7 @@ export async function markReached(
       })
       .where(eq(changeRequests.crId, row.crId))
       .returning();
-    if (merged) await announce(tx, project.projectId, newsOf(merged));
+    if (merged) await publish(tx, project.projectId, changeOf(merged));
     return merged ?? null;
   });
 }

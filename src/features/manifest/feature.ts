@@ -1,7 +1,7 @@
 import type { Db } from "../../../db/client.ts";
 import type { Manifest, ManifestError } from "../../contract/manifest/manifest.ts";
 import type { Deps } from "../../deps.ts";
-import type { News } from "../../events/announce.ts";
+import type { ProjectChange } from "../../events/publish.ts";
 import type { ProjectRow } from "../../identity/auth/caller.ts";
 
 /** The manifest of a project's default branch, as it is at a commit that has not been handed over before. */
@@ -16,9 +16,9 @@ export interface ManifestChange {
 /**
  * A part of svc that a manifest drives. It is asked outside of any transaction, where it may ask git, and answers with
  * what writes its tables, in the transaction that also records the commit: all features follow it, or none. What it
- * returns is announced. A look is repeated at will: the same change applied again must change nothing.
+ * returns is published. A look is repeated at will: the same change applied again must change nothing.
  */
 export type ManifestFeature = (
   deps: Deps,
   change: ManifestChange,
-) => Promise<(tx: Db, now: Date) => Promise<News[]>>;
+) => Promise<(tx: Db, now: Date) => Promise<ProjectChange[]>>;

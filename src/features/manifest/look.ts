@@ -4,7 +4,7 @@ import { SvcError } from "../../contract/errors.ts";
 import { type ManifestError, readManifest } from "../../contract/manifest/manifest.ts";
 import { VERSION } from "../../contract/version.ts";
 import type { Deps } from "../../deps.ts";
-import { announce, type News } from "../../events/announce.ts";
+import { type ProjectChange, publish } from "../../events/publish.ts";
 import type { ProjectRow } from "../../identity/auth/caller.ts";
 import { fetchCommits, LISTING_MS } from "../projects/fetch.ts";
 import { repositoryOf } from "../projects/repository.ts";
@@ -96,13 +96,13 @@ async function record(
       .update(projectManifests)
       .set({ ...outcome, failures, lookedAt: now, ...(!isAsked && { nextLookAt: next }) })
       .where(isMine);
-    const news: News[] = [];
-    for (const write of apply) news.push(...(await write(tx, now)));
+    const changes: ProjectChange[] = [];
+    for (const write of apply) changes.push(...(await write(tx, now)));
     const isOther =
       outcome.failure !== before.failure ||
       (outcome.errors !== undefined && JSON.stringify(outcome.errors) !== JSON.stringify(before.errors));
-    if (isOther) news.push({ type: "project", id: projectId, action: "changed" });
-    await announce(tx, projectId, ...news);
+    if (isOther) changes.push({ type: "project", id: projectId, action: "changed" });
+    await publish(tx, projectId, ...changes);
   });
 }
 

@@ -6,7 +6,7 @@ import { SvcError } from "../../contract/errors.ts";
 import { NAME_MAX } from "../../contract/limits.ts";
 import type { CreateProjectBody, Project } from "../../contract/project.ts";
 import type { Deps } from "../../deps.ts";
-import { announce } from "../../events/announce.ts";
+import { publish } from "../../events/publish.ts";
 import type { Repository } from "../../git/git.ts";
 import { checkBranchName } from "../../git/refs.ts";
 import { storable } from "../../http/text.ts";
@@ -97,7 +97,7 @@ async function insert(deps: Deps, values: Omit<typeof projects.$inferInsert, "sl
         if (inserted) {
           const { projectId } = inserted;
           await lookAgain(deps, tx, projectId);
-          await announce(tx, projectId, { type: "project", id: projectId, action: "created" });
+          await publish(tx, projectId, { type: "project", id: projectId, action: "created" });
         }
         return inserted;
       });

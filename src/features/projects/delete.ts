@@ -1,7 +1,7 @@
 import { eq } from "drizzle-orm";
 import { projects } from "../../../db/schema/index.ts";
 import type { Deps } from "../../deps.ts";
-import { announceEnd } from "../../events/announce.ts";
+import { publishDeletion } from "../../events/publish.ts";
 import type { ProjectRow } from "../../identity/auth/caller.ts";
 
 /**
@@ -12,7 +12,7 @@ export async function deleteProject(deps: Deps, project: ProjectRow): Promise<{ 
   const { projectId } = project;
   await deps.db.transaction(async (tx) => {
     await tx.delete(projects).where(eq(projects.projectId, projectId));
-    await announceEnd(tx, projectId);
+    await publishDeletion(tx, projectId);
   });
   await deps.git.forget(project.mirrorId);
   return { ok: true };

@@ -7,7 +7,7 @@ import { SvcError } from "../../contract/errors.ts";
 import { NAME_MAX } from "../../contract/limits.ts";
 import type { EditedProject, EditProjectBody, GitCredentialBody, Project } from "../../contract/project.ts";
 import type { Deps } from "../../deps.ts";
-import { announce } from "../../events/announce.ts";
+import { publish } from "../../events/publish.ts";
 import { repositoryName } from "../../git/remote/remote-url.ts";
 import { storable } from "../../http/text.ts";
 import type { ProjectRow } from "../../identity/auth/caller.ts";
@@ -120,7 +120,7 @@ async function update(deps: Deps, project: ProjectRow, changes: Changes): Promis
       .returning();
     if (!row) throw new SvcError("not_found", "The project was deleted in the meantime.");
     await lookAgain(deps, tx, projectId);
-    await announce(tx, projectId, { type: "project", id: projectId, action: "changed" });
+    await publish(tx, projectId, { type: "project", id: projectId, action: "changed" });
     return row;
   });
 }

@@ -1,8 +1,8 @@
 import { SvcError } from "../../contract/errors.ts";
 import type { ProjectEvent, StreamEvent } from "../../contract/event.ts";
 import type { Deps } from "../../deps.ts";
-import type { Reader } from "../../events/feed.ts";
-import { createOutlet } from "../../http/outlet.ts";
+import type { Subscriber } from "../../events/feed.ts";
+import { createPushStream } from "../../http/push-stream.ts";
 import type { ProjectRow } from "../../identity/auth/caller.ts";
 
 /** Keeps proxies from taking the stream for dead. */
@@ -27,45 +27,45 @@ export function streamProjectEvents(
   again: () => Promise<unknown>,
   { heartbeatMs = HEARTBEAT_MS, checkMs = CHECK_MS } = {},
 ): ReadableStream<Uint8Array> {
-  const outlet = createOutlet(WAITING_MAX);
+  const stream = createPushStream(WAITING_MAX);
   const send = (event: StreamEvent | ProjectEvent, id: number | null) =>
-    outlet.send(
+    stream.send(
       `${id === null ? "" : `id: ${id}\n`}event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`,
     );
-  const reader: Reader = {
-    gone: outlet.gone,
-    stand: (type, at, seq) => send({ type, seq }, at),
-    tell: ({ seq, event }) => send(event, seq),
-    async room() {
+  const subscriber: Subscriber = {
+    gone: stream.gone,
+    position: (type, at, seq) => send({ type, seq }, at),
+    send: ({ seq, event }) => send(event, seq),
+    async drained() {
       const isLate = Bun.sleep(DRAIN_MS).then(() => true);
-      if (await Promise.race([outlet.drained().then(() => false), isLate])) outlet.end();
+      if (await Promise.race([stream.drained().then(() => false), isLate])) stream.end();
     },
     end(why) {
       const at = new Date().toISOString();
       if (why === "deleted") send({ type: "project", id: projectId, action: "deleted", at }, null);
-      outlet.end();
+      stream.end();
     },
   };
-  const heartbeats = setInterval(() => outlet.send(":\n\n"), heartbeatMs);
+  const heartbeats = setInterval(() => stream.send(":\n\n"), heartbeatMs);
   const checks = setInterval(() => void check(), checkMs);
-  outlet.gone.addEventListener("abort", () => {
+  stream.gone.addEventListener("abort", () => {
     clearInterval(heartbeats);
     clearInterval(checks);
   });
   const after = readId(lastEventId);
   const from = after !== null ? { after } : recent !== undefined ? { recent } : {};
-  events.follow(projectId, from, reader).catch((error: unknown) => {
+  events.subscribe(projectId, from, subscriber).catch((error: unknown) => {
     log.warn({ project: projectId, err: error }, "a stream of events could not begin");
-    outlet.end();
+    stream.end();
   });
-  return outlet.stream;
+  return stream.body;
 
   async function check(): Promise<void> {
     try {
       await again();
     } catch (error) {
       // without the database nobody is told anything, and the stream goes on when it is back
-      if (error instanceof SvcError) outlet.end();
+      if (error instanceof SvcError) stream.end();
     }
   }
 }

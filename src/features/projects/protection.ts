@@ -2,7 +2,7 @@ import { and, eq, sql } from "drizzle-orm";
 import { projects } from "../../../db/schema/index.ts";
 import type { readManifest } from "../../contract/manifest/manifest.ts";
 import type { Deps } from "../../deps.ts";
-import { announce } from "../../events/announce.ts";
+import { publish } from "../../events/publish.ts";
 import type { Branches } from "../../git/git.ts";
 import type { ProjectRow } from "../../identity/auth/caller.ts";
 import { readManifestFile } from "./policy.ts";
@@ -49,7 +49,7 @@ async function stored(deps: Deps, project: ProjectRow): Promise<Protection> {
   return row ?? project;
 }
 
-/** What was read of an older commit is not kept where a newer one was read meanwhile. A change is announced. */
+/** What was read of an older commit is not kept where a newer one was read meanwhile. A change is published. */
 async function keep(deps: Deps, project: ProjectRow, rules: Protection, tip: string): Promise<void> {
   const { projectId } = project;
   const isAsBefore = and(
@@ -63,13 +63,13 @@ async function keep(deps: Deps, project: ProjectRow, rules: Protection, tip: str
       .where(isAsBefore)
       .returning({ id: projects.projectId });
     if (kept && rules.requiredApprovals !== project.requiredApprovals)
-      await announce(tx, projectId, { type: "project", id: projectId, action: "changed" });
+      await publish(tx, projectId, { type: "project", id: projectId, action: "changed" });
   });
 }
 
 /**
  * The same for a request that only looks, and waits for no long fetch: the last rules that were read, while the newest
- * are on their way. Then a change of the project is announced.
+ * are on their way. Then a change of the project is published.
  */
 export async function knownProtection(
   deps: Deps,

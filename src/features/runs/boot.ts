@@ -1,6 +1,6 @@
 import { type DaemonHealth, ORPHANED_EXIT_CODE } from "../../contract/daemon.ts";
 import type { Deps } from "../../deps.ts";
-import { askHealth, type Daemon } from "../../sandboxes/daemon.ts";
+import { fetchHealth, type Daemon } from "../../sandboxes/daemon.ts";
 import { SandboxError } from "../../sandboxes/provider.ts";
 import type { RunKind } from "./kind.ts";
 import type { RunRow } from "./row.ts";
@@ -35,7 +35,7 @@ export async function awaitBoot(
   let last: DaemonHealth | null = null;
   for (;;) {
     signal.throwIfAborted();
-    const health = await askHealth(daemon);
+    const health = await fetchHealth(daemon);
     const now = performance.now();
     if (health) {
       last = health;

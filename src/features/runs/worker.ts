@@ -1,6 +1,6 @@
 import type { Deps } from "../../deps.ts";
+import { runPeriodically } from "../../jobs/periodic.ts";
 import { placesOf, queueOf } from "../../jobs/places.ts";
-import { keepRounds } from "../../jobs/rounds.ts";
 import { dropOwnClaims } from "./claim.ts";
 import { createConverger } from "./converge.ts";
 import type { RunKinds } from "./kind.ts";
@@ -17,7 +17,7 @@ export async function startRunWorker(deps: Deps, kinds: RunKinds): Promise<() =>
   for (const place of placesOf(deps)) await deps.jobs.work(queueOf("runs", place), converge);
   // the embedded database has no other servers, except those from before its data folder was copied or restored
   let takesOver = true;
-  return keepRounds(deps, "runs", [
+  return runPeriodically(deps, "runs", [
     async () => {
       if (takesOver) await takeOver(deps, kinds);
       takesOver = deps.databaseKind !== "embedded";

@@ -3,7 +3,7 @@ import { projectSessions, sessionSandboxes } from "../../../db/schema/index.ts";
 import { savedRef } from "../../contract/daemon.ts";
 import { SvcError } from "../../contract/errors.ts";
 import type { Deps } from "../../deps.ts";
-import { announce } from "../../events/announce.ts";
+import { publish } from "../../events/publish.ts";
 import type { ProjectRow } from "../../identity/auth/caller.ts";
 import { repositoryOf } from "../projects/repository.ts";
 import { findSavedBase, savedDiff } from "./diff.ts";
@@ -32,7 +32,7 @@ export async function recordSaved(
       })
       .where(eq(projectSessions.sessionId, sessionId))
       .returning({ id: projectSessions.sessionId });
-    if (row) await announce(tx, project.projectId, { type: "session", id: row.id, action: "changed" });
+    if (row) await publish(tx, project.projectId, { type: "session", id: row.id, action: "changed" });
   });
   deps.changes.notify(sessionId);
 }

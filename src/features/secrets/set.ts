@@ -7,7 +7,7 @@ import { SECRET_MAX_BYTES } from "../../contract/limits.ts";
 import { SECRETS_MAX, type Secret, type SecretValueBody } from "../../contract/secret.ts";
 import { AUDIENCE, DEFAULT_AUDIENCE } from "../../contract/secret-audience.ts";
 import type { Deps } from "../../deps.ts";
-import { announce } from "../../events/announce.ts";
+import { publish } from "../../events/publish.ts";
 import { storable } from "../../http/text.ts";
 import { actorOf } from "../../identity/auth/actor.ts";
 import type { Caller, ProjectRow } from "../../identity/auth/caller.ts";
@@ -61,7 +61,7 @@ export async function setSecret(
     await tellSandboxes(deps, tx, project.projectId);
     const action = row.createdAt < row.updatedAt ? "changed" : "created";
     const [shown] = await allToWire(tx, [row]);
-    await announce(tx, project.projectId, { type: "secret", id: name, action });
+    await publish(tx, project.projectId, { type: "secret", id: name, action });
     if (!shown) throw new Error("a secret was left out");
     return shown;
   });
@@ -88,7 +88,7 @@ export async function unsetSecret(deps: Deps, project: ProjectRow, name: string)
       .returning({ name: projectSecrets.name });
     if (gone.length === 0) throw unknown();
     await tellSandboxes(deps, tx, project.projectId);
-    await announce(tx, project.projectId, { type: "secret", id: name, action: "deleted" });
+    await publish(tx, project.projectId, { type: "secret", id: name, action: "deleted" });
     return { ok: true };
   });
 }

@@ -8,7 +8,7 @@ import { SvcError } from "../../contract/errors.ts";
 import { NAME_MAX, PROMPT_MAX_BYTES } from "../../contract/limits.ts";
 import type { CreateSessionBody, Session } from "../../contract/session.ts";
 import type { Deps } from "../../deps.ts";
-import { announce, type News } from "../../events/announce.ts";
+import { type ProjectChange, publish } from "../../events/publish.ts";
 import { checkBranchName } from "../../git/refs.ts";
 import { storable } from "../../http/text.ts";
 import { actorOf } from "../../identity/auth/actor.ts";
@@ -43,7 +43,7 @@ export async function createSession(
   try {
     const row = await deps.db.transaction(async (tx) => {
       const added = await addSession(deps, tx, session);
-      await announce(tx, project.projectId, newsOfNew(added));
+      await publish(tx, project.projectId, sessionCreated(added));
       return added;
     });
     return await toWire(deps, row, null);
@@ -124,7 +124,7 @@ export async function addSession(
   return { ...run, ...session };
 }
 
-export const newsOfNew = ({ sessionId }: SessionRow): News => ({
+export const sessionCreated = ({ sessionId }: SessionRow): ProjectChange => ({
   type: "session",
   id: sessionId,
   action: "created",

@@ -2,7 +2,7 @@ import { and, eq, inArray, lt } from "drizzle-orm";
 import { projectSessions, runs } from "../../../db/schema/index.ts";
 import type { Deps } from "../../deps.ts";
 import { placesOf } from "../../jobs/places.ts";
-import { askHealth } from "../../sandboxes/daemon.ts";
+import { fetchHealth } from "../../sandboxes/daemon.ts";
 import { noteActivity, writeActivity } from "./activity.ts";
 import { countOpen } from "./prompts/open.ts";
 import { reachSession, type SessionRow, sessionColumns } from "./row.ts";
@@ -38,7 +38,7 @@ export async function stopIdle(deps: Deps): Promise<void> {
 async function stopUnlessUsed(deps: Deps, session: SessionRow, limit: Date): Promise<void> {
   const { sessionId } = session;
   const reached = await reachSession(deps, sessionId);
-  const health = reached?.daemon && (await askHealth(reached.daemon));
+  const health = reached?.daemon && (await fetchHealth(reached.daemon));
   if (health && (health.busy || new Date(health.active_at) > limit)) noteActivity(deps, sessionId);
   else if ((await countOpen(deps.db, sessionId)) > 0) noteActivity(deps, sessionId);
   else if (!deps.activity.has(sessionId)) await stop(deps, session, "idle");

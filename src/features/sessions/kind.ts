@@ -3,7 +3,7 @@ import type { Db } from "../../../db/client.ts";
 import { projectSessions, tokens } from "../../../db/schema/index.ts";
 import type { BootStep } from "../../contract/session.ts";
 import type { Deps } from "../../deps.ts";
-import { announce } from "../../events/announce.ts";
+import { publish } from "../../events/publish.ts";
 import { mintToken } from "../../identity/auth/token.ts";
 import { queueOf } from "../../jobs/places.ts";
 import type { RunKind, Start, StartPlan } from "../runs/kind.ts";
@@ -66,7 +66,7 @@ export const sessionRuns: RunKind = {
         .update(projectSessions)
         .set({ status, updatedAt })
         .where(eq(projectSessions.sessionId, sessionId));
-    await announce(tx, projectId, { type: "session", id: sessionId, action });
+    await publish(tx, projectId, { type: "session", id: sessionId, action });
   },
 };
 

@@ -3,7 +3,7 @@ import { projectSessions } from "../../../db/schema/index.ts";
 import { NAME_MAX } from "../../contract/limits.ts";
 import type { Session } from "../../contract/session.ts";
 import type { Deps } from "../../deps.ts";
-import { announce } from "../../events/announce.ts";
+import { publish } from "../../events/publish.ts";
 import { storable } from "../../http/text.ts";
 import type { ProjectRow } from "../../identity/auth/caller.ts";
 import { getSession, readSessionId } from "./read.ts";
@@ -24,7 +24,7 @@ export async function renameSession(
       .set({ name: stored, updatedAt: deps.clock() })
       .where(and(eq(projectSessions.sessionId, id), eq(projectSessions.projectId, projectId)))
       .returning({ id: projectSessions.sessionId });
-    if (row) await announce(tx, projectId, { type: "session", id, action: "changed" });
+    if (row) await publish(tx, projectId, { type: "session", id, action: "changed" });
   });
   deps.changes.notify(id);
   return await getSession(deps, project, id);

@@ -6,7 +6,7 @@ import { nextDue } from "../../contract/cron.ts";
 import { SvcError } from "../../contract/errors.ts";
 import type { ManifestTrigger } from "../../contract/manifest/manifest.ts";
 import type { Deps } from "../../deps.ts";
-import type { News } from "../../events/announce.ts";
+import type { ProjectChange } from "../../events/publish.ts";
 import type { ProjectRow } from "../../identity/auth/caller.ts";
 import type { ManifestFeature } from "../manifest/feature.ts";
 import { requireAgent } from "../sessions/require-agent.ts";
@@ -55,7 +55,7 @@ async function apply(
     .orderBy(triggers.triggerId)
     .for("no key update");
   const known = new Map(before.map((row) => [row.slug, row]));
-  const news: News[] = [];
+  const changes: ProjectChange[] = [];
   for (const [position, entry] of entries.entries()) {
     const problem = problems.get(entry.agent ?? "") ?? null;
     const values = { ...entry, position, problem };
@@ -66,7 +66,10 @@ async function apply(
   const gone = before.filter(({ slug }) => !slugs.includes(slug));
   if (gone.length > 0)
     await tx.delete(triggers).where(and(eq(triggers.projectId, projectId), notInArray(triggers.slug, slugs)));
-  return [...news, ...gone.map(({ slug }): News => ({ type: "trigger", id: slug, action: "deleted" }))];
+  return [
+    ...changes,
+    ...gone.map(({ slug }): ProjectChange => ({ type: "trigger", id: slug, action: "deleted" })),
+  ];
 }
 
 async function upsert(

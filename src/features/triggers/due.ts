@@ -5,7 +5,7 @@ import { projects, triggerFirings, triggers } from "../../../db/schema/index.ts"
 import { lastDue, nextDue } from "../../contract/cron.ts";
 import { STALE_S } from "../../contract/trigger.ts";
 import type { Deps } from "../../deps.ts";
-import { announce } from "../../events/announce.ts";
+import { publish } from "../../events/publish.ts";
 import type { ProjectRow } from "../../identity/auth/caller.ts";
 import { isFull } from "./firing.ts";
 import type { TriggerRow } from "./row.ts";
@@ -38,7 +38,7 @@ export async function writeDue(deps: Pick<Deps, "db" | "databaseTime" | "log">):
       const news = rows.map(
         ({ trigger }) => ({ type: "trigger", id: trigger.slug, action: "changed" }) as const,
       );
-      await announce(tx, projectId, ...news);
+      await publish(tx, projectId, ...changes);
     }
     return due.length;
   });

@@ -4,9 +4,9 @@ import { isForeignKeyViolation } from "../../../db/errors.ts";
 import { projects, triggerFirings, triggers } from "../../../db/schema/index.ts";
 import { SvcError } from "../../contract/errors.ts";
 import type { Deps } from "../../deps.ts";
-import { announce } from "../../events/announce.ts";
+import { publish } from "../../events/publish.ts";
 import { oldestOwner } from "../../identity/accounts/membership.ts";
-import { addSession, newSession, newsOfNew } from "../sessions/create.ts";
+import { addSession, newSession, sessionCreated } from "../sessions/create.ts";
 import type { FiringRow } from "./row.ts";
 
 /**
@@ -86,7 +86,7 @@ async function fireIn(deps: Deps, tx: Db, waiting: Waiting): Promise<Outcome> {
     .set({ lastFiredAt: now, lastError: null })
     .where(eq(triggers.triggerId, trigger.triggerId));
   const changed = { type: "trigger", id: trigger.slug, action: "changed" } as const;
-  await announce(tx, project.projectId, newsOfNew(row), changed);
+  await publish(tx, project.projectId, sessionCreated(row), changed);
   await deps.checkpoint("firing-recorded");
   return "fired";
 }
@@ -122,6 +122,6 @@ async function fail(deps: Deps, waiting: Waiting, reason: string): Promise<void>
       .set({ state: "failed", ...ended })
       .where(eq(triggerFirings.seq, firing.seq));
     await tx.update(triggers).set({ lastError: reason }).where(eq(triggers.triggerId, trigger.triggerId));
-    await announce(tx, project.projectId, { type: "trigger", id: trigger.slug, action: "changed" });
+    await publish(tx, project.projectId, { type: "trigger", id: trigger.slug, action: "changed" });
   });
 }

@@ -2,7 +2,7 @@ import { and, asc, eq, lt, ne, sql } from "drizzle-orm";
 import { triggerFirings, triggers } from "../../../db/schema/index.ts";
 import { STALE_S } from "../../contract/trigger.ts";
 import type { Deps } from "../../deps.ts";
-import { announce } from "../../events/announce.ts";
+import { publish } from "../../events/publish.ts";
 
 /** Ended firings that are kept of a trigger, the newest. */
 const KEPT = 200;
@@ -39,7 +39,7 @@ export async function skipStale(deps: Deps): Promise<void> {
       const { projectId, slug } = trigger;
       deps.log.warn({ project: projectId, trigger: slug, count: skipped.length }, "firings were skipped");
       await tx.update(triggers).set({ lastError: REASON }).where(isIt);
-      await announce(tx, projectId, { type: "trigger", id: slug, action: "changed" });
+      await publish(tx, projectId, { type: "trigger", id: slug, action: "changed" });
     });
   }
 }

@@ -21,7 +21,7 @@ const ofAccount = Type.Object({ accountId: uuidParam });
 const ofMember = Type.Object({ accountId: uuidParam, userId: uuidParam });
 const ofInvitation = Type.Object({ accountId: uuidParam, invitationId: uuidParam });
 
-/** Routes about one account, and who is in it; who may do what is each verb's. */
+/** Routes of one account and its members. Each function checks the caller's role. */
 export const oneAccountRoutes = (deps: Deps) =>
   new Elysia({ prefix: "/accounts/:accountId", tags: ["accounts"] })
     .use(guard(deps))

@@ -8,7 +8,7 @@ import { storable } from "../../http/text.ts";
 import type { Caller } from "../auth/caller.ts";
 import { type AccountRow, resolveAccount, resolveManaged } from "./membership.ts";
 
-/** @throws not_found, forbidden for who is no member */
+/** @throws not_found, forbidden for non-members */
 export async function readAccount(deps: Deps, caller: Caller, accountId: string): Promise<Account> {
   const { account, role } = await resolveAccount(deps.db, caller, accountId);
   return toWire(account, role);
@@ -28,7 +28,7 @@ export async function renameAccount(
     .set({ name })
     .where(eq(accounts.accountId, accountId))
     .returning();
-  if (!account) throw new SvcError("not_found", "There is no such account.");
+  if (!account) throw new SvcError("not_found", "Account not found.");
   return toWire(account, role);
 }
 

@@ -12,12 +12,11 @@ import { type LinkRow, makeLink } from "./links.ts";
 import { readEmail } from "./make-user.ts";
 import { allowOwners, resolveManaged } from "./membership.ts";
 
-/** Long enough for who is away, short enough for what is left lying in a mailbox. */
 const LIFE_MS = 7 * 24 * 60 * 60_000;
-/** Invitations of one account that nobody has taken up: a list that people can read. */
+/** Open invitations of one account. */
 const OPEN_MAX = 200;
 
-/** Invitations that nobody has taken up. @throws not_found, forbidden to all but owners and admins */
+/** The open invitations. @throws not_found, forbidden to all but owners and admins */
 export async function listInvitations(
   deps: Deps,
   caller: Caller,
@@ -37,7 +36,7 @@ export async function listInvitations(
 }
 
 /**
- * Makes a link that lets one person into an account: the one with this address, or whoever has the link.
+ * Creates a link by which one person can join an account: the user with the given address, or anybody with the link.
  * @throws not_found, forbidden (to members, and to admins about owners), validation_failed, rate_limited
  */
 export async function invite(
@@ -50,10 +49,10 @@ export async function invite(
   allowOwners(mine, wanted.role);
   const email = wanted.email === undefined ? null : readEmail(wanted.email);
   if (email !== null && (await isMember(deps.db, accountId, email))) {
-    throw new SvcError("validation_failed", `${email} is a member already.`);
+    throw new SvcError("validation_failed", `${email} is already a member.`);
   }
   if ((await deps.db.$count(links, isOpen(deps, accountId))) >= OPEN_MAX) {
-    const sentence = `The account has ${OPEN_MAX} invitations that nobody has taken up. Withdraw some first.`;
+    const sentence = `The account has ${OPEN_MAX} open invitations. Withdraw some first.`;
     throw new SvcError("rate_limited", sentence, {}, { "Retry-After": "3600" });
   }
   const { url, row } = await makeLink(deps.db, deps.keys, publicUrl(deps), {
@@ -79,7 +78,7 @@ export async function withdrawInvitation(
     .delete(links)
     .where(and(isOpen(deps, accountId), eq(links.linkId, invitationId)))
     .returning({ linkId: links.linkId });
-  if (gone.length === 0) throw new SvcError("not_found", "The account has no such invitation.");
+  if (gone.length === 0) throw new SvcError("not_found", "Invitation not found.");
   return { ok: true };
 }
 

@@ -8,7 +8,7 @@ import type { Keys } from "../../keys.ts";
 export type LinkRow = typeof links.$inferSelect;
 
 /**
- * Makes a link that does one thing once. Its token is in the URL alone; the database holds a keyed hash of it.
+ * Creates a one-time link. Only the URL has its token; the database stores a keyed hash.
  * @param site where people reach the server, without a trailing slash
  */
 export async function makeLink(

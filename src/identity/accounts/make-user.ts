@@ -5,18 +5,18 @@ import type { Role } from "../../contract/account.ts";
 import { SvcError } from "../../contract/errors.ts";
 import { slugCandidate, slugify } from "../../lib/slug.ts";
 
-/** RFC 5321's limit on an address; the form is checked loosely, as only delivery could tell. */
+/** RFC 5321's limit on an address; the form is checked loosely, since only delivery can verify it. */
 const EMAIL = /^[^\s@\p{C}]{1,64}@[^\s@\p{C}]{1,189}$/u;
 
 interface NewUser {
   email: string;
-  /** Null: what stands before the @. */
+  /** Null: the part before the @. */
   name?: string | null;
   passwordHash?: string;
   githubId?: string;
-  /** False: nobody but they say that the address is theirs. */
+  /** False: the address is not verified. */
   emailProven?: boolean;
-  /** The account that they come to; without one they have their own. */
+  /** The account to join; without one the user gets their own. */
   joins?: Membership;
 }
 
@@ -25,16 +25,16 @@ interface Membership {
   role: Role;
 }
 
-/** @throws validation_failed for what is not an e-mail address. */
+/** @throws validation_failed */
 export function readEmail(text: string): string {
   const address = text.trim().toLowerCase();
-  if (!EMAIL.test(address)) throw new SvcError("validation_failed", "That is not an e-mail address.");
+  if (!EMAIL.test(address)) throw new SvcError("validation_failed", "The e-mail address is not valid.");
   return address;
 }
 
 /**
- * Finds the user with this e-mail address, or makes the user and an account of their own.
- * @throws validation_failed for what is not an e-mail address.
+ * Finds the user with this e-mail address, or creates the user with their own account.
+ * @throws validation_failed for an invalid address.
  */
 export async function ensureUser(db: Db, email: string): Promise<{ userId: string; created: boolean }> {
   const address = readEmail(email);
@@ -46,9 +46,9 @@ export async function ensureUser(db: Db, email: string): Promise<{ userId: strin
 }
 
 /**
- * Makes a user, as a member of one account.
- * @param wanted its e-mail address as `readEmail` gives it
- * @returns the user's id; null when there is one with this address already
+ * Creates a user, as a member of one account.
+ * @param wanted with an e-mail address as returned by `readEmail`
+ * @returns the user's id; null when a user with this address already exists
  */
 export async function makeUser(db: Db, wanted: NewUser): Promise<string | null> {
   const { joins, ...rest } = wanted;
@@ -67,7 +67,7 @@ export async function makeUser(db: Db, wanted: NewUser): Promise<string | null> 
   });
 }
 
-/** Makes a user a member; one who is a member already keeps the role. */
+/** Makes a user a member; an existing member keeps their role. */
 export async function joinAccount(db: Db, userId: string, membership: Membership): Promise<void> {
   await db
     .insert(accountMembers)

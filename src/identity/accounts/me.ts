@@ -4,7 +4,7 @@ import type { Me } from "../../contract/account.ts";
 import type { Deps } from "../../deps.ts";
 import { type Caller, userOf } from "../auth/caller.ts";
 
-/** The caller and the accounts that they belong to, the oldest membership first. */
+/** The caller and their accounts, the oldest membership first. */
 export async function me(deps: Deps, caller: Caller): Promise<Me> {
   const user = await userOf(deps, caller);
   const memberships = await deps.db

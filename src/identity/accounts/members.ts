@@ -9,7 +9,7 @@ import { type Page, page, readCursor } from "../../http/page.ts";
 import type { Caller } from "../auth/caller.ts";
 import { allowOwners, resolveAccount, resolveManaged } from "./membership.ts";
 
-/** Who belongs to an account. @throws not_found, forbidden for who is no member */
+/** The members of an account. @throws not_found, forbidden for non-members */
 export async function listMembers(deps: Deps, caller: Caller, accountId: string, { limit, cursor }: Page) {
   await resolveAccount(deps.db, caller, accountId);
   const after = readCursor(cursor, UUID);
@@ -22,7 +22,7 @@ export async function listMembers(deps: Deps, caller: Caller, accountId: string,
 }
 
 /**
- * Changes what a member is.
+ * Changes a member's role.
  * @throws not_found, forbidden (to members, and to admins about owners), last_owner
  */
 export async function changeRole(
@@ -47,8 +47,7 @@ export async function changeRole(
 }
 
 /**
- * Takes a member out of the account; everybody may leave. What they started goes on, but their tokens do nothing in it
- * any more.
+ * Removes a member; members can also remove themselves. Their sessions go on, but their tokens lose access to the account.
  * @throws not_found, forbidden (to members about others, and to admins about owners), last_owner
  */
 export async function removeMember(
@@ -70,7 +69,7 @@ export async function removeMember(
   });
 }
 
-/** Changes of one account's members come one after the other, or its last two owners could both leave. */
+/** Serializes changes of one account's members: otherwise its last two owners could both leave at the same time. */
 async function lock(tx: Db, accountId: string): Promise<void> {
   await tx
     .select({ accountId: accounts.accountId })
@@ -94,10 +93,10 @@ async function keepAnOwner(tx: Db, accountId: string): Promise<void> {
     and(eq(accountMembers.accountId, accountId), eq(accountMembers.role, "owner")),
   );
   if (owners > 1) return;
-  throw new SvcError("last_owner", "An account needs an owner. Make somebody else one first.");
+  throw new SvcError("last_owner", "An account must have an owner. Make another member an owner first.");
 }
 
-/** Who may no longer invite cannot come back by a link that they made while they could. */
+/** Deletes the invitations of a member who may no longer invite, who could use them to rejoin. */
 async function endInvitations(tx: Db, accountId: string, userId: string): Promise<void> {
   await tx.delete(links).where(and(eq(links.accountId, accountId), eq(links.createdBy, userId)));
 }
@@ -124,5 +123,5 @@ function toWire({ createdAt, ...rest }: Omit<Member, "created_at"> & { createdAt
 }
 
 function noSuchMember(): SvcError {
-  return new SvcError("not_found", "The account has no such member.");
+  return new SvcError("not_found", "Member not found.");
 }

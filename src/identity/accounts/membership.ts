@@ -8,8 +8,8 @@ import type { Caller } from "../auth/caller.ts";
 export type AccountRow = typeof accounts.$inferSelect;
 
 /**
- * The account that a URL names, and what the caller is in it.
- * @throws not_found, forbidden for who is no member
+ * The account of a URL, and the caller's role in it.
+ * @throws not_found, forbidden for non-members
  */
 export async function resolveAccount(
   db: Db,
@@ -24,12 +24,12 @@ export async function resolveAccount(
       and(eq(accountMembers.accountId, accounts.accountId), eq(accountMembers.userId, caller.userId)),
     )
     .where(eq(accounts.accountId, accountId));
-  if (!row) throw new SvcError("not_found", "There is no such account.");
+  if (!row) throw new SvcError("not_found", "Account not found.");
   if (row.role === null) throw new SvcError("forbidden", "You are not a member of this account.");
   return { account: row.account, role: row.role };
 }
 
-/** The same for what only an owner or admin may do. */
+/** The same for owners and admins only. */
 export async function resolveManaged(db: Db, caller: Caller, accountId: string) {
   const found = await resolveAccount(db, caller, accountId);
   if (found.role === "member") {
@@ -38,7 +38,7 @@ export async function resolveManaged(db: Db, caller: Caller, accountId: string) 
   return found;
 }
 
-/** The account's owner of the longest standing, whose is what nobody has asked for; null where it has none. */
+/** The account's longest-standing owner, to whom automatic actions are attributed; null without one. */
 export async function oldestOwner(db: Db, accountId: string): Promise<string | null> {
   const [owner] = await db
     .select({ userId: accountMembers.userId })
@@ -49,8 +49,8 @@ export async function oldestOwner(db: Db, accountId: string): Promise<string | n
   return owner?.userId ?? null;
 }
 
-/** Nobody makes others more than they are themselves, or less who is more. @throws forbidden */
+/** Only owners can add, change or remove owners. @throws forbidden */
 export function allowOwners(mine: Role, ...theirs: Role[]): void {
   if (mine === "owner" || !theirs.includes("owner")) return;
-  throw new SvcError("forbidden", "Only an owner may make owners, or take that role away.");
+  throw new SvcError("forbidden", "Only an owner can add or remove owners.");
 }

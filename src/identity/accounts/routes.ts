@@ -11,7 +11,7 @@ import { guard } from "../auth/guard.ts";
 import { me } from "./me.ts";
 import { listUserTokens, mintUserToken, revokeUserToken } from "./tokens.ts";
 
-/** Routes about the caller's own accounts; project tokens are refused (spec 5.3). */
+/** Routes of the caller's own accounts, for user tokens only (spec 5.3). */
 export const accountRoutes = (deps: Deps) =>
   new Elysia({ prefix: "/accounts", tags: ["accounts"] })
     .use(guard(deps))

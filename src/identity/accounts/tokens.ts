@@ -30,8 +30,8 @@ export async function listUserTokens(deps: Deps, caller: Caller, { limit, cursor
 }
 
 /**
- * Makes a token for the caller, or agrees that a program which waits elsewhere gets one (RFC 8628).
- * @throws validation_failed for an expiry that has passed, not_found for a code that nobody waits for
+ * Creates a token for the caller, or approves a device request (RFC 8628).
+ * @throws validation_failed for an expiry in the past, not_found for an invalid device code
  */
 export async function mintUserToken(
   deps: Deps,
@@ -40,7 +40,7 @@ export async function mintUserToken(
 ): Promise<MintedUserToken | DeviceApproved> {
   if (wanted.device_user_code !== undefined) {
     if (wanted.expires_at !== undefined) {
-      throw new SvcError("validation_failed", "A token for a program that waits has no expires_at.");
+      throw new SvcError("validation_failed", "expires_at cannot be combined with device_user_code.");
     }
     const name = wanted.name.trim();
     await approveDevice(deps, caller, wanted.device_user_code, name);
@@ -64,7 +64,7 @@ export async function revokeUserToken(deps: Deps, caller: Caller, tokenId: strin
     .delete(tokens)
     .where(and(eq(tokens.tokenId, tokenId), eq(tokens.userId, caller.userId), isNull(tokens.projectId)))
     .returning({ tokenId: tokens.tokenId });
-  if (gone.length === 0) throw new SvcError("not_found", "You have no such token.");
+  if (gone.length === 0) throw new SvcError("not_found", "Token not found.");
   return { ok: true };
 }
 

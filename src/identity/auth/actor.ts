@@ -5,14 +5,14 @@ import { users } from "../../../db/schema/index.ts";
 import type { Author } from "../../contract/author.ts";
 import type { Caller } from "./caller.ts";
 
-/** Who acts for the caller's user: null for the user in person (contract: An actor). */
+/** The actor on behalf of the caller's user; null for the user themselves (contract: An actor). */
 export function actorOf(caller: Caller): Actor | null {
   if (caller.kind === "user") return null;
   if (caller.sessionId !== null) return { kind: "agent", sessionId: caller.sessionId };
   return { kind: "token", name: caller.tokenName };
 }
 
-/** Who acted, also of rows of earlier versions: of those only that it was an agent is known, and maybe its session. */
+/** The actor of a row. Rows of earlier versions only have `isAgent`, and perhaps the session. */
 export function recordedActor(
   recorded: Actor | null,
   isAgent: boolean,
@@ -21,7 +21,7 @@ export function recordedActor(
   return recorded ?? (isAgent ? { kind: "agent", sessionId } : null);
 }
 
-/** The names of users, by their ids; of one who is gone there is none. */
+/** Ids → names of users; without deleted users. */
 export async function namesOf(db: Db, userIds: readonly (string | null)[]): Promise<Map<string, string>> {
   const ids = [...new Set(userIds)].filter((id) => id !== null);
   if (ids.length === 0) return new Map();
@@ -32,7 +32,7 @@ export async function namesOf(db: Db, userIds: readonly (string | null)[]): Prom
   return new Map(rows.map(({ userId, name }) => [userId, name]));
 }
 
-/** An act's user and actor as they cross the wire. */
+/** A user and actor as the API returns them. */
 export function authorOf(names: ReadonlyMap<string, string>, userId: string, actor: Actor | null): Author {
   const name = names.get(userId) ?? "";
   if (actor === null) return { user_id: userId, name, kind: "user", session_id: null };

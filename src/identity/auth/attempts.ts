@@ -4,21 +4,21 @@ import { attempts } from "../../../db/schema/index.ts";
 import { SvcError } from "../../contract/errors.ts";
 import type { Lookup } from "./browser.ts";
 
-/** Something that may be tried only so often by one and the same. */
+/** A rate limit. */
 export interface Limit {
-  /** What is tried: limits of different names count apart. */
+  /** Limits with different names count separately. */
   name: string;
   max: number;
   windowS: number;
 }
 
-/** Of an IPv6 address so many bits are its network's: whoever has one has all addresses below it. */
+/** The prefix of an IPv6 address by which clients are counted, since one client can have the whole network. */
 const NETWORK_BITS = 64;
 
 /**
- * Counts an attempt, for all servers on one database together.
- * @param by whoever is to be held back: an address, or an address and what it asks about
- * @throws rate_limited past the limit, until its window is over
+ * Counts an attempt, across all servers on the database.
+ * @param by the key to limit: an address, or an address and its subject
+ * @throws rate_limited past the limit, until its window ends
  */
 export async function countAttempt(deps: Lookup, limit: Limit, by: string): Promise<void> {
   const now = deps.clock();
@@ -41,7 +41,7 @@ export async function countAttempt(deps: Lookup, limit: Limit, by: string): Prom
   const seconds = Math.ceil((row.until.getTime() - now.getTime()) / 1000);
   throw new SvcError(
     "rate_limited",
-    `That was tried too often. Try again in ${inWords(seconds)}.`,
+    `Too many attempts. Try again in ${inWords(seconds)}.`,
     {},
     {
       "Retry-After": String(seconds),
@@ -51,12 +51,12 @@ export async function countAttempt(deps: Lookup, limit: Limit, by: string): Prom
   );
 }
 
-/** Takes the counted attempts back: they were the right one's. */
+/** Resets the count, after a success. */
 export async function forgetAttempts(deps: Lookup, limit: Limit, by: string): Promise<void> {
   await deps.db.delete(attempts).where(eq(attempts.key, keyOf(deps, limit, by)));
 }
 
-/** Takes one of them back. */
+/** Decrements the count. */
 export async function forgetAttempt(deps: Lookup, limit: Limit, by: string): Promise<void> {
   await deps.db
     .update(attempts)
@@ -64,7 +64,7 @@ export async function forgetAttempt(deps: Lookup, limit: Limit, by: string): Pro
     .where(eq(attempts.key, keyOf(deps, limit, by)));
 }
 
-/** The address that a request came from, as far as one and the same is known by it: the listener alone says it. */
+/** The client address to count by, from the header that only the listener sets; a network for IPv6. */
 export function addressOf(request: Request): string {
   const text = request.headers.get("x-forwarded-for") ?? "";
   if (!ipaddr.isValid(text)) return text;

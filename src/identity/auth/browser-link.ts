@@ -5,16 +5,16 @@ import { PREVIEW_LINK_PREFIX } from "../../contract/token.ts";
 import type { Deps } from "../../deps.ts";
 import type { Caller } from "./caller.ts";
 
-/** Who is let in by a link. */
+/** A user or agent who signs in by a link. */
 export interface Visitor {
   userId: string;
   role: "user" | "agent";
 }
 
-/** Links to one place that nobody has used yet: a page of them, and no more to keep. */
+/** Unused links to one app or session. */
 const LINKS_MAX = 100;
 
-/** A link that lets one browser in, once: its secret, and what is kept of it. */
+/** A link that signs in one browser, once: its secret, and the row to store. */
 export function newBrowserLink(
   { keys, clock }: Pick<Deps, "keys" | "clock">,
   caller: Caller,
@@ -25,9 +25,9 @@ export function newBrowserLink(
   return { token, kept: { hash: keys.hashToken(token), userId: caller.userId, role, expiresAt } };
 }
 
-/** @param whose the place of the links, as a sentence begins with it. @throws rate_limited */
+/** @param whose the links' owner, the beginning of the error message. @throws rate_limited */
 export function refuseMoreLinks(unused: number, whose: string): void {
   if (unused < LINKS_MAX) return;
-  const sentence = `${whose} has ${LINKS_MAX} links that nobody has opened. Open one, or wait until they expire.`;
+  const sentence = `${whose} has ${LINKS_MAX} unused links. Open one, or wait until they expire.`;
   throw new SvcError("rate_limited", sentence, {}, { "Retry-After": String(PREVIEW_LINK_LIFE_S) });
 }

@@ -6,23 +6,23 @@ import { accountMembers, browserSessions, projects } from "../../../db/schema/in
 import { BROWSER_SESSION_PREFIX } from "../../contract/token.ts";
 import type { Deps } from "../../deps.ts";
 
-/** A browser that is signed in, as the database knows it. */
+/** A signed-in browser in the database. */
 export interface BrowserRow {
   userId: string;
   expiresAt: Date;
 }
 
-/** What credentials are looked up with. */
+/** Dependencies of the lookup of credentials. */
 export type Lookup = Pick<Deps, "db" | "keys" | "clock">;
 
-/** A browser stays signed in for so long after it was last seen. */
+/** How long a browser stays signed in after its last request. */
 export const BROWSER_SESSION_LIFE_S = 30 * 86_400;
-/** Its end is moved on at most this often: a write for every page would be too dear. */
+/** How often the expiry is extended at most, to avoid a write per request. */
 const RENEW_EVERY_S = 86_400;
 
 /**
- * Signs a browser in: with a secret of its own each time, so that none that was planted before is worth anything.
- * @returns the secret for its cookie; the database holds a keyed hash of it
+ * Signs a browser in, always with a new secret, which prevents session fixation.
+ * @returns the secret for its cookie; the database stores a keyed hash
  */
 export async function openBrowserSession(deps: Lookup, userId: string): Promise<string> {
   const now = deps.clock();
@@ -33,7 +33,7 @@ export async function openBrowserSession(deps: Lookup, userId: string): Promise<
   return secret;
 }
 
-/** @returns null of one that is unknown, was ended or has expired */
+/** @returns null for one that is unknown, has ended or has expired */
 export async function findBrowserSession(deps: Lookup, secret: string): Promise<BrowserRow | null> {
   const [row] = await deps.db
     .select({ userId: browserSessions.userId, expiresAt: browserSessions.expiresAt })
@@ -42,7 +42,7 @@ export async function findBrowserSession(deps: Lookup, secret: string): Promise<
   return row && row.expiresAt > deps.clock() ? row : null;
 }
 
-/** The same, with the project that a URL names and the user's role in its account, in one query. */
+/** The same, with the project of a URL and the user's role in its account, in one query. */
 export async function findBrowserAndProject(deps: Lookup, secret: string, by: "id" | "slug", name: string) {
   const query = by === "id" ? browserAndProjectById : browserAndProjectBySlug;
   const [row] = await query(deps.db).execute({ hash: deps.keys.hashToken(secret), name });
@@ -50,8 +50,8 @@ export async function findBrowserAndProject(deps: Lookup, secret: string, by: "i
 }
 
 /**
- * Moves the end of a browser's session on.
- * @returns whether it did, and the browser is to hear of it; not when that was done today
+ * Extends the expiry of a browser session, once a day at most.
+ * @returns whether it was extended, so that the cookie has to be set again
  */
 export async function renewBrowserSession(deps: Lookup, secret: string): Promise<boolean> {
   const now = deps.clock().getTime();

@@ -9,20 +9,20 @@ import { UUID } from "../../contract/id.ts";
 import type { Deps } from "../../deps.ts";
 import { type BrowserRow, findBrowserAndProject, findBrowserSession, type Lookup } from "./browser.ts";
 
-/** What a caller is found with. */
+/** Dependencies of the lookup of callers. */
 export type CallerLookup = Lookup & Pick<Deps, "log">;
 
-/** What a request brings to be believed by. A token comes first. */
+/** The credentials of a request. A token takes precedence. */
 export interface Credentials {
   /** The `Authorization` header. */
   authorization: string | null;
-  /** The secret of a browser that is signed in, from its cookie. */
+  /** The secret of a signed-in browser, from its cookie. */
   browser?: string | null;
 }
 
-/** Who is asking. A project token acts as the user who launched it, inside one project. */
+/** The caller of a request. A project token acts as the user who created it, inside one project. */
 export type Caller =
-  /** `tokenId`: null of one who is signed in by a browser. */
+  /** `tokenId`: null for a signed-in browser. */
   | { kind: "user"; userId: string; tokenId: string | null; expiresAt: Date | null }
   | {
       kind: "project";
@@ -36,12 +36,12 @@ export type Caller =
 
 export type ProjectRow = typeof projects.$inferSelect;
 
-/** `last_used_at` is written at most this often: it is for people, and a write for every read is too dear. */
+/** How often `last_used_at` is written at most, to avoid a write per request. */
 const LAST_USED_EVERY_MS = 15 * 60_000;
 const SLUG = /^[a-z0-9][a-z0-9-]{0,62}$/;
 
 /**
- * Finds out who sends a request.
+ * Authenticates a request.
  * @throws unauthorized for a missing, unknown or expired token, and for a browser that is not signed in.
  */
 export async function resolveCaller(
@@ -55,8 +55,8 @@ export async function resolveCaller(
 }
 
 /**
- * Finds the caller, the project that a URL names (by id or slug) and the caller's right to it, in one query. A slug can
- * be guessed, an id cannot: one that the caller may not use is not found, as one that does not exist.
+ * Finds the caller, the project of a URL (by id or slug) and the caller's role in it, in one query. Slugs can be guessed,
+ * so a slug without access is `not_found`, like one that does not exist.
  * @throws unauthorized, forbidden (an id of another project than the token's, or without a membership), not_found,
  *   validation_failed.
  */
@@ -68,7 +68,8 @@ export async function resolveProject(
   const by = UUID.test(name) ? "id" : "slug";
   const named = by === "id" || SLUG.test(name);
   const { caller, row } = await findWithProject(deps, credentials, by, named ? name.toLowerCase() : "");
-  if (!named) throw new SvcError("validation_failed", "A project is named by its id (a UUID) or its slug.");
+  if (!named)
+    throw new SvcError("validation_failed", "A project must be given by its id (a UUID) or its slug.");
   const project = row?.project ?? null;
   const isOwn = caller.kind === "user" || caller.projectId === project?.projectId;
   if (by === "slug" && !(isOwn && row?.role)) throw noSuchProject();
@@ -79,7 +80,7 @@ export async function resolveProject(
 }
 
 function noSuchProject(): SvcError {
-  return new SvcError("not_found", "There is no such project.");
+  return new SvcError("not_found", "Project not found.");
 }
 
 /** The caller, and the row with the project and the role. */
@@ -173,7 +174,7 @@ function visitorOf(row: BrowserRow | null): Caller {
   return { kind: "user", userId: row.userId, tokenId: null, expiresAt: row.expiresAt };
 }
 
-/** Written beside the request: an answer does not wait for it, and a failure of it is not the caller's. */
+/** Written in the background: neither the write nor its failure affects the request. */
 function noteUse(deps: CallerLookup, row: FoundToken, now: Date): void {
   const due = new Date(now.getTime() - LAST_USED_EVERY_MS);
   if (row.lastUsedAt && row.lastUsedAt > due) return;
@@ -183,21 +184,21 @@ function noteUse(deps: CallerLookup, row: FoundToken, now: Date): void {
     .where(and(eq(tokens.tokenId, row.tokenId), or(isNull(tokens.lastUsedAt), lt(tokens.lastUsedAt, due))))
     .then(
       () => {},
-      () => deps.log.warn({ token: row.tokenId }, "the last use of a token could not be written"),
+      () => deps.log.warn({ token: row.tokenId }, "cannot record the last use of a token"),
     );
 }
 
 function bearer(authorization: string | null): string {
-  if (!authorization) throw unauthorized("This needs a token. Sign in with: svc login");
+  if (!authorization) throw unauthorized("A token is required. Sign in with: svc login");
   const token = /^bearer +([\x21-\x7e]{1,256}) *$/i.exec(authorization)?.[1];
   if (!token) throw unauthorized("The Authorization header must read: Bearer <token>");
   if (token.startsWith(SERVICE_KEY_PREFIX))
-    throw unauthorized("A sandbox service key does not open this route.");
+    throw unauthorized("A sandbox service key cannot be used for this route.");
   if (!token.startsWith(TOKEN_PREFIX)) throw unauthorized(`An svc token begins with ${TOKEN_PREFIX}.`);
   return token;
 }
 
-/** The answer to a credential that is missing or opens nothing. */
+/** The error for a missing or invalid credential. */
 export function unauthorized(message: string): SvcError {
   return new SvcError("unauthorized", message, {}, { "WWW-Authenticate": "Bearer" });
 }

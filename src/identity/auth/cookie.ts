@@ -6,50 +6,50 @@ import { BROWSER_SESSION_LIFE_S } from "./browser.ts";
 
 type Place = Pick<Config, "publicUrl">;
 
-/** A request, as far as it matters for its cookie. */
-export interface Asking {
-  /** A header's value; null when it was not sent. */
+/** The parts of a request that authenticate its cookie. */
+export interface CookieRequest {
+  /** A header's value; null without it. */
   header(name: string): string | null;
-  /** The host that the client asked, with its port. */
+  /** The host that the client requested, with its port. */
   host: string;
 }
 
-/** The API's own view of a request that came in by the listener, which alone says what host was asked. */
-export function askingOf({ headers }: Request): Asking {
+/** For a request that the listener has forwarded, which sets `X-Forwarded-Host`. */
+export function cookieRequestOf({ headers }: Request): CookieRequest {
   return { header: (name) => headers.get(name), host: headers.get("x-forwarded-host") ?? "" };
 }
 
 /**
- * The secret by which a browser's request is believed: only what svc's own pages ask, since they alone can send the header
- * `X-Svc-Dashboard`. A cookie by itself goes along with what any other page makes a browser ask.
- * @returns null without it, and for what is no cookie of ours
- * @throws forbidden for what another site's page asked
+ * The secret of a browser's cookie. It counts only with the header `X-Svc-Dashboard`, which only svc's own pages can send:
+ * browsers send the cookie also with requests from other sites.
+ * @returns null without the header or without svc's cookie
+ * @throws forbidden for a request from another site
  */
-export function cookieSecret(deps: { config: Place }, asking: Asking): string | null {
-  if (asking.header(DASHBOARD_HEADER) !== DASHBOARD) return null;
-  const secret = readCookie(deps.config, asking.header("cookie"));
-  if (secret !== null) refuseForeignOrigin(deps.config, asking);
+export function cookieSecret(deps: { config: Place }, cookieRequest: CookieRequest): string | null {
+  if (cookieRequest.header(DASHBOARD_HEADER) !== DASHBOARD) return null;
+  const secret = readCookie(deps.config, cookieRequest.header("cookie"));
+  if (secret !== null) refuseCrossOrigin(deps.config, cookieRequest);
   return secret;
 }
 
 /**
- * What signs a browser in or out is asked by svc's own pages too, or another site could sign a person in as somebody else.
+ * Rejects requests from other sites to sign in or out: they could sign a person in as another user.
  * @throws forbidden
  */
-export function wantDashboard(deps: { config: Place }, asking: Asking): void {
-  if (asking.header(DASHBOARD_HEADER) !== DASHBOARD) {
-    const sentence = `Only svc's own pages may ask this: they send the header ${DASHBOARD_HEADER}. Programs use a token.`;
+export function requireDashboard(deps: { config: Place }, cookieRequest: CookieRequest): void {
+  if (cookieRequest.header(DASHBOARD_HEADER) !== DASHBOARD) {
+    const sentence = `Only svc's own pages can use this route: they send the header ${DASHBOARD_HEADER}. Use a token instead.`;
     throw new SvcError("forbidden", sentence);
   }
-  refuseForeignOrigin(deps.config, asking);
+  refuseCrossOrigin(deps.config, cookieRequest);
 }
 
-/** `Set-Cookie` of a browser that is signed in (RFC 6265bis); over TLS its name keeps every other host from setting it. */
+/** `Set-Cookie` of a signed-in browser (RFC 6265bis); over TLS its `__Host-` prefix keeps other hosts from setting it. */
 export function writeCookie(config: Place, secret: string): string {
   return setCookie(config, secret, BROWSER_SESSION_LIFE_S);
 }
 
-/** `Set-Cookie` that takes it away. */
+/** `Set-Cookie` that deletes the cookie. */
 export function clearCookie(config: Place): string {
   return setCookie(config, "", 0);
 }
@@ -68,15 +68,15 @@ function readCookie(config: Place, header: string | null): string | null {
   return cookie === undefined ? null : cookie.slice(nameOf(config).length + 1);
 }
 
-/** A reverse proxy may ask svc by another name than the browser asked it, which then is the public one. */
-function refuseForeignOrigin(config: Place, { header, host }: Asking): void {
+/** The origin can be the public URL: a reverse proxy may use another host name to reach svc. */
+function refuseCrossOrigin(config: Place, { header, host }: CookieRequest): void {
   const origin = header("origin");
   if (origin === null) return;
   const from = URL.parse(origin)?.host;
   if (from !== undefined && (from === host.toLowerCase() || from === URL.parse(config.publicUrl)?.host))
     return;
   const sentence =
-    "Another site's page asked for this. If it was svc's own, SVC_PUBLIC_URL has to be the address that browsers use.";
+    "The request comes from another site. If that site is svc, set SVC_PUBLIC_URL to the address that browsers use.";
   throw new SvcError("forbidden", sentence);
 }
 

@@ -3,23 +3,23 @@ import type { Role } from "../../contract/account.ts";
 import { SvcError } from "../../contract/errors.ts";
 import type { Deps } from "../../deps.ts";
 import { type Caller, type Credentials, type ProjectRow, resolveCaller, resolveProject } from "./caller.ts";
-import { askingOf, cookieSecret } from "./cookie.ts";
+import { cookieRequestOf, cookieSecret } from "./cookie.ts";
 
 /**
- * What a project route asks of its caller. `write`: any token of the project or of a member. `user`: a member's user
+ * The access that a project route requires. `write`: any token of the project or of a member. `user`: a member's user
  * token, for what an agent must not change. `manage`: a user token of an owner or admin.
  */
 export type ProjectAccess = "write" | "user" | "manage";
 
-/** Who may do something in a project. What lasts asks `again` from time to time whether they still may. */
+/** An authorized caller. Long-running requests repeat the check with `again`. */
 type Allowed = { caller: Caller; project: ProjectRow; role: Role };
 
 type UserCaller = Extract<Caller, { kind: "user" }>;
 
 /**
- * The macros by which a route says who may call it: `caller: true` (any token), `user: true` (a user token) or
- * `project: <access>` (on paths with `:projectId`). They run before the request is validated, so that a stranger
- * learns nothing about a route but that it wants a token.
+ * The macros by which a route declares its callers: `caller: true` (any token), `user: true` (a user token) or
+ * `project: <access>` (on paths with `:projectId`). They run before the request is validated, so that unauthenticated
+ * callers learn nothing else about a route.
  */
 export function guard(deps: Deps) {
   const callers = new WeakMap<Request, Caller>();
@@ -38,7 +38,7 @@ export function guard(deps: Deps) {
         if (caller.kind !== "user") {
           throw new SvcError(
             "forbidden",
-            "A project token does not open account routes. Sign in with a user token.",
+            "A project token cannot be used for account routes. Sign in with a user token.",
           );
         }
         users.set(request, caller);
@@ -61,28 +61,28 @@ export function guard(deps: Deps) {
   });
 }
 
-/** @throws forbidden for what another site's page asked */
+/** @throws forbidden for a request from another site */
 function credentialsOf(deps: Deps, request: Request): Credentials {
   const authorization = request.headers.get("authorization");
   if (authorization !== null) return { authorization };
-  return { authorization, browser: cookieSecret(deps, askingOf(request)) };
+  return { authorization, browser: cookieSecret(deps, cookieRequestOf(request)) };
 }
 
 function allow(access: ProjectAccess, caller: Caller, role: Role): void {
   if (access === "write") return;
   if (caller.kind !== "user") {
-    throw new SvcError("forbidden", "A project token may not change the project itself. Use a user token.");
+    throw new SvcError("forbidden", "A project token cannot change the project itself. Use a user token.");
   }
   if (access === "manage") requireManager(role, "Only an owner or admin of the account may do this.");
 }
 
-/** For what a route with another access does only for some of its bodies. @throws forbidden with `sentence` */
+/** For routes that require it for some bodies only. @throws forbidden with `sentence` */
 export function requireManager(role: Role, sentence: string): void {
   if (role === "member") throw new SvcError("forbidden", sentence);
 }
 
 function known<T>(map: WeakMap<Request, T>, request: Request): T {
   const value = map.get(request);
-  if (!value) throw new Error("a guarded route was reached past its guard");
+  if (!value) throw new Error("a guarded route ran without its guard");
   return value;
 }

@@ -9,8 +9,7 @@ import { type Caller, userOf } from "./caller.ts";
 import { guard } from "./guard.ts";
 
 /**
- * `GET /auth/whoami`: whom a token acts for, and `POST /auth/revoke`, which ends it: what both kinds of token may ask about
- * themselves.
+ * `GET /auth/whoami`, the identity of a token, and `POST /auth/revoke`, which revokes it: for both kinds of token.
  */
 export const authRoutes = (deps: Deps) =>
   new Elysia({ prefix: "/auth", tags: ["auth"] })
@@ -18,9 +17,10 @@ export const authRoutes = (deps: Deps) =>
     .get("/whoami", ({ caller }) => identify(deps, caller), { caller: true })
     .post("/revoke", ({ caller }) => revoke(deps, caller), { caller: true, ...answer(200, ok) });
 
-/** Whoever holds a token may always end it. @throws forbidden to a browser, which signs out instead */
+/** The holder of a token can always revoke it. @throws forbidden to a browser, which signs out instead */
 async function revoke(deps: Deps, { tokenId }: Caller): Promise<{ ok: true }> {
-  if (tokenId === null) throw new SvcError("forbidden", "A browser has no token to revoke. It signs out.");
+  if (tokenId === null)
+    throw new SvcError("forbidden", "A browser session has no token to revoke. Sign out instead.");
   await deps.db.delete(tokens).where(eq(tokens.tokenId, tokenId));
   return { ok: true };
 }

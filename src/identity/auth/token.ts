@@ -8,7 +8,7 @@ import type { Keys } from "../../keys.ts";
 
 export type TokenRow = typeof tokens.$inferSelect;
 
-/** User tokens that one user may have at once: a bound on the list, far above what anybody needs. */
+/** The most tokens of one user, for themselves and in each project. */
 const USER_TOKENS_MAX = 500;
 
 interface NewToken {
@@ -19,7 +19,7 @@ interface NewToken {
   expiresAt?: Date;
 }
 
-/** Makes a token (spec 5.1). Its secret is returned once; the database holds a keyed hash of it. */
+/** Creates a token (spec 5.1). Its secret is returned once; the database stores a keyed hash. */
 export async function mintToken(
   db: Db,
   keys: Keys,
@@ -29,7 +29,7 @@ export async function mintToken(
   if ((await db.$count(tokens, and(eq(tokens.userId, wanted.userId), scope))) >= USER_TOKENS_MAX) {
     throw new SvcError(
       "rate_limited",
-      `There are ${USER_TOKENS_MAX} tokens already. Revoke some before you make more.`,
+      `There are already ${USER_TOKENS_MAX} tokens. Revoke some first.`,
       {},
       { "Retry-After": "3600" },
     );

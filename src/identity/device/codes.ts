@@ -3,22 +3,22 @@ import type { Keys } from "../../keys.ts";
 
 /** Letters of user codes: no vowels, so no words, and none that look alike (RFC 8628, 6.1). */
 const LETTERS = "BCDFGHJKLMNPQRSTVWXZ";
-/** 20^8, about 34 bits: with ten minutes and few tries nobody guesses one. */
+/** 20^8, about 34 bits: enough for ten minutes and few attempts. */
 const LENGTH = 8;
 const SHOWN = /^[A-Z]{8}$/;
 
-/** The code that people compare, `XXXX-XXXX`. */
+/** The code for people, `XXXX-XXXX`. */
 export function makeUserCode(): string {
   const letters = Array.from({ length: LENGTH }, () => LETTERS.charAt(randomInt(LETTERS.length))).join("");
   return shown(letters);
 }
 
-/** The code that the program keeps. */
+/** The code for the program. */
 export function makeDeviceCode(): string {
   return randomBytes(32).toString("base64url");
 }
 
-/** A user code as people type it: in any case, with or without the hyphen. @returns null for what is none */
+/** Reads a user code in any case, with or without the hyphen. @returns null when it is not valid */
 export function readUserCode(text: string): string | null {
   const letters = text.toUpperCase().replace(/[\s-]/g, "");
   return SHOWN.test(letters) ? shown(letters) : null;

@@ -7,12 +7,12 @@ import { countAttempt, forgetAttempt, type Limit } from "../auth/attempts.ts";
 import type { Caller } from "../auth/caller.ts";
 import { hashUserCode, readUserCode } from "./codes.ts";
 
-/** Codes that there are not, from one user: nobody types that many wrong, and nobody finds one in so few. */
+/** Wrong codes from one user: more than typing errors, too few to guess a code. */
 const OF_USER: Limit = { name: "device code", max: 30, windowS: DEVICE_LIFE_S };
 
 /**
- * Who asks to be signed in, for the page on which a person decides.
- * @throws not_found for a code that is unknown, decided or over, rate_limited
+ * The device request of a code, for the page on which a person decides.
+ * @throws not_found for a code that is unknown, decided or expired, rate_limited
  */
 export async function readDeviceRequest(
   deps: Deps,
@@ -34,8 +34,8 @@ export async function readDeviceRequest(
 }
 
 /**
- * A person agrees, once: the program that asked gets a token of theirs at its next poll, and nobody else.
- * @throws not_found for a code that is unknown, decided or over, rate_limited
+ * Approves a device request, once: the program gets a token of the caller at its next poll.
+ * @throws not_found for a code that is unknown, decided or expired, rate_limited
  */
 export async function approveDevice(
   deps: Deps,
@@ -46,7 +46,7 @@ export async function approveDevice(
   await decide(deps, caller, userCode, { status: "approved", userId: caller.userId, tokenName: name });
 }
 
-/** A person refuses. @throws not_found, rate_limited */
+/** Denies a device request. @throws not_found, rate_limited */
 export async function denyDevice(deps: Deps, caller: Caller, userCode: string): Promise<{ ok: true }> {
   await decide(deps, caller, userCode, { status: "denied" });
   return { ok: true };
@@ -78,7 +78,7 @@ function isPending(deps: Deps, userCode: string) {
   );
 }
 
-/** Only what was wrong counts. */
+/** Counts failures only. */
 async function counted<T>(deps: Deps, caller: Caller, work: () => Promise<T>): Promise<T> {
   await countAttempt(deps, OF_USER, caller.userId);
   const done = await work();
@@ -88,6 +88,6 @@ async function counted<T>(deps: Deps, caller: Caller, work: () => Promise<T>): P
 
 function noSuchCode(): SvcError {
   const sentence =
-    "Nobody waits for this code: it is mistyped, was used, or is older than ten minutes. Run svc login again.";
+    "The code is not valid: it is mistyped, was used, or is older than ten minutes. Run svc login again.";
   return new SvcError("not_found", sentence);
 }

@@ -6,25 +6,24 @@ import type { Deps } from "../../deps.ts";
 import { mintToken } from "../auth/token.ts";
 import { hashDeviceCode } from "./codes.ts";
 
-/** What `slow_down` adds to the interval (RFC 8628, 3.5), and how far it grows. */
+/** What `slow_down` adds to the interval (RFC 8628, 3.5), and the longest interval. */
 const SLOW_DOWN_S = 5;
 const INTERVAL_MAX_S = 60;
-/** A network may bring one poll late and the next in time. */
+/** Tolerance for network jitter. */
 const JITTER_MS = 1_000;
 
 type RequestRow = typeof deviceRequests.$inferSelect;
 
 /**
- * The program asks whether somebody has agreed (RFC 8628, 3.4). The token is made only now, for whoever asks first: a
- * program that has given up leaves none behind.
+ * A poll of the program (RFC 8628, 3.4). The token is created only now, so that a program that has given up leaves none.
  * @throws authorization_pending, slow_down, access_denied, expired_token
  */
 export async function pollDevice(deps: Deps, deviceCode: string): Promise<DeviceToken> {
   const hash = hashDeviceCode(deps.keys, deviceCode);
   const row = await notePoll(deps, hash);
-  if (row.status === "denied") throw refusal("access_denied", "The request was refused in the browser.");
+  if (row.status === "denied") throw refusal("access_denied", "The request was denied in the browser.");
   if (row.status === "pending")
-    throw refusal("authorization_pending", "Nobody has agreed yet. Ask again after the interval.");
+    throw refusal("authorization_pending", "The request is not approved yet. Poll again after the interval.");
   return deps.db.transaction(async (tx) => {
     const [taken] = await tx
       .delete(deviceRequests)
@@ -37,7 +36,7 @@ export async function pollDevice(deps: Deps, deviceCode: string): Promise<Device
   });
 }
 
-/** @throws slow_down for a poll before its time, expired_token for a code that is unknown, used or over */
+/** @throws slow_down for a poll that is too early, expired_token for a code that is unknown, used or expired */
 async function notePoll(deps: Deps, hash: string): Promise<RequestRow> {
   const now = deps.clock();
   const isOurs = and(eq(deviceRequests.hash, hash), gt(deviceRequests.expiresAt, now));
@@ -61,13 +60,13 @@ async function notePoll(deps: Deps, hash: string): Promise<RequestRow> {
     .where(isOurs)
     .returning({ intervalS: deviceRequests.intervalS });
   if (!early) throw expired();
-  throw refusal("slow_down", `That was too soon. Ask every ${early.intervalS} seconds from now on.`);
+  throw refusal("slow_down", `Polled too soon. Poll every ${early.intervalS} seconds from now on.`);
 }
 
 function expired(): SvcError {
   return refusal(
     "expired_token",
-    "The code is unknown, was used, or is older than ten minutes. Begin again.",
+    "The code is unknown, was used, or is older than ten minutes. Start again.",
   );
 }
 

@@ -4,13 +4,13 @@ import { deviceBody, deviceCode, devicePollBody, deviceRequest, deviceToken } fr
 import type { Deps } from "../../deps.ts";
 import { answer, ok } from "../../http/schema.ts";
 import { guard } from "../auth/guard.ts";
-import { askForDevice } from "./ask.ts";
 import { denyDevice, readDeviceRequest } from "./decide.ts";
 import { pollDevice } from "./poll.ts";
+import { requestDevice } from "./request.ts";
 
 /**
- * The device flow (contract: CLI). The program's two routes are open; a person agrees by `POST /v1/accounts/tokens` with the
- * code.
+ * The device flow (contract: CLI). The program's two routes need no token; a person approves by `POST /v1/accounts/tokens`
+ * with the code.
  */
 export const deviceRoutes = (deps: Deps) =>
   new Elysia({ prefix: "/auth/device", tags: ["auth"] })
@@ -18,7 +18,7 @@ export const deviceRoutes = (deps: Deps) =>
     .onAfterHandle(({ set }) => {
       set.headers["cache-control"] = "no-store";
     })
-    .post("", ({ request, body }) => askForDevice(deps, request, body), {
+    .post("", ({ request, body }) => requestDevice(deps, request, body), {
       body: deviceBody,
       ...answer(200, deviceCode),
     })

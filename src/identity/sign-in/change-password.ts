@@ -7,11 +7,11 @@ import { findByPassword, hashPassword } from "./password.ts";
 import { storePassword } from "./set-password.ts";
 import { start, type WithCookie } from "./sign-in.ts";
 
-/** Whoever holds a browser that somebody left signed in may not guess the password. */
+/** Against guessing the password in a browser that was left signed in. */
 const OF_USER: Limit = { name: "change of password", max: 10, windowS: 15 * 60 };
 
 /**
- * Changes the caller's password. All browsers are signed out; the one that asks is signed in anew.
+ * Changes the caller's password. All browsers are signed out; the requesting one is signed in again.
  * @throws bad_credentials, validation_failed, rate_limited
  */
 export async function changePassword(
@@ -23,7 +23,7 @@ export async function changePassword(
   const { email } = await userOf(deps, caller);
   await countAttempt(deps, OF_USER, caller.userId);
   const user = await findByPassword(deps.db, email, wanted.current_password);
-  if (!user) throw new SvcError("bad_credentials", "That is not your current password.");
+  if (!user) throw new SvcError("bad_credentials", "The current password is wrong.");
   await forgetAttempts(deps, OF_USER, caller.userId);
   await storePassword(deps.db, caller.userId, await hashPassword(wanted.new_password));
   return start(deps, request, user);

@@ -9,14 +9,14 @@ import { storable } from "../../http/text.ts";
 import type { LinkRow } from "../accounts/links.ts";
 import { joinAccount, makeUser, readEmail } from "../accounts/make-user.ts";
 import { findBrowserSession } from "../auth/browser.ts";
-import { askingOf, cookieSecret, wantDashboard } from "../auth/cookie.ts";
+import { cookieRequestOf, cookieSecret, requireDashboard } from "../auth/cookie.ts";
 import { hasPasswords, noSuchLink } from "./links.ts";
 import { hashPassword } from "./password.ts";
 import { storePassword } from "./set-password.ts";
 import { start, type WithCookie } from "./sign-in.ts";
 
 /**
- * What a link does, for the page that it opens. Looking does not use it up.
+ * Describes a link, for the page that it opens, without using it.
  * @throws not_found
  */
 export async function readLink(deps: Deps, token: string): Promise<Link> {
@@ -32,21 +32,21 @@ export async function readLink(deps: Deps, token: string): Promise<Link> {
 }
 
 /**
- * Does what a link is for, once, and signs the browser in. Nothing has happened when it throws.
- * @throws forbidden to all but svc's own pages, not_found, validation_failed, email_taken
+ * Uses a link, once, and signs the browser in. It changes nothing when it throws.
+ * @throws forbidden for requests from other sites, not_found, validation_failed, email_taken
  */
 export async function followLink(
   deps: Deps,
   request: Request,
   body: LinkBody,
 ): Promise<WithCookie<SignedIn>> {
-  wantDashboard(deps, askingOf(request));
+  requireDashboard(deps, cookieRequestOf(request));
   const row = await findLink(deps, body.token);
   const user = await userByLink(deps, row, await visitorOf(deps, request), body);
   return start(deps, request, user);
 }
 
-/** @throws not_found for one that is unknown, used or expired */
+/** @throws not_found for a link that is unknown, used or expired */
 export async function findLink(deps: Deps, token: string): Promise<LinkRow> {
   const [row] = await deps.db
     .select()
@@ -64,7 +64,7 @@ async function userByLink(
 ): Promise<SignedIn> {
   const membership = membershipOf(row);
   if (membership && visitor) return joinAs(deps, row, membership, visitor);
-  if (body.password === undefined) throw missing("password", "A password is wanted.");
+  if (body.password === undefined) throw missing("password", "A password is required.");
   const passwordHash = await hashPassword(body.password);
   if (row.userId !== null) return setOwnPassword(deps, row, row.userId, passwordHash);
   const email = emailOf(row, body);
@@ -80,7 +80,7 @@ async function userByLink(
     });
     if (userId !== null) return userOf(tx, userId);
     if (row.kind !== "first_user") throw emailTaken();
-    // whoever reads the server's log may set any password: this user had only tokens so far
+    // the link is from the server's log, whose readers can set any password; this user only had tokens so far
     const [known] = await tx.select({ userId: users.userId }).from(users).where(eq(users.email, email));
     if (!known) throw new Error("a user was neither made nor found");
     await storePassword(tx, known.userId, passwordHash);
@@ -88,7 +88,7 @@ async function userByLink(
   });
 }
 
-/** @throws forbidden when the invitation is another's */
+/** @throws forbidden when the invitation is for another user */
 async function joinAs(
   deps: Deps,
   row: LinkRow,
@@ -119,26 +119,26 @@ async function setOwnPassword(
   });
 }
 
-/** Uses a link up: whoever asks first, of all servers on one database. All that make the first user are one. */
+/** Uses a link, once across all servers on the database. All links for the first user are used together. */
 export async function takeLink(tx: Db, row: LinkRow): Promise<void> {
   const which = row.kind === "first_user" ? eq(links.kind, "first_user") : eq(links.linkId, row.linkId);
   const taken = await tx.delete(links).where(which).returning({ linkId: links.linkId });
   if (!taken.some(({ linkId }) => linkId === row.linkId)) throw noSuchLink();
 }
 
-/** Where an invitation leads; null of any other link. */
+/** The membership that an invitation grants; null for other links. */
 export function membershipOf({ accountId, role }: LinkRow) {
   return accountId !== null && role !== null ? { accountId, role } : null;
 }
 
 function emailOf(row: LinkRow, { email }: LinkBody): string {
   if (row.email !== null) return row.email;
-  if (email === undefined) throw missing("email", "An e-mail address is wanted.");
+  if (email === undefined) throw missing("email", "An e-mail address is required.");
   return readEmail(email);
 }
 
 async function visitorOf(deps: Deps, request: Request): Promise<SignedIn | null> {
-  const secret = cookieSecret(deps, askingOf(request));
+  const secret = cookieSecret(deps, cookieRequestOf(request));
   const found = secret === null ? null : await findBrowserSession(deps, secret);
   return found && userOf(deps.db, found.userId);
 }
@@ -152,10 +152,10 @@ async function userOf(db: Db, userId: string): Promise<SignedIn> {
   return user;
 }
 
-/** The answer to who would be a second user with one address. */
+/** The error for an e-mail address that is in use. */
 export function emailTaken(): SvcError {
   const sentence =
-    "There is a user with this e-mail address already. Sign in first; an invitation's link then works once more.";
+    "A user with this e-mail address already exists. Sign in, then open the invitation link again.";
   return new SvcError("email_taken", sentence);
 }
 

@@ -2,26 +2,25 @@ import type { GithubApp } from "../../config.ts";
 import { SvcError } from "../../contract/errors.ts";
 import { parseJson } from "../../contract/json.ts";
 
-/** Somebody at GitHub, and the addresses that GitHub says are theirs: the primary one first, in lower case. */
+/** A GitHub user, with verified e-mail addresses: the primary one first, in lower case. */
 export interface GithubUser {
-  /** `<host>:<id>`: names change, ids do not, and another server's mean somebody else. */
+  /** `<host>:<id>`: unlike names, ids do not change; they are unique per host. */
   id: string;
   name: string;
   emails: string[];
 }
 
-/** A person waits; GitHub answers in tenths of a second. */
+/** GitHub usually responds in tenths of a second. */
 const TIMEOUT_MS = 10_000;
-/** Far more than it ever answers to these. */
+/** Far more than its responses. */
 const ANSWER_MAX_BYTES = 256 * 1024;
 const EMAILS_MAX = 50;
 
 /**
- * Finds out who came back from GitHub with a code (docs.github.com: Authorizing OAuth apps). The access token is used here,
- * and kept nowhere.
- * @throws validation_failed for a code that is no good any more, unavailable when GitHub does not answer as it should
+ * Exchanges a code for the GitHub user (docs.github.com: Authorizing OAuth apps). The access token is not stored.
+ * @throws validation_failed for an invalid code, unavailable when a request to GitHub fails
  */
-export async function askGithub(
+export async function fetchGithubUser(
   app: GithubApp,
   { code, verifier, redirectUri }: { code: string; verifier: string; redirectUri: string },
 ): Promise<GithubUser> {
@@ -38,7 +37,7 @@ export async function askGithub(
   });
   const token = field(granted, "access_token");
   if (typeof token !== "string" || !/^[\x21-\x7e]{1,512}$/.test(token)) {
-    throw new SvcError("validation_failed", "GitHub takes this sign-in for over. Begin again.");
+    throw new SvcError("validation_failed", "The GitHub sign-in has expired. Start again.");
   }
   const headers = { Authorization: `Bearer ${token}`, "X-GitHub-Api-Version": "2022-11-28" };
   const [user, emails] = await Promise.all([
@@ -90,6 +89,6 @@ function field(value: unknown, name: string): unknown {
 }
 
 function noAnswer(): SvcError {
-  const sentence = "GitHub does not answer as it should. Try again in a moment, or sign in with a password.";
+  const sentence = "The request to GitHub failed. Try again in a moment, or sign in with a password.";
   return new SvcError("unavailable", sentence, {}, { "Retry-After": "5" });
 }

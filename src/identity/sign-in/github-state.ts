@@ -2,20 +2,20 @@ import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import { parseJson } from "../../contract/json.ts";
 import type { Deps } from "../../deps.ts";
 
-/** What a browser takes along to GitHub and back, in a cookie of ours: nobody else's way back is taken for its own. */
+/** The state of a sign-in at GitHub, in a cookie, which protects the callback against CSRF. */
 export interface GithubTrip {
-  /** Comes back in the address; the cookie has the same. */
+  /** Has to be the same in the callback and in the cookie. */
   state: string;
-  /** Of PKCE (RFC 7636): a code that somebody reads on the way is worth nothing. */
+  /** Of PKCE (RFC 7636): an intercepted code cannot be used. */
   verifier: string;
-  /** Where the browser goes afterwards: a path of ours. */
+  /** The path of svc to open afterwards. */
   next: string;
   /** The token of an invitation's link. */
   invitation: string | null;
 }
 
 const PURPOSE = "github sign-in";
-/** Signing in at GitHub, with a second factor, takes minutes. */
+/** A sign-in at GitHub with a second factor takes minutes. */
 const LIFE_S = 15 * 60;
 const NEXT_MAX = 1024;
 
@@ -41,12 +41,12 @@ export function writeTrip(deps: Deps, trip: GithubTrip): string {
   return setCookie(deps, `${body}.${deps.keys.mac(PURPOSE, body).toString("base64url")}`, LIFE_S);
 }
 
-/** `Set-Cookie` that ends it. */
+/** `Set-Cookie` that deletes it. */
 export function clearTrip(deps: Deps): string {
   return setCookie(deps, "", 0);
 }
 
-/** @returns null without a cookie, or with one that is forged, has expired, or belongs to another way back */
+/** @returns null without a cookie, or with one that is forged, expired, or of another sign-in */
 export function readTrip(deps: Deps, cookies: string | null, state: string): GithubTrip | null {
   const start = `${nameOf(deps)}=`;
   const cookie = cookies
@@ -63,7 +63,7 @@ export function readTrip(deps: Deps, cookies: string | null, state: string): Git
   return { state, verifier, next, invitation: typeof invitation === "string" ? invitation : null };
 }
 
-/** Whatever a browser would take for another site's address is none of ours. */
+/** Rejects everything that a browser would resolve to another site. */
 function ownPath(next: string | undefined): string {
   return next !== undefined && next.length <= NEXT_MAX && /^\/(?![/\\])[\x21-\x5b\x5d-\x7e]*$/.test(next)
     ? next

@@ -10,22 +10,22 @@ import { openBrowserSession } from "../auth/browser.ts";
 import { writeCookie } from "../auth/cookie.ts";
 import { publicUrl } from "../auth/public-url.ts";
 import { emailTaken, findLink, membershipOf, takeLink } from "./follow-link.ts";
-import { askGithub, type GithubUser } from "./github-api.ts";
+import { fetchGithubUser, type GithubUser } from "./github-api.ts";
 import { beginTrip, challengeOf, clearTrip, readTrip, writeTrip } from "./github-state.ts";
 import { noSuchLink } from "./links.ts";
 import { signUpClosed } from "./sign-up.ts";
 
-/** Ways back from GitHub, from one address: each asks GitHub three times. */
+/** Callbacks from one address: each sends three requests to GitHub. */
 const OF_ADDRESS: Limit = { name: "github", max: 60, windowS: 15 * 60 };
 
-/** Where a browser is sent, and the cookies that it gets. */
-export interface Sent {
+/** A redirect with cookies. */
+export interface Redirect {
   location: string;
   cookies: string[];
 }
 
-/** Sends a browser to GitHub. @throws not_found where the operator has no OAuth app */
-export function goToGithub(deps: Deps, wanted: { next?: string; invitation?: string }): Sent {
+/** Redirects a browser to GitHub. @throws not_found without an OAuth app */
+export function redirectToGithub(deps: Deps, wanted: { next?: string; invitation?: string }): Sent {
   const app = appOf(deps);
   const trip = beginTrip(wanted.next, wanted.invitation);
   const query = new URLSearchParams({
@@ -40,11 +40,11 @@ export function goToGithub(deps: Deps, wanted: { next?: string; invitation?: str
 }
 
 /**
- * A browser comes back from GitHub, and is signed in: as the user whom GitHub's verified addresses name, by an
- * invitation, or as a new one where everybody may sign up.
+ * Handles the callback from GitHub: signs the browser in, as the user with one of the verified addresses, as a new user by
+ * an invitation, or as a new user if sign-up is open.
  * @throws not_found, validation_failed, unavailable, sign_up_closed, email_taken, forbidden, rate_limited
  */
-export async function comeFromGithub(
+export async function handleGithubCallback(
   deps: Deps,
   request: Request,
   { code, state = "", error }: { code?: string; state?: string; error?: string },
@@ -52,24 +52,28 @@ export async function comeFromGithub(
   const app = appOf(deps);
   const trip = readTrip(deps, request.headers.get("cookie"), state);
   if (!trip) {
-    const sentence = "This sign-in was not begun in this browser, or too long ago. Begin again.";
+    const sentence = "This sign-in was not started in this browser, or has expired. Start again.";
     throw new SvcError("validation_failed", sentence);
   }
   if (error !== undefined || code === undefined) {
     return { location: "/login", cookies: [clearTrip(deps)] };
   }
   await countAttempt(deps, OF_ADDRESS, addressOf(request));
-  const person = await askGithub(app, { code, verifier: trip.verifier, redirectUri: redirectUri(deps) });
+  const person = await fetchGithubUser(app, {
+    code,
+    verifier: trip.verifier,
+    redirectUri: redirectUri(deps),
+  });
   const known = await knownUser(deps, person);
   const userId = known ?? (await newUser(deps, person, trip.invitation));
   const cookie = writeCookie(deps.config, await openBrowserSession(deps, userId));
-  // who had a user already is asked there whether to join
+  // an existing user decides on that page whether to join
   const isAsked = known !== null && trip.invitation !== null;
   const location = isAsked ? `/welcome?token=${encodeURIComponent(trip.invitation ?? "")}` : trip.next;
   return { location, cookies: [clearTrip(deps), cookie] };
 }
 
-/** @throws email_taken when the address is a user's who may not be this person */
+/** @throws email_taken when the address belongs to a user who may be another person */
 async function knownUser(deps: Deps, { id, emails }: GithubUser): Promise<string | null> {
   const [linked] = await deps.db.select({ userId: users.userId }).from(users).where(eq(users.githubId, id));
   if (linked) return linked.userId;
@@ -77,7 +81,7 @@ async function knownUser(deps: Deps, { id, emails }: GithubUser): Promise<string
   const found = await deps.db.select().from(users).where(inArray(users.email, emails));
   const user = emails.flatMap((email) => found.find((each) => each.email === email) ?? [])[0];
   if (!user) return null;
-  // somebody may have signed up with an address that is not theirs, and wait for who it belongs to
+  // an attacker may have signed up with the address of another person
   if (!user.emailProven || user.githubId !== null) throw emailTaken();
   const claimed = await deps.db
     .update(users)
@@ -95,9 +99,10 @@ async function newUser(deps: Deps, person: GithubUser, invitation: string | null
   if (!row && deps.config.signUp !== "open") throw signUpClosed();
   const email = row?.email ?? person.emails[0];
   if (email === undefined || !person.emails.includes(email)) {
-    const whose = row?.email ?? "any";
-    const sentence = `GitHub does not say that ${whose} is a verified e-mail address of yours. Verify it there, then try again.`;
-    throw new SvcError("forbidden", sentence);
+    const fault = row?.email
+      ? `${row.email} is not a verified e-mail address of your GitHub account.`
+      : "Your GitHub account has no verified e-mail address.";
+    throw new SvcError("forbidden", `${fault} Verify it on GitHub, then try again.`);
   }
   const wanted = {
     email: readEmail(email),
@@ -115,7 +120,7 @@ async function newUser(deps: Deps, person: GithubUser, invitation: string | null
 
 function appOf({ config }: Deps): GithubApp {
   if (config.github) return config.github;
-  throw new SvcError("not_found", "This server does not offer signing in with GitHub.");
+  throw new SvcError("not_found", "Sign-in with GitHub is not configured on this server.");
 }
 
 function redirectUri(deps: Deps): string {

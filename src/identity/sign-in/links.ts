@@ -6,18 +6,17 @@ import type { Keys } from "../../keys.ts";
 import { makeLink } from "../accounts/links.ts";
 import { ensureUser } from "../accounts/make-user.ts";
 
-/** A link that somebody prints now is for now: a day, so that it may be sent. */
 const LIFE_MS = 24 * 60 * 60_000;
 
-/** Whether somebody can sign in with a password. */
+/** Whether any user has a password. */
 export async function hasPasswords(db: Db): Promise<boolean> {
   return isAny(db, true);
 }
 
 /**
- * Makes the link by which a user sets a password, and the user if there is none. Earlier ones of the same user end.
- * @param site where people reach the server
- * @throws validation_failed for what is not an e-mail address
+ * Creates a link by which a user sets a password, and the user if needed. Earlier links of the user end.
+ * @param site the public URL
+ * @throws validation_failed for an invalid e-mail address
  */
 export async function makePasswordLink(db: Db, keys: Keys, site: string, email: string): Promise<string> {
   const { userId } = await ensureUser(db, email);
@@ -26,7 +25,7 @@ export async function makePasswordLink(db: Db, keys: Keys, site: string, email: 
   return url;
 }
 
-/** Makes the link by which the first user is made; null when there are users. Earlier ones end. */
+/** Creates a link by which the first user signs up; null when there are users. Earlier links end. */
 export async function makeFirstUserLink(db: Db, keys: Keys, site: string): Promise<string | null> {
   if (await isAny(db, false)) return null;
   await db.delete(links).where(eq(links.kind, "first_user"));
@@ -34,10 +33,10 @@ export async function makeFirstUserLink(db: Db, keys: Keys, site: string): Promi
   return url;
 }
 
-/** The answer to a link that does nothing any more, or never did. */
+/** The error for a link that is unknown, used or expired. */
 export function noSuchLink(): SvcError {
   const sentence =
-    "This link has been used, or has expired. Ask for a new one: who invited you can make it, and where the server runs, svc-api admin link --email <your e-mail> does.";
+    "This link has been used or has expired. Ask the person who invited you for a new one, or run on the server: svc-api admin link --email <your e-mail>";
   return new SvcError("not_found", sentence);
 }
 

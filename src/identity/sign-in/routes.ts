@@ -15,12 +15,12 @@ import { answer, ok } from "../../http/schema.ts";
 import { guard } from "../auth/guard.ts";
 import { changePassword } from "./change-password.ts";
 import { followLink, readLink } from "./follow-link.ts";
-import { comeFromGithub, goToGithub, type Sent } from "./github.ts";
+import { handleGithubCallback, type Redirect, redirectToGithub } from "./github.ts";
 import { readSession } from "./session.ts";
 import { signIn, signOut, type WithCookie } from "./sign-in.ts";
 import { signUp } from "./sign-up.ts";
 
-/** Routes by which browsers sign in and out; they are open, and each says itself whom it answers. */
+/** Routes for signing in and out. Each checks its caller itself. */
 export const signInRoutes = (deps: Deps) =>
   new Elysia({ prefix: "/auth", tags: ["auth"] })
     .use(guard(deps))
@@ -56,7 +56,7 @@ export const signInRoutes = (deps: Deps) =>
       body: linkBody,
       ...answer(200, signedIn),
     })
-    .get("/github", ({ query, set }) => send(set, goToGithub(deps, query)), {
+    .get("/github", ({ query, set }) => send(set, redirectToGithub(deps, query)), {
       query: Type.Object({
         next: Type.Optional(Type.String()),
         invitation: Type.Optional(Type.String({ maxLength: 128 })),
@@ -68,7 +68,7 @@ export const signInRoutes = (deps: Deps) =>
     })
     .get(
       "/github/callback",
-      async ({ request, query, set }) => send(set, await comeFromGithub(deps, request, query)),
+      async ({ request, query, set }) => send(set, await handleGithubCallback(deps, request, query)),
       {
         query: Type.Object(
           {
@@ -88,13 +88,13 @@ export const signInRoutes = (deps: Deps) =>
       { user: true, body: passwordBody, ...answer(200, signedIn) },
     );
 
-function send(set: Pick<Context["set"], "headers" | "status">, { location, cookies }: Sent): string {
+function send(set: Pick<Context["set"], "headers" | "status">, { location, cookies }: Redirect): string {
   set.status = 303;
   Object.assign(set.headers, { location, "cache-control": "no-store", "set-cookie": cookies });
   return "";
 }
 
-/** Nothing on the way may keep what belongs to one browser. */
+/** Responses for one browser must not be cached. */
 function withCookie<T>(set: Pick<Context["set"], "headers">, { answer, cookie }: WithCookie<T>): T {
   set.headers["cache-control"] = "no-store";
   if (cookie !== null) set.headers["set-cookie"] = cookie;

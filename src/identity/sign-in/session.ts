@@ -3,16 +3,16 @@ import { users } from "../../../db/schema/index.ts";
 import type { BrowserSession, SignedIn } from "../../contract/sign-in.ts";
 import type { Deps } from "../../deps.ts";
 import { findBrowserSession, renewBrowserSession } from "../auth/browser.ts";
-import { askingOf, cookieSecret, writeCookie } from "../auth/cookie.ts";
+import { cookieRequestOf, cookieSecret, writeCookie } from "../auth/cookie.ts";
 import { hasPasswords } from "./links.ts";
 import type { WithCookie } from "./sign-in.ts";
 
 /**
- * Whether a browser is signed in, and how it could be: what svc's pages ask first. Each day it moves the end of the
- * session on.
+ * Whether a browser is signed in, and the ways to sign in, for the dashboard's first request. Extends the session once a
+ * day.
  */
 export async function readSession(deps: Deps, request: Request): Promise<WithCookie<BrowserSession>> {
-  const secret = cookieSecret(deps, askingOf(request));
+  const secret = cookieSecret(deps, cookieRequestOf(request));
   const found = secret === null ? null : await findBrowserSession(deps, secret);
   const user = found && (await findUser(deps, found.userId));
   const isRenewed = user !== null && secret !== null && (await renewBrowserSession(deps, secret));

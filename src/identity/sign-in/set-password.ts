@@ -5,8 +5,7 @@ import { ensureUser } from "../accounts/make-user.ts";
 import { hashPassword } from "./password.ts";
 
 /**
- * Sets the password by which a user signs in, making the user if there is none. Who was signed in by the old one is
- * signed out.
+ * Sets a user's password, and creates the user if needed. Signs out all browsers of the user.
  * @throws validation_failed for a password or an address out of bounds.
  */
 export async function setPassword(db: Db, email: string, password: string): Promise<{ created: boolean }> {

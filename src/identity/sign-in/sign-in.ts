@@ -3,57 +3,56 @@ import type { SignedIn } from "../../contract/sign-in.ts";
 import type { Deps } from "../../deps.ts";
 import { addressOf, countAttempt, forgetAttempt, forgetAttempts, type Limit } from "../auth/attempts.ts";
 import { endBrowserSession, openBrowserSession } from "../auth/browser.ts";
-import { askingOf, clearCookie, cookieSecret, wantDashboard, writeCookie } from "../auth/cookie.ts";
+import { clearCookie, cookieRequestOf, cookieSecret, requireDashboard, writeCookie } from "../auth/cookie.ts";
 import { findByPassword } from "./password.ts";
 
-/** Wrong passwords for one user from one address: far more than a person mistypes, far too few to guess one. */
+/** Wrong passwords for one user from one address: more than typing errors, too few to guess one. */
 const OF_USER: Limit = { name: "sign-in of a user", max: 10, windowS: 15 * 60 };
-/** For one user from all addresses together: an attacker with many addresses guesses no faster than this. */
+/** For one user from all addresses, against attackers with many addresses. */
 const OF_USER_ANYWHERE: Limit = { name: "sign-in of a user, anywhere", max: 50, windowS: 15 * 60 };
-/** For all users from one address: a whole office behind one mistypes less. */
+/** For all users from one address, which an office may share. */
 const OF_ADDRESS: Limit = { name: "sign-in", max: 100, windowS: 15 * 60 };
 
-/** What is answered to a browser, and its `Set-Cookie`; null: it keeps what it has. */
+/** The response to a browser, and its `Set-Cookie`; null: none. */
 export interface WithCookie<T> {
   answer: T;
   cookie: string | null;
 }
 
 /**
- * Signs a browser in by a password. Unknown users and wrong passwords are one answer, in the same time.
- * @throws forbidden to all but svc's own pages, bad_credentials, rate_limited
+ * Signs a browser in by a password. Unknown users and wrong passwords give the same error, after the same time.
+ * @throws forbidden for requests from other sites, bad_credentials, rate_limited
  */
 export async function signIn(
   deps: Deps,
   request: Request,
   { email, password }: { email: string; password: string },
 ): Promise<WithCookie<SignedIn>> {
-  wantDashboard(deps, askingOf(request));
+  requireDashboard(deps, cookieRequestOf(request));
   const [user, address] = [email.trim().toLowerCase(), addressOf(request)];
   await countAttempt(deps, OF_ADDRESS, address);
   await countAttempt(deps, OF_USER, `${address} ${user}`);
   await countAttempt(deps, OF_USER_ANYWHERE, user);
   const found = user.includes("\0") ? null : await findByPassword(deps.db, user, password);
-  if (!found)
-    throw new SvcError("bad_credentials", "There is no user with this e-mail address and password.");
+  if (!found) throw new SvcError("bad_credentials", "Wrong e-mail address or password.");
   await forgetAttempts(deps, OF_USER, `${address} ${user}`);
   await forgetAttempt(deps, OF_USER_ANYWHERE, user);
   await forgetAttempt(deps, OF_ADDRESS, address);
   return start(deps, request, found);
 }
 
-/** Signs a browser in as a user that is known by now; what it was signed in as before ends. */
+/** Signs a browser in as an authenticated user, and ends its earlier session. */
 export async function start(deps: Deps, request: Request, user: SignedIn): Promise<WithCookie<SignedIn>> {
-  const before = cookieSecret(deps, askingOf(request));
+  const before = cookieSecret(deps, cookieRequestOf(request));
   if (before !== null) await endBrowserSession(deps, before);
   return { answer: user, cookie: writeCookie(deps.config, await openBrowserSession(deps, user.user_id)) };
 }
 
-/** @throws forbidden to all but svc's own pages */
+/** @throws forbidden for requests from other sites */
 export async function signOut(deps: Deps, request: Request): Promise<WithCookie<{ ok: true }>> {
-  const asking = askingOf(request);
-  wantDashboard(deps, asking);
-  const secret = cookieSecret(deps, asking);
+  const cookieRequest = cookieRequestOf(request);
+  requireDashboard(deps, cookieRequest);
+  const secret = cookieSecret(deps, cookieRequest);
   if (secret !== null) await endBrowserSession(deps, secret);
   return { answer: { ok: true }, cookie: clearCookie(deps.config) };
 }

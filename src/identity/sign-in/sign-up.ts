@@ -5,25 +5,25 @@ import type { Deps } from "../../deps.ts";
 import { storable } from "../../http/text.ts";
 import { makeUser, readEmail } from "../accounts/make-user.ts";
 import { addressOf, countAttempt, type Limit } from "../auth/attempts.ts";
-import { askingOf, wantDashboard } from "../auth/cookie.ts";
+import { cookieRequestOf, requireDashboard } from "../auth/cookie.ts";
 import { emailTaken, findLink, followLink } from "./follow-link.ts";
 import { noSuchLink } from "./links.ts";
 import { hashPassword } from "./password.ts";
 import { start, type WithCookie } from "./sign-in.ts";
 
-/** Sign-ups from one address: a team's first morning, and no more; it also bounds how many addresses can be tried. */
+/** Sign-ups from one address: enough for a team, and a limit on probing for registered e-mail addresses. */
 const OF_ADDRESS: Limit = { name: "sign-up", max: 20, windowS: 60 * 60 };
 
 /**
- * Makes a user and signs the browser in, by an invitation, or by nothing where the server is open to everybody.
- * @throws forbidden to all but svc's own pages, sign_up_closed, not_found, email_taken, rate_limited
+ * Creates a user and signs the browser in, by an invitation, or without one if sign-up is open.
+ * @throws forbidden for requests from other sites, sign_up_closed, not_found, email_taken, rate_limited
  */
 export async function signUp(
   deps: Deps,
   request: Request,
   { invitation, ...body }: SignUpBody,
 ): Promise<WithCookie<SignedIn>> {
-  wantDashboard(deps, askingOf(request));
+  requireDashboard(deps, cookieRequestOf(request));
   if (invitation !== undefined) {
     if ((await findLink(deps, invitation)).kind !== "invitation") throw noSuchLink();
     return followLink(deps, request, { ...body, token: invitation });
@@ -40,8 +40,8 @@ export async function signUp(
   return start(deps, request, { user_id: userId, email, name });
 }
 
-/** The answer to who has no invitation where one is wanted. */
+/** The error for a sign-up that requires an invitation. */
 export function signUpClosed(): SvcError {
-  const sentence = "Here one joins by invitation: an owner or admin of an account can send you one.";
+  const sentence = "Sign-up is by invitation only. Ask an owner or admin of an account for an invitation.";
   return new SvcError("sign_up_closed", sentence);
 }

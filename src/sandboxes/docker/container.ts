@@ -8,8 +8,8 @@ interface ContainerSpec {
   name: string;
   image: SandboxImage;
   labels: Labels;
-  /** Whose network namespace it joins. */
-  fence: string;
+  /** The container whose network namespace it joins. */
+  netns: string;
   spec: SandboxSpec;
   environment: Readonly<Record<string, string>>;
 }
@@ -20,41 +20,34 @@ interface ContainerSpec {
  */
 const CAPABILITIES = ["SETUID", "SETGID", "KILL", "CHOWN", "DAC_OVERRIDE", "FOWNER"];
 
-/** An image's own settings that would run code in svc's programs; without `=` a variable is taken away. */
-const TAKEN_AWAY = [
-  "BUN_OPTIONS",
-  "BUN_BE_BUN",
-  "BUN_INSPECT",
-  "NODE_OPTIONS",
-  "LD_PRELOAD",
-  "LD_LIBRARY_PATH",
-];
+/** Variables of an image that could inject code into svc's programs; a name without `=` unsets the variable. */
+const UNSET = ["BUN_OPTIONS", "BUN_BE_BUN", "BUN_INSPECT", "NODE_OPTIONS", "LD_PRELOAD", "LD_LIBRARY_PATH"];
 
-/** Engines that have refused to limit a container's disk: what they store on cannot. */
+/** Engines whose storage driver cannot limit a container's disk. */
 const WITHOUT_QUOTAS = new WeakSet<Engine>();
 
 /**
- * Makes the sandbox's container; it does not run yet. What the engine cannot hold of its limits is said in the log.
+ * Creates the sandbox's container, without starting it. The session's log names limits that the engine cannot enforce.
  * @throws SandboxError
  */
 export async function createSandbox(
   engine: Engine,
-  { name, image, labels, fence, spec, environment }: ContainerSpec,
+  { name, image, labels, netns, spec, environment }: ContainerSpec,
   watch: StartWatch,
 ): Promise<Container> {
   const create = (withDisk: boolean) =>
-    engine.ask("make the sandbox's container", (docker, abortSignal) =>
+    engine.ask("create the sandbox's container", (docker, abortSignal) =>
       docker.createContainer({
         name,
         Image: image.id,
         User: "0:0",
         Env: [
-          ...TAKEN_AWAY,
+          ...UNSET,
           ...Object.entries(environment).map(([name, value]) => `${name}=${value}`),
           `SVC_RUNTIME_USER=${image.runtimeUser}`,
         ],
         Labels: { ...labels, [LABEL.role]: "sandbox" },
-        HostConfig: hostConfig(fence, spec.limits, withDisk),
+        HostConfig: hostConfig(netns, spec.limits, withDisk),
         abortSignal,
       }),
     );
@@ -69,17 +62,17 @@ export async function createSandbox(
   }
   watch.log(
     "svc",
-    "Docker's storage here cannot limit how much disk a sandbox takes; only the size of a single file is limited.",
+    "Docker's storage driver cannot limit the disk usage of a sandbox; only the size of a single file is limited.",
   );
   return await create(false);
 }
 
-function hostConfig(fence: string, limits: SandboxLimits, withDisk: boolean): HostConfig {
+function hostConfig(netns: string, limits: SandboxLimits, withDisk: boolean): HostConfig {
   return {
-    NetworkMode: `container:${fence}`,
+    NetworkMode: `container:${netns}`,
     CapDrop: ["ALL"],
     CapAdd: CAPABILITIES,
-    // with it stands Docker's own seccomp profile
+    // Docker's default seccomp profile stays active
     SecurityOpt: ["no-new-privileges"],
     Privileged: false,
     IpcMode: "private",

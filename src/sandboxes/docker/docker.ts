@@ -1,46 +1,46 @@
 import { WALLS } from "../../contract/session.ts";
 import type { Provider, ProviderOptions, Sandbox } from "../provider.ts";
-import { createDoors } from "./door.ts";
+import { createApiListeners } from "./api-listeners.ts";
 import { endAll } from "./end.ts";
 import { EngineError, openEngine } from "./engine.ts";
 import { type Found, findSandboxes } from "./find.ts";
+import { createHostNetworkReader } from "./host-network.ts";
 import { createImages } from "./images/images.ts";
 import { LABEL, withLabels } from "./names.ts";
 import { outputOf } from "./output.ts";
 import { endStaleScratch } from "./scratch.ts";
 import { type StartContext, startSandbox } from "./start.ts";
-import { createLookout } from "./surroundings.ts";
 
-/** More lines than this are cut off before bytes are counted; it is more than the log of a sandbox can hold. */
+/** More lines than a sandbox's log can have. */
 const LINES_MAX = 100_000;
 
-/** A disk limit depends on the engine's storage; the session's log says whether it holds. */
+/** Whether there is a disk limit depends on the engine's storage driver; see the session's log. */
 const CONTAINER_WALLS = WALLS.filter((wall) => wall !== "disk_limit");
 
-/** Sandboxes as containers of the Docker engine at DOCKER_HOST, or at the usual socket; it is met at the first call. */
+/** Sandboxes as containers of the Docker engine at DOCKER_HOST, or at the default socket. Connects on the first call. */
 export function createDockerProvider(options: ProviderOptions): Provider {
   const own = { [LABEL.installation]: options.installation };
   const ofSession = (sessionId: string) => ({ ...own, [LABEL.session]: sessionId });
   const engine = openEngine();
-  const doors = createDoors(options.api);
-  const lookAround = createLookout(engine, own);
-  const images = createImages({ engine, options, lookAround });
-  const context: StartContext = { engine, options, doors, images, lookAround };
+  const apiListeners = createApiListeners(options.api);
+  const readHostNetwork = createHostNetworkReader(engine, own);
+  const images = createImages({ engine, options, readHostNetwork });
+  const context: StartContext = { engine, options, apiListeners, images, readHostNetwork };
 
   return {
     name: "docker",
     start: (spec, watch, signal) => startSandbox(context, spec, watch, signal),
     async find(sessionId) {
       const [found] = await findSandboxes(engine, ofSession(sessionId));
-      return found ? entered(found) : null;
+      return found ? withApi(found) : null;
     },
     async list() {
       await endStaleScratch(engine, own);
-      return (await findSandboxes(engine, own)).map(entered);
+      return (await findSandboxes(engine, own)).map(withApi);
     },
     async stop(sessionId, graceMs) {
       await endAll(engine, ofSession(sessionId), graceMs);
-      await doors.close(sessionId);
+      await apiListeners.close(sessionId);
     },
     walls: async () => CONTAINER_WALLS,
     wallsOf: () => CONTAINER_WALLS,
@@ -51,12 +51,12 @@ export function createDockerProvider(options: ProviderOptions): Provider {
       );
       return container ? await readLogs(container.Id, maxBytes) : new Uint8Array();
     },
-    close: () => doors.closeAll(),
+    close: () => apiListeners.closeAll(),
   };
 
-  /** A server that was ended has left the doors of its sandboxes closed; whoever sees one that runs opens it. */
-  function entered({ sandbox, door }: Found): Sandbox {
-    if (door !== null) doors.reopen(sandbox.sessionId, door);
+  /** Reopens the API listener of a running sandbox after a restart of the server. */
+  function withApi({ sandbox, api }: Found): Sandbox {
+    if (api !== null) apiListeners.reopen(sandbox.sessionId, api);
     return sandbox;
   }
 

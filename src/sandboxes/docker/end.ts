@@ -3,14 +3,14 @@ import { type Engine, EngineError } from "./engine.ts";
 import { LABEL, type Labels, withLabels } from "./names.ts";
 import { removeContainer } from "./run-to-end.ts";
 
-/** For a container to be gone that was killed, on a machine that is busy. */
+/** For a killed container to end, on a busy machine. */
 const KILLED_MS = 60_000;
-/** What is being removed by somebody else takes a moment, and keeps its network that long. */
-const AGAIN_MS = 100;
+/** A removal in progress takes a moment, and keeps the network in use that long. */
+const POLL_MS = 100;
 const GONE_MS = 30_000;
 
 /**
- * Ends all that carries these labels: sandboxes get SIGTERM and `graceMs`, then everything is removed.
+ * Ends everything with these labels: sandboxes get SIGTERM and `graceMs`, then everything is removed.
  * @throws SandboxError when it cannot be ended now
  */
 export async function endAll(engine: Engine, labels: Labels, graceMs: number): Promise<void> {
@@ -19,7 +19,7 @@ export async function endAll(engine: Engine, labels: Labels, graceMs: number): P
     docker.listContainers({ all: true, filters, abortSignal }),
   );
   const isSandbox = (container: (typeof containers)[number]) => container.Labels[LABEL.role] === "sandbox";
-  // the fence last: what ends says goodbye over the network
+  // the network namespace last: a sandbox that ends still uses the network
   for (const container of containers.filter(isSandbox)) {
     if (container.State === "running" && graceMs > 0) await stopContainer(engine, container.Id, graceMs);
     await removeContainer(engine, container.Id);
@@ -42,13 +42,13 @@ async function stopContainer(engine: Engine, id: string, graceMs: number): Promi
       { ms: graceMs + KILLED_MS },
     );
   } catch (error) {
-    // 304: it has ended meanwhile
+    // 304: already ended
     if (!(error instanceof EngineError) || (error.status !== 304 && error.status !== 404)) throw error;
   }
 }
 
 async function removeNetwork(engine: Engine, id: string): Promise<void> {
-  for (const end = performance.now() + GONE_MS; ; await Bun.sleep(AGAIN_MS)) {
+  for (const end = performance.now() + GONE_MS; ; await Bun.sleep(POLL_MS)) {
     try {
       await engine.ask("remove a network", (docker, abortSignal) =>
         docker.getNetwork(id).remove({ abortSignal }),
@@ -62,13 +62,13 @@ async function removeNetwork(engine: Engine, id: string): Promise<void> {
   }
 }
 
-/** A removal that somebody else has begun is waited for. */
+/** Waits for removals in progress. */
 async function untilGone(engine: Engine, labels: Labels): Promise<void> {
-  for (const end = performance.now() + GONE_MS; performance.now() < end; await Bun.sleep(AGAIN_MS)) {
+  for (const end = performance.now() + GONE_MS; performance.now() < end; await Bun.sleep(POLL_MS)) {
     const left = await engine.ask("list containers", (docker, abortSignal) =>
       docker.listContainers({ all: true, filters: withLabels(labels), abortSignal }),
     );
     if (left.length === 0) return;
   }
-  throw new SandboxError("Docker is still removing the sandbox. It is tried again.");
+  throw new SandboxError("Docker is still removing the sandbox. svc tries again.");
 }

@@ -4,15 +4,15 @@ import { join } from "node:path";
 import type Docker from "dockerode";
 import { SandboxError } from "../provider.ts";
 
-/** A Docker engine, asked with time limits. */
+/** A Docker engine, called with time limits. */
 export interface Engine {
   /**
-   * Asks the engine one thing.
-   * @param what it is, as the end of "Docker did not …"
-   * @throws EngineError what the engine answers instead; SandboxError when it does not answer; the signal's reason
+   * Calls the engine.
+   * @param what describes the call, as in "Docker did not <what>"
+   * @throws EngineError when the engine returns an error; SandboxError when it does not answer; the signal's reason
    */
   ask<T>(what: string, question: Question<T>, limits?: { ms?: number; signal?: AbortSignal }): Promise<T>;
-  /** What kind of engine it is. @throws SandboxError when it does not answer, or cannot be worked with */
+  /** Properties of the engine. @throws SandboxError when it does not answer, or is not supported */
   facts(): Promise<EngineFacts>;
 }
 
@@ -20,13 +20,13 @@ type Question<T> = (docker: Docker, abortSignal: AbortSignal) => Promise<T>;
 
 export interface EngineFacts {
   /**
-   * Containers cannot be reached by their addresses from here, nor this machine by the gateway's: Docker Desktop, which
-   * runs them in a virtual machine, and an engine without root.
+   * The server cannot reach containers by their addresses, nor they the server by their gateway: with Docker Desktop,
+   * which runs them in a virtual machine, and with rootless engines.
    */
   isForwarded: boolean;
 }
 
-/** What an engine answers instead of doing what it was asked: `status` is HTTP's. */
+/** An error response of the engine, with its HTTP status. */
 export class EngineError extends SandboxError {
   readonly status: number;
 
@@ -38,24 +38,24 @@ export class EngineError extends SandboxError {
 
 /** Most calls take milliseconds; a disk under load makes seconds of them. */
 const CALL_MS = 60_000;
-/** To say that it is there, an engine needs no disk. */
+/** A ping uses no disk. */
 const PING_MS = 2_000;
-/** It counts its containers and images when it describes itself. */
-const MEET_MS = 20_000;
+/** `info` counts containers and images. */
+const CONNECT_MS = 20_000;
 const WORDS_MAX = 500;
 
-/** The versions of the Engine API that this was written for; the newest that both sides know is spoken. */
+/** The supported versions of the Engine API; the newest that the engine has too is used. */
 const API_NEWEST = [1, 47] as const;
 const API_OLDEST = [1, 40] as const;
 
-/** Where Docker's own programs look for it, when DOCKER_HOST says nothing. */
+/** The default sockets, without DOCKER_HOST. */
 const SOCKETS = ["/var/run/docker.sock", join(homedir(), ".docker/run/docker.sock")];
 
-/** Whether an engine answers at DOCKER_HOST, or at the usual socket. */
+/** Whether an engine answers at DOCKER_HOST, or at the default socket. */
 export async function dockerAnswers(): Promise<boolean> {
   if (!process.env["DOCKER_HOST"] && !SOCKETS.some((path) => existsSync(path))) return false;
   try {
-    const docker = await connect({ timeout: PING_MS });
+    const docker = await createClient({ timeout: PING_MS });
     await limited("answer", PING_MS, undefined, () => docker.ping());
     return true;
   } catch {
@@ -63,33 +63,33 @@ export async function dockerAnswers(): Promise<boolean> {
   }
 }
 
-/** The engine at DOCKER_HOST, or at the usual socket; nothing is asked yet. */
+/** The engine at DOCKER_HOST, or at the default socket. Connects on the first call. */
 export function openEngine(): Engine {
-  let meeting: Promise<{ docker: Docker; facts: EngineFacts }> | null = null;
+  let connecting: Promise<{ docker: Docker; facts: EngineFacts }> | null = null;
 
   return {
     async ask(what, question, { ms = CALL_MS, signal } = {}) {
-      const { docker } = await met();
+      const { docker } = await connected();
       return await limited(what, ms, signal, (abortSignal) => question(docker, abortSignal));
     },
-    facts: async () => (await met()).facts,
+    facts: async () => (await connected()).facts,
   };
 
-  /** Who meets the engine first does it for all; a failure is not kept. */
-  function met() {
-    meeting ??= meet().catch((error: unknown) => {
-      meeting = null;
+  /** Connects once; the next call retries after a failure. */
+  function connected() {
+    connecting ??= connect().catch((error: unknown) => {
+      connecting = null;
       throw error;
     });
-    return meeting;
+    return connecting;
   }
 }
 
-async function meet(): Promise<{ docker: Docker; facts: EngineFacts }> {
-  const first = await connect({ timeout: MEET_MS });
-  const versions = await limited("say its version", MEET_MS, undefined, () => first.version());
-  const info = await limited("describe itself", MEET_MS, undefined, () => first.info());
-  const docker = await connect({ version: `v${spokenVersion(versions)}` });
+async function connect(): Promise<{ docker: Docker; facts: EngineFacts }> {
+  const first = await createClient({ timeout: CONNECT_MS });
+  const versions = await limited("return its version", CONNECT_MS, undefined, () => first.version());
+  const info = await limited("describe itself", CONNECT_MS, undefined, () => first.info());
+  const docker = await createClient({ version: `v${negotiateVersion(versions)}` });
   const options: readonly string[] = info.SecurityOptions ?? [];
   return {
     docker,
@@ -102,14 +102,14 @@ async function meet(): Promise<{ docker: Docker; facts: EngineFacts }> {
   };
 }
 
-/** The client is large and rarely needed by a short command, so it is loaded when an engine is. */
-async function connect(options: Docker.DockerOptions): Promise<Docker> {
+/** Loads the client on demand, since it is large and short commands rarely need it. */
+async function createClient(options: Docker.DockerOptions): Promise<Docker> {
   const { default: Client } = await import("dockerode");
   try {
     return new Client(options);
   } catch {
     throw new SandboxError(
-      "DOCKER_HOST cannot be read: it must be a URL such as unix:///var/run/docker.sock.",
+      "DOCKER_HOST is not valid: it must be a URL such as unix:///var/run/docker.sock.",
       {
         permanent: true,
       },
@@ -117,17 +117,17 @@ async function connect(options: Docker.DockerOptions): Promise<Docker> {
   }
 }
 
-function spokenVersion({ ApiVersion, MinAPIVersion }: Docker.DockerVersion): string {
+function negotiateVersion({ ApiVersion, MinAPIVersion }: Docker.DockerVersion): string {
   const newest = numbersOf(ApiVersion);
   if (isLess(newest, API_OLDEST)) {
     throw new SandboxError(
-      `This Docker speaks version ${ApiVersion} of its API, and svc needs ${API_OLDEST.join(".")} (Docker 19.03) or newer.`,
+      `Docker's API has version ${ApiVersion}, but svc needs ${API_OLDEST.join(".")} (Docker 19.03) or newer.`,
       { permanent: true },
     );
   }
   const oldest = numbersOf(MinAPIVersion);
-  const spoken = isLess(newest, API_NEWEST) ? newest : isLess(API_NEWEST, oldest) ? oldest : API_NEWEST;
-  return spoken.join(".");
+  const common = isLess(newest, API_NEWEST) ? newest : isLess(API_NEWEST, oldest) ? oldest : API_NEWEST;
+  return common.join(".");
 }
 
 function numbersOf(version: string | undefined): readonly [number, number] {
@@ -164,16 +164,16 @@ async function limited<T>(
 function explained(what: string, error: unknown, isLate: boolean): unknown {
   if (error instanceof SandboxError) return error;
   if (isLate) {
-    return new SandboxError(`Docker did not ${what} in time. See whether the engine is well: docker info.`);
+    return new SandboxError(`Docker did not ${what} in time. Check the engine with: docker info.`);
   }
   if (!(error instanceof Error)) return error;
   if ("statusCode" in error && typeof error.statusCode === "number") {
     return new EngineError(what, error.statusCode, wordsOf(error));
   }
-  // whatever has no status never came to an answer: no socket, no permission, a connection that broke
+  // an error without a status: no socket, no permission, a broken connection
   const code = "code" in error && typeof error.code === "string" ? ` (${error.code})` : "";
   return new SandboxError(
-    `No Docker engine answers${code}. Start Docker, or set DOCKER_HOST to where it listens, and see that svc may use it.`,
+    `Cannot connect to Docker${code}. Start Docker, or set DOCKER_HOST to its address, and check that svc has access to it.`,
   );
 }
 
@@ -185,7 +185,7 @@ function wordsOf(error: Error): string {
   return error.message;
 }
 
-/** An engine's words may name folders of its machine, which are nobody's business. */
+/** Removes the paths of the engine's machine from its messages. */
 function withoutPaths(words: string): string {
   return words
     .replace(/\s+/g, " ")

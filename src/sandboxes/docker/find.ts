@@ -4,14 +4,14 @@ import type { Sandbox } from "../provider.ts";
 import { type Engine, EngineError } from "./engine.ts";
 import { LABEL, type Labels, namesOf, withLabels } from "./names.ts";
 
-/** A session's sandbox, and where the API was let in for it. */
+/** A session's sandbox, and the `address:port` of its API listener. */
 export interface Found {
   sandbox: Sandbox;
-  door: string | null;
+  api: string | null;
 }
 
 /**
- * What there is of the sandboxes with these labels, running or ended, with whatever a start that was cut off has left.
+ * Finds the sandboxes with these labels, running or ended, including the leftovers of interrupted starts.
  * @throws SandboxError
  */
 export async function findSandboxes(engine: Engine, labels: Labels): Promise<Found[]> {
@@ -32,36 +32,36 @@ export async function findSandboxes(engine: Engine, labels: Labels): Promise<Fou
 }
 
 async function describe(engine: Engine, sessionId: string, parts: readonly ContainerInfo[]): Promise<Found> {
-  // by name, which nobody else can have: an image can give its containers any label
+  // by name, which is unique: an image can give its containers any label
   const names = namesOf(parts[0]?.Labels[LABEL.installation] ?? "", sessionId);
-  const [sandbox, fence] = [names.sandbox, names.fence].map((name) =>
+  const [sandbox, netns] = [names.sandbox, names.netns].map((name) =>
     parts.find((part) => part.Names.includes(`/${name}`)),
   );
   const generation = Number(
-    sandbox?.Labels[LABEL.generation] ?? fence?.Labels[LABEL.generation] ?? Number.NaN,
+    sandbox?.Labels[LABEL.generation] ?? netns?.Labels[LABEL.generation] ?? Number.NaN,
   );
   const known = { sessionId, generation: Number.isSafeInteger(generation) ? generation : null };
-  const address = fence && isUp(fence) && sandbox && isUp(sandbox) ? addressOf(fence) : null;
+  const address = netns && isUp(netns) && sandbox && isUp(sandbox) ? addressOf(netns) : null;
   if (address) {
     const running = { ...known, address, state: "running", exitCode: null, outOfMemory: false } as const;
-    return { sandbox: running, door: fence?.Labels[LABEL.door] ?? null };
+    return { sandbox: running, api: netns?.Labels[LABEL.api] ?? null };
   }
-  // without its fence a sandbox has no network, and nobody will hear of it again
+  // without its network namespace a sandbox is unreachable, and counts as ended
   const end = sandbox && !isUp(sandbox) ? await endOf(engine, sandbox.Id) : UNKNOWN_END;
-  return { sandbox: { ...known, address: null, state: "ended", ...end }, door: null };
+  return { sandbox: { ...known, address: null, state: "ended", ...end }, api: null };
 }
 
 function isUp({ State }: ContainerInfo): boolean {
   return State === "running" || State === "paused" || State === "restarting";
 }
 
-/** A published port, where there is one, is the only way in; else the fence's own address. */
-function addressOf(fence: ContainerInfo): Sandbox["address"] {
-  const published = fence.Ports.find(
+/** The published port, if there is one; else the address of the network namespace. */
+function addressOf(netns: ContainerInfo): Sandbox["address"] {
+  const published = netns.Ports.find(
     ({ PrivatePort, PublicPort }) => PrivatePort === DAEMON_PORT && PublicPort,
   );
   if (published) return { hostname: "127.0.0.1", port: published.PublicPort };
-  const [network] = Object.values(fence.NetworkSettings.Networks);
+  const [network] = Object.values(netns.NetworkSettings.Networks);
   return network?.IPAddress ? { hostname: network.IPAddress, port: DAEMON_PORT } : null;
 }
 

@@ -1,31 +1,31 @@
-/** What containers and networks of svc's are labelled with. */
+/** The labels of svc's containers and networks. */
 export const LABEL = {
-  /** Whose it is: the installation's id. */
+  /** The id of the installation that owns it. */
   installation: "svc.installation",
   session: "svc.session",
   generation: "svc.generation",
-  /** `sandbox`, `fence`, or `scratch` for what lives only while something is prepared. */
+  /** `sandbox`, `fence` (the network namespace), or `scratch` for temporary containers. */
   role: "svc.role",
-  /** One start's own mark, so that a start that fails takes away what is its own and nothing else. */
+  /** Unique per start, so that a start that fails removes only its own. */
   start: "svc.start",
-  /** Where the API is let in for this sandbox, `address:port`, when svc listens there itself. */
-  door: "svc.door",
+  /** The `address:port` of the sandbox's API listener, if it has one. */
+  api: "svc.door",
   /** Of an image: `default`, `project` or `sandbox`. */
   image: "svc.image",
 } as const;
 
 export type Labels = Readonly<Record<string, string>>;
 
-/** Names of what belongs to a session: the engine sees to it that each is there once. */
+/** The names of a session's containers and network. The engine keeps them unique. */
 export function namesOf(
   installation: string,
   sessionId: string,
-): { sandbox: string; fence: string; network: string } {
+): { sandbox: string; netns: string; network: string } {
   const name = `svc-${installation}-${sessionId}`;
-  return { sandbox: name, fence: `${name}-fence`, network: name };
+  return { sandbox: name, netns: `${name}-fence`, network: name };
 }
 
-/** A filter of the Engine API: all of these labels. */
+/** A filter of the Engine API for all of these labels. */
 export function withLabels(labels: Labels): { label: string[] } {
   return { label: Object.entries(labels).map(([name, value]) => `${name}=${value}`) };
 }

@@ -13,22 +13,22 @@ export interface Network {
 }
 
 /**
- * Networks are cut out of here, eight addresses each: Docker's own pools hold about thirty networks, and are the user's.
- * 198.18.0.0/15 belongs to nobody on the internet (RFC 2544), and the lower half is what some VPN clients take.
+ * The range of the networks, with eight addresses each: Docker's own pools have about thirty networks, and are for the
+ * user. 198.18.0.0/15 is not routed on the internet (RFC 2544); some VPN clients use its lower half.
  */
 const FIRST = 198 * 2 ** 24 + 19 * 2 ** 16;
 const NETWORKS = 4096;
 const SIZE = 8;
-/** Even with half of them taken, this many picks fail together once in a million times. */
+/** With half of the networks in use, this many random picks all fail once in a million times. */
 const TRIES = 20;
 
-/** Makes a network of its own for a sandbox; IPv6 is off in it. @throws SandboxError */
+/** Creates a network for one sandbox, without IPv6. @throws SandboxError */
 export async function createNetwork(engine: Engine, name: string, labels: Labels): Promise<Network> {
   for (let tries = 1; ; tries++) {
     const first = FIRST + randomInt(NETWORKS) * SIZE;
     const [subnet, gateway, member] = [`${dotted(first)}/29`, dotted(first + 1), dotted(first + 2)];
     try {
-      const { id } = await engine.ask("make a network", (docker, abortSignal) =>
+      const { id } = await engine.ask("create a network", (docker, abortSignal) =>
         docker.createNetwork({
           Name: name,
           Driver: "bridge",
@@ -44,7 +44,7 @@ export async function createNetwork(engine: Engine, name: string, labels: Labels
     } catch (error) {
       if (!(error instanceof EngineError) || !/overlap|in use|conflict/i.test(error.message)) throw error;
       if (tries === TRIES) {
-        throw new SandboxError("No network is free for the sandbox: end sessions that nobody needs.");
+        throw new SandboxError("No network is free for the sandbox. Stop sessions that are not needed.");
       }
     }
   }

@@ -1,7 +1,7 @@
 /**
- * What a container without a terminal has written: the Engine API frames it as eight bytes (stream, three zeros, length
- * in big endian) and the text (Engine API, "Attach to a container", Stream format).
- * @returns the end of it, at most `maxBytes`
+ * Decodes the output of a container without a terminal: frames of eight bytes (stream, three zeros, length in big endian)
+ * and the text (Engine API, "Attach to a container", Stream format).
+ * @returns the last `maxBytes` at most
  */
 export function outputOf(framed: Uint8Array, maxBytes: number): Buffer {
   const bytes = Buffer.from(framed.buffer, framed.byteOffset, framed.byteLength);
@@ -22,7 +22,7 @@ export function textOf(framed: Uint8Array, maxBytes: number): string {
 const HEADER_BYTES = 8;
 
 /**
- * Reads a log that goes on, until it says a word or ends, and then lets go of it.
+ * Reads a log until it contains a word or ends, and then closes it.
  * @returns what was read, at most about `maxBytes`
  */
 export async function readUntil(

@@ -3,15 +3,15 @@ import { SandboxError } from "../provider.ts";
 import { type Engine, EngineError } from "./engine.ts";
 import { textOf } from "./output.ts";
 
-/** What runs to its end here takes well under a second. */
+/** These containers take well under a second. */
 const RUN_MS = 60_000;
-/** A thousand addresses are listed in a tenth of this. */
+/** Ten times a list of a thousand addresses. */
 const OUTPUT_MAX_BYTES = 4 * 1024 * 1024;
 
 /**
- * Runs a small container without any right, and takes it away again.
- * @param what it does, as the end of "Docker did not …"
- * @returns what it wrote
+ * Runs a small container without capabilities, and removes it.
+ * @param what describes the call, as in "Docker did not <what>"
+ * @returns its output
  * @throws SandboxError when it fails
  */
 export async function runToEnd(
@@ -50,14 +50,14 @@ export async function runToEnd(
   }
 }
 
-/** Takes a container away at once, with its anonymous volumes; one that is not there is no error. */
+/** Kills and removes a container, with its anonymous volumes. One that does not exist is not an error. */
 export async function removeContainer(engine: Engine, id: string): Promise<void> {
   try {
     await engine.ask("remove a container", (docker, abortSignal) =>
       docker.getContainer(id).remove({ force: true, v: true, abortSignal }),
     );
   } catch (error) {
-    // 409: somebody else is removing it already
+    // 409: its removal is in progress
     if (!(error instanceof EngineError) || (error.status !== 404 && error.status !== 409)) throw error;
   }
 }

@@ -2,10 +2,10 @@ import { type Engine, EngineError } from "./engine.ts";
 import { LABEL, type Labels, withLabels } from "./names.ts";
 import { removeContainer } from "./run-to-end.ts";
 
-/** Longer than any build may take: whoever made it has ended without taking it away. */
+/** Longer than any build: its server has ended without removing it. */
 const STALE_MS = 45 * 60_000;
 
-/** Takes away what was there to prepare something, and has outlived the server that made it. @throws SandboxError */
+/** Removes temporary containers and networks that their server has left behind. @throws SandboxError */
 export async function endStaleScratch(engine: Engine, installation: Labels): Promise<void> {
   const filters = withLabels(installation);
   const isScratch = (labels: Labels | undefined) => !labels?.[LABEL.session];
@@ -24,7 +24,7 @@ export async function endStaleScratch(engine: Engine, installation: Labels): Pro
     await engine
       .ask("remove a network", (docker, abortSignal) => docker.getNetwork(Id).remove({ abortSignal }))
       .catch((error: unknown) => {
-        // a container is still leaving it, or somebody else was quicker
+        // a container is still leaving it, or it was removed meanwhile
         if (!(error instanceof EngineError)) throw error;
       });
   }

@@ -6,7 +6,7 @@ import { folderOf, listFolders, readState, removeTrials } from "./folder.ts";
 import type { LaunchOptions } from "./launch.ts";
 import { readLog } from "./log.ts";
 import { createMemoryGuard } from "./memory.ts";
-import { createOutlets, type OutletOptions } from "./outlets.ts";
+import { createOutlets, type OutletOptions } from "./egress.ts";
 import { choosePorts, type Ports } from "./ports.ts";
 import { saveSandbox } from "./save.ts";
 import { startSandbox } from "./start.ts";

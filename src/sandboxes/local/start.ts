@@ -13,7 +13,7 @@ import { type Folder, folderOf, listFolders, readState } from "./folder.ts";
 import { type LaunchOptions, launch } from "./launch.ts";
 import { untilAnswering, untilListening } from "./listening.ts";
 import { MEMORY_POLL_S } from "./memory.ts";
-import type { Outlets } from "./outlets.ts";
+import type { Outlets } from "./egress.ts";
 import type { choosePorts, Ports } from "./ports.ts";
 import { type Walls, wallsUp } from "./walls.ts";
 

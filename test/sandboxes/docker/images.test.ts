@@ -166,7 +166,7 @@ describe("images of sandboxes in Docker", () => {
       [
         "no Dockerfile",
         { "other.txt": "x" },
-        /^\.svc\/Dockerfile cannot be built: the repository has no such file\.$/,
+        /^\.svc\/Dockerfile cannot be built: the repository does not have this file\.$/,
       ],
       [
         "ADD of a URL",
@@ -192,7 +192,7 @@ describe("images of sandboxes in Docker", () => {
     expect(await scratch()).toEqual([]);
   });
 
-  test("what a Dockerfile runs is fenced too", async () => {
+  test("the network policy applies to builds too", async () => {
     if (process.getuid?.() !== 0) return;
     const neighbour = await makeNeighbour("169.254.78.77");
     try {

@@ -77,7 +77,7 @@ describe("a sandbox in Docker", () => {
       ["this machine by another network's gateway", "172.17.0.1", database.port],
       ["the API itself", gateway, api.address.port],
     ];
-    // who is not fenced reaches what the test put there: it is the fence that keeps sandboxes away
+    // a container outside the namespace reaches the test server: only the rules keep sandboxes away
     for (const [, host, port] of forbidden.slice(0, 2).concat(forbidden.slice(3, 6))) {
       expect([host, await runInContainer(`exec 3<>/dev/tcp/${host}/${port} && echo connected`)]).toEqual([
         host,
@@ -110,7 +110,7 @@ describe("a sandbox in Docker", () => {
     provider = createDockerProvider(options);
     await provider.list();
     expect(await visit()).toBe("200 the API of the tests");
-    // a second server on the same machine leaves the door to the first
+    // a second server on the same machine leaves the listener to the first
     const second = createDockerProvider(options);
     await second.list();
     await second.close();
@@ -153,7 +153,7 @@ describe("a sandbox in Docker", () => {
     });
   });
 
-  test("is fenced by rules that name every address that is nobody's business", async () => {
+  test("has rules for every closed address", async () => {
     const rules = await rulesOf(spec.sessionId);
     for (const part of [
       "169.254.0.0/16",
@@ -189,7 +189,7 @@ describe("a sandbox in Docker", () => {
       MemorySwap: limits.memoryBytes,
       PidsLimit: 64,
     });
-    if (!HostConfig.StorageOpt) expect(watch.lines.join("\n")).toContain("cannot limit how much disk");
+    if (!HostConfig.StorageOpt) expect(watch.lines.join("\n")).toContain("cannot limit the disk usage");
     const run = (script: string) => ask(small, { do: "run", command: ["sh", "-c", script] });
     expect((await run("head -c 100000000 /dev/zero > /tmp/large; stat -c %s /tmp/large")).out).toBe(
       "67108864\n",
@@ -206,7 +206,7 @@ describe("a sandbox in Docker", () => {
   }
 });
 
-/** What nft says in a session's fence. */
+/** The nft rules in a session's network namespace. */
 async function rulesOf(sessionId: string): Promise<string> {
   const filters = encodeURIComponent(
     JSON.stringify({ label: [`svc.session=${sessionId}`, "svc.role=fence"] }),

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
-import { decide } from "../../../src/sandboxes/docker/door.ts";
+import { decide } from "../../../src/sandboxes/docker/api-listeners.ts";
+import { nameServersOf, ownAddresses } from "../../../src/sandboxes/docker/host-network.ts";
 import { dockerfileFault } from "../../../src/sandboxes/docker/images/dockerfile.ts";
 import { addUser } from "../../../src/sandboxes/docker/images/user.ts";
 import { outputOf } from "../../../src/sandboxes/docker/output.ts";
-import { nameServersOf, ownAddresses } from "../../../src/sandboxes/docker/surroundings.ts";
 import { readRequestHead } from "../../../src/splice/head.ts";
 
 describe("a Dockerfile", () => {
@@ -41,7 +41,7 @@ describe("a Dockerfile", () => {
   });
 });
 
-describe("the API's door", () => {
+describe("the API listener", () => {
   const api = () => ({ hostname: "0.0.0.0", port: 8008 });
   const asked = (target: string) =>
     decide(

@@ -5,13 +5,13 @@ import type { AddCommentBody, Comment } from "../../../contract/comment.ts";
 import { SvcError } from "../../../contract/errors.ts";
 import { COMMENT_MAX_BYTES, COMMENTS_MAX } from "../../../contract/limits.ts";
 import type { Deps } from "../../../deps.ts";
-import { announce } from "../../../events/announce.ts";
+import { publish } from "../../../events/publish.ts";
 import { storable } from "../../../http/text.ts";
 import { actorOf } from "../../../identity/auth/actor.ts";
 import type { Caller, ProjectRow } from "../../../identity/auth/caller.ts";
 import { type CrRow, findChangeRequest } from "../row.ts";
 import { findAnchor } from "./anchor.ts";
-import { commentNews, findComment, toWireOf } from "./row.ts";
+import { commentChange, findComment, toWireOf } from "./row.ts";
 
 /**
  * Says something of a change request, in every state of it: of the whole, of a file, of a line of its diff, or in reply.
@@ -53,7 +53,7 @@ export async function addComment(
       .returning();
     if (!row) throw new Error("the insert of a comment returned no row");
     const comment = await toWireOf(tx, row);
-    await announce(tx, project.projectId, commentNews(row, cr, "created"));
+    await publish(tx, project.projectId, commentChange(row, cr, "created"));
     return comment;
   });
 }

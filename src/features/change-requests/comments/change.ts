@@ -6,11 +6,11 @@ import type { Comment } from "../../../contract/comment.ts";
 import { SvcError } from "../../../contract/errors.ts";
 import { COMMENT_MAX_BYTES } from "../../../contract/limits.ts";
 import type { Deps } from "../../../deps.ts";
-import { announce, type News } from "../../../events/announce.ts";
+import { type ProjectChange, publish } from "../../../events/publish.ts";
 import { storable } from "../../../http/text.ts";
 import type { Caller, ProjectRow } from "../../../identity/auth/caller.ts";
 import { type CrRow, findChangeRequest } from "../row.ts";
-import { type CommentRow, commentNews, findComment, isAuthor, toWireOf, unknownComment } from "./row.ts";
+import { type CommentRow, commentChange, findComment, isAuthor, toWireOf, unknownComment } from "./row.ts";
 
 /** Changes the words of a comment. Only who has said them may. @throws forbidden, not_found, validation_failed */
 export async function editComment(
@@ -76,7 +76,7 @@ async function change(
     const before = await findComment(tx, cr, names.commentId);
     const after = await write(tx, before);
     const comment = await toWireOf(tx, after);
-    if (after !== before) await announce(tx, project.projectId, commentNews(after, cr, "changed"));
+    if (after !== before) await publish(tx, project.projectId, commentChange(after, cr, "changed"));
     return comment;
   });
 }
@@ -121,9 +121,9 @@ export async function deleteComment(
         "forbidden",
         "Only its author, or an owner or admin of the account, deletes a comment.",
       );
-    const news = comment.replyTo === null ? await handOn(tx, cr, comment) : [];
+    const changes = comment.replyTo === null ? await handOn(tx, cr, comment) : [];
     await tx.delete(changeRequestComments).where(eq(changeRequestComments.commentId, comment.commentId));
-    await announce(tx, project.projectId, commentNews(comment, cr, "deleted"), ...news);
+    await publish(tx, project.projectId, commentChange(comment, cr, "deleted"), ...changes);
   });
   return { ok: true };
 }
@@ -134,7 +134,7 @@ function mayDelete(caller: Caller, role: Role, comment: CommentRow): boolean {
 }
 
 /** Makes the second comment of a thread its first. */
-async function handOn(tx: Db, cr: CrRow, old: CommentRow): Promise<News[]> {
+async function handOn(tx: Db, cr: CrRow, old: CommentRow): Promise<ProjectChange[]> {
   const [next] = await tx
     .select()
     .from(changeRequestComments)
@@ -150,5 +150,5 @@ async function handOn(tx: Db, cr: CrRow, old: CommentRow): Promise<News[]> {
     .set({ replyTo: next.commentId })
     .where(eq(changeRequestComments.replyTo, old.commentId));
   // of the others only their thread's name has changed, and it may have thousands
-  return [commentNews(next, cr, "changed")];
+  return [commentChange(next, cr, "changed")];
 }

@@ -5,7 +5,7 @@ import type { Comment } from "../../../contract/comment.ts";
 import { SvcError } from "../../../contract/errors.ts";
 import type { ProjectEvent } from "../../../contract/event.ts";
 import { UUID } from "../../../contract/id.ts";
-import type { News } from "../../../events/announce.ts";
+import type { ProjectChange } from "../../../events/publish.ts";
 import { authorOf, recordedActor } from "../../../identity/auth/actor.ts";
 import type { Caller } from "../../../identity/auth/caller.ts";
 import type { CrRow } from "../row.ts";
@@ -67,10 +67,10 @@ export function isAuthor(caller: Caller, row: CommentRow): boolean {
 }
 
 /** What is told of a comment. */
-export function commentNews(
+export function commentChange(
   { commentId }: Pick<CommentRow, "commentId">,
   { number }: Pick<CrRow, "number">,
   action: ProjectEvent["action"],
-): News {
+): ProjectChange {
   return { type: "comment", id: commentId, number, action };
 }

@@ -3,7 +3,7 @@ import { runs, sessionPrompts } from "../../../../db/schema/index.ts";
 import { isAlive } from "../../../contract/session.ts";
 import type { Deps } from "../../../deps.ts";
 import { isWithinReach } from "../../../jobs/places.ts";
-import { askHealth, type PromptAnswer, sendPrompt } from "../../../sandboxes/daemon.ts";
+import { fetchHealth, type PromptAnswer, sendPrompt } from "../../../sandboxes/daemon.ts";
 import { stillRunning } from "../../runs/row.ts";
 import { noteActivity } from "../activity.ts";
 import { type Reached, reachSession, type SessionRow } from "../row.ts";

@@ -7,36 +7,36 @@ import type { ProviderOptions } from "../../provider.ts";
 import { SandboxError } from "../../provider.ts";
 import { findPlugins, findRuntime } from "../../runtime/find.ts";
 
-/** The C library of an image: a program built for one does not start on the other. */
+/** The C library of an image: a program built for one does not run with the other. */
 export type Libc = "glibc" | "musl";
 
 /** The programs that svc puts into an image. */
 export interface Binaries {
   /** Changes whenever one of them does. */
   digest(): Promise<string>;
-  /** @throws SandboxError when they were not built for this library */
+  /** @throws SandboxError when there are none for this library */
   of(libc: Libc): Promise<Program[]>;
-  /** The packages that projects' tools and plugins import, for any library; empty where the server has none. */
+  /** The packages that projects' tools and plugins import; empty if the server has none. */
   plugins(): Promise<PluginFile[]>;
 }
 
-/** A file of the packages, which are thousands of small ones. */
+/** A file of the packages. */
 export interface PluginFile {
   target: string;
   read(): Promise<Buffer>;
 }
 
 interface Program {
-  /** Its place in the image. */
+  /** Its path in the image. */
   target: string;
-  /** The place of the same file by another name. */
+  /** The path of an identical file in the image, to link to. */
   sameAs: string | null;
   bytes: number;
   read(): Readable;
 }
 
 const FOLDER = "usr/local/bin";
-/** Where the daemon looks for them (daemon/settings.ts). */
+/** Where the daemon finds them (daemon/settings.ts). */
 const PLUGINS = "opt/svc/plugins";
 const OWN = ["svc-agent", "svc-entrypoint", "svc"] as const;
 const SUFFIX = { glibc: "", musl: "-musl" } as const;
@@ -59,7 +59,7 @@ export function createBinaries(options: ProviderOptions): Binaries {
       const missing = OWN.filter((_, index) => own[index] === null);
       if (missing.length > 0) {
         throw new SandboxError(
-          `This svc has no ${missing.join(", ")} for images with ${libc}${libc === "musl" ? ", such as Alpine's: take an image of Debian or the like" : ""}.`,
+          `This svc has no ${missing.join(", ")} for images with ${libc}${libc === "musl" ? ", such as Alpine's: use another image, such as Debian's" : ""}.`,
           { permanent: true },
         );
       }
@@ -85,7 +85,7 @@ export function createBinaries(options: ProviderOptions): Binaries {
     return join(binaries, `${name}${suffix}`);
   }
 
-  /** Of a file that has not changed it is known. */
+  /** Cached by the file's path, size and time. */
   async function digestOf(path: string): Promise<string> {
     const file = await stat(path).catch(() => null);
     if (!file?.isFile()) return "";
@@ -104,8 +104,8 @@ async function hashFile(path: string): Promise<string> {
 }
 
 /**
- * The agent runtime's program for glibc, as this machine has it; null: the image has to bring one.
- * @throws SandboxError when SVC_RUNTIME_BIN names no program
+ * This machine's agent runtime, a program for glibc; null: the image must have one.
+ * @throws SandboxError when SVC_RUNTIME_BIN is not a program
  */
 function runtimeOf(options: ProviderOptions): string | null {
   if (options.runtime !== null) return findRuntime(options);
@@ -120,7 +120,7 @@ interface FoundProgram extends Program {
   inode: string;
 }
 
-/** A script would want what the image may lack: it is no program here. */
+/** Null also for a script, whose interpreter the image may lack. */
 async function programOf(name: string, path: string): Promise<FoundProgram | null> {
   const file = await stat(path).catch(() => null);
   if (!file?.isFile() || !(await isElf(path))) return null;
@@ -133,7 +133,7 @@ async function programOf(name: string, path: string): Promise<FoundProgram | nul
   };
 }
 
-/** svc-agent and svc-entrypoint are one file of a hundred megabytes. */
+/** Links identical files: svc-agent and svc-entrypoint are one file of a hundred megabytes. */
 function linked(programs: readonly FoundProgram[]): Program[] {
   return programs.map((program, index) => {
     const first = programs.findIndex(({ inode }) => inode === program.inode);

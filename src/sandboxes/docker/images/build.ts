@@ -12,19 +12,19 @@ interface Build {
 
 /** A large image with its downloads; a build that takes longer is stuck. */
 const BUILD_MS = 20 * 60_000;
-/** What a person reads of a build; the rest is counted. */
+/** The most lines of a build in the log. */
 const LINES_MAX = 5_000;
 const LINE_MAX = 2_000;
-/** Of what the engine says at once; its messages are short lines of JSON. */
+/** Limit of one message of the engine, which is a short line of JSON. */
 const MESSAGE_MAX_BYTES = 1024 * 1024;
-/** The engine paints what a command says on standard error. */
+/** The engine colors what a command writes to stderr. */
 const COLOURS = /\u001b\[[0-9;]*m/g;
-/** Lines that are shown with a failure. */
+/** Lines in the error of a failed build. */
 const LAST_LINES = 12;
 
 /**
- * Builds an image, with the engine's first builder: only that one lets a build use a network of our choice.
- * @param name of the image, for people
+ * Builds an image with the engine's legacy builder: BuildKit does not support a custom network.
+ * @param name names the image in errors
  * @param log gets the build's output, line by line
  * @throws SandboxError with the last lines when it fails; the signal's reason
  */
@@ -112,7 +112,7 @@ function createOutput(log: (line: string) => void): Output {
     if (last.length > LAST_LINES) last.shift();
     count++;
     if (count < LINES_MAX) log(line);
-    else if (count === LINES_MAX) log("… the build says more than is kept");
+    else if (count === LINES_MAX) log("… further output is omitted");
   };
 
   return {
@@ -124,7 +124,7 @@ function createOutput(log: (line: string) => void): Output {
         partial = (lines.pop() ?? "").slice(0, LINE_MAX);
         for (const line of lines) say(line);
       } else if ("status" in message && typeof message.status === "string" && !("progress" in message)) {
-        // a download's steps, without its hundreds of bars
+        // a download's steps, without its progress bars
         const id = "id" in message && typeof message.id === "string" ? `${message.id}: ` : "";
         say(`${id}${message.status}`);
       }

@@ -6,7 +6,7 @@ import dockerfile from "./default.dockerfile" with { type: "text" };
 
 const DIGEST = new Bun.CryptoHasher("sha256").update(dockerfile).digest("hex").slice(0, 32);
 
-/** The image of sandboxes whose project has no Dockerfile, without svc's own programs. Fences are of it too. */
+/** The base image of sandboxes without a Dockerfile, and the image of network namespaces. */
 export const DEFAULT_TAG = `svc-default:${DIGEST}`;
 
 /** @throws SandboxError */

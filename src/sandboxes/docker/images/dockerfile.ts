@@ -1,6 +1,6 @@
 /**
- * Why a project's Dockerfile is not built, or null. `ADD` of a URL is fetched by the engine itself, which may reach what
- * no sandbox may: the metadata service of a cloud, and private networks. `RUN curl` is fenced, so nothing is lost.
+ * Why a project's Dockerfile is not allowed, or null. The engine itself fetches the URL of an `ADD`, without the network
+ * policy of sandboxes, and could reach cloud metadata services and private networks. `RUN curl` is subject to the policy.
  */
 export function dockerfileFault(text: string): string | null {
   const adds = instructionsOf(text)
@@ -10,7 +10,7 @@ export function dockerfileFault(text: string): string | null {
     if (/:\/\/|^git@|\s"?git@/i.test(args)) {
       return "ADD of a URL is not allowed, because Docker itself would fetch it: use RUN curl, or COPY a file of the repository";
     }
-    // what becomes of these is decided later
+    // the source is known only at build time
     if (/\$|^\s*(?:--\S+\s+)*\[.*\\/s.test(args)) return "ADD with a variable is not allowed: use COPY";
   }
   return null;

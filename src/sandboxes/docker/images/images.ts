@@ -1,8 +1,8 @@
 import { arch } from "node:os";
 import type { ImageBuild, ProviderOptions, StartWatch } from "../../provider.ts";
 import { type Engine, EngineError } from "../engine.ts";
+import type { HostNetwork } from "../host-network.ts";
 import { LABEL } from "../names.ts";
-import type { Surroundings } from "../surroundings.ts";
 import { createBinaries } from "./binaries.ts";
 import { buildDefault, DEFAULT_TAG } from "./default.ts";
 import { addLayers, USER_LABEL } from "./layers.ts";
@@ -12,32 +12,32 @@ import { createShared } from "./shared.ts";
 
 export interface SandboxImage {
   id: string;
-  /** Whose processes the agent's are, as `uid:gid`. */
+  /** The user that the agent runs as, `uid:gid`. */
   runtimeUser: string;
 }
 
-/** The images of sandboxes, each made once. */
+/** The images of sandboxes, each built once. */
 export interface Images {
   /**
-   * The image for a sandbox and the one for its fence. What is there already is not built again; starts that want the
-   * same one at the same time share one build, and each sees its progress.
+   * The image for a sandbox and the one for its network namespace. Existing images are reused; concurrent starts with the
+   * same image share one build, and each logs its progress.
    * @throws SandboxError with the last lines of a build that fails; the signal's reason
    */
   prepare(
     build: ImageBuild | null,
     watch: StartWatch,
     signal: AbortSignal,
-  ): Promise<{ sandbox: SandboxImage; fence: string }>;
+  ): Promise<{ sandbox: SandboxImage; netns: string }>;
 }
 
-/** What an image is made with. */
+/** The dependencies of a build. */
 export interface ImageContext {
   engine: Engine;
   options: ProviderOptions;
-  lookAround(image: string): Promise<Surroundings>;
+  readHostNetwork(image: string): Promise<HostNetwork>;
 }
 
-/** Changes whenever `layers.ts` makes something else of the same parts. */
+/** To be changed with the output of `layers.ts`. */
 const LAYOUT = "2";
 
 export function createImages(context: ImageContext): Images {
@@ -48,13 +48,13 @@ export function createImages(context: ImageContext): Images {
 
   return {
     async prepare(build, watch, signal) {
-      const fence = await ensure(DEFAULT_TAG, watch, signal, (log, cut) => buildDefault(engine, log, cut));
-      if (build === null) return { sandbox: await layered(DEFAULT_TAG, watch, signal), fence: fence.id };
+      const netns = await ensure(DEFAULT_TAG, watch, signal, (log, cut) => buildDefault(engine, log, cut));
+      if (build === null) return { sandbox: await layered(DEFAULT_TAG, watch, signal), netns: netns.id };
       const tag = `svc-project:${digestOf([build.hash, build.dockerfile])}`;
       await ensure(tag, watch, signal, (log, cut) =>
-        buildProject(context, { build, tag, fence: fence.id }, log, cut),
+        buildProject(context, { build, tag, netns: netns.id }, log, cut),
       );
-      return { sandbox: await layered(tag, watch, signal), fence: fence.id };
+      return { sandbox: await layered(tag, watch, signal), netns: netns.id };
     },
   };
 
@@ -67,7 +67,7 @@ export function createImages(context: ImageContext): Images {
     return { id, runtimeUser: labels[USER_LABEL] ?? "" };
   }
 
-  /** Finds an image, or makes it and takes away old ones. */
+  /** Finds an image, or builds it and removes old ones. */
   async function ensure(
     tag: string,
     watch: StartWatch,
@@ -95,7 +95,7 @@ function unlessMissing(error: unknown): null {
   throw error;
 }
 
-/** Hex of 32 digits: what a tag's readers can compare. */
+/** 32 hex digits. */
 function digestOf(parts: readonly string[]): string {
   const hash = new Bun.CryptoHasher("sha256");
   return hash

@@ -9,20 +9,19 @@ import { removeContainer } from "../run-to-end.ts";
 import type { Binaries, Libc, PluginFile } from "./binaries.ts";
 import { addUser, type User } from "./user.ts";
 
-/** The label of an image that says whose processes the agent's are, as `uid:gid`. */
+/** The label of an image with the user that the agent runs as, `uid:gid`. */
 export const USER_LABEL = "svc.user";
 
-/** Half a gigabyte goes over a socket and is written as a layer; a disk under load takes its time. */
+/** Half a gigabyte is copied and written as a layer. */
 const COPY_MS = 5 * 60_000;
 const PASSWD_MAX_BYTES = 1024 * 1024;
 
-/** Where images have git, whatever their PATH says. */
+/** Where images have git. */
 const GIT = ["/usr/bin/git", "/usr/local/bin/git", "/bin/git", "/opt/bin/git"];
 
 /**
- * Puts svc's programs, the agent runtime, the workspace and an ordinary user onto an image. Nothing of the image runs:
- * files are looked at and put there through the engine, so that any image will do that has git.
- * @param log gets what is done, line by line
+ * Adds svc's programs, the agent runtime, the workspace and an unprivileged user to an image. Nothing in the image runs:
+ * the engine reads and writes its files, so any image with git can be used.
  * @throws SandboxError when the image cannot be used; the signal's reason
  */
 export async function addLayers(
@@ -65,7 +64,7 @@ export async function addLayers(
     const [repo = "", version = ""] = tag.split(":");
     const changes = [`LABEL ${LABEL.image}=sandbox ${USER_LABEL}=${user.uid}:${user.gid}`];
     await engine.ask(
-      "keep an image",
+      "commit an image",
       (_, abortSignal) => container.commit({ repo, tag: version, changes, abortSignal }),
       limits,
     );
@@ -84,7 +83,7 @@ function filesOf(engine: Engine, container: Container): Files {
   return {
     async has(path) {
       try {
-        await engine.ask("look into an image", (_, abortSignal) =>
+        await engine.ask("read a file of an image", (_, abortSignal) =>
           container.infoArchive({ path, abortSignal }),
         );
         return true;
@@ -95,7 +94,7 @@ function filesOf(engine: Engine, container: Container): Files {
     },
     async read(path) {
       try {
-        return await engine.ask("look into an image", async (_, abortSignal) =>
+        return await engine.ask("read a file of an image", async (_, abortSignal) =>
           firstFileOf(await container.getArchive({ path, abortSignal })),
         );
       } catch (error) {
@@ -130,7 +129,7 @@ async function libcOf(files: Files): Promise<Libc> {
   if (await has(GLIBC)) return "glibc";
   if (!(await has(MUSL))) {
     throw new SandboxError(
-      "The project's image has neither glibc nor musl, so svc's programs cannot run in it. Begin its Dockerfile with an image of Debian or the like.",
+      "The project's image has neither glibc nor musl, so svc's programs cannot run in it. Base its Dockerfile on another image, such as Debian's.",
       { permanent: true },
     );
   }

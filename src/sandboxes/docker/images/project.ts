@@ -3,46 +3,46 @@ import { type Pack, pack } from "tar-stream";
 import { type ImageBuild, SandboxError } from "../../provider.ts";
 import { entriesOf, textOf, writeEntry } from "../../tar.ts";
 import { endAll } from "../end.ts";
-import { startFence } from "../fence.ts";
 import { LABEL } from "../names.ts";
 import { createNetwork } from "../network.ts";
+import { startNetworkNamespace } from "../network-namespace.ts";
 import { runBuild } from "./build.ts";
 import { dockerfileFault } from "./dockerfile.ts";
 import type { ImageContext } from "./images.ts";
 
-/** A repository's working files; who needs more of them in an image clones them there. */
+/** Of a repository's working files. */
 const CONTEXT_MAX_BYTES = 2 * 1024 ** 3;
 const DOCKERFILE_MAX_BYTES = 256 * 1024;
 
 /**
- * Builds the image that a project's Dockerfile describes. What it runs is fenced like a sandbox, and has no API.
+ * Builds the image of a project's Dockerfile. It has the network policy of a sandbox, without the API.
  * @throws SandboxError; the signal's reason
  */
 export async function buildProject(
-  { engine, options, lookAround }: ImageContext,
-  { build, tag, fence: image }: { build: ImageBuild; tag: string; fence: string },
+  { engine, options, readHostNetwork }: ImageContext,
+  { build, tag, netns: image }: { build: ImageBuild; tag: string; netns: string },
   log: (line: string) => void,
   signal: AbortSignal,
 ): Promise<void> {
   const id = randomUUID();
   const own = { [LABEL.installation]: options.installation, [LABEL.start]: id };
-  const surroundings = await lookAround(image);
+  const hostNetwork = await readHostNetwork(image);
   try {
     const labels = { ...own, [LABEL.role]: "scratch" };
     const network = await createNetwork(engine, `svc-build-${id}`, labels);
-    const fence = await startFence(
+    const netns = await startNetworkNamespace(
       engine,
-      { name: `svc-build-${id}`, image, labels, network, surroundings, api: null, daemonPort: null },
+      { name: `svc-build-${id}`, image, labels, network, hostNetwork, api: null, daemonPort: null },
       signal,
     );
-    await fence.holds;
+    await netns.ready;
     const context = pack();
     const cut = new AbortController();
     const copying = copyContext(build, context).catch((error: unknown) => cut.abort(error));
     const buildOptions = {
       t: tag,
       dockerfile: nameIn(build.dockerfile),
-      networkmode: `container:${fence.id}`,
+      networkmode: `container:${netns.id}`,
       labels: { [LABEL.image]: "project" },
     };
     const name = `the image of ${build.dockerfile}`;
@@ -61,7 +61,7 @@ export async function buildProject(
 
 /**
  * Copies the context as it is.
- * @throws SandboxError when it is too large, or its Dockerfile asks the engine for what a sandbox may not have
+ * @throws SandboxError when it is too large, or its Dockerfile is not allowed
  */
 async function copyContext({ context, dockerfile }: ImageBuild, copy: Pack): Promise<void> {
   const refuse = (why: string) =>
@@ -83,7 +83,7 @@ async function copyContext({ context, dockerfile }: ImageBuild, copy: Pack): Pro
     isThere = true;
     copy.entry({ ...header, size: Buffer.byteLength(text) }, text);
   }
-  if (!isThere) throw refuse("the repository has no such file");
+  if (!isThere) throw refuse("the repository does not have this file");
   copy.finalize();
 }
 

@@ -2,12 +2,12 @@ import type { ImageInfo } from "dockerode";
 import { type Engine, EngineError } from "../engine.ts";
 import { LABEL } from "../names.ts";
 
-/** Of each kind: a team's projects, and a Dockerfile's last few states. An image is a few hundred megabytes. */
+/** Images of each kind, of a few hundred megabytes each. */
 const KEPT = 12;
-/** A build of another server may be about to name its image. */
+/** A build of another server may not have tagged its image yet. */
 const NAMELESS_S = 60 * 60;
 
-/** Takes old images of svc's away; one that a container uses stays, and what fails is tried at the next build. */
+/** Removes old images of svc, except those in use. The next build retries what fails. */
 export async function pruneImages(engine: Engine): Promise<void> {
   try {
     const images = await engine.ask("list images", (docker, abortSignal) =>
@@ -16,14 +16,14 @@ export async function pruneImages(engine: Engine): Promise<void> {
     const kinds = Map.groupBy(images, ({ Labels }) => Labels?.[LABEL.image]);
     for (const kind of kinds.values()) {
       const old = newestFirst(kind.filter((image) => !isNameless(image))).slice(KEPT);
-      // two builds at once leave one without a name
+      // of two builds at once, one loses its tag
       const lost = kind.filter(
         (image) => isNameless(image) && Date.now() / 1000 - image.Created > NAMELESS_S,
       );
       for (const image of [...old, ...lost]) await remove(engine, image);
     }
   } catch (error) {
-    // the image that was asked for is there
+    // the requested image exists
     if (!(error instanceof EngineError)) throw error;
   }
 }
@@ -36,7 +36,7 @@ function isNameless({ RepoTags }: ImageInfo): boolean {
   return (RepoTags ?? []).every((tag) => tag === "<none>:<none>");
 }
 
-/** An image goes with its last name. */
+/** The engine deletes an image with its last tag. */
 function namesOf(image: ImageInfo): string[] {
   return isNameless(image) ? [image.Id] : (image.RepoTags ?? []).filter((tag) => tag.startsWith("svc-"));
 }

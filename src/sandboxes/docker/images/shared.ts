@@ -1,4 +1,4 @@
-/** One who waits for a piece of work that others may wait for too. */
+/** A caller that waits for shared work. */
 interface Waiter {
   log(line: string): void;
   signal: AbortSignal;
@@ -13,12 +13,12 @@ interface Running {
   done: Promise<void>;
 }
 
-/** Who joins late sees the last lines first. */
+/** The last lines, for callers that join late. */
 const LINES_KEPT = 200;
 
 /**
- * Lets all who ask for the same piece of work share it. Each sees its log and may leave; when the last has left, the
- * work is cut off.
+ * Shares work among concurrent callers with the same key. Each caller gets its log and can leave; when the last one has
+ * left, the work is aborted.
  */
 export function createShared(): (key: string, waiter: Waiter, work: Work) => Promise<void> {
   const running = new Map<string, Running>();
@@ -32,11 +32,11 @@ export function createShared(): (key: string, waiter: Waiter, work: Work) => Pro
     const leave = () => {
       shared.waiters.delete(waiter);
       if (shared.waiters.size === 0) {
-        // whoever asks now begins anew
+        // the next caller starts over
         if (running.get(key) === shared) running.delete(key);
         shared.abort.abort();
       }
-      // a build that is cut off is over before its network is taken away
+      // an aborted build must end before its network is removed
       if (shared.waiters.size === 0) shared.done.catch(() => {}).then(() => reject(waiter.signal.reason));
       else reject(waiter.signal.reason);
     };
@@ -62,7 +62,7 @@ export function createShared(): (key: string, waiter: Waiter, work: Work) => Pro
       if (lines.length > LINES_KEPT) lines.shift();
       for (const waiter of waiters) waiter.log(line);
     };
-    // not before whoever began it listens
+    // not before the first caller has joined
     const done = Promise.resolve().then(() => work(log, abort.signal));
     const shared: Running = { waiters, lines, abort, done };
     running.set(key, shared);

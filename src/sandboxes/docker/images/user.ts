@@ -1,4 +1,4 @@
-/** Whose processes the agent's are, and the files that say so where they did not before (null: they do). */
+/** The user that the agent runs as, and the changed user files; null: unchanged. */
 export interface User {
   uid: number;
   gid: number;
@@ -7,12 +7,12 @@ export interface User {
 }
 
 const NAME = "agent";
-/** Ordinary users begin here on every Linux of today. */
+/** The first id of ordinary users on Linux. */
 const FIRST = 1000;
 
 /**
- * The user `agent` of an image, if it is an ordinary one; else a new one of that kind, whom nothing in the image belongs
- * to and no sudoers file names.
+ * The user `agent` of an image, if it is an ordinary user; else a new ordinary user, who owns nothing in the image and is
+ * in no sudoers file.
  */
 export function addUser(passwd: string, group: string): User {
   const users = linesOf(passwd);

@@ -4,23 +4,23 @@ import type { Deps } from "../../deps.ts";
 import type { Answer } from "../../splice/answer.ts";
 import type { Decision } from "../../splice/connection.ts";
 import type { RequestHead } from "../../splice/head.ts";
-import { refuseForeign } from "./foreign.ts";
+import { refuseCrossSite } from "./cross-site.ts";
 import { previewCookies } from "./preview-cookie.ts";
 import { readPath } from "./target.ts";
 
-/** A host name that is not the API's, into which a browser is let by a link that works once. */
+/** How browsers sign in, by a link that works once, at a host name other than the API's. */
 export interface Entrance<Admitted> {
-  /** Uses a link's token up. @returns the `Set-Cookie` that signs the browser in; null: the token is worth nothing */
+  /** Redeems a link's token. @returns the `Set-Cookie` that signs the browser in; null when the token is invalid */
   signIn(token: string): Promise<string | null>;
-  /** Lets a browser in by its cookies. @throws SvcError where none counts */
+  /** Admits a browser by its cookies. @throws SvcError when none is valid */
   admit(cookies: readonly string[]): Admitted | Promise<Admitted>;
-  /** @param path as it was asked for, without the link's token */
+  /** @param path as requested, without the link's token */
   pass(admitted: Admitted, path: string): Decision | Promise<Decision>;
 }
 
 /**
- * Lets a browser in that comes by a link, or by the cookie that an earlier one has given it.
- * @returns what becomes of the request; it throws SvcError, or rejects with it, for one that may not pass
+ * Admits a browser by a link, or by the cookie that an earlier link has set.
+ * @returns the decision; throws SvcError, or rejects with it, when access is denied
  */
 export function enterByLink<Admitted>(
   deps: Deps,
@@ -28,13 +28,14 @@ export function enterByLink<Admitted>(
   entrance: Entrance<Admitted>,
 ): Decision | Promise<Decision> {
   const asked = readPath(head.target);
-  if (asked.startsWith("//")) throw new SvcError("validation_failed", "The path begins with two slashes.");
+  if (asked.startsWith("//"))
+    throw new SvcError("validation_failed", "The path must not begin with two slashes.");
   const { path, token } = takeToken(asked);
   const cookies = previewCookies(deps, head);
   if (token !== null && head.method === "GET" && head.upgrade === null)
     return signIn(entrance, { path, token, cookies });
   const enter = (admitted: Admitted) => {
-    refuseForeign(head);
+    refuseCrossSite(head);
     return entrance.pass(admitted, path);
   };
   const admitted = entrance.admit(cookies);
@@ -43,7 +44,7 @@ export function enterByLink<Admitted>(
 
 const OUR_TOKEN = new RegExp(`^token=${PREVIEW_LINK_PREFIX}[A-Za-z0-9_-]{43}$`);
 
-/** Takes a link's token out of a path's query; a parameter of the app's own with that name stays. */
+/** Removes a link's token from a path's query; the app's own parameters of that name stay. */
 function takeToken(path: string): { path: string; token: string | null } {
   const at = path.indexOf("?");
   const pairs = at < 0 ? [] : path.slice(at + 1).split("&");
@@ -53,7 +54,7 @@ function takeToken(path: string): { path: string; token: string | null } {
   return { path: path.slice(0, at) + (rest && `?${rest}`), token: token.slice("token=".length) };
 }
 
-/** The token never stays in the address: the browser goes on without it, also when it is signed in already. */
+/** Redirects to the path without the token, also when the browser is already signed in. */
 async function signIn<Admitted>(
   entrance: Entrance<Admitted>,
   { path, token, cookies }: { path: string; token: string; cookies: string[] },

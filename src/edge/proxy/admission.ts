@@ -12,37 +12,36 @@ import { createCache } from "../../lib/cache.ts";
 import { visitorOf } from "./preview-cookie.ts";
 import type { PreviewPlace } from "./preview-host.ts";
 
-/** Somebody who may use a session's sandbox. */
+/** A user or agent that may use a session's sandbox. */
 export interface Admitted extends Reached {
   userId: string;
   role: UserRole;
 }
 
-export interface Door {
+export interface Admission {
   /**
-   * Lets the holder of a token in, and a browser that is signed in: at once when that was found out a moment ago.
+   * Admits the holder of a token, or a signed-in browser. Synchronous when the result is cached.
    * @throws unauthorized, forbidden, not_found: `resolveProject`'s, of the session's project
    */
   byCredentials(credentials: Credentials, sessionId: string): Admitted | Promise<Admitted>;
   /**
-   * The same by the cookies of a preview.
-   * @throws unauthorized, forbidden for who is no member any more, not_found
+   * Admits a browser by the cookies of a preview.
+   * @throws unauthorized, forbidden for a former member, not_found
    */
   byCookies(cookies: readonly string[], place: PreviewPlace): Admitted | Promise<Admitted>;
 }
 
 /**
- * How long an admission is remembered: a revoked token, a lost membership and a sandbox's new address count after this
- * at the latest. A page that loads asks hundreds of times a second.
+ * How long an admission is cached, since a page that loads sends hundreds of requests a second. A revoked token, a lost
+ * membership and a new address of the sandbox take effect after this time.
  */
-const REMEMBER_MS = 1_000;
-/** Admissions remembered at once: a bound on the memory of those that nobody asks for again. */
-const REMEMBERED_MAX = 10_000;
+export const CACHE_MS = 1_000;
+export const CACHE_MAX = 10_000;
 
-export function createDoor(deps: Deps): Door {
-  // one that does not run may run the next moment, and whoever waited for that is not sent away
+export function createAdmission(deps: Deps): Admission {
+  // a session that is not running is not cached: it may be running by the next request
   const isReady = ({ session }: Admitted) => session.status === "running" && isWithinReach(deps, session);
-  const once = createCache({ keepMs: REMEMBER_MS, max: REMEMBERED_MAX }, isReady);
+  const once = createCache({ keepMs: CACHE_MS, max: CACHE_MAX }, isReady);
 
   return {
     byCredentials: (credentials, sessionId) =>
@@ -62,7 +61,7 @@ async function admitHolder(deps: Deps, credentials: Credentials, sessionId: stri
   const reached = isAnybody ? null : await reachSession(deps, sessionId);
   if (!reached) {
     await resolveCaller(deps, credentials);
-    throw new SvcError("not_found", "There is no such session.");
+    throw new SvcError("not_found", "Session not found.");
   }
   const { caller } = await resolveProject(deps, credentials, reached.project.projectId);
   await requireAgentReach(deps, caller, reached.project, reached.session);
@@ -73,12 +72,12 @@ async function admitVisitor(deps: Deps, cookies: readonly string[], place: Previ
   const visitor = visitorOf(deps, cookies, place);
   if (!visitor) throw signInFirst(place);
   const reached = await reachSession(deps, place.sessionId);
-  if (!reached) throw new SvcError("not_found", "There is no such session.");
+  if (!reached) throw new SvcError("not_found", "Session not found.");
   await requireMember(deps, reached.session.accountId, visitor);
   return { ...reached, ...visitor };
 }
 
-/** Whoever was signed in by a cookie may have left since. @throws forbidden */
+/** @throws forbidden for a visitor who has left the account since signing in */
 export async function requireMember(
   { db }: Pick<Deps, "db">,
   accountId: string,
@@ -89,9 +88,9 @@ export async function requireMember(
   throw new SvcError("forbidden", "You are not a member of this project's account.");
 }
 
-/** The answer to a browser that nobody signed in, or whose link was used before. */
+/** The error for a browser that is not signed in, or whose link was used before. */
 function signInFirst({ sessionId, port }: PreviewPlace): SvcError {
   const command = `svc sessions preview ${sessionId} ${port}`;
-  const sentence = `This is a preview of a session, and a link signs a browser in once. Get one with: ${command}`;
+  const sentence = `Only members of the project can open this preview. Get a sign-in link, which works once, with: ${command}`;
   return new SvcError("unauthorized", sentence, {}, { "WWW-Authenticate": "Bearer" });
 }

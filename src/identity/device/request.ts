@@ -12,17 +12,17 @@ import { addressOf, countAttempt, type Limit } from "../auth/attempts.ts";
 import { publicUrl } from "../auth/public-url.ts";
 import { hashDeviceCode, hashUserCode, makeDeviceCode, makeUserCode } from "./codes.ts";
 
-/** Requests from one address: each is a row for ten minutes. */
+/** Requests from one address. */
 const OF_ADDRESS: Limit = { name: "device request", max: 60, windowS: DEVICE_LIFE_S };
-/** With so few codes in use a second one that is taken would be a fault. */
+/** Collisions of codes are rare. */
 const TRIES = 5;
 
 /**
- * A program asks to be signed in (RFC 8628, 3.1).
- * @param wanted what it says of itself; a person reads it, so nothing in it moves or hides what stands beside it
+ * Starts a device authorization request (RFC 8628, 3.1).
+ * @param wanted what the program says of itself; control characters are removed, since a person reads it
  * @throws rate_limited
  */
-export async function askForDevice(
+export async function requestDevice(
   deps: Deps,
   request: Request,
   wanted: { label: string; client_id?: string },
@@ -52,7 +52,7 @@ export async function askForDevice(
       .returning({ hash: deviceRequests.hash });
     if (made.length > 0) return answer(`${publicUrl(deps)}/cli/authorize`, deviceCode, userCode);
   }
-  throw new SvcError("unavailable", "No code could be made. Try again.", {}, { "Retry-After": "1" });
+  throw new SvcError("unavailable", "Cannot create a device code. Try again.", {}, { "Retry-After": "1" });
 }
 
 function answer(page: string, deviceCode: string, userCode: string): DeviceCode {

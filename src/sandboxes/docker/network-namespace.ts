@@ -2,60 +2,60 @@ import { DAEMON_PORT } from "../../contract/daemon.ts";
 import { CLOSED_IPV4 } from "../closed-addresses.ts";
 import { SandboxError } from "../provider.ts";
 import type { Engine } from "./engine.ts";
+import type { HostNetwork } from "./host-network.ts";
 import { LABEL, type Labels } from "./names.ts";
 import type { Network } from "./network.ts";
 import { readUntil } from "./output.ts";
-import type { Surroundings } from "./surroundings.ts";
 
-/** Where a sandbox finds the API: an address or a name, and a port. */
+/** Where a sandbox reaches the API: an address or a name, and a port. */
 export interface ApiPlace {
   hostname: string;
   port: number;
 }
 
-interface FenceSpec {
+interface NamespaceSpec {
   name: string;
-  /** An image of svc's own: what runs here may change the rules. */
+  /** svc's own image, since this container can change the rules. */
   image: string;
   labels: Labels;
   network: Network;
-  surroundings: Surroundings;
-  /** Null: nobody asks the API. */
+  hostNetwork: HostNetwork;
+  /** Null: no access to the API. */
   api: ApiPlace | null;
-  /** Where the daemon listens; null: nothing comes in. */
+  /** Where the daemon listens; null: no incoming connections. */
   daemonPort: number | null;
 }
 
-/** Setting rules takes a tenth of a second, finding a name's address as long as name servers take. */
-const FENCED_MS = 30_000;
+/** Setting the rules takes a tenth of a second, plus the time to resolve a name. */
+const RULES_MS = 30_000;
 
 /**
- * Starts the container that owns the network namespace: it sets the rules there and then only sleeps. Whoever joins the
- * namespace has no right to change them. Nothing of the machine itself is changed.
- * @returns its id, and a promise that settles once the rules hold
+ * Starts the container that owns the network namespace: it sets the firewall rules and then sleeps. Containers that join
+ * the namespace have no right to change the rules. The machine's own rules are not changed.
+ * @returns its id, and a promise that resolves when the rules are set
  * @throws SandboxError
  */
-export async function startFence(
+export async function startNetworkNamespace(
   engine: Engine,
-  spec: FenceSpec,
+  spec: NamespaceSpec,
   signal: AbortSignal,
-): Promise<{ id: string; holds: Promise<void> }> {
+): Promise<{ id: string; ready: Promise<void> }> {
   const { isForwarded } = await engine.facts();
   const { network, api } = spec;
   const port = `${DAEMON_PORT}/tcp`;
   const isPublished = isForwarded && spec.daemonPort !== null;
-  const container = await engine.ask("make the network's fence", (docker, abortSignal) =>
+  const container = await engine.ask("create the network namespace", (docker, abortSignal) =>
     docker.createContainer({
       name: spec.name,
       Image: spec.image,
-      Entrypoint: ["/bin/sh", "-c", FENCE_SCRIPT],
+      Entrypoint: ["/bin/sh", "-c", NAMESPACE_SCRIPT],
       Cmd: [],
       User: "0:0",
       WorkingDir: "/",
-      // the sandbox's too: it shares them
+      // the sandbox shares it
       Hostname: "sandbox",
       Env: [
-        `FENCE_RULES=${fenceRules(network, spec.surroundings, spec.daemonPort)}`,
+        `NETWORK_RULES=${networkRules(network, spec.hostNetwork, spec.daemonPort)}`,
         `API_HOST=${api?.hostname ?? ""}`,
         `API_PORT=${api?.port ?? ""}`,
       ],
@@ -68,8 +68,8 @@ export async function startFence(
         SecurityOpt: ["no-new-privileges"],
         ReadonlyRootfs: true,
         PidsLimit: 32,
-        Memory: FENCE_BYTES,
-        MemorySwap: FENCE_BYTES,
+        Memory: MEMORY_BYTES,
+        MemorySwap: MEMORY_BYTES,
         LogConfig: { Type: "json-file", Config: { "max-size": "64k", "max-file": "1" } },
         ...(isPublished && { PortBindings: { [port]: [{ HostIp: "127.0.0.1", HostPort: "" }] } }),
         ...(api?.hostname === "host.docker.internal" &&
@@ -81,42 +81,44 @@ export async function startFence(
       abortSignal,
     }),
   );
-  const start = engine.ask("start the network's fence", (_, abortSignal) => container.start({ abortSignal }));
-  const holds = start.then(() => untilFenced(engine, container.id, signal));
-  // whoever waits for it hears of it; nobody does when something else has failed by then
-  holds.catch(() => {});
-  return { id: container.id, holds };
+  const start = engine.ask("start the network namespace", (_, abortSignal) =>
+    container.start({ abortSignal }),
+  );
+  const ready = start.then(() => untilRulesSet(engine, container.id, signal));
+  // the caller may have failed before it awaits this
+  ready.catch(() => {});
+  return { id: container.id, ready };
 }
 
 /** A shell, nft and a list of rules. */
-const FENCE_BYTES = 64 * 1024 * 1024;
+const MEMORY_BYTES = 64 * 1024 * 1024;
 const WORDS_MAX_BYTES = 8 * 1024;
 
-async function untilFenced(engine: Engine, id: string, signal: AbortSignal): Promise<void> {
-  const what = "fence the sandbox's network";
+async function untilRulesSet(engine: Engine, id: string, signal: AbortSignal): Promise<void> {
+  const what = "set the sandbox's network rules";
   const words = await engine.ask(
     what,
     async (docker, abortSignal) => {
       const stream = await docker
         .getContainer(id)
         .logs({ stdout: true, stderr: true, follow: true, abortSignal });
-      return await readUntil(stream, FENCED, WORDS_MAX_BYTES);
+      return await readUntil(stream, RULES_SET, WORDS_MAX_BYTES);
     },
-    { ms: FENCED_MS, signal },
+    { ms: RULES_MS, signal },
   );
-  if (words.includes(FENCED)) return;
+  if (words.includes(RULES_SET)) return;
   const reason = /svc: (.*)/.exec(words)?.[1] ?? words.trim().split("\n").at(-1)?.slice(0, 200);
-  throw new SandboxError(`Docker did not ${what}: ${reason || "it ended without a word"}.`);
+  throw new SandboxError(`Docker did not ${what}: ${reason || "it ended without output"}.`);
 }
 
 /**
- * The rules of a sandbox's network namespace, for nft: out to the internet, to the API and to the name servers, and
- * nowhere else; in from this machine to the daemon, and nothing else. Docker's own rules there are left alone.
- * @param daemonPort where the daemon listens; null while an image is built: nothing comes in
+ * The nft rules of a sandbox's network namespace: outgoing only to the internet, the API and the name servers; incoming
+ * only from this machine to the daemon. Docker's own rules stay.
+ * @param daemonPort where the daemon listens; null while an image is built: no incoming connections
  */
-export function fenceRules(
+export function networkRules(
   network: Network,
-  { addresses, nameServers }: Surroundings,
+  { addresses, nameServers }: HostNetwork,
   daemonPort: number | null,
 ): string {
   const reject = "reject with icmpx type admin-prohibited";
@@ -151,14 +153,14 @@ function elements(items: readonly string[]): string {
   return items.length > 0 ? `elements = { ${items.join(", ")} };` : "";
 }
 
-/** The fence says this once its rules hold. */
-export const FENCED = "svc: fenced";
+/** Printed when the rules are set. */
+export const RULES_SET = "svc: network rules set";
 
 /**
- * What the fence runs, a program for sh: finds the API's addresses as the sandbox will, sets the rules, and sleeps. It
- * reads `FENCE_RULES`, `API_HOST` and `API_PORT`; the last two are empty when nobody asks the API.
+ * The script of the container, for sh: resolves the API's addresses as the sandbox will, sets the rules, and sleeps. It
+ * reads `NETWORK_RULES`, `API_HOST` and `API_PORT`; the last two are empty without access to the API.
  */
-export const FENCE_SCRIPT = `
+export const NAMESPACE_SCRIPT = `
 set -eu
 command -v nft >/dev/null || { echo "svc: the image has no nft"; exit 1; }
 places=
@@ -168,7 +170,7 @@ if [ -n "$API_HOST" ]; then
   for address in $addresses; do places="$places
 add element inet svc api { $address . $API_PORT }"; done
 fi
-printf '%s\\n%s\\n' "$FENCE_RULES" "$places" | nft -f -
-echo "${FENCED}"
+printf '%s\\n%s\\n' "$NETWORK_RULES" "$places" | nft -f -
+echo "${RULES_SET}"
 exec sleep infinity
 `;

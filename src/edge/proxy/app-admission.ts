@@ -7,37 +7,30 @@ import { type ReachedRun, reachRun } from "../../features/runs/reach.ts";
 import type { Visitor } from "../../identity/auth/browser-link.ts";
 import { isWithinReach } from "../../jobs/places.ts";
 import { createCache } from "../../lib/cache.ts";
-import { requireMember } from "./door.ts";
+import { CACHE_MAX, CACHE_MS, requireMember } from "./admission.ts";
 import { visitorOf } from "./preview-cookie.ts";
 
-/** Somebody who may use an app, and what answers for it. */
+/** An admitted visitor of an app, and the deployment that serves it. */
 export interface AppVisit extends Visitor {
   app: AppRow;
-  /** Null: nothing is served. */
+  /** Null when the app has no live deployment. */
   live: DeploymentRow | null;
-  /** Its sandbox; null of a site, which has none. */
+  /** Its sandbox; null for a static site. */
   reached: ReachedRun | null;
 }
 
 /**
- * How long it is remembered who may use an app and what answers for it: shorter than what was served before goes on, so
- * that nobody is sent to what is no more.
+ * Admits a browser to an app by its cookies. The cache time is shorter than a replaced deployment keeps running, so that
+ * no request goes to one that has ended.
+ * @throws unauthorized; forbidden for a former member
  */
-const REMEMBER_MS = 1_000;
-/** Visits remembered at once: a bound on the memory of those that nobody makes again. */
-const REMEMBERED_MAX = 10_000;
+export type AppAdmission = (cookies: readonly string[], label: string) => AppVisit | Promise<AppVisit>;
 
-/**
- * Lets a browser in to an app, by its cookies.
- * @throws unauthorized; forbidden for who is no member any more
- */
-export type AppDoor = (cookies: readonly string[], label: string) => AppVisit | Promise<AppVisit>;
-
-export function createAppDoor(deps: Deps): AppDoor {
+export function createAppAdmission(deps: Deps): AppAdmission {
   const isReady = ({ live, reached }: AppVisit) =>
     live !== null &&
     (reached === null || (reached.run.status === "running" && isWithinReach(deps, reached.run)));
-  const once = createCache({ keepMs: REMEMBER_MS, max: REMEMBERED_MAX }, isReady);
+  const once = createCache({ keepMs: CACHE_MS, max: CACHE_MAX }, isReady);
 
   return (cookies, label) => {
     if (cookies.length === 0) throw signInFirst();
@@ -45,12 +38,12 @@ export function createAppDoor(deps: Deps): AppDoor {
   };
 }
 
-/** An app has one cookie, as a preview of one port has: no port is 0. */
+/** An app's cookie is like that of a preview, with port 0. */
 export function placeOfApp({ appId }: Pick<AppRow, "appId">): { sessionId: string; port: number } {
   return { sessionId: appId, port: 0 };
 }
 
-/** The app that is served at a name; null when none is. */
+/** The app with a host label; null when there is none. */
 export async function findAppAt(
   { db }: Pick<Deps, "db">,
   label: string,
@@ -77,9 +70,9 @@ async function admit(deps: Deps, cookies: readonly string[], label: string): Pro
   return { ...visitor, app, live: live ?? null, reached };
 }
 
-/** The answer to a browser that nobody signed in, or whose link was used before; the same for names of no app. */
+/** The error for a browser that is not signed in, or whose link was used before; the same for unknown apps. */
 function signInFirst(): SvcError {
   const sentence =
-    "Apps are for members of their project, and a link signs a browser in once. Get one with: svc apps open <slug>";
+    "Only members of the project can open its apps. Get a sign-in link, which works once, with: svc apps open <slug>";
   return new SvcError("unauthorized", sentence, {}, { "WWW-Authenticate": "Bearer" });
 }

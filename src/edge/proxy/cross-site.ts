@@ -5,12 +5,12 @@ import type { RequestHead } from "../../splice/head.ts";
 const SAFE: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"]);
 
 /**
- * A cookie goes along with whatever a browser asks for, so what another site's page asks for is refused: what changes
- * something, WebSockets (which no CORS guards), and whatever a page loads. A link to the preview is none of these.
- * `SameSite` alone would let the other names of one domain through, and each is another's app.
+ * Rejects requests from other sites, since browsers send the cookie with them: requests that change something, WebSockets
+ * (to which CORS does not apply) and subresources. Links to the preview are allowed. `SameSite` alone would allow requests
+ * from other subdomains, each of which serves another app.
  * @throws forbidden
  */
-export function refuseForeign(head: RequestHead): void {
+export function refuseCrossSite(head: RequestHead): void {
   const origin = fieldOf(head.fields, "origin");
   const site = fieldOf(head.fields, "sec-fetch-site");
   const isSafe = SAFE.has(head.method) && head.upgrade === null;
@@ -19,11 +19,11 @@ export function refuseForeign(head: RequestHead): void {
   if (isSafe ? isOwnSite || isLink : origin === undefined ? isOwnSite : isOwnOrigin(head)) return;
   throw new SvcError(
     "forbidden",
-    "Another site's page asked for this. A preview answers its own pages only.",
+    "The request comes from another site. A preview accepts requests from its own pages only.",
   );
 }
 
-/** Whether a request says that a page of this very host made it. */
+/** Whether the `Origin` of a request is its host. */
 export function isOwnOrigin(head: RequestHead): boolean {
   const origin = fieldOf(head.fields, "origin");
   return origin !== undefined && URL.parse(origin)?.host === head.host.toLowerCase();

@@ -3,38 +3,41 @@ import type { Engine } from "./engine.ts";
 import { LABEL, type Labels } from "./names.ts";
 import { runToEnd } from "./run-to-end.ts";
 
-/** What the engine's machine is like, as far as sandboxes have to be kept from it. */
-export interface Surroundings {
+/** The network of the engine's machine, for the network rules of sandboxes. */
+export interface HostNetwork {
   /** Its own addresses, IPv4. */
   addresses: readonly string[];
   /** The name servers that its containers ask, outside of the machine. */
   nameServers: readonly string[];
 }
 
-/** A machine's addresses change when it moves to another network; a laptop's are private ones then, which is known. */
-const KEPT_MS = 5 * 60_000;
-/** More are no list of name servers; and a machine has fewer addresses than this. */
+/** A machine's addresses rarely change; a laptop's new ones are private, and so closed anyway. */
+const CACHE_MS = 5 * 60_000;
+/** Limits of what is read. */
 const NAME_SERVERS_MAX = 8;
 const ADDRESSES_MAX = 4096;
 
-/** Looks at the engine's machine through two small containers, and keeps what it saw for a while. */
-export function createLookout(engine: Engine, labels: Labels): (image: string) => Promise<Surroundings> {
-  let seen: { at: number; what: Promise<Surroundings> } | null = null;
+/** Reads the network of the engine's machine in two small containers, and caches it. */
+export function createHostNetworkReader(
+  engine: Engine,
+  labels: Labels,
+): (image: string) => Promise<HostNetwork> {
+  let cached: { at: number; network: Promise<HostNetwork> } | null = null;
   return (image) => {
-    if (!seen || performance.now() - seen.at > KEPT_MS) {
-      const look = { at: performance.now(), what: lookAround(engine, labels, image) };
-      look.what.catch(() => {
-        if (seen === look) seen = null;
+    if (!cached || performance.now() - cached.at > CACHE_MS) {
+      const fresh = { at: performance.now(), network: readHostNetwork(engine, labels, image) };
+      fresh.network.catch(() => {
+        if (cached === fresh) cached = null;
       });
-      seen = look;
+      cached = fresh;
     }
-    return seen.what;
+    return cached.network;
   };
 }
 
-async function lookAround(engine: Engine, labels: Labels, image: string): Promise<Surroundings> {
+async function readHostNetwork(engine: Engine, labels: Labels, image: string): Promise<HostNetwork> {
   const read = (network: string, path: string) =>
-    runToEnd(engine, `look at its ${network} network`, {
+    runToEnd(engine, `read its ${network} network`, {
       Image: image,
       Entrypoint: ["cat", path],
       Labels: { ...labels, [LABEL.role]: "scratch" },
@@ -42,13 +45,13 @@ async function lookAround(engine: Engine, labels: Labels, image: string): Promis
     });
   const [routes, resolver] = await Promise.all([
     read("host", "/proc/net/fib_trie"),
-    // a bridge without the engine's own name server shows which servers that one asks
+    // on the default bridge, resolv.conf has the name servers that the engine's own one forwards to
     read("bridge", "/etc/resolv.conf").catch(() => ""),
   ]);
   return { addresses: ownAddresses(routes), nameServers: nameServersOf(resolver) };
 }
 
-/** Of the kernel's routes, what is delivered to the machine itself: `|-- 10.0.0.5`, then `/32 host LOCAL`. */
+/** The machine's own addresses in the kernel's routes: `|-- 10.0.0.5`, then `/32 host LOCAL`. */
 export function ownAddresses(fibTrie: string): string[] {
   const found = new Set<string>();
   let last = "";

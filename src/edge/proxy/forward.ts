@@ -8,38 +8,35 @@ import type { Decision } from "../../splice/connection.ts";
 import { type Field, isGivenTwice } from "../../splice/fields.ts";
 import type { RequestHead } from "../../splice/head.ts";
 import { rewriteRequestHead } from "../../splice/rewrite.ts";
+import type { Admitted } from "./admission.ts";
 import type { Client } from "./client.ts";
-import type { Admitted } from "./door.ts";
 import { notRunning } from "./not-running.ts";
 import { createSigner } from "./signer.ts";
-import { type Asked, daemonTarget } from "./target.ts";
+import { daemonTarget, type SandboxTarget } from "./target.ts";
 
-/** A request for a sandbox, of somebody who may ask. */
-export interface Visit extends Asked {
+/** An authorized request for a sandbox. */
+export interface Visit extends SandboxTarget {
   head: RequestHead;
   client: Client;
   seen: Seen;
 }
 
-/** What the sandbox sees of where it is asked. */
+/** The request's headers as the sandbox sees them. */
 interface Seen {
   host: string;
-  /** Takes the place of the request's own `Origin`; null: that stays. */
+  /** Replaces the request's `Origin`; null: it stays. */
   origin: string | null;
-  /** How the client has come, where the sandbox is told. */
+  /** The client's scheme; undefined: not forwarded. */
   scheme?: string;
-  /** Whether an `Authorization` is the app's, and passes; else it was meant for svc. */
+  /** Whether `Authorization` is for the app and is forwarded; else it is for svc. */
   authorization: boolean;
 }
 
-/** Passes a request on to the session's daemon. @throws SvcError, or rejects with it, when it may not pass */
-export type Passage = (admitted: Admitted, visit: Visit) => Decision | Promise<Decision>;
+/** Forwards a request to the session's daemon. @throws SvcError, or rejects with it, when it is not allowed */
+export type Forward = (admitted: Admitted, visit: Visit) => Decision | Promise<Decision>;
 
-/**
- * The daemon is asked as the contract has it (Signed user context): with a signature of who asks, and without anything
- * of svc's that the client has sent.
- */
-export function createPassage(deps: Deps): Passage {
+/** Forwards with the signed user context of the caller (contract: Signed user context). */
+export function createForward(deps: Deps): Forward {
   const sign = createSigner(deps);
 
   return (admitted, visit) => {
@@ -51,7 +48,7 @@ export function createPassage(deps: Deps): Passage {
     }
     if (session.status !== "running" || !daemon) return notRunning(deps, session, head);
     if (!isWithinReach(deps, session)) {
-      const sentence = `The session runs on the machine of another server; stopped and started again here it runs on this one: svc sessions restart ${session.sessionId}`;
+      const sentence = `The session runs on another server's machine. Restart it from this server to run it here: svc sessions restart ${session.sessionId}`;
       throw new SvcError("sandbox_unreachable", sentence);
     }
     noteActivity(deps, session.sessionId);
@@ -64,7 +61,7 @@ export function createPassage(deps: Deps): Passage {
   };
 }
 
-/** Passes a request on to a sandbox's daemon, with nothing of svc's that the client has sent. */
+/** Forwards a request to a sandbox's daemon, without the client's svc headers, tokens and cookies. */
 export function toDaemon(
   daemon: Daemon,
   context: string,
@@ -88,7 +85,7 @@ export function toDaemon(
   return { to, head: rewriteRequestHead(head, { target, value, add }) };
 }
 
-/** What is svc's business, and what only a proxy may say. */
+/** Headers for svc, and headers that only a proxy may set. */
 const NOT_FOR_SANDBOX = /^(?:host|x-request-id|x-svc-.*|forwarded|x-forwarded-.*|x-real-ip)$/;
 
 function forSandbox({ key, value }: Field, { origin, authorization }: Seen): string | null {
@@ -98,9 +95,9 @@ function forSandbox({ key, value }: Field, { origin, authorization }: Seen): str
   return key === "cookie" ? withoutOwnCookies(value) : value;
 }
 
-/** A bearer of svc's; the daemon looks into the other schemes. */
+/** A bearer token of svc; the daemon checks the other schemes. */
 const OWN_TOKEN = /^\S+ +svc_/i;
-/** svc's own cookies, by the beginning of their names, which some servers read in either case. */
+/** svc's cookies, by the prefix of their names; some servers ignore the case. */
 const OWN_COOKIE = /^(?:__Host-|__Secure-)?svc(?:_|=)/i;
 
 function withoutOwnCookies(value: string): string | null {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { eq, sql } from "drizzle-orm";
 import { type Database, openEmbedded, openPostgres } from "../../db/client.ts";
 import { projectEvents } from "../../db/schema/index.ts";
-import { announce, type News } from "../../src/events/announce.ts";
+import { type ProjectChange, publish } from "../../src/events/publish.ts";
 import { readEventsAfter } from "../../src/events/read.ts";
 import { trimEvents } from "../../src/events/trim.ts";
 import { insertProject } from "../helpers/event-project.ts";
@@ -10,7 +10,7 @@ import { needs } from "../helpers/needs.ts";
 import { createDatabase, POSTGRES, untilBlocked } from "../helpers/postgres.ts";
 import { generator, SEED } from "../helpers/random.ts";
 
-const branch = (id: string): News => ({ type: "branch", id, action: "changed" });
+const branch = (id: string): ProjectChange => ({ type: "branch", id, action: "changed" });
 const numbers = async ({ db }: Database, projectId: string, after = 0) =>
   (await readEventsAfter(db, projectId, after))?.events.map(({ seq, event }) => `${seq} ${event.id}`);
 
@@ -21,14 +21,14 @@ describe("on the embedded database", () => {
   });
   afterAll(() => database.close());
 
-  test("events are numbered in the order in which they are told, one project apart from the other", async () => {
+  test("events are numbered per project, in the order in which they are published", async () => {
     const { db } = database;
     const [one, other] = [await insertProject(db), await insertProject(db)];
-    await db.transaction((tx) => announce(tx, one, branch("a"), branch("b"), branch("c")));
-    await db.transaction((tx) => announce(tx, other, branch("x")));
-    await db.transaction((tx) => announce(tx, one));
+    await db.transaction((tx) => publish(tx, one, branch("a"), branch("b"), branch("c")));
+    await db.transaction((tx) => publish(tx, other, branch("x")));
+    await db.transaction((tx) => publish(tx, one));
     await db.transaction((tx) =>
-      announce(tx, one, { type: "change_request", id: "d", number: 7, action: "created" }),
+      publish(tx, one, { type: "change_request", id: "d", number: 7, action: "created" }),
     );
     expect(await numbers(database, one, 1)).toEqual(["2 a", "3 b", "4 c", "5 d"]);
     expect(await numbers(database, other, 1)).toEqual(["2 x"]);
@@ -42,30 +42,30 @@ describe("on the embedded database", () => {
     });
   });
 
-  test("what is rolled back was never told, and takes no number", async () => {
+  test("a rollback publishes nothing and takes no number", async () => {
     const projectId = await insertProject(database.db);
     const failed = database.db.transaction(async (tx) => {
-      await announce(tx, projectId, branch("never"));
+      await publish(tx, projectId, branch("never"));
       throw new Error("rolled back");
     });
     await expect(failed).rejects.toThrow("rolled back");
-    await database.db.transaction((tx) => announce(tx, projectId, branch("told")));
-    expect(await numbers(database, projectId, 1)).toEqual(["2 told"]);
+    await database.db.transaction((tx) => publish(tx, projectId, branch("kept")));
+    expect(await numbers(database, projectId, 1)).toEqual(["2 kept"]);
   });
 
-  test("names are data, whatever is in them", async () => {
+  test("names are data, whatever they contain", async () => {
     const projectId = await insertProject(database.db);
     const names = ["it's", '"}]', "ü\u202e\u0007", "a\\u0000b", "${x}", "\u{1f600}".repeat(9_000)];
-    await database.db.transaction((tx) => announce(tx, projectId, ...names.map(branch)));
+    await database.db.transaction((tx) => publish(tx, projectId, ...names.map(branch)));
     const found = await readEventsAfter(database.db, projectId, 1);
     expect(found?.events.map(({ event }) => event.id)).toEqual(names);
   });
 
-  test("the newest are kept, so many and for so long", async () => {
+  test("trimming keeps the newest events, by count and by age", async () => {
     const { db } = database;
     const projectId = await insertProject(db);
     await db.transaction((tx) =>
-      announce(tx, projectId, ...Array.from({ length: 30 }, (_, n) => branch(`${n}`))),
+      publish(tx, projectId, ...Array.from({ length: 30 }, (_, n) => branch(`${n}`))),
     );
     await trimEvents(db, { kept: 10 });
     expect((await numbers(database, projectId))?.[0]).toBe("22 20");
@@ -81,7 +81,7 @@ describe("on the embedded database", () => {
 describe("on a Postgres of many writers", () => {
   const test = needs("a real Postgres", POSTGRES);
 
-  test("who takes a number after another is not seen before it", async () => {
+  test("an event with a higher number does not become visible first", async () => {
     const made = await createDatabase();
     const database = await openPostgres(made.url);
     try {
@@ -89,14 +89,14 @@ describe("on a Postgres of many writers", () => {
       const projectId = await insertProject(db);
       const [mayCommit, hasNumber] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
       const first = db.transaction(async (tx) => {
-        await announce(tx, projectId, branch("first"));
+        await publish(tx, projectId, branch("first"));
         hasNumber.resolve();
         await mayCommit.promise;
       });
       await hasNumber.promise;
       let isSecondDone = false;
       const second = db
-        .transaction((tx) => announce(tx, projectId, branch("second")))
+        .transaction((tx) => publish(tx, projectId, branch("second")))
         .then(() => {
           isSecondDone = true;
         });
@@ -112,7 +112,7 @@ describe("on a Postgres of many writers", () => {
     }
   });
 
-  test(`a reader that goes on from what it saw last sees each event once and in order, while many commit (seed ${SEED})`, async () => {
+  test(`a reader that resumes after its last event sees each once and in order, while many commit (seed ${SEED})`, async () => {
     const made = await createDatabase();
     const databases = await Promise.all([
       openPostgres(made.url),
@@ -136,16 +136,16 @@ describe("on a Postgres of many writers", () => {
       })();
       const write = async (database: Database, turn: number) => {
         const isKept = turn % 5 !== 0;
-        const told = await database.db
+        const published = await database.db
           .transaction(async (tx) => {
-            const news = Array.from({ length: 1 + (turn % 3) }, () => branch(`${turn}`));
-            await announce(tx, projectId, ...news);
+            const changes = Array.from({ length: 1 + (turn % 3) }, () => branch(`${turn}`));
+            await publish(tx, projectId, ...changes);
             await Bun.sleep(draw(4));
             if (!isKept) throw new Error("rolled back");
-            return news.length;
+            return changes.length;
           })
           .catch(() => 0);
-        committed += told;
+        committed += published;
       };
       await Promise.all(
         databases.flatMap((database, at) =>
