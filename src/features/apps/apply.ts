@@ -42,11 +42,11 @@ async function write(
           .returning();
     if (!row) continue;
     await deps.jobs.enqueue(tx, APPS_QUEUE, row.appId);
-    if (isChanged) news.push({ type: "app", id: slug, action: known ? "changed" : "created" });
+    if (isChanged) changes.push({ type: "app", id: slug, action: known ? "changed" : "created" });
   }
   const isValid = !errors.some(({ path, severity }) => severity === "error" && path.startsWith("apps"));
-  if (isValid) news.push(...(await markRemoved(deps, tx, project, manifest.apps, now)));
-  return news;
+  if (isValid) changes.push(...(await markRemoved(deps, tx, project, manifest.apps, now)));
+  return changes;
 }
 
 /** Marks the apps that are no longer in the manifest. */

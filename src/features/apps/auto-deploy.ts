@@ -31,7 +31,7 @@ export async function deployIfChanged(deps: Deps, app: AppRow, project: ProjectR
     if (isSame && isDeployed) return;
     const reason = last ? "changed" : "created";
     await createDeployment(deps, tx, { app: row, project }, { tree, reason, by: null });
-    await announce(tx, project.projectId, { type: "app", id: row.slug, action: "changed" });
+    await publish(tx, project.projectId, { type: "app", id: row.slug, action: "changed" });
   });
   await deps.checkpoint("deploy-begun");
 }

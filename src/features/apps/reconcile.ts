@@ -36,7 +36,7 @@ export async function reconcileApp(deps: Deps, id: string): Promise<void> {
 }
 
 /**
- * @param tx changes are announced, so this must be its last statement
+ * @param tx changes are published, so this must be its last statement
  * @returns the deployments whose runs may have another goal now
  */
 export async function reconcile(

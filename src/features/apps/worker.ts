@@ -3,7 +3,6 @@ import { appDeployments, apps, runs } from "../../../db/schema/index.ts";
 import type { Deps } from "../../deps.ts";
 import { runPeriodically } from "../../jobs/periodic.ts";
 import { APPS_QUEUE } from "../../jobs/places.ts";
-import { keepRounds } from "../../jobs/rounds.ts";
 import { reconcileApp } from "./reconcile.ts";
 import { clearSites } from "./static/folder.ts";
 
@@ -20,7 +19,7 @@ const BATCH = 200;
 export async function startAppWorker(deps: Deps): Promise<() => Promise<void>> {
   await deps.jobs.work(APPS_QUEUE, (id) => reconcileApp(deps, id));
   let clearAt = 0;
-  return keepRounds(deps, "apps", [
+  return runPeriodically(deps, "apps", [
     () => enqueueUnsettled(deps),
     async () => {
       if (performance.now() < clearAt) return;

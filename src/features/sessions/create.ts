@@ -106,7 +106,7 @@ export function newSession(
 
 /**
  * Inserts a session, enforces the account's cap and enqueues its start, in the caller's transaction. The caller
- * announces the session as the last statement: `newsOfNew`.
+ * publishes the session as the last statement: `sessionCreated`.
  * @throws concurrent_session_limit, session_exists
  */
 export async function addSession(

@@ -47,7 +47,7 @@ async function apply(
   entries: readonly ManifestTrigger[],
   problems: ReadonlyMap<string, string>,
   now: Date,
-): Promise<News[]> {
+): Promise<ProjectChange[]> {
   const before = await tx
     .select()
     .from(triggers)
@@ -60,7 +60,7 @@ async function apply(
     const problem = problems.get(entry.agent ?? "") ?? null;
     const values = { ...entry, position, problem };
     const action = await upsert(tx, projectId, values, known.get(entry.slug), now);
-    if (action) news.push({ type: "trigger", id: entry.slug, action });
+    if (action) changes.push({ type: "trigger", id: entry.slug, action });
   }
   const slugs = entries.map(({ slug }) => slug);
   const gone = before.filter(({ slug }) => !slugs.includes(slug));

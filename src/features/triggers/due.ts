@@ -35,7 +35,7 @@ export async function writeDue(deps: Pick<Deps, "db" | "databaseTime" | "log">):
     // in one order, so that two servers that announce in the same projects do not deadlock
     const byProject = Map.groupBy(due, ({ project }) => project.projectId);
     for (const [projectId, rows] of [...byProject].toSorted(([one], [other]) => (one < other ? -1 : 1))) {
-      const news = rows.map(
+      const changes = rows.map(
         ({ trigger }) => ({ type: "trigger", id: trigger.slug, action: "changed" }) as const,
       );
       await publish(tx, projectId, ...changes);

@@ -45,7 +45,7 @@ async function send(
   daemon: Daemon,
   signal: AbortSignal,
 ): Promise<NextCall> {
-  const health = await askHealth(daemon);
+  const health = await fetchHealth(daemon);
   if (health?.runtime !== "ok" || health.busy) return "wait";
   const running = { state: "running" as const, generation: session.generation };
   if (!(await update(deps, prompt, running, isCurrent(session)))) return "again";
