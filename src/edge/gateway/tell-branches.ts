@@ -1,6 +1,6 @@
 import type { Deps } from "../../deps.ts";
 import { announce, type News } from "../../events/announce.ts";
-import { lookAgain } from "../../features/projects/look-again.ts";
+import { schedulePoll } from "../../features/projects/schedule-poll.ts";
 import type { ReceiveRequest } from "../../git/git.ts";
 import type { ProjectRow } from "../../identity/auth/caller.ts";
 
@@ -22,7 +22,7 @@ export async function tellBranches(deps: Deps, project: ProjectRow, refs: Change
     .map(({ ref, kind }): News => ({ type: "branch", id: ref.slice(HEADS.length), action: kind }));
   try {
     await deps.db.transaction(async (tx) => {
-      if (refs.some(({ ref }) => ref === HEADS + defaultBranch)) await lookAgain(deps, tx, projectId);
+      if (refs.some(({ ref }) => ref === HEADS + defaultBranch)) await schedulePoll(deps, tx, projectId);
       await announce(tx, projectId, ...news);
     });
   } catch (error) {

@@ -4,7 +4,7 @@ import type { ChangeRequestManifest } from "../../contract/manifest/wire.ts";
 import type { Deps } from "../../deps.ts";
 import type { TreeEntry } from "../../git/git.ts";
 import type { ProjectRow } from "../../identity/auth/caller.ts";
-import { type Find, finderOf, lookBy, readText } from "../manifest/tree.ts";
+import { type Find, finderOf, lookupBy, readText } from "../manifest/tree.ts";
 import { repositoryOf } from "../projects/repository.ts";
 import { compareTips, requireCommits } from "./preview.ts";
 import { findWithBranches, resolveTips } from "./tips.ts";
@@ -36,9 +36,9 @@ export async function checkManifest(
     entry?.type === "file" ? await readText(deps, repo, commit, entry) : null;
   const after = changed && !isSame(ours, theirs) ? await text(head, theirs) : await text(base, ours);
   if (after === null) return { path, changed, errors: changed && was ? [removedManifest(path)] : [] };
-  const { errors } = await readManifestIn(after, lookBy(merged));
+  const { errors } = await readManifestIn(after, lookupBy(merged));
   if (changed || errors.length === 0) return { path, changed, errors };
-  const known = await readManifestIn(after, lookBy(inBase));
+  const known = await readManifestIn(after, lookupBy(inBase));
   return { path, changed, errors: errors.filter((error) => !known.errors.some((one) => isLike(one, error))) };
 }
 

@@ -4,8 +4,8 @@ import type { Deps } from "../../deps.ts";
 import { announce } from "../../events/announce.ts";
 import type { Branches, Git } from "../../git/git.ts";
 import type { ProjectRow } from "../../identity/auth/caller.ts";
-import { lookAgain } from "../projects/look-again.ts";
 import { repositoryOf } from "../projects/repository.ts";
+import { schedulePoll } from "../projects/schedule-poll.ts";
 import { type CrRow, newsOf } from "./row.ts";
 
 export type Intent = typeof mergeIntents.$inferSelect;
@@ -80,7 +80,7 @@ export async function markMerged(
       .where(and(eq(changeRequests.crId, intent.crId), eq(changeRequests.status, "open")))
       .returning();
     if (row) {
-      if (row.baseRef === project.defaultBranch) await lookAgain(deps, tx, project.projectId);
+      if (row.baseRef === project.defaultBranch) await schedulePoll(deps, tx, project.projectId);
       const base = { type: "branch", id: row.baseRef, action: "changed" } as const;
       await announce(tx, project.projectId, newsOf(row), base);
     }

@@ -5,20 +5,19 @@ import type { Reader } from "../../events/feed.ts";
 import { createOutlet } from "../../http/outlet.ts";
 import type { ProjectRow } from "../../identity/auth/caller.ts";
 
-/** Keeps proxies from taking the stream for dead. */
+/** Keeps proxies from closing an idle stream. */
 const HEARTBEAT_MS = 15_000;
-/** A token that was revoked, or a membership that has ended, is found out after this long. */
+/** The interval to check for a revoked token or an ended membership. */
 const CHECK_MS = 30_000;
-/** Bytes that wait for a reader: more than a thousand events. Who is further behind goes on later, by `Last-Event-ID`. */
+/** Bytes buffered for a reader, more than a thousand events. A slower reader is disconnected and resumes with `Last-Event-ID`. */
 const WAITING_MAX = 256 * 1024;
-/** Events that a reader who goes on has to take before it is told more. */
+/** How long a reader that resumes has to drain its buffer before it is disconnected. */
 const DRAIN_MS = 30_000;
 
 /**
- * The changes of a project, as server-sent events (contract: `ProjectEvent`): first `ready`, and all that came after
- * `lastEventId` or in the last `recent` seconds, where one of them is given; then every change, until the caller may not
- * read the project any more.
- * @param again finds out whether the caller still may @throws SvcError when not
+ * Streams the changes of a project as server-sent events (contract: `ProjectEvent`): first `ready`, then the events after
+ * `lastEventId` or of the last `recent` seconds, if given, then every change until the caller loses access.
+ * @param again checks that the caller still has access @throws SvcError if not
  */
 export function streamProjectEvents(
   { events, log }: Pick<Deps, "events" | "log">,
@@ -55,7 +54,7 @@ export function streamProjectEvents(
   const after = readId(lastEventId);
   const from = after !== null ? { after } : recent !== undefined ? { recent } : {};
   events.follow(projectId, from, reader).catch((error: unknown) => {
-    log.warn({ project: projectId, err: error }, "a stream of events could not begin");
+    log.warn({ project: projectId, err: error }, "cannot start a stream of events");
     outlet.end();
   });
   return outlet.stream;
@@ -64,7 +63,7 @@ export function streamProjectEvents(
     try {
       await again();
     } catch (error) {
-      // without the database nobody is told anything, and the stream goes on when it is back
+      // other errors come from the database: the stream continues when it is back
       if (error instanceof SvcError) outlet.end();
     }
   }
