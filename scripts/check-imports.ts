@@ -10,7 +10,7 @@ import { sourceFiles } from "./sources.ts";
  */
 const ORDER: readonly (readonly string[])[] = [
   ["src/contract/", "src/splice/"],
-  ["src/conversation/"],
+  ["src/conversation/", "src/config/"],
   [
     "db/",
     "src/lib/",

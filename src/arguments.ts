@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
 
-/** What `svc-api` was asked to do. */
+/** A command of `svc-api`. */
 export type Wanted =
   | { verb: "serve" }
   | { verb: "help" }
@@ -11,7 +11,7 @@ export type Wanted =
   | { verb: "runtime install" }
   | { verb: "runtime status" };
 
-/** Wrong words on the command line; exit status 2. */
+/** An invalid command line; exit status 2. */
 export class UsageError extends Error {
   override readonly name = "UsageError";
 }
@@ -19,14 +19,15 @@ export class UsageError extends Error {
 export const USAGE = `svc-api: the svc server
 
   svc-api                               run the server (configured by SVC_* variables; see docs/configuration.md)
-  svc-api admin token --email <e>       make a token for a user, who is made if missing, and print it
-  svc-api admin link --email <e>        print a link by which a user, who is made if missing, sets a password
-  svc-api admin user --email <e>        set a user's password, read from standard input
+  svc-api admin token --email <e>       create a token for a user and print it
+  svc-api admin link --email <e>        print a link with which a user sets a password
+  svc-api admin user --email <e>        set the password of a user, from standard input
   svc-api runtime install               install the agent runtime (opencode) into the data folder
-  svc-api runtime status                say which agent runtime sandboxes get
+  svc-api runtime status                print which agent runtime sandboxes use
   svc-api version                       print the version
 
-An admin command works on the data folder of this machine, whether or not a server is running on it.
+The admin commands work on the data folder of this machine, whether or not a server is running.
+If no user has the e-mail address, they create one.
 
 Examples
   svc-api admin token --email you@example.com --name laptop
@@ -42,11 +43,11 @@ export function readArguments(argv: string[]): Wanted {
   if (words === "") return { verb: "serve" };
   if (words === "runtime install" || words === "runtime status") return { verb: words };
   if (words !== "admin token" && words !== "admin user" && words !== "admin link") {
-    throw new UsageError(`svc-api has no command "${words}". See: svc-api --help`);
+    throw new UsageError(`Unknown command: "${words}". Run svc-api --help for a list of commands.`);
   }
-  if (!values.email) throw new UsageError(`svc-api ${words} needs --email <address>.`);
+  if (!values.email) throw new UsageError(`svc-api ${words} requires --email <address>.`);
   if (words !== "admin token") return { verb: words, email: values.email };
-  return { verb: words, email: values.email, name: values.name ?? "made by svc-api admin" };
+  return { verb: words, email: values.email, name: values.name ?? "created by svc-api admin" };
 }
 
 function parse(argv: string[]) {

@@ -79,11 +79,13 @@ describe("GET …/change-requests/:crId/manifest", () => {
       },
     ],
     [
-      "it takes the manifest away",
+      "it removes the manifest",
       {
         head: { "svc.toml": null },
         changed: true,
-        errors: ["1:1 warning: svc.toml is taken away: triggers and apps that it names end with it."],
+        errors: [
+          "1:1 warning: This change request removes the file svc.toml. Its triggers and apps stop when it is merged.",
+        ],
       },
     ],
     [
@@ -91,7 +93,9 @@ describe("GET …/change-requests/:crId/manifest", () => {
       {
         head: { "svc.toml": { link: "/etc/passwd" } },
         changed: true,
-        errors: ["1:1 warning: svc.toml is taken away: triggers and apps that it names end with it."],
+        errors: [
+          "1:1 warning: This change request removes the file svc.toml. Its triggers and apps stop when it is merged.",
+        ],
       },
     ],
     ["there is none", { was: { a: "1" }, head: { a: "2" }, changed: false, errors: [] }],

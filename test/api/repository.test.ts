@@ -282,14 +282,14 @@ describe("files", () => {
     expect(found).toEqual(whole);
   });
 
-  test("what is no directory is said to be what it is", async () => {
+  test("listing a path that is not a directory names what it is", async () => {
     const rows: [path: string, says: string][] = [
       ["none", '"main" has no directory "none".'],
       ["README.md/x", "has no directory"],
       ["link/x", "has no directory"],
-      ["README.md", "is no directory but a file"],
-      ["link", "is no directory but a symbolic link"],
-      ["vendor", `is no directory but a submodule, which is another repository, at commit ${"1".repeat(40)}`],
+      ["README.md", "is a file, not a directory"],
+      ["link", "is a symbolic link, not a directory"],
+      ["vendor", `is a submodule, not a directory: another repository, at commit ${"1".repeat(40)}`],
     ];
     for (const [path, says] of rows) {
       const { status, body } = await ask("files", { path });
@@ -339,11 +339,11 @@ describe("contents", () => {
     expect(raw.body.error).toContain("symbolic link");
   });
 
-  test("what is no file is said to be what it is", async () => {
+  test("reading a path that is not a file names what it is", async () => {
     const rows: [path: string, says: string][] = [
       ["none", '"main" has no file "none".'],
-      ["src", "is no file but a directory"],
-      ["vendor", "is no file but a submodule"],
+      ["src", "is a directory, not a file"],
+      ["vendor", "is a submodule, not a file"],
       ["README.md/x", "has no file"],
     ];
     for (const [path, says] of rows) {

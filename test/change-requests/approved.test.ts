@@ -6,7 +6,7 @@ import { type AccountRows, openAccountRows, there } from "../helpers/account-row
 type Approver = "opener" | "bob" | "cleo" | "gone";
 const [HEAD, OLD] = ["b".repeat(40), "a".repeat(40)];
 const STALE = " Approvals of an earlier commit do not count.";
-const OWN = " That of the person for whom it was opened does not count.";
+const OWN = " The approval of the person who opened it, or for whom an agent opened it, does not count.";
 
 let rows: AccountRows;
 let users: Record<Approver, string>;
@@ -120,7 +120,7 @@ test.each<[required: number, self: boolean, given: [Approver, string][], lacks: 
     const needs = `${requiredApprovals} ${requiredApprovals === 1 ? "approval" : "approvals"}`;
     await expect(asked).rejects.toMatchObject({
       code: "approval_required",
-      message: `Change request #7 needs ${needs} of its last commit, and has ${approvals}.${why} People approve it with: svc cr approve 7`,
+      message: `Change request #7 needs ${needs} of its last commit and has ${approvals}.${why} To approve it, run: svc cr approve 7`,
       extra: { required: requiredApprovals, approvals },
     });
   },

@@ -94,7 +94,7 @@ describe("files", () => {
   });
 
   test("tells the server's refusal", async () => {
-    const sentence = '"README.md" is no directory but a file. Read it with: svc repo cat';
+    const sentence = '"README.md" is a file, not a directory. Read it with: svc repo cat';
     api.on("GET /projects/:p/files", () => failure("not_found", sentence, 404));
     expect(await run(["repo", "files", "README.md"])).toMatchObject({
       code: 1,

@@ -72,11 +72,11 @@ describe("secrets", () => {
     expect((await run(["secrets", "unset", "A", "B", "A"])).stdout).toBe("Removed A, B.\n");
     expect(sent().map(([name]) => name)).toEqual(["A", "B"]);
     api.on("DELETE /projects/:p/secrets/:n", () =>
-      failure("not_found", "The project has no such secret.", 404),
+      failure("not_found", "The project has no secret with this name.", 404),
     );
     expect(await run(["secrets", "unset", "A"])).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining("no such secret"),
+      stderr: expect.stringContaining("no secret with this name"),
     });
   });
 });

@@ -153,9 +153,9 @@ test("one that could not be brought up to date says so, and so does one that a p
   await close();
 });
 
-test("one that is not there is said so", async () => {
+test("a missing change request shows an error", async () => {
   const { page, faults, close } = await svc.openAs(FIRST, `${pages}/4711`);
-  await page.getByText("The project has no such change request.").waitFor();
+  await page.getByText("The project has no change request #4711.").waitFor();
   expect(faults()).toEqual([]);
   await close();
 });

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, spyOn, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { pauseBefore } from "../../src/features/change-requests/merge.ts";
+import { backoffBefore } from "../../src/features/change-requests/merge.ts";
 import { type Answer, type Api, startApi } from "../helpers/api.ts";
 import { Remote } from "../helpers/remote.ts";
 
@@ -134,7 +134,7 @@ test.each([
   [4, 160, 480],
 ])("before try %d after the first it waits for %d to %d ms", (attempt, least, most) => {
   const random = spyOn(Math, "random").mockReturnValueOnce(0).mockReturnValueOnce(1);
-  expect([pauseBefore(attempt), pauseBefore(attempt)]).toEqual([least, most]);
+  expect([backoffBefore(attempt), backoffBefore(attempt)]).toEqual([least, most]);
   random.mockRestore();
 });
 

@@ -70,7 +70,7 @@ test("the open threads of a review are a prompt of the session that made the cha
     { comment_id: whole.body.comment_id, by: name, comment: "Nice.\nBut test it." },
   ]);
   expect(prompt?.text).toContain(`change request #${cr.number}`);
-  expect(prompt?.text).toContain("open no other one");
+  expect(prompt?.text).toContain("do not open another one");
 
   // of the comments that are named, the whole threads
   const some = await call("POST", `/${cr.number}/send-to-session`, { comment_ids: [done.body.comment_id] });
@@ -100,7 +100,7 @@ test("if the session is deleted, or works on another branch, a new one starts at
   expect(bench.remote.sha(made.branch_name)).toBe(bench.remote.sha(id));
   const [prompt] = await promptsOf(made.session_id);
   expect(prompt?.prompt_id).toBe(sent.body.prompt_id);
-  expect(prompt?.text).toContain(`in place of #${cr.number}`);
+  expect(prompt?.text).toContain(`to replace #${cr.number}`);
   expect(prompt?.text).toContain("svc cr open --base main");
 
   const { id: other } = await work();
@@ -151,7 +151,7 @@ test("conflicts are sent with the files, to be resolved against the current base
   await bench.call("DELETE", `/${id}`);
   const anew = await call("POST", `/${cr.number}/resolve-conflicts`);
   expect(anew.body).toMatchObject({ created: true });
-  expect((await promptsOf(anew.body.session_id))[0]?.text).toContain(`in place of #${cr.number}`);
+  expect((await promptsOf(anew.body.session_id))[0]?.text).toContain(`to replace #${cr.number}`);
 });
 
 test("a review that cannot be sent is refused, and starts nothing", async () => {

@@ -1,6 +1,6 @@
 import type { Deps } from "../../deps.ts";
 import { type ProjectChange, publish } from "../../events/publish.ts";
-import { lookAgain } from "../../features/projects/look-again.ts";
+import { schedulePoll } from "../../features/projects/schedule-poll.ts";
 import type { ReceiveRequest } from "../../git/git.ts";
 import type { ProjectRow } from "../../identity/auth/caller.ts";
 
@@ -21,7 +21,7 @@ export async function publishBranches(deps: Deps, project: ProjectRow, refs: Cha
     .map(({ ref, kind }): ProjectChange => ({ type: "branch", id: ref.slice(HEADS.length), action: kind }));
   try {
     await deps.db.transaction(async (tx) => {
-      if (refs.some(({ ref }) => ref === HEADS + defaultBranch)) await lookAgain(deps, tx, projectId);
+      if (refs.some(({ ref }) => ref === HEADS + defaultBranch)) await schedulePoll(deps, tx, projectId);
       await publish(tx, projectId, ...changes);
     });
   } catch (error) {

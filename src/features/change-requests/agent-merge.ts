@@ -5,9 +5,9 @@ import type { Caller, ProjectRow } from "../../identity/auth/caller.ts";
 import { readManifestOf } from "../projects/policy.ts";
 
 /**
- * Holds the token of a session to `[change_requests] agent_merge` of the manifest on the default branch (contract: Change
- * requests); without it, only people and their own automation merge. A manifest that cannot be read allows nothing.
- * @returns the paths that the caller must not change by a merge: what decides which agents run, with what
+ * Enforces `[change_requests] agent_merge` of the manifest on the default branch for the token of a session (contract:
+ * Change requests). Without it, only people and their own automation merge. A manifest that cannot be read allows nothing.
+ * @returns the paths that the merge must not change: the configuration of agents
  * @throws agent_merge_forbidden
  */
 export async function requireAgentMerge(
@@ -21,12 +21,12 @@ export async function requireAgentMerge(
   if (manifest?.changeRequests.agentMerge) return [project.manifestPath, manifest.opencode.configDir];
   throw new SvcError(
     "agent_merge_forbidden",
-    `In this project only people merge: ${project.manifestPath} on "${project.defaultBranch}" does not say agent_merge = true under [change_requests]. Ask a person to run: svc cr merge`,
+    `Agents cannot merge in this project: ${project.manifestPath} on "${project.defaultBranch}" does not set agent_merge = true under [change_requests]. Ask a person to run: svc cr merge`,
   );
 }
 
 /**
- * Holds a merge to the paths that must stay as they are.
+ * Verifies that a merge leaves the given paths unchanged.
  * @param from the base before the merge @param to the base after it; both are in the mirror
  * @throws agent_merge_forbidden
  */
@@ -44,7 +44,7 @@ export async function requireUnchanged(
     if (before?.id === after?.id && before?.mode === after?.mode) continue;
     throw new SvcError(
       "agent_merge_forbidden",
-      `This change request changes ${path}, which decides what agents may do: a person has to merge it. Ask one to run: svc cr merge`,
+      `This change request changes ${path}, which configures agents, so a person must merge it. Ask a person to run: svc cr merge`,
     );
   }
 }

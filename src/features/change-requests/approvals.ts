@@ -15,8 +15,8 @@ import { type CrRow, findChangeRequest } from "./row.ts";
 import { tipOf } from "./tips.ts";
 
 /**
- * Approves the head commit of an open change request, and no other: what is pushed later has to be approved again.
- * @param seen the head that the reviewer has looked at; another one is not approved
+ * Approves the head commit of an open change request. A later push needs a new approval.
+ * @param seen the head that the reviewer looked at; another one is not approved
  * @throws forbidden, not_open, head_moved, branch_missing, repo_unreachable, not_found
  */
 export async function approveChangeRequest(
@@ -32,13 +32,13 @@ export async function approveChangeRequest(
   const [row = found] = rows;
   if (row.status !== "open") throw notOpen(row, row.status);
   if (!listing)
-    throw new SvcError("repo_unreachable", "The repository does not answer. Try again in a moment.");
+    throw new SvcError("repo_unreachable", "The repository does not respond. Try again in a moment.");
   await requireOther(deps, caller, project, row, listing);
   const head = tipOf(listing, row.headRef);
   if (seen !== undefined && seen.toLowerCase() !== head) throw headMoved(row, seen.toLowerCase(), head);
   const approval = { headCommitSha: head, createdAt: deps.clock() };
   await deps.db.transaction(async (tx) => {
-    const status = await hold(tx, row);
+    const status = await lock(tx, row);
     if (status !== "open") throw notOpen(row, status);
     await tx
       .insert(changeRequestApprovals)
@@ -52,7 +52,7 @@ export async function approveChangeRequest(
   return await present(deps, project, row, listing);
 }
 
-/** Takes the caller's approval back; without one, nothing changes. A merge that was decided before goes on. */
+/** Withdraws the caller's approval, if there is one. A merge that has already recorded its intent continues. */
 export async function withdrawApproval(
   deps: Deps,
   caller: Caller,
@@ -62,7 +62,7 @@ export async function withdrawApproval(
   requirePerson(caller);
   const row = await findChangeRequest(deps.db, project, name);
   await deps.db.transaction(async (tx) => {
-    const status = await hold(tx, row);
+    const status = await lock(tx, row);
     if (status !== "open") throw notOpen(row, status);
     const [gone] = await tx
       .delete(changeRequestApprovals)
@@ -73,7 +73,7 @@ export async function withdrawApproval(
   return await present(deps, project, row, null);
 }
 
-/** Holds a reviewer to `[change_requests] self_approval`. @throws forbidden, repo_unreachable */
+/** Enforces `[change_requests] self_approval`. @throws forbidden, repo_unreachable */
 async function requireOther(
   deps: Deps,
   caller: Caller,
@@ -83,11 +83,11 @@ async function requireOther(
 ): Promise<void> {
   if (createdBy !== caller.userId || (await readProtection(deps, project, listing)).selfApproval) return;
   const opened = openedByAgent
-    ? "An agent has opened this change request for you"
-    : "You have opened this change request";
+    ? "An agent opened this change request on your behalf"
+    : "You opened this change request";
   throw new SvcError(
     "forbidden",
-    `${opened}, so somebody else has to approve it. A project without another reviewer can say self_approval = true under [change_requests] in ${project.manifestPath}.`,
+    `${opened}, so another person must approve it. If the project has no other reviewer, set self_approval = true under [change_requests] in ${project.manifestPath}.`,
   );
 }
 
@@ -95,12 +95,12 @@ function requirePerson(caller: Caller): void {
   if (caller.kind === "user") return;
   throw new SvcError(
     "forbidden",
-    "Only people approve: an agent's token does not. Ask a person to run: svc cr approve",
+    "Only people approve change requests; the token of an agent or script cannot. Ask a person to run: svc cr approve",
   );
 }
 
-/** Approvals and merges of one change request come clearly one after the other. */
-async function hold(tx: Db, { crId }: CrRow): Promise<string> {
+/** Serializes the approvals and merges of a change request. */
+async function lock(tx: Db, { crId }: CrRow): Promise<string> {
   const [row] = await tx
     .select({ status: changeRequests.status })
     .from(changeRequests)
@@ -110,7 +110,10 @@ async function hold(tx: Db, { crId }: CrRow): Promise<string> {
 }
 
 function notOpen({ number }: CrRow, status: string): SvcError {
-  return new SvcError("not_open", `Change request #${number} is ${status}: approvals are for open ones.`);
+  return new SvcError(
+    "not_open",
+    `Change request #${number} is ${status}. Only an open change request can be approved.`,
+  );
 }
 
 function changeOf({ crId, number }: CrRow, action: ProjectChange["action"]): ProjectChange {

@@ -6,7 +6,7 @@ import { SvcError } from "../../contract/errors.ts";
 import type { Protection } from "../projects/protection.ts";
 import type { CrRow } from "./row.ts";
 
-/** An approval of somebody who is a member of the account now. */
+/** An approval by a current member of the account. */
 export interface ApprovalRow {
   crId: string;
   userId: string;
@@ -15,7 +15,7 @@ export interface ApprovalRow {
   createdAt: Date;
 }
 
-/** The approvals of change requests, each oldest first. Those of people who have left say nothing any more. */
+/** The approvals of change requests, oldest first, without those of people who have left the account. */
 export async function approvalsOf(db: Db, crIds: readonly string[]): Promise<ApprovalRow[]> {
   if (crIds.length === 0) return [];
   return await ofMany(db).execute({ crIds: JSON.stringify(crIds) });
@@ -41,8 +41,8 @@ const ofMany = prepared((db) =>
 );
 
 /**
- * Whether an approval counts for a merge of `head`: it is of that commit, and not of the person for whom the change
- * request was opened, unless the project says so (`self_approval`).
+ * Whether an approval counts for a merge of `head`: it approves that commit, and is not by the person who opened the
+ * change request, or for whom an agent opened it, unless the project allows that (`self_approval`).
  */
 export function counts(
   { userId, headCommitSha }: Pick<ApprovalRow, "userId" | "headCommitSha">,
@@ -54,8 +54,8 @@ export function counts(
 }
 
 /**
- * Holds a merge to the project's rule, for exactly the head that it merges.
- * @param tx holds the change request's row: an approval that is taken back comes before or after
+ * Enforces the project's required approvals for the head that is merged.
+ * @param tx has locked the row of the change request, so no approval is withdrawn meanwhile
  * @throws approval_required
  */
 export async function requireApprovals(
@@ -75,11 +75,11 @@ export async function requireApprovals(
     ? " Approvals of an earlier commit do not count."
     : "";
   const own = given.some(({ userId }) => userId === row.createdBy && !rule.selfApproval)
-    ? " That of the person for whom it was opened does not count."
+    ? " The approval of the person who opened it, or for whom an agent opened it, does not count."
     : "";
   throw new SvcError(
     "approval_required",
-    `Change request #${number} needs ${required} ${required === 1 ? "approval" : "approvals"} of its last commit, and has ${approvals}.${stale}${own} People approve it with: svc cr approve ${number}`,
+    `Change request #${number} needs ${required} ${required === 1 ? "approval" : "approvals"} of its last commit and has ${approvals}.${stale}${own} To approve it, run: svc cr approve ${number}`,
     { required, approvals },
   );
 }

@@ -12,7 +12,7 @@ import { type CrRow, changeOf, findChangeRequest } from "./row.ts";
 
 /**
  * Closes an open change request without merging it; closing a closed one changes nothing.
- * @throws already_merged, merge_in_progress while a push of it may be under way.
+ * @throws already_merged; merge_in_progress while a push of it may be in progress.
  */
 export async function closeChangeRequest(
   deps: Deps,
@@ -23,16 +23,16 @@ export async function closeChangeRequest(
   const found = await findChangeRequest(deps.db, project, name);
   const [row = found] = found.hasIntents ? (await refresh(deps, project, [found])).rows : [found];
   const closed = await close(deps, caller, row);
-  // No row was open any more: whoever was faster has decided, and the answer is as if they had come first.
+  // another request has merged or closed it first
   const now = closed ?? (await findChangeRequest(deps.db, project, row.crId));
   if (now.status === "merged") {
-    throw new SvcError("already_merged", `Change request #${now.number} is merged, so it cannot be closed.`);
+    throw new SvcError("already_merged", `Change request #${now.number} is merged and cannot be closed.`);
   }
   return await present(deps, project, now, null);
 }
 
 /**
- * Opens a closed change request again; its commits are resolved anew by the next read.
+ * Reopens a closed change request. The next read updates its commits.
  * @throws not_closed for an open or merged one.
  */
 export async function reopenChangeRequest(
@@ -70,7 +70,7 @@ async function close(deps: Deps, caller: Caller, row: CrRow) {
       .where(and(eq(changeRequests.crId, row.crId), eq(changeRequests.status, "open")))
       .returning();
     if (!closed) return null;
-    // The row is locked now: a merge either recorded its intent before, and is seen here, or will find it closed.
+    // the row is locked: a merge has either recorded its intent, which is found here, or will find the row closed
     const pushing = await tx.$count(
       mergeIntents,
       and(eq(mergeIntents.crId, row.crId), gt(mergeIntents.expiresAt, now)),

@@ -9,8 +9,8 @@ import { findChangeRequest } from "./row.ts";
 import { findWithBranches, resolveTips } from "./tips.ts";
 
 /**
- * The commits that a change request brings, the newest first: those that its head reaches and its base does not. Further
- * pages stay with the commits of the first, whatever the branches do meanwhile: the cursor holds them.
+ * The commits of a change request, newest first: reachable from its head and not from its base. The cursor holds both
+ * commits, so that later pages do not change when a branch moves.
  * @throws branch_missing, repo_unreachable, validation_failed
  */
 export async function listCrCommits(
@@ -19,7 +19,7 @@ export async function listCrCommits(
   name: string,
   { limit, cursor }: Page,
 ): Promise<{ commits: Commit[]; next_cursor?: string }> {
-  const { base, head, skip } = await readPlace(deps, project, name, readCursor(cursor, CURSOR));
+  const { base, head, skip } = await readPosition(deps, project, name, readCursor(cursor, CURSOR));
   const repo = repositoryOf(deps, project);
   await requireCommits(deps, repo, [base, head]);
   const path = new Uint8Array();
@@ -30,7 +30,7 @@ export async function listCrCommits(
 
 const CURSOR = /^([0-9a-f]{40}|[0-9a-f]{64})\.([0-9a-f]{40}|[0-9a-f]{64})\.([1-9]\d{0,7})$/;
 
-async function readPlace(
+async function readPosition(
   deps: Deps,
   project: ProjectRow,
   name: string,

@@ -11,7 +11,7 @@ import { findWithBranches, resolveTips } from "./tips.ts";
 
 /**
  * The three-dot diff of a change request (spec 4.1 rules 4 and 5), as the JSON of a `ChangeRequestDiff`. The list of
- * files is whole; the patch is cut at a file border past 20,000 changed lines or 5 MiB.
+ * files is complete; the patch ends at a file boundary past 20,000 changed lines or 5 MiB.
  * @throws branch_missing, repo_unreachable, merge_engine_failed.
  */
 export async function diffChangeRequest(
@@ -38,7 +38,7 @@ export async function diffChangeRequest(
   return `${JSON.stringify(diff).slice(0, -1)},${patchJson}}`;
 }
 
-/** The whole patch as a stream of bytes, for `Accept: text/x-diff`. Git is stopped when the reader goes away. */
+/** The whole patch as a stream of bytes, for `Accept: text/x-diff`. Stops git when the client disconnects. */
 export async function streamDiff(
   deps: Deps,
   project: ProjectRow,

@@ -10,7 +10,7 @@ import type { ProjectRow } from "../../identity/auth/caller.ts";
 import { present } from "./present.ts";
 import { changeOf, findChangeRequest } from "./row.ts";
 
-/** Changes the words of a change request, in every state. */
+/** Edits the title, description or metadata of a change request in any state. */
 export async function editChangeRequest(
   deps: Deps,
   project: ProjectRow,
@@ -18,7 +18,7 @@ export async function editChangeRequest(
   body: EditChangeRequestBody,
 ): Promise<ChangeRequest> {
   const { crId } = await findChangeRequest(deps.db, project, name);
-  const words = {
+  const fields = {
     ...(body.title !== undefined && { title: storable("title", body.title.trim(), TITLE_MAX * 4) }),
     ...(body.description !== undefined && {
       description: storable("description", body.description, DESCRIPTION_MAX_BYTES),
@@ -30,10 +30,10 @@ export async function editChangeRequest(
   const edited = await deps.db.transaction(async (tx) => {
     const [row] = await tx
       .update(changeRequests)
-      .set({ ...words, updatedAt: deps.clock() })
+      .set({ ...fields, updatedAt: deps.clock() })
       .where(eq(changeRequests.crId, crId))
       .returning();
-    if (!row) throw new SvcError("not_found", "The change request was deleted in the meantime.");
+    if (!row) throw new SvcError("not_found", "The change request was deleted while this request ran.");
     await publish(tx, project.projectId, changeOf(row));
     return row;
   });

@@ -4,14 +4,14 @@ import type { ChangeRequestManifest } from "../../contract/manifest/wire.ts";
 import type { Deps } from "../../deps.ts";
 import type { TreeEntry } from "../../git/git.ts";
 import type { ProjectRow } from "../../identity/auth/caller.ts";
-import { type Find, finderOf, lookBy, readText } from "../manifest/tree.ts";
+import { type Find, finderOf, lookupBy, readText } from "../manifest/tree.ts";
 import { repositoryOf } from "../projects/repository.ts";
 import { compareTips, requireCommits } from "./preview.ts";
 import { findWithBranches, resolveTips } from "./tips.ts";
 
 /**
- * What would be wrong with the project's manifest once the change request is merged. Where it does not change the
- * manifest itself, only what it breaks counts: a file that the manifest names and that it takes away.
+ * The problems that the project's manifest would have after the merge. If the change request does not change the manifest
+ * itself, reports only the problems that it adds, such as a removed file that the manifest names.
  * @throws not_found, branch_missing, repo_unreachable, merge_engine_failed
  */
 export async function checkManifest(
@@ -35,16 +35,16 @@ export async function checkManifest(
   const text = async (commit: string, entry: TreeEntry | null) =>
     entry?.type === "file" ? await readText(deps, repo, commit, entry) : null;
   const after = changed && !isSame(ours, theirs) ? await text(head, theirs) : await text(base, ours);
-  if (after === null) return { path, changed, errors: changed && was ? [removed(path)] : [] };
-  const { errors } = await readManifestIn(after, lookBy(merged));
+  if (after === null) return { path, changed, errors: changed && was ? [removedManifest(path)] : [] };
+  const { errors } = await readManifestIn(after, lookupBy(merged));
   if (changed || errors.length === 0) return { path, changed, errors };
-  const known = await readManifestIn(after, lookBy(inBase));
+  const known = await readManifestIn(after, lookupBy(inBase));
   return { path, changed, errors: errors.filter((error) => !known.errors.some((one) => isLike(one, error))) };
 }
 
 /**
- * Looks at what a merge would leave at a path, by whole entries: the side that has changed it counts. Where both have, a
- * merge joins directories, and what it makes of a file only the merge itself can tell; the head's stands for it.
+ * Finds the entry that a merge would leave at a path: that of the side that changed it. If both sides changed it,
+ * directories are merged; the result for a file is known only to the merge, so the head's entry is used.
  */
 function mergedOf(inBase: Find, inHead: Find, before: Find): Find {
   return async (path) => {
@@ -61,9 +61,9 @@ const isSame = (a: TreeEntry | null, b: TreeEntry | null): boolean => a?.id === 
 const isLike = (a: ManifestError, b: ManifestError): boolean =>
   a.path === b.path && a.message === b.message && a.severity === b.severity;
 
-const removed = (path: string): ManifestError => ({
+const removedManifest = (path: string): ManifestError => ({
   path: "",
-  message: `${path} is taken away: triggers and apps that it names end with it.`,
+  message: `This change request removes the file ${path}. Its triggers and apps stop when it is merged.`,
   line: 1,
   column: 1,
   severity: "warning",

@@ -14,26 +14,26 @@ import type { CrRow } from "./row.ts";
 import type { Intent } from "./settle.ts";
 import { tipOf } from "./tips.ts";
 
-/** Longer than the longest push, which may wait 30 s for its turn and take 120 s: past it none of ours is under way. */
+/** Longer than any push of svc, which may wait 30 s for its lock and take 120 s. */
 const INTENT_LIFE_MS = 200_000;
 
 interface Prepared {
   project: ProjectRow;
   repo: Repository;
   listing: Branches;
-  /** The caller's own message; svc's trailers follow it. */
+  /** The caller's message; svc adds trailers to it. */
   message: string | undefined;
-  /** The head that the caller has looked at. */
+  /** The head that the caller looked at. */
   seen: string | undefined;
-  /** Paths that the caller must not change. */
+  /** Paths that the merge must not change. */
   unchanged: readonly string[];
-  /** What the project asks for, by the same listing. */
+  /** The project's rules, read from the same listing. */
   rule: Protection;
 }
 
 /**
- * Computes the merge and records it as about to be pushed.
- * @returns "moved" when a tip changed under way.
+ * Computes the merge and records the intent to push it.
+ * @returns "moved" when a tip has changed meanwhile.
  */
 export async function prepareMerge(
   deps: Deps,
@@ -49,7 +49,7 @@ export async function prepareMerge(
   if (relation.mergeBase === null) {
     throw new SvcError(
       "unrelated_histories",
-      "The two branches have no commit in common, so they cannot be merged.",
+      `"${row.baseRef}" and "${row.headRef}" have no commit in common, so they cannot be merged.`,
     );
   }
   if (relation.isUpToDate) {
@@ -57,7 +57,7 @@ export async function prepareMerge(
   }
   const words = given ?? `Merge CR #${row.number}: ${row.title}`;
   const message = `${words.trimEnd()}\n\n${await trailersOf(deps, caller, project, row)}`;
-  // A merge whose answer was lost is pushed again as the same commit, so that it cannot land twice.
+  // if the response to a push was lost, the same commit is pushed again, so that it cannot be merged twice
   const [earlier] = await deps.db
     .select()
     .from(mergeIntents)
@@ -92,13 +92,13 @@ export async function prepareMerge(
   return intent;
 }
 
-/** The answer when the head is not the one that was looked at. */
+/** The error when the head is not the one that the caller looked at. */
 export function headMoved(row: Pick<CrRow, "headRef">, expected: string, now: string): SvcError {
-  const sentence = `"${row.headRef}" has moved on since you looked at it. Look at what is new first.`;
+  const sentence = `"${row.headRef}" has moved since you looked at it. Review the new commits and try again.`;
   return new SvcError("head_moved", sentence, { head_commit_sha: now, expected });
 }
 
-/** Who merges, and what: the last lines of the merge commit's message (contract: Change requests). */
+/** The trailers of the merge commit (contract: Change requests). */
 async function trailersOf(
   deps: Deps,
   caller: Caller,
@@ -126,8 +126,8 @@ async function writeMerge(
 }
 
 /**
- * Under the row's lock, so that a close either came before and is seen, or comes after and sees the intent; the same holds
- * for an approval that is taken back.
+ * Locks the row, so that a close either comes before and is found here, or comes after and finds the intent. The same
+ * holds for the withdrawal of an approval.
  */
 async function record(deps: Deps, row: CrRow, intent: Intent, rule: Protection): Promise<void> {
   await deps.db.transaction(async (tx) => {
@@ -148,14 +148,14 @@ async function record(deps: Deps, row: CrRow, intent: Intent, rule: Protection):
   });
 }
 
-/** For a push that is known not to have happened. */
+/** Removes the intent of a push that is known not to have happened. */
 export async function forgetIntent(db: Db, intent: Pick<Intent, "crId" | "mergeSha">): Promise<void> {
   await db
     .delete(mergeIntents)
     .where(and(eq(mergeIntents.crId, intent.crId), eq(mergeIntents.mergeSha, intent.mergeSha)));
 }
 
-/** Takes away what is written down of a merge that is recorded; false when another request was first. */
+/** Removes the intents of a recorded merge; false when another request did so first. */
 export async function takeIntents(db: Db, crId: string): Promise<boolean> {
   const taken = await db
     .delete(mergeIntents)
@@ -164,12 +164,12 @@ export async function takeIntents(db: Db, crId: string): Promise<boolean> {
   return taken.length > 0;
 }
 
-/** The answer to a merge of what is not open. */
+/** The error for a merge of a change request that is not open. */
 export function notOpen(row: CrRow, status: string): SvcError {
-  return new SvcError("not_open", `Change request #${row.number} is ${status}, so it cannot be merged.`);
+  return new SvcError("not_open", `Change request #${row.number} is ${status} and cannot be merged.`);
 }
 
-/** A commit's date has no fraction. */
+/** Commit dates are in whole seconds. */
 function wholeSecond(date: Date): Date {
   return new Date(Math.floor(date.getTime() / 1000) * 1000);
 }

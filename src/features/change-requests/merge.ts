@@ -17,13 +17,13 @@ import { type Intent, markMerged, settle } from "./settle.ts";
 
 /** Tries before `base_moved` (contract: Change requests). */
 const TRIES = 5;
-/** The pauses between tries grow towards this one, give or take a half. */
-const PAUSE_MS = 400;
+/** The largest backoff between tries, before jitter of plus or minus half. */
+const BACKOFF_MS = 400;
 
 /**
  * Merges an open change request (spec 4.1 rule 7): fast-forward when the head is strictly ahead, else a three-way
- * merge commit. The push is a compare-and-swap on the base branch, and what is about to be pushed is written down
- * first, so that the outcome is never lost: see `settle`.
+ * merge commit. The push is a compare-and-swap on the base branch. The intent is recorded first, so that the
+ * outcome is never lost: see `settle`.
  * @throws not_open, merge_conflict, unrelated_histories, nothing_to_merge, branch_missing, base_moved,
  *   push_rejected, repo_unreachable, merge_engine_failed, agent_merge_forbidden, approval_required, head_moved.
  */
@@ -70,12 +70,12 @@ async function tryToMerge(
   const repo = repositoryOf(deps, project);
   const failed = new Set<string>();
   for (let attempt = 0; attempt < TRIES; attempt++) {
-    await Bun.sleep(pauseBefore(attempt));
+    await Bun.sleep(backoffBefore(attempt));
     const row = await findChangeRequest(deps.db, project, crId);
     requireOpen(row);
     const listing = await deps.git.listBranches(repo, LISTING_MS);
     if (row.hasIntents && (await settle(deps, project, row, listing, failed))) throw notOpen(row, "merged");
-    // of this very listing: a base that has moved may bring another rule
+    // read from this listing: if the base has moved, its rules may have changed
     const unchanged = await requireAgentMerge(deps, caller, project, listing);
     const rule = await readProtection(deps, project, listing);
     const prepared = { project, repo, listing, rule, unchanged, ...wanted };
@@ -93,33 +93,33 @@ async function tryToMerge(
       await forgetIntent(deps.db, intent);
       throw new SvcError(
         "push_rejected",
-        `The git host refused the merge into "${row.baseRef}": ${outcome.reason}`,
+        `The git host rejected the push of the merge to "${row.baseRef}": ${outcome.reason}`,
       );
     }
-    if (outcome.outcome === "unknown") return answerLost(deps, project, repo, row, intent);
+    if (outcome.outcome === "unknown") return recover(deps, project, repo, row, intent);
     await deps.checkpoint("pushed");
     return finish(deps, project, row, intent);
   }
   await forgetAll(deps, crId, failed);
   throw new SvcError(
     "base_moved",
-    "The base branch moved at every try. Try again in a moment.",
+    `Cannot merge: the base branch moved during each of ${TRIES} tries. Try again in a moment.`,
     {},
     { "Retry-After": "1" },
   );
 }
 
-/** Milliseconds before a try: none before the first, and more before each one that follows. */
-export function pauseBefore(attempt: number): number {
-  return PAUSE_MS * (attempt / TRIES) * (0.5 + Math.random());
+/** Milliseconds to wait before a try: none before the first, then increasing. */
+export function backoffBefore(attempt: number): number {
+  return BACKOFF_MS * (attempt / TRIES) * (0.5 + Math.random());
 }
 
-/** Of tries that are known not to have happened. */
+/** Removes the intents of tries whose push is known to have failed. */
 async function forgetAll(deps: Deps, crId: string, failed: ReadonlySet<string>): Promise<void> {
   for (const mergeSha of failed) await forgetIntent(deps.db, { crId, mergeSha });
 }
 
-/** What git throws before it sent anything leaves nothing open. */
+/** An error before git sent anything removes the intent. */
 async function push(deps: Deps, repo: Repository, row: CrRow, intent: Intent): Promise<PushOutcome> {
   try {
     return await deps.git.push(repo, { branch: row.baseRef, from: intent.baseSha, to: intent.mergeSha });
@@ -129,8 +129,8 @@ async function push(deps: Deps, repo: Repository, row: CrRow, intent: Intent): P
   }
 }
 
-/** The push may or may not have happened: the repository is asked, and an open question stays written down. */
-async function answerLost(
+/** Checks the repository after a push without a response. If the outcome stays unknown, the intent stays recorded. */
+async function recover(
   deps: Deps,
   project: ProjectRow,
   repo: Repository,
@@ -142,11 +142,11 @@ async function answerLost(
   if (settled?.mergeCommitSha === intent.mergeSha) return finish(deps, project, row, intent);
   throw new SvcError(
     "repo_unreachable",
-    "The git host did not say whether the merge arrived. Look at the change request again: svc finds out from the repository.",
+    `The git host did not confirm the merge. Check the change request in a moment with svc cr show ${row.number}: svc reads the outcome from the repository.`,
   );
 }
 
-/** Of several requests that pushed the same commit, the first to take the intents away has merged it. */
+/** If several requests pushed the same commit, the one that removes the intents has merged it. */
 async function finish(
   deps: Deps,
   project: ProjectRow,
@@ -154,7 +154,7 @@ async function finish(
   intent: Intent,
 ): Promise<MergedChangeRequest> {
   const merged = await markMerged(deps, project, row.number, intent);
-  if (!merged) throw new SvcError("not_found", "The change request was deleted while it was merged.");
+  if (!merged) throw new SvcError("not_found", "The change request was deleted while it was being merged.");
   const taken = await takeIntents(deps.db, row.crId);
   await deps.checkpoint("merge-recorded");
   if (!taken) throw notOpen(row, "merged");

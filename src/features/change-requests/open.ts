@@ -32,7 +32,7 @@ export async function openChangeRequest(
   if (headRef === baseRef) {
     throw new SvcError(
       "validation_failed",
-      "head_ref and base_ref are the same branch. Push the work to a branch of its own.",
+      `head_ref and base_ref are the same branch, "${headRef}". Push the work to another branch.`,
     );
   }
   const listing = await deps.git.listBranches(repositoryOf(deps, project), LISTING_MS);
@@ -44,7 +44,7 @@ export async function openChangeRequest(
       .set({ lastChangeRequestNumber: sql`${projects.lastChangeRequestNumber} + 1` })
       .where(eq(projects.projectId, project.projectId))
       .returning({ number: projects.lastChangeRequestNumber });
-    if (!counter) throw new SvcError("not_found", "The project was deleted in the meantime.");
+    if (!counter) throw new SvcError("not_found", "The project was deleted while this request ran.");
     const [inserted] = await tx
       .insert(changeRequests)
       .values({
@@ -83,8 +83,7 @@ function tip(tips: ReadonlyMap<string, string>, ref: string): string {
 }
 
 /**
- * Spec 4.1 rule 2: an unknown session is dropped, not an error. The insert itself looks it up, and keeps it from being
- * deleted until it is in.
+ * Spec 4.1 rule 2: an unknown session is ignored. The insert selects and locks it, so that it is not deleted meanwhile.
  */
 function knownSession(project: ProjectRow, wanted: string | undefined): SQL | null {
   if (!wanted || wanted.includes("\0")) return null;

@@ -12,7 +12,7 @@ type Row = typeof changeRequests.$inferSelect & Pick<CrRow, "stale">;
 
 /**
  * A change request's row as it crosses the wire: every column of spec 2.1, and its approvals.
- * @param listing the repository's branches, if they are at hand
+ * @param listing the repository's branches, if they have been listed
  */
 export async function present(
   deps: Deps,
@@ -26,8 +26,8 @@ export async function present(
 }
 
 /**
- * The same for many, by one look at their approvals.
- * @param found the approvals, if they were asked for before
+ * The same for many, with one query for their approvals.
+ * @param found the approvals, if that query has been started
  */
 export async function presentAll(
   deps: Deps,

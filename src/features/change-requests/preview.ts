@@ -11,7 +11,7 @@ import { repositoryOf } from "../projects/repository.ts";
 import { findWithBranches, resolveTips } from "./tips.ts";
 
 /**
- * What a merge would do now (spec 2.7). For a merged change request: the verdict on the commits that were captured.
+ * What a merge would do now (spec 2.7). For a merged change request, the verdict on its stored commits.
  * @throws branch_missing, repo_unreachable, merge_engine_failed.
  */
 export async function previewMerge(deps: Deps, project: ProjectRow, name: string): Promise<MergePreview> {
@@ -29,10 +29,10 @@ export async function previewMerge(deps: Deps, project: ProjectRow, name: string
   };
 }
 
-/** Verdicts at hand without asking the database; past it the memory starts anew. */
-const REMEMBERED_MAX = 2_000;
+/** Verdicts in the cache, which is cleared when it is full. */
+const CACHED_MAX = 2_000;
 
-/** The verdict on two commits: a stored one, else git's, which is stored. It never changes, so it never expires. */
+/** The verdict on two commits: from the cache, the database or git. It never changes, so it never expires. */
 export async function compareTips(
   deps: Deps,
   project: ProjectRow,
@@ -40,10 +40,10 @@ export async function compareTips(
 ): Promise<Comparison> {
   const key = { projectId: project.projectId, baseSha: base, headSha: head, gitVersion: deps.git.version };
   const name = Object.values(key).join(" ");
-  const remembered = deps.verdicts.get(name);
-  if (remembered) return remembered;
+  const cached = deps.verdicts.get(name);
+  if (cached) return cached;
   const verdict = (await storedVerdict(deps.db).execute(key))[0] ?? (await compare(deps, project, key));
-  if (deps.verdicts.size >= REMEMBERED_MAX) deps.verdicts.clear();
+  if (deps.verdicts.size >= CACHED_MAX) deps.verdicts.clear();
   deps.verdicts.set(name, verdict);
   return verdict;
 }
@@ -73,7 +73,7 @@ async function compare(deps: Deps, project: ProjectRow, key: VerdictKey): Promis
   return verdict;
 }
 
-/** Written beside the request: without it the next one only takes longer. */
+/** Does not delay the request. If it fails, the next request computes the verdict again. */
 function store(deps: Deps, verdict: typeof mergeVerdicts.$inferInsert): void {
   deps.db
     .insert(mergeVerdicts)
@@ -81,15 +81,15 @@ function store(deps: Deps, verdict: typeof mergeVerdicts.$inferInsert): void {
     .onConflictDoNothing()
     .then(
       () => {},
-      (error: unknown) => deps.log.warn({ err: error }, "a verdict could not be stored"),
+      (error: unknown) => deps.log.warn({ err: error }, "cannot store a merge verdict"),
     );
 }
 
-/** @throws branch_missing when the repository no longer has one of the commits; unavailable while it is fetched. */
+/** @throws branch_missing when the repository no longer has one of the commits; unavailable during a long fetch. */
 export async function requireCommits(deps: Deps, repo: Repository, commits: string[]): Promise<void> {
   if (await fetchCommits(deps, repo, commits)) return;
   throw new SvcError(
     "branch_missing",
-    "The repository no longer has the commits of this change request: a branch was deleted or rewritten. Try again, or push the branch again.",
+    "The repository no longer has the commits of this change request, because a branch was deleted or rewritten. Try again, or push the branch again.",
   );
 }

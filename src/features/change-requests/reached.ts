@@ -8,19 +8,19 @@ import { repositoryOf } from "../projects/repository.ts";
 import type { CrRow } from "./row.ts";
 import { markReached } from "./settle.ts";
 
-/** A read waits so long for the commits of a base branch that has moved; the next read asks again. */
+/** How long a read waits for the commits of a moved base branch. The next read retries. */
 const READ_COMMITS_MS = 1_000;
 
 interface Found {
   merged: (typeof changeRequests.$inferSelect)[];
-  /** Ids of those of which it is not known yet whether their commits have reached the base. */
+  /** Ids of those for which it is not yet known whether the base contains their commits. */
   unsure: Set<string>;
 }
 
 /**
- * Marks open change requests merged whose commits have reached their base branch otherwise: by a push to it, or by the
- * merge of another change request. Those have a base that has moved since it was stored, and commits that it did not
- * have then; one without commits of its own stays open.
+ * Marks open change requests as merged when their commits have reached the base branch by a push or by the merge of
+ * another change request. The base must have moved since it was stored, and must not have contained the commits before;
+ * a change request without commits of its own stays open.
  */
 export async function settleReached(
   deps: Deps,
@@ -44,14 +44,14 @@ export async function settleReached(
     };
   } catch (error) {
     if (!(error instanceof SvcError)) throw error;
-    deps.log.debug({ project: project.projectId, code: error.code }, "a base branch could not be read yet");
+    deps.log.debug({ project: project.projectId, code: error.code }, "cannot read a base branch yet");
     return { merged: [], unsure: new Set(candidates.map(({ row }) => row.crId)) };
   }
 }
 
 interface Candidate {
   row: CrRow;
-  /** The branch's tip, or the last one that it had. */
+  /** The tip of the branch, or its last known tip. */
   head: string;
   base: string;
   since: string;
@@ -65,7 +65,7 @@ function candidateOf(row: CrRow, { tips }: Branches): Candidate[] {
   return [{ row, head, base, since }];
 }
 
-/** Change requests into branches with the same tip: one look finds the few that have reached it. */
+/** Change requests whose base branches have the same tip. One query finds those whose commits it contains. */
 async function settleGroup(
   deps: Deps,
   project: ProjectRow,
@@ -73,7 +73,7 @@ async function settleGroup(
   group: readonly Candidate[],
 ): Promise<Found> {
   const repo = repositoryOf(deps, project);
-  // what the base has reached comes with it
+  // fetches everything that the base contains
   if (!(await deps.git.ensureCommits(repo, [base]))) throw late();
   const heads = group.map(({ head }) => head);
   const reached = new Set(await deps.git.reachedFrom(repo, base, heads));

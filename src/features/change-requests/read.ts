@@ -11,7 +11,7 @@ import { present, presentAll } from "./present.ts";
 import { refresh } from "./refresh.ts";
 import { crColumns, findChangeRequest } from "./row.ts";
 
-/** A project's change requests, the newest first, with the commits of the open ones as they are now. */
+/** A project's change requests, newest first, with the current commits of the open ones. */
 export async function listChangeRequests(
   deps: Deps,
   project: ProjectRow,
@@ -26,7 +26,7 @@ export async function listChangeRequests(
   };
   const found = await queryFor(deps.db, status, q.trim()).execute({ ...wanted, status });
   const { rows, next } = page(found, limit, (row) => String(row.number));
-  // while the repository is asked for its branches
+  // runs while the branches are listed
   const approvals = approvalsOf(
     deps.db,
     rows.map(({ crId }) => crId),
@@ -37,7 +37,7 @@ export async function listChangeRequests(
   return { change_requests: shown, ...next };
 }
 
-/** One change request, with its commits as they are now if it is open. */
+/** A change request, with its current commits if it is open. */
 export async function getChangeRequest(
   deps: Deps,
   project: ProjectRow,
@@ -56,7 +56,7 @@ function queryFor(db: Db, status: CrStatusFilter, q: string) {
   return select(db, and(status === "all" ? undefined : hasStatus, matches(q)));
 }
 
-/** Title or branch hold the words, or the number is the one that is named. */
+/** Matches text in the title or a branch, or the number. */
 function matches(q: string): SQL | undefined {
   const words = `%${q.replaceAll("\0", "").replace(/[\\%_]/g, "\\$&")}%`;
   const { title, headRef, baseRef, number } = changeRequests;

@@ -10,14 +10,14 @@ import { settleReached } from "./reached.ts";
 import { type CrRow, changeOf, crColumns } from "./row.ts";
 import { settle } from "./settle.ts";
 
-/** A read waits at most so long for the repository; past it the stored row is served (contract). */
+/** How long a read waits for the repository before it returns the stored row (contract). */
 const READ_LISTING_MS = 3_000;
 
 /**
- * Brings the commits of open change requests up to date with their branches, by one ref listing however many there
- * are, and settles merges that were cut off, or made without svc. Rows keep their order. A repository that does not
- * answer, or a branch that is gone, leaves the stored row as it is (spec 4.1 rule 3), marked as stale.
- * @returns the rows, and the listing if it was needed and came
+ * Updates the commits of open change requests from their branches with one ref listing, and settles merges that were
+ * interrupted or made without svc. Rows keep their order. If the repository does not respond, or a branch is missing,
+ * the stored row is returned (spec 4.1 rule 3), marked as stale.
+ * @returns the rows, and the listing if it was needed and succeeded
  */
 export async function refresh(
   deps: Deps,
@@ -26,14 +26,14 @@ export async function refresh(
 ): Promise<{ rows: CrRow[]; listing: Branches | null }> {
   const open = rows.filter((row) => row.status === "open");
   if (open.length === 0) return { rows, listing: null };
-  const listing = await listing3s(deps, project);
+  const listing = await tryListing(deps, project);
   if (!listing) {
     return { rows: rows.map((row) => (row.status === "open" ? { ...row, stale: true } : row)), listing };
   }
   const written = new Map<string, CrRow>();
   for (const row of open.filter((candidate) => candidate.hasIntents)) {
     const settled = await settle(deps, project, row, listing).catch((error: unknown) => {
-      deps.log.warn({ err: error, cr: row.crId }, "a merge that was cut off could not be settled yet");
+      deps.log.warn({ err: error, cr: row.crId }, "cannot settle an interrupted merge yet");
       return null;
     });
     if (settled) written.set(row.crId, { ...settled, hasIntents: false });
@@ -53,7 +53,7 @@ export async function refresh(
   };
 }
 
-/** @param keepsBase the stored base is an older one */
+/** @param keepsBase the stored base is outdated on purpose, see `tipsOf` */
 function shown(row: CrRow, { tips }: Branches, keepsBase: boolean): CrRow {
   if (row.status !== "open") return row;
   const base = tips.get(row.baseRef);
@@ -61,12 +61,15 @@ function shown(row: CrRow, { tips }: Branches, keepsBase: boolean): CrRow {
   return keepsBase ? { ...row, baseCommitSha: base } : row;
 }
 
-async function listing3s(deps: Deps, project: ProjectRow): Promise<Branches | null> {
+async function tryListing(deps: Deps, project: ProjectRow): Promise<Branches | null> {
   try {
     return await deps.git.listBranches(repositoryOf(deps, project), READ_LISTING_MS);
   } catch (error) {
     if (!(error instanceof SvcError)) throw error;
-    deps.log.debug({ project: project.projectId, code: error.code }, "the repository did not answer a read");
+    deps.log.debug(
+      { project: project.projectId, code: error.code },
+      "the repository did not respond to a read",
+    );
     return null;
   }
 }
@@ -77,7 +80,7 @@ interface Moved {
   base: string;
 }
 
-/** @param keepsBase it is not known yet whether the commits have reached the new base: the next read needs the stored one */
+/** @param keepsBase keeps the stored base, because the next read has to check whether the new one contains the commits */
 function tipsOf(row: CrRow, listing: Branches, keepsBase: boolean): Moved[] {
   const head = listing.tips.get(row.headRef);
   const tip = listing.tips.get(row.baseRef);
@@ -87,8 +90,8 @@ function tipsOf(row: CrRow, listing: Branches, keepsBase: boolean): Moved[] {
 }
 
 /**
- * One statement for all. A row that was merged or closed in the meantime is left alone, and so is one that another reader
- * has brought up to date: each move of a branch is told once.
+ * Updates all rows in one statement, except those that were merged or closed meanwhile and those that another reader has
+ * already updated, so that each move of a branch is announced once.
  */
 async function write(deps: Deps, project: ProjectRow, moved: Moved[]) {
   if (moved.length === 0) return [];

@@ -32,7 +32,7 @@ import { getChangeRequest, listChangeRequests } from "./read.ts";
 import { resolveConflicts } from "./resolve-conflicts.ts";
 import { sendToSession } from "./send-to-session.ts";
 
-/** Spec 4.1. Every route asks for write access to the project. */
+/** Spec 4.1. Every route requires write access to the project. */
 export const changeRequestRoutes = (deps: Deps) =>
   new Elysia({ prefix: "/projects/:projectId/change-requests", tags: ["change requests"] })
     .use(guard(deps))
@@ -80,7 +80,7 @@ export const changeRequestRoutes = (deps: Deps) =>
           const stream = await streamDiff(deps, project, params.crId, ignores);
           return new Response(stream, { headers: { "Content-Type": "text/x-diff; charset=utf-8" } });
         }
-        // As text: a Response made here would be taken apart and sent as a stream.
+        // as text: Elysia would send a Response as a stream
         set.headers["content-type"] = "application/json";
         return diffChangeRequest(deps, project, params.crId, ignores);
       },

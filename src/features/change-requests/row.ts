@@ -8,10 +8,10 @@ import { UUID } from "../../contract/id.ts";
 import type { ProjectChange } from "../../events/publish.ts";
 import type { ProjectRow } from "../../identity/auth/caller.ts";
 
-/** A change request's row, and whether a merge of it is recorded as begun and not yet settled. */
+/** A row of a change request, and whether it has a recorded merge that is not yet settled. */
 export type CrRow = typeof changeRequests.$inferSelect & {
   hasIntents: boolean;
-  /** It is open, and its commits could not be brought up to date with the repository. */
+  /** It is open, and its commits could not be updated from the repository. */
   stale?: boolean;
 };
 
@@ -32,11 +32,15 @@ export async function findChangeRequest(db: Db, project: ProjectRow, name: strin
   const [row] = UUID.test(name)
     ? await byId(db).execute({ projectId, name: name.toLowerCase() })
     : await byNumber(db).execute({ projectId, name: numberOf(name) });
-  if (!row) throw new SvcError("not_found", "The project has no such change request.");
+  if (!row)
+    throw new SvcError(
+      "not_found",
+      `The project has no change request ${UUID.test(name) ? name : `#${name}`}.`,
+    );
   return row;
 }
 
-/** What is told of a change request. */
+/** The event for a change request. */
 export function changeOf(
   { crId, number }: Pick<CrRow, "crId" | "number">,
   action: ProjectEvent["action"] = "changed",
@@ -58,5 +62,5 @@ function select(db: Db, column: typeof changeRequests.crId | typeof changeReques
 
 function numberOf(name: string): number {
   if (NUMBER.test(name)) return Number(name);
-  throw new SvcError("validation_failed", "A change request is named by its id (a UUID) or its number.");
+  throw new SvcError("validation_failed", "A change request must be named by its number or its id (a UUID).");
 }

@@ -4,21 +4,21 @@ import type { SentToSession } from "../../contract/comment.ts";
 import { SvcError } from "../../contract/errors.ts";
 import type { Deps } from "../../deps.ts";
 import type { Caller, ProjectRow } from "../../identity/auth/caller.ts";
-import { askSession, requireWork } from "./ask-session.ts";
 import { isOfOpenThread, selectComments } from "./comments/list.ts";
 import type { AuthoredComment } from "./comments/row.ts";
+import { promptSession, requireUnmerged } from "./prompt-session.ts";
 import { DATA, dataLines, nameOf, whenDone } from "./prompt-text.ts";
 import { type CrRow, findChangeRequest } from "./row.ts";
 
-/** Comments that are looked at; a prompt holds fewer. */
+/** Comments that are read; a prompt holds fewer. */
 const COMMENTS_READ = 1_000;
-/** Characters of one comment in a prompt; the agent can read the rest by itself. */
+/** Characters of one comment in a prompt; the agent can read the rest with `svc cr comments`. */
 const BODY_MAX = 4_000;
 
 /**
- * Hands what was said of an open change request to the agent that works on it: the threads that are not resolved, or those
- * of the comments that are named.
- * @throws not_open, no_open_comments, not_found, and what `askSession` throws
+ * Sends review comments to the agent that works on an open change request: all unresolved threads, or those of the given
+ * comments.
+ * @throws not_open, no_open_comments, not_found, and what `promptSession` throws
  */
 export async function sendToSession(
   deps: Deps,
@@ -28,21 +28,22 @@ export async function sendToSession(
   commentIds: readonly string[] | undefined,
 ): Promise<SentToSession> {
   const row = await findChangeRequest(deps.db, project, name);
-  requireWork(row);
+  requireUnmerged(row);
   const threads = await threadsOf(deps, row, commentIds);
   if (threads.length === 0)
-    throw new SvcError(
-      "no_open_comments",
-      `Change request #${row.number} has no comment that is not resolved.`,
-    );
-  return await askSession(deps, caller, project, row, (isNew) => textOf(row, threads, isNew));
+    throw new SvcError("no_open_comments", `Change request #${row.number} has no unresolved comments.`);
+  return await promptSession(deps, caller, project, row, (isNew) => textOf(row, threads, isNew));
 }
 
 type Thread = [first: AuthoredComment, ...replies: AuthoredComment[]];
 
-async function threadsOf(deps: Deps, { crId }: CrRow, ids: readonly string[] | undefined): Promise<Thread[]> {
+async function threadsOf(
+  deps: Deps,
+  { crId, number }: CrRow,
+  ids: readonly string[] | undefined,
+): Promise<Thread[]> {
   const ofCr = eq(changeRequestComments.crId, crId);
-  const condition = ids === undefined ? isOfOpenThread : await isOfThreads(deps, crId, ids);
+  const condition = ids === undefined ? isOfOpenThread : await isOfThreads(deps, { crId, number }, ids);
   const threads = new Map<string, Thread>();
   for (const comment of await selectComments(deps.db, and(ofCr, condition), COMMENTS_READ)) {
     const thread = threads.get(comment.replyTo ?? comment.commentId);
@@ -52,8 +53,12 @@ async function threadsOf(deps: Deps, { crId }: CrRow, ids: readonly string[] | u
   return [...threads.values()];
 }
 
-/** @throws not_found when one of them is no comment of the change request */
-async function isOfThreads(deps: Deps, crId: string, ids: readonly string[]) {
+/** @throws not_found when one of them is not a comment on the change request */
+async function isOfThreads(
+  deps: Deps,
+  { crId, number }: Pick<CrRow, "crId" | "number">,
+  ids: readonly string[],
+) {
   const { commentId, replyTo } = changeRequestComments;
   const wanted = [...new Set(ids.map((id) => id.toLowerCase()))];
   const named = await deps.db
@@ -61,7 +66,10 @@ async function isOfThreads(deps: Deps, crId: string, ids: readonly string[]) {
     .from(changeRequestComments)
     .where(and(eq(changeRequestComments.crId, crId), inArray(commentId, wanted)));
   if (named.length < wanted.length)
-    throw new SvcError("not_found", "One of these is no comment of this change request.");
+    throw new SvcError(
+      "not_found",
+      `At least one of the comment ids does not belong to change request #${number}.`,
+    );
   const firsts = named.map((row) => row.replyTo ?? row.commentId);
   return or(inArray(commentId, firsts), inArray(replyTo, firsts));
 }
@@ -69,13 +77,13 @@ async function isOfThreads(deps: Deps, crId: string, ids: readonly string[]) {
 function textOf(row: CrRow, threads: readonly Thread[], isNew: boolean): string {
   const { lines, left } = dataLines(threads.map(threadData));
   const rest = left > 0 ? `\n${left} more did not fit: svc cr comments ${row.number} --open` : "";
-  return `Review comments on ${nameOf(row)} wait for you. Change what they ask for; where you disagree, leave the code and say why.
+  return `Reviewers commented on ${nameOf(row)}. Make the changes that they request; where you disagree, leave the code and say why.
 
-${DATA} These are the threads of the review, with file and line where they have one.
+${DATA} These are the threads of the review, with file and line if they have one.
 
 ${lines}${rest}
 
-${whenDone(row, isNew)} Answer each thread in a few words, by its comment_id: svc cr comment ${row.number} --reply-to <comment_id> "…" Leave it to the reviewers to resolve threads.`;
+${whenDone(row, isNew)} Reply briefly to each thread, by its comment_id: svc cr comment ${row.number} --reply-to <comment_id> "…" Do not resolve threads; the reviewers do that.`;
 }
 
 function threadData([first, ...replies]: Thread) {

@@ -4,27 +4,27 @@ import type { Deps } from "../../deps.ts";
 import { publish } from "../../events/publish.ts";
 import type { Branches, Git } from "../../git/git.ts";
 import type { ProjectRow } from "../../identity/auth/caller.ts";
-import { lookAgain } from "../projects/look-again.ts";
 import { repositoryOf } from "../projects/repository.ts";
+import { schedulePoll } from "../projects/schedule-poll.ts";
 import { type CrRow, changeOf } from "./row.ts";
 
 export type Intent = typeof mergeIntents.$inferSelect;
 
-/** What merges are settled with. */
+/** The dependencies of settling a merge. */
 type Settling = Pick<Deps, "db" | "keys" | "clock" | "databaseTime" | "checkpoint" | "log"> & {
   git: Pick<Git, "listBranches" | "ensureCommits" | "isAncestor" | "keep">;
 };
 
 type MergedRow = typeof changeRequests.$inferSelect;
 
-/** An intent whose push never showed is forgotten after a day: no push of git's outlives that. */
+/** Intents whose push never arrived are removed after a day; no push takes that long. */
 const FORGET_AFTER_MS = 24 * 3_600_000;
 const START_LISTING_MS = 30_000;
 
 /**
- * Finds out from the repository whether a recorded merge was pushed, and records it as merged if it was.
- * @param failed merge commits whose push is known not to have happened: their intents are dropped.
- * @returns the merged row, whoever recorded it; null when no recorded push has arrived.
+ * Checks in the repository whether a recorded merge was pushed, and marks the change request as merged if so.
+ * @param failed merge commits whose push is known to have failed; removes their intents
+ * @returns the merged row, also if another request recorded it; null when no recorded push has arrived
  */
 export async function settle(
   deps: Settling,
@@ -50,9 +50,9 @@ export async function settle(
 }
 
 /**
- * Marks a change request merged as its intent says, and keeps its commits reachable. The intent stays: by it the one
- * request that merged is told from those that came too late.
- * @returns the merged row, whoever recorded it first.
+ * Marks a change request as merged from its intent, and keeps its commits reachable. The intent stays, because the
+ * request that removes it is the one that merged.
+ * @returns the merged row, also if another request recorded it first
  */
 export async function markMerged(
   deps: Settling,
@@ -80,7 +80,7 @@ export async function markMerged(
       .where(and(eq(changeRequests.crId, intent.crId), eq(changeRequests.status, "open")))
       .returning();
     if (row) {
-      if (row.baseRef === project.defaultBranch) await lookAgain(deps, tx, project.projectId);
+      if (row.baseRef === project.defaultBranch) await schedulePoll(deps, tx, project.projectId);
       const base = { type: "branch", id: row.baseRef, action: "changed" } as const;
       await publish(tx, project.projectId, changeOf(row), base);
     }
@@ -90,9 +90,9 @@ export async function markMerged(
 }
 
 /**
- * Marks a change request merged whose commits have reached its base branch without svc: `merged_by` is null. One whose
- * merge may be under way is left to that merge.
- * @returns null when it is not open any more, or being merged
+ * Marks a change request as merged when its commits have reached the base branch without svc: `merged_by` is null. Leaves
+ * it to a merge that may be in progress.
+ * @returns null when it is no longer open, or is being merged
  */
 export async function markReached(
   deps: Settling,
@@ -109,7 +109,7 @@ export async function markReached(
       .where(eq(changeRequests.crId, row.crId))
       .for("update");
     if (held?.status !== "open") return null;
-    // the row is locked: a merge has recorded its intent before, and is seen here, or finds it merged
+    // the row is locked: a merge has either recorded its intent, which is found here, or will find the row merged
     const pushing = and(eq(mergeIntents.crId, row.crId), gt(mergeIntents.expiresAt, now));
     if ((await tx.$count(mergeIntents, pushing)) > 0) return null;
     const [merged] = await tx
@@ -130,7 +130,7 @@ export async function markReached(
   });
 }
 
-/** At start-up: settles whatever an earlier process left unfinished. Failures are logged; a later read tries again. */
+/** At startup: settles the merges that an earlier process left unfinished. Logs failures; a later read retries. */
 export async function settleAll(deps: Settling): Promise<void> {
   const forget = new Date(deps.clock().getTime() - FORGET_AFTER_MS);
   await deps.db.delete(mergeIntents).where(lt(mergeIntents.expiresAt, forget));
@@ -149,14 +149,14 @@ export async function settleAll(deps: Settling): Promise<void> {
     try {
       const listing = await deps.git.listBranches(repositoryOf(deps, project), START_LISTING_MS);
       if (await settle(deps, project, row, listing))
-        deps.log.info({ cr: row.crId }, "settled a merge that was cut off");
+        deps.log.info({ cr: row.crId }, "settled an interrupted merge");
     } catch (error) {
-      deps.log.warn({ err: error, cr: row.crId }, "a merge that was cut off could not be settled yet");
+      deps.log.warn({ err: error, cr: row.crId }, "cannot settle an interrupted merge yet");
     }
   }
 }
 
-/** Another process, or another request, may have settled the same merge a moment before. */
+/** The row, if another process or request has settled the same merge. */
 async function mergedMeanwhile(deps: Settling, crId: string): Promise<MergedRow | null> {
   const [row] = await deps.db.select().from(changeRequests).where(eq(changeRequests.crId, crId));
   return row?.status === "merged" ? row : null;
@@ -176,7 +176,7 @@ async function arrived(
   return deps.git.isAncestor(repo, intent.mergeSha, tip);
 }
 
-/** The refs only serve later reads of the diff, which can do without: a failure is no reason to leave the merge unrecorded. */
+/** Keeps the commits for later reads of the diff. A failure must not leave the merge unrecorded. */
 async function keep(
   deps: Settling,
   project: ProjectRow,
@@ -188,6 +188,6 @@ async function keep(
     if (await deps.git.ensureCommits(repo, Object.values(commits)))
       await deps.git.keep(repo, number, commits);
   } catch (error) {
-    deps.log.warn({ err: error, cr: crId }, "the commits of a merged change request could not be kept");
+    deps.log.warn({ err: error, cr: crId }, "cannot keep the commits of a merged change request");
   }
 }

@@ -7,8 +7,8 @@ import { repositoryOf } from "../projects/repository.ts";
 import { type CrRow, findChangeRequest } from "./row.ts";
 
 /**
- * A change request, and its repository's branches on their way: the two are asked for at the same time, and a merged
- * change request does not need the branches.
+ * A change request, and the pending listing of its repository's branches. Both start at the same time; a merged change
+ * request does not wait for the branches.
  * @throws not_found, validation_failed.
  */
 export async function findWithBranches(
@@ -22,7 +22,7 @@ export async function findWithBranches(
 }
 
 /**
- * The two commits that a change request is about: the captured ones of a merged one, else the live tips.
+ * The base and head commits of a change request: the stored ones if it is merged, else the current tips.
  * @throws branch_missing, repo_unreachable.
  */
 export async function resolveTips(

@@ -4,19 +4,19 @@ import type { Deps } from "../../deps.ts";
 import type { ProjectChange } from "../../events/publish.ts";
 import type { ProjectRow } from "../../identity/auth/caller.ts";
 
-/** The manifest of a project's default branch, as it is at a commit that has not been handed over before. */
+/** The manifest of a project's default branch at a new commit. */
 export interface ManifestChange {
   project: ProjectRow;
   commit: string;
-  /** Its good entries. */
+  /** Its valid entries. */
   manifest: Manifest;
   errors: readonly ManifestError[];
 }
 
 /**
- * A part of svc that a manifest drives. It is asked outside of any transaction, where it may ask git, and answers with
- * what writes its tables, in the transaction that also records the commit: all features follow it, or none. What it
- * returns is published. A look is repeated at will: the same change applied again must change nothing.
+ * A part of svc that a manifest configures. It is called outside of a transaction, where it may read from git. It returns
+ * a function that writes its tables in the transaction that also records the commit, so that all features apply the
+ * change or none, and that returns the events to announce. Must be idempotent.
  */
 export type ManifestFeature = (
   deps: Deps,

@@ -1,60 +1,60 @@
 import { sql } from "drizzle-orm";
 import { projectManifests, projects } from "../../../db/schema/index.ts";
 import type { Deps } from "../../deps.ts";
-import { claimLook } from "./claim.ts";
+import { claimPoll } from "./claim.ts";
 import type { ManifestFeature } from "./feature.ts";
-import { lookAt } from "./look.ts";
+import { pollBranch } from "./poll.ts";
 
-/** Looks that a server makes at a time: each is a git that waits for a host, and a slow one holds up no other. */
-const AT_ONCE = 4;
-/** What a notification that was lost costs. */
-const ROUND_MS = 5_000;
-/** A look under way at a shutdown is not waited for longer: it is due again, on any server. */
-const END_MS = 5_000;
+/** Concurrent polls of a server. Each runs git, and a slow host must not delay the others. */
+const CONCURRENCY = 4;
+/** The delay when a notification was lost. */
+const INTERVAL_MS = 5_000;
+/** How long a shutdown waits for a poll. An interrupted one is due again, on any server. */
+const SHUTDOWN_MS = 5_000;
 
 /**
- * Follows the default branches of all projects, together with all other servers: what is merged there drives the
- * features. A push by the gateway, a merge and an edit of the project ask for a look (`projects/look-again.ts`), and
- * every repository is looked at once a while.
- * @returns ends it
+ * Polls the default branches of all projects, which it shares with all other servers, and applies their manifests to the
+ * features. A push through the gateway, a merge and an edit of the project schedule a poll at once
+ * (`projects/schedule-poll.ts`).
+ * @returns stops it
  */
 export async function followDefaultBranches(
   deps: Deps,
   features: readonly ManifestFeature[],
 ): Promise<() => Promise<void>> {
-  // those that are older than this table
+  // projects that are older than this table
   await deps.db.execute(
     sql`insert into ${projectManifests} (project_id) select project_id from ${projects} on conflict do nothing`,
   );
   const stopping = new AbortController();
-  const loops = Array.from({ length: AT_ONCE }, () => loop(deps, features, stopping.signal));
+  const loops = Array.from({ length: CONCURRENCY }, () => loop(deps, features, stopping.signal));
   return async () => {
     stopping.abort();
-    await Promise.race([Promise.all(loops), Bun.sleep(END_MS)]);
+    await Promise.race([Promise.all(loops), Bun.sleep(SHUTDOWN_MS)]);
   };
 }
 
 async function loop(deps: Deps, features: readonly ManifestFeature[], signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
-    // from before the look, so that nothing is asked for unheard
-    const looked = new AbortController();
-    const asked = deps.changes.wait(
+    // subscribes before the poll, so that no notification is lost
+    const polled = new AbortController();
+    const notified = deps.changes.wait(
       ["branch", "project"],
-      ROUND_MS,
-      AbortSignal.any([signal, looked.signal]),
+      INTERVAL_MS,
+      AbortSignal.any([signal, polled.signal]),
     );
-    const isMore = await lookAtNext(deps, features).catch((error: unknown) => {
-      if (!signal.aborted) deps.log.warn({ err: error }, "a look at a default branch failed");
+    const hasMore = await pollNext(deps, features).catch((error: unknown) => {
+      if (!signal.aborted) deps.log.warn({ err: error }, "cannot poll a default branch");
       return false;
     });
-    if (isMore) looked.abort();
-    await asked;
+    if (hasMore) polled.abort();
+    await notified;
   }
 }
 
-/** Makes the look that has been due for longest. @returns false when none is due */
-export async function lookAtNext(deps: Deps, features: readonly ManifestFeature[]): Promise<boolean> {
-  const claim = await claimLook(deps);
-  if (claim) await lookAt(deps, features, claim);
+/** Runs the most overdue poll. @returns false when none is due */
+export async function pollNext(deps: Deps, features: readonly ManifestFeature[]): Promise<boolean> {
+  const claim = await claimPoll(deps);
+  if (claim) await pollBranch(deps, features, claim);
   return claim !== null;
 }

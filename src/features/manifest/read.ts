@@ -5,10 +5,10 @@ import type { Deps } from "../../deps.ts";
 import type { ProjectRow } from "../../identity/auth/caller.ts";
 import { fetchCommits, LISTING_MS } from "../projects/fetch.ts";
 import { repositoryOf } from "../projects/repository.ts";
-import { finderOf, lookBy, readText } from "./tree.ts";
+import { finderOf, lookupBy, readText } from "./tree.ts";
 
 /**
- * What the manifest on the default branch says now, and what is wrong with it.
+ * The manifest on the default branch as it is now, with its problems.
  * @throws branch_missing, repo_unreachable
  */
 export async function readProjectManifest(deps: Deps, project: ProjectRow): Promise<ProjectManifest> {
@@ -18,12 +18,15 @@ export async function readProjectManifest(deps: Deps, project: ProjectRow): Prom
   const nothing = { path: project.manifestPath, commit, errors: [], project: { name: null } };
   if (commit === null) return { ...nothing, triggers: [], apps: [] };
   if (!(await fetchCommits(deps, repo, [commit]))) {
-    throw new SvcError("branch_missing", "The default branch moved while svc looked at it. Try again.");
+    throw new SvcError("branch_missing", "The default branch moved while svc read it. Try again.");
   }
   const find = finderOf(deps, repo, commit);
   const entry = await find(project.manifestPath);
   if (entry?.type !== "file") return { ...nothing, triggers: [], apps: [] };
-  const { manifest, errors } = await readManifestIn(await readText(deps, repo, commit, entry), lookBy(find));
+  const { manifest, errors } = await readManifestIn(
+    await readText(deps, repo, commit, entry),
+    lookupBy(find),
+  );
   return {
     ...nothing,
     errors,

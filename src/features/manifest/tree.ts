@@ -3,15 +3,15 @@ import { MANIFEST_MAX_BYTES } from "../../contract/manifest/manifest.ts";
 import type { Deps } from "../../deps.ts";
 import type { Repository, TreeEntry } from "../../git/git.ts";
 
-/** What stands at a path of some tree; null when nothing does. */
+/** Finds the entry at a path of a tree; null when there is none. */
 export type Find = (path: string) => Promise<TreeEntry | null>;
 
-/** Looks in a commit of the mirror. */
+/** Finds entries in a commit of the mirror. */
 export function finderOf(deps: Deps, repo: Repository, commit: string): Find {
   return (path) => deps.git.findEntry(repo, commit, new TextEncoder().encode(path));
 }
 
-export function lookBy(find: Find): Look {
+export function lookupBy(find: Find): Look {
   return async (path) => {
     const type = (await find(path))?.type;
     return type === "file" ? "file" : type === "directory" ? "folder" : null;
@@ -19,8 +19,7 @@ export function lookBy(find: Find): Look {
 }
 
 /**
- * The text of a manifest that `finderOf` has found in a commit. Of one that is too large only as much is read as shows
- * that it is.
+ * The text of a manifest that `finderOf` found in a commit. Stops reading once the file exceeds the size limit.
  */
 export async function readText(
   deps: Deps,

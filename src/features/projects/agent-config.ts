@@ -8,7 +8,7 @@ import { fetchCommits, LISTING_MS } from "./fetch.ts";
 import { readManifestOf } from "./policy.ts";
 import { repositoryOf } from "./repository.ts";
 
-/** The folder of a project's agents, skills and tools, as the default branch has it. */
+/** The folder of a project's agents, skills and tools on the default branch. */
 export interface AgentConfig {
   repo: Repository;
   commit: string;
@@ -18,16 +18,16 @@ export interface AgentConfig {
 }
 
 /**
- * Finds that folder on the default branch as it is now: nothing else decides what agents a session has (spec 1, "Skills /
- * agents"). Null where the default branch has none.
- * @throws SvcError when the repository does not answer
+ * Finds that folder on the current default branch, the only source of a session's agents (spec 1, "Skills / agents").
+ * Null if the default branch does not have it.
+ * @throws SvcError when the repository does not respond
  */
 export async function findAgentConfig(deps: Deps, project: ProjectRow): Promise<AgentConfig | null> {
   const repo = repositoryOf(deps, project);
   const listing = await deps.git.listBranches(repo, LISTING_MS);
   const commit = listing.tips.get(project.defaultBranch);
   if (commit === undefined || !(await fetchCommits(deps, repo, [commit]))) return null;
-  // one that cannot be read says nothing of the folder
+  // a manifest that cannot be read counts as empty
   const manifest = (await readManifestOf(deps, project, listing)) ?? readManifest("").manifest;
   const folder = manifest?.opencode.configDir;
   if (folder === undefined) return null;
@@ -35,7 +35,7 @@ export async function findAgentConfig(deps: Deps, project: ProjectRow): Promise<
   return directory?.type === "directory" ? { repo, commit, folder, directory } : null;
 }
 
-/** The folder as a tar, whose paths begin in it. @throws payload_too_large */
+/** The folder as a tar with paths relative to it. @throws payload_too_large */
 export async function packAgentConfig(
   deps: Deps,
   { defaultBranch }: ProjectRow,
@@ -56,6 +56,6 @@ export async function packAgentConfig(
   const mib = AGENT_CONFIG_MAX_BYTES / 1024 / 1024;
   throw new SvcError(
     "payload_too_large",
-    `The folder "${folder}" on the branch ${defaultBranch} is larger than ${mib} MiB: it holds more than agents, skills and tools.`,
+    `The folder "${folder}" on the branch ${defaultBranch} is larger than ${mib} MiB. Keep only agents, skills and tools in it.`,
   );
 }

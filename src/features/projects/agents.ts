@@ -7,16 +7,15 @@ import type { ProjectRow } from "../../identity/auth/caller.ts";
 import { entriesOf } from "../../sandboxes/tar.ts";
 import { findAgentConfig, packAgentConfig } from "./agent-config.ts";
 
-/** More than anybody chooses from. */
 const AGENTS_MAX = 200;
-/** What stands before an agent's text is a few lines; the rest of a file is not looked at. */
+/** Bytes of a file that are read: enough for its front matter. */
 const TEXT_MAX_BYTES = 64 * 1024;
 const DESCRIPTION_MAX = 500;
 
 /**
- * The agents that a session of a project can have: those that the default branch's folder has now, and those that the
- * runtime brings. An agent of the project's comes first, and stands in for one of the runtime's of the same name.
- * @throws SvcError when the repository does not answer; payload_too_large
+ * The agents that sessions of a project can use: those in the folder on the default branch, then those built into the
+ * runtime. A project's agent replaces one of the runtime with the same name.
+ * @throws SvcError when the repository does not respond; payload_too_large
  */
 export async function listAgents(deps: Deps, project: ProjectRow): Promise<{ agents: Agent[] }> {
   const known = new Map(RUNTIME_AGENTS.map((agent) => [agent.name, agent]));
@@ -36,14 +35,14 @@ interface Files {
   agents: { name: string; text: string; mode: Agent["mode"] | null }[];
 }
 
-/** Where the runtime looks: `agents/`, `agent/`; what is in `modes/` and `mode/` leads conversations. */
+/** The folders that the runtime reads: `agents/`, `agent/`, and for primary agents `modes/`, `mode/`. */
 const AGENT_FILE = /^(?:\.\/)?(agents?|modes?)\/(.+)\.md$/;
 const CONFIG_FILE = /^(?:\.\/)?opencode\.jsonc?$/;
 
 async function readFiles(tar: Uint8Array): Promise<Files> {
   const files: Files = { configs: [], agents: [] };
   for await (const { header, pieces } of entriesOf(once(tar))) {
-    const text = await beginningOf(pieces);
+    const text = await readStart(pieces);
     const [, folder, name] = AGENT_FILE.exec(header.name) ?? [];
     if (header.type === "directory") continue;
     if (CONFIG_FILE.test(header.name)) files.configs.push(text);
@@ -57,8 +56,8 @@ async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield bytes;
 }
 
-/** Each entry of a tar has to be read to its end. */
-async function beginningOf(pieces: AsyncIterable<Uint8Array>): Promise<string> {
+/** Reads an entry to its end, as a tar requires, and returns its start. */
+async function readStart(pieces: AsyncIterable<Uint8Array>): Promise<string> {
   const parts: Uint8Array[] = [];
   let bytes = 0;
   for await (const piece of pieces) {
@@ -81,8 +80,8 @@ function addFrom(known: Map<string, Agent>, { configs, agents }: Files): void {
 }
 
 /**
- * What stands before an agent's text, as far as it is looked at. The lines are YAML, whose aliases let a few of them cost
- * seconds: so only scalars are read, and each by itself.
+ * The fields of an agent's front matter that svc uses. It is YAML, whose aliases can take seconds to expand, so only
+ * scalars are parsed, each on its own.
  */
 function readHead(lines: string): Record<string, unknown> {
   const scalar = (key: string): unknown => {
@@ -93,7 +92,7 @@ function readHead(lines: string): Record<string, unknown> {
   return { description: scalar("description"), mode: scalar("mode"), disable: scalar("disable") };
 }
 
-/** What cannot be read says nothing of the agent; it is one all the same. */
+/** A value that cannot be parsed counts as missing. */
 function parsed(parse: () => unknown, key: string): unknown {
   try {
     return field(parse(), key);

@@ -4,14 +4,14 @@ import type { Deps } from "../../deps.ts";
 import type { Branches, Credential, Repository } from "../../git/git.ts";
 import { checkBranchName } from "../../git/refs.ts";
 
-/** A host may be slow to answer the first time; a person waits for this one. */
+/** Longer than usual: a host may be slow on first contact. */
 const FIRST_LISTING_MS = 20_000;
-/** What a repository without a branch yet is expected to begin with. */
+/** The assumed default branch of an empty repository. */
 export const FIRST_BRANCH = "main";
 
 /**
- * Asks the remote for its branches, so that a project with a wrong URL, credential or branch is never stored.
- * @returns the default branch: the wanted one, else the one that the remote's HEAD names.
+ * Lists the branches of the remote, so that a project with a wrong URL, credential or branch is never stored.
+ * @returns the default branch: the given one, else the one that the remote's HEAD names.
  * @throws repo_unreachable, invalid_repo_url, repo_not_allowed, invalid_ref, ref_not_found.
  */
 export async function checkRepository(
@@ -28,7 +28,7 @@ export async function checkRepository(
   return branch;
 }
 
-/** The credential to store: the one given apart, else the one that stood in the URL. */
+/** The credential to store: the given one, else the one in the URL. */
 export function chooseCredential(
   given: { username?: string | undefined; token?: string | undefined },
   inUrl: Credential | null,
@@ -36,7 +36,10 @@ export function chooseCredential(
   if (given.token === undefined) return inUrl;
   const plain = isPrivateKey(given.token) ? [given.username ?? ""] : [given.username ?? "", given.token];
   if (plain.some((text) => /\p{Cc}/u.test(text)) || given.token.includes("\0")) {
-    throw new SvcError("validation_failed", "A user name or token must not contain control characters.");
+    throw new SvcError(
+      "validation_failed",
+      "The user name and the token must not contain control characters.",
+    );
   }
   return { username: given.username ?? inUrl?.username ?? TOKEN_USER, token: given.token };
 }

@@ -13,13 +13,13 @@ import { storable } from "../../http/text.ts";
 import type { Caller, ProjectRow } from "../../identity/auth/caller.ts";
 import { slugCandidate, slugify } from "../../lib/slug.ts";
 import { checkRepository, chooseCredential, FIRST_BRANCH } from "./check-repository.ts";
-import { lookAgain } from "./look-again.ts";
 import { sealCredential } from "./repository.ts";
+import { schedulePoll } from "./schedule-poll.ts";
 import { toWire } from "./wire.ts";
 
 /**
- * Makes a project on a repository of a git host, or, without a `repo_url`, on a new one that svc hosts. Nothing is
- * stored unless the repository answers.
+ * Creates a project for a repository on a git host, or, without a `repo_url`, for a new one that svc hosts. Stores
+ * nothing unless the repository responds.
  * @throws validation_failed, forbidden (not a member of the account), and what `checkRepository` throws.
  */
 export async function createProject(deps: Deps, caller: Caller, body: CreateProjectBody): Promise<Project> {
@@ -37,7 +37,7 @@ type Common = Pick<ProjectRow, "projectId" | "mirrorId" | "accountId" | "name">;
 
 async function createHosted(deps: Deps, common: Common, body: CreateProjectBody): Promise<ProjectRow> {
   if (body.git_token !== undefined || body.git_username !== undefined) {
-    const sentence = "A credential is for a repository on a git host: give its address as repo_url too.";
+    const sentence = "A git credential requires repo_url, the URL of a repository on a git host.";
     throw new SvcError("validation_failed", sentence, {
       details: [{ path: "repo_url", message: "is required with a credential" }],
     });
@@ -80,7 +80,7 @@ async function accountFor(deps: Deps, caller: Caller, wanted: string | undefined
     )
     .orderBy(asc(accountMembers.createdAt), asc(accountMembers.accountId))
     .limit(1);
-  if (!membership) throw new SvcError("forbidden", "You are not a member of that account.");
+  if (!membership) throw new SvcError("forbidden", "You are not a member of this account.");
   return membership.accountId;
 }
 
@@ -96,7 +96,7 @@ async function insert(deps: Deps, values: Omit<typeof projects.$inferInsert, "sl
           .returning();
         if (inserted) {
           const { projectId } = inserted;
-          await lookAgain(deps, tx, projectId);
+          await schedulePoll(deps, tx, projectId);
           await publish(tx, projectId, { type: "project", id: projectId, action: "created" });
         }
         return inserted;
@@ -104,7 +104,7 @@ async function insert(deps: Deps, values: Omit<typeof projects.$inferInsert, "sl
       if (row) return row;
     } catch (error) {
       if (isForeignKeyViolation(error))
-        throw new SvcError("not_found", "The account was deleted in the meantime.");
+        throw new SvcError("not_found", "The account was deleted while this request ran.");
       throw error;
     }
   }

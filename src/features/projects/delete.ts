@@ -5,8 +5,8 @@ import { publishDeletion } from "../../events/publish.ts";
 import type { ProjectRow } from "../../identity/auth/caller.ts";
 
 /**
- * Deletes a project with its change requests, tokens and mirror. A repository on a git host stays as it is; one that
- * svc hosts is gone.
+ * Deletes a project with its change requests, tokens and mirror, and the repository if svc hosts it. A repository on a
+ * git host stays.
  */
 export async function deleteProject(deps: Deps, project: ProjectRow): Promise<{ ok: true }> {
   const { projectId } = project;

@@ -4,7 +4,7 @@ import { DIFF_MAX_BYTES, DIFF_MAX_LINES } from "../../contract/limits.ts";
 import type { Deps } from "../../deps.ts";
 import type { DiffEntry, DiffRequest, Repository } from "../../git/git.ts";
 
-/** The tree without entries, which git knows without being told: the other side of unrelated histories. */
+/** The empty tree, which git has built in: the base of a diff of unrelated histories. */
 const EMPTY_TREE = {
   40: "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
   64: "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321",
@@ -16,8 +16,8 @@ export function emptyTreeLike(commit: string): string {
 }
 
 /**
- * A diff as it crosses the wire. The list of files is whole; the patch is cut at a file border past 20,000 changed lines
- * or 5 MiB.
+ * A diff as it crosses the wire. The list of files is complete; the patch ends at a file boundary past 20,000 changed
+ * lines or 5 MiB.
  * @returns `patchJson`: the members `patch` and, when its bytes are not UTF-8, `patch_base64`, as JSON without braces
  */
 export async function collectDiff(
@@ -35,8 +35,8 @@ export async function collectDiff(
 }
 
 /**
- * Collects the patch up to the limits, whole files only, as JSON: escaped file by file while git is still at work,
- * since 5 MiB at the end would be a third of the time of the answer.
+ * Collects the patch as JSON, whole files up to the limits. Escapes each file while git is still running, because
+ * escaping 5 MiB at the end would take a third of the response time.
  */
 class CutPatch {
   cut = false;

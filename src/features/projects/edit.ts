@@ -13,16 +13,16 @@ import { storable } from "../../http/text.ts";
 import type { ProjectRow } from "../../identity/auth/caller.ts";
 import { requireManager } from "../../identity/auth/guard.ts";
 import { checkRepository, chooseCredential } from "./check-repository.ts";
-import { lookAgain } from "./look-again.ts";
 import { repositoryOf, sealCredential } from "./repository.ts";
+import { schedulePoll } from "./schedule-poll.ts";
 import { toWire } from "./wire.ts";
 
 /**
- * Changes a project's name, repository or default branch; the last two only for an owner or admin, since they decide what
- * is protected. Another repository gets a mirror of its own and loses the stored credential, which was given for the one
- * before. A branch that was the default one stays protected.
- * @throws forbidden; validation_failed for a `repo_url` when svc hosts the repository, and what `checkRepository` throws;
- *   nothing is changed then.
+ * Changes a project's name, repository or default branch; the last two require an owner or admin, because they decide
+ * what is protected. A new repository gets a new mirror and drops the stored credential. The former default branch stays
+ * protected.
+ * @throws forbidden; validation_failed for a `repo_url` when svc hosts the repository, and what `checkRepository` throws.
+ *   Then nothing is changed.
  */
 export async function editProject(
   deps: Deps,
@@ -48,7 +48,7 @@ export async function editProject(
     const next = await checkRepository(deps, repo, body.default_branch);
     const { defaultBranch: now, formerDefaultBranches: former } = projects;
     changes.defaultBranch = next;
-    // of the row as it is when it changes: what another request made the default meanwhile stays protected too
+    // computed in the update, so that a default branch that another request sets meanwhile stays protected too
     changes.formerDefaultBranches = sql`array_remove(array_append(array_remove(${former}, ${now}), ${now}), ${next})`;
   }
   const row = await update(deps, project, changes);
@@ -57,14 +57,14 @@ export async function editProject(
   return { ...toWire(deps, row), git_credential_dropped: dropped };
 }
 
-/** Stops protecting a branch that was the default one. @throws not_found */
+/** Stops protecting a former default branch. @throws not_found */
 export async function unprotectBranch(deps: Deps, project: ProjectRow, branch: string): Promise<Project> {
   const name = decoded(branch);
   if (!project.formerDefaultBranches.includes(name)) {
     const sentence =
       name === project.defaultBranch
         ? `"${name}" is the default branch, which is always protected. Make another branch the default first.`
-        : `"${name}" was not the default branch before. What svc.toml protects is changed there.`;
+        : `"${name}" is not a former default branch. To stop protecting a branch that svc.toml protects, edit svc.toml.`;
     throw new SvcError("not_found", sentence);
   }
   const former = projects.formerDefaultBranches;
@@ -74,7 +74,7 @@ export async function unprotectBranch(deps: Deps, project: ProjectRow, branch: s
   );
 }
 
-/** A path is handed on as it was sent. What is no text is the name of no branch. */
+/** The router does not decode wildcards. Invalid encoding stays as it is and names no branch. */
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
@@ -86,7 +86,7 @@ function decoded(text: string): string {
 const ONLY_MANAGERS =
   "Only an owner or admin of the account can change a project's repository or default branch.";
 
-/** Stores the host credential, encrypted; it replaces the one before. */
+/** Stores the credential for the git host, encrypted, in place of any earlier one. */
 export async function storeGitCredential(
   deps: Deps,
   project: ProjectRow,
@@ -103,11 +103,11 @@ export async function storeGitCredential(
 function requireRemote(project: ProjectRow): void {
   if (project.repoUrl !== null) return;
   const sentence =
-    "svc hosts this project's repository, so it has no other address and no credential. Make another project for a repository on a git host.";
+    "svc hosts the repository of this project, so its URL and credential cannot be set. Create another project for a repository on a git host.";
   throw new SvcError("validation_failed", sentence);
 }
 
-/** Columns of a project, as values or as expressions of the row as it is. */
+/** Columns of a project, as values or SQL expressions. */
 type Changes = PgUpdateSetSource<typeof projects>;
 
 async function update(deps: Deps, project: ProjectRow, changes: Changes): Promise<ProjectRow> {
@@ -118,8 +118,8 @@ async function update(deps: Deps, project: ProjectRow, changes: Changes): Promis
       .set({ ...changes, updatedAt: deps.clock() })
       .where(eq(projects.projectId, projectId))
       .returning();
-    if (!row) throw new SvcError("not_found", "The project was deleted in the meantime.");
-    await lookAgain(deps, tx, projectId);
+    if (!row) throw new SvcError("not_found", "The project was deleted while this request ran.");
+    await schedulePoll(deps, tx, projectId);
     await publish(tx, projectId, { type: "project", id: projectId, action: "changed" });
     return row;
   });

@@ -3,33 +3,32 @@ import type { Deps } from "../../deps.ts";
 import type { Repository } from "../../git/git.ts";
 import { within } from "../../lib/within.ts";
 
-/** A person waits for one thing longer than for a list: a new request, a diff, a merge, a file. */
+/** The limit for a listing in a request about one thing: a diff, a merge, a file. Lists have a shorter one. */
 export const LISTING_MS = 20_000;
 
-/** The first fetch of a large repository takes minutes; nobody's request waits that long, and the fetch goes on. */
+/** How long a request waits for a fetch. The first fetch of a large repository takes minutes and continues. */
 const FETCH_WAIT_MS = 60_000;
 
 /**
- * Makes sure that the mirror has the commits.
+ * Ensures that the mirror has the commits.
  * @returns false when the repository no longer has one of them.
- * @throws unavailable when the fetch takes longer than a request should, and what git throws.
+ * @throws unavailable when the fetch takes longer than a request waits, and what git throws.
  */
 export function fetchCommits(deps: Deps, repo: Repository, commits: string[]): Promise<boolean> {
   return awaitFetch(deps.git.ensureCommits(repo, commits));
 }
 
 /**
- * Waits for what needs a fetch, as long as a request should.
+ * Waits for a fetch as long as a request may.
  * @throws unavailable
  */
 export async function awaitFetch<T>(fetched: Promise<T>): Promise<T> {
-  // it may fail after nobody waits any more
+  // it may fail after the wait has ended
   fetched.catch(() => {});
   return await within(fetched, FETCH_WAIT_MS, stillFetching);
 }
 
 function stillFetching(): SvcError {
-  const sentence =
-    "svc is still fetching this repository. Try again in a moment: the fetch goes on meanwhile.";
+  const sentence = "svc is still fetching this repository. The fetch continues; try again in a moment.";
   return new SvcError("unavailable", sentence, {}, { "Retry-After": "10" });
 }

@@ -9,13 +9,13 @@ import { toWire } from "./wire.ts";
 
 /**
  * The projects of the caller's accounts.
- * @throws forbidden for a project token (spec 5.2: it cannot list other projects) and for a stranger's account.
+ * @throws forbidden for a project token (spec 5.2: it cannot list other projects) and for an account without membership.
  */
 export async function listProjects(deps: Deps, caller: Caller, { limit, cursor }: Page, accountId?: string) {
   if (caller.kind !== "user")
     throw new SvcError(
       "forbidden",
-      "A project token cannot list projects. It acts for one: svc projects info",
+      "A project token cannot list projects, because it is for one project. To show that project, run: svc projects info",
     );
   const after = readCursor(cursor, UUID);
   const memberships = await deps.db
@@ -24,7 +24,7 @@ export async function listProjects(deps: Deps, caller: Caller, { limit, cursor }
     .where(eq(accountMembers.userId, caller.userId));
   const mine = memberships.map((membership) => membership.accountId);
   if (accountId !== undefined && !mine.includes(accountId.toLowerCase())) {
-    throw new SvcError("forbidden", "You are not a member of that account.");
+    throw new SvcError("forbidden", "You are not a member of this account.");
   }
   const accountIds = accountId === undefined ? mine : [accountId];
   const found = await deps.db

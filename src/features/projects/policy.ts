@@ -7,16 +7,16 @@ import { fetchCommits, LISTING_MS } from "./fetch.ts";
 import { repositoryOf } from "./repository.ts";
 
 /**
- * Whether people may push the protected branches: `[change_requests] direct_push` of the manifest on the default branch as
- * it is now (contract: Manifest). One that cannot be read does not allow it, since it may forbid it.
+ * Whether people may push to protected branches: `[change_requests] direct_push` of the current manifest on the default
+ * branch (contract: Manifest). A manifest that cannot be read does not allow it.
  */
 export async function allowsDirectPush(deps: Deps, project: ProjectRow, listing: Branches): Promise<boolean> {
   return (await readManifestOf(deps, project, listing))?.changeRequests.directPush ?? false;
 }
 
 /**
- * The manifest on the default branch as it is now; without one, its defaults. Null when it cannot be read.
- * @throws SvcError when the repository does not answer
+ * The current manifest on the default branch, or the defaults without one. Null when it cannot be read.
+ * @throws SvcError when the repository does not respond
  */
 export async function readManifestOf(
   deps: Deps,
@@ -26,7 +26,7 @@ export async function readManifestOf(
   return (await readManifestFile(deps, project, listing))?.manifest ?? null;
 }
 
-/** The same with what is wrong in it; null when the file could not be had. @throws SvcError like `readManifestOf` */
+/** The same with its problems; null when the file cannot be fetched or read. @throws SvcError like `readManifestOf` */
 export async function readManifestFile(
   deps: Deps,
   project: ProjectRow,

@@ -7,22 +7,21 @@ import type { Branches } from "../../git/git.ts";
 import type { ProjectRow } from "../../identity/auth/caller.ts";
 import { readManifestFile } from "./policy.ts";
 
-/** What the manifest on the default branch protects, beside that branch itself. */
+/** The protection rules in the manifest on the default branch, which is itself always protected. */
 export type Protection = Pick<
   ProjectRow,
   "requiredApprovals" | "selfApproval" | "protectedBranches" | "protectedTags"
 >;
 
-/** A rule is stated that cannot be read: one person looks at each change. */
-const WRONG_RULE = 1;
-/** A fetch of a few commits takes less; who only looks waits no longer. */
-const LOOK_MS = 500;
+/** The required approvals when the manifest sets an invalid number. */
+const INVALID_RULE_APPROVALS = 1;
+/** How long a read waits for the current rules. A fetch of a few commits takes less. */
+const READ_MS = 500;
 
 /**
- * What the manifest on the default branch protects (contract: Manifest). The last rules that could be read stand until
- * others can be: a file that was broken takes none away. They are kept with the commit that they were read of, and so
- * are read once.
- * @throws SvcError when the repository does not answer
+ * The protection rules in the manifest on the default branch (contract: Manifest). The last valid rules stay in force until
+ * new ones can be read, so an invalid file removes none. They are stored with their commit and read once.
+ * @throws SvcError when the repository does not respond
  */
 export async function readProtection(
   deps: Deps,
@@ -33,13 +32,13 @@ export async function readProtection(
   if (tip === undefined || tip === project.policyCommit) return project;
   const read = await readManifestFile(deps, project, listing);
   if (!read?.manifest) return await stored(deps, project);
-  const { rules, isWrong } = rulesOf(read.manifest, read.errors);
-  if (isWrong) return atLeast(rules, await stored(deps, project));
+  const { rules, isInvalid } = rulesOf(read.manifest, read.errors);
+  if (isInvalid) return strictest(rules, await stored(deps, project));
   await keep(deps, project, rules, tip);
   return rules;
 }
 
-/** As another request may have kept it a moment ago. */
+/** The stored rules, which another request may have updated. */
 async function stored(deps: Deps, project: ProjectRow): Promise<Protection> {
   const { requiredApprovals, selfApproval, protectedBranches, protectedTags, projectId } = projects;
   const [row] = await deps.db
@@ -49,10 +48,10 @@ async function stored(deps: Deps, project: ProjectRow): Promise<Protection> {
   return row ?? project;
 }
 
-/** What was read of an older commit is not kept where a newer one was read meanwhile. A change is published. */
+/** Stores and announces the rules, unless another request has stored rules meanwhile. */
 async function keep(deps: Deps, project: ProjectRow, rules: Protection, tip: string): Promise<void> {
   const { projectId } = project;
-  const isAsBefore = and(
+  const isUnchanged = and(
     eq(projects.projectId, projectId),
     sql`${projects.policyCommit} is not distinct from ${project.policyCommit}`,
   );
@@ -60,7 +59,7 @@ async function keep(deps: Deps, project: ProjectRow, rules: Protection, tip: str
     const [kept] = await tx
       .update(projects)
       .set({ ...rules, policyCommit: tip })
-      .where(isAsBefore)
+      .where(isUnchanged)
       .returning({ id: projects.projectId });
     if (kept && rules.requiredApprovals !== project.requiredApprovals)
       await publish(tx, projectId, { type: "project", id: projectId, action: "changed" });
@@ -68,8 +67,8 @@ async function keep(deps: Deps, project: ProjectRow, rules: Protection, tip: str
 }
 
 /**
- * The same for a request that only looks, and waits for no long fetch: the last rules that were read, while the newest
- * are on their way. Then a change of the project is published.
+ * The same for a read request, which does not wait for a long fetch: returns the stored rules if the current ones take
+ * longer. These are announced as a change of the project when they arrive.
  */
 export async function knownProtection(
   deps: Deps,
@@ -80,34 +79,35 @@ export async function knownProtection(
   const tip = listing.tips.get(project.defaultBranch);
   if (tip === undefined || tip === project.policyCommit) return project;
   const read = readProtection(deps, project, listing).catch((error: unknown) => {
-    deps.log.debug({ project: project.projectId, err: error }, "the protection could not be read");
+    deps.log.debug({ project: project.projectId, err: error }, "cannot read the protection rules");
     return project;
   });
-  return await Promise.race([read, Bun.sleep(LOOK_MS).then(() => project)]);
+  return await Promise.race([read, Bun.sleep(READ_MS).then(() => project)]);
 }
 
 type ManifestRead = ReturnType<typeof readManifest>;
 
-/** What a manifest says of protection, and whether some of that cannot be read. */
+/** The protection rules of a manifest, and whether some of them are invalid. */
 function rulesOf(
   { changeRequests, branches, tags }: NonNullable<ManifestRead["manifest"]>,
   errors: ManifestRead["errors"],
-): { rules: Protection; isWrong: boolean } {
-  const wrong = (path: RegExp) => errors.some((error) => error.severity === "error" && path.test(error.path));
-  const isWrongCount = wrong(/^change_requests(?:\.required_approvals)?$/);
+): { rules: Protection; isInvalid: boolean } {
+  const hasError = (path: RegExp) =>
+    errors.some((error) => error.severity === "error" && path.test(error.path));
+  const isCountInvalid = hasError(/^change_requests(?:\.required_approvals)?$/);
   return {
     rules: {
-      requiredApprovals: isWrongCount ? WRONG_RULE : changeRequests.requiredApprovals,
+      requiredApprovals: isCountInvalid ? INVALID_RULE_APPROVALS : changeRequests.requiredApprovals,
       selfApproval: changeRequests.selfApproval,
       protectedBranches: branches.protected,
       protectedTags: tags.protected,
     },
-    isWrong: isWrongCount || wrong(/^(?:branches|tags)\b/),
+    isInvalid: isCountInvalid || hasError(/^(?:branches|tags)\b/),
   };
 }
 
-/** The stricter of each two. */
-function atLeast(one: Protection, other: Protection): Protection {
+/** The stricter of each two rules. */
+function strictest(one: Protection, other: Protection): Protection {
   const union = (a: string[], b: string[]) => [...new Set([...a, ...b])];
   return {
     requiredApprovals: Math.max(one.requiredApprovals, other.requiredApprovals),

@@ -4,12 +4,12 @@ import type { ProjectRow } from "../../identity/auth/caller.ts";
 
 const PURPOSE = "git-credential";
 
-/** The project's repository as git wants it: the mirror's id, the URL, and the stored credential opened. */
+/** The project's repository: the id of the mirror, the URL and the decrypted credential. */
 export function repositoryOf(deps: Pick<Deps, "keys">, project: ProjectRow): Repository {
   return { id: project.mirrorId, url: project.repoUrl, credential: openCredential(deps, project) };
 }
 
-/** Seals a host credential for the project's row. */
+/** Encrypts a git host credential for the project's row. */
 export function sealCredential(deps: Deps, projectId: string, credential: Credential): string {
   return deps.keys.seal(projectId, PURPOSE, JSON.stringify([credential.username, credential.token]));
 }

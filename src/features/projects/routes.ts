@@ -74,7 +74,7 @@ export const projectRoutes = (deps: Deps) =>
           recent: Type.Optional(
             Type.String({
               pattern: "^[1-9][0-9]{0,2}$",
-              description: `Without Last-Event-ID: begins with the events of so many seconds, at most ${RECENT_MAX_S}`,
+              description: `Without Last-Event-ID: start with the events of the last n seconds, at most ${RECENT_MAX_S}`,
             }),
           ),
         }),

@@ -24,8 +24,8 @@ export async function listProjectTokens(deps: Deps, project: ProjectRow, { limit
 }
 
 /**
- * Makes a token that acts as the caller inside this one project (spec 5.2).
- * @throws not_found when `session_id` names no session of the project.
+ * Creates a token that acts as the caller in this project only (spec 5.2).
+ * @throws not_found when the project has no session with this `session_id`.
  */
 export async function mintProjectToken(
   deps: Deps,
@@ -55,7 +55,7 @@ export async function revokeProjectToken(
     .delete(tokens)
     .where(and(eq(tokens.tokenId, tokenId), eq(tokens.projectId, project.projectId)))
     .returning({ tokenId: tokens.tokenId });
-  if (gone.length === 0) throw new SvcError("not_found", "The project has no such token.");
+  if (gone.length === 0) throw new SvcError("not_found", "The project has no token with this id.");
   return { ok: true };
 }
 
@@ -64,7 +64,7 @@ async function requireSession(deps: Deps, project: ProjectRow, sessionId: string
     .select({ sessionId: projectSessions.sessionId })
     .from(projectSessions)
     .where(and(eq(projectSessions.sessionId, sessionId), eq(projectSessions.projectId, project.projectId)));
-  if (!session) throw new SvcError("not_found", "The project has no such session.");
+  if (!session) throw new SvcError("not_found", "The project has no session with this id.");
 }
 
 function toWire(project: ProjectRow, row: TokenRow): ProjectToken {

@@ -3,8 +3,8 @@ import type { Deps } from "../../deps.ts";
 import type { ProjectRow } from "../../identity/auth/caller.ts";
 
 /**
- * A project's row as it crosses the wire; the credential and the counters stay behind. A repository that svc hosts is
- * at its gateway only.
+ * A project's row as it crosses the wire, without the credential and the counters. The URL of a repository that svc hosts
+ * is that of the git gateway.
  */
 export function toWire({ config }: Pick<Deps, "config">, row: ProjectRow): Project {
   const gitUrl = gitUrlOf(config.publicUrl, row.projectId);
@@ -24,7 +24,7 @@ export function toWire({ config }: Pick<Deps, "config">, row: ProjectRow): Proje
   };
 }
 
-/** A project's address at the gateway of a server that is reached at `base`. */
+/** The URL of a project at the git gateway of the server at `base`. */
 export function gitUrlOf(base: string, projectId: string): string {
   return `${base}/v1/git/${projectId}.git`;
 }

@@ -7,8 +7,8 @@ import { LISTING_MS } from "../projects/fetch.ts";
 import { repositoryOf } from "../projects/repository.ts";
 
 /**
- * The branches of a project's repository as they are now: the default one, then the others by name. Names that are
- * longer than svc takes anywhere are left out.
+ * The current branches of a project's repository: the default one, then the others by name. Omits names that are longer
+ * than svc accepts.
  * @throws repo_unreachable
  */
 export async function listBranches(deps: Deps, project: ProjectRow, { limit, cursor }: Page) {
@@ -22,7 +22,7 @@ export async function listBranches(deps: Deps, project: ProjectRow, { limit, cur
   return { branches, ...next };
 }
 
-/** As the rows are ordered. */
+/** The sort key. */
 function keyOf({ name, is_default }: Branch): string {
   return `${is_default ? 0 : 1}${name}`;
 }

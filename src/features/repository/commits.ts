@@ -13,7 +13,7 @@ interface CommitsQuery {
 }
 
 /**
- * The commits that a ref reaches, the newest first; with a path, those that changed it.
+ * The commits reachable from a ref, newest first; with a path, those that changed it.
  * @throws validation_failed, and what `resolveRef` throws.
  */
 export async function listCommits(

@@ -15,8 +15,8 @@ export interface ContentsQuery {
 }
 
 /**
- * A file at a ref, or the target of a symbolic link: at most its first MiB.
- * @throws validation_failed; not_found when there is no file; what `resolveRef` throws.
+ * A file at a ref, or the target of a symbolic link, up to 1 MiB.
+ * @throws validation_failed; not_found; what `resolveRef` throws.
  */
 export async function readContents(
   deps: Deps,
@@ -56,30 +56,34 @@ interface Found extends Resolved {
 
 type FileEntry = TreeEntry & { type: "file" | "symlink"; size: number };
 
-/** @throws validation_failed; not_found when there is no file or symbolic link; what `resolveRef` throws. */
+/** @throws validation_failed; not_found when the path is not a file or symbolic link; what `resolveRef` throws. */
 export async function findFile(deps: Deps, project: ProjectRow, query: ContentsQuery): Promise<Found> {
   const path = readPath(query);
-  if (path.length === 0) throw new SvcError("validation_failed", "path is required: which file?");
+  if (path.length === 0)
+    throw new SvcError(
+      "validation_failed",
+      "path is required: the path of a file from the root of the repository.",
+    );
   const resolved = await resolveRef(deps, project, query.ref);
   const entry = await deps.git.findEntry(resolved.repo, resolved.commit, path);
   if (isFile(entry)) return { ...resolved, path, entry };
-  throw noFile(entry, pathToWire(path).path, resolved.ref);
+  throw notAFile(entry, pathToWire(path).path, resolved.ref);
 }
 
 function isFile(entry: TreeEntry | null): entry is FileEntry {
   return entry !== null && entry.size !== null && (entry.type === "file" || entry.type === "symlink");
 }
 
-function noFile(entry: TreeEntry | null, path: string, ref: string): SvcError {
+function notAFile(entry: TreeEntry | null, path: string, ref: string): SvcError {
   if (!entry) return new SvcError("not_found", `"${ref}" has no file "${path}".`);
   const what =
     entry.type === "submodule"
-      ? `a submodule, which is another repository, at commit ${entry.id}`
-      : "a directory. List it with: svc repo files";
-  return new SvcError("not_found", `"${path}" is no file but ${what}.`);
+      ? `a submodule, not a file: another repository, at commit ${entry.id}.`
+      : "a directory, not a file. List it with: svc repo files";
+  return new SvcError("not_found", `"${path}" is ${what}`);
 }
 
-/** As text when it is UTF-8, where a character that the limit cut in two is left out; else in base64. */
+/** As text if it is UTF-8, without a character that the limit cut; otherwise as base64. */
 function asText(bytes: Buffer, truncated: boolean): Pick<FileContents, "encoding" | "content" | "truncated"> {
   const text = truncated ? bytes.subarray(0, endOfCharacters(bytes)) : bytes;
   return isUtf8(text)
@@ -87,7 +91,7 @@ function asText(bytes: Buffer, truncated: boolean): Pick<FileContents, "encoding
     : { encoding: "base64", content: bytes.toString("base64"), truncated };
 }
 
-/** Where the last character that is not cut off ends. */
+/** The end of the last complete character. */
 function endOfCharacters(bytes: Buffer): number {
   for (let back = 1; back < 4 && back <= bytes.length; back++) {
     const length = lengthOfCharacter(bytes[bytes.length - back] ?? 0);
@@ -96,7 +100,7 @@ function endOfCharacters(bytes: Buffer): number {
   return bytes.length;
 }
 
-/** How many bytes of UTF-8 a character has that begins with this one; null in the middle of one. */
+/** The length in bytes of the UTF-8 character that starts with this byte; null for a continuation byte. */
 function lengthOfCharacter(byte: number): number | null {
   if (byte >= 0x80 && byte < 0xc0) return null;
   if (byte >= 0xf0 && byte < 0xf5) return 4;

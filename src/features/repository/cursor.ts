@@ -4,8 +4,7 @@ import type { ProjectRow } from "../../identity/auth/caller.ts";
 import { type Resolved, resolveRef, shownRef } from "./resolve.ts";
 
 /**
- * Where a page of something that belongs to a commit begins. Further pages stay with the commit of the first, whatever
- * its branch does meanwhile: the cursor holds the commit, and how many rows came before.
+ * The commit and offset of a page. The cursor holds both, so that later pages do not change when the branch moves.
  * @throws validation_failed, and what `resolveRef` throws.
  */
 export async function resolvePage(
@@ -20,7 +19,7 @@ export async function resolvePage(
   return { ...resolved, ref: shownRef(project, ref), skip: Number(skip) };
 }
 
-/** The member `next_cursor` of a page, when there is more. */
+/** The member `next_cursor` of a page, if there are more rows. */
 export function nextCursor(commit: string, shown: number, more: boolean): { next_cursor?: string } {
   return more ? { next_cursor: Buffer.from(`${commit}.${shown}`).toString("base64url") } : {};
 }

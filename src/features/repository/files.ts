@@ -14,8 +14,8 @@ interface FilesQuery {
 }
 
 /**
- * What a directory holds at a ref, in git's order.
- * @throws validation_failed; not_found when there is no directory; payload_too_large; what `resolveRef` throws.
+ * The entries of a directory at a ref, in git's order.
+ * @throws validation_failed; not_found when the path is not a directory; payload_too_large; what `resolveRef` throws.
  */
 export async function listFiles(
   deps: Deps,
@@ -26,7 +26,7 @@ export async function listFiles(
   const path = readPath(query);
   const { repo, ref, commit, skip } = await resolvePage(deps, project, { ref: query.ref, cursor });
   const found = await deps.git.listDirectory(repo, { commit, path, skip, limit });
-  if (!found) throw noDirectory(await deps.git.findEntry(repo, commit, path), pathToWire(path).path, ref);
+  if (!found) throw notADirectory(await deps.git.findEntry(repo, commit, path), pathToWire(path).path, ref);
   return {
     ref,
     commit_sha: commit,
@@ -43,11 +43,11 @@ function toWire(directory: Buffer, { name, type, mode, size, id }: TreeEntry): W
 
 const SLASH = Buffer.from("/");
 
-function noDirectory(entry: TreeEntry | null, path: string, ref: string): SvcError {
+function notADirectory(entry: TreeEntry | null, path: string, ref: string): SvcError {
   if (!entry) return new SvcError("not_found", `"${ref}" has no directory "${path}".`);
   const what =
     entry.type === "submodule"
-      ? `a submodule, which is another repository, at commit ${entry.id}`
-      : `a ${entry.type === "symlink" ? "symbolic link" : "file"}. Read it with: svc repo cat`;
-  return new SvcError("not_found", `"${path}" is no directory but ${what}.`);
+      ? `a submodule, not a directory: another repository, at commit ${entry.id}.`
+      : `a ${entry.type === "symlink" ? "symbolic link" : "file"}, not a directory. Read it with: svc repo cat`;
+  return new SvcError("not_found", `"${path}" is ${what}`);
 }

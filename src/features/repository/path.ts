@@ -4,13 +4,13 @@ import { PATH_MAX_BYTES } from "../../contract/limits.ts";
 import { isPlainPath } from "../../git/read/file.ts";
 
 /**
- * A path as a query names it, as bytes; empty for the root. `path_base64` names what is not UTF-8; one slash at the
- * end of a path is left out.
- * @throws validation_failed for a path that no repository can hold, or that leads out of it.
+ * The path in a query as bytes, without one trailing slash; empty for the root. `path_base64` is for paths that are not
+ * UTF-8.
+ * @throws validation_failed for a path that is not valid in a repository, or leads out of it.
  */
 export function readPath(query: { path?: string; path_base64?: string }): Buffer {
   if (query.path !== undefined && query.path_base64 !== undefined)
-    throw refused("path and path_base64 name the same thing. Give one of them.");
+    throw refused("path and path_base64 cannot be used together. Use one of them.");
   const given =
     query.path_base64 === undefined
       ? Buffer.from(query.path ?? "")
@@ -18,7 +18,7 @@ export function readPath(query: { path?: string; path_base64?: string }): Buffer
   const bytes = given.at(-1) === SLASH ? given.subarray(0, -1) : given;
   if (bytes.length > PATH_MAX_BYTES) throw refused(`path must be at most ${PATH_MAX_BYTES} bytes.`);
   if (given.length === 0 || isPlainPath(bytes.toString("latin1"))) return bytes;
-  throw refused('path must lead from the root of the repository, without "..", ".git" and empty parts.');
+  throw refused('path must be relative to the root of the repository, without "..", ".git" and empty parts.');
 }
 
 /** A path as it crosses the wire. */

@@ -7,9 +7,9 @@ import { type ContentsQuery, findFile } from "./contents.ts";
 import { pathToWire } from "./path.ts";
 
 /**
- * The bytes of a file at a ref, as a download that no browser runs. Git is held back while the reader is slow, and
- * stopped when it goes away.
- * @throws payload_too_large past 100 MiB; not_found when there is no file; what `resolveRef` throws.
+ * The bytes of a file at a ref, as a download that a browser does not execute. Applies backpressure to git, and stops it
+ * when the client disconnects.
+ * @throws payload_too_large past 100 MiB; not_found; what `resolveRef` throws.
  */
 export async function downloadFile(deps: Deps, project: ProjectRow, query: ContentsQuery): Promise<Response> {
   const found = await findFile(deps, project, query);
@@ -17,14 +17,14 @@ export async function downloadFile(deps: Deps, project: ProjectRow, query: Conte
   if (found.entry.type === "symlink") {
     throw new SvcError(
       "not_found",
-      `"${path}" is no file but a symbolic link. Read where it leads with: svc repo cat --json`,
+      `"${path}" is a symbolic link, not a file. Show its target with: svc repo cat --json`,
     );
   }
   if (found.entry.size > FILE_MAX_BYTES) {
     const mib = Math.ceil(found.entry.size / 1024 / 1024);
     throw new SvcError(
       "payload_too_large",
-      `"${path}" has ${mib} MiB; svc sends files of up to ${FILE_MAX_BYTES / 1024 / 1024} MiB. Clone the repository to read it.`,
+      `"${path}" has ${mib} MiB, more than the limit of ${FILE_MAX_BYTES / 1024 / 1024} MiB. Clone the repository to read it.`,
     );
   }
   const { repo, commit, entry } = found;

@@ -6,18 +6,18 @@ import type { ProjectRow } from "../../identity/auth/caller.ts";
 import { awaitFetch, fetchCommits, LISTING_MS } from "../projects/fetch.ts";
 import { repositoryOf } from "../projects/repository.ts";
 
-/** A commit of a project's repository that is in the mirror with its history. */
+/** A commit of a project's repository, in the mirror with its history. */
 export interface Resolved {
   repo: Repository;
-  /** As it was asked for, but without `refs/heads/`; the default branch if left out. */
+  /** The requested ref without `refs/heads/`, or the default branch. */
   ref: string;
   commit: string;
 }
 
 /**
- * The commit that a request names: a branch (the default one if left out), a tag, `refs/heads/…`, `refs/tags/…` or a
- * full commit id. A branch stands over a tag of the same name. Names are looked up as they stand; git never reads them
- * as a revision.
+ * Resolves a branch (the default one if omitted), a tag, `refs/heads/…`, `refs/tags/…` or a full commit id to a commit. A
+ * branch takes precedence over a tag of the same name. Names are looked up literally; git never parses them as a
+ * revision.
  * @throws invalid_ref, ref_not_found, repo_unreachable, unavailable.
  */
 export async function resolveRef(deps: Deps, project: ProjectRow, text?: string): Promise<Resolved> {
@@ -28,10 +28,10 @@ export async function resolveRef(deps: Deps, project: ProjectRow, text?: string)
   const commit = await findName(deps, repo, text ?? HEADS + project.defaultBranch);
   if (commit === null) throw notFound(project, text, ref);
   if (await fetchCommits(deps, repo, [commit])) return { repo, ref, commit };
-  throw new SvcError("ref_not_found", `"${ref}" was moved or deleted just now. Try again.`);
+  throw new SvcError("ref_not_found", `"${ref}" was moved or deleted while svc read it. Try again.`);
 }
 
-/** What an answer calls the ref that was asked for. */
+/** The ref as it is shown in the response. */
 export function shownRef(project: ProjectRow, text: string | undefined): string {
   const name = text ?? project.defaultBranch;
   return name.startsWith(HEADS) ? name.slice(HEADS.length) : name;
@@ -39,7 +39,7 @@ export function shownRef(project: ProjectRow, text: string | undefined): string 
 
 async function findName(deps: Deps, repo: Repository, name: string): Promise<string | null> {
   const isTag = name.startsWith(TAGS);
-  // the check takes one `refs/heads/` away
+  // the check removes one `refs/heads/`
   const short = checkBranchName(isTag ? HEADS + name.slice(TAGS.length) : name);
   const tip = (await listFilled(deps, repo)).tips.get(short);
   if (tip !== undefined && !isTag) return tip;
@@ -50,11 +50,11 @@ const OBJECT_ID = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/i;
 const HEADS = "refs/heads/";
 const TAGS = "refs/tags/";
 
-/** A commit that is in the mirror needs no look at the host: it never changes. */
+/** Asks the host only for a commit that is not in the mirror. */
 async function requireCommit(deps: Deps, repo: Repository, commit: string): Promise<string> {
   if (await deps.git.hasCommit(repo, commit)) return commit;
   const [tip = ""] = (await listFilled(deps, repo)).tips.values();
-  // an id of another length is none of this repository, and would make a mirror of another format
+  // an id of another length is of another object format
   if (tip.length === commit.length && (await fetchCommits(deps, repo, [commit]))) return commit;
   throw new SvcError("ref_not_found", `The repository has no commit ${commit} on a branch or tag.`);
 }
@@ -72,12 +72,12 @@ function notFound(project: ProjectRow, text: string | undefined, ref: string): S
   if (text === undefined) {
     return new SvcError(
       "ref_not_found",
-      `The repository has no branch "${ref}", which is this project's default branch. Push it, or name another with ref.`,
+      `The repository has no branch "${ref}", which is this project's default branch. Push it, or request another with ref.`,
     );
   }
   const what = text.startsWith(HEADS) ? "branch" : text.startsWith(TAGS) ? "tag" : "branch or tag";
   return new SvcError(
     "ref_not_found",
-    `The repository has no ${what} "${ref.replace(TAGS, "")}". \`svc repo branches\` lists the branches of ${project.name}.`,
+    `The repository has no ${what} "${ref.replace(TAGS, "")}". List the branches of ${project.name} with: svc repo branches`,
   );
 }

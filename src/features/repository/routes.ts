@@ -11,22 +11,23 @@ import { readContents } from "./contents.ts";
 import { listFiles } from "./files.ts";
 import { downloadFile } from "./raw.ts";
 
-const placeQuery = {
+const locationQuery = {
   ref: Type.Optional(
     Type.String({
-      description: "A branch, a tag, refs/heads/…, refs/tags/… or a full commit id; else the default branch",
+      description:
+        "A branch, a tag, refs/heads/…, refs/tags/… or a full commit id; the default branch if omitted",
     }),
   ),
   path: Type.Optional(Type.String({ description: "From the root of the repository" })),
   path_base64: Type.Optional(
     Type.String({
       pattern: "^[A-Za-z0-9+/_-]*={0,2}$",
-      description: "Instead of path, for one that is not UTF-8",
+      description: "Instead of path, for a path that is not UTF-8",
     }),
   ),
 };
 
-/** What a project's repository holds, for those who may write in the project. */
+/** The contents of a project's repository. Requires write access to the project. */
 export const repositoryRoutes = (deps: Deps) =>
   new Elysia({ prefix: "/projects/:projectId", tags: ["repository"] })
     .use(guard(deps))
@@ -37,12 +38,12 @@ export const repositoryRoutes = (deps: Deps) =>
     })
     .get("/commits", ({ project, query }) => listCommits(deps, project, query, readPage(query)), {
       project: "write",
-      query: Type.Object({ ...placeQuery, ...pageQuery }),
+      query: Type.Object({ ...locationQuery, ...pageQuery }),
       ...answer(200, listOf("commits", commit)),
     })
     .get("/files", ({ project, query }) => listFiles(deps, project, query, readPage(query)), {
       project: "write",
-      query: Type.Object({ ...placeQuery, ...pageQuery }),
+      query: Type.Object({ ...locationQuery, ...pageQuery }),
       ...answer(200, directory),
     })
     .get(
@@ -51,5 +52,5 @@ export const repositoryRoutes = (deps: Deps) =>
         headers["accept"]?.includes("application/octet-stream")
           ? downloadFile(deps, project, query)
           : readContents(deps, project, query),
-      { project: "write", query: Type.Object(placeQuery), ...answer(200, fileContents) },
+      { project: "write", query: Type.Object(locationQuery), ...answer(200, fileContents) },
     );

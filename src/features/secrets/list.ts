@@ -7,9 +7,12 @@ import type { ProjectRow } from "../../identity/auth/caller.ts";
 import { readManifestOf } from "../projects/policy.ts";
 import { allToWire } from "./row.ts";
 
-/** The project's secrets without their values, and what its manifest asks for. There are never many: one page. */
+/** The project's secrets without their values, and those that its manifest names. Their number is limited, so there is one page. */
 export async function listSecrets(deps: Deps, project: ProjectRow): Promise<SecretList> {
-  const [rows, { required, optional }] = await Promise.all([rowsOf(deps, project), wantedOf(deps, project)]);
+  const [rows, { required, optional }] = await Promise.all([
+    rowsOf(deps, project),
+    declaredOf(deps, project),
+  ]);
   const names = new Set(rows.map(({ name }) => name));
   return {
     items: await allToWire(deps.db, rows),
@@ -27,8 +30,8 @@ async function rowsOf(deps: Deps, project: ProjectRow) {
     .orderBy(asc(projectSecrets.name));
 }
 
-/** A repository that does not answer asks for nothing: secrets can be set all the same. */
-async function wantedOf(
+/** Empty if the repository does not respond, so that secrets can be listed and set anyway. */
+async function declaredOf(
   deps: Deps,
   project: ProjectRow,
 ): Promise<{ required: string[]; optional: string[] }> {

@@ -3,16 +3,17 @@ import { projectSecrets, triggers } from "../../../db/schema/index.ts";
 import type { Deps } from "../../deps.ts";
 import { purposeOf } from "./row.ts";
 
-/** Secrets of a project with their values, for one of its sandboxes; and what changes with any of them. */
+/** Secrets of a project with their values, for one of its sandboxes. */
 export interface OpenSecrets {
   values: Readonly<Record<string, string>>;
-  /** 16 hex digits. */
+  /** 16 hex digits that change when a secret changes. */
   revision: string;
 }
 
 /**
- * @param audience what they are opened for; a secret that signs a trigger's webhook is opened for nothing
- * @param names these alone; null: all
+ * Decrypts the secrets for a sandbox, except those that sign the webhook of a trigger.
+ * @param audience where they are injected
+ * @param names only these; null: all
  */
 export async function openSecrets(
   deps: Pick<Deps, "db" | "keys">,

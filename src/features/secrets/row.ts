@@ -5,7 +5,7 @@ import { authorOf, namesOf } from "../../identity/auth/actor.ts";
 
 type SecretRow = typeof projectSecrets.$inferSelect;
 
-/** What a sealed value is bound to beside its project. */
+/** Binds an encrypted value to the name of the secret. */
 export function purposeOf(name: string): string {
   return `secret ${name}`;
 }

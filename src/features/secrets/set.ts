@@ -15,8 +15,8 @@ import { queueOf } from "../../jobs/places.ts";
 import { allToWire, purposeOf } from "./row.ts";
 
 /**
- * Sets a secret, new or again. Its value is sealed for this project and this name, and opens for no other. One that is
- * set again without an audience keeps the one that it has.
+ * Creates or replaces a secret. Its value is encrypted for this project and name only. Without an audience, an existing
+ * secret keeps its own.
  * @throws reserved_name, validation_failed.
  */
 export async function setSecret(
@@ -32,7 +32,7 @@ export async function setSecret(
   const value = deps.keys.seal(project.projectId, purposeOf(name), plain);
   const now = deps.clock();
   return await deps.db.transaction(async (tx) => {
-    // one after the other, so that the bound holds
+    // serializes changes, so that the limit holds
     await tx
       .select({ id: projects.projectId })
       .from(projects)
@@ -40,7 +40,10 @@ export async function setSecret(
       .for("update");
     const others = sql`${projectSecrets.projectId} = ${project.projectId} and ${projectSecrets.name} <> ${name}`;
     if ((await tx.$count(projectSecrets, others)) >= SECRETS_MAX) {
-      throw new SvcError("validation_failed", `A project has at most ${SECRETS_MAX} secrets.`);
+      throw new SvcError(
+        "validation_failed",
+        `Cannot set ${name}: the project has ${SECRETS_MAX} secrets, which is the limit. Remove one with: svc secrets unset`,
+      );
     }
     const changes = { value, updatedAt: now, setBy: caller.userId, setActor: actorOf(caller) };
     const [row] = await tx
@@ -58,7 +61,7 @@ export async function setSecret(
       })
       .returning();
     if (!row) throw new Error("the insert of a secret returned no row");
-    await tellSandboxes(deps, tx, project.projectId);
+    await updateSandboxes(deps, tx, project.projectId);
     const action = row.createdAt < row.updatedAt ? "changed" : "created";
     const [shown] = await allToWire(tx, [row]);
     await publish(tx, project.projectId, { type: "secret", id: name, action });
@@ -67,34 +70,34 @@ export async function setSecret(
   });
 }
 
-/** @throws validation_failed for what no secret can be for */
+/** @throws validation_failed for an invalid entry */
 function readAudience(entries: readonly string[]): string[] {
   const bad = entries.find((entry) => !new RegExp(AUDIENCE).test(entry));
   if (bad === undefined) return [...new Set(entries)];
-  const message = "takes sessions, builds, apps, apps:<slug> and triggers:<slug>";
-  throw new SvcError("validation_failed", `A secret cannot be for ${JSON.stringify(bad)}: for ${message}.`, {
+  const message = "must be sessions, builds, apps, apps:<slug> or triggers:<slug>";
+  throw new SvcError("validation_failed", `Each entry of for ${message}, not ${JSON.stringify(bad)}.`, {
     details: [{ path: "for", message }],
   });
 }
 
 /** Removes a secret. @throws not_found */
 export async function unsetSecret(deps: Deps, project: ProjectRow, name: string): Promise<{ ok: true }> {
-  // what cannot be a name was never set, and some of it no database takes
-  if (!SECRET_NAME.test(name)) throw unknown();
+  // such a name was never set, and may hold bytes that the database rejects
+  if (!SECRET_NAME.test(name)) throw notFound();
   return await deps.db.transaction(async (tx) => {
     const gone = await tx
       .delete(projectSecrets)
       .where(and(eq(projectSecrets.projectId, project.projectId), eq(projectSecrets.name, name)))
       .returning({ name: projectSecrets.name });
-    if (gone.length === 0) throw unknown();
-    await tellSandboxes(deps, tx, project.projectId);
+    if (gone.length === 0) throw notFound();
+    await updateSandboxes(deps, tx, project.projectId);
     await publish(tx, project.projectId, { type: "secret", id: name, action: "deleted" });
     return { ok: true };
   });
 }
 
-/** Asks for the project's running sandboxes to get its secrets as they will be. */
-async function tellSandboxes({ jobs }: Deps, tx: Db, projectId: string): Promise<void> {
+/** Enqueues an update of the secrets in the project's running sandboxes. */
+async function updateSandboxes({ jobs }: Deps, tx: Db, projectId: string): Promise<void> {
   const places = await tx
     .selectDistinct({ place: runs.place })
     .from(runs)
@@ -102,21 +105,18 @@ async function tellSandboxes({ jobs }: Deps, tx: Db, projectId: string): Promise
   for (const { place } of places) await jobs.enqueue(tx, queueOf("secrets", place), projectId);
 }
 
-function unknown(): SvcError {
-  return new SvcError("not_found", "The project has no such secret.");
+function notFound(): SvcError {
+  return new SvcError("not_found", "The project has no secret with this name.");
 }
 
 function requireName(name: string): void {
   if (!SECRET_NAME.test(name)) {
-    const message = "must be 1 to 64 of A-Z, 0-9 and _, and not begin with a digit";
-    throw new SvcError("validation_failed", `A secret's name ${message}.`, {
+    const message = "must be 1 to 64 characters of A-Z, 0-9 and _, and must not start with a digit";
+    throw new SvcError("validation_failed", `The name of a secret ${message}.`, {
       details: [{ path: "name", message }],
     });
   }
   if (isReservedName(name)) {
-    throw new SvcError(
-      "reserved_name",
-      `"${name}" is a name that svc or the sandbox itself uses. Choose another.`,
-    );
+    throw new SvcError("reserved_name", `"${name}" is reserved for svc or the sandbox. Choose another name.`);
   }
 }

@@ -14,8 +14,8 @@ import { findAnchor } from "./anchor.ts";
 import { commentChange, findComment, toWireOf } from "./row.ts";
 
 /**
- * Says something of a change request, in every state of it: of the whole, of a file, of a line of its diff, or in reply.
- * A reply to a reply belongs to the same thread; a reply to what was resolved leaves it so.
+ * Adds a comment to a change request in any state: to the whole, to a file, to a line of its diff, or as a reply. A reply
+ * to a reply belongs to the same thread. A reply to a resolved thread leaves it resolved.
  * @throws validation_failed, not_found, too_many_comments, and what `findAnchor` throws.
  */
 export async function addComment(
@@ -32,7 +32,7 @@ export async function addComment(
   const now = deps.clock();
   return await deps.db.transaction(async (tx) => {
     const sessionId = await keepSession(tx, caller);
-    // the row of the change request is held: a thread's first comment is not deleted meanwhile
+    // locks the row of the change request, so the first comment of the thread is not deleted meanwhile
     const number = await takeNumber(tx, cr);
     const thread = replyTo && (await threadOf(tx, cr, wanted));
     const [row] = await tx
@@ -58,20 +58,20 @@ export async function addComment(
   });
 }
 
-/** The first comment of the thread that a reply is to belong to. */
+/** The first comment of the thread that is replied to. */
 async function threadOf(db: Db, cr: CrRow, { reply_to, path, line, side }: AddCommentBody): Promise<string> {
   if (path !== undefined || line !== undefined || side !== undefined)
     throw new SvcError(
       "validation_failed",
-      "A reply stands where its thread does: leave path, line and side out.",
+      "A reply has the position of its thread. Remove path, line and side.",
     );
   const row = await findComment(db, cr, reply_to ?? "");
   return row.replyTo ?? row.commentId;
 }
 
 /**
- * The agent's session, which is not deleted before the comment is in: first, since a deletion holds the session and then
- * takes its name out of change requests.
+ * Locks the agent's session against deletion. Must come before the lock on the change request, because a deletion locks
+ * the session first and then updates change requests.
  */
 async function keepSession(tx: Db, caller: Caller): Promise<string | null> {
   if (caller.kind === "user" || caller.sessionId === null) return null;
@@ -83,7 +83,7 @@ async function keepSession(tx: Db, caller: Caller): Promise<string | null> {
   return session?.id ?? null;
 }
 
-/** @throws too_many_comments when there were as many already as one change request takes */
+/** @throws too_many_comments when the change request has reached the limit */
 async function takeNumber(tx: Db, { crId }: CrRow): Promise<number> {
   const [counter] = await tx
     .update(changeRequests)
@@ -93,7 +93,7 @@ async function takeNumber(tx: Db, { crId }: CrRow): Promise<number> {
   if (counter) return counter.number;
   throw new SvcError(
     "too_many_comments",
-    `A change request takes ${COMMENTS_MAX} comments. Close it, and go on in a new one.`,
+    `A change request can have ${COMMENTS_MAX} comments. Close it and continue in a new one.`,
     { limit: COMMENTS_MAX },
   );
 }

@@ -10,7 +10,7 @@ import { repositoryOf } from "../../projects/repository.ts";
 import { requireCommits } from "../preview.ts";
 import { findWithBranches, resolveTips } from "../tips.ts";
 
-/** Where in a diff a comment stands. */
+/** The position of a comment in a diff. */
 export interface Anchor {
   path: string;
   line: number | null;
@@ -19,14 +19,14 @@ export interface Anchor {
   headCommitSha: string;
 }
 
-/** Bytes of a line that are kept beside a comment. */
+/** Bytes of the line that are stored with a comment. */
 const QUOTE_MAX_BYTES = 1024;
-/** Bytes of a file in which a line is looked for: a diff of a longer one is shown to nobody. */
+/** Bytes of the largest file with comments on lines. The diff of a larger one is not shown. */
 const FILE_MAX_BYTES = 20 * 1024 * 1024;
 
 /**
- * Finds what a comment is about in the three-dot diff of a change request as it is now: a file that it changes, and a
- * line that the file has on that side. Null for a comment on the whole.
+ * Finds the file and line of a comment in the current three-dot diff of a change request: the file must be changed, and
+ * the line must exist on that side. Null for a comment on the whole change request.
  * @throws validation_failed, not_found, branch_missing, repo_unreachable, merge_engine_failed
  */
 export async function findAnchor(
@@ -51,18 +51,18 @@ export async function findAnchor(
     mergeBase === null && commit === commits.old ? null : deps.git.findEntry(repo, commit, Buffer.from(path));
   const entries = { old: await find(commits.old), new: await find(commits.new) };
   if (!isChanged(entries.old, entries.new))
-    throw invalid("path", "is no file that the change request changes");
+    throw invalid("path", "is not a file that the change request changes");
   if (line === undefined) return { path, line: null, side: null, quote: null, headCommitSha: tips.head };
   const on = side ?? "new";
   const quote = await readLine(deps, repo, commits[on], entries[on], line);
   if (quote === null) {
     const where = on === "new" ? "after the change" : "before the change";
-    throw invalid("line", `is no line of the file as it is ${where} (side "${on}")`);
+    throw invalid("line", `is not a line of the file ${where} (side "${on}")`);
   }
   return { path, line, side: on, quote, headCommitSha: tips.head };
 }
 
-/** A directory of one side is a file of none. */
+/** A directory counts as a missing file. */
 function isChanged(old: TreeEntry | null, now: TreeEntry | null): boolean {
   const shown = [old, now].map((entry) =>
     entry && entry.type !== "directory" ? `${entry.mode} ${entry.id}` : null,
@@ -70,7 +70,7 @@ function isChanged(old: TreeEntry | null, now: TreeEntry | null): boolean {
   return shown[0] !== shown[1];
 }
 
-/** The text of a line, from 1; null when there is none. What ends with a line's end has no further line behind it. */
+/** The text of a line, from 1; null when there is none. A final newline does not start another line. */
 async function readLine(
   deps: Deps,
   repo: Repository,
@@ -83,14 +83,14 @@ async function readLine(
     throw invalid("line", "is in a file that is too large to comment on by line");
   const kept: Uint8Array[] = [];
   let [at, length] = [1, 0];
-  let isBegun = false;
+  let isFound = false;
   const onBytes = (bytes: Uint8Array): boolean => {
     for (let from = 0; from < bytes.length && at <= line; ) {
       const newline = bytes.indexOf(NEWLINE, from);
       const end = newline < 0 ? bytes.length : newline;
       if (at === line) {
-        isBegun = true;
-        // a copy: the bytes are the reader's
+        isFound = true;
+        // a copy: git reuses the buffer
         if (length < QUOTE_MAX_BYTES) kept.push(bytes.slice(from, Math.min(end, from + QUOTE_MAX_BYTES)));
         length += end - from;
       }
@@ -100,12 +100,12 @@ async function readLine(
     return at <= line;
   };
   await deps.git.readBlob(repo, { commit, entry, onBytes });
-  return isBegun ? textOf(Buffer.concat(kept)) : null;
+  return isFound ? textOf(Buffer.concat(kept)) : null;
 }
 
 const NEWLINE = 10;
 
-/** U+FFFD stands for what is not UTF-8 and for NUL; a character that was cut is left out. */
+/** Replaces NUL and invalid UTF-8 with U+FFFD and drops a character that was cut. */
 function textOf(bytes: Buffer): string {
   const text = new TextDecoder().decode(bytes.subarray(0, QUOTE_MAX_BYTES), { stream: true });
   return text.replaceAll("\0", "\ufffd").replace(/\r$/, "");

@@ -12,25 +12,25 @@ import type { Caller, ProjectRow } from "../../../identity/auth/caller.ts";
 import { type CrRow, findChangeRequest } from "../row.ts";
 import { type CommentRow, commentChange, findComment, isAuthor, toWireOf, unknownComment } from "./row.ts";
 
-/** Changes the words of a comment. Only who has said them may. @throws forbidden, not_found, validation_failed */
+/** Edits the text of a comment. Only its author may. @throws forbidden, not_found, validation_failed */
 export async function editComment(
   deps: Deps,
   caller: Caller,
   project: ProjectRow,
   names: CommentNames,
-  words: string,
+  text: string,
 ): Promise<Comment> {
-  const body = storable("body", words, COMMENT_MAX_BYTES);
+  const body = storable("body", text, COMMENT_MAX_BYTES);
   return await change(deps, project, names, async (tx, comment) => {
     if (!isAuthor(caller, comment))
-      throw new SvcError("forbidden", "Only the author of a comment changes it. You can reply to it.");
+      throw new SvcError("forbidden", "Only the author of a comment can edit it. You can reply to it.");
     return await update(tx, comment, { body, updatedAt: deps.clock() });
   });
 }
 
 /**
- * Says that what a thread is about is done, or that it is not. Saying so again changes nothing. A thread that a person
- * has begun is a person's to resolve; an agent replies to it.
+ * Resolves or reopens a thread. Doing so again changes nothing. An agent cannot resolve a thread that a person started;
+ * it replies instead.
  * @throws forbidden, validation_failed for a reply, not_found
  */
 export async function resolveComment(
@@ -44,12 +44,12 @@ export async function resolveComment(
     if (comment.replyTo !== null)
       throw new SvcError(
         "validation_failed",
-        `A thread is resolved by its first comment, ${comment.replyTo}.`,
+        `This comment is a reply. To resolve the thread, name its first comment: ${comment.replyTo}.`,
       );
     if (caller.kind === "project" && !comment.byAgent)
       throw new SvcError(
         "forbidden",
-        "A person has begun this thread, and a person resolves it. Reply that it is done instead.",
+        "A person started this thread, so only a person can resolve it. Reply that it is done instead.",
       );
     if ((comment.resolvedAt !== null) === isResolved) return comment;
     const now = deps.clock();
@@ -72,7 +72,7 @@ async function change(
 ): Promise<Comment> {
   const cr = await findChangeRequest(deps.db, project, names.crId);
   return await deps.db.transaction(async (tx) => {
-    await hold(tx, cr);
+    await lock(tx, cr);
     const before = await findComment(tx, cr, names.commentId);
     const after = await write(tx, before);
     const comment = await toWireOf(tx, after);
@@ -81,8 +81,8 @@ async function change(
   });
 }
 
-/** Comments of one change request are changed one after the other, so that a thread stays whole. */
-async function hold(tx: Db, { crId }: CrRow): Promise<void> {
+/** Serializes changes to the comments of a change request, so that threads stay consistent. */
+async function lock(tx: Db, { crId }: CrRow): Promise<void> {
   await tx
     .select({ crId: changeRequests.crId })
     .from(changeRequests)
@@ -101,8 +101,8 @@ async function update(tx: Db, { commentId }: CommentRow, values: Partial<Comment
 }
 
 /**
- * Takes a comment away: its author may, the person for whom an agent has said it, and owners and admins. Replies stay:
- * the first of them is the thread's first comment from then on.
+ * Deletes a comment. Its author may, the person on whose behalf an agent wrote it, and owners and admins. Replies stay:
+ * the first of them becomes the first comment of the thread.
  * @throws forbidden, not_found, validation_failed
  */
 export async function deleteComment(
@@ -114,14 +114,14 @@ export async function deleteComment(
 ): Promise<{ ok: true }> {
   const cr = await findChangeRequest(deps.db, project, names.crId);
   await deps.db.transaction(async (tx) => {
-    await hold(tx, cr);
+    await lock(tx, cr);
     const comment = await findComment(tx, cr, names.commentId);
     if (!mayDelete(caller, role, comment))
       throw new SvcError(
         "forbidden",
-        "Only its author, or an owner or admin of the account, deletes a comment.",
+        "Only the author of a comment, or an owner or admin of the account, can delete it.",
       );
-    const changes = comment.replyTo === null ? await handOn(tx, cr, comment) : [];
+    const changes = comment.replyTo === null ? await promoteReply(tx, cr, comment) : [];
     await tx.delete(changeRequestComments).where(eq(changeRequestComments.commentId, comment.commentId));
     await publish(tx, project.projectId, commentChange(comment, cr, "deleted"), ...changes);
   });
@@ -133,8 +133,8 @@ function mayDelete(caller: Caller, role: Role, comment: CommentRow): boolean {
   return comment.createdBy === caller.userId || role !== "member";
 }
 
-/** Makes the second comment of a thread its first. */
-async function handOn(tx: Db, cr: CrRow, old: CommentRow): Promise<ProjectChange[]> {
+/** Makes the first reply the first comment of the thread. */
+async function promoteReply(tx: Db, cr: CrRow, old: CommentRow): Promise<ProjectChange[]> {
   const [next] = await tx
     .select()
     .from(changeRequestComments)
@@ -143,12 +143,12 @@ async function handOn(tx: Db, cr: CrRow, old: CommentRow): Promise<ProjectChange
     .limit(1);
   if (!next) return [];
   const { path, line, side, quote, headCommitSha, resolvedAt, resolvedBy } = old;
-  const place = { path, line, side, quote, headCommitSha, resolvedAt, resolvedBy };
-  await update(tx, next, { replyTo: null, ...place });
+  const position = { path, line, side, quote, headCommitSha, resolvedAt, resolvedBy };
+  await update(tx, next, { replyTo: null, ...position });
   await tx
     .update(changeRequestComments)
     .set({ replyTo: next.commentId })
     .where(eq(changeRequestComments.replyTo, old.commentId));
-  // of the others only their thread's name has changed, and it may have thousands
+  // the other replies, of which there may be thousands, only refer to another comment
   return [commentChange(next, cr, "changed")];
 }

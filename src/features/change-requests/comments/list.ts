@@ -10,7 +10,7 @@ import { findChangeRequest } from "../row.ts";
 import { type AuthoredComment, commentToWire } from "./row.ts";
 
 /**
- * The comments of a change request, the oldest first.
+ * The comments of a change request, oldest first.
  * @param isOpen only those of threads that are not resolved
  */
 export async function listComments(
@@ -34,13 +34,13 @@ export async function listComments(
   return { comments: rows.map(commentToWire), ...next };
 }
 
-/** Of a reply, its thread's first comment. */
+/** The first comment of the thread of a reply. */
 const first = alias(changeRequestComments, "first");
 
 /** For `selectComments`: comments of threads that are not resolved. */
 export const isOfOpenThread = isNull(sql`coalesce(${first.resolvedAt}, ${changeRequestComments.resolvedAt})`);
 
-/** Comments, in the order in which they were made. */
+/** Comments, oldest first. */
 export async function selectComments(
   db: Db,
   condition: SQL | undefined,

@@ -9,7 +9,7 @@ import { addComment } from "./add.ts";
 import { deleteComment, editComment, resolveComment } from "./change.ts";
 import { listComments } from "./list.ts";
 
-/** What people and agents say of a change request. */
+/** Comments on a change request. */
 export const commentRoutes = (deps: Deps) =>
   new Elysia({ prefix: "/projects/:projectId/change-requests/:crId/comments", tags: ["change requests"] })
     .use(guard(deps))

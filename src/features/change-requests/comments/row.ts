@@ -15,7 +15,7 @@ export type AuthoredComment = CommentRow & { authorName: string };
 
 /** Finds a comment of a change request. @throws validation_failed, not_found */
 export async function findComment(db: Db, { crId }: Pick<CrRow, "crId">, name: string): Promise<CommentRow> {
-  if (!UUID.test(name)) throw new SvcError("validation_failed", "A comment is named by its id, a UUID.");
+  if (!UUID.test(name)) throw new SvcError("validation_failed", "The id of a comment must be a UUID.");
   const [row] = await db
     .select()
     .from(changeRequestComments)
@@ -27,7 +27,7 @@ export async function findComment(db: Db, { crId }: Pick<CrRow, "crId">, name: s
 }
 
 export function unknownComment(): SvcError {
-  return new SvcError("not_found", "The change request has no such comment.");
+  return new SvcError("not_found", "The change request has no comment with this id.");
 }
 
 /** A comment as it crosses the wire. */
@@ -60,13 +60,13 @@ export async function toWireOf(db: Db, row: CommentRow): Promise<Comment> {
   return commentToWire({ ...row, authorName: user?.name ?? "" });
 }
 
-/** Whether a caller is the one who has said it: not the person for whom an agent did, nor another of their agents. */
+/** Whether the caller wrote the comment. A person and each of their agents are different authors. */
 export function isAuthor(caller: Caller, row: CommentRow): boolean {
   if (row.createdBy !== caller.userId) return false;
   return caller.kind === "user" ? !row.byAgent : row.byAgent && row.sessionId === caller.sessionId;
 }
 
-/** What is told of a comment. */
+/** The event for a comment. */
 export function commentChange(
   { commentId }: Pick<CommentRow, "commentId">,
   { number }: Pick<CrRow, "number">,

@@ -4,10 +4,14 @@ import { projectManifests } from "../../../db/schema/index.ts";
 import type { Deps } from "../../deps.ts";
 
 /**
- * Asks for a look at the manifest on a project's default branch, which may be another one now: in the transaction that
- * says why, and before it publishes. Whichever server is first looks (`manifest/follow.ts`).
+ * Schedules a poll of the manifest on a project's default branch (`manifest/follow.ts`). Call it in the transaction that
+ * makes the change, before that announces its events.
  */
-export async function lookAgain(deps: Pick<Deps, "databaseTime">, tx: Db, projectId: string): Promise<void> {
+export async function schedulePoll(
+  deps: Pick<Deps, "databaseTime">,
+  tx: Db,
+  projectId: string,
+): Promise<void> {
   const next = sql`least(${projectManifests.nextLookAt}, excluded.next_look_at)`;
   await tx
     .insert(projectManifests)

@@ -10,13 +10,13 @@ import { findSession } from "../sessions/read.ts";
 import type { CrRow } from "./row.ts";
 
 /**
- * Asks the agent that works on a change request's branch for something: the session that has made it, which is started
- * again if it has stopped. Where there is none any more, a new one begins at the head branch; it has a branch of its own
- * and cannot push that one, so that its prompt has to say what becomes of its work.
- * @param write the prompt; `isNew`: for a session that begins with it
+ * Prompts the session that works on the branch of a change request. A stopped session is restarted. If it no longer
+ * exists, a new session starts at the head branch. A new session has a branch of its own and cannot push to the head
+ * branch, so its prompt must say what to do with the work.
+ * @param write writes the prompt; `isNew`: for a new session
  * @throws what `acceptPrompt` and `createSession` throw
  */
-export async function askSession(
+export async function promptSession(
   deps: Deps,
   caller: Caller,
   project: ProjectRow,
@@ -30,17 +30,14 @@ export async function askSession(
     initial_prompt: write(true),
     name: `#${row.number} ${row.title}`.slice(0, NAME_MAX).toWellFormed(),
   });
-  // a session's first prompt is called as the session is
+  // the first prompt of a session has the id of the session
   return { session_id, prompt_id: session_id, created: true };
 }
 
-/** @throws not_open for what is merged or closed */
-export function requireWork({ number, status }: CrRow): void {
+/** @throws not_open for a merged or closed change request */
+export function requireUnmerged({ number, status }: CrRow): void {
   if (status === "open") return;
-  throw new SvcError(
-    "not_open",
-    `Change request #${number} is ${status}: there is no more to do for an agent.`,
-  );
+  throw new SvcError("not_open", `Change request #${number} is ${status}, so an agent cannot work on it.`);
 }
 
 async function promptExisting(
@@ -53,7 +50,7 @@ async function promptExisting(
   if (originSessionId === null) return null;
   try {
     const { session } = await findSession(deps, project, originSessionId);
-    // one that works on another branch cannot change this one
+    // a session on another branch cannot push to this one
     if (session.branchName !== headRef) return null;
     await requireAgentReach(deps, caller, project, session);
     const { prompt } = await acceptPrompt(deps, caller, project, session.sessionId, { text: write(false) });

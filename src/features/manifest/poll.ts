@@ -12,28 +12,32 @@ import type { Claim } from "./claim.ts";
 import type { ManifestFeature } from "./feature.ts";
 import { finderOf, readText } from "./tree.ts";
 
-/** A repository on a git host is asked this often: nobody tells svc of a push that does not come by its gateway. */
+/** The interval for a repository on a git host, which does not notify svc of pushes. */
 const POLL_S = 60;
-/** Of one that svc hosts every push is known; this finds the one whose server died before it could say so. */
+/** The interval for a repository that svc hosts, in case a server crashed before it announced a push. */
 const HOSTED_POLL_S = 600;
-/** A repository that does not answer is asked half as often after each time, and at least this often. */
+/** The interval doubles after each failure, up to this one. */
 const BACKED_OFF_MAX_S = 3600;
 /** Doublings that reach `BACKED_OFF_MAX_S`. */
 const DOUBLINGS_MAX = 6;
 
-/** What stood at the tip of a default branch. */
-type Seen = { commit: string } & ReturnType<typeof readManifest>;
+/** The manifest at the tip of a default branch. */
+type Snapshot = { commit: string } & ReturnType<typeof readManifest>;
 
 /**
- * Looks at one project's default branch, and hands its manifest to the features where its commit is another than the
- * last, or another svc read that. A file that is no manifest at all is written down and leaves all features as they were.
- * What fails is written down too, and tried again later and later.
+ * Polls the default branch of a project, and applies its manifest to the features if the commit is new, or another version
+ * of svc read the last one. A file that is not TOML is recorded as an error and leaves the features unchanged. A failure
+ * is recorded too, and retried with backoff.
  */
-export async function lookAt(deps: Deps, features: readonly ManifestFeature[], claim: Claim): Promise<void> {
+export async function pollBranch(
+  deps: Deps,
+  features: readonly ManifestFeature[],
+  claim: Claim,
+): Promise<void> {
   const [project] = await deps.db.select().from(projects).where(eq(projects.projectId, claim.projectId));
   if (!project) return;
   try {
-    const seen = await see(deps, project, claim);
+    const seen = await readTip(deps, project, claim);
     const { manifest } = seen ?? {};
     const changes =
       seen && manifest
@@ -46,13 +50,13 @@ export async function lookAt(deps: Deps, features: readonly ManifestFeature[], c
     });
   } catch (error) {
     const { projectId } = project;
-    deps.log.info({ project: projectId, err: error }, "the manifest of a default branch could not be read");
-    await record(deps, claim, project, { failure: wordsOf(error), apply: [] });
+    deps.log.info({ project: projectId, err: error }, "cannot read the manifest of a default branch");
+    await record(deps, claim, project, { failure: messageOf(error), apply: [] });
   }
 }
 
-/** Null: it stands where it stood. */
-async function see(deps: Deps, project: ProjectRow, claim: Claim): Promise<Seen | null> {
+/** Null: the branch has not changed. */
+async function readTip(deps: Deps, project: ProjectRow, claim: Claim): Promise<Snapshot | null> {
   const repo = repositoryOf(deps, project);
   const { tips } = await deps.git.listBranches(repo, LISTING_MS);
   const commit = tips.get(project.defaultBranch);
@@ -62,7 +66,7 @@ async function see(deps: Deps, project: ProjectRow, claim: Claim): Promise<Seen 
   }
   if (commit === claim.commit && claim.reader === VERSION) return null;
   if (!(await fetchCommits(deps, repo, [commit])))
-    throw new SvcError("branch_missing", "The default branch moved while svc looked at it.");
+    throw new SvcError("branch_missing", "The default branch moved while svc read it.");
   const entry = await finderOf(deps, repo, commit)(project.manifestPath);
   if (entry?.type !== "file") return { commit, manifest: readManifest("").manifest, errors: [] };
   return { commit, ...readManifest(await readText(deps, repo, commit, entry)) };
@@ -76,7 +80,7 @@ interface Outcome {
   apply: Awaited<ReturnType<ManifestFeature>>[];
 }
 
-/** Who was overtaken by a later look writes nothing. Whoever asked meanwhile gets a look of its own. */
+/** Writes nothing if a later poll has started. A poll that was scheduled meanwhile stays due. */
 async function record(
   deps: Deps,
   claim: Claim,
@@ -84,35 +88,35 @@ async function record(
   { apply, ...outcome }: Outcome,
 ): Promise<void> {
   const { projectId } = project;
-  const isMine = and(eq(projectManifests.projectId, projectId), eq(projectManifests.look, claim.look));
+  const isLatest = and(eq(projectManifests.projectId, projectId), eq(projectManifests.look, claim.look));
   const failures = outcome.failure === null ? 0 : claim.failures + 1;
   await deps.db.transaction(async (tx) => {
     const now = await deps.databaseTime(tx);
-    const next = new Date(now.getTime() + 1000 * pauseOf(project, failures));
-    const [before] = await tx.select().from(projectManifests).where(isMine).for("update");
+    const next = new Date(now.getTime() + 1000 * intervalOf(project, failures));
+    const [before] = await tx.select().from(projectManifests).where(isLatest).for("update");
     if (!before) return;
-    const isAsked = before.nextLookAt.getTime() < claim.until.getTime();
+    const isScheduled = before.nextLookAt.getTime() < claim.until.getTime();
     await tx
       .update(projectManifests)
-      .set({ ...outcome, failures, lookedAt: now, ...(!isAsked && { nextLookAt: next }) })
-      .where(isMine);
-    const changes: ProjectChange[] = [];
-    for (const write of apply) changes.push(...(await write(tx, now)));
-    const isOther =
+      .set({ ...outcome, failures, lookedAt: now, ...(!isScheduled && { nextLookAt: next }) })
+      .where(isLatest);
+    const news: ProjectChange[] = [];
+    for (const write of apply) news.push(...(await write(tx, now)));
+    const hasChanged =
       outcome.failure !== before.failure ||
       (outcome.errors !== undefined && JSON.stringify(outcome.errors) !== JSON.stringify(before.errors));
-    if (isOther) changes.push({ type: "project", id: projectId, action: "changed" });
-    await publish(tx, projectId, ...changes);
+    if (hasChanged) news.push({ type: "project", id: projectId, action: "changed" });
+    await publish(tx, projectId, ...news);
   });
 }
 
-const pauseOf = ({ repoUrl }: ProjectRow, failures: number): number =>
+const intervalOf = ({ repoUrl }: ProjectRow, failures: number): number =>
   Math.min(
     (repoUrl === null ? HOSTED_POLL_S : POLL_S) * 2 ** Math.min(failures, DOUBLINGS_MAX),
     BACKED_OFF_MAX_S,
   );
 
-function wordsOf(error: unknown): string {
+function messageOf(error: unknown): string {
   if (error instanceof SvcError) return error.message;
-  return "Something went wrong inside svc. The server's log has the cause.";
+  return "svc had an internal error. See the server's log for the cause.";
 }

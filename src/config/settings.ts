@@ -1,0 +1,203 @@
+import { isIP } from "node:net";
+import ipaddr from "ipaddr.js";
+import { PROVIDERS, type ProviderName } from "../contract/session.ts";
+import { baseUrl, ConfigError, type Environment, list, oneOf } from "./values.ts";
+
+/** The model gateway of every sandbox. It uses the OpenAI protocol. */
+export interface ModelGateway {
+  url: string;
+  key: string;
+  /** The default for sessions when neither the session nor its repository sets a model. */
+  model: string | null;
+}
+
+/** An OAuth app on github.com or a GitHub Enterprise Server. */
+export interface GithubApp {
+  clientId: string;
+  clientSecret: string;
+  /** The URL where people sign in, without a trailing slash. */
+  url: string;
+  /** The base URL of the API, without a trailing slash. */
+  apiUrl: string;
+}
+
+/** An address range in CIDR form. */
+export type AddressRange = readonly [address: ipaddr.IPv4 | ipaddr.IPv6, bits: number];
+
+export interface GitHost {
+  /** `https://<host>[:<port>]`, or `http://` when the operator sets that. */
+  origin: string;
+  kind: (typeof GIT_HOST_KINDS)[number];
+}
+
+/** Whether local sandboxes must be isolated (`required`) or run as plain processes (`none`, refused for root). */
+export type Isolation = (typeof ISOLATIONS)[number];
+
+export interface SocketAddress {
+  hostname: string;
+  port: number;
+}
+
+const ISOLATIONS = ["required", "none"] as const;
+const GIT_HOST_KINDS = ["github", "gitlab", "gitea"] as const;
+/** The limit for accounts of every tier without a limit of its own (contract: Sessions, sandboxes, proxy). */
+const SESSION_CAP = 20;
+
+export function sandboxProviders(env: Environment): ProviderName[] {
+  const words = list(env, "SVC_SANDBOX_PROVIDER");
+  const known = words.map((word) => PROVIDERS.find((name) => name === word));
+  if (known.includes(undefined) || new Set(words).size < words.length) {
+    throw new ConfigError(
+      `SVC_SANDBOX_PROVIDER must be one of ${PROVIDERS.join(", ")}, or several separated by commas, not "${env["SVC_SANDBOX_PROVIDER"]}".`,
+    );
+  }
+  return known.flatMap((name) => name ?? []);
+}
+
+export function isolation(env: Environment, isRoot: boolean): Isolation {
+  const chosen = oneOf(env, "SVC_SANDBOX_ISOLATION", ISOLATIONS, "required");
+  if (chosen === "none" && isRoot) {
+    throw new ConfigError(
+      "SVC_SANDBOX_ISOLATION=none is refused for root, because an agent could then do whatever root can. " +
+        "Unset the variable and install bubblewrap, or start svc as another user.",
+    );
+  }
+  return chosen;
+}
+
+export function databaseUrl(env: Environment): string | null {
+  const text = env["DATABASE_URL"];
+  if (!text) return null;
+  // the message must not repeat the value, which holds a password
+  if (!/^postgres(ql)?:$/.test(URL.parse(text)?.protocol ?? "")) {
+    throw new ConfigError("DATABASE_URL must be a postgres:// URL.");
+  }
+  return text;
+}
+
+export function masterKey(env: Environment): Buffer | null {
+  const text = env["SVC_MASTER_KEY"];
+  if (!text) return null;
+  const key = /^[0-9a-f]{64}$/i.test(text) ? Buffer.from(text, "hex") : Buffer.from(text, "base64");
+  if (key.length !== 32) {
+    throw new ConfigError(
+      "SVC_MASTER_KEY must be 32 bytes in hex or base64, as `openssl rand -hex 32` prints them.",
+    );
+  }
+  return key;
+}
+
+export function gitHosts(env: Environment): GitHost[] {
+  const hosts = list(env, "SVC_GIT_HOSTS").map(readGitHost);
+  const twice = hosts.find(({ origin }, index) => hosts.findIndex((host) => host.origin === origin) < index);
+  if (twice) throw new ConfigError(`SVC_GIT_HOSTS names ${twice.origin} twice.`);
+  return hosts;
+}
+
+function readGitHost(entry: string): GitHost {
+  const [, address = "", wanted = ""] = /^([^=]+)=([a-z]+)$/.exec(entry) ?? [];
+  const url = URL.parse(/^https?:\/\//i.test(address) ? address : `https://${address}`);
+  const kind = GIT_HOST_KINDS.find((known) => known === wanted);
+  // scheme, host and port only: no credentials, path, query or fragment
+  if (
+    !kind ||
+    !url ||
+    url.href !== `${url.origin}/` ||
+    !/^(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])$/.test(url.hostname)
+  ) {
+    throw new ConfigError(
+      `SVC_GIT_HOSTS must be a list of entries such as git.example.com=gitlab (or github, gitea), not "${entry.replace(/[^=/]*@/, "")}".`,
+    );
+  }
+  return { origin: url.origin, kind };
+}
+
+export function previewHost(env: Environment): string | null {
+  const text = env["SVC_PREVIEW_HOST"];
+  if (!text) return null;
+  if (!/^[a-z0-9]([a-z0-9.-]{0,190}[a-z0-9])?(:[1-9]\d{0,4})?$/.test(text)) {
+    throw new ConfigError(
+      `SVC_PREVIEW_HOST must be a host name such as preview.example.com, or host:port, not "${text}".`,
+    );
+  }
+  return text;
+}
+
+/** Reads `20`, `free=2,team=50`, or both: `20,free=2`. */
+export function sessionCaps(env: Environment): ReadonlyMap<string, number> {
+  const caps = new Map([["*", SESSION_CAP]]);
+  for (const entry of list(env, "SVC_SESSION_CAP")) {
+    const [, tier = "*", digits] = /^(?:([a-z0-9_-]{1,64})=)?(\d{1,6})$/.exec(entry) ?? [];
+    if (digits === undefined) {
+      throw new ConfigError(
+        `SVC_SESSION_CAP must be a number, or entries such as free=2 separated by commas, not "${entry}".`,
+      );
+    }
+    caps.set(tier, Number(digits));
+  }
+  return caps;
+}
+
+export function modelGateway(env: Environment): ModelGateway | null {
+  const [url, key] = [env["SVC_LLM_BASE_URL"], env["SVC_LLM_API_KEY"]];
+  const model = env["SVC_LLM_MODEL"] || null;
+  if (!url && !key && model !== null)
+    throw new ConfigError(
+      "SVC_LLM_MODEL names a model of the gateway. Set SVC_LLM_BASE_URL and SVC_LLM_API_KEY too.",
+    );
+  if (!url && !key) return null;
+  if (!url || !key)
+    throw new ConfigError("SVC_LLM_BASE_URL and SVC_LLM_API_KEY must be set together. Set both.");
+  if (!/^https?:$/.test(URL.parse(url)?.protocol ?? ""))
+    throw new ConfigError("SVC_LLM_BASE_URL must be an http or https URL.");
+  if (model !== null && !/^[\x21-\x7e]{1,256}$/.test(model))
+    throw new ConfigError("SVC_LLM_MODEL must be the name of a model.");
+  return { url, key, model };
+}
+
+export function githubApp(env: Environment): GithubApp | null {
+  const [clientId, clientSecret] = [env["SVC_GITHUB_CLIENT_ID"], env["SVC_GITHUB_CLIENT_SECRET"]];
+  const own = baseUrl(env, "SVC_GITHUB_URL");
+  if (!clientId && !clientSecret && own === null) return null;
+  // the message must not repeat the secret
+  if (!clientId || !clientSecret) {
+    throw new ConfigError(
+      "SVC_GITHUB_CLIENT_ID and SVC_GITHUB_CLIENT_SECRET must be set together. Set both.",
+    );
+  }
+  for (const [name, value] of [
+    ["SVC_GITHUB_CLIENT_ID", clientId],
+    ["SVC_GITHUB_CLIENT_SECRET", clientSecret],
+  ] as const) {
+    if (!/^[\x21-\x7e]{1,256}$/.test(value))
+      throw new ConfigError(`${name} must be the value that GitHub shows, without blanks.`);
+  }
+  const url = own ?? "https://github.com";
+  const apiUrl = url === "https://github.com" ? "https://api.github.com" : `${url}/api/v3`;
+  return { clientId, clientSecret, url, apiUrl };
+}
+
+export function trustedProxies(env: Environment): AddressRange[] {
+  return list(env, "SVC_TRUSTED_PROXIES").map((entry) => {
+    const range = entry.includes("/") ? entry : `${entry}/${entry.includes(":") ? 128 : 32}`;
+    if (isIP(entry.replace(/\/.*/, "")) === 0 || !ipaddr.isValidCIDR(range)) {
+      throw new ConfigError(
+        `SVC_TRUSTED_PROXIES must be a list of addresses or ranges such as 10.0.0.0/8 separated by commas, not "${entry}".`,
+      );
+    }
+    return ipaddr.parseCIDR(range);
+  });
+}
+
+export function metricsListen(env: Environment): SocketAddress | null {
+  const text = env["SVC_METRICS_LISTEN"];
+  if (!text) return null;
+  const [, hostname = "", digits = ""] = /^(.+):(\d{1,5})$/.exec(text) ?? [];
+  const plain = hostname.replace(/^\[(.*)\]$/, "$1");
+  if (!(plain === "localhost" || isIP(plain) !== 0) || Number(digits) > 65_535) {
+    throw new ConfigError(
+      `SVC_METRICS_LISTEN must be an address and a port such as 127.0.0.1:9100, not "${text}".`,
+    );
+  }
+  return { hostname: plain, port: Number(digits) };
+}
