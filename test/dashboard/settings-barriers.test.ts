@@ -25,7 +25,7 @@ const shown: Shown[] = [
   { path: "/settings", heading: "Settings", last: "Laptop", name: "settings" },
   { path: "/projects/shop/secrets", heading: "Secrets", last: "SENTRY_DSN", name: "secrets" },
   { path: "/projects/shop/settings", heading: "Settings", last: "Nightly checks" },
-  { path: "/projects/shop/nothing", heading: "There is no such page", last: "All projects" },
+  { path: "/projects/shop/nothing", heading: "Page not found", last: "All projects" },
 ];
 
 beforeAll(async () => {

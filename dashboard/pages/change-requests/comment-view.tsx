@@ -9,7 +9,7 @@ import { Badge } from "../../parts/badge.tsx";
 import { Button } from "../../parts/button.tsx";
 import { Confirm } from "../../parts/confirm.tsx";
 import { Markdown } from "../../parts/markdown.tsx";
-import { useReturningFocus } from "../../parts/returning-focus.ts";
+import { useRestoreFocus } from "../../parts/restore-focus.ts";
 import { Visible } from "../../parts/visible.tsx";
 import { Composer } from "./composer.tsx";
 import { useAct, type Where } from "./queries.ts";
@@ -24,7 +24,7 @@ export function CommentView({ where, comment }: { where: Where; comment: Comment
   const isForMe = author.user_id === signedIn?.user?.user_id;
   const mayEdit = isForMe && author.kind === "user";
   const mayDelete = isForMe || mayManage;
-  const [item, returnFocus] = useReturningFocus<HTMLLIElement>();
+  const [item, returnFocus] = useRestoreFocus<HTMLLIElement>();
   const back = () => {
     setMode("read");
     returnFocus();

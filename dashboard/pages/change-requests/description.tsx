@@ -4,7 +4,7 @@ import { Ago } from "../../parts/ago.tsx";
 import { AuthorName } from "../../parts/author-name.tsx";
 import { Button } from "../../parts/button.tsx";
 import { Markdown } from "../../parts/markdown.tsx";
-import { useReturningFocus } from "../../parts/returning-focus.ts";
+import { useRestoreFocus } from "../../parts/restore-focus.ts";
 import { Composer } from "./composer.tsx";
 import { useAct, type Where } from "./queries.ts";
 
@@ -12,7 +12,7 @@ import { useAct, type Where } from "./queries.ts";
 export function Description({ where, cr }: { where: Where; cr: ChangeRequest }) {
   const [isEditing, setIsEditing] = useState(false);
   const act = useAct(where);
-  const [section, returnFocus] = useReturningFocus<HTMLElement>();
+  const [section, returnFocus] = useRestoreFocus<HTMLElement>();
   const stop = () => {
     setIsEditing(false);
     returnFocus();

@@ -3,7 +3,7 @@ import { withoutColours } from "../../parts/ansi.ts";
 import { Button } from "../../parts/button.tsx";
 import { Command } from "../../parts/command.tsx";
 import { ScrollBox } from "../../parts/scroll-box.tsx";
-import { useStuck } from "../../parts/stick.ts";
+import { useStickToEnd } from "../../parts/stick-to-end.ts";
 import { Visible } from "../../parts/visible.tsx";
 import type { LogStore, ShownLine } from "./log-store.ts";
 
@@ -17,7 +17,7 @@ export function Log({ log, sessionId }: { log: LogStore; sessionId: string }) {
   const [held, setHeld] = useState<readonly ShownLine[] | null>(null);
   const box = useRef<HTMLElement>(null);
   const list = useRef<HTMLOListElement>(null);
-  const { isAtEnd, toEnd } = useStuck(list, true, box);
+  const { isAtEnd, scrollToEnd } = useStickToEnd(list, true, box);
   const lines = held ?? now;
   const behind = held === null ? 0 : now.filter(({ key }) => key > (held.at(-1)?.key ?? -1)).length;
   return (
@@ -26,7 +26,7 @@ export function Log({ log, sessionId }: { log: LogStore; sessionId: string }) {
         <Button aria-pressed={held !== null} onClick={() => setHeld(held === null ? now : null)}>
           {held === null ? "Pause" : "Go on"}
         </Button>
-        {!isAtEnd && <Button onClick={toEnd}>To the end</Button>}
+        {!isAtEnd && <Button onClick={scrollToEnd}>To the end</Button>}
         <span role="status" className="text-muted text-sm">
           {held !== null && `Paused${behind > 0 ? `, ${behind} new` : ""}`}
         </span>

@@ -3,7 +3,7 @@ import type { Session } from "../../../../src/contract/session.ts";
 import { messageOf } from "../../../api/failure.ts";
 import { Button } from "../../../parts/button.tsx";
 import { Failure, Notice } from "../../../parts/notice.tsx";
-import { useStuck } from "../../../parts/stick.ts";
+import { useStickToEnd } from "../../../parts/stick-to-end.ts";
 import { Visible } from "../../../parts/visible.tsx";
 import { Queue } from "../queue.tsx";
 import { isStarting } from "../words.ts";
@@ -32,14 +32,14 @@ export function Conversation({ session, chat, state }: Props) {
   const items = state.items.slice(-shown);
   const isEmpty = items.length === 0 && state.pending.length === 0;
   const last = items.at(-1);
-  const { isAtEnd, toEnd } = useStuck(grows, !isEmpty);
+  const { isAtEnd, scrollToEnd } = useStickToEnd(grows, !isEmpty);
   const seen = useRef(last);
   useEffect(() => {
     if (isAtEnd) seen.current = last;
   }, [isAtEnd, last]);
   const send = async (text: string) => {
     setError(null);
-    toEnd();
+    scrollToEnd();
     try {
       await (isRunning ? chat.say(text) : wakeWith(session, text));
       return true;
@@ -70,7 +70,7 @@ export function Conversation({ session, chat, state }: Props) {
       <div className="sticky bottom-0 z-10 -mb-16 flex flex-col gap-2 bg-canvas pt-2 pb-4">
         {!isAtEnd && (
           <div className="-top-8 absolute inset-x-0 flex justify-center">
-            <Button onClick={toEnd} className="shadow-md">
+            <Button onClick={scrollToEnd} className="shadow-md">
               {seen.current === last ? "To the end ↓" : "New messages ↓"}
             </Button>
           </div>
