@@ -21,13 +21,13 @@ async function fill(page: Page, fields: Record<string, string>): Promise<void> {
 test("the first user comes in by the link that the server printed, which then is worth nothing", async () => {
   const path = pageOf(svc.api.firstUserLink);
   const { page, faults, close } = await svc.open(path);
-  await page.getByText("You are the first here.").waitFor();
+  await page.getByText("You are the first user of this server.").waitFor();
   await fill(page, { "Your name": "Ada L.", "E-mail": "ada@example.com", Password: "short" });
-  await page.getByRole("button", { name: "Begin" }).click();
+  await page.getByRole("button", { name: "Create the user" }).click();
   expect(await page.getByLabel("Password").evaluate((field) => field.matches(":invalid"))).toBe(true);
   await page.getByLabel("Password").fill(PASSWORD);
-  await page.getByRole("button", { name: "Begin" }).click();
-  await page.getByText("There is no project yet").waitFor();
+  await page.getByRole("button", { name: "Create the user" }).click();
+  await page.getByText("No projects yet").waitFor();
   expect(page.url()).toBe(`${svc.api.url}/`);
   await page.getByText("Ada L.").waitFor();
   expect(await signInStatus("ada@example.com", PASSWORD)).toBe(200);
@@ -67,13 +67,13 @@ test.each([
 
 test("where everybody may come, one makes an account, and is told when there is one", async () => {
   const { page, faults, close } = await svc.open("/login?next=%2Fsettings");
-  await page.getByRole("link", { name: "Make an account" }).click();
+  await page.getByRole("link", { name: "Create an account" }).click();
   await fill(page, { "Your name": "Grace", "E-mail": "ada@example.com", Password: PASSWORD });
-  await page.getByRole("button", { name: "Make the account" }).click();
+  await page.getByRole("button", { name: "Create the account" }).click();
   await page.getByText("There is a user with this e-mail address already.").waitFor();
   expect(await barriers(page)).toEqual([]);
   await fill(page, { "E-mail": "grace@example.com" });
-  await page.getByRole("button", { name: "Make the account" }).click();
+  await page.getByRole("button", { name: "Create the account" }).click();
   await page.getByRole("heading", { name: "Settings" }).waitFor();
   await page.locator("dd", { hasText: "grace@example.com" }).waitFor();
   expect(faults()).toEqual([]);
@@ -85,10 +85,10 @@ test("a password is changed by who knows the one before; other browsers are sign
   const other = await svc.openAs(email, "/settings");
   const { page, faults, close } = await svc.openAs(email, "/settings");
   const change = page.getByRole("button", { name: "Change the password" });
-  await fill(page, { "The password now": "wrong", "New password": "another password" });
+  await fill(page, { "Current password": "wrong", "New password": "another password" });
   await change.click();
   await page.getByText("That is not your current password.").waitFor();
-  await fill(page, { "The password now": PASSWORD });
+  await fill(page, { "Current password": PASSWORD });
   await change.click();
   await page.getByText("Changed").waitFor();
   await page.reload();
