@@ -14,7 +14,7 @@ import { Visible } from "../../parts/visible.tsx";
 import { Composer } from "./composer.tsx";
 import { useAct, type Where } from "./queries.ts";
 
-/** One comment: who said it, when, and what; its author may change it and take it back. */
+/** One comment, which its author may edit and delete. */
 export function CommentView({ where, comment }: { where: Where; comment: Comment }) {
   const { data: signedIn } = useSignedIn();
   const [mode, setMode] = useState<"read" | "edit" | "delete">("read");
@@ -90,14 +90,14 @@ export function CommentView({ where, comment }: { where: Where; comment: Comment
           }
           onClose={back}
         >
-          It cannot be brought back.
+          You cannot undo this.
         </Confirm>
       )}
     </li>
   );
 }
 
-/** Says that an agent did it, and leads to its session. */
+/** Marks the work of an agent, with a link to its session. */
 export function AgentBadge({ projectId, sessionId }: { projectId: string; sessionId: string | null }) {
   if (sessionId === null) return <Badge look="info">agent</Badge>;
   return (
