@@ -42,7 +42,7 @@ test("nothing that is said in a conversation runs, is fetched, leads astray or h
   void run.question([
     { question: all, options: HOSTILE_TEXTS.map((text) => ({ label: text, description: text })) },
   ]);
-  await chat.getByText("The agent asks", { exact: true }).waitFor();
+  await chat.getByText("Question from the agent", { exact: true }).waitFor();
   await chat.getByText("said", { exact: true }).waitFor();
   for (const summary of await chat.locator("summary").all()) await summary.click();
   await page.mouse.move(300, 300);
