@@ -111,7 +111,7 @@ function installPackages(bun) {
   const wanted = packagesDigest();
   if (existsSync(stamp) && readFileSync(stamp, "utf8") === wanted) return;
   say("installing packages …");
-  const { status } = spawnSync(bun, ["install", "--frozen-lockfile"], { cwd: ROOT, stdio: ["ignore", 2, 2] });
+  const { status } = spawnSync(bun, ["install"], { cwd: ROOT, stdio: ["ignore", 2, 2] });
   if (status !== 0) throw new Error("the packages could not be installed.");
   writeFileSync(stamp, wanted);
 }

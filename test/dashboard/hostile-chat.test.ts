@@ -19,7 +19,7 @@ test("nothing that is said in a conversation runs, is fetched, leads astray or h
   const runtime = pages.runtimeOf(session_id);
   const { page, faults, close } = await pages.open(`/sessions/${session_id}`);
   const chat = page.getByRole("region", { name: "Conversation" });
-  await chat.getByText("Nothing has been said yet").waitFor();
+  await chat.getByText("No messages yet").waitFor();
   const run = runtime.run();
   run.begin();
   // as Markdown, each a paragraph of its own, in pieces that end anywhere

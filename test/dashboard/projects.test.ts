@@ -70,7 +70,7 @@ test("a project is made that svc hosts, by the keyboard alone", async () => {
   await type("E-mail", FIRST);
   await type("Password", "correct horse battery staple");
   await page.keyboard.press("Enter");
-  await page.getByRole("heading", { name: "Projects" }).waitFor();
+  await page.getByRole("heading", { name: "Projects", exact: true }).waitFor();
   await tabTo(page, "New project");
   await page.keyboard.press("Enter");
   await page.getByRole("heading", { name: "New project" }).waitFor();

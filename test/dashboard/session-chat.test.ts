@@ -169,11 +169,11 @@ test("a cut connection is made again, and what was missed is caught up with, onc
   await chat.getByText("Before").waitFor();
   runtime.down = 502;
   runtime.cut();
-  await page.getByText("Connecting again").waitFor();
+  await page.getByText("Reconnecting").waitFor();
   gate.resolve();
   runtime.down = null;
   await chat.getByText("Before after.").waitFor();
-  await page.getByText("Connecting again").waitFor({ state: "detached" });
+  await page.getByText("Reconnecting").waitFor({ state: "detached" });
   await page.getByRole("button", { name: "Abort" }).waitFor({ state: "detached" });
   await untilCount(chat.getByText("Before"), 1);
   await untilCount(chat.getByRole("article", { name: "Prompt" }), 1);
@@ -183,7 +183,7 @@ test("a cut connection is made again, and what was missed is caught up with, onc
 
 test("a page that nobody sees lets go of its streams, and catches up when somebody does", async () => {
   const { page, id, runtime, chat, close } = await talk();
-  await chat.getByText("Nothing has been said yet").waitFor();
+  await chat.getByText("No messages yet").waitFor();
   await page.clock.install();
   const see = (state: "visible" | "hidden") =>
     page.evaluate((now) => {
@@ -234,7 +234,7 @@ test("what is typed stays until it is sent; Shift-Enter makes a line; what did n
   await page.reload();
   expect(await field(page).inputValue()).toBe("one\ntwo");
   await until("the page listens", () => runtime.listeners > 0);
-  await chat.getByText("Nothing has been said yet").waitFor();
+  await chat.getByText("No messages yet").waitFor();
   runtime.down = 403;
   await field(page).press("Enter");
   await page.getByRole("alert").filter({ hasText: "It starts." }).waitFor();

@@ -60,7 +60,7 @@ test("a session is started, watched step by step, named, stopped, started again 
   expect(await confirm.isDisabled()).toBe(true);
   await page.getByLabel(`Type ${id.slice(0, 8)} to confirm`).fill(id.slice(0, 8));
   await confirm.click();
-  await page.getByRole("heading", { name: "Sessions" }).waitFor();
+  await page.getByRole("heading", { name: "Sessions", exact: true }).waitFor();
   await until("it is gone", async () => (await pages.call("GET", `/${id}`)).status === 404);
   expect(faults()).toEqual([]);
   await close();
@@ -145,7 +145,7 @@ test("a log is followed, held, without colours, with what hides in it named", as
   pages.provider.log += "one more\n";
   await page.getByText("Paused, 1 new").waitFor();
   expect(await log.getByText("one more").count()).toBe(0);
-  await page.getByRole("button", { name: "Go on" }).click();
+  await page.getByRole("button", { name: "Resume" }).click();
   await log.getByText("one more").waitFor();
   expect(faults()).toEqual([]);
   pages.provider.log = "";

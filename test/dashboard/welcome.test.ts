@@ -46,14 +46,14 @@ test("a link for a password sets it, once, and signs in", async () => {
   expect(await overflow(page)).toBe(0);
   await page.getByLabel("New password").fill("chosen by a link");
   await page.getByRole("button", { name: "Set the password" }).click();
-  await page.getByRole("heading", { name: "Projects" }).waitFor();
+  await page.getByRole("heading", { name: "Projects", exact: true }).waitFor();
   expect(await signInStatus(FIRST, "chosen by a link")).toBe(200);
   expect(faults()).toEqual([]);
   await close();
 });
 
 test.each([
-  ["of no token", "/welcome", "A part of it is missing"],
+  ["of no token", "/welcome", "The link is incomplete"],
   ["of an unknown token", "/welcome?token=svc_ln_unknown", "has been used, or has expired"],
   ["of markup", "/welcome?token=%3Cimg%20src%3Dx%20onerror%3Dalert(1)%3E", "has been used, or has expired"],
 ])("a link %s says what to do", async (_, path, words) => {
