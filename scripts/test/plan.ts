@@ -5,20 +5,20 @@ import { ROOT } from "../binaries.ts";
 import { CHECKS } from "../checks.ts";
 import { type Needs, needsOf } from "./needs.ts";
 
-/** Suites that run a second time, as they are, against `dist/`: a compiled binary is not the same program. */
+/** Suites that run a second time against `dist/`, because a compiled binary may behave differently. */
 const ALSO_BINARIES = [
   ...["auth", "git-http", "listener", "server"].map((name) => `test/api/${name}.`),
   ...["commands", "streams", "terminal"].map((name) => `test/cli/${name}.`),
   ...["behaviour", "boot", "entrypoint", "gate"].map((name) => `test/daemon/${name}.`),
   "test/sandboxes/docker/session.",
 ];
-/** Suites about the binaries themselves, or about what only they can do. */
+/** Suites that require the binaries. */
 const ONLY_BINARIES = [
   ...["test/e2e/", "test/daemon/opencode"],
   ...["test/api/git-clients.", "test/api/hostile-input."],
 ];
 
-/** Suites that hold a bound in bytes of the whole process: another file's load would be in what they measure. */
+/** Suites that measure the memory of the whole process, which other files would distort. */
 const ALONE = [
   "test/api/hostile-repository",
   "test/api/under-attack",
@@ -27,7 +27,7 @@ const ALONE = [
   "test/git/hostile",
 ];
 
-/** What counts by itself: a check, as one test, or a file of tests. */
+/** A check, which counts as one test, or a test file. */
 export type Job = Check | TestFile;
 export interface Check {
   kind: "check";
@@ -42,16 +42,16 @@ export interface TestFile {
   /** Whether it runs against `dist/`. */
   binaries: boolean;
   needs: Needs;
-  /** How long it took when that was last written down; a guess for one that is new. */
+  /** The last stored duration; an estimate for a new file. */
   seconds: number;
 }
 
 /** One process of the test run. */
 export type Batch = { kind: "check"; check: Check } | { kind: "files"; files: readonly TestFile[] };
 
-/** A file that takes less shares a process: loading svc and warming up cost up to a second of CPU time. */
+/** Shorter files share a process: loading svc and warming up costs up to a second of CPU time. */
 const SHORT_SECONDS = 12;
-/** Limit for the files of one batch together; it is lower where large batches would leave processors idle. */
+/** Maximum duration of a batch; lower if large batches would leave processors idle. */
 const BATCH_SECONDS = 20;
 const BATCHES_PER_PROCESSOR = 10;
 
@@ -101,8 +101,8 @@ export function goTogether(one: Batch, other: Batch): boolean {
 }
 
 /**
- * Whether two jobs may run at once. An engine gives the machine networks and takes them away, and at each change of these
- * a browser drops what it is loading (`ERR_NETWORK_CHANGED`).
+ * Whether two jobs may run at once. A Docker engine adds and removes networks, and at each change a browser aborts its
+ * requests (`ERR_NETWORK_CHANGED`).
  */
 function mayRunBeside(one: Job, other: Job): boolean {
   return (
@@ -116,8 +116,8 @@ export function needs(job: Job, what: keyof Needs): boolean {
 }
 
 /**
- * What to run, the longest first, so that the run does not end with one long file on one processor.
- * @param patterns parts of names; none: everything.
+ * The jobs to run, the longest first, so that the run does not end with one long file on one processor.
+ * @param patterns substrings of names; empty: all
  */
 export function planTests(patterns: readonly string[]): Job[] {
   const durations = readDurations();
@@ -146,7 +146,7 @@ function testFiles(): TestFile[] {
   ]);
 }
 
-/** For a file of which nothing is known: the larger, the longer. */
+/** An estimate by size, for a file without a stored duration. */
 const BYTES_A_SECOND = 1_000;
 const DURATIONS = join(ROOT, "test/durations.json");
 
@@ -154,7 +154,7 @@ function readDurations(): Readonly<Record<string, number>> {
   return existsSync(DURATIONS) ? JSON.parse(readFileSync(DURATIONS, "utf8")) : {};
 }
 
-/** Writes down how long jobs took, in whole seconds: those of a second and more, so that the file changes seldom. */
+/** Stores durations in whole seconds, of one second or more, so that the file rarely changes. */
 export function recordDurations(took: readonly { name: string; seconds: number }[]): void {
   const longer = took
     .filter(({ seconds }) => seconds >= 1)
