@@ -1,7 +1,7 @@
 import { Redirect, Route, Switch, useLocation } from "wouter";
 import { path } from "./api/path.ts";
 import { useSignedIn } from "./api/signed-in.ts";
-import { Crashed } from "./layout/crashed.tsx";
+import { ErrorBoundary } from "./layout/error-boundary.tsx";
 import { lazyPage } from "./layout/lazy-page.tsx";
 import { NotFound } from "./layout/not-found.tsx";
 import { ProjectShell } from "./layout/project-shell.tsx";
@@ -35,14 +35,14 @@ const ChangeRequestPage = lazyPage(
   async () => (await import("./pages/change-requests/change-request.tsx")).ChangeRequestPage,
 );
 
-/** Pages for whoever comes: all others ask to sign in first. */
+/** Public pages. All others require a signed-in user. */
 const OPEN = /^\/(?:login|sign-up|welcome)$/;
 
-/** All pages by their addresses. A page's code is loaded when it is first asked for. */
+/** The routes of the dashboard. The code of a page is loaded when the page is first opened. */
 export function App() {
   const [address] = useLocation();
   return (
-    <Crashed key={address}>
+    <ErrorBoundary key={address}>
       {OPEN.test(address) ? (
         <Switch>
           <Route path="/login" component={SignIn} />
@@ -57,7 +57,7 @@ export function App() {
           </Switch>
         </SignedInOnly>
       )}
-    </Crashed>
+    </ErrorBoundary>
   );
 }
 
@@ -104,7 +104,7 @@ function ProjectPages({ projectId }: { projectId: string }) {
   );
 }
 
-/** Sends whoever is not signed in to where they can, and back afterwards. */
+/** Redirects to the sign-in page, which redirects back. */
 function SignedInOnly({ children }: { children: React.ReactNode }) {
   const { data, error, refetch } = useSignedIn();
   const [address, go] = useLocation();

@@ -8,15 +8,15 @@ import { SIGNED_IN } from "./api/signed-in.ts";
 import { App } from "./app.tsx";
 import { applyTheme } from "./parts/theme.ts";
 
-/** What the server said is not asked again; what no answer came to is. */
-const TRIES = 3;
+/** Retries of a request that got no answer. An error that the server answered with is not retried. */
+const RETRIES = 3;
 
 const queries = new QueryClient({
   defaultOptions: {
     queries: {
       staleTime: 5_000,
       retry: (tried, error) =>
-        tried < TRIES && error instanceof ApiFailure && [0, 502, 503].includes(error.status),
+        tried < RETRIES && error instanceof ApiFailure && [0, 502, 503].includes(error.status),
     },
   },
 });
@@ -24,7 +24,7 @@ whenSignedOut(() => void queries.invalidateQueries({ queryKey: SIGNED_IN }));
 applyTheme();
 
 const root = document.getElementById("root");
-if (!root) throw new Error("the page has no root");
+if (!root) throw new Error("the element #root is missing");
 createRoot(root).render(
   <StrictMode>
     <QueryClientProvider client={queries}>

@@ -6,8 +6,7 @@ export function canAsk(): boolean {
 }
 
 /**
- * Asks for a yes or a no on the terminal. Return means `byDefault`; the end of the input, or of what is waited for
- * meanwhile, means no.
+ * Prompts for yes or no on the terminal. Return means `byDefault`; the end of the input, or an abort, means no.
  */
 export async function ask(
   question: string,
@@ -17,7 +16,7 @@ export async function ask(
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   const { promise: closed, resolve } = Promise.withResolvers<string>();
   terminal.once("close", () => resolve("no"));
-  // what Ctrl-C means is the process's to say
+  // the process handles Ctrl-C
   terminal.once("SIGINT", () => process.kill(process.pid, "SIGINT"));
   void ended.then(() => terminal.close());
   const answer = await Promise.race([

@@ -8,16 +8,16 @@ export const DIST = join(ROOT, "dist");
 export interface Binary {
   name: string;
   entry: string;
-  /** Folders and files, relative to the root, that decide what comes out. */
+  /** The inputs of the build: folders and files, relative to the root. */
   inputs: string[];
   flags: string[];
-  /** Another name in `dist/` for the same file, by which it does something else. */
+  /** A second name of the same file in `dist/`, which selects another mode. */
   alias?: string;
 }
 
 /**
- * Without the two `autoload` flags a binary runs the bunfig.toml and takes the .env of the folder it is started in:
- * the code of whatever repository that is.
+ * Without the two `autoload` flags a binary loads the bunfig.toml and the .env of its working directory, which may be an
+ * untrusted repository.
  */
 const EVERY_BINARY = [
   "--compile",
@@ -37,12 +37,12 @@ export const BINARIES: readonly Binary[] = [
     inputs: [...COMMON_INPUTS, "db", "dashboard", "scripts/dashboard.ts"],
     flags: [
       ...EVERY_BINARY,
-      // Elysia reads the names of handlers' parameters: identifiers stay as they are.
+      // do not minify identifiers: Elysia reads the parameter names of handlers
       "--minify-whitespace",
       "--minify-syntax",
-      // The Docker client's ssh part asks for it, and does without: it is native code.
+      // an optional native dependency of the Docker client's ssh support
       "--external=cpu-features",
-      // A log's stack traces name the source files.
+      // for source files in the stack traces of logs
       "--sourcemap",
       "--asset=db/migrations",
       `--asset=${SNAPSHOT_FOLDER}`,
@@ -53,7 +53,7 @@ export const BINARIES: readonly Binary[] = [
     name: "svc",
     entry: "cli/main.ts",
     inputs: [...COMMON_INPUTS, "cli"],
-    // A command is a module of its own, loaded when it is asked for.
+    // each command is a module that is loaded on demand
     flags: [...EVERY_BINARY, "--minify", "--splitting"],
   },
   {
@@ -65,7 +65,7 @@ export const BINARIES: readonly Binary[] = [
   },
 ];
 
-/** What runs in a sandbox, for images on musl (Alpine): built only when it is asked for, with a Bun that is fetched. */
+/** svc-agent for sandbox images with musl (Alpine). Built on demand, with a Bun that is downloaded. */
 export const MUSL_BINARIES: readonly Binary[] = BINARIES.filter(({ name }) => name !== "svc-api").map(
   ({ alias, ...binary }) => ({
     ...binary,

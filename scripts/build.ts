@@ -6,7 +6,7 @@ import { makeSnapshot } from "./embedded-snapshot.ts";
 import { run } from "./run.ts";
 import { digest, readStamp, writeStamp } from "./stamp.ts";
 
-/** The compiler's words are the message. */
+/** The message is the output of the compiler. */
 export class BuildError extends Error {
   override readonly name = "BuildError";
 }
@@ -21,7 +21,7 @@ if (import.meta.main) {
   );
 }
 
-/** Builds the binaries in `dist/` whose sources changed since they were built. */
+/** Builds the binaries in `dist/` whose sources have changed. */
 export async function build(binaries = BINARIES): Promise<void> {
   const stale = binaries.filter(isStale);
   if (stale.length === 0) return;
@@ -42,17 +42,17 @@ function isStale(binary: Binary): boolean {
   return !names.every((name) => existsSync(join(DIST, name))) || readStamp(binary.name) !== digestOf(binary);
 }
 
-/** Into a folder of its own and then renamed: a binary that is running is not written to. */
+/** Builds in a temporary folder, then renames: a running binary cannot be written to. */
 async function compile(binary: Binary): Promise<void> {
   const stamp = digestOf(binary);
   const folder = join(DIST, `.${binary.name}-${process.pid}`);
   mkdirSync(folder, { recursive: true });
   try {
-    // The file's name is part of the binary, so it is the final one from the start: equal sources, equal bytes.
+    // the binary contains its file name, so build with the final name: equal sources, equal bytes
     const outfile = join(folder, binary.name);
     const command = [process.execPath, "build", ...binary.flags, `--outfile=${outfile}`, binary.entry];
     const { code, out, err } = await run(command, { cwd: ROOT });
-    if (code !== 0) throw new BuildError(`${binary.name} could not be built:\n${out}${err}`);
+    if (code !== 0) throw new BuildError(`Cannot build ${binary.name}:\n${out}${err}`);
     if (binary.alias) {
       linkSync(outfile, `${outfile}.alias`);
       renameSync(`${outfile}.alias`, join(DIST, binary.alias));
@@ -65,7 +65,7 @@ async function compile(binary: Binary): Promise<void> {
 }
 
 function digestOf(binary: Binary): string {
-  // a checkout that was moved is not built again
+  // independent of the location of the checkout
   const flags = binary.flags.map((flag) => flag.replace(ROOT, ""));
   return digest(binary.inputs, [binary.entry, ...flags]);
 }

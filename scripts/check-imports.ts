@@ -1,12 +1,12 @@
 import { readFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 import { ROOT } from "./binaries.ts";
-import { findCircles } from "./circles.ts";
+import { findCycles } from "./cycles.ts";
 import { sourceFiles } from "./sources.ts";
 
 /**
- * The parts of the tree, lowest first; those of one line stand beside each other. A file may import its own part and
- * the lines above its own. A part is a folder (ending in `/`) or a file.
+ * The layers of the source tree, lowest first. A file may import its own part and the parts of lower layers. A part is a
+ * folder (with a trailing `/`) or a file.
  */
 const ORDER: readonly (readonly string[])[] = [
   ["src/contract/", "src/splice/"],
@@ -40,7 +40,7 @@ const ORDER: readonly (readonly string[])[] = [
   ["cli/", "daemon/", "dashboard/"],
 ];
 
-/** Parts that may use less than what is below them. */
+/** Parts that may import only some of the lower layers. */
 const ONLY: Readonly<Record<string, readonly string[]>> = {
   "src/contract/": [],
   "src/splice/": [],
@@ -53,8 +53,8 @@ const ONLY: Readonly<Record<string, readonly string[]>> = {
   "dashboard/": ["src/contract/", "src/conversation/"],
 };
 
-/** The files that know which database there is, and what they alone import. */
-const KNOW_DRIVERS = ["db/client.ts", "db/listen.ts", "db/migrate.ts", "src/jobs/queue.ts"];
+/** The only files that may import a database driver. */
+const DRIVER_IMPORTERS = ["db/client.ts", "db/listen.ts", "db/migrate.ts", "src/jobs/queue.ts"];
 const LIST = new Intl.ListFormat("en-GB", { type: "conjunction" });
 const DRIVER =
   /^(postgres|pg|pg-boss|@electric-sql\/pglite|drizzle-orm\/(postgres-js|pglite|node-postgres|bun-sql))(\/|$)/;
@@ -64,20 +64,21 @@ const COMMENT = /^\s*(?:\/\/|\*|\/\*).*$/gm;
 const TRANSPILER = { ts: new Bun.Transpiler({ loader: "ts" }), tsx: new Bun.Transpiler({ loader: "tsx" }) };
 
 if (import.meta.main) {
-  const problems = [...checkImports(process.argv[2] ?? ROOT), ...missingParts()];
+  const problems = [...checkImports(process.argv[2] ?? ROOT), ...missingPaths()];
   for (const problem of problems) process.stdout.write(`${problem}\n`);
   if (problems.length > 0) process.exitCode = 1;
 }
 
-/** The parts of the order that have no files any more. */
-function missingParts(): string[] {
+/** The paths in this file that do not exist. */
+function missingPaths(): string[] {
   const files = sourceFiles(ROOT);
-  return ORDER.flat()
-    .filter((part) => !files.some((file) => partOf(file) === part))
-    .map((part) => `scripts/check-imports.ts names ${part}, which does not exist`);
+  const named = [...ORDER.flat(), ...Object.entries(ONLY).flat(2), ...DRIVER_IMPORTERS];
+  return [...new Set(named)]
+    .filter((path) => !files.some((file) => (path.endsWith("/") ? file.startsWith(path) : file === path)))
+    .map((path) => `scripts/check-imports.ts lists ${path}, which does not exist`);
 }
 
-/** @returns one line for each import that goes the wrong way, naming both files, and one for each circle. */
+/** @returns one line for each forbidden import, with both files, and one for each import cycle */
 export function checkImports(root: string): string[] {
   const files = sourceFiles(root).filter((file) => !/^(scripts|test)\//.test(file));
   const texts = new Map(files.map((file) => [file, readFileSync(join(root, file), "utf8")]));
@@ -85,20 +86,20 @@ export function checkImports(root: string): string[] {
   return [
     ...files
       .filter((file) => partOf(file) === null)
-      .map((file) => `${file} has no place in the order of scripts/check-imports.ts: give it one`),
+      .map((file) => `${file} is in no layer: add its folder to ORDER in scripts/check-imports.ts`),
     ...[...texts].flatMap(([file, text]) =>
       importsOf(file, text).flatMap((target) => problemOf(file, target) ?? []),
     ),
-    ...findCircles(loads).map((circle) => `a circle of imports: ${circle.join(" → ")}`),
+    ...findCycles(loads).map((cycle) => `import cycle: ${cycle.join(" → ")}`),
   ];
 }
 
-/** All that a file names, types too: files as paths from the root, packages by their names. */
+/** All imports of a file, including types: files as paths from the root, packages by name. */
 function importsOf(file: string, text: string): string[] {
   return [...text.replace(COMMENT, "").matchAll(IMPORT)].map(([, , name = ""]) => resolve(file, name));
 }
 
-/** What is loaded before the file itself runs: neither types nor what it asks for later. */
+/** The imports that are loaded before the file runs: neither types nor dynamic imports. */
 function loadedWith(file: string, text: string): string[] {
   return TRANSPILER[file.endsWith("x") ? "tsx" : "ts"]
     .scanImports(text)
@@ -112,22 +113,22 @@ function resolve(file: string, name: string): string {
 
 function problemOf(file: string, target: string): string | null {
   if (DRIVER.test(target)) {
-    return KNOW_DRIVERS.includes(file)
+    return DRIVER_IMPORTERS.includes(file)
       ? null
-      : `${file} imports ${target}: only ${LIST.format(KNOW_DRIVERS)} name a database driver`;
+      : `${file} imports ${target}: only ${LIST.format(DRIVER_IMPORTERS)} may import a database driver`;
   }
-  if (/^(scripts|test)\//.test(target)) return `${file} imports ${target}: that is no part of the product`;
+  if (/^(scripts|test)\//.test(target)) return `${file} imports ${target}, which is not part of the product`;
   const [from, to] = [partOf(file), partOf(target)];
   if (from === null || to === null || from === to) return null;
   if (/^src\/.*\/routes\.ts$/.test(target) && file !== "src/app.ts") {
-    return `${file} imports ${target}: only src/app.ts mounts routes; call the verb`;
+    return `${file} imports ${target}: only src/app.ts may import routes; call the function behind the route`;
   }
   const only = ONLY[from];
   if (only && !only.includes(to)) {
-    return `${file} imports ${target}: ${from} may use ${only.length > 0 ? LIST.format(only) : "nothing of the rest"}`;
+    return `${file} imports ${target}: ${from} may import ${only.length > 0 ? `only ${LIST.format(only)}` : "no other part"}`;
   }
   if (rankOf(to) < rankOf(from)) return null;
-  const where = rankOf(to) === rankOf(from) ? "stands beside" : "stands above";
+  const where = rankOf(to) === rankOf(from) ? "is in the same layer as" : "is in a higher layer than";
   return `${file} imports ${target}: ${to} ${where} ${from}`;
 }
 

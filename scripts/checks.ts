@@ -1,7 +1,8 @@
 import { join } from "node:path";
 import { ROOT } from "./binaries.ts";
+import { FILE_LINES_MAX } from "./check-sizes.ts";
 
-/** A check that reads the source and runs none of it. It passes with exit status 0, and says on failure what is wrong. */
+/** A static check. It passes with exit status 0, and prints its findings on failure. */
 export interface Check {
   name: string;
   command: string[];
@@ -14,5 +15,8 @@ export const CHECKS: readonly Check[] = [
   { name: "types (tsc)", command: [program("tsc"), "--noEmit"] },
   { name: "dead code (knip)", command: [process.execPath, "--bun", program("knip"), "--no-progress"] },
   { name: "direction of imports", command: [process.execPath, "scripts/check-imports.ts"] },
-  { name: "sizes of files", command: [process.execPath, "scripts/check-sizes.ts"] },
+  {
+    name: `file sizes (at most ${FILE_LINES_MAX} lines, except tests)`,
+    command: [process.execPath, "scripts/check-sizes.ts"],
+  },
 ];

@@ -7,7 +7,7 @@ import { DASHBOARD_FOLDER } from "../src/edge/dashboard/files.ts";
 import { ROOT } from "./binaries.ts";
 import { digest, readStamp, writeStamp } from "./stamp.ts";
 
-/** What decides how the dashboard's files come out. */
+/** The inputs of the build. */
 export const DASHBOARD_INPUTS = [
   ...["package.json", "bun.lock", "tsconfig.json", "scripts/dashboard.ts"],
   ...["dashboard", "src/contract", "src/conversation"],
@@ -21,9 +21,9 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Builds the dashboard into `DASHBOARD_FOLDER`, if its sources changed: scripts and styles named by their hash and
- * compressed, and the page that loads them. The folder is flat, and `files.json` lists what is in it.
- * @throws AggregateError with the bundler's words
+ * Builds the dashboard into `DASHBOARD_FOLDER`, if its sources have changed: compressed scripts and styles with content
+ * hashes in their names, and the page that loads them. The folder is flat; `files.json` lists its files.
+ * @throws AggregateError with the output of the bundler
  */
 export async function buildDashboard(): Promise<void> {
   const stamp = digest(DASHBOARD_INPUTS, []);
@@ -31,8 +31,8 @@ export async function buildDashboard(): Promise<void> {
   const built = await Bun.build({
     entrypoints: [join(ROOT, "dashboard/main.tsx")],
     target: "browser",
-    // of a package's variants the one without a document: others make markup of text (to read `&lt;`), which the page's
-    // policy stops
+    // prefer the variants of packages that do not use the DOM: the others decode `&lt;` with innerHTML, which the page's
+    // content security policy blocks
     conditions: ["worker"],
     splitting: true,
     minify: true,
@@ -46,7 +46,7 @@ export async function buildDashboard(): Promise<void> {
   const files: DashboardFile[] = [];
   const add = (name: string, bytes: Uint8Array) => {
     const type = TYPES[name.slice(name.lastIndexOf(".") + 1)];
-    if (!type) throw new Error(`no media type is known for ${name}`);
+    if (!type) throw new Error(`unknown media type of ${name}`);
     writeFileSync(join(unfinished, name), bytes);
     writeFileSync(join(unfinished, `${name}.br`), brotli(bytes));
     writeFileSync(join(unfinished, `${name}.gz`), gzipSync(bytes, { level: 9 }));
@@ -58,7 +58,7 @@ export async function buildDashboard(): Promise<void> {
   const isEntry = ({ kind }: Bun.BuildArtifact) => kind === "entry-point";
   const script = built.outputs.find(isEntry)?.path.replace(/^.*\//, "");
   const style = files.find(({ type }) => type.startsWith("text/css"))?.name;
-  if (!script || !style) throw new Error("the dashboard came out without its script or its style");
+  if (!script || !style) throw new Error("the build of the dashboard has no script or no style sheet");
   add("index.html", Buffer.from(page(script, style)));
   writeFileSync(join(unfinished, "files.json"), JSON.stringify(files));
   rmSync(DASHBOARD_FOLDER, { recursive: true, force: true });

@@ -4,37 +4,36 @@ import { join } from "node:path";
 import { DataFolderInUseError, takeDataFolder } from "../src/data-folder.ts";
 
 export interface DockerEngine {
-  /** For DOCKER_HOST. */
+  /** The value for DOCKER_HOST. */
   host: string;
-  /** Ends the engine with its containers, and removes its files. */
+  /** Stops the engine and its containers, and removes its files. */
   stop(): Promise<void>;
 }
 
-/** The files of a Debian with git and nftables, as a tar: `.ci/run` makes it, so that no test needs a registry. */
+/** A tar of the files of a Debian with git and nftables. `.ci/run` creates it, so that tests need no registry. */
 const ROOTFS = join(process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache"), "svc/test-rootfs.tar");
-/** What the tar is called in the engine: the base of svc's default image. */
+/** The tag of the tar in the engine: the base of svc's default image. */
 const BASE = { repo: "debian", tag: "bookworm-slim" };
 
 const START_MS = 60_000;
-/** Containers are killed after ten seconds; then the engine unmounts their files. */
+/** The engine kills containers after ten seconds, then unmounts their files. */
 const STOP_MS = 30_000;
 const PRUNE_MS = 10_000;
 /**
- * Where sandboxes have their networks. An address of one that is gone is nobody's: what a test still asks of it must not
- * leave the machine.
+ * The address range of sandbox networks. Requests of tests to the address of a removed network must not leave the machine.
  */
 const NETWORKS = "198.18.0.0/15";
 /**
- * Engines share the machine's bridge and its iptables, so there is one of ours at a time: whoever comes later waits. In a
- * network namespace of its own an engine has them to itself.
+ * The lock for the bridge and the iptables of the machine: only one test engine may run at a time. An engine in its own
+ * network namespace has its own.
  */
 const TURN = join("/tmp", `svc-test-docker-${readlinkSync("/proc/self/ns/net").replace(/\D/g, "")}`);
 const TURN_MS = 10 * 60_000;
 const LOOK_MS = 200;
 
 /**
- * Starts a Docker engine of our own, in a folder that is gone afterwards.
- * @returns a sentence when this machine cannot run it.
+ * Starts a Docker engine in a temporary folder.
+ * @returns `missing`, the reason, if this machine cannot run it
  */
 export async function startDockerEngine(): Promise<DockerEngine | { missing: string }> {
   const program = Bun.which("dockerd", { PATH: `${process.env["PATH"]}:/usr/sbin:/sbin` });
@@ -49,7 +48,7 @@ export async function startDockerEngine(): Promise<DockerEngine | { missing: str
   const socket = join(folder, "docker.sock");
   const child = Bun.spawn(
     [
-      // ended with this process even when that is killed
+      // killed together with this process
       ...(Bun.which("setpriv") ? ["setpriv", "--pdeathsig=TERM"] : []),
       program,
       `--data-root=${join(folder, "data")}`,
@@ -61,7 +60,7 @@ export async function startDockerEngine(): Promise<DockerEngine | { missing: str
     { stdin: "ignore", stdout: "ignore", stderr: Bun.file(join(folder, "log")) },
   );
   const stop = async () => {
-    // an engine that ends leaves the bridges of its networks on the machine
+    // an engine does not remove the bridges of its networks when it stops
     const pruning = { unix: socket, method: "POST", signal: AbortSignal.timeout(PRUNE_MS) };
     await fetch("http://docker/networks/prune", pruning).catch(() => {});
     child.kill("SIGTERM");
@@ -84,7 +83,7 @@ export async function startDockerEngine(): Promise<DockerEngine | { missing: str
   }
 }
 
-/** An engine that was killed leaves the bridges of its networks; whoever has the turn knows that no engine of ours runs. */
+/** Removes the bridges that a killed engine left. The lock guarantees that no other test engine is running. */
 function removeBridges(): void {
   const [first = ""] = NETWORKS.split(".");
   const links = Bun.spawnSync(["ip", "-oneline", "-4", "address", "show"]).stdout.toString();
@@ -105,12 +104,12 @@ async function takeTurn(): Promise<(() => void) | null> {
   }
 }
 
-/** Waits until the engine answers, and gives it the image. */
+/** Waits until the engine answers, and loads the image. */
 async function untilReady(socket: string, hasEnded: () => boolean): Promise<void> {
   for (const end = performance.now() + START_MS; ; await Bun.sleep(LOOK_MS)) {
     const answer = await fetch("http://docker/_ping", { unix: socket }).catch(() => null);
     if (answer?.ok) break;
-    if (hasEnded()) throw new Error("dockerd ended");
+    if (hasEnded()) throw new Error("dockerd exited");
     if (performance.now() > end) throw new Error("dockerd was not ready in time");
   }
   const query = new URLSearchParams({ fromSrc: "-", ...BASE });
@@ -121,7 +120,7 @@ async function untilReady(socket: string, hasEnded: () => boolean): Promise<void
     signal: AbortSignal.timeout(START_MS),
   });
   const words = await answer.text();
-  if (!answer.ok || words.includes('"error"')) throw new Error(`the base image was not taken: ${words}`);
+  if (!answer.ok || words.includes('"error"')) throw new Error(`cannot load the base image: ${words}`);
 }
 
 function unmountBelow(folder: string): void {

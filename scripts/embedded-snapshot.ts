@@ -4,7 +4,7 @@ import { PGlite } from "@electric-sql/pglite";
 import { migrateEmbedded } from "../db/migrate.ts";
 import { SNAPSHOT_FOLDER, snapshotFile } from "../db/snapshot.ts";
 
-/** Makes the embedded database's snapshot of `db/snapshot.ts`, once for each version of PGlite and each state of the migrations. */
+/** Creates the snapshot of the embedded database (`db/snapshot.ts`), once per version of PGlite and set of migrations. */
 export async function makeSnapshot(): Promise<void> {
   const file = join(SNAPSHOT_FOLDER, snapshotFile());
   if (existsSync(file)) return;
@@ -13,7 +13,7 @@ export async function makeSnapshot(): Promise<void> {
   const archive = await client.dumpDataDir("gzip");
   await client.close();
   mkdirSync(SNAPSHOT_FOLDER, { recursive: true });
-  // The folder is embedded as a whole: another's archive has no place in it, nor has an unfinished one.
+  // the whole folder is embedded, so it must not contain old or incomplete archives
   for (const name of readdirSync(SNAPSHOT_FOLDER)) rmSync(join(SNAPSHOT_FOLDER, name));
   const unfinished = `${SNAPSHOT_FOLDER}.${process.pid}`;
   writeFileSync(unfinished, await archive.bytes());

@@ -1,9 +1,9 @@
-/** Below what systems give to connections that go out (32768 and more on Linux, 49152 on macOS), above what services use. */
+/** Above well-known ports, and below the ephemeral ports (from 32768 on Linux, from 49152 on macOS). */
 const [FROM, BELOW] = [20_000, 32_000];
 
 /**
- * A port of this machine that nothing listens at, for a program that has to be told one. Asking the system for any would
- * give one that a connection may have a moment later.
+ * A free port, for a program that requires a port number. A port that the system chooses is ephemeral, so an outgoing
+ * connection could take it.
  */
 export function freePort(): number {
   for (;;) {
@@ -12,7 +12,7 @@ export function freePort(): number {
       Bun.listen({ hostname: "127.0.0.1", port, socket: { data() {} } }).stop(true);
       return port;
     } catch {
-      // it is taken
+      // in use
     }
   }
 }

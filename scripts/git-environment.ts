@@ -1,9 +1,8 @@
-/** Git that goes on in the background would work in a repository that somebody else reads, or that is gone. */
+/** Disables background work of git, in repositories that others read or that are removed. */
 const NO_MAINTENANCE = { "gc.auto": "0", "gc.autoDetach": "false", "maintenance.auto": "false" };
 
 /**
- * git as a person would run it: no settings of anybody's, no prompts, and nothing but what the commands say. When a
- * command has ended, nothing of it goes on.
+ * The environment of git in tests and benchmarks: no user or system settings, no prompts, no background processes.
  */
 export const GIT_ENVIRONMENT: Record<string, string> = {
   PATH: process.env["PATH"] ?? "",

@@ -5,21 +5,21 @@ import { dockerAnswers } from "../src/sandboxes/docker/engine.ts";
 import { findWalls } from "../src/sandboxes/local/walls.ts";
 import { ask, canAsk } from "./ask.ts";
 
-/** What `npm start` finds out about its machine before it asks. */
+/** Facts about the machine that determine the isolation of sandboxes. */
 export interface Situation {
   dataDir: string;
   isRoot: boolean;
-  /** Whether a question can be asked. */
+  /** Whether there is a terminal for a prompt. */
   canAsk: boolean;
-  /** Why local sandboxes cannot be isolated; null: they can be, or none are used. */
+  /** Why local sandboxes cannot be isolated; null if they can, or if they are not used. */
   problem: string | null;
   ask(question: string): Promise<boolean>;
 }
 
 /**
- * Chooses `SVC_SANDBOX_ISOLATION` for `npm start`, where the operator has not: `none` only where bubblewrap cannot be had,
- * after a yes on the terminal, which the data folder remembers, and never for root.
- * @returns what to add to the server's environment
+ * Sets `SVC_SANDBOX_ISOLATION` for `npm start` if the operator has not: to `none` only if bubblewrap is not available and the
+ * user confirmed it on the terminal, and never for root. The data folder stores the confirmation.
+ * @returns variables to add to the environment of the server
  */
 export async function chooseIsolation(situation?: Situation): Promise<Record<string, string>> {
   const { dataDir, problem, ...rest } = situation ?? (await look());
@@ -59,7 +59,7 @@ async function look(): Promise<Situation> {
     const walls = findWalls({ dataDir, isolation: "required" });
     return { ...situation, dataDir, problem: await walls.then(() => null, wordsOf) };
   } catch {
-    // the server itself says what is wrong with its configuration
+    // the server reports errors in its configuration
     return { ...situation, problem: null };
   }
 }

@@ -8,7 +8,7 @@ type Schema = Record<string, unknown>;
 
 const SCHEMA = join(ROOT, "docs/svc.schema.json");
 const PAGE = join(ROOT, "docs/manifest.md");
-/** Between the two, the page is made. */
+/** The page between these markers is generated. */
 const MARKS = /(?<=<!-- keys: .* -->\n\n)[\s\S]*(?=<!-- end of the keys -->)/;
 
 if (import.meta.main) {
@@ -16,7 +16,7 @@ if (import.meta.main) {
   await Bun.write(PAGE, withKeys(await Bun.file(PAGE).text()));
 }
 
-/** The JSON Schema (draft 7, which editors of TOML know) of `svc.toml`. */
+/** The JSON Schema of `svc.toml` (draft 7, which TOML editors support). */
 export function renderSchema(): string {
   const schema = {
     $schema: "http://json-schema.org/draft-07/schema#",
@@ -69,7 +69,7 @@ function schemaOfTable({ fields, schema }: TableShape): Schema {
   };
 }
 
-/** The page, with what it says of each key made anew. */
+/** The page with its reference of keys regenerated. */
 export function withKeys(page: string): string {
   return page.replace(MARKS, () => `${sections(manifestShape).join("\n")}\n`);
 }
@@ -90,7 +90,7 @@ function rows(table: TableShape): string[] {
   return ["| Key | What it is | Without it | What it is for |", "|---|---|---|---|", ...keys];
 }
 
-/** Keys of tables within a table, as dotted ones. */
+/** The keys of nested tables, as dotted keys. */
 function flatten({ fields }: TableShape): [string, Shape][] {
   return Object.entries(fields).flatMap(([key, shape]) =>
     shape.is === "table"

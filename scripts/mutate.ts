@@ -17,7 +17,7 @@ const USAGE = `npm run mutate -- [--count N] [--seed N] [part of a path ...]
 Changes one token of the source at a time, and says which changes no test of its area notices.
   --count N  so many changes, drawn by the seed (60); 0: all
 `;
-/** A change that makes a test hang is noticed, too. */
+/** Time limit: a mutant that makes a test hang counts as detected. */
 const SLOWER = 4;
 const PATIENCE_MS = 15_000;
 
@@ -45,10 +45,10 @@ try {
 
 function whole(text: string): number {
   if (/^\d{1,9}$/.test(text)) return Number(text);
-  throw new Error(`--count and --seed take a whole number, not "${text}"`);
+  throw new Error(`--count and --seed must be an integer, not "${text}"`);
 }
 
-/** @returns the exit status: 1 when a change went unnoticed */
+/** @returns the exit status: 1 if a mutant was not detected */
 async function mutate(count: number, seed: number): Promise<number> {
   const all = allTrials();
   const trials = pick(count || all.length, all, generator(seed));
@@ -100,7 +100,7 @@ function allTrials(): Trial[] {
   );
 }
 
-/** The files that git knows, as they are now; a change never touches the developer's own. */
+/** Copies the tracked files of the work tree, so that mutants never change the originals. */
 function copyTree(to: string): string {
   const listed = Bun.spawnSync(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], {
     cwd: ROOT,
@@ -113,11 +113,11 @@ function copyTree(to: string): string {
   return to;
 }
 
-/** Milliseconds that the tests take. @throws when they fail without a change */
+/** Milliseconds that the tests take. @throws if they fail without a mutant */
 async function timeOf(tree: string, area: Area, env: Record<string, string | undefined>): Promise<number> {
   const begun = performance.now();
   if (await testsPass(tree, area, env, Number.MAX_SAFE_INTEGER)) return performance.now() - begun;
-  throw new Error(`these tests fail as they are: ${area.tests.join(", ")}`);
+  throw new Error(`these tests fail without a mutant: ${area.tests.join(", ")}`);
 }
 
 async function testsPass(

@@ -13,16 +13,16 @@ import { basename, dirname, join } from "node:path";
 import { freePort } from "./free-port.ts";
 
 export interface PostgresServer {
-  /** Of the server's own database, for its superuser. */
+  /** The URL of the default database, as superuser. */
   url: string;
-  /** Ends the server and removes its files; safe to call twice, and from an exit handler. */
+  /** Stops the server and removes its files. Idempotent; may be called in an exit handler. */
   stop(): void;
 }
 
-/** initdb takes 1 to 2 s; a machine under load is granted a lot more. */
+/** initdb takes 1 to 2 s, and much longer on a machine under load. */
 const INITDB_TIMEOUT_MS = 60_000;
 const START_TIMEOUT_MS = 30_000;
-/** Durability is of no use here, and its fsyncs are most of the time. */
+/** Without durability: fsync would take most of the time. */
 const SETTINGS = {
   fsync: "off",
   full_page_writes: "off",
@@ -34,8 +34,8 @@ const SETTINGS = {
 };
 
 /**
- * Starts a real Postgres (the one that npm carries) on loopback, in a folder that is gone afterwards.
- * @returns a sentence when this machine cannot run it.
+ * Starts Postgres from its npm package on loopback, in a temporary folder.
+ * @returns `missing`, the reason, if this machine cannot run it
  */
 export async function startPostgres(): Promise<PostgresServer | { missing: string }> {
   const native = nativeFolder();
@@ -86,7 +86,7 @@ async function startIn(folder: string, native: string, remove: () => void): Prom
   );
   const stop = () => {
     process.off("exit", stop);
-    // SIGQUIT: at once, without waiting for clients. Its children end with it.
+    // SIGQUIT: an immediate shutdown that does not wait for clients
     child.kill("SIGQUIT");
     remove();
   };
@@ -109,8 +109,8 @@ function nativeFolder(): string | null {
 }
 
 /**
- * Copies the programs to where every user may read them: a checkout may stand in a folder that is closed to nobody.
- * npm packages have no symbolic links; the package lists those that its install script would make.
+ * Copies the programs to a folder that every user can read: the user nobody may have no access to the checkout. npm
+ * packages have no symbolic links; the package lists those that its install script would create.
  */
 function copyPrograms(native: string, folder: string): string {
   const target = join(folder, "programs");
@@ -126,7 +126,7 @@ function copyPrograms(native: string, folder: string): string {
   return target;
 }
 
-/** The words that run a command as nobody, who is given the folders: Postgres refuses to run as root. */
+/** The command prefix that runs a command as nobody, who becomes owner of the folders: Postgres does not run as root. */
 function asNobody(folder: string, data: string): string[] {
   const id = (flag: string) => Number(Bun.spawnSync(["id", flag, "nobody"]).stdout.toString());
   const [user, group] = [id("-u"), id("-g")];
@@ -138,12 +138,12 @@ function asNobody(folder: string, data: string): string[] {
   return ["setpriv", `--reuid=${user}`, `--regid=${group}`, "--clear-groups"];
 }
 
-/** The words that make a command end with this process even when this one is killed. Linux has them. */
+/** The command prefix that kills a command when this process dies; Linux only. */
 function withItsParent(): string[] {
   return Bun.which("setpriv") === null ? [] : ["setpriv", "--pdeathsig=QUIT"];
 }
 
-/** Reads on afterwards, so that the server never waits for its log to be taken. */
+/** Reads the log, so that the server never blocks on a full pipe. */
 async function untilReady(stderr: ReadableStream<Uint8Array>): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const timer = setTimeout(

@@ -10,7 +10,7 @@ interface RunOptions {
   input?: string;
 }
 
-/** Runs a program to its end. An exit status other than 0 is the caller's to judge. */
+/** Runs a program and waits for it. The caller checks the exit status. */
 export async function run(command: string[], { input = "", ...options }: RunOptions = {}): Promise<Ran> {
   const child = Bun.spawn(command, { ...options, stdin: new Blob([input]), stdout: "pipe", stderr: "pipe" });
   const [out, err, code] = await Promise.all([

@@ -2,11 +2,11 @@ import type { SessionPages } from "../test/helpers/session-pages.ts";
 import { until } from "../test/helpers/until.ts";
 import type { Take } from "./screenshots-review.ts";
 
-/** Waits for the triggers and the app of the manifest (`AUTOMATED`), and fires one. @returns what takes their pictures */
+/** Waits for the triggers and the app of the manifest (`AUTOMATED`), and fires one. @returns a function that takes screenshots */
 export async function makeAutomation(pages: SessionPages): Promise<(take: Take) => Promise<void>> {
   const { api, projectId } = pages;
   const at = `/v1/projects/${projectId}`;
-  // nobody tells svc of what is pushed to a git host: an edit has it look
+  // svc is not notified of pushes to a git host: an edit of the project makes it poll
   await api.call("PATCH", at, { body: { default_branch: "main" } });
   await api.call("PUT", `${at}/secrets/CI_SECRET`, { body: { value: "a secret that CI knows, too" } });
   const isLive = async () => (await api.call("GET", `${at}/apps/handbook`)).body.app?.state === "live";
@@ -25,7 +25,7 @@ export async function makeAutomation(pages: SessionPages): Promise<(take: Take) 
   };
 }
 
-/** What is on the default branch for it. */
+/** The files on the default branch. */
 export const AUTOMATED = {
   "site/index.html": "<h1>Handbook</h1>\n",
   "svc.toml": `svc_version = 1

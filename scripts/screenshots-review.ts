@@ -2,10 +2,10 @@ import type { Page } from "playwright-core";
 import type { SessionPages } from "../test/helpers/session-pages.ts";
 import { AUTOMATED } from "./screenshots-automation.ts";
 
-/** Opens a page of the project, and takes its picture once it is there. */
+/** Opens a page of the project and takes a screenshot when it is loaded. */
 export type Take = (name: string, path: string, isThere: (page: Page) => Promise<unknown>) => Promise<void>;
 
-/** Makes change requests such as people have. @returns what takes their pictures */
+/** Creates realistic change requests. @returns a function that takes screenshots */
 export async function makeReview(pages: SessionPages): Promise<(take: Take, size: string) => Promise<void>> {
   const { api, projectId, remote } = pages;
   const at = `/v1/projects/${projectId}/change-requests`;
@@ -46,7 +46,7 @@ export async function makeReview(pages: SessionPages): Promise<(take: Take, size
     await take("change-requests", "/change-requests", (page) => page.getByText("Keep the login").waitFor());
     await take("change-request", here, (page) => page.getByText("It needs one more approval").waitFor());
     await take("changes", `${here}?view=changes`, isLoaded);
-    // a phone has no room for two sides
+    // phones have no split layout
     if (size !== "desktop") return;
     await take("changes-split", `${here}?view=changes&file=src/login/form.ts`, async (page) => {
       await page.getByText("Split").click();

@@ -9,9 +9,9 @@ import { buildDashboard } from "./dashboard.ts";
 import { makeAutomation } from "./screenshots-automation.ts";
 import { makeReview, type Take } from "./screenshots-review.ts";
 
-/** Where the pictures are that docs/ shows. */
+/** The folder of the screenshots in docs/. */
 const FOLDER = join(ROOT, "docs/screenshots");
-/** What the page still draws once everything is there: fonts, a smooth end. */
+/** Time for fonts and animations after a page is loaded. */
 const SETTLE_MS = 500;
 
 const SIZES = [
@@ -20,7 +20,7 @@ const SIZES = [
   ["dark", { size: DESKTOP, dark: true }],
 ] as const;
 
-/** Takes the pictures of the pages of sessions, change requests, triggers and apps anew. */
+/** Takes the screenshots of the pages of sessions, change requests, triggers and apps. */
 async function takePictures(pages: SessionPages): Promise<void> {
   mkdirSync(FOLDER, { recursive: true });
   const takeReview = await makeReview(pages);
@@ -57,7 +57,7 @@ async function takePictures(pages: SessionPages): Promise<void> {
   }
 }
 
-/** A conversation in which a bit of everything is said. */
+/** A conversation with all kinds of items. */
 async function converse(runtime: ScriptedRuntime): Promise<void> {
   runtime.remember(["Why does the login page jump on phones?", REASON]);
   runtime.onPrompt(async (run) => {

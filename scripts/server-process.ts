@@ -1,29 +1,29 @@
 import { join } from "node:path";
 import { DIST } from "./binaries.ts";
 
-/** A terminal sends Ctrl-C to the server too, and npm passes it on once more: one wish, several signals. */
+/** One Ctrl-C causes several signals: the terminal sends it to the server too, and npm forwards it. */
 const SAME_WISH_MS = 1_000;
-/** By then a server that had the signal itself has closed its port. */
+/** After this time a server that received the signal has closed its port. */
 const NOTICE_MS = 200;
-/** The server's line to whoever starts it without users. */
+/** The line that a server without users prints at its start. */
 const FIRST_USER = / Create the first one with this link, .*: \S+$/;
 
 export interface ServerProcess {
-  /** Where it listens; null when it ended before it did. */
+  /** The URL; null if the server exited before it listened. */
   listening: Promise<string | null>;
-  /** The exit status; 0 after a signal asked for the end. */
+  /** The exit status; 0 after a signal. */
   exited: Promise<number>;
 }
 
 /**
- * Starts `dist/svc-api` with the environment as it is and `settings` on top, quiet unless a log level is asked for. Signals to this process
- * end the server the orderly way; a second one, a while later, ends it at once.
+ * Starts `dist/svc-api` with the environment and `settings`, with few logs unless a log level is set. A signal to this process
+ * stops the server gracefully; a second signal, after a while, kills it.
  */
 export function startServer(settings: Record<string, string>): ServerProcess {
   let wishedAt: number | null = null;
   let url: string | null = null;
   let child: Bun.Subprocess<"ignore", "inherit", "pipe">;
-  // before it is started: a signal in between would leave it behind
+  // before the start of the server, so that no signal is lost
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
     process.on(signal, async () => {
       if (wishedAt === null) {
@@ -43,7 +43,7 @@ export function startServer(settings: Record<string, string>): ServerProcess {
   const { promise: listening, resolve } = Promise.withResolvers<string | null>();
   const errorsRead = eachLine(child.stderr, (line) => {
     const found = / listens on (\S+)$/.exec(line)?.[1];
-    // `npm start` makes the first user itself, and prints a link of its own
+    // `npm start` creates the first user and prints its own link
     if (FIRST_USER.test(line)) return;
     if (found === undefined || url !== null) return void process.stderr.write(`${line}\n`);
     url = found;

@@ -11,7 +11,7 @@ import {
 import { dirname, join } from "node:path";
 import { ROOT } from "./binaries.ts";
 
-/** A digest of files' names and bytes, of Bun's version and of `words`: equal digests mean equal results. */
+/** A digest of the names and contents of files, the version of Bun and `words`: equal digests mean equal results. */
 export function digest(inputs: readonly string[], words: readonly string[]): string {
   const hash = createHash("sha256").update(JSON.stringify([Bun.version, Bun.revision, process.arch, words]));
   for (const file of inputs.flatMap(filesOf)) {
@@ -21,7 +21,7 @@ export function digest(inputs: readonly string[], words: readonly string[]): str
   return hash.digest("hex");
 }
 
-/** What `writeStamp` wrote for a result; null when it never did. */
+/** The stamp that `writeStamp` stored for a result; null if there is none. */
 export function readStamp(name: string): string | null {
   const path = stampPath(name);
   return existsSync(path) ? readFileSync(path, "utf8") : null;

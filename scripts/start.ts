@@ -11,7 +11,7 @@ import { startServer } from "./server-process.ts";
 const HOST = "local-dev";
 const API = join(DIST, "svc-api");
 const CLI = join(DIST, "svc");
-/** Of the agent runtime on the disk: the program, and the packages of its plugins. */
+/** The size of the agent runtime on disk: the program and the packages of its plugins. */
 const RUNTIME_MB = 230;
 
 await build();
@@ -23,7 +23,7 @@ if (url !== null) {
 }
 process.exitCode = await server.exited;
 
-/** Signs the command line in to this server, once. Returns whose it is, and the line that says so. */
+/** Signs the CLI in to this server, once. @returns the user's address and the line to print */
 async function signIn(url: string): Promise<{ email: string | null; line: string }> {
   const api = `${url}/v1`;
   const known = await run([CLI, "whoami", "--host", HOST, "--json"], { env: environment() });
@@ -34,7 +34,7 @@ async function signIn(url: string): Promise<{ email: string | null; line: string
   const email = await emailAddress();
   const token = await run([API, "admin", "token", "--email", email, "--name", "npm start"]);
   if (token.code !== 0) return { email: null, line: `No token could be made: ${token.err.trim()}\n` };
-  // The name may stand for another port, and `login` does not send a token elsewhere than the name says.
+  // the stored host may have another port, and `login` sends a token only to the stored URL
   await run([CLI, "hosts", "rm", HOST, "--yes"], { env: environment() });
   const login = await run([CLI, "login", "--host", HOST, "--api", api, "--token", "-"], {
     env: environment(),
@@ -45,7 +45,7 @@ async function signIn(url: string): Promise<{ email: string | null; line: string
   return { email, line: `The svc command is signed in as ${email} (host ${HOST}).\n` };
 }
 
-/** The link by which this user can sign in in a browser, too, as long as nobody can. */
+/** A one-time link to sign in with a browser, if no user has a password yet. */
 async function passwordLink(url: string, email: string | null): Promise<string> {
   if (email === null) return "";
   const session = await fetch(`${url}/v1/auth/session`).then((answer) => answer.json());
@@ -56,8 +56,7 @@ async function passwordLink(url: string, email: string | null): Promise<string> 
 }
 
 /**
- * Installs the agent runtime after a yes, once; without a terminal nobody can say it. Returns the lines about it, if
- * there is none.
+ * Installs the agent runtime after a confirmation on the terminal. @returns lines to print if it is not installed
  */
 async function agentRuntime(): Promise<string> {
   if ((await run([API, "runtime", "status"])).code === 0) return "";
@@ -81,7 +80,7 @@ async function emailAddress(): Promise<string> {
   return configured.out.trim() || `${process.env["USER"] || userInfo().username}@host.local`;
 }
 
-/** Without a server and a token of the environment, which would count before the ones that are stored. */
+/** The environment without the variables for server and token, which take precedence over the stored ones. */
 function environment(): Record<string, string | undefined> {
   const { SVC_API_URL, SVC_CLI_TOKEN, SVC_EXECUTOR_TOKEN, ...rest } = process.env;
   return rest;

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { build } from "./build.ts";
 import { startDockerEngine } from "./docker-engine.ts";
 import { startPostgres } from "./postgres-server.ts";
-import { readArguments, USAGE, type Wanted } from "./test/arguments.ts";
+import { type Options, readArguments, USAGE } from "./test/arguments.ts";
 import { makeRunFolder } from "./test/folder.ts";
 import { hasFailed, type JobResult, type RunOptions, runBatch } from "./test/job.ts";
 import { startLoad } from "./test/load.ts";
@@ -22,18 +22,18 @@ import { type Progress, showProgress } from "./test/progress.ts";
 import { failureText, reportText } from "./test/report.ts";
 import { seedOfCommit } from "./test/seed.ts";
 
-/** A file of tests may have a browser, or several servers. */
+/** A test file may start a browser or several servers. */
 const MEMORY_PER_JOB = 3 * 1024 ** 3;
 const MAX_AT_ONCE = 6;
 /**
- * Processes of tests live for seconds, too short for the last tier of optimization to pay for itself: without it a run
- * takes a fifth less of the processors' time. Runs in full are long enough.
+ * Disables the last JIT tier, which does not pay off in test processes that live for seconds: a run takes a fifth less CPU
+ * time. It stays enabled for full runs.
  */
 const WITHOUT_LAST_TIER = { BUN_JSC_useFTLJIT: "0", BUN_JSC_useOMGJIT: "0" };
-/** A file waits for about half of its time, for what it has started or for a time to pass: others use that. */
+/** A test file waits for about half of its time, which other files can use. */
 const JOBS_PER_CORE = 2.5;
 
-// Not `process.exit` when all went well: it would cut off what a slow reader has not read yet.
+// no `process.exit` after success: it would truncate the output for a slow reader
 try {
   const wanted = readArguments(process.argv.slice(2));
   if (wanted === "help") process.stdout.write(USAGE);
@@ -44,14 +44,14 @@ try {
 }
 
 /** @returns the exit status */
-async function test(wanted: Wanted): Promise<number> {
+async function test(wanted: Options): Promise<number> {
   const jobs = planTests(wanted.patterns);
-  if (jobs.length === 0) throw new Error("no check and no file of tests has that in its name");
+  if (jobs.length === 0) throw new Error("no check or test file matches");
   const seed = wanted.seed ?? seedOfCommit();
   process.stdout.write(`seed ${seed}${wanted.full ? ", in full" : ""}\n`);
   if (jobs.some((job) => needs(job, "binaries"))) await build();
   const folder = await makeRunFolder((processes) =>
-    process.stdout.write(`removed what a run that was killed had left, and ${processes} processes of it\n`),
+    process.stdout.write(`removed the folder and ${processes} processes of a killed run\n`),
   );
   const ends: (() => unknown)[] = [() => folder.remove()];
   const end = async () => {

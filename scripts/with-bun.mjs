@@ -1,7 +1,7 @@
 #!/usr/bin/env node
-// Runs the pinned Bun with this project's packages installed: `node scripts/with-bun.mjs <what Bun is to run>`.
-// A machine needs no more than Node and npm: Bun comes from its own npm package, into a cache folder of the user.
-// Plain Node without packages, since it runs before anything is installed. Progress goes to stderr.
+// Installs the packages and runs the pinned Bun: `node scripts/with-bun.mjs <arguments of Bun>`.
+// Requires only Node and npm: Bun is installed from its npm package into a cache folder of the user.
+// Uses plain Node without packages, because it runs before they are installed. Prints progress to stderr.
 import { spawn, spawnSync } from "node:child_process";
 import { createHash, randomUUID } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
@@ -10,7 +10,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
-/** The one place that names Bun's version; the packages' checksums beside this file belong to it. */
+/** package.json defines the version of Bun; bun-runtimes.json has the checksums of its packages. */
 const VERSION = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")).packageManager.replace(
   "bun@",
   "",
@@ -34,14 +34,14 @@ function bunOnPath() {
   return status === 0 && stdout.trim() === VERSION ? "bun" : null;
 }
 
-/** Installs into a folder of its own, then renames it: whoever comes second finds a whole one or makes another. */
+/** Installs into a temporary folder, then renames it, so that concurrent runs never use an incomplete one. */
 function bunInCache() {
   const name = packageName();
   const folder = join(cacheFolder(), `bun-${VERSION}-${name.replace("@oven/bun-", "")}`);
   const binary = join("node_modules", ...name.split("/"), "bin", WINDOWS ? "bun.exe" : "bun");
   if (existsSync(join(folder, binary))) return join(folder, binary);
 
-  say(`fetching Bun ${VERSION} (once) …`);
+  say(`downloading Bun ${VERSION} (once) …`);
   const unfinished = `${folder}.${randomUUID()}`;
   mkdirSync(unfinished, { recursive: true });
   try {
@@ -59,7 +59,7 @@ function bunInCache() {
     checkIntegrity(unfinished, name);
     const { stdout } = spawnSync(join(unfinished, binary), ["--version"], { encoding: "utf8" });
     if (stdout?.trim() !== VERSION)
-      throw new Error(`the fetched Bun does not run on this machine (${name}).`);
+      throw new Error(`the downloaded Bun does not run on this machine (${name}).`);
     try {
       renameSync(unfinished, folder);
     } catch (error) {
@@ -76,7 +76,7 @@ function packageName() {
   const processor = { x64: "x64", arm64: "aarch64" }[process.arch];
   const libc = system === "linux" && !process.report.getReport().header.glibcVersionRuntime ? "-musl" : "";
   const name = `@oven/bun-${system}-${processor}${libc}`;
-  if (!checksums()[name]) throw new Error(`there is no Bun for ${process.platform} ${process.arch}.`);
+  if (!checksums()[name]) throw new Error(`Bun does not support ${process.platform} ${process.arch}.`);
   return name;
 }
 
@@ -87,12 +87,12 @@ function cacheFolder() {
 }
 
 function npm(words) {
-  // npm tells the scripts that it runs where it is; "npm" itself cannot be spawned on Windows.
+  // npm sets npm_execpath for its scripts; "npm" cannot be spawned on Windows
   const cli = process.env.npm_execpath;
   const [command, ...first] = cli?.endsWith("npm-cli.js") ? [process.execPath, cli] : ["npm"];
   const { status, error } = spawnSync(command, [...first, ...words], { stdio: ["ignore", 2, 2] });
   if (status !== 0)
-    throw new Error(`npm could not fetch Bun ${VERSION}${error ? `: ${error.message}` : "."}`);
+    throw new Error(`npm could not download Bun ${VERSION}${error ? `: ${error.message}` : "."}`);
 }
 
 function checkIntegrity(folder, name) {
@@ -105,14 +105,14 @@ function checksums() {
   return JSON.parse(readFileSync(join(ROOT, "scripts", "bun-runtimes.json"), "utf8"));
 }
 
-/** Only when what decides the packages changed since the last time, so that a second start costs milliseconds. */
+/** Installs only if the inputs have changed since the last installation, so that a second start takes milliseconds. */
 function installPackages(bun) {
   const stamp = join(ROOT, "node_modules", ".svc-installed");
   const wanted = packagesDigest();
   if (existsSync(stamp) && readFileSync(stamp, "utf8") === wanted) return;
   say("installing packages …");
-  const { status } = spawnSync(bun, ["install", "--frozen-lockfile"], { cwd: ROOT, stdio: ["ignore", 2, 2] });
-  if (status !== 0) throw new Error("the packages could not be installed.");
+  const { status } = spawnSync(bun, ["install"], { cwd: ROOT, stdio: ["ignore", 2, 2] });
+  if (status !== 0) throw new Error("cannot install the packages.");
   writeFileSync(stamp, wanted);
 }
 
@@ -128,15 +128,15 @@ function packagesDigest() {
   return hash.digest("hex");
 }
 
-/** Ends as Bun ends: with its exit code, or by the signal that ended it. */
+/** Runs Bun and exits like it: with its exit code, or by the same signal. */
 function run(bun, words) {
   let child;
   const signals = WINDOWS ? [] : ["SIGINT", "SIGTERM", "SIGHUP"];
   const forward = (signal) => child.kill(signal);
-  // before it is started: a signal in between would leave it behind
+  // before the start of Bun, so that no signal is lost
   for (const signal of signals) process.on(signal, forward);
   child = spawn(bun, words, { stdio: "inherit" });
-  // npm that is killed cannot pass that on: what it started ends with it.
+  // a killed npm cannot forward a signal: watch the parent process instead
   const parent = process.ppid;
   const watch = setInterval(() => process.ppid !== parent && forward("SIGTERM"), PARENT_CHECK_MS);
   child.on("error", (error) => fail(error.message));

@@ -4,7 +4,7 @@ import { call } from "./call.ts";
 
 export const ME = ["me"];
 
-/** The reader, and the accounts that they are a member of, the oldest membership first. */
+/** The signed-in user and their accounts, the oldest membership first. */
 export function useMe() {
   return useQuery({
     queryKey: ME,

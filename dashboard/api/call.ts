@@ -1,10 +1,10 @@
 import { parseJson } from "../../src/contract/json.ts";
 import { ApiFailure, failureOf } from "./failure.ts";
 
-/** A merge or a diff of a large repository takes its time; the server has limits of its own below this. */
+/** A merge or a diff of a large repository is slow. The server's own limits are lower. */
 const LIMIT_MS = 120_000;
 
-/** Says that a page of ours asks: no other site can send this header, so a cookie counts only with it. */
+/** CSRF protection: other sites cannot send this header, so the server accepts a cookie only with it. */
 export const FROM_DASHBOARD = { "X-Svc-Dashboard": "1" };
 
 export interface CallOptions {
@@ -12,16 +12,16 @@ export interface CallOptions {
   signal?: AbortSignal;
 }
 
-/** Told when the API says that nobody is signed in. */
+/** Called when the API answers that the user is not signed in. */
 let onSignedOut: () => void = () => {};
 export function whenSignedOut(listener: () => void): void {
   onSignedOut = listener;
 }
 
 /**
- * Asks the API.
- * @param path below `/v1`, its parts encoded (`path` of `path.ts`)
- * @returns the answer's JSON, whose form the contract promises
+ * Sends a request to the API.
+ * @param path below `/v1`, its segments encoded (`path` of `path.ts`)
+ * @returns the JSON of the response; the contract defines its type
  * @throws ApiFailure
  */
 export async function call<T>(method: string, path: string, { body, signal }: CallOptions = {}): Promise<T> {
@@ -33,10 +33,10 @@ export async function call<T>(method: string, path: string, { body, signal }: Ca
 }
 
 /**
- * The same of what is behind the API: its answer may be any JSON, or none at all.
+ * Sends a request to a service behind the API, which may answer with any JSON or with an empty body.
  * @throws ApiFailure
  */
-export async function ask(
+export async function callProxied(
   method: string,
   path: string,
   { body, signal }: CallOptions = {},
@@ -49,7 +49,7 @@ export async function ask(
   return answer;
 }
 
-/** The answer itself, for what is no JSON. @throws ApiFailure */
+/** Returns the response itself, for bodies that are not JSON. @throws ApiFailure */
 export async function open(path: string, headers: Record<string, string>, signal?: AbortSignal) {
   const response = await send("GET", path, { headers, ...(signal && { signal }), isStream: true });
   if (response.ok) return response;
@@ -58,7 +58,7 @@ export async function open(path: string, headers: Record<string, string>, signal
 
 interface Sent extends CallOptions {
   headers?: Record<string, string>;
-  /** Its length in time is nobody's to say. */
+  /** A stream has no time limit. */
   isStream?: boolean;
 }
 
@@ -94,7 +94,7 @@ function refused(status: number, answer: unknown): ApiFailure {
   return failure;
 }
 
-/** What to throw for an answer that something else has given. */
+/** For a response that the API does not send, such as one of a proxy in between. */
 export const unexpected = (what: string): ApiFailure =>
   new ApiFailure(0, "unexpected_response", `The server sent ${what}.`);
 
@@ -102,6 +102,6 @@ export function unreachable(): ApiFailure {
   return new ApiFailure(
     0,
     "network",
-    "The server does not answer. Is it running? This page tries again by itself.",
+    "The server does not answer. Check that it is running. This page retries automatically.",
   );
 }

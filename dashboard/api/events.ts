@@ -9,15 +9,15 @@ import { path } from "./path.ts";
 import { projectsChanged } from "./project.ts";
 import { useShown } from "./shown.ts";
 
-/** Seconds for which what a page read earlier may be shown without being asked for again. */
-const SHOWN_BEFORE_S = 10;
-/** Between two tries to listen again: doubled each time. */
-const PAUSE_MS = 500;
-const PAUSE_MAX_MS = 15_000;
+/** Maximum age in seconds of cached data that a page shows without a refetch. */
+const CACHE_MAX_AGE_S = 10;
+/** Backoff between two connection attempts. */
+const BACKOFF_MS = 500;
+const BACKOFF_MAX_MS = 15_000;
 
 /**
- * Keeps what a page shows of a project as it is: each event of the project makes stale what it tells of. A query's key
- * says what it is about: `[<projectId>, <type of event>, <id>…]`.
+ * Keeps the data that a page shows of a project up to date: each event of the project invalidates the queries of its type.
+ * Query keys have the form `[<projectId>, <type of event>, <id>…]`.
  */
 export function useProjectEvents(projectId: string): void {
   const queries = useQueryClient();
@@ -33,9 +33,9 @@ export function useProjectEvents(projectId: string): void {
 }
 
 /**
- * @param last the id of the event that was heard last, also by an earlier stream
- * @param begun when the page began to read, as `performance.now()`: the first stream begins with the events since then,
- *   as one may come between an answer and the stream
+ * @param last the id of the last event received, also on an earlier stream
+ * @param begun when the page started to load data, as `performance.now()`. The first stream replays the events since then:
+ *   one may occur between a response and the start of the stream
  */
 async function follow(
   queries: QueryClient,
@@ -43,53 +43,53 @@ async function follow(
   { last, begun }: { last: { current: string }; begun: number },
   signal: AbortSignal,
 ): Promise<void> {
-  let pause = PAUSE_MS;
+  let backoff = BACKOFF_MS;
   while (!signal.aborted) {
     try {
       const headers = {
         Accept: "text/event-stream",
         ...(last.current !== "" && { "Last-Event-ID": last.current }),
       };
-      const recent = Math.ceil((performance.now() - begun) / 1000) + SHOWN_BEFORE_S;
+      const recent = Math.ceil((performance.now() - begun) / 1000) + CACHE_MAX_AGE_S;
       const stream = path`/projects/${projectId}/events`;
       const response = await open(`${stream}?recent=${Math.min(recent, RECENT_MAX_S)}`, headers, signal);
       if (!response.body) return;
       for await (const { id, type, data } of readEvents(chunksOf(response.body))) {
         if (id !== "") last.current = id;
-        pause = PAUSE_MS;
-        if (type === "reset") makeStale(queries, [projectId]);
-        else if (type !== "ready") heard(queries, projectId, type, parseJson(data));
+        backoff = BACKOFF_MS;
+        if (type === "reset") invalidate(queries, [projectId]);
+        else if (type !== "ready") onEvent(queries, projectId, type, parseJson(data));
       }
     } catch (error) {
       if (signal.aborted) return;
       if (error instanceof ApiFailure && error.status >= 400 && error.status < 500 && error.status !== 429)
         return;
     }
-    await new Promise((resolve) => setTimeout(resolve, pause));
-    pause = Math.min(pause * 2, PAUSE_MAX_MS);
+    await new Promise((resolve) => setTimeout(resolve, backoff));
+    backoff = Math.min(backoff * 2, BACKOFF_MAX_MS);
   }
 }
 
-/** Comments, approvals and branches are part of what a change request shows. */
+/** A change request shows its comments, approvals and branches too. */
 const SHOWN_IN: Readonly<Record<string, readonly string[]>> = {
   comment: ["change_request", "comment"],
   approval: ["change_request"],
   branch: ["change_request", "branch"],
 };
 
-function heard(queries: QueryClient, projectId: string, type: string, event: unknown): void {
+function onEvent(queries: QueryClient, projectId: string, type: string, event: unknown): void {
   for (const kind of SHOWN_IN[type] ?? [textField(event, "type") || type]) {
-    // an address may name it by its slug
+    // its queries may have the slug as their key
     if (kind === "project") void projectsChanged(queries);
-    makeStale(queries, [projectId, kind]);
+    invalidate(queries, [projectId, kind]);
   }
 }
 
 /**
- * Asks again for what these queries have answered. A first answer that is under way may have been read before the change,
- * and TanStack Query does not ask twice for one that has no data yet: that is asked for again when it is there.
+ * Refetches these queries. A first response in flight may predate the change, and TanStack Query does not refetch a query
+ * that has no data yet: such a query is invalidated again when its response has arrived.
  */
-function makeStale(queries: QueryClient, queryKey: readonly string[]): void {
+function invalidate(queries: QueryClient, queryKey: readonly string[]): void {
   void queries.invalidateQueries({ queryKey });
   for (const query of queries.getQueryCache().findAll({ queryKey, fetchStatus: "fetching" })) {
     if (query.state.data !== undefined) continue;
@@ -98,7 +98,7 @@ function makeStale(queries: QueryClient, queryKey: readonly string[]): void {
   }
 }
 
-/** Not every browser iterates over a stream by itself. */
+/** Not every browser supports async iteration of a stream. */
 export async function* chunksOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
   const reader = stream.getReader();
   try {

@@ -1,18 +1,18 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { call } from "./call.ts";
 
-/** Rows of one answer: what a screen shows at a time, and more. */
+/** Rows per request. */
 const PAGE = 100;
 
-/** Every list of the API: its rows under its own name, and where it goes on. */
+/** Each list of the API has its rows under a name of its own, and `next_cursor`. */
 interface Answer<T> {
   [name: string]: T[] | string | undefined;
 }
 
 /**
- * A list of the API, page after page.
+ * A list of the API, loaded page by page.
  * @param path below `/v1`, without `limit` and `cursor`
- * @param name what the list is called in the answer
+ * @param name the key of the rows in the response
  */
 export function useList<T>(queryKey: readonly unknown[], path: string, name: string) {
   const list = useInfiniteQuery({

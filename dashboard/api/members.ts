@@ -2,14 +2,14 @@ import { useList } from "./list.ts";
 import { path } from "./path.ts";
 import { useSignedIn } from "./signed-in.ts";
 
-/** What of a member is asked for here. */
+/** The fields of a member that are used here. */
 interface Named {
   user_id: string;
   name: string;
   email: string;
 }
 
-/** What people are called, by their ids: members of an account, and who reads this. */
+/** Names by user id: of the members of an account and of the signed-in user. */
 export function useNames(accountId: string): ReadonlyMap<string, string> {
   const { data: signedIn } = useSignedIn();
   const key = ["accounts", accountId, "members"];

@@ -1,6 +1,6 @@
 /**
- * A random UUID (RFC 9562, version 4). The browser's own `randomUUID` is there only on https and localhost, and svc is
- * also reached by an address in a local network.
+ * A random UUID (RFC 9562, version 4). The browser's `randomUUID` exists only on https and localhost, but svc may also be
+ * opened at an address in a local network.
  */
 export function newId(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));

@@ -1,4 +1,4 @@
-/** A path whose parts come from data: path`/projects/${id}` encodes them. */
+/** Encodes the values in a path: path`/projects/${id}`. */
 export function path(strings: TemplateStringsArray, ...parts: readonly (string | number)[]): string {
   return strings.reduce((text, string, at) => text + encodeURIComponent(parts[at - 1] ?? "") + string);
 }

@@ -5,7 +5,7 @@ import { useMe } from "./accounts.ts";
 import { call } from "./call.ts";
 import { path } from "./path.ts";
 
-/** @param name its id or slug */
+/** @param name id or slug of the project */
 export function useProjectQuery(name: string) {
   return useQuery({
     queryKey: [name, "project"],
@@ -15,14 +15,14 @@ export function useProjectQuery(name: string) {
 
 export const ProjectContext = createContext<Project | null>(null);
 
-/** The project whose page this is. */
+/** The project of the current page. */
 export function useProject(): Project {
   const project = useContext(ProjectContext);
-  if (!project) throw new Error("a page of a project stands outside of its shell");
+  if (!project) throw new Error("useProject is called outside of ProjectShell");
   return project;
 }
 
-/** Whether the reader may delete the project (contract: owner and admin); undefined until it is known. */
+/** Whether the signed-in user may delete the project (contract: owner and admin); undefined while loading. */
 export function useMayManage(project: Project): boolean | undefined {
   const { data: me } = useMe();
   if (!me) return undefined;
@@ -30,7 +30,7 @@ export function useMayManage(project: Project): boolean | undefined {
   return found?.role === "owner" || found?.role === "admin";
 }
 
-/** Makes stale what is shown of projects themselves, by whatever name they were asked for. */
+/** Invalidates the queries of projects, whether their keys have the id or the slug. */
 export async function projectsChanged(queries: QueryClient): Promise<void> {
   await queries.invalidateQueries({
     predicate: ({ queryKey: [first, second] }) => first === "projects" || second === "project",

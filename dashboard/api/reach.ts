@@ -1,11 +1,11 @@
 import type { Reach } from "../../src/conversation/reach.ts";
-import { ask, open, unexpected, unreachable } from "./call.ts";
+import { callProxied, open, unexpected, unreachable } from "./call.ts";
 import { chunksOf } from "./events.ts";
 
-/** How what is shared with the command line asks the API from a page. It throws ApiFailure. */
+/** Sends the requests of the code that the CLI and the dashboard share. Methods throw ApiFailure. */
 export const REACH: Reach = {
-  get: (path, query = {}) => ask("GET", path + queryOf(query)),
-  post: (path, body) => ask("POST", path, { body }),
+  get: (path, query = {}) => callProxied("GET", path + queryOf(query)),
+  post: (path, body) => callProxied("POST", path, { body }),
   async stream(path, { signal, silentSeconds, headers = {} }) {
     const silence = new AbortController();
     const watch = () => setTimeout(() => silence.abort(), silentSeconds * 1000);
@@ -17,7 +17,7 @@ export const REACH: Reach = {
         AbortSignal.any([signal, silence.signal]),
       );
       if (!response.body) throw unreachable();
-      return heard(response.body, watch, signal);
+      return receive(response.body, watch, signal);
     } catch (error) {
       throw silence.signal.aborted && !signal.aborted ? unreachable() : error;
     } finally {
@@ -27,8 +27,8 @@ export const REACH: Reach = {
   unexpected,
 };
 
-/** A stream that is cut, or silent for too long, ends with a failure that says so. */
-async function* heard(
+/** Throws ApiFailure if the stream is cut or is silent for too long. */
+async function* receive(
   body: ReadableStream<Uint8Array>,
   watch: () => ReturnType<typeof setTimeout>,
   signal: AbortSignal,

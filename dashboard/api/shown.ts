@@ -1,11 +1,11 @@
 import { useSyncExternalStore } from "react";
 
-/** A page that is looked away from for so long lets go of its streams. */
-const AWAY_MS = 20_000;
+/** A page that is hidden for this long closes its streams. */
+const HIDDEN_MS = 20_000;
 
 /**
- * Whether somebody can see this page. A browser holds six connections to one host over HTTP/1.1, and streams keep theirs:
- * pages in the background would leave none for the one that is read.
+ * Whether this page is visible. A browser opens at most six connections to a host over HTTP/1.1, and each stream occupies
+ * one: pages in the background would leave none for the visible page.
  */
 export function useShown(): boolean {
   return useSyncExternalStore(subscribe, () => isShown);
@@ -17,7 +17,7 @@ let timer: ReturnType<typeof setTimeout> | undefined;
 
 document.addEventListener("visibilitychange", () => {
   clearTimeout(timer);
-  if (document.visibilityState === "hidden") timer = setTimeout(() => set(false), AWAY_MS);
+  if (document.visibilityState === "hidden") timer = setTimeout(() => set(false), HIDDEN_MS);
   else set(true);
 });
 

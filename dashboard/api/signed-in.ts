@@ -4,7 +4,7 @@ import { call } from "./call.ts";
 
 export const SIGNED_IN = ["signed-in"];
 
-/** Who is signed in on this browser. */
+/** The user who is signed in on this browser. */
 export function useSignedIn() {
   return useQuery({
     queryKey: SIGNED_IN,

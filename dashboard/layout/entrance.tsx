@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import { Page } from "../parts/page.tsx";
 
-/** A page for who is not in yet: one question in the middle. */
+/** The layout of the pages for signing in: one centered form. */
 export function Entrance({ title, children }: { title: string; children: ReactNode }) {
   return (
     <main className="mx-auto flex min-h-dvh max-w-md flex-col justify-center px-4 py-10">

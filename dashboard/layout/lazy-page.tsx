@@ -1,19 +1,19 @@
 import { type ComponentType, useEffect, useState } from "react";
 import { Loading } from "../parts/loading.tsx";
 
-/** Pauses before a page's code is asked for again, in milliseconds. */
-const PAUSES_MS = [250, 1_000];
+/** Delays before the code of a page is requested again, in milliseconds. */
+const RETRY_DELAYS_MS = [250, 1_000];
 
 interface Source<Props> {
   load(): Promise<ComponentType<Props>>;
-  /** Once it is there. */
+  /** null until it is loaded. */
   page: ComponentType<Props> | null;
 }
 
 /**
- * A page whose code is loaded when it is first shown, and which is shown as soon as it is there: `lazy` and `Suspense` of
- * React 19 keep what stands for it for at least 300 ms. Browsers drop what they are loading when the machine's network
- * changes (another Wi-Fi, a VPN, a container): that is no reason to say that the page is broken.
+ * A page whose code is loaded when it is first shown. `lazy` and `Suspense` of React 19 show the fallback for at least
+ * 300 ms; this does not. Loading is retried: browsers abort requests when the network of the machine changes (another
+ * Wi-Fi, a VPN, a container).
  */
 export function lazyPage<Props extends object>(load: () => Promise<ComponentType<Props>>) {
   const source: Source<Props> = { load, page: null };
@@ -21,14 +21,14 @@ export function lazyPage<Props extends object>(load: () => Promise<ComponentType
 }
 
 function Loaded<Props extends object>({ source, props }: { source: Source<Props>; props: Props }) {
-  const [, setIsThere] = useState(source.page !== null);
+  const [, setIsLoaded] = useState(source.page !== null);
   const [failure, setFailure] = useState<{ error: unknown } | null>(null);
   useEffect(() => {
     if (source.page !== null) return;
-    patiently(source.load).then(
+    withRetries(source.load).then(
       (page) => {
         source.page = page;
-        setIsThere(true);
+        setIsLoaded(true);
       },
       (error: unknown) => setFailure({ error }),
     );
@@ -38,12 +38,12 @@ function Loaded<Props extends object>({ source, props }: { source: Source<Props>
   return Page === null ? <Loading /> : <Page {...props} />;
 }
 
-async function patiently<T>(work: () => Promise<T>): Promise<T> {
-  for (const pause of PAUSES_MS) {
+async function withRetries<T>(work: () => Promise<T>): Promise<T> {
+  for (const delay of RETRY_DELAYS_MS) {
     try {
       return await work();
     } catch {
-      await new Promise((resolve) => setTimeout(resolve, pause));
+      await new Promise((resolve) => setTimeout(resolve, delay));
     }
   }
   return await work();

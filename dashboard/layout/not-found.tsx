@@ -3,9 +3,9 @@ import { Page } from "../parts/page.tsx";
 
 export function NotFound() {
   return (
-    <Page title="There is no such page">
+    <Page title="Page not found">
       <p>
-        The address may be mistyped, or what it showed may be gone.{" "}
+        The address is wrong, or the page was removed.{" "}
         <Link href="/" className="text-accent underline">
           All projects
         </Link>

@@ -8,8 +8,8 @@ import { Failure } from "../parts/notice.tsx";
 import { Tab } from "../parts/tab.tsx";
 import { Visible } from "../parts/visible.tsx";
 
-/** A project's parts: address → what they are called. */
-const PARTS = [
+/** The tabs of a project: path and label. */
+const TABS = [
   ["change-requests", "Change requests"],
   ["sessions", "Sessions"],
   ["apps", "Apps"],
@@ -18,7 +18,7 @@ const PARTS = [
   ["settings", "Settings"],
 ] as const;
 
-/** What stands around every page of a project: its name and its parts. Keeps what the pages show as it is. */
+/** The layout of all pages of a project: its name and its tabs. Keeps the data of the pages up to date. */
 export function ProjectShell({ projectId, children }: { projectId: string; children: ReactNode }) {
   const { data: project, error, refetch } = useProjectQuery(projectId);
   if (error && !project) {
@@ -31,7 +31,7 @@ export function ProjectShell({ projectId, children }: { projectId: string; child
   if (!project) return <Loading />;
   return (
     <ProjectContext value={project}>
-      <Listening projectId={project.project_id} />
+      <EventSubscription projectId={project.project_id} />
       <nav
         aria-label="Project"
         className="flex flex-wrap items-center gap-x-6 gap-y-1 border-line border-b pt-3"
@@ -40,10 +40,10 @@ export function ProjectShell({ projectId, children }: { projectId: string; child
           <Visible>{project.name}</Visible>
         </span>
         <ul className="flex gap-1 overflow-x-auto">
-          {PARTS.map(([part, name]) => (
-            <PartTab key={part} to={path`/projects/${projectId}/${part}`}>
+          {TABS.map(([part, name]) => (
+            <ProjectTab key={part} to={path`/projects/${projectId}/${part}`}>
               {name}
-            </PartTab>
+            </ProjectTab>
           ))}
         </ul>
       </nav>
@@ -52,12 +52,12 @@ export function ProjectShell({ projectId, children }: { projectId: string; child
   );
 }
 
-function Listening({ projectId }: { projectId: string }) {
+function EventSubscription({ projectId }: { projectId: string }) {
   useProjectEvents(projectId);
   return null;
 }
 
-function PartTab({ to, children }: { to: string; children: string }) {
+function ProjectTab({ to, children }: { to: string; children: string }) {
   const [address] = useLocation();
   return (
     <Tab to={to} isHere={address === to || address.startsWith(`${to}/`)}>

@@ -6,10 +6,10 @@ import { Button } from "../parts/button.tsx";
 import { ThemeChoice } from "../parts/theme-choice.tsx";
 import { Visible } from "../parts/visible.tsx";
 
-/** As wide as is good to read, but for pages with something that asks for all there is. */
+/** A readable width. Pages with an element that has `data-wide` use the full width of the window. */
 const WIDTH = "mx-auto max-w-7xl in-[body:has([data-wide])]:max-w-none px-4";
 
-/** What stands around every page: the way home, and who is signed in. */
+/** The layout of all pages for signed-in users: link to the start page, user menu. */
 export function Shell({ children }: { children: ReactNode }) {
   return (
     <>

@@ -11,7 +11,7 @@ const WORDS = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
 const WHOLE = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
 const EVERY_MS = 30_000;
 
-/** When something was, as a reader says it; the exact time is in the hint. */
+/** A relative time; its tooltip shows the exact one. */
 export function Ago({ at }: { at: string }) {
   const [now, setNow] = useState(Date.now);
   useEffect(() => {

@@ -10,7 +10,7 @@ const LOOKS = {
 } as const;
 export type BadgeLook = keyof typeof LOOKS;
 
-/** A state in a word. The word says it, the colour only helps. */
+/** A state in one word. The colour repeats what the word says. */
 export function Badge({ look, children }: { look: BadgeLook; children: ReactNode }) {
   return (
     <span

@@ -13,7 +13,7 @@ type Look = keyof typeof LOOKS;
 
 interface Props extends ComponentProps<"button"> {
   look?: Look;
-  /** What it does is under way: it cannot be pressed again, and says so. */
+  /** Its action is in progress: clicks are ignored. */
   busy?: boolean;
 }
 
@@ -22,7 +22,7 @@ export function Button({ look = "plain", busy = false, className = "", type, onC
     <button
       type={type ?? "button"}
       aria-busy={busy}
-      // not disabled: that would take the focus away from who has just pressed it
+      // not `disabled`: the button would lose the focus
       aria-disabled={busy || undefined}
       onClick={busy ? (event) => event.preventDefault() : onClick}
       className={`${BASE} ${LOOKS[look]} ${className}`}
@@ -31,7 +31,7 @@ export function Button({ look = "plain", busy = false, className = "", type, onC
   );
 }
 
-/** A link that looks like a button: it leads to another page. */
+/** A link to another page that looks like a button. */
 export function LinkButton({
   to,
   look = "plain",

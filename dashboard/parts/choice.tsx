@@ -13,7 +13,7 @@ interface Props<T extends string> {
   onChange: (value: T) => void;
 }
 
-/** One of a few, each with what it means. */
+/** Radio buttons, each with a description. */
 export function Choice<T extends string>({ legend, value, options, onChange }: Props<T>) {
   const name = useId();
   return (

@@ -1,26 +1,26 @@
 import { useState } from "react";
 import { Button } from "./button.tsx";
 
-/** Long enough to be seen, short enough to be pressed again. */
-const SHOWN_MS = 2_000;
+/** How long the result of copying is shown. */
+const RESULT_MS = 2_000;
 
-/** A command to type, or another text to carry elsewhere, with a button that copies it. */
+/** A command or another text, with a button that copies it. */
 export function Command({ children, label = "Copy the command" }: { children: string; label?: string }) {
   const [state, setState] = useState<"idle" | "copied" | "failed">("idle");
   const copy = async () => {
-    // without https a browser has no clipboard for pages
+    // browsers provide the clipboard only over https
     const copied = await navigator.clipboard?.writeText(children).then(
       () => true,
       () => false,
     );
     setState(copied ? "copied" : "failed");
-    setTimeout(() => setState("idle"), SHOWN_MS);
+    setTimeout(() => setState("idle"), RESULT_MS);
   };
   return (
     <div className="flex items-center gap-2 rounded-md border border-line bg-raised py-1 pr-1 pl-3">
       <code className="min-w-0 grow wrap-anywhere py-1 font-mono text-sm">{children}</code>
       <Button look="quiet" onClick={copy} aria-label={label} className="shrink-0 text-sm">
-        <span aria-live="polite">{{ idle: "Copy", copied: "Copied", failed: "Select it" }[state]}</span>
+        <span aria-live="polite">{{ idle: "Copy", copied: "Copied", failed: "Copy failed" }[state]}</span>
       </Button>
     </div>
   );

@@ -6,11 +6,11 @@ import { Failure } from "./notice.tsx";
 
 interface Props {
   title: string;
-  /** What happens, and what of it cannot be taken back. */
+  /** What happens, and what of it cannot be undone. */
   children: ReactNode;
-  /** What the button says: the verb, and what it is done to. */
+  /** The label of the button: verb and object. */
   verb: string;
-  /** What has to be typed first, for what cannot be taken back. */
+  /** A text to type as a confirmation, for actions that cannot be undone. */
   typed?: string;
   busy: boolean;
   error: unknown;
@@ -18,7 +18,7 @@ interface Props {
   onClose: () => void;
 }
 
-/** Asks before something is done that cannot be taken back. */
+/** Asks for confirmation of a destructive action. */
 export function Confirm({ title, children, verb, typed, busy, error, onConfirm, onClose }: Props) {
   const [text, setText] = useState("");
   const submit = (event: FormEvent) => {

@@ -7,11 +7,11 @@ interface Props {
   children: ReactNode;
 }
 
-/** A question that has to be answered first. The browser keeps the focus in it; Escape closes it. */
+/** A modal dialog. The browser keeps the focus inside; Escape closes it. */
 export function Dialog({ title, onClose, children }: Props) {
   const element = useRef<HTMLDialogElement>(null);
   const id = useId();
-  // before the dialog leaves the document: only then the browser gives the focus back to where it was
+  // close before the element is removed: only then does the browser restore the focus
   useLayoutEffect(() => {
     const dialog = element.current;
     dialog?.showModal();

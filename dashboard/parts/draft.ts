@@ -1,21 +1,21 @@
 import { useRef, useState } from "react";
 
-/** Words that are being written, kept in this tab until they are sent: also when their place leaves the window. */
+/** Text that is being written. It is stored for this tab until it is sent, also while its field is not on the page. */
 export function useDraft(key: string): [string, (text: string | ((now: string) => string)) => void] {
   const name = `svc-draft:${key}`;
-  const [text, setText] = useState(() => kept(name));
+  const [text, setText] = useState(() => load(name));
   const last = useRef(text);
   return [
     text,
     (next) => {
       last.current = typeof next === "string" ? next : next(last.current);
       setText(last.current);
-      keep(name, last.current);
+      save(name, last.current);
     },
   ];
 }
 
-function kept(name: string): string {
+function load(name: string): string {
   try {
     return sessionStorage.getItem(name) ?? "";
   } catch {
@@ -23,11 +23,11 @@ function kept(name: string): string {
   }
 }
 
-function keep(name: string, text: string): void {
+function save(name: string, text: string): void {
   try {
     if (text === "") sessionStorage.removeItem(name);
     else sessionStorage.setItem(name, text);
   } catch {
-    // a browser that keeps nothing has it for as long as the field is there
+    // without session storage the text lasts as long as the field is on the page
   }
 }

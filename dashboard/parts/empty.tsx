@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import { Command } from "./command.tsx";
 
-/** What to do next where there is nothing yet, with the command that does it. */
+/** The empty state of a list: what to do next, and the command for it. */
 export function Empty({
   title,
   command,

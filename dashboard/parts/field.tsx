@@ -5,13 +5,13 @@ const CONTROL =
 
 interface Labelled {
   label: string;
-  /** What the field is for, or what form it has. */
+  /** The purpose or the format of the field. */
   hint?: ReactNode;
-  /** Why what is in it cannot be taken. */
+  /** Why the value is invalid. */
   error?: string | undefined;
 }
 
-/** The attributes by which a control belongs to its label, hint and error. */
+/** The attributes that connect a control with its label, hint and error. */
 interface Wired {
   id: string;
   "aria-describedby": string | undefined;
@@ -49,7 +49,7 @@ export function TextField({ label, hint, error, ...rest }: Labelled & ComponentP
   );
 }
 interface TextAreaProps extends Labelled, ComponentProps<"textarea"> {
-  /** Dots stand for what is in it, as in a field for a password. */
+  /** Shows dots instead of the text, like a password field. */
   isHidden?: boolean;
 }
 

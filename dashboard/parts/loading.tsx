@@ -1,13 +1,13 @@
 import { useEffect, useState } from "react";
 
-/** What is there at once needs no word for that it is coming. */
-const PATIENCE_MS = 300;
+/** Data that arrives faster than this shows no indicator. */
+const DELAY_MS = 300;
 
-/** Says that something is coming, once it takes a while. */
+/** A loading indicator that appears after a short delay. */
 export function Loading({ what = "Loading" }: { what?: string }) {
   const [isSlow, setIsSlow] = useState(false);
   useEffect(() => {
-    const timer = setTimeout(() => setIsSlow(true), PATIENCE_MS);
+    const timer = setTimeout(() => setIsSlow(true), DELAY_MS);
     return () => clearTimeout(timer);
   }, []);
   return (

@@ -1,7 +1,7 @@
 import type { ManifestError } from "../../src/contract/manifest/manifest.ts";
 import { Visible } from "./visible.tsx";
 
-/** What is wrong with a manifest, each with its place in the file. The words are the file's own, in part. */
+/** The problems of a manifest, each with its position. Messages may quote the file, so they are not trusted. */
 export function ManifestProblems({
   label,
   errors,

@@ -2,7 +2,7 @@ import ReactMarkdown, { type Components } from "react-markdown";
 import remarkGfm from "remark-gfm";
 import { visibleText } from "./visible.tsx";
 
-/** Markup in the text is shown as text, and what a page would fetch by itself is a link instead. */
+/** HTML in the text is shown as text. Images become links, so that the page fetches nothing. */
 const PARTS: Components = {
   a: ({ href, children }) => (
     <a href={href} rel="noopener noreferrer nofollow" target="_blank" className="text-accent underline">
@@ -32,7 +32,7 @@ const PARTS: Components = {
     <blockquote className="border-edge border-l-2 pl-3 text-muted">{children}</blockquote>
   ),
   pre: ({ children }) => (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by the keyboard
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard
     <pre tabIndex={0} className="overflow-x-auto rounded-md bg-raised p-3 text-sm">
       {children}
     </pre>
@@ -49,7 +49,7 @@ const PARTS: Components = {
   ),
 };
 
-/** What somebody wrote, as Markdown (GitHub's kind). Nothing in it can run, be fetched or hide. */
+/** Renders untrusted GitHub Flavored Markdown: no scripts, no requests, no hidden characters. */
 export function Markdown({ children }: { children: string }) {
   return (
     <div className="flex flex-col gap-2 wrap-anywhere">
@@ -60,13 +60,13 @@ export function Markdown({ children }: { children: string }) {
   );
 }
 
-/** What of hast is looked at. */
+/** The part of hast that is used here. */
 interface Node {
   value?: unknown;
   children?: Node[];
 }
 
-/** Names hidden characters that were written as references (`&#x202e;`), which the words do not show. */
+/** Shows hidden characters that the Markdown contains as character references (`&#x202e;`). */
 function showHidden(node: Node): void {
   if (typeof node.value === "string") node.value = visibleText(node.value);
   for (const child of node.children ?? []) showHidden(child);

@@ -4,7 +4,7 @@ interface Props {
   list: { hasNextPage: boolean; isFetchingNextPage: boolean; fetchNextPage: () => Promise<unknown> };
 }
 
-/** Asks for the rest of a list, where there is one. */
+/** A button that loads the next page of a list. */
 export function More({ list }: Props) {
   if (!list.hasNextPage) return null;
   return (

@@ -4,15 +4,15 @@ import type { Preview } from "../../src/contract/preview.ts";
 import { call } from "../api/call.ts";
 import { Failure } from "./notice.tsx";
 
-/** Opens an address that signs in whoever opens it, in a tab of its own. */
+/** Opens a one-time sign-in link in a new tab. */
 export function useNewTab(): { open: (at: string, body?: unknown) => Promise<void>; link: NewTabLink } {
   const [isBlocked, setIsBlocked] = useState(false);
   const link = useMutation({
-    mutationFn: ({ at, body }: { at: string; body?: unknown }) => makeLink(at, body),
+    mutationFn: ({ at, body }: { at: string; body?: unknown }) => createLink(at, body),
   });
   return {
     async open(at, body) {
-      // opened while the click counts, and led to its address later: else the browser takes it for a pop-up
+      // open the tab during the click and set its address later: otherwise the browser blocks it as a pop-up
       const tab = window.open("about:blank", "_blank");
       if (tab) tab.opener = null;
       setIsBlocked(tab === null);
@@ -31,26 +31,26 @@ export function useNewTab(): { open: (at: string, body?: unknown) => Promise<voi
 export interface NewTabLink {
   error: unknown;
   isPending: boolean;
-  /** The address that the browser did not open. */
+  /** The address of a tab that the browser blocked. */
   blocked: string | null;
 }
 
-/** What became of it, where it did not open. */
+/** Shows why a tab did not open. */
 export function NewTabOutcome({ link, what }: { link: NewTabLink; what: string }) {
   return (
     <>
       <Failure error={link.error} />
       {link.blocked && (
         <a href={link.blocked} target="_blank" rel="noopener noreferrer" className="text-accent underline">
-          The browser kept the tab shut. Open {what} here
+          The browser blocked the new tab. Open {what} here
         </a>
       )}
     </>
   );
 }
 
-async function makeLink(at: string, body: unknown): Promise<Preview> {
+async function createLink(at: string, body: unknown): Promise<Preview> {
   const made = await call<Preview>("POST", at, body === undefined ? {} : { body });
   if (/^https?:$/.test(new URL(made.url).protocol)) return made;
-  throw new Error("the address is none of a page");
+  throw new Error("the address is not http or https");
 }

@@ -9,7 +9,7 @@ const LOOKS = {
   info: "border-info bg-info-ground text-info",
 } as const;
 
-/** A sentence that the reader should not miss. Errors are read out at once, the rest when there is a pause. */
+/** An important message. Screen readers announce errors at once, and others when they are idle. */
 export function Notice({ kind, children }: { kind: keyof typeof LOOKS; children: ReactNode }) {
   return (
     <div
@@ -21,7 +21,7 @@ export function Notice({ kind, children }: { kind: keyof typeof LOOKS; children:
   );
 }
 
-/** What went wrong, in the API's words, and the way to try again. Nothing without an error. */
+/** Shows the message of an error and a button to retry; nothing if there is no error. */
 export function Failure({ error, retry }: { error: unknown; retry?: () => void }) {
   if (error === null || error === undefined) return null;
   return (

@@ -2,16 +2,16 @@ import { type ReactNode, useEffect, useRef } from "react";
 import { Visible, visibleText } from "./visible.tsx";
 
 interface Props {
-  /** May come from elsewhere. */
+  /** May be untrusted text. */
   title: string;
-  /** What can be done on the page, beside its title. */
+  /** Buttons next to the title. */
   actions?: ReactNode;
-  /** Beside the title: a state. */
+  /** A state, next to the title. */
   badge?: ReactNode;
   children: ReactNode;
 }
 
-/** A page: names the document, and takes the focus to its heading, so that a screen reader begins there. */
+/** A page. Sets the title of the document, and moves the focus to the heading for screen readers. */
 export function Page({ title, actions, badge, children }: Props) {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {

@@ -1,10 +1,10 @@
 import { ScrollBox } from "./scroll-box.tsx";
 import { Visible } from "./visible.tsx";
 
-/** Lines of a patch that are shown: nobody reads more of it in one piece. */
+/** The number of lines that are shown. */
 const LINES_MAX = 1_000;
 
-/** A patch as it is, with what is added and removed told apart by more than the colour: its first character. */
+/** A patch. The first character of a line marks it as added or removed, not only its colour. */
 export function Patch({ children }: { children: string }) {
   const all = children.replace(/\n$/, "").split("\n");
   const lines = all.slice(0, LINES_MAX).map((text, at) => ({ at, text }));

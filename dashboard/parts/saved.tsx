@@ -1,4 +1,4 @@
-/** Says beside a form's button that what is in it is kept now. */
+/** Confirms next to the button of a form that its values are saved. */
 export function Saved({ when, children = "Saved" }: { when: boolean; children?: string }) {
   return (
     <span role="status" className="text-ok">

@@ -1,14 +1,14 @@
 import type { ReactNode, RefObject } from "react";
 
 interface Props {
-  /** What is in it, for those who do not see it. */
+  /** Describes the content for screen readers. */
   label: string;
   className: string;
   ref?: RefObject<HTMLElement | null>;
   children: ReactNode;
 }
 
-/** What scrolls by itself: the keyboard reaches it, too (WCAG 2.2, 2.1.1). */
+/** A scrollable area that is reachable by keyboard (WCAG 2.2, 2.1.1). */
 export function ScrollBox({ label, className, ref, children }: Props) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: see above

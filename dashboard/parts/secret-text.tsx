@@ -1,7 +1,7 @@
 import { type ComponentProps, useState } from "react";
 import { TextArea } from "./field.tsx";
 
-/** A secret of one line or many, such as a key: hidden from who looks on, unless its writer wants to see it. */
+/** A field for a secret of one or more lines, such as a private key. It is masked unless the user shows it. */
 export function SecretText({ ...rest }: ComponentProps<typeof TextArea>) {
   const [isShown, setIsShown] = useState(false);
   return (

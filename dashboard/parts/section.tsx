@@ -2,16 +2,16 @@ import { type ReactNode, useId } from "react";
 
 interface Props {
   title: string;
-  /** What the part is for. */
+  /** The purpose of the section. */
   about?: ReactNode;
-  /** What can be done in it, beside its title. */
+  /** Buttons next to the title. */
   actions?: ReactNode;
-  /** Its border warns: what is in it cannot be taken back. */
+  /** Marks a section of destructive actions. */
   isDanger?: boolean;
   children: ReactNode;
 }
 
-/** A part of a page of settings: what it is on the left, or above where there is no room; what it holds in a frame. */
+/** A section of a settings page. Its title is on the left, or above its content on narrow screens. */
 export function Section({ title, about, actions, isDanger = false, children }: Props) {
   const id = useId();
   return (

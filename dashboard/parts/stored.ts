@@ -1,4 +1,4 @@
-/** What this browser keeps under a key; null where it has nothing, or keeps nothing. */
+/** Reads a value from local storage; null if it does not exist or local storage is not available. */
 export function readStored(key: string): string | null {
   try {
     return localStorage.getItem(key);
@@ -7,12 +7,12 @@ export function readStored(key: string): string | null {
   }
 }
 
-/** Keeps a value for the next time, if the browser does that. */
+/** Writes a value to local storage, if it is available. */
 export function store(key: string, value: string): void {
   try {
     localStorage.setItem(key, value);
   } catch {
-    // it keeps nothing, or is full: what was chosen holds until the page is left
+    // not available or full: the value lasts until the page is closed
   }
 }
 
@@ -20,7 +20,7 @@ export function forget(key: string): void {
   try {
     localStorage.removeItem(key);
   } catch {
-    // there was nothing
+    // not available: nothing was stored
   }
 }
 

@@ -1,6 +1,6 @@
 import { Link } from "wouter";
 
-/** A link in a row of tabs: one of several views of the same thing. @param count shown beside it where there are any */
+/** A tab, which is a link to a view. @param count shown next to the label if greater than 0 */
 export function Tab({
   to,
   isHere,

@@ -1,8 +1,8 @@
 import { THEMES, useTheme } from "./theme.ts";
 
-const NAMES = { system: "As the system", light: "Light", dark: "Dark" };
+const NAMES = { system: "System", light: "Light", dark: "Dark" };
 
-/** Light or dark, as this browser keeps it. */
+/** The choice of the theme, stored in this browser. */
 export function ThemeChoice() {
   const [theme, setTheme] = useTheme();
   return (

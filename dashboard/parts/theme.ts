@@ -7,7 +7,7 @@ const KEY = "svc-theme";
 const DARK = matchMedia("(prefers-color-scheme: dark)");
 const listeners = new Set<() => void>();
 
-/** Shows the page in the theme that was chosen, or that the system prefers. */
+/** Applies the chosen theme, or the one that the system prefers. */
 export function applyTheme(): void {
   const theme = chosen();
   const isDark = theme === "dark" || (theme === "system" && DARK.matches);
@@ -16,7 +16,7 @@ export function applyTheme(): void {
 }
 DARK.addEventListener("change", applyTheme);
 
-/** The chosen theme, and what chooses another. */
+/** The chosen theme and its setter. */
 export function useTheme(): [Theme, (theme: Theme) => void] {
   const theme = useSyncExternalStore(subscribe, chosen);
   return [theme, choose];
@@ -26,7 +26,7 @@ function choose(theme: Theme): void {
   try {
     localStorage.setItem(KEY, theme);
   } catch {
-    // a browser that keeps nothing shows what the system prefers
+    // without local storage the system's preference applies
   }
   applyTheme();
 }

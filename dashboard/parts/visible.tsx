@@ -1,8 +1,8 @@
 import { HIDDEN_IN_TEXT } from "../../src/contract/hidden.ts";
 
 /**
- * Words from elsewhere, as they are: their direction stays their own, and a character that would act instead of being
- * seen is named (`U+202E`).
+ * Untrusted text. Its direction does not affect the text around it, and hidden characters are shown by their code points
+ * (`U+202E`).
  */
 export function Visible({ children }: { children: string }) {
   const parts: { at: number; text: string; hidden: boolean }[] = [];
@@ -37,7 +37,7 @@ export function nameOf(character: string): string {
   return `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}`;
 }
 
-/** The same where only text can stand: the page's title, a label. */
+/** The same as plain text, for the page title and labels. */
 export function visibleText(text: string): string {
   return text.replace(HIDDEN_IN_TEXT, nameOf);
 }

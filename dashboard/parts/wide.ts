@@ -1,9 +1,9 @@
 import { useSyncExternalStore } from "react";
 
-/** Tailwind's `lg`: room for two columns. */
+/** Tailwind's `lg` breakpoint. */
 const WIDE = matchMedia("(width >= 64rem)");
 
-/** Whether there is room for two columns. */
+/** Whether the window is wide enough for two columns. */
 export function useWide(): boolean {
   return useSyncExternalStore(subscribe, () => WIDE.matches);
 }

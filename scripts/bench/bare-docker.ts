@@ -1,15 +1,15 @@
 import ipaddr from "ipaddr.js";
 
-/** A container that runs, and what it took. */
+/** A running container. */
 interface BareRun {
-  /** Milliseconds from the first word to the engine until the container runs. */
+  /** Milliseconds from the first request to the engine until the container is running. */
   ms: number;
-  /** Runs a script of bash in it. @returns what it wrote. @throws Error when it ends otherwise than with 0 */
+  /** Runs a bash script in it. @returns its output. @throws Error if its exit code is not 0 */
   run(script: string, environment: Record<string, string>): Promise<string>;
   remove(): Promise<void>;
 }
 
-/** What `docker run --detach` asks of the engine, and nothing else: a sandbox's start is held against it. */
+/** Sends the requests of `docker run --detach` to the engine: the peer of a sandbox's start. */
 export async function runBare(
   host: string,
   image: string,
@@ -28,19 +28,19 @@ export async function runBare(
         Env: Object.entries(environment).map(([name, value]) => `${name}=${value}`),
         AttachStdout: true,
         AttachStderr: true,
-        // its output comes as it is then, without frames
+        // a terminal, so that the output is not framed
         Tty: true,
       });
       const said = await say(host, "POST", `/exec/${exec.Id}/start`, { Detach: false, Tty: true });
       const { ExitCode } = await ask<{ ExitCode: number }>(host, "GET", `/exec/${exec.Id}/json`);
-      if (ExitCode !== 0) throw new Error(`a script in a container ended with ${ExitCode}: ${said}`);
+      if (ExitCode !== 0) throw new Error(`a script in a container exited with ${ExitCode}: ${said}`);
       return said;
     },
     remove: async () => void (await say(host, "DELETE", `/containers/${Id}?force=1&v=1`)),
   };
 }
 
-/** The tag of an image that the engine has, by its repository. */
+/** The tag of an image, by its repository. */
 export async function imageOf(host: string, repository: string): Promise<string> {
   const images = await ask<{ RepoTags: string[] | null }[]>(host, "GET", "/images/json");
   const tag = images.flatMap(({ RepoTags }) => RepoTags ?? []).find((it) => it.startsWith(`${repository}:`));
@@ -48,7 +48,7 @@ export async function imageOf(host: string, repository: string): Promise<string>
   return tag;
 }
 
-/** This machine's address in the engine's own bridge, where its containers are unless they are told otherwise. */
+/** The address of this machine in the engine's default bridge network. */
 export async function bridgeOf(host: string): Promise<string> {
   const { IPAM } = await ask<{ IPAM: { Config: { Subnet: string; Gateway?: string }[] } }>(
     host,
@@ -69,7 +69,7 @@ async function ask<T>(host: string, method: string, path: string, body?: unknown
   return JSON.parse(await say(host, method, path, body));
 }
 
-/** @returns the engine's answer as it is */
+/** @returns the body of the engine's response */
 async function say(host: string, method: string, path: string, body?: unknown): Promise<string> {
   const answer = await fetch(`http://docker${path}`, {
     unix: host.replace(/^unix:\/\//, ""),

@@ -2,9 +2,8 @@ import postgres from "postgres";
 import { createKeys } from "../../src/keys.ts";
 
 /**
- * A program: what a listing of change requests costs without svc. A bare `Bun.serve` with the four queries that
- * the answer takes, the same driver and as many connections as svc, which answers the same JSON.
- * Reads DATABASE_URL and SVC_MASTER_KEY; prints where it listens.
+ * A program that lists change requests without svc: a bare `Bun.serve` with the same four queries, driver, number of
+ * connections and JSON response. Reads DATABASE_URL and SVC_MASTER_KEY; prints its URL.
  */
 const POOL_SIZE = 9;
 

@@ -1,7 +1,7 @@
 import { git } from "./git.ts";
 import type { Workbench } from "./workbench.ts";
 
-/** A bare mirror of a remote, and the commands that a change request needs, run one after the other. */
+/** A bare mirror of a remote, and the git commands that a change request requires. */
 export interface ByHand {
   path: string;
   /** `git ls-remote`: branch → commit. */
@@ -16,8 +16,8 @@ export interface ByHand {
 }
 
 /**
- * The settings by which svc's fetch is safe and its mirror stays whole, given to the commands run by hand too: without
- * them they would do less. What svc does only to be quick is left out.
+ * The settings of svc for safe fetches and a consistent mirror. Without them git would do less work. Settings of svc that only
+ * improve speed are left out.
  */
 const SETTINGS = { "fetch.fsckObjects": "true", "gc.auto": "0", "maintenance.auto": "false" };
 

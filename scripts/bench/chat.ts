@@ -14,18 +14,18 @@ import type { Workbench } from "./workbench.ts";
 
 const WHAT = "chat";
 const ROUNDS = 15;
-/** Words of an answer, and the pause after each. */
+/** Number of words of an answer, and the delay after each. */
 const WORDS = 20;
 const PAUSE_MS = 40;
-const BEHIND_MS = 20;
+const BAR = { atMost: 1.1 };
 const LIMIT_MS = 60_000;
 
 /**
- * How far the words of an answer come out of `svc sessions chat` behind the runtime's own events, read at its port
- * without svc in between; the runtime is the real one, the model scripted.
+ * Compares when `svc sessions chat` prints the words of an answer with when the runtime sends their events, read at its port.
+ * Times are counted from the start of the command. The runtime is real, the model is scripted.
  */
 export async function chat(bench: Workbench): Promise<void> {
-  if (process.platform !== "linux") return bench.report.skip(WHAT, "the local provider is measured on Linux");
+  if (process.platform !== "linux") return bench.report.skip(WHAT, "the local provider needs Linux");
   if (RUNTIME === null) return bench.report.skip(WHAT, "opencode is not installed");
   await using model = await startModel();
   const { SVC_OPENCODE_MODEL, ...env } = runtimeEnvironment(model);
@@ -35,51 +35,48 @@ export async function chat(bench: Workbench): Promise<void> {
   const place = `${project.path}/sessions`;
   const session = await startSession(server, place, { model: MODEL });
   const events = await listenAtPort(bench, session);
-  const first: number[] = [];
-  const all: number[] = [];
-  // the first fills caches
+  const first = { ours: [] as number[], peer: [] as number[] };
+  const all = { ours: [] as number[], peer: [] as number[] };
+  // the first round fills caches
   const warmUp = bench.amount(1, 0);
   for (let round = 0; round < warmUp + bench.amount(ROUNDS); round++) {
     const words = Array.from({ length: bench.amount(WORDS, 2) }, (_, n) => `w${round}x${n}.`);
-    const shown = await ask(bench, server, project.id, session, words);
-    const behind = words.map((word) => {
-      const [out, told] = [shown.get(word), events.told.get(word)];
-      if (out === undefined || told === undefined) throw new Error(`${word} was not heard`);
-      return out - told;
-    });
+    const begun = performance.now();
+    const printed = await prompt(bench, server, project.id, session, words);
     if (round < warmUp) continue;
-    first.push(behind[0] ?? Number.NaN);
-    all.push(...behind);
+    for (const [index, word] of words.entries()) {
+      const [out, sent] = [printed.get(word), events.sent.get(word)];
+      if (out === undefined || sent === undefined) throw new Error(`no event or output for ${word}`);
+      for (const times of index === 0 ? [first, all] : [all]) {
+        times.ours.push(out - begun);
+        times.peer.push(sent - begun);
+      }
+    }
   }
   events.stop();
-  const bar = { atMost: BEHIND_MS };
-  const unit = "ms";
-  bench.report.figure({
-    what: `${WHAT}: first word behind the runtime's own event`,
-    unit,
-    ours: median(first),
-    bar,
-  });
-  bench.report.figure({
-    what: `${WHAT}: each word behind the runtime's own event`,
-    unit,
-    ours: median(all),
-    bar,
-  });
+  for (const [what, { ours, peer }] of Object.entries({ "first word": first, "all words": all })) {
+    bench.report.ratio({
+      what: `${WHAT}: ${what}`,
+      unit: "ms",
+      ours: median(ours),
+      peer: ["runtime's event", median(peer)],
+      bar: BAR,
+    });
+  }
   await endSession(server, place, session);
   await server.stop();
 }
 
-/** When each word came out of svc, in milliseconds of this process's clock. */
-async function ask(
+/** Sends a prompt with svc. @returns when svc printed each word, on the clock of this process */
+async function prompt(
   bench: Workbench,
   server: Server,
   project: string,
   session: string,
   words: readonly string[],
 ): Promise<Map<string, number>> {
-  const prompt = `!slow ${PAUSE_MS} ${words.join(" ")}`;
-  const child = Bun.spawn([join(DIST, "svc"), "sessions", "chat", session, "--prompt", prompt], {
+  const text = `!slow ${PAUSE_MS} ${words.join(" ")}`;
+  const child = Bun.spawn([join(DIST, "svc"), "sessions", "chat", session, "--prompt", text], {
     env: {
       ...cleanEnvironment(),
       HOME: bench.folder("home"),
@@ -93,10 +90,10 @@ async function ask(
     timeout: LIMIT_MS,
   });
   const shown = new Map<string, number>();
-  let text = "";
+  let out = "";
   for await (const chunk of child.stdout) {
-    text += Buffer.from(chunk).toString();
-    note(shown, words, text);
+    out += Buffer.from(chunk).toString();
+    note(shown, words, out);
   }
   if ((await child.exited) !== 0) throw new Error(await new Response(child.stderr).text());
   return shown;
@@ -106,11 +103,11 @@ function note(times: Map<string, number>, words: readonly string[], text: string
   for (const word of words) if (!times.has(word) && text.includes(word)) times.set(word, performance.now());
 }
 
-/** The runtime's events at its own port, let in by the password that the daemon gave it. */
+/** Subscribes to the events of the runtime at its port, with the password that the daemon set. */
 async function listenAtPort(
   bench: Workbench,
   session: string,
-): Promise<{ told: Map<string, number>; stop(): void }> {
+): Promise<{ sent: Map<string, number>; stop(): void }> {
   const runtime = runtimeOf(session);
   const port = /--port (\d+)/.exec(runtime.command)?.[1];
   const name = "OPENCODE_SERVER_PASSWORD=";
@@ -120,7 +117,7 @@ async function listenAtPort(
   const unix = join(folder, "s");
   const passage = [process.execPath, join(import.meta.dir, "passage.ts"), unix, port];
   start(bench, folder, [...inNetworkOf(session), ...passage]);
-  await until("the way to the runtime is open", () => existsSync(unix));
+  await until("the runtime is reachable", () => existsSync(unix));
   const stop = new AbortController();
   const answer = await fetch("http://localhost/event", {
     unix,
@@ -128,15 +125,15 @@ async function listenAtPort(
     signal: stop.signal,
   });
   if (!answer.ok || !answer.body) throw new Error(`the agent runtime answers ${answer.status}`);
-  const told = new Map<string, number>();
+  const sent = new Map<string, number>();
   const read = async (body: ReadableStream<Uint8Array>) => {
     const decoder = new TextDecoder();
     for await (const chunk of body) {
       const now = performance.now();
       for (const [, word = ""] of decoder.decode(chunk).matchAll(/"delta":"(w\d+x\d+\.)/g))
-        told.set(word, now);
+        sent.set(word, now);
     }
   };
   read(answer.body).catch(() => {});
-  return { told, stop: () => stop.abort() };
+  return { sent, stop: () => stop.abort() };
 }

@@ -11,7 +11,7 @@ const BAR = { atMost: 0.3 };
 const SVC = join(DIST, "svc");
 const COMMANDS = [["version"], ["cr", "ls", "--help"]];
 
-/** How soon the command line answers what needs no server, beside GitHub's. */
+/** Compares the start of `svc`, for commands that need no server, with that of GitHub's CLI. */
 export async function cli(bench: Workbench): Promise<void> {
   const env = { ...cleanEnvironment(), HOME: bench.folder("home"), GH_NO_UPDATE_NOTIFIER: "1" };
   for (const command of COMMANDS) {

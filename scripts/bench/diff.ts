@@ -8,16 +8,16 @@ import type { Workbench } from "./workbench.ts";
 
 const ROUNDS = 15;
 const BAR = { atMost: 1.2 };
-/** A little less than 5 MiB and 20,000 lines, where the JSON answer would be cut. */
+/** Slightly below 5 MiB and 20,000 lines, the limits of the JSON response. */
 const PATCH_BYTES = 4.95 * 1024 * 1024;
 const FILES = 100;
-/** Of the long lines 18,500 make the patch; ordinary ones are cut in JSON, so they are only measured as text. */
+/** With long lines the patch has 18,500 lines. Ordinary lines exceed the limit of JSON and are measured only as text. */
 const LINES = { long: 280, ordinary: 60 };
 
-/** What makes a patch's bytes depend on the two trees alone, as svc's do. */
+/** The flags of svc, with which the bytes of a patch depend only on the two trees. */
 const FLAGS = ["--binary", "--full-index", "--no-renames", "--no-ext-diff", "--no-textconv", "--no-color"];
 
-/** `GET …/diff` of 5 MiB beside `git diff main...branch` of the same in a mirror; both are read to the end. */
+/** Compares `GET …/diff` of 5 MiB with `git diff main...branch` in a mirror. Both are read to the end. */
 export async function diff(bench: Workbench): Promise<void> {
   for await (const fixture of fixtures(bench)) {
     const remotes = await makeRemotes(bench, fixture);
@@ -30,7 +30,7 @@ export async function diff(bench: Workbench): Promise<void> {
     const measure = async (branch: keyof typeof LINES, what: string, headers: Record<string, string>) => {
       const { path } = await server.open(project, branch);
       const bytes = await server.read(`${path}/diff`, headers);
-      if (bytes < PATCH_BYTES) throw new Error(`the diff is cut: ${bytes} bytes`);
+      if (bytes < PATCH_BYTES) throw new Error(`the diff is truncated: ${bytes} bytes`);
       const { ours, peer } = await interleave(bench, ROUNDS, () => [
         { ours: () => server.read(`${path}/diff`, headers) },
         { peer: () => git(byHand.path, ["diff", ...FLAGS, `main...${branch}`]) },
@@ -50,7 +50,7 @@ export async function diff(bench: Workbench): Promise<void> {
   }
 }
 
-/** Files that stand in the fixture's folders, of lines that are all different. */
+/** Files in the folders of the fixture, in which no two lines are equal. */
 function addedFiles(width: number): Record<string, string> {
   const count = Math.floor(PATCH_BYTES / FILES / (width + 2));
   const files = Array.from({ length: FILES }, (_, file) => {

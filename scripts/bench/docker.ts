@@ -11,12 +11,11 @@ import type { Workbench } from "./workbench.ts";
 const WHAT = "docker";
 const ROUNDS = 9;
 const REPOSITORY = { files: 200, fileBytes: 20_000 };
-/** What a session may take beyond what has to be done in any case. */
-const BEYOND_S = 0.5;
+const BAR = { atMost: 2 };
 
 /**
- * From the request that creates a session to the moment when it runs, in Docker and with its image made, beside what
- * has to be done for it in any case, by hand: the same image run, the same repository cloned, the same runtime started.
+ * Compares the time from the request that creates a session until it is running, in Docker with an existing image, with the
+ * minimum of work: running the same image, cloning the same repository, starting the same runtime.
  */
 export async function docker(bench: Workbench): Promise<void> {
   const engine = await startDockerEngine();
@@ -28,17 +27,17 @@ export async function docker(bench: Workbench): Promise<void> {
   }
 }
 
-/** @param host an engine that may be filled with images */
+/** @param host an engine in which images may be created */
 export async function dockerAt(bench: Workbench, host: string): Promise<void> {
   const runtime = process.env["SVC_RUNTIME_BIN"] ?? (await buildStandIn(bench));
   const settings = { DOCKER_HOST: host, SVC_SANDBOX_PROVIDER: "docker", SVC_RUNTIME_BIN: runtime };
-  // where a container of nobody's can reach it too
+  // listen where a container outside of svc can connect, too
   const server = await startServer(bench, { env: { ...settings, SVC_HOST: await bridgeOf(host) } });
   const { id, path: project } = await server.project();
   const remote = `${server.url}/v1/git/${id}.git`;
-  await fill(bench, server, remote);
+  await pushMain(bench, server, remote);
   const place = `${project}/sessions`;
-  // the first makes the image
+  // the first session builds the image
   await timeSession(server, place);
   const image = await imageOf(host, "svc-sandbox");
   const { ours, peer } = await alternate(bench, ROUNDS, {
@@ -46,11 +45,13 @@ export async function dockerAt(bench: Workbench, host: string): Promise<void> {
     peer: () => byHand(host, image, server, remote),
   });
   await server.stop();
-  report(bench, ours, peer);
+  const seconds = (values: readonly number[]) => median(values) / 1000;
+  const figures = { ours: seconds(ours), peer: ["by hand", seconds(peer)] as const, bar: BAR };
+  bench.report.ratio({ what: `${WHAT}: create to running`, unit: "s", ...figures });
 }
 
-/** A project that svc hosts gets its branch. */
-async function fill(bench: Workbench, { token }: Server, remote: string): Promise<void> {
+/** Pushes the default branch of a project that svc hosts. */
+async function pushMain(bench: Workbench, { token }: Server, remote: string): Promise<void> {
   const path = await makeNoiseRepository(bench, "docker", REPOSITORY);
   await git(path, [
     "-c",
@@ -62,15 +63,8 @@ async function fill(bench: Workbench, { token }: Server, remote: string): Promis
   ]);
 }
 
-/** What one round took by hand, each in milliseconds. */
-interface ByHand {
-  run: number;
-  clone: number;
-  runtime: number;
-}
-
-/** One after the other, as they need each other; what the engine takes to begin the script is not counted. */
-async function byHand(host: string, image: string, { token }: Server, remote: string): Promise<ByHand> {
+/** Runs, clones and starts one after the other. The time that the engine needs to start the script is not counted. */
+async function byHand(host: string, image: string, { token }: Server, remote: string): Promise<number> {
   const container = await runBare(host, image, ["sleep", "infinity"]);
   try {
     const said = await container.run(SCRIPT, {
@@ -81,14 +75,14 @@ async function byHand(host: string, image: string, { token }: Server, remote: st
       OPENCODE_DISABLE_AUTOUPDATE: "1",
     });
     const [, clone, runtime] = /^took (\d+) (\d+)\s*$/m.exec(said) ?? [];
-    if (clone === undefined) throw new Error(`the script said ${said}`);
-    return { run: container.ms, clone: Number(clone) / 1000, runtime: Number(runtime) / 1000 };
+    if (clone === undefined) throw new Error(`unexpected output of the script: ${said}`);
+    return container.ms + Number(clone) / 1000 + Number(runtime) / 1000;
   } finally {
     await container.remove();
   }
 }
 
-/** Clones, and starts the runtime until it answers as the daemon asks it; says what either took in microseconds. */
+/** Clones, and starts the runtime until it passes the health checks. Prints the microseconds of both. */
 const SCRIPT = `
 set -eu
 now() { at=\${EPOCHREALTIME/[.,]/}; }
@@ -105,19 +99,3 @@ until read -r line <&$said && [[ $line == *listening* ]]; do :; done
 for path in /global/health /config; do until ask $path; do sleep 0.01; done; done
 now; echo "took $((cloned - begun)) $((at - cloned))"
 `;
-
-function report({ report }: Workbench, sessions: readonly number[], hands: readonly ByHand[]): void {
-  const seconds = (values: readonly number[]) => median(values) / 1000;
-  const session = seconds(sessions);
-  const hand = seconds(hands.map(({ run, clone, runtime }) => run + clone + runtime));
-  const figures: [string, number][] = [
-    ["create to running", session],
-    ["by hand", hand],
-    ["by hand, docker run", seconds(hands.map(({ run }) => run))],
-    ["by hand, git clone", seconds(hands.map(({ clone }) => clone))],
-    ["by hand, the agent runtime's start", seconds(hands.map(({ runtime }) => runtime))],
-  ];
-  for (const [what, ours] of figures) report.figure({ what: `${WHAT}: ${what}`, unit: "s", ours });
-  const bar = { atMost: BEYOND_S };
-  report.figure({ what: `${WHAT}: beyond what it takes by hand`, unit: "s", ours: session - hand, bar });
-}

@@ -1,7 +1,7 @@
 import { fastImport, git, INIT_BARE } from "./git.ts";
 import type { Workbench } from "./workbench.ts";
 
-/** A repository that is made for the run; the same bytes each time. */
+/** A generated repository, with the same bytes in each run. */
 export interface Fixture {
   title: string;
   /** A bare repository with the branch `main`. */
@@ -25,7 +25,7 @@ const PART_BYTES = 1024 * 1024;
 
 const made = new WeakMap<Workbench, Map<Size, Promise<Fixture>>>();
 
-/** The repositories that git's work is measured on, the small one first; a smoke run has no other. */
+/** The repositories, the small one first. A smoke run uses only that one. */
 export async function* fixtures(bench: Workbench): AsyncGenerator<Fixture> {
   for (const size of [SMALL, LARGE].slice(0, bench.amount(2))) yield await make(bench, size);
 }
@@ -34,13 +34,13 @@ export function smallFixture(bench: Workbench): Promise<Fixture> {
   return make(bench, SMALL);
 }
 
-/** The path of a file: nested as in a repository of many packages. */
+/** The path of a file, nested as in a monorepo. */
 export function pathOf(file: number): string {
   const name = `packages/p${file % 140}/src/m${Math.floor(file / 140) % 25}/file-${file}.ts`;
   return name;
 }
 
-/** The text of a file in its `version`th state; each changes one line. */
+/** The text of a file in a version. Versions differ in one line. */
 export function textOf(file: number, version: number): string {
   const lines = Array.from({ length: LINES }, (_, line) => {
     const value = (file * 31 + line * 7 + (line === version % LINES ? version : 0)) % 99_991;
@@ -54,7 +54,7 @@ function make(bench: Workbench, size: Size): Promise<Fixture> {
   return fixtures.getOrInsertComputed(size, () => generate(bench.folder("fixture"), size));
 }
 
-/** Packed and with a commit-graph, as a git host keeps it. */
+/** Packed and with a commit-graph, as on a git host. */
 async function generate(path: string, size: Size): Promise<Fixture> {
   const begun = performance.now();
   await git(path, INIT_BARE);
@@ -79,7 +79,7 @@ function* history({ files, commits }: Size): Generator<string> {
   }
 }
 
-/** A text of fast-import's. */
+/** A data block of fast-import. */
 export function data(text: string): string {
   return `data ${Buffer.byteLength(text)}\n${text}\n`;
 }

@@ -1,11 +1,11 @@
 import { GIT_ENVIRONMENT } from "../git-environment.ts";
 
-/** Makes the folder that it runs in a bare repository. */
+/** Creates a bare repository in the current folder. */
 export const INIT_BARE = ["init", "--quiet", "--bare", "--template=", "--initial-branch=main"];
 
 /**
  * Runs git in a repository and reads all of its output.
- * @throws Error with git's words when it ends otherwise than with 0.
+ * @throws Error with git's message if its exit code is not 0.
  */
 export async function git(repository: string, args: readonly string[], input = ""): Promise<string> {
   const child = Bun.spawn(["git", ...args], {
@@ -24,7 +24,7 @@ export async function git(repository: string, args: readonly string[], input = "
   return Buffer.from(out.buffer, out.byteOffset, out.byteLength).toString("latin1").trimEnd();
 }
 
-/** Feeds `git fast-import` a stream that may be too large to be built in memory. */
+/** Feeds a stream to `git fast-import` without holding it in memory. */
 export async function fastImport(
   repository: string,
   stream: Iterable<string | Uint8Array>,

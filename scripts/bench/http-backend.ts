@@ -6,18 +6,18 @@ import { startNginx } from "./nginx.ts";
 import { findProgram, start } from "./programs.ts";
 import type { Workbench } from "./workbench.ts";
 
-/** What serves git elsewhere: nginx, which has fcgiwrap start `git http-backend`. */
+/** `git http-backend`, started by fcgiwrap behind nginx. */
 export interface HttpBackend {
-  /** Makes an empty repository that takes pushes from anyone; its URL. */
+  /** Creates an empty repository that anyone may push to. @returns its URL */
   create(name: string): Promise<string>;
 }
 
-/** Of each of the two: a git command makes one request at a time. */
+/** Workers of nginx and of fcgiwrap: a git command sends one request at a time. */
 const WORKERS = 4;
 
 /**
- * Starts it on loopback, with its configuration and all its files in the bench's folder.
- * @returns a sentence when this machine lacks a part of it
+ * Starts it on loopback, with all of its files in the folder of the benchmark.
+ * @returns `missing` if a program is not installed
  */
 export async function startHttpBackend(bench: Workbench): Promise<HttpBackend | { missing: string }> {
   const [nginx, fcgiwrap] = ["nginx", "fcgiwrap"].map(findProgram);
@@ -34,14 +34,14 @@ export async function startHttpBackend(bench: Workbench): Promise<HttpBackend | 
     async create(name) {
       const path = join(root, `${name}.git`);
       await git(root, [...INIT_BARE, path]);
-      // it would pack in the middle of a later round
+      // garbage collection would run during a later round
       await git(path, ["config", "receive.autogc", "false"]);
       return `${url}/${name}.git`;
     },
   };
 }
 
-/** Nothing is gathered before it is passed on, in either direction: that is its fastest way. */
+/** Without buffering in either direction, which is the fastest configuration. */
 function passTo(socket: string, places: Record<string, string>): string[] {
   const parameters = {
     ...places,
@@ -52,7 +52,7 @@ function passTo(socket: string, places: Record<string, string>): string[] {
     REQUEST_METHOD: "$request_method",
     CONTENT_TYPE: "$content_type",
     CONTENT_LENGTH: "$content_length",
-    // whoever has a name may push
+    // http-backend accepts pushes of any REMOTE_USER
     REMOTE_USER: "bench",
   };
   return [

@@ -16,7 +16,7 @@ const CONNECTIONS = 16;
 const ROUNDS = 6;
 const ROUND_SECONDS = 2;
 
-/** A page of 50 merged change requests on Postgres beside a bare handler that runs the same SQL (`bare-listing.ts`). */
+/** Compares a page of 50 merged change requests on Postgres with a bare handler that runs the same SQL (`bare-listing.ts`). */
 export async function listing(bench: Workbench): Promise<void> {
   const postgres = await startPostgres(bench);
   if ("missing" in postgres) return bench.report.skip(WHAT, postgres.missing);
@@ -31,7 +31,7 @@ export async function listing(bench: Workbench): Promise<void> {
   await mergeAll(server, project, remotes, count);
   const bare = await startBare(bench, env);
   const page = `${project.path}/change-requests?status=merged&limit=${count}`;
-  await sameAnswer(server.url + page, bare.url + page, server.token, count);
+  await assertSameResponse(server.url + page, bare.url + page, server.token, count);
   const seconds = bench.amount(ROUND_SECONDS, 0.1);
   const rate = async (origin: string) =>
     (await load(origin + page, server.token, CONNECTIONS, seconds)).perSecond;
@@ -75,8 +75,8 @@ async function startBare(bench: Workbench, env: Record<string, string>) {
   };
 }
 
-/** Two figures are worth comparing only if both sides answer the same. @throws AssertionError with the difference */
-async function sameAnswer(ours: string, bare: string, token: string, count: number): Promise<void> {
+/** Checks that both sides return the same rows. @throws AssertionError with the difference */
+async function assertSameResponse(ours: string, bare: string, token: string, count: number): Promise<void> {
   const [left = [], right = []] = await Promise.all(
     [ours, bare].map(async (url) => {
       const response = await fetch(url, { headers: { Authorization: `Bearer ${token}` } });

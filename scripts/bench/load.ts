@@ -1,12 +1,12 @@
-/** What a number of readers got in a while. */
+/** The result of a load test. */
 export interface Load {
   answers: number;
   perSecond: number;
 }
 
 /**
- * Has `readers` ask one after the other, each as soon as it has its answer, for a number of seconds.
- * @throws Error for an answer that is not a success.
+ * Sends requests for a number of seconds. Each of the `readers` sends its next request when it has its response.
+ * @throws Error for a response that is not a success.
  */
 export async function load(url: string, token: string, readers: number, seconds: number): Promise<Load> {
   const headers = { Authorization: `Bearer ${token}` };

@@ -1,14 +1,14 @@
 import type { Workbench } from "./workbench.ts";
 
-/** Work that is timed under its name; the steps of one side follow one another. */
+/** The timed steps of one side by name. They run one after the other. */
 type Side<Name extends string> = Partial<Record<Name, () => Promise<unknown>>>;
 
-/** Rounds that are run first and not counted: caches fill, the runtime compiles. */
+/** Rounds that are not counted, which fill caches and let the runtime compile. */
 const WARM_UP = 3;
 
 /**
- * Runs the sides of a comparison turn by turn, so that a machine that slows down slows all, and each as often first as
- * last.
+ * Runs the sides of a comparison in alternation, so that a machine that slows down affects all of them, and each side runs
+ * equally often first and last.
  * @param prepare makes the sides of one round; its time is not counted.
  * @returns the median of each step in milliseconds.
  */
@@ -32,7 +32,7 @@ export async function interleave<Name extends string>(
   return Object.fromEntries([...times].map(([name, all]) => [name, median(all)])) as Record<Name, number>;
 }
 
-/** The same of two sides that measure themselves. @returns what each gave, but for the first, which fills caches */
+/** The same for two sides that measure themselves. @returns their results without the warm-up round */
 export async function alternate<Ours, Peer>(
   bench: Workbench,
   rounds: number,

@@ -8,7 +8,7 @@ import type { Workbench } from "./workbench.ts";
 const ROUNDS = 25;
 const BAR = { atMost: 1.5 };
 
-/** `POST …/merge` of a branch that was just pushed, beside the git commands that a merge has to run. */
+/** Compares `POST …/merge` of a newly pushed branch with the git commands that a merge requires. */
 export async function merge(bench: Workbench): Promise<void> {
   for await (const fixture of fixtures(bench)) {
     const remotes = await makeRemotes(bench, fixture);
@@ -32,7 +32,7 @@ export async function merge(bench: Workbench): Promise<void> {
   }
 }
 
-/** A branch with a commit; for a three-way merge `main` then gets another, so that both sides are to be fetched. */
+/** Pushes a branch with a commit; for a three-way merge also a commit to `main`, so that both must be fetched. */
 async function pushWork(remotes: Remotes, branch: string, kind: string, round: number): Promise<void> {
   const version = round + 100;
   await remotes.commit({ branch, from: "main", files: { [pathOf(1)]: textOf(1, version) } });

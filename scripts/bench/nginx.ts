@@ -6,20 +6,20 @@ import type { Workbench } from "./workbench.ts";
 interface Nginx {
   port: number;
   workers: number;
-  /** Directives beside those of its server, and in it. */
+  /** Directives of the `http` block, and of the `server` block. */
   http?: readonly string[];
   server: readonly string[];
-  /** Stands before its command; it is not waited for then, since it may listen in another network. */
+  /** A command prefix. With one, it is not waited for, since it may listen in another network namespace. */
   within?: readonly string[];
 }
 
-/** Folders for what nginx gathers, which would be the system's. */
+/** Temporary folders of nginx, which are system folders by default. */
 const TEMPORARY = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"];
 
 /**
- * Starts an nginx on loopback with all its files in the bench's folder: it logs nothing, keeps connections and takes
- * bodies of any length.
- * @returns its URL, when it answers
+ * Starts an nginx on loopback with all of its files in the folder of the benchmark: no logs, keep-alive connections, and
+ * bodies of any size.
+ * @returns its URL, once it answers
  */
 export async function startNginx(
   bench: Workbench,
@@ -28,7 +28,7 @@ export async function startNginx(
 ): Promise<string> {
   const folder = bench.folder("nginx");
   const lines = [
-    // its workers would be nobody's, and could not reach the bench's files
+    // as the user nobody its workers could not read the files of the benchmark
     process.getuid?.() === 0 ? "user root;" : "",
     "daemon off;",
     `pid ${join(folder, "nginx.pid")};`,

@@ -4,18 +4,18 @@ import type { Workbench } from "./workbench.ts";
 
 interface Noise {
   branch: string;
-  /** A branch to begin from; a first commit if left out. */
+  /** The branch to start from; without it the commit has no parent. */
   from?: string;
   files: number;
   fileBytes: number;
-  /** Other seeds, other bytes; the same ones for the same seed. */
+  /** The bytes depend only on the seed. */
   seed: number;
 }
 
-/** Stored as they are and in one pack, which is quick to make, and to send as it is. */
+/** Uncompressed and in one pack, which is fast to create and to send. */
 const SETTINGS = { "core.compression": "0", "pack.depth": "0", "fastimport.unpackLimit": "1" };
 
-/** Makes a bare repository with one commit of them on `main`; its path. */
+/** Creates a bare repository with one commit of such files on `main`. @returns its path */
 export async function makeNoiseRepository(
   bench: Workbench,
   name: string,
@@ -27,7 +27,7 @@ export async function makeNoiseRepository(
   return path;
 }
 
-/** Adds a commit whose files no compression makes smaller, as images are. */
+/** Adds a commit with incompressible files, such as images. */
 export async function importNoise(repository: string, noise: Noise): Promise<void> {
   await fastImport(repository, streamOf(noise), SETTINGS);
 }

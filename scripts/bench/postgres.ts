@@ -5,18 +5,18 @@ import type { Workbench } from "./workbench.ts";
 
 /** A Postgres on loopback. */
 export interface Postgres {
-  /** Makes an empty database; its URL. */
+  /** Creates an empty database. @returns its URL */
   createDatabase(): Promise<string>;
 }
 
-/** Why there is none. */
+/** Why Postgres is not available. */
 export interface NoPostgres {
   missing: string;
 }
 
 const started = new WeakMap<Workbench, Promise<Postgres | NoPostgres>>();
 
-/** Starts the Postgres that npm carries, once for the whole run. */
+/** Starts Postgres from its npm package, once for the whole run. */
 export function startPostgres(bench: Workbench): Promise<Postgres | NoPostgres> {
   return started.getOrInsertComputed(bench, startNow);
 }

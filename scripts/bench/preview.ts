@@ -7,15 +7,15 @@ import type { Workbench } from "./workbench.ts";
 
 const ROUNDS = 25;
 const BAR = { atMost: 1.3 };
-/** A stored verdict beside one that git still has to give. */
+/** A cached preview beside one that git has to compute. */
 const STORED_BAR = { atMost: 0.1 };
 
 /**
- * `GET …/merge-preview` beside the git commands that it has to run: the look-up and `git merge-tree`. Each round pushes
- * to `main` and two branches, and then looks three times:
- * - "after a push", at one of them: what was pushed is to be fetched;
- * - "fetched", at the other, whose commits the same fetch brought, as in a list of many: neither side fetches;
- * - "stored", at that one again: beside a first look of either kind.
+ * Compares `GET …/merge-preview` with the git commands that it requires. Each round pushes to `main` and two branches, and
+ * requests three previews:
+ * - "after a push": of the first branch, whose commits must be fetched;
+ * - "fetched": of the second branch, whose commits came with that fetch, so neither side fetches;
+ * - "stored": of the second branch again, beside an uncached preview of either kind.
  */
 export async function preview(bench: Workbench): Promise<void> {
   for await (const fixture of fixtures(bench)) {
@@ -27,15 +27,15 @@ export async function preview(bench: Workbench): Promise<void> {
       const [first, second] = [`first-${round}`, `second-${round}`];
       await pushWork(remotes, [first, second], round);
       const [one, two] = [await server.open(project, first), await server.open(project, second)];
-      const look =
+      const request =
         ({ path }: { path: string }) =>
         () =>
           server.call("GET", `${path}/merge-preview`);
       return [
-        { pushed: look(one), fetched: look(two), stored: look(two) },
+        { pushed: request(one), fetched: request(two), stored: request(two) },
         {
-          pushedByHand: () => byHandLook(byHand, first, true),
-          fetchedByHand: () => byHandLook(byHand, second),
+          pushedByHand: () => previewByHand(byHand, first, true),
+          fetchedByHand: () => previewByHand(byHand, second),
         },
       ];
     });
@@ -57,7 +57,7 @@ async function pushWork(remotes: Remotes, branches: readonly string[], round: nu
   await remotes.commit({ branch: "main", files: { [pathOf(2)]: textOf(2, round + 100) } });
 }
 
-async function byHandLook(git: ByHand, branch: string, fetches = false): Promise<void> {
+async function previewByHand(git: ByHand, branch: string, fetches = false): Promise<void> {
   const tip = await git.list();
   const [base, head] = [tip("main"), tip(branch)];
   if (fetches) await git.fetch();

@@ -4,14 +4,14 @@ import { GIT_ENVIRONMENT } from "../git-environment.ts";
 import type { Workbench } from "./workbench.ts";
 
 const BAD_GATEWAY = 502;
-/** Debian keeps servers where an ordinary user's path does not look. */
+/** Folders for servers on Debian, which are not on the PATH of ordinary users. */
 const PATH = `${process.env["PATH"] ?? ""}:/usr/sbin:/usr/local/sbin`;
 
 export function findProgram(name: string): string | null {
   return Bun.which(name, { PATH });
 }
 
-/** In a process group of its own: fcgiwrap does not end its workers. */
+/** Starts a program in a new process group, because fcgiwrap does not stop its workers. */
 export function start(
   bench: Workbench,
   cwd: string,
@@ -25,12 +25,12 @@ export function start(
     try {
       process.kill(-child.pid, "SIGKILL");
     } catch {
-      // it never got going
+      // it did not start
     }
   });
 }
 
-/** Waits until a server answers, whatever it says, but that nothing answers behind it. */
+/** Waits until a server answers with any status except that of a gateway without a backend. */
 export async function untilListening(url: string): Promise<void> {
   const answers = () =>
     fetch(url).then(

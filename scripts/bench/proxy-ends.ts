@@ -13,22 +13,21 @@ import { endSession, startSession } from "./session.ts";
 import { buildStandIn } from "./sessions.ts";
 import type { Workbench } from "./workbench.ts";
 
-/** A way to the origin: what to put paths behind, and the header that lets one in. */
+/** A route to the origin: its base URL and its authorization header. */
 export interface End {
   url: string;
-  /** `Name: value` for a request of this address; made anew, since it may expire. */
+  /** `Name: value` for a request to this URL; created for each request, since it may expire. */
   header(url: string, method?: string): string;
 }
 
 export interface Ends {
-  /** nginx with one worker before the origin, and nginx before that. */
+  /** nginx with one worker in front of the origin, and a second nginx in front of that. */
   nginx: End;
   nginxTwice: End;
-  /** svc-agent with the signature checked, and svc-api before it. */
+  /** svc-agent, which checks signatures, and svc-api in front of it. */
   daemon: End;
   api: End;
-  server: Server;
-  /** Ends session and server. */
+  /** Deletes the session and stops the server. */
   close(): Promise<void>;
   /** A sparse file, and its size. */
   large: string;
@@ -39,7 +38,7 @@ const LARGE_BYTES = 1024 ** 3;
 const LARGE_BYTES_LEAST = 1024 ** 2;
 const SERVICE_KEY = "svc_sb_bench";
 
-/** Starts the origin and every way to it, all on loopback. */
+/** Starts the origin and all routes to it, on loopback. */
 export async function openEnds(bench: Workbench, nginx: string): Promise<Ends> {
   const folder = bench.folder("proxy");
   const large = join(folder, "large");
@@ -63,7 +62,7 @@ export async function openEnds(bench: Workbench, nginx: string): Promise<Ends> {
   await startOne(bench, nginx, one, [`location / { ${passTo(origin)} }`], origin);
   await startOne(bench, nginx, two, [`location / { ${passTo(one)} }`], one);
   const { server, session, sessions } = await startApi(bench);
-  // a sandbox has a network of its own, and so an origin of its own
+  // a sandbox has its own network namespace, so it needs its own origin
   await startOrigin(inNetworkOf(session));
   const inside = `/v1/p/${session}/${origin}`;
   const answers = () =>
@@ -82,7 +81,6 @@ export async function openEnds(bench: Workbench, nginx: string): Promise<Ends> {
       url: server.url + inside,
       header: () => `Authorization: Bearer ${server.token}`,
     },
-    server,
     async close() {
       await endSession(server, sessions, session);
       await server.stop();
@@ -92,7 +90,7 @@ export async function openEnds(bench: Workbench, nginx: string): Promise<Ends> {
   };
 }
 
-/** Connections are kept, and nothing is gathered before it is passed on: what streams need. */
+/** With keep-alive connections and without buffering, as streams require. */
 function passTo(port: number): string {
   return [
     `proxy_pass http://behind${port};`,
@@ -105,7 +103,7 @@ function passTo(port: number): string {
   ].join(" ");
 }
 
-/** An nginx with one worker. @param behind the port of what it passes requests on to */
+/** An nginx with one worker. @param behind the port that it forwards requests to */
 async function startOne(
   bench: Workbench,
   nginx: string,
@@ -132,7 +130,7 @@ async function startApi(bench: Workbench): Promise<{ server: Server; session: st
   return { server, session: await startSession(server, sessions), sessions };
 }
 
-/** A daemon by itself, which is still cloning: its ports are open all the same. */
+/** A daemon without a server. It cannot clone, but its ports are open. */
 async function startDaemon(bench: Workbench): Promise<End> {
   const session = crypto.randomUUID();
   const folder = bench.folder("daemon");

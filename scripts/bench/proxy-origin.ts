@@ -1,4 +1,4 @@
-/** What stands behind the proxies and is more than a file: `bun proxy-origin.ts <port>`. */
+/** The dynamic part of the origin behind the proxies: `bun proxy-origin.ts <port>`. */
 Bun.serve({
   hostname: "127.0.0.1",
   port: Number(process.argv[2]),

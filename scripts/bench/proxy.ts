@@ -1,7 +1,6 @@
 import { connect, type Socket } from "node:net";
 import { run } from "../run.ts";
 import { alternate, interleave, median, timed } from "./measure.ts";
-import { residentMegabytes } from "./memory.ts";
 import { findProgram } from "./programs.ts";
 import { type End, type Ends, openEnds } from "./proxy-ends.ts";
 import type { Workbench } from "./workbench.ts";
@@ -14,10 +13,10 @@ const ROUND_S = 3;
 const CONNECTIONS = 32;
 const STREAMS = 1_000;
 const HOLD_MS = 60_000;
-/** A socket that takes longer to answer is lost. */
+/** A socket that takes longer to answer counts as lost. */
 const ANSWER_MS = 60_000;
 
-/** svc-agent beside nginx with one worker, and svc-api with svc-agent behind it beside two nginx in a row. */
+/** Compares svc-agent with nginx with one worker, and svc-api in front of svc-agent with two nginx in a row. */
 export async function proxy(bench: Workbench): Promise<void> {
   const [nginx, wrk, curl] = ["nginx", "wrk", "curl"].map(findProgram);
   if (!nginx || !wrk || !curl) return bench.report.skip(WHAT, "nginx, wrk and curl are needed");
@@ -31,7 +30,7 @@ export async function proxy(bench: Workbench): Promise<void> {
     await large(bench, curl, name, ends, ours, other, peer);
     await firstByte(bench, `${name}: first event of a stream`, ours, other, peer);
   }
-  await hold(bench, ends.api, ends.server.pid);
+  await hold(bench, ends.api, ends.nginxTwice);
   await ends.close();
 }
 
@@ -130,39 +129,56 @@ async function firstByte(bench: Workbench, what: string, ours: End, name: string
     stop.abort();
   };
   const times = await interleave(bench, FIRST_ROUNDS, () => [{ ours: read(ours) }, { peer: read(peer) }]);
-  bench.report.figure({ what, unit: "ms", ours: times.ours, bar: { atMost: 5 } });
-  bench.report.figure({ what: `${what}, ${name}`, unit: "ms", ours: times.peer });
+  bench.report.ratio({ what, unit: "ms", ours: times.ours, peer: [name, times.peer], bar: { atMost: 2 } });
 }
 
-/** Streams and sockets that say nothing for a minute are all there afterwards, and answer. */
-async function hold(bench: Workbench, end: End, pid: number): Promise<void> {
-  const what = `svc-api and svc-agent: ${STREAMS} quiet WebSockets and ${STREAMS} quiet streams`;
-  const before = residentMegabytes(pid);
+/** Holds idle streams and WebSockets for a minute, and compares how long all WebSockets take to answer afterwards. */
+async function hold(bench: Workbench, ours: End, peer: End): Promise<void> {
+  const [ourConnections, peerConnections] = [await openIdle(bench, ours), await openIdle(bench, peer)];
+  await Bun.sleep(bench.amount(HOLD_MS, 0));
+  const [ourTime, peerTime] = [await answerAll(ourConnections), await answerAll(peerConnections)];
+  bench.report.ratio({
+    what: `svc-api and svc-agent: ${STREAMS} idle WebSockets, all answer`,
+    unit: "ms",
+    ours: ourTime,
+    peer: ["two nginx", peerTime],
+  });
+}
+
+interface Idle {
+  streams: Socket[];
+  sockets: WebSocket[];
+  /** The number of streams that were closed. */
+  closed: { count: number };
+}
+
+async function openIdle(bench: Workbench, end: End): Promise<Idle> {
   const each = { length: bench.amount(STREAMS, 10) };
-  let broken = 0;
+  const closed = { count: 0 };
   const streams = await Promise.all(
     Array.from(each, async () => {
       const stream = await openStream(end);
-      stream.on("close", () => broken++);
+      stream.on("close", () => closed.count++);
       return stream;
     }),
   );
-  const sockets = await Promise.all(Array.from(each, () => openSocket(end)));
-  await Bun.sleep(bench.amount(HOLD_MS, 0));
-  const held = residentMegabytes(pid) - before;
-  const answered = await timed(async () => {
-    const answers = await Promise.all(sockets.map(echo));
-    broken += answers.filter((isThere) => !isThere).length;
-  });
-  const lost = broken;
-  for (const stream of streams) stream.destroy();
-  for (const socket of sockets) socket.close();
-  if (lost > 0) throw new Error(`${what}: ${lost} of ${streams.length + sockets.length} were lost`);
-  bench.report.figure({ what: `${what}, memory of svc-api`, unit: "MB", ours: held, bar: { atMost: 100 } });
-  bench.report.figure({ what: "all of the WebSockets answer after a minute", unit: "ms", ours: answered });
+  return { streams, sockets: await Promise.all(Array.from(each, () => openSocket(end))), closed };
 }
 
-/** Not by `fetch`, which makes 256 requests at once and no more. */
+/** @returns milliseconds. @throws Error if a connection was lost */
+async function answerAll({ streams, sockets, closed }: Idle): Promise<number> {
+  let lost = closed.count;
+  const time = await timed(async () => {
+    const answers = await Promise.all(sockets.map(echo));
+    lost += answers.filter((isThere) => !isThere).length;
+  });
+  for (const stream of streams) stream.destroy();
+  for (const socket of sockets) socket.close();
+  if (lost > 0) throw new Error(`${lost} of ${streams.length + sockets.length} connections were lost`);
+  return time;
+}
+
+/** Uses a socket because `fetch` is limited to 256 concurrent requests. */
 function openStream(end: End): Promise<Socket> {
   const { hostname, port, pathname } = new URL(end.url);
   const { promise, resolve, reject } = Promise.withResolvers<Socket>();
@@ -176,7 +192,7 @@ function openStream(end: End): Promise<Socket> {
 
 function openSocket(end: End): Promise<WebSocket> {
   const { promise, resolve, reject } = Promise.withResolvers<WebSocket>();
-  // Bun's takes headers; the type is the browsers'
+  // Bun's WebSocket accepts headers, but the type is that of browsers
   const url = `${end.url.replace("http", "ws")}/ws`;
   const socket: WebSocket = Reflect.construct(WebSocket, [url, { headers: headersOf(end, `${end.url}/ws`) }]);
   socket.addEventListener("open", () => resolve(socket));

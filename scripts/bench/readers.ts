@@ -7,9 +7,9 @@ import type { Workbench } from "./workbench.ts";
 const CHANGE_REQUESTS = 50;
 const READERS = 32;
 const SECONDS = 6;
-const BAR = { atMost: 1 };
+const BAR = { atMost: 0.1 };
 
-/** How often 32 readers of 50 open change requests make svc ask the repository: listings for each 10 answers. */
+/** Compares the number of listings of the repository's branches with that of the responses to 32 readers. */
 export async function readers(bench: Workbench): Promise<void> {
   const remotes = await makeRemotes(bench, await smallFixture(bench));
   const server = await startServer(bench);
@@ -21,20 +21,19 @@ export async function readers(bench: Workbench): Promise<void> {
   }
   const before = await listings(server);
   const page = `${server.url}${project.path}/change-requests?status=open&limit=${CHANGE_REQUESTS}`;
-  const { answers, perSecond } = await load(page, server.token, READERS, bench.amount(SECONDS, 0.1));
+  const { answers } = await load(page, server.token, READERS, bench.amount(SECONDS, 0.1));
   const made = (await listings(server)) - before;
-  const what = `${READERS} readers of ${CHANGE_REQUESTS} open change requests`;
-  bench.report.figure({
-    what: `${what}, per 10 answers`,
-    unit: "listings",
-    ours: (made / answers) * 10,
+  bench.report.ratio({
+    what: `${READERS} readers of ${CHANGE_REQUESTS} open change requests, listings`,
+    unit: "requests",
+    ours: made,
+    peer: ["responses", answers],
     bar: BAR,
   });
-  bench.report.figure({ what, unit: "requests/s", ours: perSecond });
   await server.stop();
 }
 
-/** A page of metrics is shared for seconds: the next one counts. */
+/** The metrics page is cached for seconds, so wait for the next version. */
 async function listings(server: Server): Promise<number> {
   const headers = { Authorization: `Bearer ${server.token}` };
   const read = () => fetch(`${server.url}/metrics`, { headers }).then((response) => response.text());
@@ -45,6 +44,6 @@ async function listings(server: Server): Promise<number> {
     text = await read();
   }
   const value = /^svc_git_listings_total (\d+)/m.exec(text)?.[1];
-  if (value === undefined) throw new Error("the server does not count its listings");
+  if (value === undefined) throw new Error("the metrics do not contain svc_git_listings_total");
   return Number(value);
 }

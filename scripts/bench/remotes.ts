@@ -5,13 +5,13 @@ import type { Workbench } from "./workbench.ts";
 
 interface Commit {
   branch: string;
-  /** A branch to begin from; the branch's own tip if left out. */
+  /** The branch to start from; default: the tip of the branch itself. */
   from?: string;
   /** Path → text. */
   files: Record<string, string>;
 }
 
-/** Two copies of one repository that stand for a git host's: one for svc, one for the commands run by hand. */
+/** Two copies of a repository that simulate a git host: one for svc, one for the git commands. */
 export interface Remotes {
   ours: string;
   peer: string;
@@ -26,7 +26,7 @@ export async function makeRemotes(bench: Workbench, fixture: Fixture): Promise<R
   const [ours, peer] = [join(folder, "ours.git"), join(folder, "peer.git")];
   for (const path of [ours, peer]) {
     await git(folder, ["clone", "--quiet", "--bare", "--local", "--template=", fixture.path, path]);
-    // Both would collect garbage at the same pushes, and take longer for it.
+    // garbage collection would distort the rounds in which it runs
     await git(path, ["config", "receive.autogc", "false"]);
   }
   return {

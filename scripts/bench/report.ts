@@ -1,21 +1,14 @@
-type Unit = "ms" | "s" | "MB" | "MB/s" | "requests/s" | "commands/s" | "listings" | "requests";
+type Unit = "ms" | "s" | "MB/s" | "requests/s" | "commands/s" | "requests";
 
-/** What a ratio or a figure has to be. */
+/** The limit of a ratio. */
 export type Bar = { atMost: number } | { atLeast: number };
 
 interface Ratio {
   what: string;
   unit: Unit;
   ours: number;
-  /** What ours is divided by, and its name. */
+  /** The figure that ours is divided by, and its name. */
   peer: readonly [name: string, value: number];
-  bar?: Bar;
-}
-
-interface Figure {
-  what: string;
-  unit: Unit;
-  ours: number;
   bar?: Bar;
 }
 
@@ -23,13 +16,13 @@ const WHAT_WIDTH = 58;
 
 interface Options {
   smoke: boolean;
-  /** Takes a line; standard output unless it is given. */
+  /** Writes a line; default: to standard output. */
   write?: (line: string) => void;
 }
 
-/** Writes each figure as it comes, and counts the bars that do not hold. */
+/** Prints each figure beside that of a peer, as a ratio, and counts the bars that do not hold. */
 export class Report {
-  /** The benches run for a moment each, to show that they still do: their figures mean nothing, and no bar is judged. */
+  /** Whether benchmarks run with minimal amounts, to check that they work: bars are not checked. */
   readonly smoke: boolean;
   private bars = 0;
   private readonly broken: string[] = [];
@@ -47,14 +40,7 @@ export class Report {
       `ours ${number(ours)} ${unit}`,
       `${name} ${number(value)} ${unit}`,
       `${ratio.toFixed(2)}×`,
-      ...(bar ? this.judge(what, ratio, bar, "×") : []),
-    ]);
-  }
-
-  figure({ what, unit, ours, bar }: Figure): void {
-    this.print(what, [
-      `ours ${number(ours)} ${unit}`,
-      ...(bar ? this.judge(what, ours, bar, ` ${unit}`) : []),
+      ...(bar ? this.judge(what, ratio, bar) : []),
     ]);
   }
 
@@ -65,20 +51,20 @@ export class Report {
 
   summary(): string {
     const lines = this.smoke
-      ? ["A smoke run: its figures mean nothing."]
+      ? ["A smoke run: its figures are not measurements."]
       : [`${this.bars - this.broken.length} of ${this.bars} bars hold.`];
     if (this.broken.length > 0) lines.push(`Do not hold: ${this.broken.join("; ")}.`);
     if (this.skipped.length > 0) lines.push(`Skipped: ${this.skipped.join("; ")}.`);
     return lines.join("\n");
   }
 
-  private judge(what: string, value: number, bar: Bar, unit: string): string[] {
+  private judge(what: string, value: number, bar: Bar): string[] {
     if (this.smoke) return [];
     this.bars++;
     const holds = "atMost" in bar ? value <= bar.atMost : value >= bar.atLeast;
     if (!holds) this.broken.push(what);
     const limit = "atMost" in bar ? `≤ ${bar.atMost}` : `≥ ${bar.atLeast}`;
-    return [`bar ${limit}${unit}`, holds ? "holds" : "DOES NOT HOLD"];
+    return [`bar ${limit}×`, holds ? "holds" : "DOES NOT HOLD"];
   }
 
   private print(what: string, fields: string[]): void {
@@ -86,8 +72,8 @@ export class Report {
   }
 }
 
-/** @throws Error for what is no number: the bench has read it from something that says it in another way now */
+/** @throws Error for NaN: the output that a benchmark parses has changed */
 function number(value: number): string {
-  if (!Number.isFinite(value)) throw new Error(`a figure is ${value}`);
+  if (!Number.isFinite(value)) throw new Error(`a figure is not a number: ${value}`);
   return value.toFixed(value < 10 ? 2 : value < 1000 ? 1 : 0);
 }

@@ -5,18 +5,16 @@ import { diff } from "./diff.ts";
 import { docker } from "./docker.ts";
 import { gitGateway } from "./git-gateway.ts";
 import { listing } from "./listing.ts";
-import { memory } from "./memory.ts";
 import { merge } from "./merge.ts";
 import { preview } from "./preview.ts";
 import { proxy } from "./proxy.ts";
 import { readers } from "./readers.ts";
 import { Report } from "./report.ts";
 import { sessions } from "./sessions.ts";
-import { start } from "./start.ts";
 import { webhooks } from "./webhooks.ts";
 import { openWorkbench, type Workbench } from "./workbench.ts";
 
-/** Name → bench, in the order in which they run. */
+/** The benchmarks by name, in the order in which they run. */
 export const BENCHES: Record<string, (bench: Workbench) => Promise<void>> = {
   merge,
   preview,
@@ -29,25 +27,23 @@ export const BENCHES: Record<string, (bench: Workbench) => Promise<void>> = {
   docker,
   chat,
   cli,
-  memory,
-  start,
   webhooks,
 };
 
-/** Measures the programs in dist/ as they are. */
+/** Skips the build and measures the programs in dist/. */
 const NO_BUILD = "--no-build";
-/** Runs each for a moment, to see that it still does. */
+/** Runs each benchmark with minimal amounts, to check that it works. */
 const SMOKE = "--smoke";
 
 if (import.meta.main) process.exitCode = await main(process.argv.slice(2));
 
-/** They are no tests: a bar that does not hold is said, and the exit status is 0 all the same. */
+/** Benchmarks are not tests: a bar that does not hold is reported, but the exit status is 0. */
 async function main(words: readonly string[]): Promise<number> {
   const names = words.filter((word) => word !== NO_BUILD && word !== SMOKE);
   const unknown = names.filter((name) => !Object.hasOwn(BENCHES, name));
   if (unknown.length > 0) {
     const known = Object.keys(BENCHES).join(", ");
-    return fail(`there is no bench ${unknown.join(", ")}; there are: ${known}`);
+    return fail(`unknown benchmark: ${unknown.join(", ")}. Known benchmarks: ${known}`);
   }
   try {
     if (!words.includes(NO_BUILD)) await build();

@@ -1,26 +1,25 @@
-/** A connection, and what of its answer has come. */
+/** A connection and the response received so far. */
 interface Line {
   write(bytes: Uint8Array): void;
   text: string;
 }
 
-/** Connections are opened as far as answers are slower than requests are due; no more than so many. */
+/** Maximum number of connections. They are opened when responses are slower than the rate. */
 const LINES_MAX = 1_000;
-/** Without an answer for so long the rest is given up. */
+/** Without a response for this long the remaining ones count as lost. */
 const LOST_MS = 30_000;
 
 /**
- * Sends requests at a rate, whether the answers come or not, over kept connections: bytes that were made before, so that
- * the sender takes little of the machine that it shares with the server.
- * @param requests whole ones, of HTTP/1.1, one after the other
- * @returns how often each status came (0: the connection ended before), and when the last request was sent and the last
- *   answer came, in seconds
+ * Sends requests at a fixed rate over keep-alive connections, independent of the responses. Requests are prepared bytes, so
+ * that the sender needs little processor time.
+ * @param requests complete HTTP/1.1 requests
+ * @returns the number of responses by status (0: the connection was closed before), and the seconds until the last response
  */
 export async function sendAtRate(
   url: URL,
   requests: readonly Uint8Array[],
   perSecond: number,
-): Promise<{ statuses: Map<number, number>; sent: number; seconds: number }> {
+): Promise<{ statuses: Map<number, number>; seconds: number }> {
   const statuses = new Map<number, number>();
   const idle: Line[] = [];
   let [open, answered] = [0, 0];
@@ -72,7 +71,6 @@ export async function sendAtRate(
     }
     await Bun.sleep(1);
   }
-  const sent = (performance.now() - begun) / 1000;
   while (answered < requests.length && performance.now() - last < LOST_MS) await Bun.sleep(1);
-  return { statuses, sent, seconds: (last - begun) / 1000 };
+  return { statuses, seconds: (last - begun) / 1000 };
 }

@@ -1,25 +1,21 @@
 import { join } from "node:path";
 import { DIST } from "../binaries.ts";
 import { run } from "../run.ts";
-import { usualDatabase } from "./databases.ts";
-import { timed } from "./measure.ts";
+import { defaultDatabase } from "./databases.ts";
 import type { Workbench } from "./workbench.ts";
 
 const API = join(DIST, "svc-api");
 
 export interface Server {
   url: string;
-  pid: number;
   token: string;
-  /** Milliseconds from the start of the process to the first answer of `/v1/health`. */
-  startMs: number;
-  /** @throws Error for an answer that is not a success. */
+  /** @throws Error for a response that is not a success. */
   call<T>(method: string, path: string, body?: unknown): Promise<T>;
-  /** Reads an answer to its last byte, and throws it away. */
+  /** Reads a response to its last byte. @returns the number of bytes */
   read(path: string, headers?: Record<string, string>): Promise<number>;
-  /** Makes a project on a repository of this disk; without one, svc hosts it. */
+  /** Creates a project for a repository on this disk; without one, svc hosts the repository. */
   project(repository?: string): Promise<Project>;
-  /** Opens a change request of a project, by the name of its branch. */
+  /** Opens a change request for a branch. */
   open(project: Project, branch: string): Promise<OpenedChangeRequest>;
   stop(): Promise<void>;
 }
@@ -41,7 +37,7 @@ interface Options {
   env?: Record<string, string>;
 }
 
-/** Starts `dist/svc-api` on a data folder of its own, with its own embedded database unless `env` names another. */
+/** Starts `dist/svc-api` with a new data folder and its embedded database, unless `env` configures another. */
 export async function startServer(
   bench: Workbench,
   { dataDir = bench.folder("data"), env = {} }: Options = {},
@@ -52,31 +48,26 @@ export async function startServer(
     SVC_DATA_DIR: dataDir,
     SVC_ALLOW_PRIVATE_REPOS: "1",
     SVC_LOG_LEVEL: "warn",
-    ...("DATABASE_URL" in env ? {} : await usualDatabase(bench)),
+    ...("DATABASE_URL" in env ? {} : await defaultDatabase(bench)),
     ...env,
   };
-  let url = "";
-  let child: ReturnType<typeof spawn> | undefined;
-  const startMs = await timed(async () => {
-    child = spawn(settings);
-    url = await listening(child.stderr);
-    await fetch(`${url}/v1/health`).then((response) => response.text());
-  });
-  const { pid } = child ?? { pid: 0 };
+  const child = spawn(settings);
+  bench.atEnd(() => child.kill("SIGKILL"));
+  const url = await listening(child.stderr);
+  await fetch(`${url}/v1/health`).then((response) => response.text());
   const stop = async () => {
-    child?.kill("SIGTERM");
-    await child?.exited;
+    child.kill("SIGTERM");
+    await child.exited;
   };
-  bench.atEnd(() => child?.kill("SIGKILL"));
   const minted = await run([API, "admin", "token", "--email", "bench@example.com", "--name", "bench"], {
     env: settings,
   });
   const token = minted.out.trim();
   if (minted.code !== 0) throw new Error(`svc-api admin token: ${minted.err}`);
-  return { url, pid, token, startMs, stop, ...client(url, token) };
+  return { url, token, stop, ...client(url, token) };
 }
 
-/** The environment without the developer's own settings. */
+/** The environment without the settings of the developer. */
 export function cleanEnvironment(): Record<string, string> {
   return Object.fromEntries(
     Object.entries(process.env).flatMap(([name, value]) =>
@@ -136,7 +127,7 @@ async function listening(stderr: ReadableStream<Uint8Array>): Promise<string> {
   }
 }
 
-/** So that the server never waits for its log to be taken. */
+/** Reads the log, so that the server never blocks on a full pipe. */
 async function drain(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<void> {
   for (let chunk = await reader.read(); !chunk.done; chunk = await reader.read())
     process.stderr.write(chunk.value);

@@ -4,7 +4,7 @@ import { timed } from "./measure.ts";
 import type { Server } from "./server.ts";
 
 /**
- * Creates a session and waits until it runs.
+ * Creates a session and waits until it is running.
  * @param place the path of its project's sessions
  * @returns its id
  */
@@ -13,14 +13,14 @@ export async function startSession(server: Server, place: string, body: object =
   const runs = async () => {
     const { status, error } = await server.call<Session>("GET", `${place}/${session_id}`);
     if (status !== "running" && status !== "provisioning")
-      throw new Error(`a session is ${status}: ${error}`);
+      throw new Error(`the session is ${status}: ${error}`);
     return status === "running";
   };
   await until("a session runs", runs);
   return session_id;
 }
 
-/** @returns milliseconds from the request that creates a session until it runs; then it is ended */
+/** Creates and deletes a session. @returns milliseconds from the request until it is running */
 export async function timeSession(server: Server, place: string): Promise<number> {
   let session = "";
   const ms = await timed(async () => {
@@ -30,7 +30,7 @@ export async function timeSession(server: Server, place: string): Promise<number
   return ms;
 }
 
-/** Deletes a session and waits until nothing of it is left, so that its end takes no time from what comes next. */
+/** Deletes a session and waits until it is removed, so that this does not slow down the next measurement. */
 export async function endSession(server: Server, place: string, id: string): Promise<void> {
   await server.call("DELETE", `${place}/${id}`);
   const isGone = async () => {

@@ -13,15 +13,13 @@ const WHAT = "sessions";
 const ROUNDS = 9;
 const AT_ONCE = 10;
 const REPOSITORY = { files: 200, fileBytes: 20_000 };
-/** What a session may take beyond what the agent runtime itself needs to start. */
-const BEYOND_S = 1.5;
 
 /**
- * From the request that creates a session to the moment when it runs, in local sandboxes, beside the agent runtime
- * started by hand: SVC_RUNTIME_BIN, or the stand-in of the tests.
+ * Compares the time from the request that creates a session until it is running, in local sandboxes, with that of starting
+ * the agent runtime alone: SVC_RUNTIME_BIN, or the fake runtime of the tests.
  */
 export async function sessions(bench: Workbench): Promise<void> {
-  if (process.platform !== "linux") return bench.report.skip(WHAT, "the local provider is measured on Linux");
+  if (process.platform !== "linux") return bench.report.skip(WHAT, "the local provider needs Linux");
   const runtime = process.env["SVC_RUNTIME_BIN"] ?? (await buildStandIn(bench));
   const server = await startServer(bench, {
     env: { SVC_SANDBOX_PROVIDER: "local", SVC_RUNTIME_BIN: runtime, SVC_SESSION_CAP: "100" },
@@ -32,34 +30,34 @@ export async function sessions(bench: Workbench): Promise<void> {
     ours: () => timeSession(server, place),
     peer: () => startAlone(runtime, bench.folder("home")),
   });
-  const [session, runtimeAlone] = [median(ours) / 1000, median(peer) / 1000];
-  bench.report.figure({ what: `${WHAT}: create to running`, unit: "s", ours: session });
-  bench.report.figure({ what: `${WHAT}: the agent runtime by itself`, unit: "s", ours: runtimeAlone });
-  bench.report.figure({
-    what: `${WHAT}: beyond the agent runtime's own start`,
+  bench.report.ratio({
+    what: `${WHAT}: create to running`,
     unit: "s",
-    ours: session - runtimeAlone,
-    bar: { atMost: BEYOND_S },
+    ours: median(ours) / 1000,
+    peer: ["agent runtime alone", median(peer) / 1000],
   });
-  const together = await timed(() =>
-    Promise.all(Array.from({ length: bench.amount(AT_ONCE, 2) }, () => startSession(server, place))),
+  const all = { length: bench.amount(AT_ONCE, 2) };
+  const together = await timed(() => Promise.all(Array.from(all, () => startSession(server, place))));
+  const alone = await timed(() =>
+    Promise.all(Array.from(all, () => startAlone(runtime, bench.folder("home")))),
   );
-  bench.report.figure({
-    what: `${WHAT}: ${AT_ONCE} created at once, until all run`,
+  bench.report.ratio({
+    what: `${WHAT}: ${AT_ONCE} at once, create to running`,
     unit: "s",
     ours: together / 1000,
+    peer: [`${AT_ONCE} agent runtimes alone`, alone / 1000],
   });
   await server.stop();
 }
 
-/** The stand-in of the agent runtime that the tests use, as a program. */
+/** Compiles the fake agent runtime of the tests. */
 export async function buildStandIn(bench: Workbench): Promise<string> {
   const program = join(bench.folder("runtime"), "opencode");
   await compile(join(ROOT, "test/helpers/opencode.ts"), program);
   return program;
 }
 
-/** @returns milliseconds from the start of the runtime to its first good answer, asked as the daemon asks */
+/** @returns milliseconds from the start of the runtime until it passes the health checks of the daemon */
 async function startAlone(program: string, home: string): Promise<number> {
   const port = freePort();
   const child = Bun.spawn([program, "serve", "--port", String(port), "--hostname", "127.0.0.1"], {

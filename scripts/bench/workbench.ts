@@ -3,21 +3,21 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Report } from "./report.ts";
 
-/** What every bench gets: where it may write, and where its figures go. */
+/** The context of a benchmark: its folders and its report. */
 export interface Workbench {
   report: Report;
-  /** Makes an empty folder that is gone after the run. */
+  /** Creates an empty folder, which is removed after the run. */
   folder(name: string): string;
-  /** Has `stop` called at the end of the run, whichever way it ends. */
+  /** Calls `stop` at the end of the run, also after an error. */
   atEnd(stop: () => void): void;
-  /** How many or how long: `full` to measure, `least` in a smoke run, which only shows that the bench still runs. */
+  /** An amount: `full` to measure, `least` in a smoke run. */
   amount(full: number, least?: number): number;
 }
 
 /** Opens a workbench in the system's temporary folder; disposing of it stops and removes everything. */
 export function openWorkbench(report: Report): Workbench & Disposable {
   const root = mkdtempSync(join(tmpdir(), "svc-bench-"));
-  // Postgres runs as another user when this one is root, and has to get to its folder.
+  // Postgres runs as another user if this one is root, and needs access to its folder.
   chmodSync(root, 0o711);
   const stops: (() => void)[] = [];
   let folders = 0;

@@ -1,11 +1,11 @@
-/** Sources, and the tests that are to notice when one token of them changes. */
+/** Source files, and the tests that must detect a change of any token of them. */
 export interface Area {
   sources: readonly string[];
-  /** Below `test/`, without `.test.ts`. */
+  /** Paths below `test/`, without `.test.ts`. */
   tests: readonly string[];
 }
 
-/** The rules: who may do what, what is merged, what is due, what is a message. */
+/** Code whose errors do the most harm: authorization, merges, schedules, message parsing. */
 export const AREAS: readonly Area[] = [
   { sources: ["src/identity/auth/guard.ts"], tests: ["api/callers"] },
   { sources: ["src/identity/auth/caller.ts"], tests: ["auth/caller"] },

@@ -2,9 +2,9 @@ import { parseSync } from "oxc-parser";
 
 /** A source file with one token changed. */
 export interface Mutant {
-  /** Counted from 1. */
+  /** Starts at 1. */
   line: number;
-  /** The line as it is, and as it becomes, without the blanks around them. */
+  /** The line before and after the change, trimmed. */
   before: string;
   after: string;
   /** The whole file with the change. */
@@ -23,7 +23,7 @@ interface Node extends Record<string, unknown> {
   end: number;
 }
 
-/** Each with what it is changed to: its neighbour, or its opposite. */
+/** Operators and their replacements. */
 const OPERATORS: Readonly<Record<string, string>> = {
   "<": "<=",
   "<=": "<",
@@ -75,10 +75,10 @@ const METHODS: Readonly<Record<string, string>> = {
 
 const TEXTS: Readonly<Record<string, string>> = { NFKC: "NFC", NFKD: "NFD" };
 
-/** Numbers above it are times and sizes, of which one more or less is no fault. */
+/** Larger numbers are times and sizes, where an off-by-one error does no harm. */
 const COUNTED_MAX = 100;
 
-/** All that one changed token makes of a TypeScript file. */
+/** All mutants of a TypeScript file that change one token. */
 export function mutantsOf(path: string, source: string): Mutant[] {
   const changes: Change[] = [];
   const { program, module } = parseSync(path, source);
@@ -93,12 +93,12 @@ export function mutantsOf(path: string, source: string): Mutant[] {
     .map((change) => mutantOf(source, change, imports));
 }
 
-/** @param imports names → the modules that they are of */
+/** @param imports imported names and their modules */
 function mutantOf(source: string, { start, end, text }: Change, imports: Map<string, string>): Mutant {
   const begin = source.lastIndexOf("\n", start - 1) + 1;
   const after = source.indexOf("\n", end);
   const finish = after === -1 ? source.length : after;
-  // a name that is not there would be noticed for that alone
+  // replacing a name by an undefined one is always detected
   const module = imports.has(text) ? undefined : imports.get(source.slice(start, end));
   const lacking = module === undefined ? "" : `import { ${text} } from ${JSON.stringify(module)};\n`;
   return {
@@ -124,7 +124,7 @@ function changesOf(node: Node, source: string): Change[] {
     case "WhileStatement":
       return negationOf(node["test"]);
     case "Literal":
-      // a negative number is mostly a comparison's verdict
+      // a negative number is mostly the result of a comparison function
       return source[node.start - 1] === "-" ? [] : literalOf(node);
     case "CallExpression":
       return methodOf(node["callee"]);
@@ -142,7 +142,7 @@ function operatorOf(node: Node, source: string): Change[] {
   return start === -1 || start > right.start ? [] : [{ start, end: start + operator.length, text }];
 }
 
-/** What is joined, not added. */
+/** Whether `+` concatenates strings. */
 function isText(node: Node): boolean {
   return node.type === "TemplateLiteral" || (node.type === "Literal" && typeof node["value"] === "string");
 }
@@ -152,7 +152,7 @@ function swapOf(node: Node, source: string, from: string, to: string): Change[] 
   return start === -1 ? [] : [{ start: node.start + start, end: node.start + start + from.length, text: to }];
 }
 
-/** A condition that is not made of operators itself. */
+/** A condition without operators. */
 function negationOf(test: unknown): Change[] {
   if (!isNode(test)) return [];
   if (test.type === "AwaitExpression") return [{ start: test.start, end: test.start, text: "!" }];
@@ -170,7 +170,7 @@ function literalOf(node: Node): Change[] {
   return regexOf(start, String(regex.pattern), "flags" in regex ? String(regex.flags) : "");
 }
 
-/** Anchors, repeats, the ends of ranges, what a class excludes, and whether case counts. */
+/** Changes anchors, quantifiers, ranges, negated classes and the flag `i` of a regular expression. */
 function regexOf(start: number, pattern: string, flags: string): Change[] {
   const at = start + 1;
   const changes: Change[] = [];
@@ -211,7 +211,7 @@ function methodOf(callee: unknown): Change[] {
   return text === undefined ? [] : [{ start: name.start, end: name.end, text }];
 }
 
-/** Types are nothing that runs. */
+/** Types do not run. */
 function walk(value: unknown, visit: (node: Node) => void): void {
   if (Array.isArray(value)) for (const each of value) walk(each, visit);
   if (!isNode(value) || value.type.startsWith("TSType") || value.type.startsWith("TSInterface")) return;

@@ -1,6 +1,5 @@
 /**
- * Changes after which the program does the same, or nothing that a user could see: the path, and the line as it
- * becomes. Each block says why.
+ * Equivalent mutants, which change nothing that a user could observe: path and changed line. Comments give the reason.
  */
 export const SAME: ReadonlySet<string> = new Set([
   // a chunk's size is read before its content is counted

@@ -1,39 +1,39 @@
-/** What `npm test` was asked to do. */
-export interface Wanted {
-  /** Parts of names of files and checks; none: everything. */
+/** The options of `npm test`. */
+export interface Options {
+  /** Substrings of the names of files and checks; empty: all. */
   patterns: string[];
-  /** Only the tests with this in their names. */
+  /** A substring of the names of tests to run. */
   only: string | null;
-  /** From where properties draw; null: from the commit. */
+  /** The seed of property tests; null: derived from the commit. */
   seed: number | null;
-  /** How often everything that was asked for runs. */
+  /** The number of runs. */
   repeat: number;
-  /** Busy loops beside it. */
+  /** Number of busy loops that run in parallel. */
   load: number;
-  /** Properties and faults in their whole length. */
+  /** Runs property and fault tests in full length. */
   full: boolean;
-  /** Another number of runs for each property. */
+  /** Overrides the number of runs of each property. */
   runs: number | null;
-  /** Writes down how long each file took, by which the next runs are put in order. */
+  /** Stores the duration of each file, which determines the order of later runs. */
   record: boolean;
 }
 
 export const USAGE = `npm test -- [options] [part of a name ...]
 
-  npm test                            everything: the checks, then every file of tests
-  npm test -- merge biome             the files and checks with one of these words in their names
-  npm test -- --only "is refused"     only the tests with this in their names
-  npm test -- --seed 7                draw from this seed instead of the commit's
-  npm test -- --repeat 50 push.test   look for chance: 50 times, each from another seed
-  npm test -- --load 2                with two busy loops beside it
-  npm test -- --full                  properties and faults in their whole length, as before a release
-  npm test -- --runs 500 parity       each property 500 times
-  npm test -- --record                write test/durations.json, by which files are put in order
+  npm test                            everything: the checks, then all test files
+  npm test -- merge biome             the files and checks whose names contain one of these words
+  npm test -- --only "is refused"     only the tests whose names contain this text
+  npm test -- --seed 7                use this seed instead of the commit's
+  npm test -- --repeat 50 push.test   find flaky tests: 50 runs with different seeds
+  npm test -- --load 2                run two busy loops in parallel
+  npm test -- --full                  property and fault tests in full length, as before a release
+  npm test -- --runs 500 parity       run each property 500 times
+  npm test -- --record                write test/durations.json, which determines the order of files
 `;
 
-/** @throws Error one line about what is wrong */
-export function readArguments(argv: readonly string[]): Wanted | "help" {
-  const wanted: Wanted = {
+/** @throws Error with a message of one line */
+export function readArguments(argv: readonly string[]): Options | "help" {
+  const wanted: Options = {
     patterns: [],
     only: null,
     seed: null,
@@ -67,6 +67,6 @@ function textAfter(option: string, text: string | undefined): string {
 function numberAfter(option: string, text: string | undefined, least: number): number {
   const number = Number(textAfter(option, text));
   if (!Number.isSafeInteger(number) || number < least)
-    throw new Error(`${option} needs a whole number from ${least}, not "${text}"`);
+    throw new Error(`${option} must be an integer of at least ${least}, not "${text}"`);
   return number;
 }

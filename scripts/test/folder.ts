@@ -14,20 +14,20 @@ import { takeDataFolder } from "../../src/data-folder.ts";
 
 const PREFIX = "svc-test-run-";
 const LOCK = "run";
-/** A process that was killed goes when what it waits for answers. */
+/** A killed process exits only after a blocking system call returns. */
 const KILL_MS = 10_000;
 const POLL_MS = 50;
 
 export interface RunFolder {
   path: string;
-  /** Ends what still runs out of it, and removes it. */
+  /** Kills the processes that use the folder, and removes it. */
   remove(): Promise<void>;
 }
 
 /**
- * Makes a folder for all that a run of the tests writes, and ends and removes what runs have left that were killed. Like
- * /tmp it is open: sandboxes have users of their own.
- * @param onLeft is called with the number of processes for each folder that was left
+ * Creates the temporary folder of a test run, and cleans up after runs that were killed. Like /tmp it is writable for all
+ * users: sandboxes have their own users.
+ * @param onLeft called for each folder of a killed run, with the number of its processes
  */
 export async function makeRunFolder(onLeft: (processes: number) => void): Promise<RunFolder> {
   for (const base of new Set([tmpdir(), MEMORY])) {
@@ -38,7 +38,7 @@ export async function makeRunFolder(onLeft: (processes: number) => void): Promis
     }
   }
   const base = hasRoomInMemory() ? MEMORY : tmpdir();
-  // it has its name when it has its lock
+  // it gets its final name after it is locked
   const draft = mkdtempSync(join(base, "svc-test-new-"));
   const path = draft.replace("svc-test-new-", PREFIX);
   const unlock = takeDataFolder(join(draft, LOCK));
@@ -54,9 +54,9 @@ export async function makeRunFolder(onLeft: (processes: number) => void): Promis
   };
 }
 
-/** Files in memory. Those of tests are many and live for moments, which disks are slow at. */
+/** A file system in memory: tests create many short-lived files. */
 const MEMORY = "/dev/shm";
-/** A whole run writes up to 2.5 GB; the rest is for its processes. */
+/** A full run writes up to 2.5 GB; the rest is for its processes. */
 const ROOM = { folder: 6 * 1024 ** 3, memory: 12 * 1024 ** 3 };
 
 function hasRoomInMemory(): boolean {
@@ -69,12 +69,12 @@ function hasRoomInMemory(): boolean {
   return bavail * bsize >= ROOM.folder && available >= ROOM.memory;
 }
 
-/** Of this process; a lock that nobody refers to is collected, and given up. */
+/** The locks of this process. A lock without a reference would be garbage-collected and released. */
 const locks: (() => void)[] = [];
 
 /**
- * Whether a living run has this folder, also one in another pid namespace: it holds the folder's lock. What cannot be
- * locked, such as another user's folder, is left alone.
+ * Whether a running test run uses this folder: it holds the lock, also from another pid namespace. Folders that cannot be
+ * locked, such as those of other users, count as used.
  */
 function isTaken(path: string): boolean {
   try {
@@ -85,7 +85,7 @@ function isTaken(path: string): boolean {
   }
 }
 
-/** @returns how many processes were at work in it */
+/** @returns the number of its processes */
 async function clear(path: string): Promise<number> {
   const found = new Set<number>();
   for (const end = performance.now() + KILL_MS; performance.now() < end; await Bun.sleep(POLL_MS)) {
@@ -102,13 +102,13 @@ async function clear(path: string): Promise<number> {
   return found.size;
 }
 
-/** Those that name the folder in their command or environment, or stand in it, and all that they have started. */
+/** The processes that have the folder in their command, environment or working directory, and their descendants. */
 function processesIn(path: string): number[] {
   if (process.platform !== "linux") return [];
   const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
   const found = new Set(pids.filter((pid) => isIn(path, pid)).map(Number));
   const parents = pids.map((pid) => [Number(pid), parentOf(pid)] as const);
-  // what is in a sandbox names nothing of the machine that it runs on
+  // processes in a sandbox have no paths of the host
   for (let before = 0; before < found.size; ) {
     before = found.size;
     for (const [pid, parent] of parents) if (found.has(parent)) found.add(pid);
@@ -134,7 +134,7 @@ function kill(pid: number): void {
   try {
     process.kill(pid, "SIGKILL");
   } catch {
-    // it has just ended
+    // it exited meanwhile
   }
 }
 

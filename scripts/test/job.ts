@@ -5,35 +5,35 @@ import { type FileReport, readJunit, type TestCounts } from "./junit.ts";
 import { TEST_LIMIT_MS } from "./limit.ts";
 import type { Batch, Job, TestFile } from "./plan.ts";
 
-/** A file that takes longer hangs; the whole run has to end in minutes. Those in their whole length take hours. */
+/** Time limit of a file; with `--full`, of hours. */
 const FILE_LIMIT_MS = { usual: 20 * 60_000, full: 6 * 3_600_000 };
-/** What is left of a test process's children after this long is killed. */
+/** Children of a test process are killed this long after it exits. */
 const GRACE_MS = 5_000;
-/** How bun says that an error belongs to no test. */
+/** The marker of bun for errors outside of tests. */
 const BETWEEN_TESTS = "# Unhandled error between tests";
 const NOTHING: TestCounts = { passed: 0, failed: [], skipped: [] };
 
-/** What a job is run with. */
+/** The context of a job. */
 export interface RunOptions {
-  /** Takes its report, and all that it writes. */
+  /** The folder for its report and its temporary files. */
   folder: string;
   seed: number;
-  /** Only the tests with this in their names. */
+  /** A substring of the names of tests to run. */
   only?: string | null;
   full?: boolean;
   runs?: number | null;
-  /** For a test that sets none of its own. */
+  /** The default time limit of a test. */
   testLimitMs?: number;
-  /** Added to this process's environment. */
+  /** Added to the environment of this process. */
   env?: Record<string, string>;
 }
 
 export interface JobResult extends TestCounts {
   job: Job;
   seed: number;
-  /** What failed without being a test: the file did not load, a hook threw, the process was killed. */
+  /** Failures outside of tests: the file did not load, a hook threw, the process was killed. */
   broken: boolean;
-  /** What the process said, in the order in which it said it. */
+  /** The output of the process, stdout and stderr in order. */
   output: string;
   seconds: number;
 }
@@ -76,7 +76,7 @@ interface Ran {
   seconds: number;
 }
 
-/** A crash, a failed import or a failed hook is no test case, and a failure all the same; so is an exit without a report. */
+/** Failures outside of tests: a crash, a failed import, a failed hook, an exit without a report. */
 function readResults(
   files: readonly TestFile[],
   report: string,
@@ -94,7 +94,7 @@ function readResults(
     const isTold = ownSeconds !== null && !text.includes(BETWEEN_TESTS);
     return {
       ...counts,
-      // tests that were not asked for
+      // tests that were not selected
       skipped: only ? [] : counts.skipped,
       job,
       seed,
@@ -104,13 +104,13 @@ function readResults(
     };
   });
   if (code === 0 || results.some(hasFailed)) return results;
-  // no file is known to have caused it: what the last one says is all that was said
+  // the file that caused it is unknown: report it for the last one
   return results.map((result, index) =>
     index === results.length - 1 ? { ...result, broken: true, output } : result,
   );
 }
 
-/** By the absolute path of a file: bun names those in its working folder as seen from there. */
+/** By the absolute path of a file: bun prints paths relative to its working directory. */
 function readReport(path: string): Map<string, FileReport> {
   return new Map([...readJunit(readFileSync(path, "utf8"))].map(([file, of]) => [resolve(ROOT, file), of]));
 }
@@ -140,7 +140,7 @@ function command(
     "test",
     "--no-orphans",
     `--timeout=${testLimitMs}`,
-    // a file of which nothing is asked for has not failed
+    // a file without selected tests has not failed
     ...(only ? [`--test-name-pattern=${asPattern(only)}`, "--pass-with-no-tests"] : []),
     "--reporter=junit",
     `--reporter-outfile=${report}`,
@@ -148,13 +148,13 @@ function command(
   ];
 }
 
-/** A regular expression that finds these words. */
+/** A regular expression that matches this text. */
 function asPattern(words: string): string {
   return words.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&");
 }
 
 async function execute(command: string[], limitMs: number, env: Record<string, string | undefined>) {
-  // One pipe for both streams keeps their order.
+  // one pipe for both streams keeps their order
   const child = Bun.spawn(["sh", "-c", 'exec "$@" 2>&1', "sh", ...command], {
     cwd: ROOT,
     env,
@@ -170,7 +170,7 @@ async function execute(command: string[], limitMs: number, env: Record<string, s
     }, limitMs),
     setTimeout(() => child.kill("SIGKILL"), limitMs + GRACE_MS),
   ];
-  // A child that outlives it would hold the pipe open: its exit decides, not the pipe's end.
+  // wait for the exit, not for the end of the pipe, which a surviving child would keep open
   const text = new Response(child.stdout).text();
   const code = await child.exited;
   const held = Promise.withResolvers<string>();

@@ -1,6 +1,6 @@
 export interface TestCounts {
   passed: number;
-  /** Titles. */
+  /** The titles of the tests. */
   failed: string[];
   skipped: string[];
 }
@@ -14,12 +14,12 @@ const CASE = new RegExp(`<testcase\\b${ATTRIBUTES}(/>|>([\\s\\S]*?)</testcase>)`
 const SUITE = new RegExp(`<testsuite\\b${ATTRIBUTES}>`, "g");
 
 /**
- * Reads what `bun test --reporter=junit` wrote.
- * @returns by the path of the file of tests, as seen from the folder in which they ran
+ * Parses the report of `bun test --reporter=junit`.
+ * @returns the results by the path of the test file, relative to the working directory
  */
 export function readJunit(xml: string): Map<string, FileReport> {
   const files = new Map<string, FileReport>();
-  // a file's suite holds those of its `describe`s, and takes the longest
+  // the suite of a file contains those of its `describe` blocks
   for (const [, attributes = ""] of xml.matchAll(SUITE)) {
     const [file, seconds] = [attribute(attributes, "file"), Number(attribute(attributes, "time"))];
     const report = files.get(file) ?? { passed: 0, failed: [], skipped: [], seconds };
@@ -28,7 +28,7 @@ export function readJunit(xml: string): Map<string, FileReport> {
   for (const [, attributes = "", ending, body = ""] of xml.matchAll(CASE)) {
     const inner = ending === "/>" ? "" : body;
     const report = files.get(attribute(attributes, "file"));
-    if (!report) throw new Error("a report of tests has a case without its file");
+    if (!report) throw new Error("a test case in the report has no file");
     const title = attribute(attributes, "name");
     if (/<(failure|error)\b/.test(inner)) report.failed.push(title);
     else if (/<skipped\b/.test(inner)) report.skipped.push(title);

@@ -1,4 +1,4 @@
-/** Milliseconds for a test that sets no limit of its own: only a hang reaches it, on the slowest machine. */
+/** Default time limit of a test in milliseconds. Only a hang reaches it, even on the slowest machine. */
 export const TEST_LIMIT_MS = 300_000;
-/** Milliseconds for one wait in a test: it ends before the test does, so that the failure names what was waited for. */
+/** Time limit of one wait in a test, in milliseconds. Shorter than that of the test, so that the failure names the wait. */
 export const WAIT_LIMIT_MS = 240_000;

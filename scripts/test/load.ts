@@ -1,4 +1,4 @@
-/** Starts busy loops, which end with this process even when it is killed, where the machine has the words for that. */
+/** Starts busy loops. On Linux they are killed together with this process. */
 export function startLoad(loops: number): { stop(): void } {
   const dying = Bun.which("setpriv") ? ["setpriv", "--pdeathsig=KILL"] : [];
   const children = Array.from({ length: loops }, () =>

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 import { ROOT } from "../binaries.ts";
 
-/** What has to be there before a file of tests runs, and whom it cannot run beside. */
+/** The requirements of a test file, which also determine what it may run in parallel with. */
 export interface Needs {
   /** The programs in `dist/`. */
   binaries: boolean;
@@ -12,12 +12,12 @@ export interface Needs {
 }
 
 const IMPORT = /(?:\bfrom|\bimport)\s*\(?\s*"(\.[^"\n]+)"/g;
-/** How tests name the compiled programs. */
+/** How tests refer to the compiled programs. */
 const DIST = /\bdist\/|\bDIST\b|\bbinariesFolder\b/;
-/** They do so only in a run against the binaries. */
+/** References that matter only in a run against the binaries. */
 const BY_CHOICE = ["test/helpers/api.ts", "test/helpers/cli-run.ts", "test/helpers/sandbox.ts"];
 
-/** Reads a test and the helpers that it imports, directly or not: the files of tests and scripts alone. */
+/** Reads a test and the helpers and scripts that it imports, transitively. */
 export function needsOf(path: string): Needs {
   const files = new Map<string, string>();
   const waiting = [path];
@@ -34,7 +34,7 @@ export function needsOf(path: string): Needs {
   const starts = ([file, text]: [string, string]) =>
     file.startsWith("test/") && !BY_CHOICE.includes(file) && DIST.test(text);
   return {
-    // sandboxes are made of binaries, and pages are built with them
+    // sandboxes run the binaries, and pages are built with them
     binaries: docker || browser || [...files].some(starts),
     postgres: files.has("test/helpers/postgres.ts"),
     docker,
@@ -47,7 +47,7 @@ const texts = new Map<string, string>();
 function read(file: string): string {
   const known = texts.get(file);
   if (known !== undefined) return known;
-  // a test of imports may name files that are not there
+  // a test of imports may contain paths that do not exist
   const text = existsSync(join(ROOT, file)) ? readFileSync(join(ROOT, file), "utf8") : "";
   texts.set(file, text);
   return text;

@@ -16,7 +16,7 @@ const BINARIES = [
   "test/e2e/",
 ];
 
-/** Suites that hold a bound in bytes of the whole process: another file's load would be in what they measure. */
+/** Suites that measure the memory of the whole process, which other files would distort. */
 const ALONE = [
   "test/api/hostile-repository",
   "test/api/under-attack",
@@ -25,7 +25,7 @@ const ALONE = [
   "test/git/hostile",
 ];
 
-/** What counts by itself: a check, as one test, or a file of tests. */
+/** A check, which counts as one test, or a test file. */
 export type Job = Check | TestFile;
 export interface Check {
   kind: "check";
@@ -40,16 +40,16 @@ export interface TestFile {
   /** Whether it runs against `dist/`. */
   binaries: boolean;
   needs: Needs;
-  /** How long it took when that was last written down; a guess for one that is new. */
+  /** The last stored duration; an estimate for a new file. */
   seconds: number;
 }
 
 /** One process of the test run. */
 export type Batch = { kind: "check"; check: Check } | { kind: "files"; files: readonly TestFile[] };
 
-/** A file that takes less shares a process: loading svc and warming up cost up to a second of CPU time. */
+/** Shorter files share a process: loading svc and warming up costs up to a second of CPU time. */
 const SHORT_SECONDS = 12;
-/** Limit for the files of one batch together; it is lower where large batches would leave processors idle. */
+/** Maximum duration of a batch; lower if large batches would leave processors idle. */
 const BATCH_SECONDS = 20;
 const BATCHES_PER_PROCESSOR = 10;
 
@@ -99,8 +99,8 @@ export function goTogether(one: Batch, other: Batch): boolean {
 }
 
 /**
- * Whether two jobs may run at once. An engine gives the machine networks and takes them away, and at each change of these
- * a browser drops what it is loading (`ERR_NETWORK_CHANGED`).
+ * Whether two jobs may run at once. A Docker engine adds and removes networks, and at each change a browser aborts its
+ * requests (`ERR_NETWORK_CHANGED`).
  */
 function mayRunBeside(one: Job, other: Job): boolean {
   return (
@@ -114,8 +114,8 @@ export function needs(job: Job, what: keyof Needs): boolean {
 }
 
 /**
- * What to run, the longest first, so that the run does not end with one long file on one processor.
- * @param patterns parts of names; none: everything.
+ * The jobs to run, the longest first, so that the run does not end with one long file on one processor.
+ * @param patterns substrings of names; empty: all
  */
 export function planTests(patterns: readonly string[]): Job[] {
   const durations = readDurations();
@@ -141,7 +141,7 @@ function testFiles(): TestFile[] {
   });
 }
 
-/** For a file of which nothing is known: the larger, the longer. */
+/** An estimate by size, for a file without a stored duration. */
 const BYTES_A_SECOND = 1_000;
 const DURATIONS = join(ROOT, "test/durations.json");
 
@@ -149,7 +149,7 @@ function readDurations(): Readonly<Record<string, number>> {
   return existsSync(DURATIONS) ? JSON.parse(readFileSync(DURATIONS, "utf8")) : {};
 }
 
-/** Writes down how long jobs took, in whole seconds: those of a second and more, so that the file changes seldom. */
+/** Stores durations in whole seconds, of one second or more, so that the file rarely changes. */
 export function recordDurations(took: readonly { name: string; seconds: number }[]): void {
   const longer = took
     .filter(({ seconds }) => seconds >= 1)

@@ -1,17 +1,17 @@
-/** How often a log that is no terminal is told how far it is. */
+/** Interval of progress lines if the output is not a terminal. */
 const LOG_EVERY_MS = 30_000;
 const CLEAR_LINE = "\r\x1b[K";
 const NARROW = 80;
 
 export interface Progress {
-  /** What runs now, and how much is done. */
+  /** Updates the running jobs and the number of finished ones. */
   show(running: readonly string[], done: number, failed: number): void;
-  /** Something that stays. */
+  /** Prints a permanent line. */
   say(text: string): void;
   end(): void;
 }
 
-/** One line that changes on a terminal; elsewhere a line now and then. */
+/** On a terminal one line that is updated; otherwise a new line at an interval. */
 export function showProgress(
   stream: NodeJS.WriteStream,
   total: number,

@@ -1,19 +1,19 @@
 import { existsSync, readFileSync } from "node:fs";
 import { hasFailed, type JobResult } from "./job.ts";
 
-/** How many of the slowest files are named. */
+/** Number of the slowest files to list. */
 const SLOWEST = 10;
 
-/** What a failure looks like as it happens: what was said, and the commands that repeat it. */
+/** The text of a failure: its output and the commands to repeat it. */
 export function failureText(result: JobResult): string {
   const output = withoutPassed(result.output).replace(/^/gm, "      ");
   return [`FAIL  ${result.job.name} (seed ${result.seed})`, output, ...commandsOf(result)].join("\n");
 }
 
 /**
- * The end of a run: what this machine lacks, by name; the slowest files; one command for each failure; and in the last
- * line the totals.
- * @param skipsFile what `test/helpers/needs.ts` wrote: one line of JSON for each skipped test
+ * The summary of a run: missing requirements, the slowest files, one command for each failure, and the totals in the last
+ * line.
+ * @param skipsFile written by `test/helpers/needs.ts`: one line of JSON for each skipped test
  */
 export function reportText(results: readonly JobResult[], skipsFile: string): string {
   const failures = results.filter(hasFailed);
@@ -56,7 +56,7 @@ function slowestLines(results: readonly JobResult[]): string[] {
   ];
 }
 
-/** For what broke without a test, the command that runs the file. */
+/** The command that runs the file, for failures outside of tests. */
 function commandsOf({ job, seed, failed }: JobResult): string[] {
   const words = ["  npm test --", "--seed", seed];
   const name = quote(job.name);
@@ -64,7 +64,7 @@ function commandsOf({ job, seed, failed }: JobResult): string[] {
   return failed.map((title) => [...words, "--only", quote(title), name].join(" "));
 }
 
-/** A word for a POSIX shell. */
+/** Quotes a word for a POSIX shell. */
 function quote(text: string): string {
   return /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }
@@ -78,7 +78,7 @@ function totals(results: readonly JobResult[]): string {
   return [...parts, ...(skipped > 0 ? [`${skipped} skipped`] : [])].join(", ");
 }
 
-/** What a reader of a failure looks for: a log of CI may be cut, and the tests that passed say nothing. */
+/** The relevant lines of the output: CI may truncate logs, so passed tests are left out. */
 function withoutPassed(output: string): string {
   return output.replace(/^\(pass\) .*\n/gm, "").trim();
 }

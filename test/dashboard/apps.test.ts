@@ -27,7 +27,7 @@ const state = async () => (await app())?.app?.state;
 
 test("a project without apps says what to do", async () => {
   const { page, faults, close } = await svc.openAs(FIRST, "/projects/empty/apps");
-  await page.getByText("There is no app yet").waitFor();
+  await page.getByText("No apps yet").waitFor();
   await page.getByText("svc validate").waitFor();
   expect(faults()).toEqual([]);
   await close();

@@ -47,7 +47,7 @@ test("svc login on a terminal is completed in the browser, by who signs in there
     "just now",
     FIRST,
   ]);
-  await page.getByText("Allow it only if you started it yourself and the codes are the same.").waitFor();
+  await page.getByText("Allow it only if you started svc login yourself and the codes match.").waitFor();
   await page.getByRole("button", { name: "Allow" }).click();
   await page.getByText("Return to your terminal").waitFor();
   await terminal.shows("Signed in to");
@@ -82,8 +82,8 @@ test("who types the code may do so in any way; a refusal ends the command", asyn
   await page.getByText(code, { exact: true }).waitFor();
   expect(await barriers(page)).toEqual([]);
   expect(await overflow(page)).toBe(0);
-  await page.getByRole("button", { name: "Refuse" }).click();
-  await page.getByText("The terminal was not signed in").waitFor();
+  await page.getByRole("button", { name: "Deny" }).click();
+  await page.getByText("The terminal is not signed in").waitFor();
   await terminal.shows("The sign-in was refused in the browser");
   expect((await terminal.exited).code).toBe(1);
   expect(faults()).toEqual([]);

@@ -32,18 +32,18 @@ async function propose(title: string, head: string, text: string, description = 
 
 test("the list has filters and a search, which are in the address", async () => {
   const { page, faults, close } = await svc.openAs(FIRST, pages);
-  await page.getByText("There is no open change request").waitFor();
+  await page.getByText("No open change requests").waitFor();
   await page.getByText('svc cr open --title "What it does" --head my-branch').waitFor();
   const number = await propose("Count from four", "listed", "four\n");
   // nothing is loaded again by hand: the page hears of it
   await page.getByRole("link", { name: "Count from four" }).waitFor();
   await page.getByRole("button", { name: "Closed" }).click();
   await page.waitForURL("**?status=closed");
-  await page.getByText("None is closed").waitFor();
+  await page.getByText("No closed change requests").waitFor();
   await svc.api.call("POST", `${project}/change-requests/${number}/close`);
   await page.getByRole("link", { name: "Count from four" }).waitFor();
   await page.goBack();
-  await page.getByText("There is no open change request").waitFor();
+  await page.getByText("No open change requests").waitFor();
   expect(faults()).toEqual([]);
   await close();
 });
@@ -70,7 +70,7 @@ test("words are edited, a message is written, and what was merged is on the base
   // the base moves: a merge commit will be needed
   remote.commit("main", { "b.txt": "moved\n" });
   await page.reload();
-  await page.getByText("A merge commit will join the two.").waitFor();
+  await page.getByText("The merge creates a merge commit.").waitFor();
   await page.getByRole("button", { name: "Write a message" }).click();
   const message = page.getByLabel("Merge message");
   expect(await message.getAttribute("placeholder")).toBe(`Merge CR #${number}: Write two as a digit`);
@@ -122,7 +122,7 @@ test.each([
     await page.getByRole("list", { name: "Files in conflict" }).getByRole("listitem").allInnerTexts(),
   ).toEqual(files);
   expect(await page.getByRole("button", { name: "Merge", exact: true }).isDisabled()).toBe(true);
-  expect(await page.getByRole("button", { name: "Ask the session to resolve" }).count()).toBe(files.length);
+  expect(await page.getByRole("button", { name: "Resolve in the session" }).count()).toBe(files.length);
   await page.getByRole("button", { name: "Close without merging" }).click();
   await page.getByRole("heading", { name: "Closed without merging" }).waitFor();
   expect(faults()).toEqual([]);

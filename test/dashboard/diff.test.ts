@@ -107,15 +107,15 @@ test("every kind of change is shown for what it is", async () => {
     " 2|+three␍",
   ]);
   expect((await rowsOf(page, "gone.txt")).at(-1)).toBe("1 |-bye");
-  expect(await rowsOf(page, "picture.png")).toEqual(["A binary file is not shown."]);
+  expect(await rowsOf(page, "picture.png")).toEqual(["Binary file not shown."]);
   expect((await rowsOf(page, "no end.txt")).at(-1)).toBe(" 1|+without⊘ No newline at end of file");
   expect(await rowsOf(page, "empty.txt")).toEqual(["The file is empty."]);
   expect((await rowsOf(page, "code.txt")).at(-1)).toBe(" 1|+x");
   const trojan = (await rowsOf(page, "trojan.ts")).at(-1);
   expect(trojan).toBe(" 1|+if (x) { /*U+202E } U+2066*/ fU+200B(); U+00AD}");
-  expect(
-    await page.getByText("This file may not be what it looks like").locator("..").textContent(),
-  ).toContain("2 characters that change the order in which text is shown, and 2 invisible characters");
+  expect(await page.getByText("This file may be misleading").locator("..").textContent()).toContain(
+    "2 characters that change the order in which text is shown and 2 invisible characters",
+  );
   expect(faults()).toEqual([]);
   await close();
 });
@@ -123,11 +123,11 @@ test("every kind of change is shown for what it is", async () => {
 test("what is long, large or generated is unfolded when asked for", async () => {
   const { page, faults, close } = await open();
   expect(await rowsOf(page, "bun.lock")).toEqual([
-    "It looks generated: 2 changed lines are not shown.Show them in bun.lock",
+    "Generated file: 2 changed lines are not shown.Show them in bun.lock",
   ]);
   await page.getByRole("button", { name: /^Show them\s+in bun.lock/ }).click();
   await page.getByText("@@ -1 +1 @@").first().waitFor();
-  expect((await rowsOf(page, "large.txt"))[0]).toContain("It is large: 2000 changed lines");
+  expect((await rowsOf(page, "large.txt"))[0]).toContain("Large file: 2000 changed lines");
   expect((await rowsOf(page, "long.js")).at(-1)).toMatch(/x\d+ more characters$/);
   await page.getByRole("button", { name: "more characters" }).click();
   await page.getByText(/END";$/).waitFor();

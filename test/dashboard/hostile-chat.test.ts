@@ -19,7 +19,7 @@ test("nothing that is said in a conversation runs, is fetched, leads astray or h
   const runtime = pages.runtimeOf(session_id);
   const { page, faults, close } = await pages.open(`/sessions/${session_id}`);
   const chat = page.getByRole("region", { name: "Conversation" });
-  await chat.getByText("Nothing has been said yet").waitFor();
+  await chat.getByText("No messages yet").waitFor();
   const run = runtime.run();
   run.begin();
   // as Markdown, each a paragraph of its own, in pieces that end anywhere
@@ -42,7 +42,7 @@ test("nothing that is said in a conversation runs, is fetched, leads astray or h
   void run.question([
     { question: all, options: HOSTILE_TEXTS.map((text) => ({ label: text, description: text })) },
   ]);
-  await chat.getByText("The agent asks", { exact: true }).waitFor();
+  await chat.getByText("Question from the agent", { exact: true }).waitFor();
   await chat.getByText("said", { exact: true }).waitFor();
   for (const summary of await chat.locator("summary").all()) await summary.click();
   await page.mouse.move(300, 300);

@@ -39,7 +39,7 @@ test("a change request that would break the manifest says so beside the merge, o
   for (const options of [{}, { size: PHONE, dark: true }]) {
     const { page, faults, close } = await svc.openAs(FIRST, `${pages}/change-requests/1`, options);
     const told = page.getByRole("region", { name: "svc.toml would have 1 error and 1 warning" });
-    await told.getByText("What has an error would not count").waitFor();
+    await told.getByText("After this merge svc ignores the entries with errors").waitFor();
     expect(await told.getByRole("listitem").allTextContents()).toEqual([
       "Errorline 3, column 15sandbox.cpu has to be a number above 0.",
       expect.stringMatching(/^Warningline 4, column 1typo is not known here/),
@@ -57,7 +57,7 @@ test("one that takes away what the manifest names says that, and a harmless one 
   const { page, faults, close } = await svc.openAs(FIRST, `${pages}/change-requests/2`);
   const told = page.getByRole("region", { name: "svc.toml would have 1 error" });
   await told.getByText('names the file "Dockerfile", which the repository does not have').waitFor();
-  await told.getByText("does not change the file itself").waitFor();
+  await told.getByText("does not change the file, but removes").waitFor();
   const answered = page.waitForResponse((response) => response.url().endsWith("/change-requests/3/manifest"));
   await page.goto(`${svc.api.url}${pages}/change-requests/3`);
   await answered;

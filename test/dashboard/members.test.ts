@@ -24,13 +24,13 @@ test("somebody is invited, joins in a browser of their own, and sees the account
   const { page, faults, close } = await svc.openAs(FIRST, here());
   await page.getByLabel("E-mail").fill("new@example.com");
   await page.getByLabel("Role", { exact: true }).selectOption("admin");
-  await page.getByRole("button", { name: "Make an invitation" }).click();
+  await page.getByRole("button", { name: "Create an invitation" }).click();
   await page.getByText("Send this link to").waitFor();
   const link = new URL((await page.locator("code", { hasText: "/welcome?token=" }).textContent()) ?? "");
-  await page.getByRole("button", { name: "Withdraw the invitation of new@example.com" }).waitFor();
+  await page.getByRole("button", { name: "Revoke the invitation of new@example.com" }).waitFor();
 
   const guest = await svc.open(link.pathname + link.search);
-  await guest.page.getByText("as admin: work in its projects").waitFor();
+  await guest.page.getByText("as admin to work in its projects").waitFor();
   expect(await guest.page.getByLabel("E-mail").inputValue()).toBe("new@example.com");
   expect(await guest.page.getByLabel("E-mail").getAttribute("readonly")).not.toBeNull();
   await guest.page.getByLabel("Your name").fill("New One");
@@ -41,7 +41,7 @@ test("somebody is invited, joins in a browser of their own, and sees the account
 
   await page.reload();
   await page.getByText("New One").waitFor();
-  expect(await page.getByRole("button", { name: "Withdraw the invitation of new@example.com" }).count()).toBe(
+  expect(await page.getByRole("button", { name: "Revoke the invitation of new@example.com" }).count()).toBe(
     0,
   );
   await guest.page.goto(link.href.replace(link.origin, svc.api.url));
@@ -54,7 +54,7 @@ test("who has an account already joins as who they are; a link for another is re
   const { page, close } = await svc.openAs(FIRST, here());
   const invite = async (email: string) => {
     await page.getByLabel("E-mail").fill(email);
-    await page.getByRole("button", { name: "Make an invitation" }).click();
+    await page.getByRole("button", { name: "Create an invitation" }).click();
     await page.getByLabel("E-mail").and(page.locator('[value=""]')).waitFor();
     const code = page.locator("code", { hasText: "/welcome?token=" });
     const link = new URL((await code.textContent()) ?? "");
@@ -66,7 +66,7 @@ test("who has an account already joins as who they are; a link for another is re
     await invite("never@example.com"),
     await invite(""),
   ];
-  await page.getByRole("button", { name: "Withdraw the invitation of never@example.com" }).click();
+  await page.getByRole("button", { name: "Revoke the invitation of never@example.com" }).click();
   await page.getByText("never@example.com").waitFor({ state: "detached" });
 
   const guest = await svc.openAs(GUEST, forAnother);
@@ -81,7 +81,7 @@ test("who has an account already joins as who they are; a link for another is re
   expect(await roleOf(GUEST)).toBe("member");
   // several accounts now: one may be looked at alone
   await guest.page.getByLabel("Account").selectOption({ label: "guest" });
-  await guest.page.getByText("There is no project yet").waitFor();
+  await guest.page.getByText("No projects yet").waitFor();
   expect(guest.faults()).toEqual([]);
   await Promise.all([close(), guest.close()]);
 });
@@ -119,7 +119,7 @@ test("roles change what people may do; the last owner stays", async () => {
   await owner.page.getByLabel("Role of New One").waitFor({ state: "detached" });
   await guest.page.getByRole("button", { name: "Leave" }).click();
   await guest.page.getByRole("button", { name: "Leave the account" }).click();
-  await guest.page.getByText("There is no project yet").waitFor();
+  await guest.page.getByText("No projects yet").waitFor();
   expect((await members()).map(({ email }) => email)).toEqual([FIRST]);
   expect([...owner.faults(), ...guest.faults()]).toEqual([]);
   await Promise.all([owner.close(), guest.close()]);

@@ -63,7 +63,7 @@ test("the repository's address and credential are changed, and the credential is
   await page.locator("[aria-invalid=true]").waitFor({ state: "detached" });
   await page.getByLabel("Token, password or private key").fill("very-secret-token");
   await page.getByRole("button", { name: "Store the credential" }).click();
-  await page.getByText("Stored; it replaces the one before").waitFor();
+  await page.getByText("Stored. It replaces the previous one").waitFor();
   expect(await page.getByLabel("Token, password or private key").inputValue()).toBe("");
   expect(await page.content()).not.toContain("very-secret-token");
   expect(faults()).toEqual([]);

@@ -12,11 +12,11 @@ remote.commit("main", { a: "1\n" });
 remote.commit("next", { a: "2\n" }, { from: "main" });
 afterAll(() => remote.remove());
 
-const make = (page: Page) => page.getByRole("button", { name: "Make the project" }).click();
+const make = (page: Page) => page.getByRole("button", { name: "Create the project" }).click();
 
 test("who has no project yet is told how to make one, there and on the command line", async () => {
   const { page, faults, close } = await svc.openAs("nobody@example.com", "/");
-  await page.getByText("There is no project yet").waitFor();
+  await page.getByText("No projects yet").waitFor();
   await page.getByText('svc projects new --repo "$(git remote get-url origin)" --link').waitFor();
   await page.getByRole("link", { name: "here", exact: true }).click();
   await page.getByRole("heading", { name: "New project" }).waitFor();
@@ -70,7 +70,7 @@ test("a project is made that svc hosts, by the keyboard alone", async () => {
   await type("E-mail", FIRST);
   await type("Password", "correct horse battery staple");
   await page.keyboard.press("Enter");
-  await page.getByRole("heading", { name: "Projects" }).waitFor();
+  await page.getByRole("heading", { name: "Projects", exact: true }).waitFor();
   await tabTo(page, "New project");
   await page.keyboard.press("Enter");
   await page.getByRole("heading", { name: "New project" }).waitFor();
@@ -112,7 +112,7 @@ test("what cannot be is refused beside its field, and nothing is stored", async 
 
 test("a credential is hidden while it is typed, stored, and never shown", async () => {
   const { page, close } = await svc.openAs(FIRST, "/new");
-  await page.getByText("It is private").click();
+  await page.getByText("Credential for a private repository").click();
   const field = page.getByLabel("Token, password or private key");
   await field.fill("very-secret-token");
   const look = () =>
@@ -140,7 +140,7 @@ test("projects are found by their words, and by their account", async () => {
   await page.getByRole("link", { name: "Shop front" }).waitFor({ state: "detached" });
   await untilCount(page.getByRole("main").getByRole("listitem"), 1);
   await page.getByLabel("Find a project").fill("none like this");
-  await page.getByText("No project here is called like that.").waitFor();
+  await page.getByText("No project matches your search.").waitFor();
   expect(faults()).toEqual([]);
   await close();
 });

@@ -26,15 +26,15 @@ const lastPrompt = async (id: string): Promise<string> =>
 test("open comments are sent to the session that made the change request", async () => {
   const { id, page, faults, close } = await work();
   const send = page.getByRole("button", { name: "Send to the session" });
-  await page.getByText("There is no open comment").waitFor();
+  await page.getByText("No open comments").waitFor();
   expect(await send.isDisabled()).toBe(true);
   await page.getByLabel("Comment", { exact: true }).fill("Say it shorter.");
   await page.getByRole("button", { name: "Comment", exact: true }).click();
   await page.getByText("the open comment").waitFor();
   await send.click();
-  await page.getByText("The session has it.").waitFor();
+  await page.getByText("Sent to the session.").waitFor();
   expect(await lastPrompt(id)).toContain("Say it shorter.");
-  await page.getByRole("link", { name: "Watch it work" }).click();
+  await page.getByRole("link", { name: "Open the session" }).click();
   await page.waitForURL(`**/sessions/${id}`);
   expect(faults()).toEqual([]);
   await close();
@@ -46,8 +46,8 @@ test("a conflict is given to the session, with its files", async () => {
   pages.remote.commit("main", { a: "by somebody else\n" });
   await page.reload();
   await page.getByRole("heading", { name: "It conflicts with main" }).waitFor();
-  await page.getByRole("button", { name: "Ask the session to resolve" }).click();
-  await page.getByText("The session has it.").waitFor();
+  await page.getByRole("button", { name: "Resolve in the session" }).click();
+  await page.getByText("Sent to the session.").waitFor();
   expect(await lastPrompt(id)).toMatch(/conflict[\s\S]*"a"/i);
   expect(faults()).toEqual([]);
   await close();

@@ -148,7 +148,7 @@ test("a merge waits for the approval of somebody else, on what is there now", as
   await until("it cannot be pressed", () => merge.isDisabled());
   await a.getByText("It was opened by you or for you").waitFor();
   await b.getByRole("button", { name: "Approve" }).click();
-  await b.getByRole("button", { name: "Take back my approval" }).waitFor();
+  await b.getByRole("button", { name: "Withdraw my approval" }).waitFor();
   await a.getByRole("heading", { name: "It can be merged" }).waitFor();
   remote.commit("approved", { "b.ts": "new\n" });
   await a.reload();
@@ -175,11 +175,11 @@ test("commits are listed with all that they say, and white space is left out whe
   remote.commit("commits", { "a.ts": "const one = 1;\n  const two = 2;\nconst three = 3;\n" });
   await page.goto(`${svc.api.url}${pages}/${number}?view=changes`);
   await page.locator("[data-line]").first().waitFor();
-  await page.getByLabel("Hide white space").check();
+  await page.getByLabel("Hide whitespace").check();
   await page.getByText("+0", { exact: true }).first().waitFor();
   await page.waitForURL("**&w=1");
   expect(await page.locator("[data-line]").count()).toBe(0);
-  await page.getByLabel("Hide white space").uncheck();
+  await page.getByLabel("Hide whitespace").uncheck();
   await page.locator("[data-line]").first().waitFor();
   await page.goto(`${svc.api.url}${pages}?q=in+commits`);
   await page.getByRole("link", { name: "Change in commits" }).waitFor();

@@ -25,7 +25,7 @@ const list = async () => (await svc.api.call("GET", "/v1/projects/asks/secrets")
 
 test("a project without secrets says how to set one", async () => {
   const { page, faults, close } = await svc.openAs(FIRST, "/projects/empty/secrets");
-  await page.getByText("There is no secret yet").waitFor();
+  await page.getByText("No secrets yet").waitFor();
   await page.getByText("svc secrets set ANTHROPIC_API_KEY=-").waitFor();
   expect(faults()).toEqual([]);
   await close();
@@ -33,7 +33,7 @@ test("a project without secrets says how to set one", async () => {
 
 test("secrets are listed as svc.toml asks for them; set, replaced and removed; no value is ever shown", async () => {
   const { page, faults, close } = await svc.openAs(FIRST, "/projects/asks/secrets");
-  await page.getByText("svc.toml asks for a secret that is not set.").waitFor();
+  await page.getByText("svc.toml requires a secret that is not set.").waitFor();
   const shown = (await rows(page)).slice(-3).map((row) => row.split("\n").slice(0, 3).join(" "));
   expect(shown).toEqual([
     expect.stringMatching(/^API_KEY Missing Required/),
@@ -68,7 +68,7 @@ test("secrets are listed as svc.toml asks for them; set, replaced and removed; n
   expect(await page.content()).not.toContain("the-secret-value");
 
   await page.getByRole("button", { name: "Remove API_KEY" }).click();
-  await page.getByText("svc.toml asks for it: sandboxes will miss it.").waitFor();
+  await page.getByText("svc.toml requires it.").waitFor();
   await page.getByRole("button", { name: "Remove the secret" }).click();
   await page.getByRole("button", { name: "Set API_KEY" }).waitFor();
   expect((await list()).missing).toEqual(["API_KEY"]);

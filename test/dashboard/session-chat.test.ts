@@ -28,7 +28,7 @@ async function talk(options?: Parameters<SessionPages["open"]>[1], before?: (r: 
   return { ...visited, id: session_id, runtime, chat, say: (words: string) => say(visited.page, words) };
 }
 
-const field = (page: Page) => page.getByRole("textbox", { name: "Your words to the agent" });
+const field = (page: Page) => page.getByRole("textbox", { name: "Prompt for the agent" });
 
 async function say(page: Page, words: string): Promise<void> {
   await field(page).fill(words);
@@ -62,7 +62,7 @@ test("words come as they are said, tools and edits open, and all of it is there 
   gate.resolve();
   const looksWell = async () => {
     await chat.locator("strong", { hasText: "at it" }).waitFor();
-    expect(await chat.getByRole("article", { name: "Asked" }).allTextContents()).toEqual(["Look at it"]);
+    expect(await chat.getByRole("article", { name: "Prompt" }).allTextContents()).toEqual(["Look at it"]);
     expect(await chat.locator("pre code").first().textContent()).toBe("let x\n\nlet y\n");
     await chat.getByText("a.txt +2 -1").waitFor();
     const ran = chat.locator("details", { hasText: "bash" });
@@ -94,7 +94,7 @@ test.each([
   });
   await say("Clean up");
   const card = chat.getByRole("alert");
-  expect(await card.textContent()).toContain("May it use bash?rm -rf U+202Edist");
+  expect(await card.textContent()).toContain("Allow it to use bash?rm -rf U+202Edist");
   await card.getByRole("button", { name: button }).click();
   await chat.getByText("Done.").waitFor();
   expect(await card.count()).toBe(0);
@@ -128,9 +128,9 @@ test("a question is answered by choice or in own words, or not at all", async ()
   expect(answers()?.body).toEqual({ answers: [["Blue"], ["Red", "Blue"]] });
   await say("two");
   await chat.getByRole("radio", { name: "Red" }).check();
-  await chat.getByLabel("An answer in your own words").fill("Green");
+  await chat.getByLabel("Other answer").fill("Green");
   expect(await chat.getByRole("radio", { name: "Red" }).isChecked()).toBe(false);
-  await page.getByRole("button", { name: "Give no answer" }).click();
+  await page.getByRole("button", { name: "Skip" }).click();
   await until("it is refused", () => answers()?.path.endsWith("/reject") === true);
   await close();
 });
@@ -169,21 +169,21 @@ test("a cut connection is made again, and what was missed is caught up with, onc
   await chat.getByText("Before").waitFor();
   runtime.down = 502;
   runtime.cut();
-  await page.getByText("Connecting again").waitFor();
+  await page.getByText("Reconnecting").waitFor();
   gate.resolve();
   runtime.down = null;
   await chat.getByText("Before after.").waitFor();
-  await page.getByText("Connecting again").waitFor({ state: "detached" });
+  await page.getByText("Reconnecting").waitFor({ state: "detached" });
   await page.getByRole("button", { name: "Abort" }).waitFor({ state: "detached" });
   await untilCount(chat.getByText("Before"), 1);
-  await untilCount(chat.getByRole("article", { name: "Asked" }), 1);
+  await untilCount(chat.getByRole("article", { name: "Prompt" }), 1);
   expect(faults()).toEqual([]);
   await close();
 });
 
 test("a page that nobody sees lets go of its streams, and catches up when somebody does", async () => {
   const { page, id, runtime, chat, close } = await talk();
-  await chat.getByText("Nothing has been said yet").waitFor();
+  await chat.getByText("No messages yet").waitFor();
   await page.clock.install();
   const see = (state: "visible" | "hidden") =>
     page.evaluate((now) => {
@@ -234,14 +234,14 @@ test("what is typed stays until it is sent; Shift-Enter makes a line; what did n
   await page.reload();
   expect(await field(page).inputValue()).toBe("one\ntwo");
   await until("the page listens", () => runtime.listeners > 0);
-  await chat.getByText("Nothing has been said yet").waitFor();
+  await chat.getByText("No messages yet").waitFor();
   runtime.down = 403;
   await field(page).press("Enter");
   await page.getByRole("alert").filter({ hasText: "It starts." }).waitFor();
   expect(await field(page).inputValue()).toBe("one\ntwo");
   runtime.down = null;
   await field(page).press("Enter");
-  await chat.getByRole("article", { name: "Asked" }).waitFor();
+  await chat.getByRole("article", { name: "Prompt" }).waitFor();
   expect(await field(page).inputValue()).toBe("");
   await close();
 });
@@ -255,7 +255,7 @@ test("words to a session that is stopped start it again, wait in the queue, and 
   await say(page, "Wake up");
   await page.getByText("Starting: sandbox").waitFor();
   await say(page, "And then this");
-  const queue = page.getByRole("list", { name: "Prompts that wait" });
+  const queue = page.getByRole("list", { name: "Queued prompts" });
   await queue.getByText("And then this").waitFor();
   const second = queue.getByRole("listitem").filter({ hasText: "And then this" });
   await second.getByRole("button", { name: "Withdraw" }).click();
@@ -288,7 +288,7 @@ test("the end stays in view unless the reader has scrolled up, and a long past i
   await until("the end is in view", atEnd);
   await page.mouse.move(400, 300);
   await page.mouse.wheel(0, -600);
-  await page.getByRole("button", { name: "To the end" }).waitFor();
+  await page.getByRole("button", { name: "Scroll to the end" }).waitFor();
   await run.say("unseen");
   await page.getByRole("button", { name: "New messages" }).waitFor();
   expect(await atEnd()).toBe(false);
@@ -317,7 +317,7 @@ test.each([
   run.tool("read", { status: "error", input: { filePath: title }, error: "no such file" });
   void run.permission("bash", [title]);
   void run.question([{ question: title, options: [{ label: title, description: title }] }]);
-  await chat.getByText("The agent asks", { exact: true }).waitFor();
+  await chat.getByText("Question from the agent", { exact: true }).waitFor();
   for (const summary of await chat.locator("summary").all()) await summary.click();
   expect(await barriers(page)).toEqual([]);
   expect(await overflow(page)).toBe(0);

@@ -15,7 +15,7 @@ afterAll(() => pages?.stop());
 
 test("a project without sessions says how to start one", async () => {
   const { page, faults, close } = await pages.open("/sessions");
-  await page.getByRole("heading", { name: "There is no session yet" }).waitFor();
+  await page.getByRole("heading", { name: "No sessions yet" }).waitFor();
   expect(await page.locator("code").textContent()).toStartWith("svc sessions new --project ");
   await page.getByRole("link", { name: "New session" }).click();
   await page.getByRole("heading", { name: "New session" }).waitFor();
@@ -27,7 +27,7 @@ test("a session is started, watched step by step, named, stopped, started again 
   const step = Promise.withResolvers<void>();
   pages.provider.onStart = () => step.promise;
   const { page, faults, close } = await pages.open("/sessions/new");
-  await page.getByLabel("What is the agent to do?").fill("Fix the login page");
+  await page.getByLabel("Prompt").fill("Fix the login page");
   await page.getByLabel("Name").fill("login");
   await page.getByLabel("Base branch").selectOption({ label: "main (default)" });
   await page.getByRole("button", { name: "Start the session" }).click();
@@ -60,7 +60,7 @@ test("a session is started, watched step by step, named, stopped, started again 
   expect(await confirm.isDisabled()).toBe(true);
   await page.getByLabel(`Type ${id.slice(0, 8)} to confirm`).fill(id.slice(0, 8));
   await confirm.click();
-  await page.getByRole("heading", { name: "Sessions" }).waitFor();
+  await page.getByRole("heading", { name: "Sessions", exact: true }).waitFor();
   await until("it is gone", async () => (await pages.call("GET", `/${id}`)).status === 404);
   expect(faults()).toEqual([]);
   await close();
@@ -117,7 +117,7 @@ test("whoever restarts is asked about the saved work, and it comes back only the
   const { page, close } = await pages.open(`/sessions/${session_id}`);
   for (const [button, restores] of [
     ["Without the saved work", false],
-    ["Bring the saved work back", true],
+    ["Restore the saved work", true],
   ] as const) {
     const { generation } = pages.provider.sandboxes.get(session_id)?.spec ?? {};
     await page.getByRole("button", { name: "Restart" }).click();
@@ -138,14 +138,14 @@ test("a log is followed, held, without colours, with what hides in it named", as
   const { session_id } = await pages.running({ name: "talkative" });
   pages.provider.log = "\u001b[31mred\u001b[0m <img src=x onerror=alert(1)> \u202egnp.exe\n";
   const { page, faults, close } = await pages.open(`/sessions/${session_id}?view=log`);
-  const log = page.getByRole("region", { name: "Lines of the log" });
+  const log = page.getByRole("region", { name: "Log" });
   await log.getByText("red <img src=x onerror=alert(1)>").waitFor();
   expect(await log.textContent()).toContain("U+202Egnp.exe");
   await page.getByRole("button", { name: "Pause" }).click();
   pages.provider.log += "one more\n";
   await page.getByText("Paused, 1 new").waitFor();
   expect(await log.getByText("one more").count()).toBe(0);
-  await page.getByRole("button", { name: "Go on" }).click();
+  await page.getByRole("button", { name: "Resume" }).click();
   await log.getByText("one more").waitFor();
   expect(faults()).toEqual([]);
   pages.provider.log = "";
@@ -182,7 +182,7 @@ test("a preview is opened in a tab of its own, by a link for this browser", asyn
   const { session_id } = await pages.running({ name: "shown" });
   const { page, close } = await pages.open(`/sessions/${session_id}`);
   await page.getByLabel("Preview of a port").fill("70000");
-  await page.getByText("A port is a whole number from 1 to 65535.").waitFor();
+  await page.getByText("A port must be an integer from 1 to 65535.").waitFor();
   await page.getByLabel("Preview of a port").fill("5173");
   const opened = page.context().waitForEvent("page");
   await page.getByRole("button", { name: "Open the preview" }).click();

@@ -21,11 +21,11 @@ interface Shown {
 
 const shown: Shown[] = [
   { path: "/", heading: "Projects", last: "Mobile app", name: "projects" },
-  { path: "/new", heading: "New project", last: "Make the project" },
+  { path: "/new", heading: "New project", last: "Create the project" },
   { path: "/settings", heading: "Settings", last: "Laptop", name: "settings" },
   { path: "/projects/shop/secrets", heading: "Secrets", last: "SENTRY_DSN", name: "secrets" },
   { path: "/projects/shop/settings", heading: "Settings", last: "Nightly checks" },
-  { path: "/projects/shop/nothing", heading: "There is no such page", last: "All projects" },
+  { path: "/projects/shop/nothing", heading: "Page not found", last: "All projects" },
 ];
 
 beforeAll(async () => {

@@ -86,8 +86,8 @@ test("when the session ends elsewhere, the page asks to sign in and comes back",
   await page.getByRole("heading", { name: "Settings" }).waitFor();
   await signedIn(svc.api, email, "another password");
   await page.getByRole("button", { name: "New token" }).click();
-  await page.getByLabel("What is it for?").fill("x");
-  await page.getByRole("button", { name: "Make the token" }).click();
+  await page.getByLabel("Token name").fill("x");
+  await page.getByRole("button", { name: "Create the token" }).click();
   await page.waitForURL(`${svc.api.url}/login?next=%2Fsettings`);
   await submit(page, email, "another password");
   await page.getByRole("heading", { name: "Settings" }).waitFor();

@@ -11,9 +11,9 @@ const svc = startDashboard();
 /** Makes a token on the page that is open, and returns what is shown of it, once. */
 async function makeToken(page: Page, name: string, life?: string): Promise<string> {
   await page.getByRole("button", { name: "New token" }).click();
-  await page.getByLabel("What is it for?").fill(name);
-  if (life) await page.getByLabel("How long may it live?").selectOption({ label: life });
-  await page.getByRole("button", { name: "Make the token" }).click();
+  await page.getByLabel("Token name").fill(name);
+  if (life) await page.getByLabel("Expires after").selectOption({ label: life });
+  await page.getByRole("button", { name: "Create the token" }).click();
   await page.getByText("Copy it now: it is not shown again.").waitFor();
   return (await page.locator("code", { hasText: "svc_pat_" }).textContent()) ?? "";
 }
@@ -69,8 +69,8 @@ test("a project's token acts in its project alone", async () => {
 test("a name of nothing is refused beside its field", async () => {
   const { page, close } = await svc.openAs(FIRST, "/settings");
   await page.getByRole("button", { name: "New token" }).click();
-  await page.getByLabel("What is it for?").fill("   ");
-  await page.getByRole("button", { name: "Make the token" }).click();
-  await page.getByLabel("What is it for?").and(page.locator("[aria-invalid=true]")).waitFor();
+  await page.getByLabel("Token name").fill("   ");
+  await page.getByRole("button", { name: "Create the token" }).click();
+  await page.getByLabel("Token name").and(page.locator("[aria-invalid=true]")).waitFor();
   await close();
 });

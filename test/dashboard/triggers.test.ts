@@ -38,7 +38,7 @@ afterAll(async () => {
 
 test("a project without triggers says how to have one", async () => {
   const { page, faults, close } = await svc.openAs(FIRST, "/projects/empty/triggers");
-  await page.getByText("There is no trigger yet").waitFor();
+  await page.getByText("No triggers yet").waitFor();
   expect(await barriers(page)).toEqual([]);
   expect(faults()).toEqual([]);
   await close();
@@ -51,9 +51,9 @@ test("triggers are listed with their problems; one is fired, and turned off by a
   await page.getByRole("list", { name: "Problems of the manifest" }).getByText(/99/).waitFor();
 
   await page.getByRole("button", { name: "Fire nightly" }).click();
-  await page.getByLabel("Words of your own").fill("Only src/");
+  await page.getByLabel("Additional text").fill("Only src/");
   await page.getByRole("button", { name: "Start the session" }).click();
-  await page.getByRole("link", { name: "Its session starts" }).waitFor();
+  await page.getByRole("link", { name: "The session is starting" }).waitFor();
   await page.getByRole("button", { name: "Done" }).click();
 
   await page.getByRole("button", { name: "Disable nightly" }).click();

@@ -21,13 +21,13 @@ async function fill(page: Page, fields: Record<string, string>): Promise<void> {
 test("the first user comes in by the link that the server printed, which then is worth nothing", async () => {
   const path = pageOf(svc.api.firstUserLink);
   const { page, faults, close } = await svc.open(path);
-  await page.getByText("You are the first here.").waitFor();
+  await page.getByText("You are the first user of this server.").waitFor();
   await fill(page, { "Your name": "Ada L.", "E-mail": "ada@example.com", Password: "short" });
-  await page.getByRole("button", { name: "Begin" }).click();
+  await page.getByRole("button", { name: "Create the user" }).click();
   expect(await page.getByLabel("Password").evaluate((field) => field.matches(":invalid"))).toBe(true);
   await page.getByLabel("Password").fill(PASSWORD);
-  await page.getByRole("button", { name: "Begin" }).click();
-  await page.getByText("There is no project yet").waitFor();
+  await page.getByRole("button", { name: "Create the user" }).click();
+  await page.getByText("No projects yet").waitFor();
   expect(page.url()).toBe(`${svc.api.url}/`);
   await page.getByText("Ada L.").waitFor();
   expect(await signInStatus("ada@example.com", PASSWORD)).toBe(200);
@@ -46,14 +46,14 @@ test("a link for a password sets it, once, and signs in", async () => {
   expect(await overflow(page)).toBe(0);
   await page.getByLabel("New password").fill("chosen by a link");
   await page.getByRole("button", { name: "Set the password" }).click();
-  await page.getByRole("heading", { name: "Projects" }).waitFor();
+  await page.getByRole("heading", { name: "Projects", exact: true }).waitFor();
   expect(await signInStatus(FIRST, "chosen by a link")).toBe(200);
   expect(faults()).toEqual([]);
   await close();
 });
 
 test.each([
-  ["of no token", "/welcome", "A part of it is missing"],
+  ["of no token", "/welcome", "The link is incomplete"],
   ["of an unknown token", "/welcome?token=svc_ln_unknown", "has been used or has expired"],
   ["of markup", "/welcome?token=%3Cimg%20src%3Dx%20onerror%3Dalert(1)%3E", "has been used or has expired"],
 ])("a link %s says what to do", async (_, path, words) => {
@@ -67,13 +67,13 @@ test.each([
 
 test("where everybody may come, one makes an account, and is told when there is one", async () => {
   const { page, faults, close } = await svc.open("/login?next=%2Fsettings");
-  await page.getByRole("link", { name: "Make an account" }).click();
+  await page.getByRole("link", { name: "Create an account" }).click();
   await fill(page, { "Your name": "Grace", "E-mail": "ada@example.com", Password: PASSWORD });
-  await page.getByRole("button", { name: "Make the account" }).click();
+  await page.getByRole("button", { name: "Create the account" }).click();
   await page.getByText("There is a user with this e-mail address already.").waitFor();
   expect(await barriers(page)).toEqual([]);
   await fill(page, { "E-mail": "grace@example.com" });
-  await page.getByRole("button", { name: "Make the account" }).click();
+  await page.getByRole("button", { name: "Create the account" }).click();
   await page.getByRole("heading", { name: "Settings" }).waitFor();
   await page.locator("dd", { hasText: "grace@example.com" }).waitFor();
   expect(faults()).toEqual([]);
@@ -85,10 +85,10 @@ test("a password is changed by who knows the one before; other browsers are sign
   const other = await svc.openAs(email, "/settings");
   const { page, faults, close } = await svc.openAs(email, "/settings");
   const change = page.getByRole("button", { name: "Change the password" });
-  await fill(page, { "The password now": "wrong", "New password": "another password" });
+  await fill(page, { "Current password": "wrong", "New password": "another password" });
   await change.click();
   await page.getByText("The current password is wrong.").waitFor();
-  await fill(page, { "The password now": PASSWORD });
+  await fill(page, { "Current password": PASSWORD });
   await change.click();
   await page.getByText("Changed").waitFor();
   await page.reload();

@@ -54,7 +54,7 @@ const chatOf = (page: Page) => page.getByRole("region", { name: "Conversation" }
 const rests = (page: Page) => page.getByRole("button", { name: "Abort" }).waitFor({ state: "detached" });
 
 async function say(page: Page, ...script: string[]): Promise<void> {
-  await page.getByRole("textbox", { name: "Your words to the agent" }).fill(script.join("\n"));
+  await page.getByRole("textbox", { name: "Prompt for the agent" }).fill(script.join("\n"));
   await page.keyboard.press("Enter");
 }
 

@@ -1,7 +1,6 @@
 import { expect } from "bun:test";
 import { readdirSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { residentMegabytes } from "../../scripts/bench/memory.ts";
 import { importNoise } from "../../scripts/bench/noise.ts";
 import { sendAdminCommand } from "../../src/edge/admin/socket.ts";
 import { AGAINST_BINARIES, caller, makeFolder, spawnServer } from "../helpers/api.ts";
@@ -9,6 +8,7 @@ import { refsOf, runClient, scratch } from "../helpers/gateway.ts";
 import { needs } from "../helpers/needs.ts";
 import { createDatabase, POSTGRES } from "../helpers/postgres.ts";
 import { share } from "../helpers/random.ts";
+import { residentMegabytes } from "../helpers/resident-memory.ts";
 
 const SERVER = AGAINST_BINARIES ? [resolve("dist/svc-api")] : [process.execPath, resolve("src/main.ts")];
 const test = needs("a real Postgres on Linux", POSTGRES && process.platform === "linux");

@@ -12,7 +12,7 @@ export const AGAINST_BINARIES = process.env["SVC_TEST_DIST"] === "1";
 export interface CallOptions {
   token?: string | null;
   body?: unknown;
-  /** Sent as it stands instead of `body`. */
+  /** Sent unchanged instead of `body`. */
   raw?: BodyInit;
   headers?: Record<string, string>;
   signal?: AbortSignal;
@@ -26,15 +26,15 @@ export interface Api {
   dataDir: string;
   /** Null: the embedded one, in the data folder. */
   databaseUrl: string | null;
-  /** What the server prints when it starts without users. */
+  /** The output of a server that starts without users. */
   firstUserLink: string | null;
   /** A user token of the first user. */
   token: string;
   /** Sends a request as the first user, or as `token` says (null: nobody). */
   call(method: string, path: string, options?: CallOptions): Promise<Answer>;
-  /** Makes a user token as an operator does. */
+  /** Creates a user token, like an operator. */
   mint(email: string): Promise<string>;
-  /** Makes a project on a repository. */
+  /** Creates a project for a repository. */
   project(repoUrl: string, extra?: Record<string, unknown>): Promise<Answer["body"]>;
   stop(options?: { keepData?: boolean }): Promise<void>;
 }
@@ -135,7 +135,7 @@ export function caller(url: string, token: string): Api["call"] {
   };
 }
 
-/** Starts a server as a process of its own and waits until it listens. */
+/** Starts a server in a new process and waits until it listens. */
 export async function spawnServer(command: string[], env: Record<string, string>, ipc?: () => void) {
   const child = Bun.spawn(command, {
     env: { ...cleanEnvironment(), ...env },

@@ -2,10 +2,10 @@ import { expect } from "bun:test";
 import { rmSync } from "node:fs";
 import net from "node:net";
 import { resolve } from "node:path";
-import { residentMegabytes } from "../../scripts/bench/memory.ts";
 import { sendAdminCommand } from "../../src/edge/admin/socket.ts";
 import { AGAINST_BINARIES, type Api, caller, makeFolder, spawnServer } from "./api.ts";
 import { createDatabase } from "./postgres.ts";
+import { residentMegabytes } from "./resident-memory.ts";
 
 /** A server in a process of its own, so that its memory is not the attacker's. */
 export interface AttackedServer extends AsyncDisposable {

@@ -1,6 +1,6 @@
 import { runGit, type TestRepository } from "./git-repo.ts";
 
-/** A head that adds 10^levels files made of one blob and a tree a level. */
+/** A commit that adds 10^levels files with one blob and one tree per level. */
 export async function bomb(
   upstream: TestRepository,
   levels: number,

@@ -35,7 +35,7 @@ export interface Visit {
   close(): Promise<void>;
 }
 
-/** Opens a page in a browser profile of its own. */
+/** Opens a page in a new browser profile. */
 export async function visit(
   browser: Browser,
   url: string,
@@ -145,7 +145,7 @@ export async function overflow(page: Page): Promise<number> {
   });
 }
 
-/** Where pictures of pages go, when somebody asks for them: `docs/screenshots`. */
+/** The folder for screenshots, `docs/screenshots`, if they are requested. */
 const PICTURES = process.env["SVC_SCREENSHOTS"];
 
 /** Keeps how a page looks, at the size that its window has, if pictures are asked for. @param name without `.png` */

@@ -1,7 +1,7 @@
 import { sendAdminCommand } from "../../src/edge/admin/socket.ts";
 import type { Api, CallOptions } from "./api.ts";
 
-/** What keeps cookies as a browser does, and asks as svc's pages do. */
+/** Stores cookies like a browser, and sends requests like svc's pages. */
 export interface Browser {
   /** `name=value` of the session's cookie, as it was last set. */
   cookie: string | null;
@@ -11,7 +11,7 @@ export interface Browser {
 
 export const PASSWORD = "correct horse battery staple";
 
-/** A browser that nobody is signed in with. */
+/** A browser without a signed-in user. */
 export function openBrowser(api: Pick<Api, "call">): Browser {
   const browser: Browser = {
     cookie: null,

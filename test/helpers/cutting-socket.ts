@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { tie } from "./tied-sockets.ts";
 
-/** A unix socket in front of another one, which cuts a connection off at a request of the test's choice. */
+/** A unix socket in front of another one, which closes the connection at a chosen request. */
 export interface CuttingSocket {
   path: string;
   /**

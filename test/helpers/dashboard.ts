@@ -6,7 +6,7 @@ import { CHROMIUM, signIn, startBrowser, type Visit, visit } from "./browser.ts"
 export interface Dashboard {
   readonly api: Api;
   readonly browser: Browser;
-  /** Opens a page in a browser profile of its own, in which nobody is signed in. */
+  /** Opens a page in a new browser profile, without a signed-in user. */
   open(path: string, options?: Parameters<typeof visit>[2]): Promise<Visit>;
   /** The same, signed in as a user. */
   openAs(email: string, path: string, options?: Parameters<typeof visit>[2]): Promise<Visit>;

@@ -1,7 +1,7 @@
 import { createServer, connect as dial, type Socket } from "node:net";
 import { tie } from "./tied-sockets.ts";
 
-/** The way of one server to its database, which can be cut for that server alone. */
+/** A proxy between one server and its database, which can be cut for that server only. */
 export interface DatabaseLink {
   url: string;
   /** From now on every connection is gone, and a new one is refused. */

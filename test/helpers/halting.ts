@@ -3,7 +3,7 @@ import type { DeployStep, MergeStep, PromptStep, SessionStep } from "../../src/d
 import type { PushStep } from "../../src/git/run/options.ts";
 import { spawnServer } from "./api.ts";
 
-/** A server in a process of its own that can be stopped between two steps, killed, and started again where it was. */
+/** A server process that can be paused between two steps, killed, and restarted. */
 export interface HaltingServer {
   url(): string;
   pid(): number;

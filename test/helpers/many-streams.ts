@@ -1,6 +1,6 @@
 import { connect, type Socket } from "node:net";
 
-/** Many clients of one event stream, each on a connection of its own; `fetch` opens no more than 256. */
+/** Many clients of one event stream, each with its own connection; `fetch` is limited to 256. */
 export interface ManyStreams {
   /** How many have been told of this id. */
   toldOf(id: string): number;

@@ -1,7 +1,7 @@
 import type { Api } from "./api.ts";
 import { until } from "./until.ts";
 
-/** The server's metrics as they are now: a page is shared for seconds, so this waits for the next one. */
+/** The current metrics of the server. The page is cached for seconds, so this waits for the next version. */
 export async function metricsOf(api: Pick<Api, "call">): Promise<string> {
   const read = async () => (await api.call("GET", "/metrics")).text;
   const before = await read();

@@ -1,6 +1,6 @@
 import { killIfThere } from "./processes.ts";
 
-/** A host beside this one: a network namespace with an address of its own, and somebody who listens there. */
+/** A neighbouring host: a network namespace with its own address and a listener. */
 export interface Neighbour {
   address: string;
   /** This machine's own address beside it. */
@@ -11,7 +11,7 @@ export interface Neighbour {
 
 const PORT = 8080;
 
-/** Listens, and says nothing. */
+/** Accepts connections and sends nothing. */
 const SILENT = [
   process.execPath,
   "-e",

@@ -8,7 +8,6 @@ import { needs } from "../helpers/needs.ts";
 import { POSTGRES } from "../helpers/postgres.ts";
 import { RUNTIME, RUNTIME_NAME } from "../helpers/runtime.ts";
 
-const LINUX = process.platform === "linux";
 const DATABASE = ["a real Postgres", POSTGRES] as const;
 
 /** What a bench is skipped without; Docker's is in `bench-docker.test.ts`. */
@@ -19,8 +18,6 @@ const NEEDS: Readonly<Record<string, readonly [name: string, present: boolean]>>
   sessions: BUBBLEWRAP,
   chat: RUNTIME === null ? [RUNTIME_NAME, false] : BUBBLEWRAP,
   cli: programs("gh"),
-  memory: ["a real Postgres on Linux", LINUX && POSTGRES],
-  start: DATABASE,
   webhooks: DATABASE,
 };
 

@@ -17,7 +17,7 @@ import { visibleText } from "../../parts/visible.tsx";
 import { Invitations } from "./invitations.tsx";
 import { Members } from "./members.tsx";
 
-/** Who works in an account's projects, and what each may do. */
+/** An account: its members, invitations and name. */
 export function Account({ accountId }: { accountId: string }) {
   const { data: me, error: meError } = useMe();
   const account = useQuery({
@@ -82,7 +82,7 @@ function Name({ account }: { account: AccountType }) {
     if (isChanged) save.mutate();
   };
   return (
-    <Section title="The account's name">
+    <Section title="Account name">
       <form onSubmit={submit} className="flex flex-col gap-4">
         <TextField
           label="Name"

@@ -15,7 +15,7 @@ import { Section } from "../../parts/section.tsx";
 import { Visible, visibleText } from "../../parts/visible.tsx";
 import { ROLE_NAMES, rolesToGive } from "./roles.ts";
 
-/** Links by which people become members: svc sends no mail, whoever invites passes the link on. */
+/** One-time links for new members. svc sends no e-mail, so the inviting user passes the link on. */
 export function Invitations({ accountId, isOwner }: { accountId: string; isOwner: boolean }) {
   const queryKey = ["accounts", accountId, "invitations"];
   const at = path`/accounts/${accountId}/invitations`;
@@ -33,7 +33,7 @@ export function Invitations({ accountId, isOwner }: { accountId: string; isOwner
   return (
     <Section
       title="Invitations"
-      about="svc sends no mail: it makes a link, good for one person, which you pass on."
+      about="svc sends no e-mail: it creates a link for one person, which you pass on."
     >
       <InvitationForm
         at={at}
@@ -47,7 +47,7 @@ export function Invitations({ accountId, isOwner }: { accountId: string; isOwner
         <div className="mt-4 flex flex-col gap-2 rounded-md border border-ok bg-ok-ground p-3">
           <p role="status" className="text-ok">
             Send this link{made.email ? " to " : ""}
-            {made.email && <Visible>{made.email}</Visible>}. It is not shown again, and works once, until it
+            {made.email && <Visible>{made.email}</Visible>}. It is not shown again. It works once, until it
             expires.
           </p>
           <Command label="Copy the link">{made.url}</Command>
@@ -64,7 +64,7 @@ export function Invitations({ accountId, isOwner }: { accountId: string; isOwner
               className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2 py-3 last:pb-0"
             >
               <div className="min-w-0">
-                <p className="font-medium">{email ? <Visible>{email}</Visible> : "Whoever has the link"}</p>
+                <p className="font-medium">{email ? <Visible>{email}</Visible> : "Anyone with the link"}</p>
                 <p className="text-muted text-sm">
                   {ROLE_NAMES[role]} · expires <Ago at={expires_at} />
                 </p>
@@ -73,9 +73,9 @@ export function Invitations({ accountId, isOwner }: { accountId: string; isOwner
                 look="danger"
                 busy={revoke.isPending && revoke.variables === invitation_id}
                 onClick={() => revoke.mutate(invitation_id)}
-                aria-label={`Withdraw the invitation of ${visibleText(email ?? "whoever has the link")}`}
+                aria-label={`Revoke the invitation of ${visibleText(email ?? "anyone with the link")}`}
               >
-                Withdraw
+                Revoke
               </Button>
             </li>
           ))}
@@ -114,7 +114,7 @@ function InvitationForm({ at, roles, onMade }: FormProps) {
         <TextField
           label="E-mail"
           type="email"
-          hint="Leave it out for a link that anybody can use, once."
+          hint="Optional. Without it, anyone can use the link, once."
           value={email}
           onChange={(event) => setEmail(event.target.value)}
           error={errors.of("email")}
@@ -135,7 +135,7 @@ function InvitationForm({ at, roles, onMade }: FormProps) {
       <Failure error={errors.rest} />
       <div>
         <Button type="submit" look="primary" busy={invite.isPending}>
-          Make an invitation
+          Create an invitation
         </Button>
       </div>
     </form>

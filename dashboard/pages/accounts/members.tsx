@@ -16,16 +16,16 @@ import { More } from "../../parts/more.tsx";
 import { Failure } from "../../parts/notice.tsx";
 import { Section } from "../../parts/section.tsx";
 import { Visible, visibleText } from "../../parts/visible.tsx";
-import { ROLE_MEANS, ROLE_NAMES, rolesToGive } from "./roles.ts";
+import { ROLE_NAMES, ROLES_ABOUT, rolesToGive } from "./roles.ts";
 
 interface Props {
   accountId: string;
-  /** The reader's user id, and their role here. */
+  /** User id and role of the signed-in user. */
   reader: string;
   role: Role;
 }
 
-/** The members of an account: their roles, and who leaves. */
+/** The members of an account. */
 export function Members({ accountId, reader, role }: Props) {
   const queryKey = ["accounts", accountId, "members"];
   const at = path`/accounts/${accountId}/members`;
@@ -52,7 +52,7 @@ export function Members({ accountId, reader, role }: Props) {
     },
   });
   return (
-    <Section title="Members" about={ROLE_MEANS}>
+    <Section title="Members" about={ROLES_ABOUT}>
       <Failure error={list.error} retry={() => void list.refetch()} />
       <Failure error={change.error} />
       {list.isPending && <Loading what="Loading the members" />}
@@ -88,7 +88,7 @@ export function Members({ accountId, reader, role }: Props) {
           <p>
             {removing.user_id === reader
               ? "You lose the account's projects, and your tokens for them stop working. Only a member can invite you again."
-              : "They lose the account's projects, and their tokens for them stop working. What they made stays."}
+              : "They lose the account's projects, and their tokens for them stop working. What they created stays."}
           </p>
         </Confirm>
       )}
@@ -96,7 +96,7 @@ export function Members({ accountId, reader, role }: Props) {
   );
 }
 
-/** The roles that a reader in this role may give to a member; none: it is not theirs to change. */
+/** The roles that a user with this role may give to a member; empty if they may not change the member. */
 function rolesFor(member: Member, reader: Role): Role[] {
   if (reader === "owner") return [...ROLES];
   return reader === "admin" && member.role !== "owner" ? rolesToGive(false) : [];

@@ -6,11 +6,11 @@ export const ROLE_NAMES: Readonly<Record<Role, string>> = {
   member: "Member",
 };
 
-/** What a role may do (contract: Account roles), for who chooses one. */
-export const ROLE_MEANS =
-  "Members work in all projects. Admins also manage members and delete projects. Owners also make owners.";
+/** The permissions of each role (contract: Account roles). */
+export const ROLES_ABOUT =
+  "Members work in all projects. Admins also manage members and delete projects. Owners also appoint owners.";
 
-/** The roles that somebody may give: only an owner makes owners. */
+/** The roles that a user may give: only owners appoint owners. */
 export function rolesToGive(isOwner: boolean): Role[] {
   return ROLES.filter((role) => isOwner || role !== "owner");
 }

@@ -16,7 +16,7 @@ import { Visible } from "../../parts/visible.tsx";
 import { AppLog } from "./log.tsx";
 import { AppState, DeploymentState, shortCommit } from "./state.tsx";
 
-/** One app: how it is, its deployments and their logs, and what can be done with it. */
+/** One app: its state, its deployments and their logs. */
 export function AppPage({ params }: { params: { slug: string } }) {
   const project = useProject();
   const { slug } = params;
@@ -44,7 +44,7 @@ function Shown({ app, deployments, at }: AppWithDeployments & { at: string }) {
         </div>
       )}
       <h2 className="mb-2 font-semibold text-lg">Deployments</h2>
-      {deployments.length === 0 && <p className="text-muted">There is none yet.</p>}
+      {deployments.length === 0 && <p className="text-muted">No deployments yet.</p>}
       {deployments.length > 0 && (
         <ul className="mb-6 divide-y divide-line overflow-hidden rounded-lg border border-line bg-surface">
           {deployments.map((deployment) => (
@@ -103,7 +103,7 @@ function Actions({ app, at }: { app: App; at: string }) {
           onConfirm={() => act.mutate("stop")}
           onClose={() => setIsStopping(false)}
         >
-          <p>It is served no more, also after merges, until somebody deploys it.</p>
+          <p>svc does not serve it until you deploy it again. A merge does not start it.</p>
         </Confirm>
       )}
     </>
@@ -126,7 +126,7 @@ function Row({ deployment, isShown, onShow }: RowProps) {
           <DeploymentState state={state} />
         </p>
         <p className="text-muted text-sm">
-          <span className="font-mono">{shortCommit(commit)}</span> begun <Ago at={created_at} />
+          <span className="font-mono">{shortCommit(commit)}</span> started <Ago at={created_at} />
         </p>
         {error && (
           <p className="text-muted text-sm">

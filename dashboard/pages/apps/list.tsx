@@ -12,7 +12,7 @@ import { Page } from "../../parts/page.tsx";
 import { Visible } from "../../parts/visible.tsx";
 import { AppState, shortCommit } from "./state.tsx";
 
-/** The apps of a project, as its default branch has them. */
+/** The apps of a project, as svc.toml on its default branch defines them. */
 export function Apps() {
   const project = useProject();
   const { data, error, isPending, refetch } = useQuery({
@@ -23,13 +23,13 @@ export function Apps() {
   return (
     <Page title="Apps">
       <p className="mb-4 max-w-prose text-muted">
-        What svc.toml on {project.default_branch} names in [[apps]] is built and served to the members of this
+        svc builds the [[apps]] of svc.toml on {project.default_branch} and serves them to the members of this
         project. A merge that changes an app deploys it.
       </p>
       <Failure error={error} retry={() => void refetch()} />
       {isPending && <Loading what="Loading the apps" />}
       {data?.apps.length === 0 && (
-        <Empty title="There is no app yet" command="svc validate">
+        <Empty title="No apps yet" command="svc validate">
           Add [[apps]] to svc.toml, check it, and merge it:
         </Empty>
       )}

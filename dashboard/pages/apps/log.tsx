@@ -8,21 +8,21 @@ import { Failure } from "../../parts/notice.tsx";
 import { ScrollBox } from "../../parts/scroll-box.tsx";
 import { Line } from "../sessions/log.tsx";
 
-/** What is being built or runs says more all the time. */
-const LOOK_MS = 3_000;
-/** Lines that are shown: more are for the command line. */
+/** Polling interval while a deployment is building or running. */
+const POLL_MS = 3_000;
+/** Maximum number of lines. The command line shows more. */
 const LINES = 500;
 
 /** The end of a deployment's log. */
 export function AppLog({ at, deployment }: { at: string; deployment: Deployment }) {
   const project = useProject();
   const { number, state } = deployment;
-  const grows = state === "building" || state === "starting" || state === "live";
+  const isActive = state === "building" || state === "starting" || state === "live";
   const { data, error, isPending, refetch } = useQuery({
     queryKey: [project.project_id, "app-log", at, number, state],
     queryFn: ({ signal }) =>
       call<AppLogs>("GET", `${at}/logs${path`?deployment=${number}&tail=${LINES}`}`, { signal }),
-    refetchInterval: grows ? LOOK_MS : false,
+    refetchInterval: isActive ? POLL_MS : false,
   });
   return (
     <div className="mb-4 flex flex-col gap-2">
@@ -36,7 +36,7 @@ export function AppLog({ at, deployment }: { at: string; deployment: Deployment 
         >
           <ol>
             {data.lines.map((line, index) => (
-              // biome-ignore lint/suspicious/noArrayIndexKey: lines are only ever added at the end
+              // biome-ignore lint/suspicious/noArrayIndexKey: lines are only appended
               <Line key={index} line={line} />
             ))}
           </ol>

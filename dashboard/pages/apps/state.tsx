@@ -5,13 +5,13 @@ const WORDS: Readonly<Record<App["state"], readonly [string, BadgeLook]>> = {
   waiting: ["Waiting", "neutral"],
   deploying: ["Deploying", "info"],
   live: ["Live", "ok"],
-  down: ["Starting again", "warn"],
+  down: ["Restarting", "warn"],
   failed: ["Failed", "danger"],
   stopped: ["Stopped", "neutral"],
   disabled: ["Disabled", "neutral"],
 };
 
-/** How an app is, and how far its next deployment is. */
+/** The state of an app and of its next deployment. */
 export function AppState({ app: { state, next } }: { app: App }) {
   const [words, look] = WORDS[state];
   return (
@@ -38,7 +38,7 @@ export function DeploymentState({ state }: Pick<Deployment, "state">) {
   return <Badge look={look}>{words}</Badge>;
 }
 
-/** As git shortens a commit's id for people. */
+/** Abbreviates a commit id. */
 export function shortCommit(commit: string): string {
   return commit.slice(0, 10);
 }

@@ -6,7 +6,7 @@ import { Failure } from "../../parts/notice.tsx";
 import { Visible } from "../../parts/visible.tsx";
 import { useAct, type Where } from "./queries.ts";
 
-/** Who has approved, how many have to, and the way to. */
+/** The approvals of a change request, the number required, and a button to approve. */
 export function Approvals({ where, cr }: { where: Where; cr: ChangeRequest }) {
   const { data: signedIn } = useSignedIn();
   const act = useAct(where);
@@ -22,10 +22,10 @@ export function Approvals({ where, cr }: { where: Where; cr: ChangeRequest }) {
       </h2>
       <p role="status" className="text-muted text-sm">
         {required > 0
-          ? `${counting} of ${required} that this project asks for`
+          ? `${counting} of ${required} required by this project`
           : counting > 0
-            ? `${counting}; this project asks for none`
-            : "None yet; this project asks for none."}
+            ? `${counting}; this project requires none`
+            : "None yet; this project requires none."}
       </p>
       <ul className="flex flex-col gap-1">
         {approvals.map(({ user_id, name, created_at, counts }) => (
@@ -38,7 +38,7 @@ export function Approvals({ where, cr }: { where: Where; cr: ChangeRequest }) {
               <Ago at={created_at} />
               {!counts &&
                 (user_id === cr.created_by
-                  ? ", for whom it was opened: does not count"
+                  ? ", opened for this user: does not count"
                   : ", on an earlier commit: no longer counts")}
             </span>
           </li>
@@ -46,7 +46,7 @@ export function Approvals({ where, cr }: { where: Where; cr: ChangeRequest }) {
       </ul>
       {cr.status === "open" && isMyOwn && (
         <p className="text-muted text-sm">
-          It was opened by you or for you: somebody else approves it, unless svc.toml says self_approval =
+          It was opened by you or for you: another user must approve it, unless svc.toml sets self_approval =
           true.
         </p>
       )}
@@ -56,7 +56,7 @@ export function Approvals({ where, cr }: { where: Where; cr: ChangeRequest }) {
           className="self-start"
           onClick={() => act.mutate(mine ? { method: "DELETE", at: "/approve" } : approvalOf(cr))}
         >
-          {mine ? "Take back my approval" : "Approve"}
+          {mine ? "Withdraw my approval" : "Approve"}
         </Button>
       )}
       <Failure error={act.error} />
@@ -64,7 +64,7 @@ export function Approvals({ where, cr }: { where: Where; cr: ChangeRequest }) {
   );
 }
 
-/** Of what is shown: what was pushed meanwhile is not approved unseen. */
+/** Approves the commit that the page shows, not one that was pushed since. */
 function approvalOf({ head_commit_sha }: ChangeRequest) {
   return { at: "/approve", ...(head_commit_sha !== null && { body: { head_commit_sha } }) };
 }

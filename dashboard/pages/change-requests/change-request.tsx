@@ -14,16 +14,16 @@ import { BranchName } from "./branch-name.tsx";
 import { Commits } from "./commits.tsx";
 import { Conversation } from "./conversation.tsx";
 import { Changes } from "./diff/changes.tsx";
-import { EditTitle } from "./edit.tsx";
+import { EditTitle } from "./edit-title.tsx";
 import { useChangeRequest, useComments, type Where } from "./queries.ts";
-import { threadsOf } from "./review.ts";
 import { StateBadge } from "./state-badge.tsx";
+import { threadsOf } from "./threads.ts";
 
-/** What of a change request is shown: the address says it in `view`. */
+/** The tabs of a change request: the query parameter `view`. */
 const VIEWS = ["conversation", "commits", "changes"] as const;
 type View = (typeof VIEWS)[number];
 
-/** A change request: what is said about it, its commits, and what it changes. */
+/** A change request: its conversation, commits and changes. */
 export function ChangeRequestPage() {
   const project = useProject();
   const { cr = "" } = useParams<{ cr: string }>();
@@ -42,8 +42,8 @@ export function ChangeRequestPage() {
 
 function Shown({ where, cr, slug }: { where: Where; cr: ChangeRequest; slug: string }) {
   const [isEditing, setIsEditing] = useState(false);
-  const asked = new URLSearchParams(useSearch()).get("view");
-  const view = VIEWS.find((each) => each === asked) ?? "conversation";
+  const wanted = new URLSearchParams(useSearch()).get("view");
+  const view = VIEWS.find((each) => each === wanted) ?? "conversation";
   const comments = useComments(where);
   const threads = useMemo(() => threadsOf(comments.data ?? []), [comments.data]);
   const here = path`/projects/${slug}/change-requests/${cr.number}`;
@@ -58,8 +58,8 @@ function Shown({ where, cr, slug }: { where: Where; cr: ChangeRequest; slug: str
       {cr.stale && (
         <div className="mt-3">
           <Notice kind="warning">
-            Not up to date: the repository did not answer, or no longer has one of the branches. The commits
-            are the last that svc saw.
+            Not up to date: the repository did not answer, or one of the branches no longer exists. The
+            commits are the last ones that svc fetched.
           </Notice>
         </div>
       )}
@@ -95,7 +95,7 @@ function Body({ view, where, cr, threads, commentsError }: BodyProps) {
   return <Conversation where={where} cr={cr} threads={threads} error={commentsError} />;
 }
 
-/** Who wants what merged into what, since when, and from where. */
+/** Author, branches, time and session of a change request. */
 function Summary({ cr, slug }: { cr: ChangeRequest; slug: string }) {
   return (
     <p className="flex flex-wrap items-center gap-x-1.5 gap-y-1 text-muted">
@@ -140,7 +140,7 @@ function Summary({ cr, slug }: { cr: ChangeRequest; slug: string }) {
             href={path`/projects/${slug}/sessions/${cr.origin_session_id}`}
             className="text-accent underline"
           >
-            the session where an agent works on it
+            an agent session
           </Link>
         </span>
       )}

@@ -27,7 +27,7 @@ const FILTERS: readonly [CrStatusFilter, string][] = [
   ["all", "All"],
 ];
 
-/** A project's change requests. The filter and the search are in the address. */
+/** A project's change requests. The address contains the filter and the search. */
 export function ChangeRequests() {
   const project = useProject();
   const [address, setAddress] = useSearchParams();
@@ -47,7 +47,7 @@ export function ChangeRequests() {
     <Page title="Change requests">
       <div className="mb-4 flex flex-wrap items-center justify-between gap-3">
         <fieldset className="flex rounded-md border border-edge bg-surface text-sm">
-          <legend className="sr-only">Which to show</legend>
+          <legend className="sr-only">Filter by status</legend>
           {FILTERS.map(([each, name]) => (
             <button
               key={each}
@@ -163,14 +163,11 @@ function Item({ cr, slug }: { cr: ChangeRequest; slug: string }) {
 
 function Nothing({ status, q }: { status: CrStatusFilter; q: string }) {
   if (q !== "")
-    return <Empty title="Nothing is found">No change request has this in its title or branch.</Empty>;
-  if (status === "merged" || status === "closed") return <Empty title={`None is ${status}`} />;
+    return <Empty title="No results">No title or branch of a change request matches your search.</Empty>;
+  if (status === "merged" || status === "closed") return <Empty title={`No ${status} change requests`} />;
   return (
-    <Empty
-      title="There is no open change request"
-      command='svc cr open --title "What it does" --head my-branch'
-    >
-      Push a branch, then propose to merge it. An agent in a session does the same when its work is done.
+    <Empty title="No open change requests" command='svc cr open --title "What it does" --head my-branch'>
+      Push a branch, then open a change request for it. Agents do the same when their work is done.
     </Empty>
   );
 }

@@ -9,12 +9,12 @@ import { Badge } from "../../parts/badge.tsx";
 import { Button } from "../../parts/button.tsx";
 import { Confirm } from "../../parts/confirm.tsx";
 import { Markdown } from "../../parts/markdown.tsx";
-import { useReturningFocus } from "../../parts/returning-focus.ts";
+import { useRestoreFocus } from "../../parts/restore-focus.ts";
 import { Visible } from "../../parts/visible.tsx";
 import { Composer } from "./composer.tsx";
 import { useAct, type Where } from "./queries.ts";
 
-/** One comment: who said it, when, and what; its author may change it and take it back. */
+/** One comment, which its author may edit and delete. */
 export function CommentView({ where, comment }: { where: Where; comment: Comment }) {
   const { data: signedIn } = useSignedIn();
   const [mode, setMode] = useState<"read" | "edit" | "delete">("read");
@@ -24,7 +24,7 @@ export function CommentView({ where, comment }: { where: Where; comment: Comment
   const isForMe = author.user_id === signedIn?.user?.user_id;
   const mayEdit = isForMe && author.kind === "user";
   const mayDelete = isForMe || mayManage;
-  const [item, returnFocus] = useReturningFocus<HTMLLIElement>();
+  const [item, returnFocus] = useRestoreFocus<HTMLLIElement>();
   const back = () => {
     setMode("read");
     returnFocus();
@@ -90,14 +90,14 @@ export function CommentView({ where, comment }: { where: Where; comment: Comment
           }
           onClose={back}
         >
-          It cannot be brought back.
+          You cannot undo this.
         </Confirm>
       )}
     </li>
   );
 }
 
-/** Says that an agent did it, and leads to its session. */
+/** Marks the work of an agent, with a link to its session. */
 export function AgentBadge({ projectId, sessionId }: { projectId: string; sessionId: string | null }) {
   if (sessionId === null) return <Badge look="info">agent</Badge>;
   return (

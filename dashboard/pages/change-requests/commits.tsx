@@ -7,10 +7,10 @@ import { Failure } from "../../parts/notice.tsx";
 import { Visible } from "../../parts/visible.tsx";
 import { useCommits, type Where } from "./queries.ts";
 
-/** As many digits of a commit's id as people read out. */
+/** Length of an abbreviated commit id. */
 const SHORT = 8;
 
-/** What the head branch has and the base branch has not, the newest first. */
+/** The commits of the head branch that the base branch does not have, the newest first. */
 export function Commits({ where }: { where: Where }) {
   const list = useCommits(where);
   const { rows: commits } = list;
@@ -19,7 +19,9 @@ export function Commits({ where }: { where: Where }) {
       <Failure error={list.error} retry={() => void list.refetch()} />
       {list.isPending && <Loading what="Loading the commits" />}
       {list.isSuccess && commits.length === 0 && (
-        <p className="py-8 text-center text-muted">The base branch has all commits of the head branch.</p>
+        <p className="py-8 text-center text-muted">
+          The base branch contains all commits of the head branch.
+        </p>
       )}
       {commits.length > 0 && (
         <ul className="divide-y divide-line rounded-lg border border-line bg-surface">

@@ -5,21 +5,21 @@ import { TextArea } from "../../parts/field.tsx";
 import { Failure } from "../../parts/notice.tsx";
 
 interface Props {
-  /** Under which the words are kept until they are sent. */
+  /** Storage key of the draft. */
   draft: string;
   label: string;
   verb: string;
-  /** What is there to be changed. */
+  /** The text to edit. */
   initial?: string;
   takesFocus?: boolean;
   busy: boolean;
   error: unknown;
-  /** Called with the words; `done` empties the field once they have arrived. */
+  /** Called with the text; call `done` after it was sent, which clears the field. */
   onSend: (body: string, done: () => void) => void;
   onCancel?: () => void;
 }
 
-/** A field for a comment (Markdown). Ctrl+Enter sends, Escape leaves what is empty. */
+/** A field for a comment (Markdown). Ctrl+Enter sends, Escape closes a field without changes. */
 export function Composer({ draft, label, verb, initial, takesFocus, busy, error, onSend, onCancel }: Props) {
   const [kept, keep] = useDraft(draft);
   const text = kept === "" ? (initial ?? "") : kept;

@@ -10,9 +10,9 @@ import { Description } from "./description.tsx";
 import { ManifestCheck } from "./manifest-check.tsx";
 import { MergeBox } from "./merge-box.tsx";
 import { useAct, type Where } from "./queries.ts";
-import type { Thread } from "./review.ts";
 import { SendToSession } from "./send-to-session.tsx";
 import { ThreadView } from "./thread-view.tsx";
+import type { Thread } from "./threads.ts";
 
 interface Props {
   where: Where;
@@ -21,7 +21,7 @@ interface Props {
   error: unknown;
 }
 
-/** What a change request is for, what is said about it, and what becomes of it. */
+/** The description, the comments and the review of a change request. */
 export function Conversation({ where, cr, threads, error }: Props) {
   return (
     <div className="grid items-start gap-6 lg:grid-cols-[minmax(0,1fr)_20rem]">
@@ -49,7 +49,7 @@ export function Conversation({ where, cr, threads, error }: Props) {
   );
 }
 
-/** The file or line that a thread is about, as it was. */
+/** The file or line of a thread, as it was when the thread began. */
 function AboutLine({ thread, cr }: { thread: Thread; cr: ChangeRequest }) {
   const { slug } = useProject();
   const { path: file, line, side } = thread.first;

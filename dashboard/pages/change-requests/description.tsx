@@ -4,15 +4,15 @@ import { Ago } from "../../parts/ago.tsx";
 import { AuthorName } from "../../parts/author-name.tsx";
 import { Button } from "../../parts/button.tsx";
 import { Markdown } from "../../parts/markdown.tsx";
-import { useReturningFocus } from "../../parts/returning-focus.ts";
+import { useRestoreFocus } from "../../parts/restore-focus.ts";
 import { Composer } from "./composer.tsx";
 import { useAct, type Where } from "./queries.ts";
 
-/** What a change request is for, in its opener's words. */
+/** The description of a change request. */
 export function Description({ where, cr }: { where: Where; cr: ChangeRequest }) {
   const [isEditing, setIsEditing] = useState(false);
   const act = useAct(where);
-  const [section, returnFocus] = useReturningFocus<HTMLElement>();
+  const [section, returnFocus] = useRestoreFocus<HTMLElement>();
   const stop = () => {
     setIsEditing(false);
     returnFocus();
@@ -67,7 +67,7 @@ export function Description({ where, cr }: { where: Where; cr: ChangeRequest }) 
             onCancel={stop}
           />
         ) : cr.description.trim() === "" ? (
-          <p className="text-muted">There is no description.</p>
+          <p className="text-muted">No description.</p>
         ) : (
           <Markdown>{cr.description}</Markdown>
         )}

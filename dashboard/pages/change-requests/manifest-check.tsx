@@ -4,7 +4,7 @@ import { ManifestProblems } from "../../parts/manifest-problems.tsx";
 import { Visible } from "../../parts/visible.tsx";
 import { useManifestCheck, type Where } from "./queries.ts";
 
-/** What a merge would break of the project's manifest; nothing where it breaks none, or where nobody can tell. */
+/** The problems that a merge would cause in the project's manifest; nothing if there are none or they are unknown. */
 export function ManifestCheck({ where }: { where: Where }) {
   const { data } = useManifestCheck(where);
   if (!data || data.errors.length === 0) return null;
@@ -27,9 +27,9 @@ export function ManifestCheck({ where }: { where: Where }) {
 function meaning({ changed, errors }: ChangeRequestManifest): string {
   const wrong = errors.filter(({ severity }) => severity === "error");
   if (wrong.some(({ path }) => path === "")) {
-    return "It could not be read once this is merged: triggers and apps would stay as they are, and neither could agents merge nor anybody push to the default branch.";
+    return "After this merge svc cannot read the file: triggers and apps stay as they are, agents cannot merge, and pushes to the default branch are rejected.";
   }
-  if (!changed) return "This does not change the file itself, but takes away what it names.";
-  if (wrong.length === 0) return "The file would count all the same.";
-  return "What has an error would not count once this is merged; the rest of the file would.";
+  if (!changed) return "This does not change the file, but removes something that it refers to.";
+  if (wrong.length === 0) return "svc would still use the whole file.";
+  return "After this merge svc ignores the entries with errors, and uses the rest of the file.";
 }

@@ -17,20 +17,20 @@ const LOOKS = {
   done: ["border-done", "bg-done text-surface", "✓"],
 } as const;
 
-/** Whether a change request would merge now, and what can be done with it. It follows the branches by itself. */
+/** Shows whether a change request can be merged; merges, closes and reopens it. Updates when its branches change. */
 export function MergeBox({ where, cr }: { where: Where; cr: ChangeRequest }) {
   const preview = usePreview(where, cr.status === "open");
   const state = mergeStateOf(cr, preview.data, preview.error);
   const [edge, mark, sign] = LOOKS[state.look];
-  const said = useRef<HTMLHeadingElement>(null);
+  const result = useRef<HTMLHeadingElement>(null);
   const act = useAct(where);
-  const does = (at: string, body?: unknown) =>
+  const run = (at: string, body?: unknown) =>
     act.mutate(
       { at, ...(body !== undefined && { body }) },
-      // the button that was pressed is gone: what has become of it takes its place
-      { onSuccess: () => said.current?.focus() },
+      // the pressed button was removed: move the focus to the result
+      { onSuccess: () => result.current?.focus() },
     );
-  // what this page shows is what is merged
+  // merge only the commit that the page shows
   const seen = cr.head_commit_sha === null ? {} : { head_commit_sha: cr.head_commit_sha };
   const isMoved = act.error instanceof ApiFailure && act.error.code === "base_moved";
   return (
@@ -43,7 +43,7 @@ export function MergeBox({ where, cr }: { where: Where; cr: ChangeRequest }) {
           {sign}
         </span>
         <div role="status" className="min-w-0 grow">
-          <h2 id="merge" ref={said} tabIndex={-1} className="font-semibold outline-none">
+          <h2 id="merge" ref={result} tabIndex={-1} className="font-semibold outline-none">
             {state.title}
           </h2>
           <div className="text-muted">{state.note}</div>
@@ -51,13 +51,13 @@ export function MergeBox({ where, cr }: { where: Where; cr: ChangeRequest }) {
         </div>
       </div>
       {state.isConflict && <ResolveConflicts where={where} />}
-      <Failure error={act.error} {...(isMoved && { retry: () => does("/merge", seen) })} />
+      <Failure error={act.error} {...(isMoved && { retry: () => run("/merge", seen) })} />
       <Actions
         cr={cr}
         canMerge={state.canMerge}
         isFastForward={state.isFastForward}
         busy={act.isPending}
-        does={does}
+        onRun={run}
       />
     </section>
   );
@@ -80,24 +80,24 @@ interface ActionsProps {
   canMerge: boolean;
   isFastForward: boolean;
   busy: boolean;
-  does: (at: string, body?: unknown) => void;
+  onRun: (at: string, body?: unknown) => void;
 }
 
-function Actions({ cr, canMerge, isFastForward, busy, does }: ActionsProps) {
+function Actions({ cr, canMerge, isFastForward, busy, onRun }: ActionsProps) {
   if (cr.status === "merged") return null;
   if (cr.status === "closed") {
     return (
       <Foot>
-        <Button busy={busy} onClick={() => does("/reopen")}>
+        <Button busy={busy} onClick={() => onRun("/reopen")}>
           Reopen
         </Button>
       </Foot>
     );
   }
-  return <OpenActions {...{ cr, canMerge, isFastForward, busy, does }} />;
+  return <OpenActions {...{ cr, canMerge, isFastForward, busy, onRun }} />;
 }
 
-function OpenActions({ cr, canMerge, isFastForward, busy, does }: ActionsProps) {
+function OpenActions({ cr, canMerge, isFastForward, busy, onRun }: ActionsProps) {
   const [isAsking, setIsAsking] = useState(false);
   const [message, setMessage] = useState("");
   const field = useRef<HTMLFormElement>(null);
@@ -107,7 +107,7 @@ function OpenActions({ cr, canMerge, isFastForward, busy, does }: ActionsProps) 
   const merge = (event?: FormEvent) => {
     event?.preventDefault();
     const seen = cr.head_commit_sha === null ? {} : { head_commit_sha: cr.head_commit_sha };
-    does("/merge", { ...seen, ...(message.trim() !== "" && { message }) });
+    onRun("/merge", { ...seen, ...(message.trim() !== "" && { message }) });
   };
   return (
     <Foot>
@@ -118,11 +118,11 @@ function OpenActions({ cr, canMerge, isFastForward, busy, does }: ActionsProps) 
             hint={
               isFastForward ? (
                 <>
-                  <BranchName>{cr.base_ref}</BranchName> is moved forward without a merge commit, so that no
-                  message is written as long as it stays so.
+                  A fast-forward of <BranchName>{cr.base_ref}</BranchName> creates no merge commit. The
+                  message is used only if the branch moves before the merge.
                 </>
               ) : (
-                "Left empty, it is what stands there."
+                "Optional. Default: the text in the field."
               )
             }
             placeholder={`Merge CR #${cr.number}: ${cr.title}`}
@@ -139,7 +139,7 @@ function OpenActions({ cr, canMerge, isFastForward, busy, does }: ActionsProps) 
           Write a message
         </Button>
       )}
-      <Button look="quiet" className="ml-auto" busy={busy} onClick={() => does("/close")}>
+      <Button look="quiet" className="ml-auto" busy={busy} onClick={() => onRun("/close")}>
         Close without merging
       </Button>
     </Foot>

@@ -4,18 +4,18 @@ import { ApiFailure, messageOf } from "../../api/failure.ts";
 interface MergeState {
   look: "good" | "wait" | "bad" | "done";
   title: string;
-  /** What it means, and what to do next. */
+  /** An explanation, and what to do next. */
   note: string;
   canMerge: boolean;
   isFastForward: boolean;
-  /** The branches changed the same thing; `conflicts` may still be empty. */
+  /** The branches conflict; `conflicts` may still be empty. */
   isConflict: boolean;
   conflicts: readonly string[];
 }
 
 const NOTHING = { canMerge: false, isFastForward: false, isConflict: false, conflicts: [] };
 
-/** What a merge of a change request would come to, in words. */
+/** Describes the result that a merge of a change request would have. */
 export function mergeStateOf(
   cr: ChangeRequest,
   preview: MergePreview | undefined,
@@ -23,17 +23,17 @@ export function mergeStateOf(
 ): MergeState {
   const { base_ref: base, head_ref: head } = cr;
   if (cr.status === "merged") {
-    const note = `Its commit is ${cr.merge_commit_sha?.slice(0, 8) ?? "on the base branch"}.`;
+    const note = `Merge commit: ${cr.merge_commit_sha?.slice(0, 8) ?? "on the base branch"}.`;
     return { ...NOTHING, look: "done", title: `Merged into ${base}`, note };
   }
   if (cr.status === "closed") {
-    const note = "Reopen it to take it up again.";
+    const note = "Reopen it to continue.";
     return { ...NOTHING, look: "wait", title: "Closed without merging", note };
   }
   if (error) return { ...NOTHING, look: "bad", ...failed(error) };
-  if (!preview) return { ...NOTHING, look: "wait", title: "Looking whether it would merge", note: "" };
+  if (!preview) return { ...NOTHING, look: "wait", title: "Checking whether it can be merged", note: "" };
   if (preview.is_up_to_date) {
-    const note = `${base} already has every commit of ${head}. Push to it, or close this.`;
+    const note = `${base} already contains every commit of ${head}. Push to ${head}, or close this change request.`;
     return { ...NOTHING, look: "wait", title: "There is nothing to merge", note };
   }
   if (preview.merge_base === null) {
@@ -45,20 +45,20 @@ export function mergeStateOf(
     const title = `It conflicts with ${base}`;
     const note =
       conflicts.length === 0
-        ? `Merge ${base} into ${head}, resolve what conflicts, and push.`
-        : `Both sides changed the same in ${conflicts.length === 1 ? "this file" : `these ${conflicts.length} files`}. Merge ${base} into ${head}, resolve them, and push:`;
+        ? `Merge ${base} into ${head}, resolve the conflicts, and push.`
+        : `Both branches changed the same lines of ${conflicts.length === 1 ? "this file" : `these ${conflicts.length} files`}. Merge ${base} into ${head}, resolve the conflicts, and push:`;
     return { ...NOTHING, look: "bad", title, note, isConflict: true, conflicts };
   }
   const missing = missingApprovals(cr);
   const isFastForward = preview.can_fast_forward;
   if (missing > 0) {
     const title = `It needs ${missing === 1 ? "one more approval" : `${missing} more approvals`}`;
-    const note = `This project asks for ${cr.required_approvals} before a merge. Those of agents, and those on earlier commits, do not count.`;
+    const note = `This project requires ${cr.required_approvals} before a merge. Approvals by agents and on earlier commits do not count.`;
     return { ...NOTHING, look: "wait", title, note, isFastForward };
   }
   const note = isFastForward
-    ? `A fast-forward: ${base} has not moved since ${head} left it.`
-    : `Nothing conflicts with ${base}. A merge commit will join the two.`;
+    ? `A fast-forward: ${base} has not moved since ${head} was created.`
+    : `No conflicts with ${base}. The merge creates a merge commit.`;
   return { ...NOTHING, look: "good", title: "It can be merged", note, canMerge: true, isFastForward };
 }
 
@@ -68,6 +68,6 @@ function missingApprovals({ approvals = [], required_approvals: required = 0 }: 
 
 function failed(error: unknown): { title: string; note: string } {
   const code = error instanceof ApiFailure ? error.code : "";
-  const title = code === "branch_missing" ? "A branch is missing" : "It is not known whether it would merge";
+  const title = code === "branch_missing" ? "A branch is missing" : "Cannot check whether it can be merged";
   return { title, note: messageOf(error) };
 }

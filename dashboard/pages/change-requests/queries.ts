@@ -7,12 +7,12 @@ import { call } from "../../api/call.ts";
 import { useList } from "../../api/list.ts";
 import { path } from "../../api/path.ts";
 
-/** Comments are asked for all at once: a page of them is this many at most. */
+/** Comments per request. */
 const COMMENTS_PAGE = 200;
-/** Further pages of comments that are asked for: nobody reads more of them. */
+/** Maximum number of requests for comments. */
 const COMMENT_PAGES = 10;
 
-/** Where a change request is in the API. */
+/** Identifies a change request in the API. */
 export interface Where {
   projectId: string;
   /** Its id or number. */
@@ -41,7 +41,7 @@ export function useChangeRequest(where: Where) {
   });
 }
 
-/** Whether and how the branch would merge now. */
+/** A preview of the merge at the current state of the branches. */
 export function usePreview(where: Where, enabled: boolean) {
   return useQuery({
     queryKey: [...keyOf(where), "preview"],
@@ -50,7 +50,7 @@ export function usePreview(where: Where, enabled: boolean) {
   });
 }
 
-/** What a merge would make of the project's manifest. */
+/** The problems that a merge would cause in the project's manifest. */
 export function useManifestCheck(where: Where) {
   return useQuery({
     queryKey: [...keyOf(where), "manifest"],
@@ -87,12 +87,12 @@ export function useComments(where: Where) {
 
 interface Act {
   method?: "POST" | "PATCH" | "DELETE";
-  /** Below the change request: `/merge`; the change request itself if left out. */
+  /** Path below the change request, such as `/merge`; empty for the change request itself. */
   at?: string;
   body?: unknown;
 }
 
-/** Does something to a change request; whatever comes of it, what is shown of it is asked for again. */
+/** Changes a change request, and refetches it whether that succeeds or fails. */
 export function useAct<Answer = unknown>(where: Where) {
   const queries = useQueryClient();
   return useMutation({

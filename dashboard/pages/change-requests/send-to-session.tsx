@@ -6,7 +6,7 @@ import { useProject } from "../../api/project.ts";
 import { Button } from "../../parts/button.tsx";
 import { Failure, Notice } from "../../parts/notice.tsx";
 import { useAct, type Where } from "./queries.ts";
-import type { Thread } from "./review.ts";
+import type { Thread } from "./threads.ts";
 
 interface Props {
   where: Where;
@@ -14,7 +14,7 @@ interface Props {
   threads: readonly Thread[];
 }
 
-/** Gives the open comments to the session that works on the branch. */
+/** Sends the open comments to the session that works on the branch. */
 export function SendToSession({ where, cr, threads }: Props) {
   const act = useAct<SentToSession>(where);
   const open = threads.filter(({ first }) => first.resolved_at === null).length;
@@ -26,8 +26,8 @@ export function SendToSession({ where, cr, threads }: Props) {
       </h2>
       <p className="text-muted text-sm">
         {open === 0
-          ? "There is no open comment to send to the session."
-          : `Asks the agent to work on ${open === 1 ? "the open comment" : `the ${open} open comments`}.`}
+          ? "No open comments to send to the session."
+          : `The agent works on ${open === 1 ? "the open comment" : `the ${open} open comments`}.`}
       </p>
       <Button
         className="self-start"
@@ -43,14 +43,14 @@ export function SendToSession({ where, cr, threads }: Props) {
   );
 }
 
-/** Says which session was asked, and leads there. */
+/** Links to the session that received the request. */
 export function SentNotice({ sent }: { sent: SentToSession }) {
   const { slug } = useProject();
   return (
     <Notice kind="success">
-      {sent.created ? "A session was started for it. " : "The session has it. "}
+      {sent.created ? "A new session was started. " : "Sent to the session. "}
       <Link href={path`/projects/${slug}/sessions/${sent.session_id}`} className="underline">
-        Watch it work
+        Open the session
       </Link>
     </Notice>
   );

@@ -2,18 +2,18 @@ import { useState } from "react";
 import { Badge } from "../../parts/badge.tsx";
 import { Button } from "../../parts/button.tsx";
 import { Failure } from "../../parts/notice.tsx";
-import { useReturningFocus } from "../../parts/returning-focus.ts";
+import { useRestoreFocus } from "../../parts/restore-focus.ts";
 import { CommentView } from "./comment-view.tsx";
 import { Composer } from "./composer.tsx";
 import { useAct, type Where } from "./queries.ts";
-import type { Thread } from "./review.ts";
+import type { Thread } from "./threads.ts";
 
-/** A conversation: its comments, the way to answer, and to say that it is settled. A settled one is folded. */
+/** A thread: its comments, with buttons to reply and to resolve it. A resolved thread is collapsed. */
 export function ThreadView({ where, thread: { first, replies } }: { where: Where; thread: Thread }) {
   const [isOpen, setIsOpen] = useState<boolean | null>(null);
   const [isReplying, setIsReplying] = useState(false);
   const act = useAct(where);
-  const [root, returnFocus] = useReturningFocus<HTMLDivElement>();
+  const [root, returnFocus] = useRestoreFocus<HTMLDivElement>();
   const isResolved = first.resolved_at !== null;
   if (!(isOpen ?? !isResolved)) {
     return (

@@ -10,7 +10,7 @@ import { Confirm } from "../../parts/confirm.tsx";
 import { Section } from "../../parts/section.tsx";
 import { Visible } from "../../parts/visible.tsx";
 
-/** The end of a project, for who may bring it about. */
+/** Deletes a project, after a confirmation. */
 export function DeleteProject({ project }: { project: Project }) {
   const [isAsking, setIsAsking] = useState(false);
   const mayManage = useMayManage(project);
@@ -29,8 +29,8 @@ export function DeleteProject({ project }: { project: Project }) {
       title="Delete the project"
       about={
         project.managed
-          ? "Its repository, change requests, sessions, secrets and tokens go with it. None of it comes back."
-          : "Its change requests, sessions, secrets and tokens go with it. The repository on its git host stays as it is."
+          ? "This also deletes its repository, change requests, sessions, secrets and tokens. You cannot undo this."
+          : "This also deletes its change requests, sessions, secrets and tokens. The repository on its git host does not change."
       }
       isDanger
     >
@@ -52,8 +52,8 @@ export function DeleteProject({ project }: { project: Project }) {
           onClose={() => setIsAsking(false)}
         >
           <p>
-            <Visible>{project.name}</Visible> and all that svc has of it will be gone.
-            {project.managed && " Nobody else has its repository: clone it first if you want to keep it."}
+            This deletes <Visible>{project.name}</Visible> and all of its data in svc.
+            {project.managed && " svc has the only copy of its repository: clone it first to keep it."}
           </p>
         </Confirm>
       )}

@@ -12,7 +12,7 @@ import { Failure } from "../../parts/notice.tsx";
 import { Saved } from "../../parts/saved.tsx";
 import { Section } from "../../parts/section.tsx";
 
-/** A project's name and default branch. Only what was changed is sent. */
+/** The name and the default branch of a project. Only changed fields are sent. */
 export function General({ project }: { project: Project }) {
   const [name, setName] = useState(project.name);
   const [branch, setBranch] = useState(project.default_branch);
@@ -47,7 +47,7 @@ export function General({ project }: { project: Project }) {
           label="Default branch"
           hint={
             mayManage
-              ? "Change requests go there unless they say otherwise, and svc.toml is read from it."
+              ? "The default base branch of change requests. svc reads svc.toml from it."
               : "Only an owner or an admin of the account can change it."
           }
           required

@@ -8,10 +8,10 @@ import { ManifestProblems } from "../../parts/manifest-problems.tsx";
 import { Section } from "../../parts/section.tsx";
 import { Visible } from "../../parts/visible.tsx";
 
-/** What is wrong with the manifest on the default branch; nothing where it is good, or cannot be asked. */
+/** The problems of the manifest on the default branch; nothing if it is valid or cannot be read. */
 export function Manifest({ project }: { project: Project }) {
   const { data } = useQuery({
-    // pushes, merges and edits of the project make it another
+    // pushes, merges and edits of the project change it
     queryKey: [project.project_id, "branch", "manifest", project.updated_at],
     queryFn: ({ signal }) =>
       call<ProjectManifest>("GET", path`/projects/${project.project_id}/manifest`, { signal }),
@@ -26,15 +26,15 @@ function Problems({ at, branch, errors }: { at: string; branch: string; errors: 
       title="Manifest"
       about={
         <>
-          <Visible>{at}</Visible> on <Visible>{branch}</Visible> says what runs in the project. What has an
-          error in it does not count.
+          <Visible>{at}</Visible> on <Visible>{branch}</Visible> configures the project. svc ignores entries
+          with errors.
         </>
       }
     >
       <p className="font-medium">It has {tally(errors)}</p>
       <ManifestProblems label="Problems of the manifest" errors={errors} />
       <p className="mt-3 text-muted text-sm">
-        Mend it and merge it. <code>svc validate</code> checks the file on your machine.
+        Fix it and merge the change. <code>svc validate</code> checks the file on your machine.
       </p>
     </Section>
   );

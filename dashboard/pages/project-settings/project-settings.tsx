@@ -10,7 +10,7 @@ import { General } from "./general.tsx";
 import { Manifest } from "./manifest.tsx";
 import { RepositoryAddress } from "./repository.tsx";
 
-/** What a project is called, where its repository is, who gets in by token, and its end. */
+/** The settings of a project: name, repository, tokens, deletion. */
 export function ProjectSettings() {
   const project = useProject();
   return (
@@ -21,7 +21,7 @@ export function ProjectSettings() {
         {!project.managed && <RepositoryAddress project={project} />}
         <Section
           title="Clone address"
-          about="Fetch and push through svc: it checks who may push what, and passes accepted pushes on."
+          about="Fetch and push through svc: it authorizes each push and forwards accepted ones."
         >
           <Command label="Copy the address">{project.git_url}</Command>
         </Section>
@@ -30,7 +30,7 @@ export function ProjectSettings() {
         </Section>
         <Tokens
           title="Project tokens"
-          about="Each acts as the one who made it, in this project alone. A session has one of its own, which ends with its sandbox."
+          about="Each acts as the user who created it, in this project only. A session has its own token, which is revoked when its sandbox ends."
           queryKey={[project.project_id, "token"]}
           at={path`/projects/${project.project_id}/cli-token`}
         />

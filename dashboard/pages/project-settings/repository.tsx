@@ -14,7 +14,7 @@ import { Section } from "../../parts/section.tsx";
 import { Visible } from "../../parts/visible.tsx";
 import { CredentialFields } from "../projects/credential-fields.tsx";
 
-/** Where a project's repository is on its git host, and by what svc gets in there: for who may change that. */
+/** The address of a project's repository on its git host, and the credential for it. */
 export function RepositoryAddress({ project }: { project: Project }) {
   if (useMayManage(project) === false)
     return (
@@ -30,7 +30,7 @@ export function RepositoryAddress({ project }: { project: Project }) {
   return (
     <Section
       title="Repository"
-      about="svc asks the repository for its branches before it stores either. A credential belongs to one repository: another address drops the stored one."
+      about="svc reads the branches of the repository before it stores either. A credential belongs to one repository: a new address removes the stored one."
     >
       <div className="flex flex-col gap-6">
         <AddressForm key={project.repo_url} project={project} />
@@ -111,7 +111,7 @@ function CredentialForm({ project }: { project: Project }) {
         <Button type="submit" busy={save.isPending} disabled={token === ""}>
           Store the credential
         </Button>
-        <Saved when={save.isSuccess && token === ""}>Stored; it replaces the one before</Saved>
+        <Saved when={save.isSuccess && token === ""}>Stored. It replaces the previous one</Saved>
       </div>
     </form>
   );

@@ -11,20 +11,20 @@ interface Props {
   errors: { username: string | undefined; token: string | undefined };
 }
 
-/** By what svc reaches a private repository. */
+/** The credential for a private repository. */
 export function CredentialFields({ username, token, onUsername, onToken, errors }: Props) {
   return (
     <>
       <SecretText
         label="Token, password or private key"
-        hint="For https a token that may read and write; for ssh a private key in OpenSSH form. It is stored encrypted, sent to this git host only, and never shown again."
+        hint="For https, a token with read and write access. For ssh, a private key in OpenSSH format. It is stored encrypted, sent only to this git host, and never shown again."
         value={token}
         onChange={onToken}
         error={errors.token}
       />
       <TextField
-        label="User name that goes with it"
-        hint="Most git hosts need none beside a token."
+        label="Username"
+        hint="Most git hosts need only a token."
         spellCheck={false}
         maxLength={NAME_MAX}
         value={username}

@@ -20,7 +20,7 @@ const KINDS = [
   {
     value: "host",
     label: "On a git host",
-    about: "GitHub, GitLab, Gitea or any other: it stays where it is.",
+    about: "GitHub, GitLab, Gitea or any other. The repository stays there.",
   },
   { value: "svc", label: "Hosted by svc", about: "A new, empty repository on this server." },
 ] as const;
@@ -28,7 +28,7 @@ const FIELDS = ["name", "repo_url", "default_branch", "git_username", "git_token
 
 const NOTHING = { name: "", repoUrl: "", branch: "", username: "", token: "", account: "" };
 
-/** Makes a project, and says how to go on. */
+/** Creates a project, and shows the next steps. */
 export function NewProject() {
   const [kind, setKind] = useState<"host" | "svc">("host");
   const [form, setForm] = useState(NOTHING);
@@ -57,7 +57,7 @@ export function NewProject() {
           <>
             <TextField
               label="Address of the repository"
-              hint="https, ssh or git, as you would clone it. svc asks for its branches before anything is stored."
+              hint="The https, ssh or git URL to clone from. svc reads its branches before it stores anything."
               placeholder="https://github.com/you/project.git"
               required
               maxLength={REPO_URL_MAX}
@@ -68,7 +68,7 @@ export function NewProject() {
               error={errors.of("repo_url")}
             />
             <details>
-              <summary className="rounded-md font-medium">It is private: give a credential</summary>
+              <summary className="rounded-md font-medium">Credential for a private repository</summary>
               <div className="mt-3 flex flex-col gap-4 border-line border-l-2 pl-4">
                 <CredentialFields
                   username={form.username}
@@ -86,7 +86,7 @@ export function NewProject() {
           required={kind === "svc"}
           maxLength={NAME_MAX}
           placeholder={nameFrom(form.repoUrl)}
-          hint={kind === "host" ? "The repository's own, if you leave it out." : undefined}
+          hint={kind === "host" ? "Optional. Default: the name of the repository." : undefined}
           value={form.name}
           onChange={set("name")}
           error={errors.of("name")}
@@ -94,7 +94,11 @@ export function NewProject() {
         <TextField
           label="Default branch"
           placeholder={kind === "svc" ? "main" : ""}
-          hint={kind === "host" ? "The repository's own, if you leave it out." : "main, if you leave it out."}
+          hint={
+            kind === "host"
+              ? "Optional. Default: the default branch of the repository."
+              : "Optional. Default: main."
+          }
           spellCheck={false}
           value={form.branch}
           onChange={set("branch")}
@@ -103,7 +107,7 @@ export function NewProject() {
         {me && me.accounts.length > 1 && (
           <Select
             label="Account"
-            hint="Its members see the project and work in it."
+            hint="Its members can see the project and work in it."
             value={form.account || (me.accounts[0]?.account_id ?? "")}
             onChange={set("account")}
             error={errors.of("account_id")}
@@ -118,7 +122,7 @@ export function NewProject() {
         <Failure error={errors.rest} />
         <div className="flex flex-wrap gap-2">
           <Button type="submit" look="primary" busy={make.isPending}>
-            {make.isPending ? "Making the project …" : "Make the project"}
+            {make.isPending ? "Creating the project …" : "Create the project"}
           </Button>
           <LinkButton to="/" look="quiet">
             Cancel
@@ -143,7 +147,7 @@ function bodyOf(kind: "host" | "svc", form: typeof NOTHING): CreateProjectBody {
   };
 }
 
-/** `shop` for `https://git.example.com/team/shop.git` and for `git@git.example.com:team/shop`; empty: no name. */
+/** `shop` for `https://git.example.com/team/shop.git` and `git@git.example.com:team/shop`; empty if there is no name. */
 function nameFrom(url: string): string {
   const address = url.trim().split(/[?#]/)[0] ?? "";
   const last =
@@ -159,7 +163,7 @@ function Made({ project }: { project: Project }) {
   return (
     <Page title={`${project.name} is ready`}>
       <div className="max-w-2xl">
-        <Section title="What to do next" about="The project is in your list from now on.">
+        <Section title="Next steps" about="The project is in your list of projects.">
           <NextSteps project={project} />
         </Section>
         <LinkButton to={path`/projects/${project.slug}`} look="primary">

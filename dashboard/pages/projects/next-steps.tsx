@@ -2,24 +2,26 @@ import type { ReactNode } from "react";
 import type { Project } from "../../../src/contract/project.ts";
 import { Command } from "../../parts/command.tsx";
 
-/** How somebody's own clone and the command line come to a project. */
+/** The commands that connect a clone and the CLI with a project. */
 export function NextSteps({ project }: { project: Project }) {
   return (
     <ol className="flex list-decimal flex-col gap-4 pl-6">
       <Step command={`svc login --api ${window.location.origin}/v1`}>
-        Sign the command line in, once on each machine:
+        Sign in with the command line, once on each machine:
       </Step>
       {project.managed ? (
         <>
-          <Step command={`svc projects link ${project.slug}`}>In the folder with your code, name it:</Step>
-          <Step command="svc ship --commit">
-            Push what is there; a folder without git becomes a repository:
+          <Step command={`svc projects link ${project.slug}`}>
+            In the folder with your code, link the project:
           </Step>
+          <Step command="svc ship --commit">Push your code. A folder without git becomes a repository:</Step>
         </>
       ) : (
-        <Step command={`svc projects link ${project.slug}`}>In your clone of the repository, name it:</Step>
+        <Step command={`svc projects link ${project.slug}`}>
+          In your clone of the repository, link the project:
+        </Step>
       )}
-      <Step command='svc sessions new --prompt "Fix the login page"'>Put an agent to work:</Step>
+      <Step command='svc sessions new --prompt "Fix the login page"'>Start an agent:</Step>
     </ol>
   );
 }

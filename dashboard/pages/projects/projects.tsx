@@ -14,10 +14,10 @@ import { Failure } from "../../parts/notice.tsx";
 import { Page } from "../../parts/page.tsx";
 import { Visible, visibleText } from "../../parts/visible.tsx";
 
-/** From so many projects on, one is sooner found by its name. */
+/** The number of projects from which on the search field is shown. */
 const SEARCH_FROM = 7;
 
-/** Every project that the reader may see, or those of one account. */
+/** All projects of the signed-in user, or those of one account. */
 export function Projects() {
   const [account, setAccount] = useState("");
   const [words, setWords] = useState("");
@@ -25,7 +25,7 @@ export function Projects() {
   const query = account && `?account_id=${encodeURIComponent(account)}`;
   const list = useList<Project>(["projects", account], `/projects${query}`, "projects");
   const shown = list.rows
-    .filter((project) => holds(project, words))
+    .filter((project) => matches(project, words))
     .sort((one, other) => other.updated_at.localeCompare(one.updated_at));
   const accounts = me?.accounts ?? [];
   const current = accounts.find(({ account_id }) => account_id === account) ?? accounts[0];
@@ -74,10 +74,10 @@ export function Projects() {
       </div>
       <Failure error={list.error} retry={() => void list.refetch()} />
       {list.isPending && <Loading what="Loading the projects" />}
-      {list.isSuccess && list.rows.length === 0 && <NoProject />}
+      {list.isSuccess && list.rows.length === 0 && <NoProjects />}
       {list.rows.length > 0 && shown.length === 0 && (
         <p role="status" className="py-6 text-muted">
-          No project here is called like that.
+          No project matches your search.
         </p>
       )}
       <ul className="grid gap-3 sm:grid-cols-2 lg:grid-cols-3">
@@ -90,7 +90,7 @@ export function Projects() {
   );
 }
 
-function holds({ name, slug, repo_url }: Project, words: string): boolean {
+function matches({ name, slug, repo_url }: Project, words: string): boolean {
   const text = `${name} ${slug} ${repo_url}`.toLowerCase();
   return words
     .toLowerCase()
@@ -98,14 +98,11 @@ function holds({ name, slug, repo_url }: Project, words: string): boolean {
     .every((word) => text.includes(word));
 }
 
-function NoProject() {
+function NoProjects() {
   return (
-    <Empty
-      title="There is no project yet"
-      command='svc projects new --repo "$(git remote get-url origin)" --link'
-    >
+    <Empty title="No projects yet" command='svc projects new --repo "$(git remote get-url origin)" --link'>
       <p>
-        A project ties svc to a repository. Make one{" "}
+        A project connects svc with a repository. Create one{" "}
         <Link href="/new" className="text-accent underline">
           here
         </Link>

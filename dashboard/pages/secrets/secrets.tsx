@@ -16,13 +16,13 @@ import { Visible, visibleText } from "../../parts/visible.tsx";
 import { rowsOf, type SecretRow } from "./rows.ts";
 import { SetSecret } from "./set-secret.tsx";
 
-/** What is being asked: to set a secret (a new one: null), or to remove one. */
-type Asked = { verb: "set"; row: SecretRow | null } | { verb: "remove"; row: SecretRow };
+/** The open dialog. `row: null` is a new secret. */
+type OpenDialog = { verb: "set"; row: SecretRow | null } | { verb: "remove"; row: SecretRow };
 
-/** The environment variables of a project's sandboxes: which are set, and which its svc.toml asks for. */
+/** The environment variables of a project's sandboxes: those that are set, and those that svc.toml declares. */
 export function Secrets() {
   const project = useProject();
-  const [asked, setAsked] = useState<Asked | null>(null);
+  const [dialog, setDialog] = useState<OpenDialog | null>(null);
   const queries = useQueryClient();
   const queryKey = [project.project_id, "secret"];
   const at = path`/projects/${project.project_id}/secrets`;
@@ -31,7 +31,7 @@ export function Secrets() {
     queryFn: ({ signal }) => call<SecretList>("GET", at, { signal }),
   });
   const done = async () => {
-    setAsked(null);
+    setDialog(null);
     await queries.invalidateQueries({ queryKey });
   };
   const rows = data ? rowsOf(data) : [];
@@ -40,28 +40,29 @@ export function Secrets() {
     <Page
       title="Secrets"
       actions={
-        <Button look="primary" onClick={() => setAsked({ verb: "set", row: null })}>
+        <Button look="primary" onClick={() => setDialog({ verb: "set", row: null })}>
           New secret
         </Button>
       }
     >
       <p className="mb-4 max-w-prose text-muted">
-        Environment variables of this project's sandboxes. They are stored encrypted, and no value is ever
-        shown again.
+        Environment variables of this project's sandboxes. They are stored encrypted, and their values are
+        never shown again.
       </p>
       <Failure error={error} retry={() => void refetch()} />
       {isPending && <Loading what="Loading the secrets" />}
       {missing.length > 0 && (
         <div className="mb-4">
           <Notice kind="warning">
-            svc.toml asks for {missing.length === 1 ? "a secret" : `${missing.length} secrets`} that{" "}
+            svc.toml requires {missing.length === 1 ? "a secret" : `${missing.length} secrets`} that{" "}
             {missing.length === 1 ? "is" : "are"} not set. Sandboxes start without.
           </Notice>
         </div>
       )}
       {data && rows.length === 0 && (
-        <Empty title="There is no secret yet" command="svc secrets set ANTHROPIC_API_KEY=-">
-          Agents need the key of a model. Set it here, or on the command line, which asks for the value:
+        <Empty title="No secrets yet" command="svc secrets set ANTHROPIC_API_KEY=-">
+          Agents need the API key of a model provider. Set it here or with the CLI, which prompts for the
+          value:
         </Empty>
       )}
       {rows.length > 0 && (
@@ -70,17 +71,17 @@ export function Secrets() {
             <Row
               key={row.name}
               row={row}
-              onSet={() => setAsked({ verb: "set", row })}
-              onRemove={() => setAsked({ verb: "remove", row })}
+              onSet={() => setDialog({ verb: "set", row })}
+              onRemove={() => setDialog({ verb: "remove", row })}
             />
           ))}
         </ul>
       )}
-      {asked?.verb === "set" && (
-        <SetSecret at={at} row={asked.row} onDone={done} onClose={() => setAsked(null)} />
+      {dialog?.verb === "set" && (
+        <SetSecret at={at} row={dialog.row} onDone={done} onClose={() => setDialog(null)} />
       )}
-      {asked?.verb === "remove" && (
-        <RemoveSecret at={at} row={asked.row} onDone={done} onClose={() => setAsked(null)} />
+      {dialog?.verb === "remove" && (
+        <RemoveSecret at={at} row={dialog.row} onDone={done} onClose={() => setDialog(null)} />
       )}
     </Page>
   );
@@ -96,7 +97,9 @@ function Row({ row, onSet, onRemove }: { row: SecretRow; onSet: () => void; onRe
             <Visible>{row.name}</Visible>
           </span>
           {row.isMissing && <Badge look="warn">Missing</Badge>}
-          {row.asked && <Badge look="neutral">{row.asked === "required" ? "Required" : "Optional"}</Badge>}
+          {row.declared && (
+            <Badge look="neutral">{row.declared === "required" ? "Required" : "Optional"}</Badge>
+          )}
         </p>
         <p className="text-muted text-sm">
           {row.updatedAt ? (
@@ -148,9 +151,8 @@ function RemoveSecret({ at, row, onDone, onClose }: RemoveProps) {
       onClose={onClose}
     >
       <p>
-        Its value is gone for good.{" "}
-        {row.asked === "required" && "svc.toml asks for it: sandboxes will miss it. "}
-        Sandboxes that run lose it too.
+        You cannot undo this. {row.declared === "required" && "svc.toml requires it. "}
+        Running sandboxes lose it too.
       </p>
     </Confirm>
   );

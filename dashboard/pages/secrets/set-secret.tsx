@@ -11,15 +11,15 @@ import { SecretText } from "../../parts/secret-text.tsx";
 import type { SecretRow } from "./rows.ts";
 
 interface Props {
-  /** Where the API has the project's secrets, below `/v1`. */
+  /** API path of the project's secrets, below `/v1`. */
   at: string;
-  /** null: one of a new name. */
+  /** null: a new secret. */
   row: SecretRow | null;
   onDone: () => Promise<void>;
   onClose: () => void;
 }
 
-/** Asks for a secret's value, and for its name if it is new. */
+/** Dialog for the value of a secret, and for its name if it is new. */
 export function SetSecret({ at, row, onDone, onClose }: Props) {
   const [name, setName] = useState(row?.name ?? "");
   const [value, setValue] = useState("");
@@ -57,8 +57,8 @@ export function SetSecret({ at, row, onDone, onClose }: Props) {
           label="Value"
           hint={
             row?.updatedAt
-              ? "It takes the place of the one before, also in sandboxes that run."
-              : "Up to 64 KiB, over as many lines as it has."
+              ? "It replaces the current value, also in running sandboxes."
+              : "Up to 64 KiB, one or more lines."
           }
           value={value}
           onChange={(event) => setValue(event.target.value)}
@@ -66,7 +66,7 @@ export function SetSecret({ at, row, onDone, onClose }: Props) {
         />
         <TextField
           label="For"
-          hint="Where it is injected, with commas: sessions, builds, apps, apps:<slug>, triggers:<slug>."
+          hint="Where it is injected, separated by commas: sessions, builds, apps, apps:<slug>, triggers:<slug>."
           required
           spellCheck={false}
           value={audience}

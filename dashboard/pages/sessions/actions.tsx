@@ -17,7 +17,7 @@ import { count, isStarting, shortId, titleOf } from "./words.ts";
 
 export type Doing = "rename" | "restart" | "stop" | "delete" | null;
 
-/** What can be done with a session. What ends work under way is asked first. */
+/** The actions of a session. Those that interrupt work require a confirmation. */
 export function Actions({ session, onDo }: { session: Session; onDo: (doing: Doing) => void }) {
   const isAlive = session.status === "running" || isStarting(session);
   return (
@@ -57,7 +57,7 @@ export function ActionDialog({ doing, ...rest }: Props) {
 
 type Own = Omit<Props, "doing">;
 
-/** Does it, and asks how the session is then. */
+/** Runs an action and refetches the session. */
 function useAction<T>(
   session: Session,
   run: (own: string, input: T) => Promise<Session>,
@@ -67,7 +67,7 @@ function useAction<T>(
   const { project_id, session_id } = session;
   return useMutation({
     mutationFn: (input: T) => run(path`/projects/${project_id}/sessions/${session_id}`, input),
-    // by now it may be another than the answer says: the stream was faster
+    // refetch: the event stream may be newer than the response
     onSuccess: () => {
       void queries.invalidateQueries({ queryKey: sessionKey(project_id, session_id), exact: true });
       void queries.invalidateQueries({ queryKey: [project_id, "session", "list"] });
@@ -110,7 +110,7 @@ function Rename({ session, onClose }: Own) {
   );
 }
 
-/** Whether there is saved work decides what is asked: to leave it behind has to be said. */
+/** Offers to restore saved work, if there is any. */
 function Restart({ session, isBusy, onClose }: Own) {
   const { saved } = session;
   const restart = useAction(
@@ -123,13 +123,13 @@ function Restart({ session, isBusy, onClose }: Own) {
     <Dialog title={isAlive ? "Restart the session" : "Start the session again"} onClose={onClose}>
       <div className="flex flex-col gap-4">
         <p>
-          It gets a new sandbox on its branch, as it was pushed.
-          {isAlive && " The sandbox that runs is stopped first, and its work is saved."}
-          {isBusy && " The agent works at the moment: its answer is cut off."}
+          The session gets a new sandbox with the last pushed state of its branch.
+          {isAlive && " The running sandbox is stopped first, and its work is saved."}
+          {isBusy && " The agent is working: its answer is interrupted."}
         </p>
         {saved && (
           <p>
-            Work that was not pushed was saved <Ago at={saved.at} />
+            Unpushed work was saved <Ago at={saved.at} />
             {saved.files === null ? "" : ` (${count(saved.files, "file")})`}.
           </p>
         )}
@@ -142,7 +142,7 @@ function Restart({ session, isBusy, onClose }: Own) {
                 Without the saved work
               </Button>
               <Button look="primary" busy={restart.isPending} onClick={() => restart.mutate(true)}>
-                Bring the saved work back
+                Restore the saved work
               </Button>
             </>
           ) : (
@@ -167,8 +167,8 @@ function Stop({ session, isBusy, onClose }: Own) {
       onConfirm={() => stop.mutate(undefined)}
       onClose={onClose}
     >
-      {isBusy && <p>The agent works at the moment: its answer is cut off.</p>}
-      <p>Its sandbox ends. What it has not pushed is saved, and comes back when you start it again.</p>
+      {isBusy && <p>The agent is working: its answer is interrupted.</p>}
+      <p>Its sandbox is removed. Unpushed work is saved, and restored when you start the session again.</p>
     </Confirm>
   );
 }
@@ -195,7 +195,8 @@ function Delete({ session, slug, onClose }: Own) {
       onClose={onClose}
     >
       <p>
-        Its conversation, its log and its sandbox are gone for good. Its commits stay on the branch{" "}
+        This deletes its conversation, its log and its sandbox. You cannot undo this. Its commits stay on the
+        branch{" "}
         <code className="font-mono text-sm">
           <Visible>{branch_name}</Visible>
         </code>
@@ -203,8 +204,8 @@ function Delete({ session, slug, onClose }: Own) {
       </p>
       {saved && (
         <p className="mt-2 wrap-anywhere">
-          Its saved work is the commit <code className="font-mono text-sm">{saved.commit}</code>, which git
-          can still fetch.
+          Its saved work remains as the commit <code className="font-mono text-sm">{saved.commit}</code>,
+          which git can still fetch.
         </p>
       )}
     </Confirm>

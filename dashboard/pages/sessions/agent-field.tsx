@@ -7,7 +7,7 @@ import { path } from "../../api/path.ts";
 import { TextField } from "../../parts/field.tsx";
 import { visibleText } from "../../parts/visible.tsx";
 
-/** The agent of a new session: offered as it is typed, where svc can tell which there are. */
+/** The agent of a new session, with suggestions if svc can list the agents. */
 export function AgentField({
   projectId,
   value,
@@ -27,7 +27,7 @@ export function AgentField({
     <>
       <TextField
         label="Agent"
-        hint="The project's own if left empty."
+        hint="Optional. Default: the agent of the project."
         maxLength={NAME_MAX}
         list={offered}
         value={value}
@@ -44,5 +44,5 @@ export function AgentField({
   );
 }
 
-/** A name that looks like another is not put before anybody. */
+/** Names with confusable characters are not suggested. */
 const canBeOffered = ({ name, mode }: Agent): boolean => mode !== "subagent" && visibleText(name) === name;

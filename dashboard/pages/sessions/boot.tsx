@@ -7,11 +7,11 @@ import { Line } from "./log.tsx";
 import type { LogStore } from "./log-store.ts";
 import { isStarting, STEPS } from "./words.ts";
 
-/** Lines of the log that are shown with a failure. */
+/** Log lines shown with a failure. */
 const TAIL = 20;
 const NAMES = Object.keys(STEPS).filter((name): name is BootStep => name in STEPS);
 
-/** How far a session has got with its start; of one that failed, at which step, and what it said last. */
+/** The progress of a session's start. If it failed: the step, the reason and the end of the log. */
 export function Boot({
   session,
   log,
@@ -28,10 +28,10 @@ export function Boot({
   const last = lines.at(-1);
   return (
     <section
-      aria-label={hasFailed ? "Why it failed" : "How far it is"}
+      aria-label={hasFailed ? "Failure" : "Progress"}
       className="flex flex-col gap-3 rounded-lg border border-line bg-surface p-4"
     >
-      {!hasFailed && at < 0 && <p className="text-muted">It waits for its turn.</p>}
+      {!hasFailed && at < 0 && <p className="text-muted">Queued.</p>}
       {at >= 0 && !(hasFailed && session.step === null) && (
         <ol className="flex flex-col gap-1.5">
           {NAMES.map((name, index) => (
@@ -47,11 +47,11 @@ export function Boot({
       {hasFailed && (
         <>
           <p role="alert" className="text-danger wrap-anywhere">
-            <Visible>{session.error ?? "No reason is known."}</Visible>
+            <Visible>{session.error ?? "Unknown reason."}</Visible>
           </p>
           {lines.length > 0 && (
             <ol
-              aria-label="The end of the log"
+              aria-label="End of the log"
               className="overflow-x-auto rounded-md bg-raised p-3 font-mono text-xs leading-5"
             >
               {lines.slice(-TAIL).map((line) => (
@@ -77,15 +77,15 @@ function stateOf(index: number, at: number, hasFailed: boolean): StepState {
   return index > at ? "later" : hasFailed ? "failed" : "now";
 }
 
-const MARKS: Readonly<Record<StepState, readonly [mark: string, look: string, said: string]>> = {
+const MARKS: Readonly<Record<StepState, readonly [mark: string, look: string, label: string]>> = {
   done: ["✓", "text-ok", "done"],
-  now: ["●", "animate-pulse text-accent", "now"],
+  now: ["●", "animate-pulse text-accent", "in progress"],
   failed: ["✗", "text-danger", "failed"],
-  later: ["○", "text-muted", "to come"],
+  later: ["○", "text-muted", "pending"],
 };
 
 function Step({ name, state }: { name: BootStep; state: StepState }) {
-  const [mark, look, said] = MARKS[state];
+  const [mark, look, label] = MARKS[state];
   const [title, does] = STEPS[name];
   return (
     <li aria-current={state === "now" ? "step" : undefined} className="flex items-baseline gap-3">
@@ -93,7 +93,7 @@ function Step({ name, state }: { name: BootStep; state: StepState }) {
         {mark}
       </span>
       <span className={state === "later" ? "text-muted" : "font-medium"}>{title}</span>
-      <span className="sr-only">{said}</span>
+      <span className="sr-only">{label}</span>
       {(state === "now" || state === "failed") && <span className="text-muted text-sm">{does}</span>}
     </li>
   );

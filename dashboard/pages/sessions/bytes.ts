@@ -1,2 +1,2 @@
-/** The length of a text in UTF-8, which is what the server's limits count. */
+/** Length in bytes of UTF-8, the unit of the server's limits. */
 export const bytesOf = (text: string): number => new TextEncoder().encode(text).length;

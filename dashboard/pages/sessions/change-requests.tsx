@@ -8,11 +8,11 @@ import { Badge } from "../../parts/badge.tsx";
 import { Command } from "../../parts/command.tsx";
 import { Visible } from "../../parts/visible.tsx";
 
-/** Change requests that are looked through for the session's own, the newest first. */
-const LOOKED_THROUGH = 200;
+/** The number of change requests that are searched for those of the session, the newest first. */
+const SEARCHED_MAX = 200;
 const LOOKS = { open: "ok", merged: "done", closed: "neutral" } as const;
 
-/** What a session has proposed. */
+/** The change requests of a session. */
 export function ChangeRequests({ session, slug }: { session: Session; slug: string }) {
   const { project_id, session_id, branch_name } = session;
   const { data } = useQuery({
@@ -20,7 +20,7 @@ export function ChangeRequests({ session, slug }: { session: Session; slug: stri
     queryFn: ({ signal }) =>
       call<{ change_requests: ChangeRequest[] }>(
         "GET",
-        `${path`/projects/${project_id}/change-requests`}?limit=${LOOKED_THROUGH}`,
+        `${path`/projects/${project_id}/change-requests`}?limit=${SEARCHED_MAX}`,
         { signal },
       ),
   });
@@ -32,7 +32,7 @@ export function ChangeRequests({ session, slug }: { session: Session; slug: stri
       <h2 className="font-semibold text-sm">Change requests</h2>
       {own.length === 0 && data && (
         <>
-          <p className="text-muted text-sm">None yet. What the agent pushes can be proposed:</p>
+          <p className="text-muted text-sm">None yet. To open one for the branch of the session, run:</p>
           <Command>{`svc cr open --title "What it does" --head ${branch_name}`}</Command>
         </>
       )}

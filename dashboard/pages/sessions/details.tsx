@@ -7,7 +7,7 @@ import { Visible } from "../../parts/visible.tsx";
 import { ChangeRequests } from "./change-requests.tsx";
 import { Preview } from "./preview.tsx";
 
-/** What is known of a session, and what it leads to. */
+/** Details of a session. */
 export function Details({ session, slug }: { session: Session; slug: string }) {
   return (
     <div className="flex flex-col gap-6">
@@ -28,11 +28,11 @@ export function Details({ session, slug }: { session: Session; slug: string }) {
         </Row>
         <Row name="Sandbox">{session.sandbox_provider}</Row>
         {session.walls && (
-          <Row name="Walls">
+          <Row name="Isolation">
             {session.walls.length > 0 ? (
               <Visible>{session.walls.map((wall) => wall.replaceAll("_", " ")).join(", ")}</Visible>
             ) : (
-              <Badge look="warn">None: the agent can do whatever the server's user can</Badge>
+              <Badge look="warn">None: the agent has the permissions of the server's user</Badge>
             )}
           </Row>
         )}

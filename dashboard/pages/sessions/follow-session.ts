@@ -9,7 +9,7 @@ import { REACH } from "../../api/reach.ts";
 import { useShown } from "../../api/shown.ts";
 import { LogStore } from "./log-store.ts";
 
-/** The server sends something every 15 seconds. A page never gives up: its reader may come back to it any day. */
+/** The server sends a keep-alive every 15 seconds. A page retries without a limit. */
 const PATIENCE = {
   silentSeconds: 40,
   firstPauseMs: 250,
@@ -17,24 +17,24 @@ const PATIENCE = {
   lostMs: Number.POSITIVE_INFINITY,
 };
 
-export interface Followed {
+export interface FollowedSession {
   session: Session | undefined;
   error: unknown;
   log: LogStore;
-  /** It was deleted while the page was open. */
+  /** Whether the session was deleted while the page was open. */
   isDeleted: boolean;
-  /** Whether nothing is heard of it for the moment. */
+  /** Whether the event stream is disconnected. */
   isLost: boolean;
   retry: () => void;
 }
 
 export const sessionKey = (projectId: string, sessionId: string) => [projectId, "session", sessionId];
 
-/** A session as it is, and its log, as they change: by the session's own stream of events. */
-export function useFollowed(projectId: string, sessionId: string): Followed {
+/** A session and its log, kept up to date by the session's event stream. */
+export function useFollowSession(projectId: string, sessionId: string): FollowedSession {
   const queries = useQueryClient();
   const [log] = useState(() => new LogStore());
-  const [state, setState] = useState<"heard" | "lost" | "deleted">("heard");
+  const [state, setState] = useState<"connected" | "lost" | "deleted">("connected");
   const [tries, setTries] = useState(0);
   const [failure, setFailure] = useState<unknown>(null);
   const isShown = useShown();
@@ -43,22 +43,22 @@ export function useFollowed(projectId: string, sessionId: string): Followed {
     queryFn: ({ signal }) =>
       call<Session>("GET", path`/projects/${projectId}/sessions/${sessionId}`, { signal }),
   });
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another try begins anew
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another attempt opens a new stream
   useEffect(() => {
     if (!isShown) return;
     const ended = new AbortController();
-    const listen = async () => {
-      log.begin();
+    const subscribe = async () => {
+      log.clear();
       const own = path`/projects/${projectId}/sessions/${sessionId}`;
-      for await (const heard of follow(REACH, own, ended.signal, PATIENCE)) {
+      for await (const event of follow(REACH, own, ended.signal, PATIENCE)) {
         if (ended.signal.aborted) return;
-        setState(heard.type === "deleted" ? "deleted" : heard.type === "lost" ? "lost" : "heard");
-        if (heard.type === "session") await show(queries, heard.session);
-        if (heard.type === "log") log.add(heard.line);
-        if (heard.type === "prompt") stalePrompts(queries, projectId, sessionId);
+        setState(event.type === "deleted" ? "deleted" : event.type === "lost" ? "lost" : "connected");
+        if (event.type === "session") await show(queries, event.session);
+        if (event.type === "log") log.add(event.line);
+        if (event.type === "prompt") invalidatePrompts(queries, projectId, sessionId);
       }
     };
-    listen().catch((error: unknown) => {
+    subscribe().catch((error: unknown) => {
       if (!ended.signal.aborted) setFailure(error);
     });
     return () => ended.abort();
@@ -79,7 +79,7 @@ export function useFollowed(projectId: string, sessionId: string): Followed {
   };
 }
 
-/** An answer that is under way was given before this, and would take it back. */
+/** Cancels a request in flight, whose response would be older than the event. */
 async function show(queries: QueryClient, session: Session): Promise<void> {
   const queryKey = sessionKey(session.project_id, session.session_id);
   await queries.cancelQueries({ queryKey, exact: true });
@@ -93,6 +93,6 @@ export const promptsKey = (projectId: string, sessionId: string) => [
   "prompts",
 ];
 
-function stalePrompts(queries: QueryClient, projectId: string, sessionId: string): void {
+function invalidatePrompts(queries: QueryClient, projectId: string, sessionId: string): void {
   void queries.invalidateQueries({ queryKey: promptsKey(projectId, sessionId) });
 }

@@ -25,7 +25,7 @@ const FILTERS = [
   ["failed", "Failed"],
 ] as const;
 
-/** The sessions of a project, those that changed last first. */
+/** The sessions of a project, the most recently changed first. */
 export function Sessions() {
   const project = useProject();
   const names = useNames(project.account_id);
@@ -48,7 +48,7 @@ export function Sessions() {
       }
     >
       <fieldset className="mb-4 flex flex-wrap gap-1">
-        <legend className="sr-only">Show sessions by their status</legend>
+        <legend className="sr-only">Filter by status</legend>
         {FILTERS.map(([value, name]) => (
           <Button
             key={value}
@@ -70,7 +70,7 @@ export function Sessions() {
               key={session.session_id}
               session={session}
               slug={project.slug}
-              who={names.get(session.created_by) ?? "somebody"}
+              who={names.get(session.created_by) ?? "unknown user"}
             />
           ))}
         </ul>
@@ -81,13 +81,13 @@ export function Sessions() {
 }
 
 function None({ status, slug }: { status: string; slug: string }) {
-  if (status !== "") return <Empty title="No session is like this" />;
+  if (status !== "") return <Empty title="No sessions with this status" />;
   return (
     <Empty
-      title="There is no session yet"
+      title="No sessions yet"
       command={`svc sessions new --project ${slug} --prompt "Fix the login page on phones"`}
     >
-      A session is an agent at work on a branch of its own. Start one here, or from a terminal:
+      In a session an agent works on its own branch. Start one here, or from a terminal:
     </Empty>
   );
 }
@@ -123,7 +123,7 @@ function Row({ session, slug, who }: { session: Session; slug: string; who: stri
           {saved.files === null ? "Saved work" : `Saved work: ${count(saved.files, "file")}`}
         </Badge>
       )}
-      {session.walls?.length === 0 && <Badge look="warn">No walls</Badge>}
+      {session.walls?.length === 0 && <Badge look="warn">No isolation</Badge>}
       <StatusBadge session={session} />
       <p className="basis-40 text-muted text-sm sm:text-right">
         <Ago at={session.last_active_at} /> by <Visible>{who}</Visible>
@@ -132,6 +132,6 @@ function Row({ session, slug, who }: { session: Session; slug: string; who: stri
   );
 }
 
-/** svc's own name for a branch is the session's id, of which a reader needs the beginning. */
+/** Branches that svc named contain the session id, which is abbreviated. */
 const branchOf = ({ branch_name, session_id }: Session): string =>
   branch_name === session_id ? shortId(session_id) : branch_name;

@@ -1,22 +1,22 @@
 import type { LogLine } from "../../../src/contract/session.ts";
 
-/** Lines that a page holds: the end of the log. `svc sessions logs` has all that is kept. */
+/** Maximum number of lines on a page. `svc sessions logs` shows the whole log. */
 const LINES_MAX = 2_000;
-/** New lines are shown together so often. */
+/** New lines are shown in batches at this interval. */
 const SHOW_MS = 100;
 
 export interface ShownLine extends LogLine {
-  /** Its place among all that were heard. */
+  /** Position among all lines received. */
   key: number;
 }
 
-/** The end of a session's log, as it is heard. */
+/** The end of a session's log, as received. */
 export class LogStore {
   #lines: readonly ShownLine[] = [];
   #fresh: ShownLine[] = [];
   #count = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
-  /** Lines of the sandbox that were heard without a time, which come again with one once they are kept. */
+  /** Lines of the sandbox received without a timestamp. The server sends them again with one after it stored them. */
   #untimed = new Map<string, number>();
   readonly #listeners = new Set<() => void>();
 
@@ -24,8 +24,8 @@ export class LogStore {
     return this.#lines;
   }
 
-  /** A stream that begins anew tells the end of the log again. */
-  begin(): void {
+  /** Clears the log: a new stream sends the end of the log again. */
+  clear(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     this.#untimed = new Map();

@@ -17,10 +17,10 @@ import { visibleText } from "../../parts/visible.tsx";
 import { AgentField } from "./agent-field.tsx";
 import { bytesOf } from "./bytes.ts";
 
-/** Branches that are offered: a longer list is searched for nothing in a select. */
+/** Maximum number of branches in the list. */
 const BRANCHES = 200;
 
-/** Starts a session, and goes to where it can be watched. */
+/** Starts a session and opens its page. */
 export function NewSession() {
   const project = useProject();
   const [, go] = useLocation();
@@ -49,9 +49,9 @@ export function NewSession() {
     <Page title="New session">
       <form onSubmit={submit} className="flex max-w-2xl flex-col gap-4">
         <TextArea
-          label="What is the agent to do?"
-          hint="Left empty, the agent waits for your words. Ctrl-Enter starts."
-          error={isTooLong ? "That is more than 64 KiB." : undefined}
+          label="Prompt"
+          hint="Optional. Without it, the agent waits for your first prompt. Ctrl-Enter starts the session."
+          error={isTooLong ? "The limit is 64 KiB." : undefined}
           rows={6}
           value={fields.prompt}
           onChange={set("prompt")}
@@ -61,7 +61,7 @@ export function NewSession() {
         <div className="grid gap-4 sm:grid-cols-2">
           <TextField
             label="Name"
-            hint="For people; the branch is named by the session's id."
+            hint="Optional. A display name; the branch name contains the session id."
             maxLength={NAME_MAX}
             value={fields.name}
             onChange={set("name")}
@@ -69,7 +69,7 @@ export function NewSession() {
           <AgentField projectId={project.project_id} value={fields.agent} onChange={set("agent")} />
           <TextField
             label="Model"
-            hint="As provider/model; the agent's own if left empty."
+            hint="Optional. Format: provider/model. Default: the model of the agent."
             maxLength={NAME_MAX}
             value={fields.model}
             onChange={set("model")}
@@ -89,7 +89,7 @@ export function NewSession() {
   );
 }
 
-/** The branch to begin from. Where the branches cannot be read, it is typed. */
+/** The base branch; a text field if the branches cannot be listed. */
 function Base({
   projectId,
   value,
@@ -106,12 +106,12 @@ function Base({
         signal,
       }),
   });
-  const hint = "The session's branch is cut from it.";
+  const hint = "The branch of the session starts from it.";
   if (isError) {
     return (
       <TextField
         label="Base branch"
-        hint={`${hint} The default branch if left empty.`}
+        hint={`${hint} Default: the default branch.`}
         value={value}
         onChange={onChange}
       />
@@ -148,7 +148,7 @@ function bodyOf(
   };
 }
 
-/** The id is chosen here, so that a session whose answer was lost is found again and not made twice. */
+/** The id is chosen here, so that a session whose response was lost can be found instead of created twice. */
 async function create(projectId: string, body: CreateSessionBody): Promise<Session> {
   try {
     return await call<Session>("POST", path`/projects/${projectId}/sessions`, { body });

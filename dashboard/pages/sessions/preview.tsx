@@ -5,10 +5,10 @@ import { Button } from "../../parts/button.tsx";
 import { TextField } from "../../parts/field.tsx";
 import { NewTabOutcome, useNewTab } from "../../parts/new-tab.tsx";
 
-/** Where most development servers listen (spec 4.5). */
+/** The most common port of development servers (spec 4.5). */
 const PORT = "3000";
 
-/** Opens what listens on a port of the sandbox in a tab of its own. */
+/** Opens a port of the sandbox in a new tab. */
 export function Preview({ session }: { session: Session }) {
   const [port, setPort] = useState(PORT);
   const number = /^\d{1,5}$/.test(port) ? Number(port) : 0;
@@ -25,7 +25,7 @@ export function Preview({ session }: { session: Session }) {
         label="Preview of a port"
         inputMode="numeric"
         value={port}
-        error={isPort ? undefined : "A port is a whole number from 1 to 65535."}
+        error={isPort ? undefined : "A port must be an integer from 1 to 65535."}
         onChange={(event) => setPort(event.target.value.trim())}
       />
       <Button type="submit" disabled={!isPort || session.status !== "running"} busy={link.isPending}>

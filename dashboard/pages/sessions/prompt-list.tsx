@@ -7,7 +7,7 @@ import { Failure } from "../../parts/notice.tsx";
 import { Visible } from "../../parts/visible.tsx";
 import { PROMPT_LOOKS, usePrompts } from "./prompts.ts";
 
-/** What was asked of a session by way of svc, and what became of it. */
+/** The prompts that were queued for a session, and their states. */
 export function PromptList({ session }: { session: Session }) {
   const { data, error, isPending, refetch } = usePrompts(session);
   const prompts = data?.prompts ?? [];
@@ -16,10 +16,10 @@ export function PromptList({ session }: { session: Session }) {
   if (prompts.length === 0) {
     return (
       <Empty
-        title="No prompt has been queued"
+        title="No prompts"
         command={`svc sessions prompt ${session.session_id} "Fix the login page on phones"`}
       >
-        What triggers and programs ask, and what is asked while the session is stopped, is listed here.
+        Prompts of triggers and programs, and prompts sent while the session is stopped, are listed here.
       </Empty>
     );
   }

@@ -6,7 +6,7 @@ import { path } from "../../api/path.ts";
 import type { BadgeLook } from "../../parts/badge.tsx";
 import { promptsKey } from "./follow-session.ts";
 
-/** The newest prompts that a page shows. */
+/** Maximum number of prompts on a page. */
 const PROMPTS = 100;
 
 export const PROMPT_LOOKS: Readonly<Record<PromptState, BadgeLook>> = {
@@ -21,7 +21,7 @@ export const PROMPT_LOOKS: Readonly<Record<PromptState, BadgeLook>> = {
 export const promptsPath = ({ project_id, session_id }: Session): string =>
   path`/projects/${project_id}/sessions/${session_id}/prompts`;
 
-/** The prompts that svc holds for a session, the newest first; what is typed into a running chat is not among them. */
+/** The queued prompts of a session, the newest first. Prompts sent directly to a running agent are not included. */
 export function usePrompts(session: Session) {
   return useQuery({
     queryKey: promptsKey(session.project_id, session.session_id),

@@ -10,13 +10,13 @@ import { Visible } from "../../parts/visible.tsx";
 import { promptsKey } from "./follow-session.ts";
 import { PROMPT_LOOKS, promptsPath, usePrompts } from "./prompts.ts";
 
-/** The prompts that wait for the agent, the next first, each to be withdrawn as long as it waits. */
+/** The queued prompts, the next first. Each can be withdrawn. */
 export function Queue({ session }: { session: Session }) {
   const { data } = usePrompts(session);
   const waiting = (data?.prompts ?? []).filter(({ state }) => state === "queued").toReversed();
   if (waiting.length === 0) return null;
   return (
-    <ul aria-label="Prompts that wait" className="flex max-h-40 flex-col gap-1 overflow-y-auto">
+    <ul aria-label="Queued prompts" className="flex max-h-40 flex-col gap-1 overflow-y-auto">
       {waiting.map((prompt) => (
         <Waiting key={prompt.prompt_id} session={session} prompt={prompt} />
       ))}

@@ -12,7 +12,7 @@ import { Patch } from "../../parts/patch.tsx";
 import { Visible } from "../../parts/visible.tsx";
 import { count } from "./words.ts";
 
-/** What a session has made and not pushed, as svc has saved it. */
+/** The unpushed work of a session, as svc saved it. */
 export function Saved({ session }: { session: Session }) {
   const { project_id, session_id, saved } = session;
   const commit = saved?.commit ?? "";
@@ -24,8 +24,8 @@ export function Saved({ session }: { session: Session }) {
   });
   if (commit === "") {
     return (
-      <Empty title="Nothing is saved">
-        What the agent makes and does not push is saved while the session runs and when it ends. It is shown
+      <Empty title="No saved work">
+        svc saves unpushed work of the agent while the session is running and when it stops, and shows it
         here.
       </Empty>
     );
@@ -37,8 +37,8 @@ export function Saved({ session }: { session: Session }) {
       <p>
         {count(data.files.length, "file")}, saved <Ago at={data.saved_at} />.{" "}
         {saved?.live
-          ? "The sandbox that runs has it."
-          : "Restart the session to bring it back, or take it yourself:"}
+          ? "It is in the running sandbox."
+          : "Restart the session to restore it, or apply it yourself:"}
       </p>
       {!saved?.live && <Command>{`svc sessions saved ${session_id} | git apply`}</Command>}
       <p className="whitespace-pre-wrap text-muted text-sm">
@@ -62,7 +62,7 @@ export function Saved({ session }: { session: Session }) {
           </li>
         ))}
       </ul>
-      {data.truncated && <p className="text-warn">This is the beginning of a longer patch.</p>}
+      {data.truncated && <p className="text-warn">The patch is truncated.</p>}
       {data.patch !== "" && <Patch>{data.patch}</Patch>}
     </section>
   );

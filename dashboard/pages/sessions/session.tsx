@@ -15,22 +15,22 @@ import { Boot } from "./boot.tsx";
 import { Conversation } from "./chat/conversation.tsx";
 import { useChat } from "./chat/use-chat.ts";
 import { Details } from "./details.tsx";
-import { type Followed, useFollowed } from "./follow-session.ts";
+import { type FollowedSession, useFollowSession } from "./follow-session.ts";
 import { Log } from "./log.tsx";
 import { PromptList } from "./prompt-list.tsx";
 import { Saved } from "./saved.tsx";
 import { StatusBadge } from "./status-badge.tsx";
 import { titleOf } from "./words.ts";
 
-/** One session, as it goes on. */
+/** A session, updated live. */
 export function SessionPage() {
   const project = useProject();
   const { sessionId = "" } = useParams();
-  const followed = useFollowed(project.project_id, sessionId);
+  const followed = useFollowSession(project.project_id, sessionId);
   if (followed.isDeleted) {
     return (
       <Page title="The session was deleted">
-        <p className="mb-4">Its branch is still there.</p>
+        <p className="mb-4">Its branch still exists.</p>
         <LinkButton to={path`/projects/${project.slug}/sessions`}>All sessions</LinkButton>
       </Page>
     );
@@ -53,7 +53,7 @@ const VIEWS = [
   ["prompts", "Prompts"],
 ] as const;
 
-function Live({ session, followed, slug }: { session: Session; followed: Followed; slug: string }) {
+function Live({ session, followed, slug }: { session: Session; followed: FollowedSession; slug: string }) {
   const [doing, setDoing] = useState<Doing>(null);
   const view = new URLSearchParams(useSearch()).get("view") ?? "";
   const { chat, state } = useChat(session);
@@ -67,7 +67,7 @@ function Live({ session, followed, slug }: { session: Session; followed: Followe
       {followed.error !== null && <Failure error={followed.error} retry={followed.retry} />}
       {followed.isLost && (
         <div className="mb-3">
-          <Notice kind="warning">The server does not answer. This page goes on as soon as it does.</Notice>
+          <Notice kind="warning">The server does not answer. This page continues as soon as it does.</Notice>
         </div>
       )}
       <div className="grid gap-x-8 gap-y-4 lg:grid-cols-[minmax(0,1fr)_17rem]">

@@ -1,10 +1,10 @@
 import type { BootStep, Session } from "../../../src/contract/session.ts";
 import type { BadgeLook } from "../../parts/badge.tsx";
 
-/** The steps of a start, in order: what each is called, and what is done in it. */
+/** The steps of a start, in order: name and description. */
 export const STEPS: Readonly<Record<BootStep, readonly [name: string, does: string]>> = {
-  branch: ["Branch", "cutting the session's branch"],
-  image: ["Image", "making the sandbox's image ready"],
+  branch: ["Branch", "creating the session's branch"],
+  image: ["Image", "preparing the sandbox image"],
   sandbox: ["Sandbox", "starting the sandbox"],
   clone: ["Clone", "cloning the repository"],
   runtime: ["Agent", "starting the agent"],
@@ -12,7 +12,7 @@ export const STEPS: Readonly<Record<BootStep, readonly [name: string, does: stri
 
 const REASONS = { user: "Stopped", idle: "Stopped: idle", server: "Stopped with the server" } as const;
 
-/** A session's status, as a person reads it. */
+/** The status of a session, for display. */
 export function statusOf({ status, step, stop_reason }: Session): { words: string; look: BadgeLook } {
   switch (status) {
     case "running":
@@ -33,12 +33,12 @@ export function statusOf({ status, step, stop_reason }: Session): { words: strin
   }
 }
 
-/** What a session is called: its name, or what of its id is enough to find it. */
+/** The title of a session: its name, or its abbreviated id. */
 export const titleOf = ({ name, session_id }: Session): string => name ?? `Session ${shortId(session_id)}`;
 
 export const shortId = (sessionId: string): string => sessionId.slice(0, 8);
 
-/** Whether it starts, or will. */
+/** Whether the session is starting or queued. */
 export const isStarting = ({ status }: Session): boolean =>
   ["queued", "branching", "provisioning"].includes(status);
 

@@ -10,7 +10,7 @@ import { Saved } from "../../parts/saved.tsx";
 import { Section } from "../../parts/section.tsx";
 import { PasswordField } from "../sign-in/password-field.tsx";
 
-/** Another password for who knows the one that there is. */
+/** Changes the password; requires the current one. */
 export function Password() {
   const [current, setCurrent] = useState("");
   const [next, setNext] = useState("");
@@ -29,12 +29,12 @@ export function Password() {
     change.mutate();
   };
   return (
-    <Section title="Password" about="Other browsers that are signed in as you are signed out by a new one.">
+    <Section title="Password" about="A new password signs you out in all other browsers.">
       <form onSubmit={submit} className="flex flex-col gap-4">
-        {/* password managers file the new one under it */}
+        {/* password managers store the password under this name */}
         <input type="hidden" autoComplete="username" value={data?.user?.email ?? ""} />
         <TextField
-          label="The password now"
+          label="Current password"
           type="password"
           autoComplete="current-password"
           required

@@ -10,7 +10,7 @@ import { ROLE_NAMES } from "../accounts/roles.ts";
 import { Tokens } from "../tokens/tokens.tsx";
 import { Password } from "./password.tsx";
 
-/** The reader's own: who they are, how they sign in, their tokens, and how pages look. */
+/** The settings of the signed-in user: profile, tokens, password, appearance. */
 export function Settings() {
   return (
     <Page title="Settings">
@@ -18,13 +18,13 @@ export function Settings() {
         <Profile />
         <Tokens
           title="Tokens"
-          about="Each acts as you, in all of your projects: one for each machine or script, so that you can revoke it alone. svc login makes one, too."
+          about="Each acts as you, in all of your projects. Use one per machine or script, so that you can revoke them separately. svc login also creates one."
           queryKey={["tokens"]}
           at="/accounts/tokens"
           areMine
         />
         <Password />
-        <Section title="Look">
+        <Section title="Appearance">
           <div className="max-w-xs">
             <ThemeChoice />
           </div>

@@ -14,7 +14,7 @@ import { Loading } from "../../parts/loading.tsx";
 import { Failure, Notice } from "../../parts/notice.tsx";
 import { Visible } from "../../parts/visible.tsx";
 
-/** Where `svc login` leads (RFC 8628, 3.3): whoever is signed in here says whether that terminal may be, too. */
+/** The verification page of `svc login` (RFC 8628, 3.3): the signed-in user allows or denies a terminal. */
 export function Authorize() {
   const code = new URLSearchParams(useSearch()).get("code") ?? "";
   return code === "" ? <AskForCode /> : <Consent key={code} code={code} />;
@@ -31,7 +31,7 @@ function AskForCode({ error }: { error?: unknown }) {
     <Entrance title="Sign in a terminal">
       <Failure error={error} />
       <p className="text-muted">
-        <code className="font-mono">svc login</code> shows a code in the terminal. Type it here.
+        <code className="font-mono">svc login</code> shows a code in the terminal. Enter it here.
       </p>
       <form onSubmit={submit} className="flex flex-col gap-4">
         <TextField
@@ -48,7 +48,7 @@ function AskForCode({ error }: { error?: unknown }) {
         </Button>
       </form>
       <details className="text-sm">
-        <summary className="rounded-md">There is no code yet</summary>
+        <summary className="rounded-md">Get a code</summary>
         <div className="mt-2">
           <Command>{`svc login --api ${window.location.origin}/v1`}</Command>
         </div>
@@ -68,25 +68,25 @@ function Consent({ code }: { code: string }) {
     mutationFn: ({ label, user_code }: DeviceRequest) =>
       call("POST", "/accounts/tokens", { body: { name: label || "svc login", device_user_code: user_code } }),
   });
-  const refuse = useMutation({
+  const deny = useMutation({
     mutationFn: ({ user_code }: DeviceRequest) =>
       call("POST", path`/auth/device/${user_code}/deny`, { body: {} }),
   });
   if (allow.isSuccess) return <Allowed />;
-  if (refuse.isSuccess) return <Refused />;
+  if (deny.isSuccess) return <Denied />;
   if (request.isPending) return <Loading />;
   if (request.error) return <AskForCode error={request.error} />;
   const { data } = request;
   return (
     <Entrance title="Sign in this terminal?">
-      <p className="text-muted">A command line asks to act as you. Is this the code that it shows?</p>
+      <p className="text-muted">A terminal requests access as you. Does it show this code?</p>
       <p className="rounded-md border border-edge bg-raised py-3 text-center font-mono font-semibold text-2xl tracking-widest">
         <Visible>{data.user_code}</Visible>
       </p>
       <dl className="grid grid-cols-[max-content_1fr] gap-x-4 gap-y-1 text-sm">
-        <dt className="text-muted">It says it is</dt>
+        <dt className="text-muted">Name (as sent)</dt>
         <dd>
-          <Visible>{data.label || "nothing"}</Visible>
+          <Visible>{data.label || "none"}</Visible>
         </dd>
         <dt className="text-muted">Program</dt>
         <dd>
@@ -96,28 +96,28 @@ function Consent({ code }: { code: string }) {
         <dd>
           <Visible>{data.address || "unknown"}</Visible>
         </dd>
-        <dt className="text-muted">Asked</dt>
+        <dt className="text-muted">Requested</dt>
         <dd>
           <Ago at={data.requested_at} />
         </dd>
-        <dt className="text-muted">It will act as</dt>
+        <dt className="text-muted">Acts as</dt>
         <dd>
           <SignedInAs />
         </dd>
       </dl>
       <Notice kind="warning">
-        Allow it only if you started it yourself and the codes are the same. Whoever sent you this link would
-        get into all of your projects otherwise.
+        Allow it only if you started svc login yourself and the codes match. Otherwise the sender of this link
+        gets access to all of your projects.
       </Notice>
-      <Failure error={allow.error ?? refuse.error} />
+      <Failure error={allow.error ?? deny.error} />
       <div className="grid grid-cols-2 gap-3">
-        <Button busy={refuse.isPending} disabled={allow.isPending} onClick={() => refuse.mutate(data)}>
-          Refuse
+        <Button busy={deny.isPending} disabled={allow.isPending} onClick={() => deny.mutate(data)}>
+          Deny
         </Button>
         <Button
           look="primary"
           busy={allow.isPending}
-          disabled={refuse.isPending}
+          disabled={deny.isPending}
           onClick={() => allow.mutate(data)}
         >
           Allow
@@ -135,21 +135,19 @@ function SignedInAs() {
 function Allowed() {
   return (
     <Entrance title="The terminal is signed in">
-      <Notice kind="success">Return to your terminal: it goes on by itself in a few seconds.</Notice>
-      <p className="text-muted text-sm">
-        Its token is in your settings from now on, where you can revoke it.
-      </p>
+      <Notice kind="success">Return to your terminal. It continues automatically in a few seconds.</Notice>
+      <p className="text-muted text-sm">Its token is listed in your settings, where you can revoke it.</p>
       <LinkButton to="/">Go to your projects</LinkButton>
     </Entrance>
   );
 }
 
-function Refused() {
+function Denied() {
   return (
-    <Entrance title="Refused">
+    <Entrance title="Sign-in denied">
       <Notice kind="info">
-        The terminal was not signed in, and the code is worth nothing any more. If it was you, run svc login
-        again.
+        The terminal is not signed in, and the code is no longer valid. If you started it yourself, run svc
+        login again.
       </Notice>
       <LinkButton to="/">Go to your projects</LinkButton>
     </Entrance>

@@ -4,8 +4,8 @@ import { Entrance } from "../../layout/entrance.tsx";
 import { Button } from "../../parts/button.tsx";
 import { Failure } from "../../parts/notice.tsx";
 import { Visible } from "../../parts/visible.tsx";
-import { useEnter } from "./enter.ts";
-import { Invited, Until } from "./invited.tsx";
+import { Expiry, Invited } from "./invitation.tsx";
+import { useSignInForm } from "./sign-in-form.ts";
 
 interface Props {
   token: string;
@@ -13,9 +13,9 @@ interface Props {
   user: SignedIn;
 }
 
-/** An invitation, taken up by somebody who is signed in already. */
+/** Accepts an invitation as the signed-in user. */
 export function Join({ token, link, user }: Props) {
-  const join = useEnter<{ token: string }>("/auth/link", "/");
+  const join = useSignInForm<{ token: string }>("/auth/link", "/");
   const signOut = useSignOut(`/welcome?token=${encodeURIComponent(token)}`);
   return (
     <Entrance title="You are invited">
@@ -32,9 +32,9 @@ export function Join({ token, link, user }: Props) {
         Join
       </Button>
       <Button look="quiet" busy={signOut.isPending} onClick={() => signOut.mutate()}>
-        Sign out, and join as somebody else
+        Sign out and join as another user
       </Button>
-      <Until link={link} />
+      <Expiry link={link} />
     </Entrance>
   );
 }

@@ -5,14 +5,14 @@ import { Entrance } from "../../layout/entrance.tsx";
 import { Button } from "../../parts/button.tsx";
 import { Failure } from "../../parts/notice.tsx";
 import { Visible } from "../../parts/visible.tsx";
-import { useEnter } from "./enter.ts";
-import { Until } from "./invited.tsx";
+import { Expiry } from "./invitation.tsx";
 import { PasswordField } from "./password-field.tsx";
+import { useSignInForm } from "./sign-in-form.ts";
 
-/** A link by which a user chooses a password, the first or another. */
+/** Sets a password, the first or a new one, with a one-time link. */
 export function NewPassword({ token, link }: { token: string; link: OneTimeLink }) {
   const [password, setPassword] = useState("");
-  const accept = useEnter<{ token: string; password: string }>("/auth/link", "/");
+  const accept = useSignInForm<{ token: string; password: string }>("/auth/link", "/");
   const errors = byField(accept.error, ["password"]);
   const submit = (event: FormEvent) => {
     event.preventDefault();
@@ -25,10 +25,10 @@ export function NewPassword({ token, link }: { token: string; link: OneTimeLink 
         <strong className="font-medium text-ink">
           <Visible>{link.email ?? "you"}</Visible>
         </strong>
-        . Browsers that are signed in by an earlier one are signed out.
+        . This signs you out in all browsers that use an earlier password.
       </p>
       <form onSubmit={submit} className="flex flex-col gap-4">
-        {/* by it a password manager knows whose password it is */}
+        {/* password managers store the password under this name */}
         <input type="hidden" autoComplete="username" value={link.email ?? ""} />
         <PasswordField
           label="New password"
@@ -41,7 +41,7 @@ export function NewPassword({ token, link }: { token: string; link: OneTimeLink 
           Set the password
         </Button>
       </form>
-      <Until link={link} />
+      <Expiry link={link} />
     </Entrance>
   );
 }

@@ -12,11 +12,11 @@ interface Props {
   user: User;
   onChange: (user: User) => void;
   errors: { of: (field: string) => string | undefined };
-  /** The address is decided already. */
+  /** The link determines the address. */
   isEmailFixed?: boolean;
 }
 
-/** Who somebody is, and the password that they choose. */
+/** Name, e-mail address and password of a new user. */
 export function NewUserFields({ user, onChange, errors, isEmailFixed = false }: Props) {
   return (
     <>

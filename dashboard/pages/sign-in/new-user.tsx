@@ -5,15 +5,15 @@ import { byField } from "../../api/failure.ts";
 import { Entrance } from "../../layout/entrance.tsx";
 import { Button } from "../../parts/button.tsx";
 import { Failure } from "../../parts/notice.tsx";
-import { useEnter } from "./enter.ts";
-import { Invited, Until } from "./invited.tsx";
+import { Expiry, Invited } from "./invitation.tsx";
 import { NewUserFields } from "./new-user-fields.tsx";
+import { useSignInForm } from "./sign-in-form.ts";
 import { WithGithub } from "./with-github.tsx";
 
-/** A link that makes a user: the first, or one who was invited. */
+/** Creates a user with a one-time link: the first user, or an invited one. */
 export function NewUser({ token, link }: { token: string; link: OneTimeLink }) {
   const [user, setUser] = useState({ name: "", email: link.email ?? "", password: "" });
-  const accept = useEnter<typeof user & { token: string }>("/auth/link", "/");
+  const accept = useSignInForm<typeof user & { token: string }>("/auth/link", "/");
   const errors = byField(accept.error, Object.keys(user));
   const isInvited = link.kind === "invitation";
   const submit = (event: FormEvent) => {
@@ -27,27 +27,27 @@ export function NewUser({ token, link }: { token: string; link: OneTimeLink }) {
         <Invited link={link} />
       ) : (
         <p className="text-muted">
-          You are the first here. Choose how you sign in from now on; you can invite others afterwards.
+          You are the first user of this server. Choose your sign-in details; you can invite others later.
         </p>
       )}
       <form onSubmit={submit} className="flex flex-col gap-4">
         <NewUserFields user={user} onChange={setUser} errors={errors} isEmailFixed={link.email !== null} />
         <Failure error={errors.rest} />
         <Button type="submit" look="primary" busy={accept.isPending}>
-          {isInvited ? "Join" : "Begin"}
+          {isInvited ? "Join" : "Create the user"}
         </Button>
       </form>
       {isInvited && <WithGithub verb="Join" query={{ invitation: token }} />}
       {isInvited && (
         <p>
-          Do you sign in here already?{" "}
+          Already registered?{" "}
           <Link href={back} className="text-accent underline">
             Sign in first
           </Link>
-          , and join as who you are.
+          , then join as that user.
         </p>
       )}
-      <Until link={link} />
+      <Expiry link={link} />
     </Entrance>
   );
 }

@@ -2,7 +2,7 @@ import type { ComponentProps } from "react";
 import { PASSWORD_MAX, PASSWORD_MIN } from "../../../src/contract/limits.ts";
 import { TextField } from "../../parts/field.tsx";
 
-/** A password that is chosen now. */
+/** A field for a new password. */
 export function PasswordField({ label = "Password", ...rest }: Partial<ComponentProps<typeof TextField>>) {
   return (
     <TextField
@@ -10,7 +10,7 @@ export function PasswordField({ label = "Password", ...rest }: Partial<Component
       type="password"
       name="new-password"
       autoComplete="new-password"
-      hint={`At least ${PASSWORD_MIN} characters. Three or four words that nobody else would put together are good.`}
+      hint={`At least ${PASSWORD_MIN} characters. Use three or four unrelated words, for example.`}
       required
       minLength={PASSWORD_MIN}
       maxLength={PASSWORD_MAX}

@@ -5,8 +5,8 @@ import { Entrance } from "../../layout/entrance.tsx";
 import { Button } from "../../parts/button.tsx";
 import { TextField } from "../../parts/field.tsx";
 import { Failure, Notice } from "../../parts/notice.tsx";
-import { useEnter } from "./enter.ts";
 import { nextPage } from "./next.ts";
+import { useSignInForm } from "./sign-in-form.ts";
 import { WithGithub } from "./with-github.tsx";
 
 export function SignIn() {
@@ -14,7 +14,7 @@ export function SignIn() {
   const [password, setPassword] = useState("");
   const search = useSearch();
   const { data: rules } = useSignedIn();
-  const signIn = useEnter<{ email: string; password: string }>("/auth/sign-in", nextPage(search));
+  const signIn = useSignInForm<{ email: string; password: string }>("/auth/sign-in", nextPage(search));
   if (rules?.signed_in) return <Redirect to={nextPage(search)} replace />;
   const submit = (event: FormEvent) => {
     event.preventDefault();
@@ -24,7 +24,7 @@ export function SignIn() {
     <Entrance title="Sign in to svc">
       {rules?.first_user && (
         <Notice kind="info">
-          Nobody has a password here yet. Open the link that the server printed when it started, or make one
+          No user has a password yet. Open the link that the server printed when it started, or create one
           with: <code className="font-mono">svc-api admin link --email &lt;your e-mail&gt;</code>
         </Notice>
       )}
@@ -57,7 +57,7 @@ export function SignIn() {
         <p className="text-center">
           New here?{" "}
           <Link href={`/sign-up${search && `?${search}`}`} className="text-accent underline">
-            Make an account
+            Create an account
           </Link>
         </p>
       )}

@@ -6,17 +6,17 @@ import { Entrance } from "../../layout/entrance.tsx";
 import { Button } from "../../parts/button.tsx";
 import { Loading } from "../../parts/loading.tsx";
 import { Failure, Notice } from "../../parts/notice.tsx";
-import { useEnter } from "./enter.ts";
 import { NewUserFields } from "./new-user-fields.tsx";
 import { nextPage } from "./next.ts";
+import { useSignInForm } from "./sign-in-form.ts";
 import { WithGithub } from "./with-github.tsx";
 
-/** A new user, where the server lets everybody in. */
+/** Creates a user, if the server allows sign-up. */
 export function SignUp() {
   const [user, setUser] = useState({ name: "", email: "", password: "" });
   const search = useSearch();
   const { data: rules } = useSignedIn();
-  const signUp = useEnter<typeof user>("/auth/sign-up", nextPage(search));
+  const signUp = useSignInForm<typeof user>("/auth/sign-up", nextPage(search));
   if (!rules) return <Loading />;
   if (rules.signed_in) return <Redirect to={nextPage(search)} replace />;
   const errors = byField(signUp.error, Object.keys(user));
@@ -31,25 +31,25 @@ export function SignUp() {
   );
   if (rules.sign_up !== "open") {
     return (
-      <Entrance title="Make an account">
+      <Entrance title="Create an account">
         <Notice kind="info">
-          This server takes new users by invitation only: ask a member of your team for a link.
+          New users need an invitation on this server. Request a link from a member of your team.
         </Notice>
         <p className="text-center">{link}</p>
       </Entrance>
     );
   }
   return (
-    <Entrance title="Make an account">
+    <Entrance title="Create an account">
       <form onSubmit={submit} className="flex flex-col gap-4">
         <NewUserFields user={user} onChange={setUser} errors={errors} />
         <Failure error={errors.rest} />
         <Button type="submit" look="primary" busy={signUp.isPending}>
-          Make the account
+          Create the account
         </Button>
       </form>
-      <WithGithub verb="Make it" query={{ next: nextPage(search) }} />
-      <p className="text-center">You have one? {link}</p>
+      <WithGithub verb="Sign up" query={{ next: nextPage(search) }} />
+      <p className="text-center">Already have an account? {link}</p>
     </Entrance>
   );
 }

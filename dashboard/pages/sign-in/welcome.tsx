@@ -11,7 +11,7 @@ import { Join } from "./join.tsx";
 import { NewPassword } from "./new-password.tsx";
 import { NewUser } from "./new-user.tsx";
 
-/** Where a one-time link leads: to the first user, to a new password, or into an account. */
+/** The page of a one-time link: for the first user, a new password, or an invitation. */
 export function Welcome() {
   const token = new URLSearchParams(useSearch()).get("token") ?? "";
   const { data: session } = useSignedIn();
@@ -20,7 +20,7 @@ export function Welcome() {
     queryFn: ({ signal }) =>
       call<OneTimeLink>("GET", `/auth/link?token=${encodeURIComponent(token)}`, { signal }),
     enabled: token !== "",
-    // it works once: what it said before may not be true any more
+    // a link works once, so a cached response may be outdated
     staleTime: 0,
     gcTime: 0,
     refetchOnWindowFocus: false,
@@ -29,7 +29,7 @@ export function Welcome() {
     return (
       <Entrance title="This link does not work">
         {token === "" ? (
-          <Notice kind="error">A part of it is missing. Copy all of it into the address bar.</Notice>
+          <Notice kind="error">The link is incomplete. Copy the whole link into the address bar.</Notice>
         ) : (
           <Failure error={error} />
         )}

@@ -1,13 +1,13 @@
 import { useSignedIn } from "../../api/signed-in.ts";
 
 interface Props {
-  /** What it does: to sign in, or to join. */
+  /** The verb of the label: "Sign in", "Join". */
   verb: string;
-  /** What comes along: `next`, the page to come to, or `invitation`, a link's token. */
+  /** `next`: the page to open afterwards; `invitation`: the token of a link. */
   query: { next: string } | { invitation: string };
 }
 
-/** The way by GitHub, where the server's operator has one: out of this page and back. */
+/** A link to sign in with GitHub, if the server is configured for it. */
 export function WithGithub({ verb, query }: Props) {
   const { data: rules } = useSignedIn();
   if (!rules?.github) return null;

@@ -10,7 +10,7 @@ interface Props {
   onClose: () => void;
 }
 
-/** A token's secret, the only time that anybody sees it. It has the focus, so that nobody passes it by. */
+/** The secret of a new token, which is shown only once. It receives the focus. */
 export function NewToken({ token, isMine, onClose }: Props) {
   const box = useRef<HTMLDivElement>(null);
   useEffect(() => box.current?.focus(), []);
@@ -21,13 +21,13 @@ export function NewToken({ token, isMine, onClose }: Props) {
       className="mb-4 flex flex-col gap-3 rounded-md border border-ok bg-ok-ground p-3"
     >
       <p role="status" className="text-ok">
-        The token <Visible>{token.name}</Visible> is made. Copy it now: it is not shown again.
+        The token <Visible>{token.name}</Visible> was created. Copy it now: it is not shown again.
       </p>
       <Command label="Copy the token">{token.token}</Command>
       <p className="text-sm">
         {isMine
-          ? "Sign the command line in with it; it asks for the token:"
-          : "Use it in a script, as the variable SVC_CLI_TOKEN, or:"}
+          ? "Sign in with the CLI, which prompts for the token:"
+          : "Set it as the environment variable SVC_CLI_TOKEN of a script, or run:"}
       </p>
       <Command>{`svc login --api ${window.location.origin}/v1 --token -`}</Command>
       <div>

@@ -13,22 +13,22 @@ import { More } from "../../parts/more.tsx";
 import { Failure } from "../../parts/notice.tsx";
 import { Section } from "../../parts/section.tsx";
 import { Visible, visibleText } from "../../parts/visible.tsx";
-import { MakeToken } from "./make-token.tsx";
+import { CreateToken } from "./create-token.tsx";
 import { NewToken } from "./new-token.tsx";
 
 interface Props {
   title: string;
   about: string;
   queryKey: readonly unknown[];
-  /** Where the API has them, below `/v1`. */
+  /** API path of the tokens, below `/v1`. */
   at: string;
-  /** Whether they are the reader's own: these may expire. */
+  /** Whether these are the tokens of the signed-in user, which can expire. */
   areMine?: boolean;
 }
 
 type Token = UserToken & Partial<Pick<ProjectToken, "session_id">>;
 
-/** Tokens: their list, a new one, whose secret is shown once, and their end. */
+/** Lists, creates and revokes tokens. */
 export function Tokens({ title, about, queryKey, at, areMine = false }: Props) {
   const [isMaking, setIsMaking] = useState(false);
   const [made, setMade] = useState<MintedUserToken | null>(null);
@@ -53,7 +53,7 @@ export function Tokens({ title, about, queryKey, at, areMine = false }: Props) {
       {made && <NewToken token={made} isMine={areMine} onClose={() => setMade(null)} />}
       <Failure error={list.error} retry={() => void list.refetch()} />
       {list.isPending && <Loading what="Loading the tokens" />}
-      {list.isSuccess && list.rows.length === 0 && <p className="text-muted">There is none.</p>}
+      {list.isSuccess && list.rows.length === 0 && <p className="text-muted">No tokens yet.</p>}
       <ul className="divide-y divide-line">
         {list.rows.map((token) => (
           <Row key={token.token_id} token={token} onRevoke={() => setRevoking(token)} />
@@ -61,7 +61,7 @@ export function Tokens({ title, about, queryKey, at, areMine = false }: Props) {
       </ul>
       <More list={list} />
       {isMaking && (
-        <MakeToken
+        <CreateToken
           at={at}
           canExpire={areMine}
           onMade={(token) => {
@@ -84,7 +84,7 @@ export function Tokens({ title, about, queryKey, at, areMine = false }: Props) {
             setRevoking(null);
           }}
         >
-          <p>Whatever uses it is refused from now on. It cannot be taken back.</p>
+          <p>Requests with this token will be rejected. You cannot undo this.</p>
         </Confirm>
       )}
     </Section>
@@ -99,10 +99,10 @@ function Row({ token, onRevoke }: { token: Token; onRevoke: () => void }) {
         <p className="flex flex-wrap items-center gap-2 font-medium">
           <Visible>{token.name}</Visible>
           {hasExpired && <Badge look="warn">Expired</Badge>}
-          {token.session_id && <Badge look="info">Of a session</Badge>}
+          {token.session_id && <Badge look="info">Session</Badge>}
         </p>
         <p className="text-muted text-sm">
-          Made <Ago at={token.created_at} /> ·{" "}
+          Created <Ago at={token.created_at} /> ·{" "}
           {token.last_used_at ? (
             <>
               last used <Ago at={token.last_used_at} />

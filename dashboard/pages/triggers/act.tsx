@@ -16,7 +16,7 @@ interface Props {
   trigger: Trigger;
 }
 
-/** What can be done with a trigger: fire it, and turn it on or off. Each is asked for with what it will do. */
+/** Fires a trigger, and enables or disables it, after a confirmation. */
 export function Act({ projectId, projectSlug, trigger }: Props) {
   const [asked, setAsked] = useState<"fire" | "switch" | null>(null);
   const name = visibleText(trigger.slug);
@@ -52,15 +52,15 @@ function Fire({ projectId, projectSlug, trigger, onClose }: Asked) {
       {fire.data && session ? (
         <Notice kind="success">
           {fire.data.status === "fired" ? (
-            <Link href={session}>Its session starts</Link>
+            <Link href={session}>The session is starting</Link>
           ) : (
-            "It waits for a place among the account's sessions, at most an hour. Stop one that nobody needs."
+            "The account has reached its limit of sessions. The trigger waits for a free slot for up to an hour. Stop a session to free one."
           )}
         </Notice>
       ) : (
         <TextArea
-          label="Words of your own"
-          hint="What {{ text }} of its prompt stands for, else added at the end. May be left out."
+          label="Additional text"
+          hint="Optional. Replaces {{ text }} in the prompt, or is appended to it."
           value={text}
           onChange={(event) => setText(event.target.value)}
         />
@@ -79,7 +79,7 @@ function Fire({ projectId, projectSlug, trigger, onClose }: Asked) {
 }
 
 function Switch({ projectId, projectSlug, trigger, onClose }: Asked) {
-  // as it was asked: the trigger itself changes meanwhile
+  // the state that was requested; the trigger changes meanwhile
   const [enabled] = useState(!trigger.enabled);
   const verb = enabled ? "Enable" : "Disable";
   const queries = useQueryClient();
@@ -94,8 +94,8 @@ function Switch({ projectId, projectSlug, trigger, onClose }: Asked) {
         <Done switched={set.data} projectSlug={projectSlug} />
       ) : (
         <p>
-          svc changes this one value of svc.toml on a branch of its own, opens a change request and merges it.
-          Where the project asks for approvals it stays open until somebody has given them.
+          svc changes this value in svc.toml on a new branch, opens a change request and merges it. If the
+          project requires approvals, the change request stays open until it has them.
         </p>
       )}
       <Failure error={set.error} />
@@ -114,7 +114,7 @@ function Switch({ projectId, projectSlug, trigger, onClose }: Asked) {
 function Done({ switched, projectSlug }: { switched: Switched; projectSlug: string }) {
   const { status, reason, change_request: cr } = switched;
   const state = switched.enabled ? "enabled" : "disabled";
-  if (!cr) return <Notice kind="success">It is {state} already.</Notice>;
+  if (!cr) return <Notice kind="success">It is already {state}.</Notice>;
   const link = (
     <Link href={path`/projects/${projectSlug}/change-requests/${String(cr.number)}`}>
       change request #{cr.number}

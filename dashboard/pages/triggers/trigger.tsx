@@ -16,7 +16,7 @@ import { Visible } from "../../parts/visible.tsx";
 import { Act } from "./act.tsx";
 import { When } from "./when.tsx";
 
-/** One trigger: what it does, how its webhook is called, and what became of its last firings. */
+/** One trigger: its configuration, its webhook and its last firings. */
 export function TriggerPage() {
   const project = useProject();
   const { trigger: slug = "" } = useParams();
@@ -47,7 +47,7 @@ export function TriggerPage() {
           </Notice>
         </div>
       )}
-      <Section title="What it does" about="As svc.toml on the default branch says.">
+      <Section title="Configuration" about="From svc.toml on the default branch.">
         <p className="flex flex-wrap gap-x-3 text-muted text-sm">
           <When trigger={data} />
           {data.agent !== null && (
@@ -96,8 +96,8 @@ function Webhook({ url, secret }: { url: string; secret: string }) {
       title="Webhook"
       about={
         <>
-          Requests are signed by the project's secret <Visible>{secret}</Visible>. GitHub's webhooks work as
-          they are.
+          Requests are signed with the project secret <Visible>{secret}</Visible>. Webhooks of GitHub work
+          without changes.
         </>
       }
     >
@@ -147,7 +147,7 @@ function Row({ firing, projectSlug }: { firing: Firing; projectSlug: string }) {
 }
 
 const WORDS: Readonly<Record<Firing["source"], string>> = {
-  cron: "by its schedule",
+  cron: "by schedule",
   webhook: "by webhook",
-  manual: "by hand",
+  manual: "manually",
 };

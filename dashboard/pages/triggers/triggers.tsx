@@ -15,7 +15,7 @@ import { Visible } from "../../parts/visible.tsx";
 import { Act } from "./act.tsx";
 import { When } from "./when.tsx";
 
-/** What starts sessions by itself: the triggers of the default branch, and when each fires. */
+/** The triggers on the default branch, which start sessions automatically. */
 export function Triggers() {
   const project = useProject();
   const { data, error, isPending, refetch } = useQuery({
@@ -26,15 +26,15 @@ export function Triggers() {
   return (
     <Page title="Triggers">
       <p className="mb-4 max-w-prose text-muted">
-        Sessions that start by time or by webhook, as svc.toml on <Visible>{project.default_branch}</Visible>{" "}
-        says.
+        Triggers start sessions on a schedule or by webhook. svc reads them from svc.toml on{" "}
+        <Visible>{project.default_branch}</Visible>.
       </p>
       <Failure error={error} retry={() => void refetch()} />
       {isPending && <Loading what="Loading the triggers" />}
       {data && <Problems list={data} />}
       {data?.triggers.length === 0 && (
-        <Empty title="There is no trigger yet" command="svc init">
-          Write [[triggers]] into svc.toml and merge it. A repository without one gets it from:
+        <Empty title="No triggers yet" command="svc init">
+          Add [[triggers]] to svc.toml and merge it. To create svc.toml, run:
         </Empty>
       )}
       {data && data.triggers.length > 0 && (
@@ -54,12 +54,12 @@ function Problems({ list: { errors, failure } }: { list: TriggerList }) {
     <div className="mb-4 flex flex-col gap-3">
       {failure !== null && (
         <Notice kind="warning">
-          The default branch could not be read when svc last looked: <Visible>{failure}</Visible>
+          svc could not read the default branch at its last check: <Visible>{failure}</Visible>
         </Notice>
       )}
       {errors.length > 0 && (
         <Notice kind="warning">
-          svc.toml on the default branch has problems. What has an error does not count.
+          svc.toml on the default branch has problems. svc ignores entries with errors.
           <ManifestProblems label="Problems of the manifest" errors={errors} />
         </Notice>
       )}

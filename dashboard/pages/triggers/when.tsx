@@ -1,7 +1,7 @@
 import type { Trigger } from "../../../src/contract/trigger.ts";
 import { Visible } from "../../parts/visible.tsx";
 
-/** What makes a trigger fire, in a few words. */
+/** When a trigger fires. */
 export function When({ trigger: { type, cron, timezone } }: { trigger: Trigger }) {
   if (type === "webhook") return <span>By webhook</span>;
   return (

@@ -50,7 +50,7 @@ test("every file has one row, whatever it is called", () => {
   );
 });
 
-const ALL: Shown = { split: false, isOpen: () => true, isWanted: () => false, talks: new Map() };
+const ALL: Shown = { split: false, isOpen: () => true, isWanted: () => false, threads: new Map() };
 const kinds = (file: DiffFile, shown: Partial<Shown> = {}) =>
   rowsOf([file], { ...ALL, ...shown }).map(({ kind }) => kind);
 
@@ -59,19 +59,19 @@ test("a file's rows", () => {
   expect(kinds(file)).toEqual(["file", "hunk", "line", "line", "end"]);
   expect(kinds(file, { split: true })).toEqual(["file", "hunk", "pair", "end"]);
   expect(kinds(file, { isOpen: () => false })).toEqual(["file", "end"]);
-  const talks = new Map([["a.ts", [{ path: "a.ts", side: "new" as const, line: 1, quotes: [null] }]]]);
-  expect(kinds(file, { talks })).toEqual(["file", "hunk", "line", "line", "talk", "end"]);
-  expect(kinds(file, { talks, split: true })).toEqual(["file", "hunk", "pair", "talk", "end"]);
+  const threads = new Map([["a.ts", [{ path: "a.ts", side: "new" as const, line: 1, quotes: [null] }]]]);
+  expect(kinds(file, { threads })).toEqual(["file", "hunk", "line", "line", "threads", "end"]);
+  expect(kinds(file, { threads, split: true })).toEqual(["file", "hunk", "pair", "threads", "end"]);
   const moved = new Map([["a.ts", [{ path: "a.ts", side: "new" as const, line: 1, quotes: ["other"] }]]]);
-  expect(kinds(file, { talks: moved })).toEqual(kinds(file));
+  expect(kinds(file, { threads: moved })).toEqual(kinds(file));
 });
 
 test("rows stay the same ones, whatever comes between", () => {
   const file = fileOf("a.ts");
-  const talks = new Map([["a.ts", [{ path: "a.ts", side: "old" as const, line: 1, quotes: ["a"] }]]]);
+  const threads = new Map([["a.ts", [{ path: "a.ts", side: "old" as const, line: 1, quotes: ["a"] }]]]);
   const ids = (shown: Partial<Shown>) => rowsOf([file], { ...ALL, ...shown }).map(({ id }) => id);
   const [head, hunk, removed, added, end] = ids({});
-  const between = ids({ talks });
+  const between = ids({ threads });
   expect([...between.slice(0, 3), ...between.slice(4)]).toEqual([
     head,
     hunk,
@@ -79,7 +79,7 @@ test("rows stay the same ones, whatever comes between", () => {
     added,
     end,
   ] as number[]);
-  expect(ids({ talks })).toEqual(between);
+  expect(ids({ threads })).toEqual(between);
   expect(ids({ isOpen: () => false })).toEqual([head, end] as number[]);
 });
 

@@ -3,24 +3,24 @@ import type { Hunk } from "./patch.ts";
 /** One line of one side of a file. */
 export interface Cell {
   hunk: Hunk;
-  /** Its place in the hunk's lines. */
+  /** Index in the lines of the hunk. */
   at: number;
   sign: " " | "+" | "-";
-  /** Line numbers, from 1: null on the side that does not have the line. */
+  /** Line numbers, starting at 1; null on the side that does not have the line. */
   old: number | null;
   new: number | null;
-  /** Where in the hunk is the line that it takes the place of, or that takes its. */
+  /** Index of the removed line that it replaces, or of the added line that replaces it. */
   mate: number | null;
-  /** Git's remark on it: that no line feed ends it. */
+  /** Git's remark that no line feed ends the line. */
   remark: string | null;
 }
 
-/** The lines of a hunk with their numbers, as they stand in the patch. A removed line and an added one are mates by their order. */
+/** The lines of a hunk with their numbers, in the order of the patch. Removed and added lines are matched by their order. */
 export function cellsOf(hunk: Hunk): Cell[] {
   const cells: Cell[] = [];
   let [oldLine, newLine] = [hunk.oldStart, hunk.newStart];
   let [removed, added]: [Cell[], Cell[]] = [[], []];
-  const meet = () => {
+  const match = () => {
     for (const [i, cell] of added.entries()) {
       const mate = removed[i];
       if (!mate) break;
@@ -40,14 +40,14 @@ export function cellsOf(hunk: Hunk): Cell[] {
       const cell = make(at, "+", null, newLine++);
       added.push(cell);
     } else if (sign === "-") {
-      if (added.length > 0) meet();
+      if (added.length > 0) match();
       removed.push(make(at, "-", oldLine++, null));
     } else {
-      meet();
+      match();
       make(at, " ", oldLine++, newLine++);
     }
   }
-  meet();
+  match();
   return cells;
 
   function make(at: number, sign: Cell["sign"], before: number | null, now: number | null): Cell {
@@ -57,7 +57,7 @@ export function cellsOf(hunk: Hunk): Cell[] {
   }
 }
 
-/** The same side by side: what stays stands on both sides, mates stand beside each other. */
+/** The same for the split layout: context lines are on both sides, matched lines next to each other. */
 export function pairsOf(cells: readonly Cell[]): [Cell | null, Cell | null][] {
   const pairs: [Cell | null, Cell | null][] = [];
   const added = new Map(cells.filter(({ sign }) => sign === "+").map((cell) => [cell.at, cell]));
@@ -70,7 +70,7 @@ export function pairsOf(cells: readonly Cell[]): [Cell | null, Cell | null][] {
   return pairs;
 }
 
-/** What the line says, without its sign. */
+/** The text of the line, without its sign. */
 export function textOf({ hunk, at }: Pick<Cell, "hunk" | "at">): string {
   return hunk.lines[at]?.slice(1) ?? "";
 }

@@ -4,20 +4,20 @@ import type { ChangeRequest } from "../../../../src/contract/change-request.ts";
 import { Loading } from "../../../parts/loading.tsx";
 import { Failure, Notice } from "../../../parts/notice.tsx";
 import { useWide } from "../../../parts/wide.ts";
-import { LineTalk } from "../line-talk.tsx";
+import { LineThreads } from "../line-threads.tsx";
 import type { Where } from "../queries.ts";
-import type { Thread } from "../review.ts";
+import type { Thread } from "../threads.ts";
 import { DiffList, type DiffListHandle } from "./diff-list.tsx";
 import { FileHead } from "./file-head.tsx";
 import type { DiffFile } from "./files.ts";
 import { useDiff } from "./load.ts";
 import { type Place, rowsOf } from "./rows.ts";
-import { placeKey, talksOf, useThreadsByPlace } from "./talks.ts";
+import { placeKey, threadsByPath, useThreadsByPlace } from "./threads.ts";
 import { Toolbar, useLayoutChoice } from "./toolbar.tsx";
 import { TreeView } from "./tree-view.tsx";
 import { useViewed } from "./viewed.ts";
 
-/** The toolbar's height, in pixels, where it stays on top. */
+/** Height of the sticky toolbar, in pixels. */
 const TOOLBAR_PX = 52;
 
 interface Props {
@@ -26,7 +26,7 @@ interface Props {
   threads: readonly Thread[];
 }
 
-/** What a change request changes: its files, line by line, and what is said about them. */
+/** The diff of a change request, with its threads. */
 export function Changes({ where, cr, threads }: Props) {
   const [address, setAddress] = useSearchParams();
   const ignoreSpace = address.get("w") === "1";
@@ -55,7 +55,7 @@ export function Changes({ where, cr, threads }: Props) {
   const byPlace = useThreadsByPlace(threads);
   const rows = useMemo(() => {
     const isWanted = (file: DiffFile) => wanted.has(file.path);
-    return rowsOf(files ?? [], { split, isOpen, isWanted, talks: talksOf(byPlace, composing) });
+    return rowsOf(files ?? [], { split, isOpen, isWanted, threads: threadsByPath(byPlace, composing) });
   }, [files, split, isOpen, wanted, byPlace, composing]);
 
   const folded = useRef<DiffFile>(null);
@@ -63,7 +63,7 @@ export function Changes({ where, cr, threads }: Props) {
     if (!value) folded.current = file;
     setOpened((before) => new Map(before).set(file.path, value));
   }, []);
-  // the reader stays at the file that was folded, not where its lines would have been
+  // keep the collapsed file in view
   useEffect(() => {
     if (rows.length > 0 && folded.current) list.current?.bringBack(folded.current);
     folded.current = null;
@@ -84,7 +84,7 @@ export function Changes({ where, cr, threads }: Props) {
     list.current?.focusLine(place);
   }, []);
 
-  // an address may name a file to begin with
+  // the query parameter `file` names the file to scroll to
   const asked = address.get("file");
   const gone = useRef<string>(null);
   useEffect(() => {
@@ -94,7 +94,7 @@ export function Changes({ where, cr, threads }: Props) {
     list.current?.goTo(file);
   }, [files, asked]);
 
-  // where a key has gone to counts before the page has scrolled there: the next key may come earlier
+  // the next key press may come before the page has scrolled to the last target
   const going = useRef<number>(null);
   useEffect(() => {
     if (current) going.current = null;
@@ -123,10 +123,10 @@ export function Changes({ where, cr, threads }: Props) {
     />
   );
   return (
-    // it takes the focus of a click, so that its keys lead from file to file
+    // focusable, so that its keys work after a click
     <section aria-label="Changes" data-wide="" tabIndex={-1} onKeyDown={onKeyDown} className="outline-none">
       <p role="status" className="sr-only">
-        {isPlaceholderData ? "The changes are loading anew." : ""}
+        {isPlaceholderData ? "Reloading the changes." : ""}
       </p>
       <Toolbar
         files={files}
@@ -149,7 +149,7 @@ export function Changes({ where, cr, threads }: Props) {
       />
       {data.isCut && (
         <Notice kind="warning">
-          The diff is larger than a browser can hold, and is cut here. All of it: svc cr diff {cr.number}
+          The diff is too large for a browser and is truncated. To see all of it, run svc cr diff {cr.number}
         </Notice>
       )}
       {!isWide && files.length > 1 && (
@@ -158,7 +158,7 @@ export function Changes({ where, cr, threads }: Props) {
           <div className="mt-2 flex h-72 flex-col">{tree}</div>
         </details>
       )}
-      {files.length === 0 && <p className="py-8 text-center text-muted">There is no difference.</p>}
+      {files.length === 0 && <p className="py-8 text-center text-muted">No changes.</p>}
       <div className="flex gap-4">
         {isWide && files.length > 0 && (
           <aside
@@ -183,8 +183,8 @@ export function Changes({ where, cr, threads }: Props) {
                 onViewed={(value) => view(file, value)}
               />
             )}
-            talk={(place) => (
-              <LineTalk
+            threads={(place) => (
+              <LineThreads
                 where={where}
                 place={place}
                 threads={byPlace.get(placeKey(place)) ?? []}

@@ -5,11 +5,11 @@ import { emphasize, type Span } from "./emphasis.ts";
 import { withoutCr } from "./hidden.ts";
 import { piecesOf, type Token } from "./pieces.ts";
 
-/** A longer line is shown up to here until its reader asks for all of it. */
+/** Longer lines are truncated until the reader expands them. */
 const SHOWN_MAX = 2_000;
 const NONE: readonly Span[] = [];
 
-/** What a line says: coloured, what changed in it set off, and nothing in it hidden. */
+/** The text of a line, with syntax colours, highlighted changes and visible control characters. */
 export const Code = memo(function Code({ cell, tokens }: { cell: Cell; tokens: readonly Token[] }) {
   const [isWhole, setIsWhole] = useState(false);
   const full = textOf(cell);
@@ -54,7 +54,7 @@ function Hidden({ name }: { name: string }) {
   return (
     <span
       className="mx-px rounded-sm border border-danger bg-danger-ground px-0.5 text-danger text-xs"
-      title="A character that is not seen"
+      title="An invisible character"
     >
       {name}
     </span>

@@ -23,7 +23,7 @@ import type { Hunk } from "./patch.ts";
 import { FoldedFile, HunkHead, Remark } from "./plain-rows.tsx";
 import type { Place, Row } from "./rows.ts";
 
-/** What rows are high before they are measured, in pixels: lines that do not wrap are exactly so. */
+/** Estimated row heights in pixels, until rows are measured. They are exact for lines that do not wrap. */
 const HEIGHTS = {
   file: 44,
   folded: 72,
@@ -31,36 +31,35 @@ const HEIGHTS = {
   hunk: 28,
   line: 20,
   pair: 20,
-  talk: 180,
+  threads: 180,
   end: 16,
 } as const;
-/** Rows drawn above and below those in sight, so that nothing is blank while somebody scrolls. */
-const BEYOND = 40;
+/** Rows rendered above and below the visible ones, to avoid blank areas while scrolling. */
+const OVERSCAN = 40;
 
-/** What others may ask of the list. */
 export interface DiffListHandle {
-  /** Brings a file's head to the top, with the focus. */
+  /** Scrolls to the header of a file and focuses it. */
   goTo(file: DiffFile): void;
-  /** Brings a file's head to the top if its beginning is above the window. */
+  /** Scrolls to the header of a file if the file starts above the window. */
   bringBack(file: DiffFile): void;
-  /** Gives the focus to the button of a line. */
+  /** Focuses the button of a line. */
   focusLine(place: Place): void;
 }
 
 interface Props {
   rows: readonly Row[];
-  /** Height of what stays above the rows, in pixels. */
+  /** Height of the sticky element above the rows, in pixels. */
   top: number;
   head: (file: DiffFile) => ReactNode;
-  talk: (place: Place) => ReactNode;
+  threads: (place: Place) => ReactNode;
   onComment: (place: Place) => void;
   onWanted: (file: DiffFile) => void;
   onCurrent: (file: DiffFile) => void;
   ref: Ref<DiffListHandle>;
 }
 
-/** All rows of a diff, of which only those near to the window are drawn. The head of the file in sight stays on top. */
-export function DiffList({ rows, top, head, talk, onComment, onWanted, onCurrent, ref }: Props) {
+/** The rows of a diff. Only rows near the window are rendered. The header of the current file is sticky. */
+export function DiffList({ rows, top, head, threads, onComment, onWanted, onCurrent, ref }: Props) {
   const list = useRef<HTMLDivElement>(null);
   const margin = useOffset(list);
   const focused = useRef<number | null>(null);
@@ -69,7 +68,7 @@ export function DiffList({ rows, top, head, talk, onComment, onWanted, onCurrent
   const instance = useRef<Virtualizer<Window, Element>>(null);
   const extract = useCallback(
     (range: Range) => {
-      // what is in sight begins below what stays on top
+      // the visible area starts below the sticky element
       const offset = (instance.current?.scrollOffset ?? 0) + top;
       const first = instance.current?.getVirtualItemForOffset(offset)?.index ?? range.startIndex;
       sticky.current = fileHeadAbove(rows, first);
@@ -83,7 +82,7 @@ export function DiffList({ rows, top, head, talk, onComment, onWanted, onCurrent
     count: rows.length,
     estimateSize: (index) => HEIGHTS[rows[index]?.kind ?? "line"],
     getItemKey: (index) => rows[index]?.id ?? index,
-    overscan: BEYOND,
+    overscan: OVERSCAN,
     scrollMargin: margin,
     scrollPaddingStart: top + HEIGHTS.file,
     rangeExtractor: extract,
@@ -91,7 +90,7 @@ export function DiffList({ rows, top, head, talk, onComment, onWanted, onCurrent
   instance.current = virtual;
   const items = virtual.getVirtualItems();
 
-  /** The row that wants the focus may have to be drawn first. */
+  /** The row to focus may not be rendered yet. */
   const focusWanted = useCallback(() => {
     if (!wanted.current) return;
     const { row, selectors } = wanted.current;
@@ -150,7 +149,7 @@ export function DiffList({ rows, top, head, talk, onComment, onWanted, onCurrent
   };
 
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: the buttons in it share the arrow keys
+    // biome-ignore lint/a11y/noStaticElementInteractions: arrow keys move between the buttons inside
     <div
       ref={list}
       className="relative font-mono text-[13px]/[20px]"
@@ -181,7 +180,7 @@ export function DiffList({ rows, top, head, talk, onComment, onWanted, onCurrent
             <Inside
               row={row}
               isStop={rows[index - 1]?.kind === "hunk"}
-              {...{ head, talk, onComment, onWanted }}
+              {...{ head, threads, onComment, onWanted }}
             />
           </div>
         );
@@ -196,12 +195,12 @@ function rowLook({ kind }: Row): string {
   return kind === "end" ? `${place} h-4` : `${place} border-line border-x`;
 }
 
-interface InsideProps extends Pick<Props, "head" | "talk" | "onComment" | "onWanted"> {
+interface InsideProps extends Pick<Props, "head" | "threads" | "onComment" | "onWanted"> {
   row: Row;
   isStop: boolean;
 }
 
-function Inside({ row, isStop, head, talk, onComment, onWanted }: InsideProps) {
+function Inside({ row, isStop, head, threads, onComment, onWanted }: InsideProps) {
   const { file } = row;
   switch (row.kind) {
     case "file":
@@ -233,8 +232,10 @@ function Inside({ row, isStop, head, talk, onComment, onWanted }: InsideProps) {
         />
       );
     }
-    case "talk":
-      return <div className="border-line border-y bg-canvas p-2 font-sans text-base">{talk(row.place)}</div>;
+    case "threads":
+      return (
+        <div className="border-line border-y bg-canvas p-2 font-sans text-base">{threads(row.place)}</div>
+      );
     case "end":
       return null;
   }
@@ -273,16 +274,16 @@ function hunksOf(rows: readonly Row[]): { hunk: Hunk; path: string }[] {
   return Array.from(hunks, ([hunk, path]) => ({ hunk, path }));
 }
 
-/** How far below the document's top an element begins. */
+/** Distance of an element from the top of the document. */
 function useOffset(element: { readonly current: HTMLElement | null }): number {
   const [offset, setOffset] = useState(0);
   useLayoutEffect(() => {
-    const look = () => {
+    const measure = () => {
       if (element.current)
         setOffset(Math.round(element.current.getBoundingClientRect().top + window.scrollY));
     };
-    look();
-    const observer = new ResizeObserver(look);
+    measure();
+    const observer = new ResizeObserver(measure);
     observer.observe(document.body);
     return () => observer.disconnect();
   }, [element]);

@@ -1,17 +1,17 @@
-/** A part of a line: from, and up to (exclusive), in UTF-16 units. */
+/** A range of a line: start, and end (exclusive), in UTF-16 code units. */
 export type Span = readonly [from: number, to: number];
 
 const WORD = /[\p{L}\p{N}_]+|\s+|[^\p{L}\p{N}_\s]/gu;
-/** Lines longer than this are shown whole: nobody reads the difference of two minified lines. */
+/** Longer lines, such as minified ones, are not compared. */
 const LINE_MAX = 1_000;
-/** Words of what differs in the middle: the table of the comparison has the square of it. */
+/** Maximum number of words to compare: time and memory are quadratic. */
 const WORDS_MAX = 150;
-/** Below this share of kept text the two lines have nothing to do with each other. */
-const ALIKE = 0.35;
+/** Lines with a smaller share of common text are not highlighted. */
+const SIMILARITY_MIN = 0.35;
 
 /**
- * What of a line is not in its counterpart, word by word.
- * @returns for the removed and for the added line; nothing when the lines are too different or too long for it
+ * Compares a removed and an added line word by word.
+ * @returns the changed ranges of each line; empty if the lines are too different or too long
  */
 export function emphasize(removed: string, added: string): { removed: Span[]; added: Span[] } {
   const none = { removed: [], added: [] };
@@ -27,7 +27,7 @@ export function emphasize(removed: string, added: string): { removed: Span[]; ad
   const before = lengthOf(a.slice(0, start));
   const after = lengthOf(a.slice(a.length - end));
   const common = before + after + kept.reduce((sum, [i]) => sum + (middleA[i] ?? "").trim().length, 0);
-  if (common < ALIKE * Math.max(removed.trim().length, added.trim().length)) return none;
+  if (common < SIMILARITY_MIN * Math.max(removed.trim().length, added.trim().length)) return none;
   return {
     removed: gaps(middleA, new Set(kept.map(([i]) => i)), before),
     added: gaps(middleB, new Set(kept.map(([, j]) => j)), before),
@@ -42,7 +42,7 @@ function lengthOf(words: readonly string[]): number {
   return words.reduce((sum, word) => sum + word.length, 0);
 }
 
-/** Places of the longest common sequence of words. */
+/** Index pairs of the longest common subsequence of words. */
 function commonWords(a: readonly string[], b: readonly string[]): [number, number][] {
   const width = b.length + 1;
   const table = new Uint16Array((a.length + 1) * width);
@@ -61,7 +61,7 @@ function commonWords(a: readonly string[], b: readonly string[]): [number, numbe
   return found;
 }
 
-/** The words that are not kept, neighbours as one; a blank between two of them belongs to them. */
+/** Ranges of the words that are not kept. Adjacent words, with the blanks between them, form one range. */
 function gaps(words: readonly string[], kept: ReadonlySet<number>, from: number): Span[] {
   const spans: [number, number][] = [];
   let at = from;

@@ -2,8 +2,8 @@ import { useState } from "react";
 import { Visible, visibleText } from "../../../parts/visible.tsx";
 import type { DiffFile } from "./files.ts";
 
-/** Long enough to be seen, short enough to be pressed again. */
-const SHOWN_MS = 2_000;
+/** How long the result of copying is shown. */
+const RESULT_MS = 2_000;
 const QUIET = "rounded-md px-2 py-1 text-muted text-sm hover:bg-raised hover:text-ink";
 
 interface Props {
@@ -14,7 +14,7 @@ interface Props {
   onViewed: (isViewed: boolean) => void;
 }
 
-/** What stands above a file's lines, and stays in sight while they are. */
+/** The sticky header of a file. */
 export function FileHead({ file, isOpen, isViewed, onOpen, onViewed }: Props) {
   return (
     <div
@@ -63,7 +63,7 @@ const KINDS = {
   deleted: ["D", "Deleted", "bg-danger-ground text-danger"],
 } as const;
 
-/** What became of a file, by the letter that git has for it. */
+/** The status of a file, as the letter that git uses. */
 export function Kind({ file }: { file: DiffFile }) {
   const [letter, word, look] = KINDS[file.status];
   return (
@@ -99,28 +99,28 @@ function CopyPath({ path }: { path: string }) {
       () => false,
     );
     setState(copied ? "copied" : "failed");
-    setTimeout(() => setState("idle"), SHOWN_MS);
+    setTimeout(() => setState("idle"), RESULT_MS);
   };
   return (
     <button type="button" className={QUIET} onClick={copy} aria-label={`Copy path ${visibleText(path)}`}>
-      <span aria-live="polite">{{ idle: "Copy path", copied: "Copied", failed: "Not allowed" }[state]}</span>
+      <span aria-live="polite">{{ idle: "Copy path", copied: "Copied", failed: "Copy failed" }[state]}</span>
     </button>
   );
 }
 
-/** Characters that make a file other than it looks. */
+/** Warns about characters that make code look different from what it does. */
 function Warning({ file: { hidden } }: { file: DiffFile }) {
-  const said = [
+  const parts = [
     hidden.turning > 0
       ? `${counted(hidden.turning, "character")} that ${hidden.turning === 1 ? "changes" : "change"} the order in which text is shown`
       : "",
     hidden.unseen > 0 ? counted(hidden.unseen, "invisible character") : "",
   ].filter(Boolean);
-  if (said.length === 0) return null;
+  if (parts.length === 0) return null;
   return (
     <p className="basis-full rounded-md bg-danger-ground px-2 py-1 text-danger text-sm">
-      <strong>This file may not be what it looks like:</strong> it has {said.join(", and ")}. They are shown
-      by name, as U+202E.
+      <strong>This file may be misleading:</strong> it has {parts.join(" and ")}. They are shown as code
+      points, such as U+202E.
     </p>
   );
 }

@@ -1,4 +1,4 @@
-/** What C knows by a letter, and git writes so in a quoted name. */
+/** C escape sequences that git uses in quoted names. */
 const LETTERS: Readonly<Record<string, number>> = {
   a: 7,
   b: 8,
@@ -16,8 +16,8 @@ const QUOTED = /^"((?:[^"\\]|\\.)*)"/s;
 const PREFIX = 2;
 
 /**
- * The name in what stands behind `diff --git`: `a/<name> b/<name>`, either of them quoted if it has to be. Without
- * renames both are the same, so that a name with spaces in it can be told from two.
+ * The file name in the header `diff --git a/<name> b/<name>`, whose names may be quoted. Without renames both names are
+ * equal, so a name with spaces is unambiguous.
  */
 export function splitNames(text: string): string {
   const quoted = QUOTED.exec(text);
@@ -25,7 +25,7 @@ export function splitNames(text: string): string {
   return text.slice(PREFIX, (text.length - 1) / 2);
 }
 
-/** What git's `core.quotePath` wrote: octal digits are bytes of UTF-8. */
+/** Decodes a name quoted with `core.quotePath`: octal escapes are bytes of UTF-8. */
 function unquote(text: string): string {
   const bytes: number[] = [];
   for (const [, octal, letter, plain = ""] of text.matchAll(ESCAPE)) {

@@ -3,21 +3,21 @@ import type { PatchFile } from "./patch.ts";
 
 /** A file of the diff as the page shows it. */
 export interface DiffFile extends PatchFile {
-  /** Its place among all. */
+  /** Index among all files. */
   index: number;
   lines: number;
   hidden: HiddenCount;
-  /** Why it is not unfolded by itself; null: it is. */
+  /** Why it is collapsed by default; null if it is not. */
   folded: "large" | "generated" | "binary" | null;
-  /** What it is now: another word, once it has changed. */
+  /** Identifies its content: changes with the file. */
   version: string;
 }
 
-/** Changed lines from which a file is shown only when asked for. */
+/** Files with more changed lines are collapsed. */
 const LARGE_LINES = 1_500;
-/** The same in characters: a minified file is one line. */
+/** Files with more characters are collapsed: a minified file is one line. */
 const LARGE_CHARACTERS = 200_000;
-/** What tools write and people do not read. */
+/** Names of generated files. */
 const GENERATED =
   /(?:^|\/)(?:package-lock\.json|npm-shrinkwrap\.json|yarn\.lock|pnpm-lock\.yaml|bun\.lock|Cargo\.lock|Gemfile\.lock|composer\.lock|poetry\.lock|uv\.lock|Pipfile\.lock|go\.sum|flake\.lock|mix\.lock|pubspec\.lock|packages\.lock\.json|gradle\.lockfile)$|\.(?:min\.(?:js|css)|snap|map)$/;
 

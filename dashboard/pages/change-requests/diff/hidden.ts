@@ -1,7 +1,6 @@
 /**
- * In code every character should be seen that a reader does not see but a compiler does ("Trojan Source", CVE-2021-42574
- * and CVE-2021-42694): direction marks, control characters, joiners, soft hyphens, fillers and blanks of no width. What an
- * emoji is made of is left alone.
+ * Characters that a compiler reads but a reader does not see ("Trojan Source", CVE-2021-42574 and CVE-2021-42694):
+ * direction marks, control characters, joiners, soft hyphens, fillers and zero-width spaces. Parts of emoji are excluded.
  */
 const UNSEEN = /[\p{Cf}\p{Default_Ignorable_Code_Point}]/u.source;
 const IN_EMOJI = [
@@ -13,24 +12,24 @@ const HIDDEN_IN_CODE = new RegExp(
   "gu",
 );
 
-/** Those that change in which order the others are shown. */
+/** Characters that change the order in which others are shown. */
 const TURNING = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/u;
 const PLAIN = /^[\t\x20-\x7e]*$/;
 
-/** Where hidden characters are in a line, and what they are. */
+/** The hidden characters of a line and their positions. */
 export function hiddenIn(line: string): { at: number; character: string }[] {
   if (PLAIN.test(line)) return [];
   return Array.from(line.matchAll(HIDDEN_IN_CODE), ({ 0: character, index }) => ({ at: index, character }));
 }
 
 export interface HiddenCount {
-  /** Changes the order in which a line is shown. */
+  /** Characters that change the order in which a line is shown. */
   turning: number;
-  /** Is there and is not seen. */
+  /** Other invisible characters. */
   unseen: number;
 }
 
-/** Counts what is hidden in lines of a patch; a CR that ends a line is none. */
+/** Counts the hidden characters in lines of a patch, except a CR at the end of a line. */
 export function countHidden(lines: Iterable<string>): HiddenCount {
   const count = { turning: 0, unseen: 0 };
   for (const line of lines) {

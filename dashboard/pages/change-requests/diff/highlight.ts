@@ -2,11 +2,11 @@ import { useEffect, useReducer } from "react";
 import type { Hunk } from "./patch.ts";
 import type { Token } from "./pieces.ts";
 
-/** A hunk beyond either stays plain: its colours would take longer than reading it waits. */
+/** Larger hunks are not highlighted: that would be too slow. */
 const LINES_MAX = 3_000;
 const CHARACTERS_MAX = 200_000;
 
-/** By the place of a line in its hunk. */
+/** By the index of a line in its hunk. */
 type Colours = readonly (readonly Token[])[];
 
 const known = new WeakMap<Hunk, Colours>();
@@ -17,8 +17,8 @@ export function coloursOf(hunk: Hunk): Colours {
 }
 
 /**
- * Finds the colours of the hunks that are in sight, one after the other, whenever the browser has nothing else to do. The
- * highlighter is loaded when the first is.
+ * Highlights the visible hunks one after the other, and yields to the browser in between. The highlighter is loaded for the
+ * first hunk.
  */
 export function useColours(inSight: readonly { hunk: Hunk; path: string }[]): void {
   const [, draw] = useReducer((count: number) => count + 1, 0);
@@ -36,7 +36,7 @@ export function useColours(inSight: readonly { hunk: Hunk; path: string }[]): vo
       }
       draw();
     })().catch(() => {
-      // without its colours code can be read as well
+      // code is readable without colours
     });
     return () => {
       isOver = true;
@@ -44,7 +44,7 @@ export function useColours(inSight: readonly { hunk: Hunk; path: string }[]): vo
   }, [inSight]);
 }
 
-/** Both sides of a hunk are coloured as texts of their own: what is left out of either would end its strings. */
+/** Highlights the two sides of a hunk separately: a line of the other side could end a string. */
 function colour(
   hunk: Hunk,
   language: string,

@@ -3,7 +3,7 @@ import type { Token } from "./pieces.ts";
 
 const lowlight = createLowlight(common);
 
-/** Names of files whose language no ending tells. */
+/** File names without an extension that determines the language. */
 const BY_NAME: ReadonlyMap<string, string> = new Map([
   ["Makefile", "makefile"],
   ["Gemfile", "ruby"],
@@ -12,7 +12,7 @@ const BY_NAME: ReadonlyMap<string, string> = new Map([
   [".gitconfig", "ini"],
 ]);
 
-/** @returns null when nothing is known of it */
+/** @returns null if the language is unknown */
 export function languageOf(path: string): string | null {
   const name = path.slice(path.lastIndexOf("/") + 1);
   const ending = name.slice(name.lastIndexOf(".") + 1).toLowerCase();
@@ -46,7 +46,7 @@ export function tokenize(text: string, language: string): Token[][] {
   }
 }
 
-/** What of hast is looked at. */
+/** The part of hast that is used here. */
 interface Node {
   type: string;
   value?: string;

@@ -5,19 +5,19 @@ import type { Token } from "./pieces.ts";
 import type { Place } from "./rows.ts";
 
 const GROUNDS = { " ": "bg-surface", "+": "bg-added", "-": "bg-removed" } as const;
-/** Drawn, not written: numbers are no part of what is copied, and the button has a name of its own. */
+/** Numbers are generated content, so that they are neither copied nor part of the name of the button. */
 const NUMBER = "inline-block w-11 shrink-0 pr-1.5 text-right before:content-[attr(data-number)]";
 const NO_TOKENS: readonly Token[] = [];
 
 interface Props {
   path: string;
   colours: readonly (readonly Token[])[];
-  /** Whether the Tab key stops here: lines are walked through by the arrow keys. */
+  /** Whether the Tab key stops here. Arrow keys move between lines. */
   isStop: boolean;
   onComment: (place: Place) => void;
 }
 
-/** A line where old and new stand below each other. */
+/** A line of the unified layout. */
 export const Line = memo(function Line({ cell, path, colours, isStop, onComment }: Props & { cell: Cell }) {
   return (
     <div className={`flex min-h-[20px] ${GROUNDS[cell.sign]}`}>
@@ -27,7 +27,7 @@ export const Line = memo(function Line({ cell, path, colours, isStop, onComment 
   );
 });
 
-/** A line where old and new stand side by side. */
+/** A line of the split layout. */
 export const Pair = memo(function Pair({
   left,
   right,
@@ -66,9 +66,9 @@ interface GutterProps extends Omit<Props, "colours"> {
   numbers: (number | null)[];
 }
 
-const SAID = { " ": "", "+": ", added", "-": ", removed" } as const;
+const SIGN_LABELS = { " ": "", "+": ", added", "-": ", removed" } as const;
 
-/** A line's numbers: the button that begins a comment on it. */
+/** The numbers of a line, which are the button for a comment on it. */
 function Gutter({
   cell,
   path,
@@ -83,7 +83,7 @@ function Gutter({
       type="button"
       data-line={side}
       tabIndex={isStop ? 0 : -1}
-      aria-label={`Comment on line ${line}${SAID[cell.sign]}`}
+      aria-label={`Comment on line ${line}${SIGN_LABELS[cell.sign]}`}
       onClick={() => onComment({ path, side, line })}
       className="group/gutter relative flex shrink-0 select-none items-start border-line border-r text-muted text-xs/[20px] hover:text-ink focus-visible:-outline-offset-2"
     >

@@ -6,18 +6,18 @@ import { type DiffFile, describe } from "./files.ts";
 import { createPatchParser } from "./patch.ts";
 import { treeRows } from "./tree.ts";
 
-/** What a browser can hold and somebody could look at; the rest is for `svc cr diff`. */
+/** A larger diff is truncated; `svc cr diff` shows all of it. */
 const BYTES_MAX = 32 * 1024 * 1024;
 
 export interface Diff {
   /** In the order of the tree. */
   files: DiffFile[];
-  /** There is more than is shown. */
+  /** Whether the diff is truncated. */
   isCut: boolean;
 }
 
-/** Which diff: of these two commits it is the same for ever. */
-export interface Wanted {
+/** Identifies a diff. The diff of two commits never changes. */
+export interface DiffOptions {
   projectId: string;
   crId: string;
   base: string | null;
@@ -25,8 +25,8 @@ export interface Wanted {
   ignoreSpace: boolean;
 }
 
-/** The whole patch, read as it comes. While another is on its way the one before is shown. */
-export function useDiff({ projectId, crId, base, head, ignoreSpace }: Wanted) {
+/** Loads the patch as a stream. While a new patch loads, the previous one is shown. */
+export function useDiff({ projectId, crId, base, head, ignoreSpace }: DiffOptions) {
   return useQuery({
     queryKey: ["patch", projectId, crId, base, head, ignoreSpace],
     queryFn: ({ signal }) => {
@@ -35,7 +35,7 @@ export function useDiff({ projectId, crId, base, head, ignoreSpace }: Wanted) {
     },
     staleTime: Number.POSITIVE_INFINITY,
     placeholderData: keepPreviousData,
-    // comparing two large patches line by line would be all it does for a while
+    // structural comparison of two large patches is slow
     structuralSharing: false,
   });
 }

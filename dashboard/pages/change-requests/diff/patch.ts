@@ -1,39 +1,39 @@
 import { splitNames } from "./file-name.ts";
 
-/** One file's part of a patch. */
+/** The part of a patch for one file. */
 export interface PatchFile {
-  /** Bytes that are not UTF-8 stand as U+FFFD. */
+  /** Bytes that are not UTF-8 are replaced with U+FFFD. */
   path: string;
   status: "added" | "modified" | "deleted";
-  /** Git's octal modes; null where the patch names none. */
+  /** Octal file modes; null if the patch has none. */
   oldMode: string | null;
   newMode: string | null;
-  /** Ids of the contents before and after; null when only the mode changed. */
+  /** Blob ids before and after; null if only the mode changed. */
   oldId: string | null;
   newId: string | null;
   binary: boolean;
   additions: number;
   deletions: number;
-  /** Its lines before the first hunk, as git wrote them. */
+  /** The lines before the first hunk. */
   head: string[];
   hunks: Hunk[];
 }
 
 export interface Hunk {
-  /** `@@ -1,3 +1,4 @@ …`, as git wrote it. */
+  /** `@@ -1,3 +1,4 @@ …` */
   header: string;
-  /** What git takes for the function around it. */
+  /** The enclosing function, as git detects it. */
   section: string;
   oldStart: number;
   newStart: number;
-  /** Each begins with its sign: a space, `+`, `-`, or `\` for a remark of git's on the line before. */
+  /** Each begins with its sign: a space, `+`, `-`, or `\` for git's remark on the previous line. */
   lines: string[];
 }
 
 export interface PatchParser {
-  /** The next piece of the patch, cut anywhere. */
+  /** Parses the next chunk, which may end anywhere. */
   take(text: string): void;
-  /** What has come so far, the last line too. */
+  /** Parses an incomplete last line, and returns all files. */
   end(): PatchFile[];
 }
 
@@ -43,18 +43,18 @@ const INDEX = /^index ([0-9a-f]+)\.\.([0-9a-f]+)(?: (\d{6}))?$/;
 const MODE = /^(old mode|new mode|new file mode|deleted file mode) (\d{6})$/;
 
 /**
- * Reads a patch as `git diff --no-renames` writes it. Hunks are followed by the counts in their headers, so that content
- * which looks like a header is never taken for one. Lines end at LF alone: a CR is content. The bytes of binary files
- * are passed over.
+ * Parses the output of `git diff --no-renames`. The line counts in hunk headers determine where hunks end, so that content
+ * which looks like a header is not parsed as one. Lines end with LF only: a CR is content. Bytes of binary files are
+ * skipped.
  */
 export function createPatchParser(): PatchParser {
   const files: PatchFile[] = [];
   let file: PatchFile | undefined;
   let hunk: Hunk | undefined;
-  /** Lines that the hunk still has on either side. */
+  /** Remaining lines of the hunk on each side. */
   let before = 0;
   let after = 0;
-  /** The beginning of a line whose end has not come. */
+  /** An incomplete line. */
   let rest = "";
 
   return {

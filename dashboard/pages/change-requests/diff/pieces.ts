@@ -1,22 +1,22 @@
 import type { Span } from "./emphasis.ts";
 import { hiddenIn } from "./hidden.ts";
 
-/** A part of a line that looks the same from end to end. */
+/** A part of a line with one style. */
 export interface Piece {
   at: number;
   text: string;
-  /** What the highlighter calls it; empty: nothing special. */
+  /** The class of the highlighter; empty for plain text. */
   token: string;
-  /** Not in the counterpart of the line. */
+  /** Not in the matching line of the other side. */
   strong: boolean;
-  /** A character that would not be seen: its name is shown instead. */
+  /** An invisible character, which is shown as its code point. */
   hidden: boolean;
 }
 
-/** A stretch of a line with the highlighter's name for it. */
+/** A range of a line with a class of the highlighter. */
 export type Token = readonly [from: number, to: number, name: string];
 
-/** Cuts a line wherever its look changes. The pieces' texts together are the line. */
+/** Splits a line where its style changes. The pieces concatenate to the line. */
 export function piecesOf(line: string, tokens: readonly Token[], strong: readonly Span[]): Piece[] {
   const hidden = hiddenIn(line);
   const cuts = new Set([0, line.length]);
@@ -27,7 +27,7 @@ export function piecesOf(line: string, tokens: readonly Token[], strong: readonl
   for (const { at, character } of hidden) {
     cuts.add(at);
     cuts.add(at + character.length);
-    // whoever cut there did not see it
+    // never split a surrogate pair
     for (let inside = at + 1; inside < at + character.length; inside++) cuts.delete(inside);
   }
   const places = new Set(hidden.map(({ at }) => at));

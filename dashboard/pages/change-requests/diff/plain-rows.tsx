@@ -3,7 +3,7 @@ import { Visible, visibleText } from "../../../parts/visible.tsx";
 import type { DiffFile } from "./files.ts";
 import type { Hunk } from "./patch.ts";
 
-/** Where in the file the next lines are. */
+/** The position of a hunk in its file. */
 export function HunkHead({ hunk: { header, section } }: { hunk: Hunk }) {
   const place = header.slice(0, header.length - section.length).trim();
   return (
@@ -24,24 +24,22 @@ export function Remark({ children }: { children: string }) {
   );
 }
 
-const WHY = {
-  large: "It is large",
-  generated: "It looks generated",
+const REASONS = {
+  large: "Large file",
+  generated: "Generated file",
 } as const;
 
-/** Stands for the lines of a file that is not unfolded by itself. */
+/** Shown instead of the lines of a file that is collapsed by default. */
 export function FoldedFile({ file, onWanted }: { file: DiffFile; onWanted: (file: DiffFile) => void }) {
   if (file.folded === "binary") {
     return (
-      <p className="bg-surface px-3 py-6 text-center font-sans text-muted text-sm">
-        A binary file is not shown.
-      </p>
+      <p className="bg-surface px-3 py-6 text-center font-sans text-muted text-sm">Binary file not shown.</p>
     );
   }
   return (
     <div className="flex flex-wrap items-center justify-center gap-3 bg-surface px-3 py-4 font-sans text-muted text-sm">
       <span>
-        {WHY[file.folded ?? "large"]}: {file.additions + file.deletions} changed lines are not shown.
+        {REASONS[file.folded ?? "large"]}: {file.additions + file.deletions} changed lines are not shown.
       </span>
       <Button onClick={() => onWanted(file)}>
         Show them

@@ -3,14 +3,14 @@ import type { DiffFile } from "./files.ts";
 import { withoutCr } from "./hidden.ts";
 import type { Hunk } from "./patch.ts";
 
-/** A line of a file by its side and number: what a comment stands at. */
+/** The position of a comment: a line of a file by its side and number. */
 export interface Place {
   path: string;
   side: "old" | "new";
   line: number;
 }
 
-/** What the diff is drawn from, from top to bottom. */
+/** The rows of the diff, from top to bottom. */
 export type Row = { id: number; file: DiffFile } & (
   | { kind: "file" }
   | { kind: "folded" }
@@ -18,14 +18,14 @@ export type Row = { id: number; file: DiffFile } & (
   | { kind: "hunk"; hunk: Hunk }
   | { kind: "line"; cell: Cell }
   | { kind: "pair"; left: Cell | null; right: Cell | null }
-  | { kind: "talk"; place: Place }
+  | { kind: "threads"; place: Place }
   | { kind: "end" }
 );
 type Body = Row extends infer R ? (R extends Row ? Omit<R, "id" | "file"> : never) : never;
 
-/** A line below which something stands. */
-export interface Talk extends Place {
-  /** What the line said; null: whatever it says. Below a line that says something else by now nothing stands. */
+/** A line with threads or with a comment that is being written. */
+export interface ThreadsAt extends Place {
+  /** The text of the line when a thread began; null for any text. Threads of a line that has changed are not shown. */
   quotes: readonly (string | null)[];
 }
 
@@ -33,38 +33,38 @@ export interface Shown {
   /** Old and new side by side, where a file has both. */
   split: boolean;
   isOpen(file: DiffFile): boolean;
-  /** Shows a file that is large, generated or binary although it is. */
+  /** Whether the reader expanded a file that is collapsed by default. */
   isWanted(file: DiffFile): boolean;
   /** By path. */
-  talks: ReadonlyMap<string, readonly Talk[]>;
+  threads: ReadonlyMap<string, readonly ThreadsAt[]>;
 }
 
-/** The rows of all files. What is still drawn of a file keeps its rows, whatever comes between or goes. */
+/** The rows of all files. Rows are cached, so that they keep their identity when others are added or removed. */
 export function rowsOf(files: readonly DiffFile[], shown: Shown): Row[] {
   return files.flatMap((file) => rowsOfFile(file, shown));
 }
 
-function rowsOfFile(file: DiffFile, { split, isOpen, isWanted, talks }: Shown): Row[] {
-  const [head, end] = [kept(file, "head", headOf), kept(file, "end", endOf)].flat();
+function rowsOfFile(file: DiffFile, { split, isOpen, isWanted, threads }: Shown): Row[] {
+  const [head, end] = [cached(file, "head", headOf), cached(file, "end", endOf)].flat();
   if (!head || !end) return [];
   if (!isOpen(file)) return [head, end];
   const isFolded = file.folded !== null && !isWanted(file);
   const isSplit = split && file.status === "modified";
   const body = isFolded
-    ? kept(file, "folded", (of) => [...remarksOn(of), { kind: "folded" }])
-    : kept(file, isSplit ? "split" : "unified", (of) => linesOf(of, isSplit));
-  const here = isFolded ? [] : (talks.get(file.path) ?? []);
-  const rows = here.length === 0 ? body : body.flatMap((row) => [row, ...talkBelow(row, here)]);
+    ? cached(file, "folded", (of) => [...remarksOn(of), { kind: "folded" }])
+    : cached(file, isSplit ? "split" : "unified", (of) => linesOf(of, isSplit));
+  const here = isFolded ? [] : (threads.get(file.path) ?? []);
+  const rows = here.length === 0 ? body : body.flatMap((row) => [row, ...threadsBelow(row, here)]);
   return [head, ...rows, end];
 }
 
-/** A row's id is its own, so that what was measured of it, and what has the focus in it, is not another's. */
+/** Row ids are unique: measured heights and the focus belong to an id. */
 let lastId = 0;
-const made = new WeakMap<DiffFile, Map<string, Row[]>>();
+const cache = new WeakMap<DiffFile, Map<string, Row[]>>();
 
-function kept(file: DiffFile, name: string, make: (file: DiffFile) => Body[]): Row[] {
-  const known = made.get(file) ?? new Map<string, Row[]>();
-  made.set(file, known);
+function cached(file: DiffFile, name: string, make: (file: DiffFile) => Body[]): Row[] {
+  const known = cache.get(file) ?? new Map<string, Row[]>();
+  cache.set(file, known);
   const rows = known.get(name) ?? make(file).map((row): Row => ({ ...row, id: ++lastId, file }));
   known.set(name, rows);
   return rows;
@@ -84,39 +84,40 @@ function linesOf(file: DiffFile, split: boolean): Body[] {
   return [...remarksOn(file), ...lines];
 }
 
-function talkBelow(row: Row, talks: readonly Talk[]): Row[] {
+function threadsBelow(row: Row, threads: readonly ThreadsAt[]): Row[] {
   if (row.kind !== "line" && row.kind !== "pair") return [];
   const [left, right] = row.kind === "line" ? [row.cell, row.cell] : [row.left, row.right];
-  return talks
+  return threads
     .filter(({ side, line, quotes }) => {
       const cell = side === "old" ? left : right;
-      return cell !== null && cell[side] === line && quotes.some((quote) => saysStill(cell, quote));
+      return cell !== null && cell[side] === line && quotes.some((quote) => isUnchanged(cell, quote));
     })
     .flatMap(({ path, side, line }) => {
       const place: Place = { path, side, line };
-      return kept(row.file, `talk ${side} ${line}`, () => [{ kind: "talk", place }]);
+      return cached(row.file, `threads ${side} ${line}`, () => [{ kind: "threads", place }]);
     });
 }
 
-/** A quote may be cut. */
-function saysStill(cell: Cell, quote: string | null): boolean {
+/** A quote may be truncated. */
+function isUnchanged(cell: Cell, quote: string | null): boolean {
   return quote === null || quote === "" || withoutCr(textOf(cell)).startsWith(withoutCr(quote));
 }
 
-/** What is to be said of a file besides its lines. */
+/** Remarks on a file besides its lines: its mode, and if it is empty. */
 function remarksOn({ oldMode, newMode, status, hunks, binary, lines }: DiffFile): Body[] {
-  const said: string[] = [];
+  const remarks: string[] = [];
   if (status === "modified" && oldMode !== newMode && oldMode && newMode) {
-    said.push(`Mode changed: ${modeName(oldMode)} → ${modeName(newMode)}`);
+    remarks.push(`Mode changed: ${modeName(oldMode)} → ${modeName(newMode)}`);
   } else if (newMode ?? oldMode) {
     const mode = newMode ?? oldMode ?? "";
-    if (mode !== "100644") said.push(`${modeName(mode).replace(/^./, (first) => first.toUpperCase())}`);
+    if (mode !== "100644") remarks.push(`${modeName(mode).replace(/^./, (first) => first.toUpperCase())}`);
   }
-  if (hunks.length === 0 && !binary && lines === 0 && status !== "modified") said.push("The file is empty.");
+  if (hunks.length === 0 && !binary && lines === 0 && status !== "modified")
+    remarks.push("The file is empty.");
   if (hunks.length === 0 && !binary && status === "modified" && oldMode === newMode) {
-    said.push("Nothing but white space is different.");
+    remarks.push("Only whitespace changed.");
   }
-  return said.map((text) => ({ kind: "remark", text }));
+  return remarks.map((text) => ({ kind: "remark", text }));
 }
 
 const MODES: Readonly<Record<string, string>> = {

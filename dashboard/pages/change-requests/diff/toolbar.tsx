@@ -5,7 +5,7 @@ import type { DiffFile } from "./files.ts";
 const KEY = "svc-diff-layout";
 type Layout = "unified" | "split";
 
-/** How the reader likes to see changes, kept for the next time. */
+/** The layout of the diff, stored in this browser. */
 export function useLayoutChoice(): [Layout, (layout: Layout) => void] {
   const [layout, setLayout] = useState<Layout>(() => (readStored(KEY) === "split" ? "split" : "unified"));
   return [
@@ -31,7 +31,7 @@ interface Props {
 const STEP =
   "inline-flex h-8 items-center gap-1.5 rounded-md border border-edge bg-surface px-2 text-sm hover:bg-raised";
 
-/** What there is to see, and how to see it. */
+/** A summary of the diff, and its options. */
 export function Toolbar({
   files,
   viewed,
@@ -64,7 +64,7 @@ export function Toolbar({
             checked={ignoreSpace}
             onChange={(event) => onIgnoreSpace(event.target.checked)}
           />
-          Hide white space
+          Hide whitespace
         </label>
         {canSplit && (
           <fieldset className="flex rounded-md border border-edge text-sm">

@@ -10,13 +10,13 @@ const INDENT_PX = 12;
 
 interface Props {
   files: readonly DiffFile[];
-  /** The file that is being read. */
+  /** The file in view. */
   current: DiffFile | undefined;
   isViewed: (file: DiffFile) => boolean;
   onPick: (file: DiffFile) => void;
 }
 
-/** The files by their folders, with the keys of a tree (WAI-ARIA): arrows, Home, End, Enter. */
+/** The files as a tree, with the keys of the WAI-ARIA tree pattern: arrows, Home, End, Enter. */
 export function TreeView({ files, current, isViewed, onPick }: Props) {
   const [filter, setFilter] = useState("");
   const [closed, setClosed] = useState<ReadonlySet<string>>(new Set());
@@ -70,7 +70,7 @@ export function TreeView({ files, current, isViewed, onPick }: Props) {
     event.preventDefault();
     event.stopPropagation();
   };
-  /** @returns whether the key means something here */
+  /** @returns whether the key was handled */
   const press = (key: string, row: TreeRow): boolean => {
     const isOpen = row.kind === "folder" && row.isOpen;
     if (key === "ArrowDown") go(stop + 1);
@@ -98,7 +98,7 @@ export function TreeView({ files, current, isViewed, onPick }: Props) {
       <p role="status" className="sr-only">
         {filter && `${wanted.length} of ${files.length} files`}
       </p>
-      {rows.length === 0 && <p className="px-2 text-muted text-sm">No file has this in its path.</p>}
+      {rows.length === 0 && <p className="px-2 text-muted text-sm">No path matches the filter.</p>}
       <div ref={scroller} className="min-h-0 overflow-y-auto">
         <div
           role="tree"
@@ -113,7 +113,7 @@ export function TreeView({ files, current, isViewed, onPick }: Props) {
             if (!row) return null;
             const isCurrent = row.kind === "file" && row.file === current;
             return (
-              // biome-ignore lint/a11y/useKeyWithClickEvents: the tree has the keys of all its rows
+              // biome-ignore lint/a11y/useKeyWithClickEvents: the tree handles the keys of its rows
               <div
                 key={row.kind === "file" ? `f${row.file.index}` : `d${row.path}`}
                 role="treeitem"

@@ -1,6 +1,5 @@
 import type { DiffFile } from "./files.ts";
 
-/** A row of the tree: a folder, or a file. */
 export type TreeRow = { level: number; name: string; setSize: number; position: number } & (
   | { kind: "folder"; path: string; files: number; isOpen: boolean }
   | { kind: "file"; file: DiffFile }
@@ -13,8 +12,8 @@ interface Folder {
 }
 
 /**
- * The files' tree as rows from top to bottom: folders first, each level by name. A folder that holds only a folder
- * stands in one row with it. What is in a closed folder has no row.
+ * The rows of the file tree from top to bottom: folders first, each level sorted by name. A folder that contains only a
+ * folder shares one row with it. The content of a closed folder has no rows.
  */
 export function treeRows(files: readonly DiffFile[], closed: ReadonlySet<string>): TreeRow[] {
   const root = makeFolder();

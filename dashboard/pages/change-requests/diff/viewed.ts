@@ -4,10 +4,10 @@ import { forget, readStored, store, storedKeys } from "../../../parts/stored.ts"
 import type { DiffFile } from "./files.ts";
 
 const PREFIX = "svc-viewed:";
-/** Change requests whose marks a browser keeps. */
-const KEPT = 20;
+/** The number of change requests whose marks are stored. */
+const STORED_MAX = 20;
 
-/** Which files the reader has seen, by path: what each was then. A file that has changed since is unseen again. */
+/** The versions of viewed files by path. A file that has changed since is no longer viewed. */
 export function useViewed(crId: string) {
   const [marks, setMarks] = useState(() => read(crId));
   const isViewed = useCallback((file: DiffFile) => marks.get(keyOf(file)) === file.version, [marks]);
@@ -26,7 +26,7 @@ export function useViewed(crId: string) {
   return { isViewed, setViewed };
 }
 
-/** A file whose kind changed is a deleted and an added one. */
+/** A file whose type changed appears both as deleted and as added. */
 function keyOf({ path, status }: DiffFile): string {
   return `${status === "deleted" ? "-" : "+"}${path}`;
 }
@@ -37,11 +37,11 @@ function read(crId: string): Map<string, string> {
 }
 
 function write(crId: string, marks: ReadonlyMap<string, string>): void {
-  for (const old of others(crId).slice(KEPT - 1)) forget(old);
+  for (const old of others(crId).slice(STORED_MAX - 1)) forget(old);
   store(PREFIX + crId, JSON.stringify({ at: new Date().toISOString(), files: Object.fromEntries(marks) }));
 }
 
-/** Keys of other change requests' marks, the newest first. */
+/** Storage keys of the marks of other change requests, the newest first. */
 function others(crId: string): string[] {
   const at = (key: string) => textField(parseJson(readStored(key) ?? ""), "at");
   return storedKeys()

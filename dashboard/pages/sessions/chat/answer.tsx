@@ -3,10 +3,10 @@ import { Markdown } from "../../../parts/markdown.tsx";
 import { Visible } from "../../../parts/visible.tsx";
 import { blocksOf } from "./blocks.ts";
 
-/** A longer text is shown as it is: making a page of its markup would hold the page up. */
+/** Longer texts are shown without formatting: rendering their Markdown is slow. */
 const MARKDOWN_MAX = 60_000;
 
-/** What the agent says. While it is said, only its last block is drawn anew. */
+/** An answer of the agent. While it grows, only its last block is rendered again. */
 export const Answer = memo(function Answer({ text, isGrowing }: { text: string; isGrowing: boolean }) {
   if (text.length > MARKDOWN_MAX) {
     return (

@@ -6,7 +6,7 @@ import { Failure } from "../../../parts/notice.tsx";
 import { Visible } from "../../../parts/visible.tsx";
 import type { Chat } from "./chat.ts";
 
-/** Something that the agent waits for a person to say, to be answered where it stands. */
+/** A question or a permission request of the agent. */
 export function Asked({ ask, chat }: { ask: Ask; chat: Chat }) {
   return ask.kind === "permission" ? (
     <Permission ask={ask} chat={chat} />
@@ -21,9 +21,9 @@ function Permission({ ask, chat }: { ask: Of<"permission">; chat: Chat }) {
   const reply = useMutation({ mutationFn: (how: "once" | "always" | "reject") => chat.allow(ask, how) });
   const isSaid = reply.isPending || reply.isSuccess;
   return (
-    <Card title="The agent asks for permission">
+    <Card title="The agent requests permission">
       <p>
-        May it use <strong>{<Visible>{ask.permission}</Visible>}</strong>?
+        Allow it to use <strong>{<Visible>{ask.permission}</Visible>}</strong>?
       </p>
       {ask.patterns.map((pattern) => (
         <code key={pattern} className="block rounded-sm bg-raised px-2 py-1 font-mono text-sm">
@@ -63,11 +63,11 @@ function Questions({ ask, chat }: { ask: Of<"question">; chat: Chat }) {
     if (!isSaid && answers.every((each) => each.length > 0)) reply.mutate("answer");
   };
   return (
-    <Card title="The agent asks">
+    <Card title="Question from the agent">
       <form onSubmit={submit} className="flex flex-col gap-4">
         {ask.questions.map((question, at) => (
           <OneQuestion
-            // biome-ignore lint/suspicious/noArrayIndexKey: questions have no other name, and never move
+            // biome-ignore lint/suspicious/noArrayIndexKey: questions have no id and a fixed order
             key={at}
             name={`${ask.id}-${at}`}
             question={question}
@@ -89,7 +89,7 @@ function Questions({ ask, chat }: { ask: Of<"question">; chat: Chat }) {
             Answer
           </Button>
           <Button disabled={isSaid} onClick={() => reply.mutate("refuse")}>
-            Give no answer
+            Skip
           </Button>
         </div>
       </form>
@@ -144,8 +144,8 @@ function OneQuestion({
       {(custom || options.length === 0) && (
         <input
           type="text"
-          aria-label="An answer in your own words"
-          placeholder="Or in your own words"
+          aria-label="Other answer"
+          placeholder="Other answer"
           className="w-full rounded-md border border-edge bg-surface px-3 py-1.5 placeholder:text-muted"
           value={own}
           onChange={(event) => onOwn(event.target.value)}

@@ -1,6 +1,6 @@
 /**
- * Parts of a Markdown text that stand for themselves: split at empty lines outside of fenced code (CommonMark 0.31, 4.5).
- * More text changes only the last of them.
+ * Splits Markdown into independent blocks, at empty lines outside of fenced code (CommonMark 0.31, 4.5). Appended text changes
+ * only the last block.
  */
 export function blocksOf(text: string): { at: number; text: string }[] {
   const blocks: { at: number; text: string }[] = [];

@@ -15,35 +15,35 @@ import { type Item, Transcript } from "./transcript.ts";
 
 interface Pending {
   key: string;
-  /** The message's; null before it is said. */
+  /** The id of the message; null until it is sent. */
   id: string | null;
   text: string;
 }
 
-/** What a page shows of a conversation. */
+/** The state of a conversation, for display. */
 export interface ChatState {
   items: readonly Item[];
-  /** Own prompts that have not arrived yet, the oldest first. */
+  /** Sent prompts that the runtime has not confirmed yet, the oldest first. */
   pending: readonly Pending[];
   asks: readonly Ask[];
   isBusy: boolean;
-  /** What it does at the moment, or why it waits; empty where nothing is known. */
+  /** What the agent is doing, or why it waits; empty if unknown. */
   activity: string;
   connection: "connecting" | "connected" | "lost" | "failed";
-  /** Why it is not connected. */
+  /** Why the connection failed. */
   failure: unknown;
-  /** The words of an answer that has ended, for those who hear the page. */
+  /** The text of a finished answer, for screen readers. */
   announced: string;
 }
 
-/** The runtime sends something every 10 seconds. A page never gives up: its reader may come back to it any day. */
+/** The runtime sends a keep-alive every 10 seconds. A page retries without a limit. */
 const PATIENCE: Patience = {
   silentSeconds: 25,
   firstPauseMs: 200,
   lastPauseMs: 3_000,
   lostMs: Number.POSITIVE_INFINITY,
 };
-/** Characters of an answer that are read out: whoever wants more goes to it. */
+/** Maximum length of an answer that screen readers announce. */
 const ANNOUNCED_MAX = 500;
 const EMPTY: ChatState = {
   items: [],
@@ -56,7 +56,7 @@ const EMPTY: ChatState = {
   announced: "",
 };
 
-/** The conversation with a session's agent, for a page. It is shown at most once a frame. */
+/** The conversation with the agent of a session. It notifies its subscribers at most once per frame. */
 export class Chat {
   readonly #session: Session;
   readonly #listeners = new Set<() => void>();
@@ -78,12 +78,12 @@ export class Chat {
     return () => this.#listeners.delete(listener);
   };
 
-  /** Begins to listen, or begins anew; `end` ends it. */
-  listen(): void {
+  /** Connects or reconnects; `end` disconnects. */
+  connect(): void {
     this.#talk?.end();
-    // what stood there stays until everything is known again
+    // keep the current items until the new transcript is complete
     const transcript = new Transcript();
-    const talk = new Talk(this.#runtime(), (news) => this.#hear(news, talk, transcript), PATIENCE);
+    const talk = new Talk(this.#runtime(), (news) => this.#onEvent(news, talk, transcript), PATIENCE);
     this.#talk = talk;
     this.#change({ connection: "connecting", failure: null });
     talk.listen().catch((failure: unknown) => {
@@ -97,10 +97,10 @@ export class Chat {
     this.#change({ isBusy: false, asks: [], activity: "", connection: "connecting" });
   }
 
-  /** Asks something of the agent. It stands on the page at once. @throws ApiFailure when it did not get there */
-  async say(text: string): Promise<void> {
+  /** Sends a prompt to the agent. The page shows it at once. @throws ApiFailure if it could not be sent */
+  async send(text: string): Promise<void> {
     const talk = this.#talk;
-    if (talk === null) throw new ApiFailure(0, "not_running", "The session does not run.");
+    if (talk === null) throw new ApiFailure(0, "not_running", "The session is not running.");
     const key = newId();
     this.#change({ pending: [...this.#state.pending, { key, id: null, text }], announced: "" });
     const name = (id: string) =>
@@ -144,9 +144,9 @@ export class Chat {
     });
   }
 
-  #hear(news: News, talk: Talk, transcript: Transcript): void {
+  #onEvent(news: News, talk: Talk, transcript: Transcript): void {
     if (this.#talk !== talk) return;
-    transcript.hear(news, Date.now());
+    transcript.add(news, Date.now());
     if (news.type === "caught up") this.#transcript = transcript;
     if (news.type === "lost") this.#change({ connection: "lost", failure: news.reason });
     if (news.type === "caught up" || news.type === "found") {
@@ -184,23 +184,22 @@ export class Chat {
 }
 
 /**
- * Asks something of a session that does not run, which starts it again. With an id of ours it is taken once, however often
- * it is said.
+ * Queues a prompt for a session that is not running, which starts it. The id of the prompt makes retries idempotent.
  * @throws ApiFailure
  */
-export async function wakeWith(session: Session, text: string): Promise<void> {
+export async function queuePrompt(session: Session, text: string): Promise<void> {
   const { project_id, session_id } = session;
   const body: CreatePromptBody = { text, prompt_id: newId() };
-  for (let left = TRIES; ; left--) {
+  for (let left = ATTEMPTS; ; left--) {
     try {
       await call("POST", path`/projects/${project_id}/sessions/${session_id}/prompt`, { body });
       return;
     } catch (error) {
       if (left <= 1 || !passes(error)) throw error;
     }
-    await rest(PAUSE_MS, AbortSignal.timeout(PAUSE_MS));
+    await rest(RETRY_DELAY_MS, AbortSignal.timeout(RETRY_DELAY_MS));
   }
 }
 
-const TRIES = 3;
-const PAUSE_MS = 500;
+const ATTEMPTS = 3;
+const RETRY_DELAY_MS = 500;

@@ -4,12 +4,12 @@ import { Button } from "../../../parts/button.tsx";
 import { useDraft } from "../../../parts/draft.ts";
 import { bytesOf } from "../bytes.ts";
 
-/** Rows that the field grows to. */
+/** Maximum height of the field, in rows. */
 const ROWS_MAX = 12;
 
 /**
- * Where a prompt is written. Enter sends, Shift-Enter makes a new line; what is not sent is kept.
- * @param onSend what did not get there comes back into the field
+ * The field for a prompt. Enter sends, Shift-Enter inserts a new line. Unsent text is stored.
+ * @param onSend if it rejects, the text is put back into the field
  */
 export function Composer({
   sessionId,
@@ -33,11 +33,11 @@ export function Composer({
     setDraft("");
     const isSent = await onSend(text);
     setIsSending(false);
-    // what has been typed meanwhile stays
+    // keep text that was typed meanwhile
     if (!isSent) setDraft((now) => now || text);
   };
   const onKeyDown = (event: KeyboardEvent) => {
-    // an Enter that chooses a word of an input method sends nothing
+    // Enter that confirms an input method composition does not send
     if (event.key !== "Enter" || event.shiftKey || event.nativeEvent.isComposing) return;
     event.preventDefault();
     void send();
@@ -51,7 +51,7 @@ export function Composer({
       className="rounded-lg border border-edge bg-surface p-2 focus-within:border-accent"
     >
       <label htmlFor={id} className="sr-only">
-        Your words to the agent
+        Prompt for the agent
       </label>
       <textarea
         id={id}
@@ -66,7 +66,7 @@ export function Composer({
       />
       <div className="flex items-center justify-between gap-3 pt-1">
         <p id={`${id}-hint`} className="px-2 text-muted text-xs">
-          {isTooLong ? "That is more than 64 KiB." : hint}
+          {isTooLong ? "The limit is 64 KiB." : hint}
         </p>
         <Button type="submit" look="primary" disabled={draft.trim() === "" || isTooLong} busy={isSending}>
           {verb}

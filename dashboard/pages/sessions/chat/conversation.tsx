@@ -3,18 +3,18 @@ import type { Session } from "../../../../src/contract/session.ts";
 import { messageOf } from "../../../api/failure.ts";
 import { Button } from "../../../parts/button.tsx";
 import { Failure, Notice } from "../../../parts/notice.tsx";
-import { useStuck } from "../../../parts/stick.ts";
+import { useStickToEnd } from "../../../parts/stick-to-end.ts";
 import { Visible } from "../../../parts/visible.tsx";
 import { Queue } from "../queue.tsx";
 import { isStarting } from "../words.ts";
 import { Answer } from "./answer.tsx";
 import { Asked } from "./ask.tsx";
-import { type Chat, type ChatState, wakeWith } from "./chat.ts";
+import { type Chat, type ChatState, queuePrompt } from "./chat.ts";
 import { Composer } from "./composer.tsx";
 import { Tool } from "./tool.tsx";
 import type { Item } from "./transcript.ts";
 
-/** Items that are shown at first, and more of them each time. */
+/** Number of items shown at first, and added by each click on "Show earlier". */
 const SHOWN = 100;
 
 interface Props {
@@ -23,7 +23,7 @@ interface Props {
   state: ChatState;
 }
 
-/** The conversation with the agent, and where one says something in it. */
+/** The conversation with the agent, and the field for the next prompt. */
 export function Conversation({ session, chat, state }: Props) {
   const grows = useRef<HTMLDivElement>(null);
   const [shown, setShown] = useState(SHOWN);
@@ -32,16 +32,16 @@ export function Conversation({ session, chat, state }: Props) {
   const items = state.items.slice(-shown);
   const isEmpty = items.length === 0 && state.pending.length === 0;
   const last = items.at(-1);
-  const { isAtEnd, toEnd } = useStuck(grows, !isEmpty);
+  const { isAtEnd, scrollToEnd } = useStickToEnd(grows, !isEmpty);
   const seen = useRef(last);
   useEffect(() => {
     if (isAtEnd) seen.current = last;
   }, [isAtEnd, last]);
   const send = async (text: string) => {
     setError(null);
-    toEnd();
+    scrollToEnd();
     try {
-      await (isRunning ? chat.say(text) : wakeWith(session, text));
+      await (isRunning ? chat.send(text) : queuePrompt(session, text));
       return true;
     } catch (failure) {
       setError(failure);
@@ -70,8 +70,8 @@ export function Conversation({ session, chat, state }: Props) {
       <div className="sticky bottom-0 z-10 -mb-16 flex flex-col gap-2 bg-canvas pt-2 pb-4">
         {!isAtEnd && (
           <div className="-top-8 absolute inset-x-0 flex justify-center">
-            <Button onClick={toEnd} className="shadow-md">
-              {seen.current === last ? "To the end ↓" : "New messages ↓"}
+            <Button onClick={scrollToEnd} className="shadow-md">
+              {seen.current === last ? "Scroll to the end ↓" : "New messages ↓"}
             </Button>
           </div>
         )}
@@ -92,11 +92,11 @@ export function Conversation({ session, chat, state }: Props) {
 }
 
 function hintOf(session: Session, { isBusy }: ChatState): string {
-  if (isStarting(session)) return "It is answered when the session runs.";
-  if (session.status === "stopped") return "The session is stopped. Your words start it again.";
+  if (isStarting(session)) return "The agent answers when the session is running.";
+  if (session.status === "stopped") return "The session is stopped. A prompt starts it again.";
   return isBusy
-    ? "Enter sends; it is taken up after this answer."
-    : "Enter sends, Shift-Enter makes a new line.";
+    ? "Enter sends. The agent continues with it after this answer."
+    : "Enter sends, Shift-Enter inserts a new line.";
 }
 
 const OneItem = memo(function OneItem({ item, isGrowing }: { item: Item; isGrowing: boolean }) {
@@ -125,7 +125,7 @@ function Note({ look, children }: { look: keyof typeof NOTES; children: ReactNod
 function Prompt({ text, note }: { text: string; note?: string }) {
   return (
     <article
-      aria-label="Asked"
+      aria-label="Prompt"
       className="ml-auto max-w-[85%] rounded-lg rounded-br-sm bg-info-ground px-4 py-2.5"
     >
       <div className="whitespace-pre-wrap">
@@ -141,15 +141,15 @@ function Nothing({ session, state: { connection } }: Pick<Props, "session" | "st
   return (
     <p className="py-8 text-center text-muted">
       {session.status === "stopped"
-        ? "The session is stopped, and its conversation ended with its sandbox."
+        ? "The session is stopped. Its conversation was removed with its sandbox."
         : connection === "connected"
-          ? "Nothing has been said yet. The agent waits for your words."
-          : "Reading the conversation …"}
+          ? "No messages yet. The agent waits for your prompt."
+          : "Loading the conversation …"}
     </p>
   );
 }
 
-/** What the agent does, with the way to end it; else how the connection stands. */
+/** What the agent is doing, with a button to abort it; otherwise the state of the connection. */
 function Activity({ session, chat, state, onError }: Props & { onError: (error: unknown) => void }) {
   const [isAborting, setIsAborting] = useState(false);
   const { isBusy, asks, activity, connection } = state;
@@ -178,8 +178,8 @@ function Activity({ session, chat, state, onError }: Props & { onError: (error: 
     return (
       <Notice kind="error">
         <div className="flex flex-wrap items-center justify-between gap-2">
-          <span>The conversation is not reached: {messageOf(state.failure)}</span>
-          <Button onClick={() => chat.listen()}>Try again</Button>
+          <span>Cannot connect to the conversation: {messageOf(state.failure)}</span>
+          <Button onClick={() => chat.connect()}>Try again</Button>
         </div>
       </Notice>
     );
@@ -187,12 +187,12 @@ function Activity({ session, chat, state, onError }: Props & { onError: (error: 
   if (connection !== "connected") {
     return (
       <p role="status" className="text-sm text-warn">
-        {connection === "lost" ? "The connection is lost. Connecting again …" : "Connecting …"}
+        {connection === "lost" ? "Connection lost. Reconnecting …" : "Connecting …"}
       </p>
     );
   }
   if (!isBusy) return null;
-  const words = asks.length > 0 ? "The agent waits for your answer" : activity || "The agent works";
+  const words = asks.length > 0 ? "The agent waits for your answer" : activity || "The agent is working";
   return (
     <div className="flex items-center justify-between gap-3 text-sm">
       <p className="flex min-w-0 items-center gap-2 text-muted">

@@ -12,7 +12,7 @@ const MARKS = {
   error: ["✗", "text-danger", "failed"],
 } as const;
 
-/** One use of a tool: a line, and behind it what went in and came out. */
+/** A tool call: a summary, which expands to its input and output. */
 export const Tool = memo(function Tool({ use, isSubagent }: { use: ToolUse; isSubagent: boolean }) {
   const [mark, look, state] = MARKS[use.state];
   return (
@@ -40,7 +40,9 @@ export const Tool = memo(function Tool({ use, isSubagent }: { use: ToolUse; isSu
           </p>
         )}
         {use.output !== "" && <Block title="Output" text={withoutColours(use.output)} />}
-        {use.state === "running" && <p className="text-muted">Its output comes when it is done.</p>}
+        {use.state === "running" && (
+          <p className="text-muted">The output is shown when the call is finished.</p>
+        )}
       </div>
     </details>
   );
@@ -61,7 +63,7 @@ function Files({ files }: { files: readonly FileEdit[] }) {
 }
 
 function Input({ input }: { input: ToolUse["input"] }) {
-  if (input.length === 0) return <p className="text-muted">Nothing is known of what it was given.</p>;
+  if (input.length === 0) return <p className="text-muted">The input is unknown.</p>;
   return input.map(({ name, value }) => <Block key={name} title={name} text={value} />);
 }
 

@@ -4,7 +4,7 @@ import type { News } from "../../../../src/conversation/talk.ts";
 import type { ToolUse } from "../../../../src/conversation/tools.ts";
 import { DAEMON_MARK, outcomeWords, retryWords } from "../../../../src/conversation/words.ts";
 
-/** One thing of a conversation, as it stands on the page. A change makes a new one: what stays the same is drawn once. */
+/** An item of a conversation. Items are immutable, so that unchanged ones are not rendered again. */
 export type Item = { key: string } & (
   | { kind: "prompt"; text: string }
   | { kind: "answer"; text: string }
@@ -12,43 +12,43 @@ export type Item = { key: string } & (
   | { kind: "note"; look: "info" | "warning" | "error"; text: string }
 );
 
-/** Items that are held, and characters of one text: a page that is left open for days stays usable. */
+/** Limits of items and of characters per text, for pages that stay open for days. */
 const ITEMS_MAX = 2_000;
 const TEXT_MAX = 400_000;
 
-/** What is said in a conversation, out of what its `Talk` tells. */
+/** The items of a conversation, built from its events. */
 export class Transcript {
   #items: Item[] = [];
   readonly #at = new Map<string, number>();
   #dropped = 0;
   #notes = 0;
-  /** Whether it stands there already that the answer was cut off: the daemon says it, too. */
+  /** Whether a note says that the answer was cut off: the daemon reports it too. */
   #isCutOff = false;
-  /** Prompts that the runtime has. */
-  readonly #told = new Set<string>();
-  /** Answers of which it stands there why they failed. */
+  /** Ids of the prompts that the runtime has. */
+  readonly #prompts = new Set<string>();
+  /** Ids of the answers whose failure has a note. */
   readonly #failed = new Set<string>();
 
   get items(): readonly Item[] {
     return this.#items;
   }
 
-  /** Whether a prompt has arrived: it stands in its place. */
+  /** Whether the runtime has a prompt. */
   has(messageId: string): boolean {
-    return this.#told.has(messageId);
+    return this.#prompts.has(messageId);
   }
 
-  /** The end of the last answer, for those who hear it. */
+  /** The text of the last answer, for screen readers. */
   get lastWords(): string {
     const last = this.#items.findLast(({ kind }) => kind === "answer" || kind === "prompt");
     return last?.kind === "answer" ? last.text : "";
   }
 
   /** @param now milliseconds since 1970 */
-  hear(news: News, now: number): void {
+  add(news: News, now: number): void {
     switch (news.type) {
       case "prompt":
-        this.#told.add(news.messageId);
+        this.#prompts.add(news.messageId);
         if (news.text.startsWith(DAEMON_MARK)) this.#cutOff(news.text.slice(DAEMON_MARK.length));
         else this.#put({ kind: "prompt", key: news.messageId, text: news.text });
         break;
@@ -56,7 +56,7 @@ export class Transcript {
         this.#isCutOff = false;
         break;
       case "text":
-        this.#say(news.partId, news.text, news.begins);
+        this.#append(news.partId, news.text, news.begins);
         break;
       case "tool":
         this.#put({ kind: "tool", key: news.partId, use: news.use, isSubagent: news.isSubagent });
@@ -72,7 +72,7 @@ export class Transcript {
         this.#cutOff(outcomeWords("cut_off", null));
         break;
       case "gap":
-        this.#note("info", "Some of the conversation was missed here.");
+        this.#note("info", "A part of the conversation is missing here.");
         break;
       case "ended":
         if (!this.#failed.has(news.messageId)) this.#end(news.outcome, news.error);
@@ -87,7 +87,7 @@ export class Transcript {
     }
   }
 
-  #say(partId: string, text: string, begins: boolean): void {
+  #append(partId: string, text: string, begins: boolean): void {
     const at = this.#at.get(partId);
     const known = at === undefined ? undefined : this.#items[at - this.#dropped];
     const before = known?.kind === "answer" && !begins ? known.text : "";
@@ -107,7 +107,7 @@ export class Transcript {
     this.#isCutOff = true;
   }
 
-  /** One note tells of all tries that follow each other. */
+  /** Consecutive retries share one note. */
   #retry(words: string): void {
     const last = this.#items.at(-1);
     const isAgain = last?.kind === "note" && last.key.startsWith("retry");

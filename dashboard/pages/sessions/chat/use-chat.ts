@@ -3,14 +3,14 @@ import type { Session } from "../../../../src/contract/session.ts";
 import { useShown } from "../../../api/shown.ts";
 import { Chat, type ChatState } from "./chat.ts";
 
-/** The conversation of a session, as it goes on; whoever looks away lets go of it, and catches up afterwards. */
+/** The conversation of a session, updated live. A hidden page disconnects, and catches up when it is visible. */
 export function useChat(session: Session): { chat: Chat; state: ChatState } {
   const [chat] = useState(() => new Chat(session));
   const isShown = useShown();
   const isRunning = session.status === "running";
   useEffect(() => {
     if (!isShown || !isRunning) return;
-    chat.listen();
+    chat.connect();
     return () => chat.end();
   }, [chat, isShown, isRunning]);
   return { chat, state: useSyncExternalStore(chat.subscribe, () => chat.state) };

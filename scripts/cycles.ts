@@ -1,14 +1,14 @@
 /**
- * The circles of a graph, each once, as the nodes on the way back to the first.
- * @param graph a node → the nodes that it points to
+ * The cycles of a graph, each once, as paths that end at their first node.
+ * @param graph maps a node to the nodes that it points to
  */
-export function findCircles(graph: ReadonlyMap<string, readonly string[]>): string[][] {
-  const circles: string[][] = [];
+export function findCycles(graph: ReadonlyMap<string, readonly string[]>): string[][] {
+  const cycles: string[][] = [];
   const done = new Set<string>();
   const path: string[] = [];
   const visit = (node: string): void => {
     const start = path.indexOf(node);
-    if (start >= 0) return void circles.push([...path.slice(start), node]);
+    if (start >= 0) return void cycles.push([...path.slice(start), node]);
     if (done.has(node)) return;
     path.push(node);
     for (const next of graph.get(node) ?? []) visit(next);
@@ -16,5 +16,5 @@ export function findCircles(graph: ReadonlyMap<string, readonly string[]>): stri
     done.add(node);
   };
   for (const node of graph.keys()) visit(node);
-  return circles;
+  return cycles;
 }

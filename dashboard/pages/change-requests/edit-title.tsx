@@ -7,7 +7,7 @@ import { TextField } from "../../parts/field.tsx";
 import { Failure } from "../../parts/notice.tsx";
 import { useAct, type Where } from "./queries.ts";
 
-/** Gives a change request another title. */
+/** Changes the title of a change request. */
 export function EditTitle({ where, cr, onClose }: { where: Where; cr: ChangeRequest; onClose: () => void }) {
   const [title, setTitle] = useState(cr.title);
   const act = useAct(where);

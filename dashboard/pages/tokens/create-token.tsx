@@ -10,12 +10,12 @@ import { Select, TextField } from "../../parts/field.tsx";
 import { Failure } from "../../parts/notice.tsx";
 
 const DAY_MS = 86_400_000;
-/** How long a token may live, in days; 0: until it is revoked. */
-const LIVES = [
+/** Lifetimes of a token, in days; 0: no expiry. */
+const LIFETIMES = [
   [30, "30 days"],
   [90, "90 days"],
-  [365, "A year"],
-  [0, "Until it is revoked"],
+  [365, "1 year"],
+  [0, "No expiry"],
 ] as const;
 
 interface Props {
@@ -25,8 +25,8 @@ interface Props {
   onClose: () => void;
 }
 
-/** Asks what a new token is for, and how long it is to live. */
-export function MakeToken({ at, canExpire, onMade, onClose }: Props) {
+/** Dialog for the name and the lifetime of a new token. */
+export function CreateToken({ at, canExpire, onMade, onClose }: Props) {
   const [name, setName] = useState("");
   const [days, setDays] = useState(90);
   const make = useMutation({
@@ -45,7 +45,7 @@ export function MakeToken({ at, canExpire, onMade, onClose }: Props) {
     <Dialog title="New token" onClose={onClose}>
       <form onSubmit={submit} className="flex flex-col gap-4">
         <TextField
-          label="What is it for?"
+          label="Token name"
           placeholder="Laptop"
           required
           maxLength={NAME_MAX}
@@ -55,12 +55,12 @@ export function MakeToken({ at, canExpire, onMade, onClose }: Props) {
         />
         {canExpire && (
           <Select
-            label="How long may it live?"
+            label="Expires after"
             value={days}
             onChange={(event) => setDays(Number(event.target.value))}
             error={errors.of("expires_at")}
           >
-            {LIVES.map(([count, words]) => (
+            {LIFETIMES.map(([count, words]) => (
               <option key={count} value={count}>
                 {words}
               </option>
@@ -71,7 +71,7 @@ export function MakeToken({ at, canExpire, onMade, onClose }: Props) {
         <div className="flex justify-end gap-2">
           <Button onClick={onClose}>Cancel</Button>
           <Button type="submit" look="primary" busy={make.isPending}>
-            Make the token
+            Create the token
           </Button>
         </div>
       </form>

@@ -1,8 +1,8 @@
 import { Composer } from "./composer.tsx";
 import type { Place } from "./diff/rows.ts";
 import { useAct, type Where } from "./queries.ts";
-import type { Thread } from "./review.ts";
 import { ThreadView } from "./thread-view.tsx";
+import type { Thread } from "./threads.ts";
 
 interface Props {
   where: Where;
@@ -12,8 +12,8 @@ interface Props {
   onClose: () => void;
 }
 
-/** What is said about a line, below it. */
-export function LineTalk({ where, place, threads, isComposing, onClose }: Props) {
+/** The threads of a line, and a field for a new comment on it. */
+export function LineThreads({ where, place, threads, isComposing, onClose }: Props) {
   const act = useAct(where);
   return (
     <div className="flex max-w-3xl flex-col gap-2">

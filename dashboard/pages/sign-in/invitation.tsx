@@ -3,7 +3,7 @@ import { Ago } from "../../parts/ago.tsx";
 import { Visible } from "../../parts/visible.tsx";
 import { ROLE_NAMES } from "../accounts/roles.ts";
 
-/** What an invitation is to. */
+/** The account and the role of an invitation. */
 export function Invited({ link }: { link: OneTimeLink }) {
   return (
     <p className="text-muted">
@@ -11,17 +11,17 @@ export function Invited({ link }: { link: OneTimeLink }) {
       <strong className="font-medium text-ink">
         <Visible>{link.account_name || "a team"}</Visible>
       </strong>
-      {link.role && ` as ${ROLE_NAMES[link.role].toLowerCase()}`}: work in its projects, and review what
-      agents make.
+      {link.role && ` as ${ROLE_NAMES[link.role].toLowerCase()}`} to work in its projects and review the work
+      of agents.
     </p>
   );
 }
 
-/** For how long a link is good. */
-export function Until({ link }: { link: OneTimeLink }) {
+/** The expiry of a link. */
+export function Expiry({ link }: { link: OneTimeLink }) {
   return (
     <p className="text-muted text-sm">
-      This link works once, and expires <Ago at={link.expires_at} />.
+      This link works once and expires <Ago at={link.expires_at} />.
     </p>
   );
 }

@@ -5,7 +5,7 @@ export interface Thread {
   replies: Comment[];
 }
 
-/** Comments by the conversations that they make, in the order in which these began. */
+/** Groups comments into threads, in the order in which the threads began. */
 export function threadsOf(comments: readonly Comment[]): Thread[] {
   const threads = new Map<string, Thread>();
   const ordered = [...comments].sort((a, b) => (a.created_at < b.created_at ? -1 : 1));

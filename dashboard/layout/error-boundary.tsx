@@ -2,8 +2,8 @@ import { Component, type ReactNode } from "react";
 import { Button } from "../parts/button.tsx";
 import { Notice } from "../parts/notice.tsx";
 
-/** Stands for a page whose code failed or could not be loaded, as after an update of the server. */
-export class Crashed extends Component<{ children: ReactNode }, { hasFailed: boolean }> {
+/** Shows an error if the code of a page fails or cannot be loaded, for example after an update of the server. */
+export class ErrorBoundary extends Component<{ children: ReactNode }, { hasFailed: boolean }> {
   override state = { hasFailed: false };
 
   static getDerivedStateFromError() {
@@ -16,9 +16,9 @@ export class Crashed extends Component<{ children: ReactNode }, { hasFailed: boo
       <main className="mx-auto max-w-xl p-6">
         <Notice kind="error">
           <p className="mb-3">
-            This page failed to show. If the server was just updated, loading it again helps.
+            This page cannot be displayed. If the server was just updated, reload the page.
           </p>
-          <Button onClick={() => window.location.reload()}>Load the page again</Button>
+          <Button onClick={() => window.location.reload()}>Reload the page</Button>
         </Notice>
       </main>
     );
