@@ -8,8 +8,8 @@ import type { Runtime } from "./runtime/runtime.ts";
 import type { Saver } from "./saved/saver.ts";
 import type { Settings } from "./settings.ts";
 
-/** What the daemon knows of itself, for its health. */
-export interface Facts {
+/** The state of the daemon that its health reports. */
+export interface HealthContext {
   settings: Settings;
   children: Children;
   runtime: Pick<Runtime, "state" | "pid" | "error" | "call">;
@@ -27,23 +27,23 @@ const FRESH_MS = 1_000;
 const COMMIT_MS = 5_000;
 
 /** @returns what answers `GET /svc/health` */
-export function createHealth(facts: Facts): () => Promise<DaemonHealth> {
-  const { settings, runtime, saver } = facts;
-  const commit = remembered(() => readCommit(facts));
-  const conversation = remembered(() => facts.conversation.find().catch(() => null));
+export function createHealth(context: HealthContext): () => Promise<DaemonHealth> {
+  const { settings, runtime, saver } = context;
+  const commit = remembered(() => readCommit(context));
+  const conversation = remembered(() => context.conversation.find().catch(() => null));
   const busy = remembered(async () => runtime.state === "ok" && isBusy(await runningSessions(runtime.call)));
 
   return async () => {
     // one snapshot: with the state "ok", a conversation of null means that there is none
     const { state, pid, error: ofRuntime } = runtime;
     const [checkedOut, isAtWork, conversationId] = await Promise.all([
-      facts.clone === "ok" && settings.autoClone ? commit() : null,
+      context.clone === "ok" && settings.autoClone ? commit() : null,
       busy(),
       // that there was none to ask is nothing to remember
       state === "ok" ? conversation() : null,
     ]);
-    if (isAtWork) facts.usedAt = Date.now();
-    const error = (facts.clone === "failed" ? facts.error : null) ?? ofRuntime ?? facts.error;
+    if (isAtWork) context.usedAt = Date.now();
+    const error = (context.clone === "failed" ? context.error : null) ?? ofRuntime ?? context.error;
     return {
       daemon: "ok",
       time: new Date().toISOString(),
@@ -53,10 +53,10 @@ export function createHealth(facts: Facts): () => Promise<DaemonHealth> {
       repo: settings.repoUrl,
       branch: settings.branch,
       commit: checkedOut,
-      clone: facts.clone,
+      clone: context.clone,
       busy: isAtWork,
       conversation: conversationId,
-      active_at: new Date(facts.usedAt).toISOString(),
+      active_at: new Date(context.usedAt).toISOString(),
       saved: saver.saved,
       ...(saver.restored !== null && { restored: saver.restored }),
       ...(saver.problem !== null && { save_problem: saver.problem }),
@@ -74,7 +74,7 @@ function isBusy(sessions: string[] | null): boolean {
 export async function readCommit({
   settings,
   children,
-}: Pick<Facts, "settings" | "children">): Promise<string | null> {
+}: Pick<HealthContext, "settings" | "children">): Promise<string | null> {
   const command = {
     ...asAgent(settings, ["git", "rev-parse", "--verify", "--quiet", "HEAD^{commit}"]),
     environment: gitEnvironment(settings, null),

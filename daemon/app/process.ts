@@ -1,180 +1,173 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { RuntimeState } from "../../src/contract/daemon.ts";
-import { asAgent, signalGroup } from "../process/children.ts";
+import { asAgent, type Child } from "../process/children.ts";
 import { eachLine } from "../process/lines.ts";
-import { endDescendants } from "../process/tree.ts";
+import {
+  type Exit,
+  type Program,
+  Supervisor,
+  type SupervisorLimits,
+  terminate,
+} from "../process/supervisor.ts";
 import { isAnswering } from "./answers.ts";
 import { type AppContext, AppError, appEnvironment, portOf, rootOf } from "./context.ts";
 
-/** The app's run command: one process, started again whenever it ends. */
+/** The app's run command: one supervised process. */
 export interface AppProcess {
   readonly state: RuntimeState;
   readonly pid: number | null;
-  /** What is wrong with it at the moment: a sentence for a person. */
+  /** What is currently wrong with the app, as a sentence for a person. */
   readonly problem: string | null;
-  /** Keeps it running until it is stopped. @throws AppError when it has never answered, and is not expected to */
+  /** Keeps the app running until it is stopped. @throws AppError when the app crashes before its first answer too often */
   keepRunning(): Promise<void>;
-  /** Asks it to end, then ends it, with all that it started. */
+  /** Ends the app, with all that it started. */
   stop(): Promise<void>;
 }
 
-export interface AppLimits {
-  /** From its first start until it answers, whatever happens to it in between. */
+export interface AppLimits extends SupervisorLimits {
+  /** From the first start until the first answer, restarts included. */
   startMs: number;
-  /** How often it may end before it has answered once: a database that is slow to come is waited for by nobody else. */
-  earlyEnds: number;
-  firstPauseMs: number;
-  longestPauseMs: number;
-  /** One that ran as long as this was no part of a crash loop. */
-  soundMs: number;
-  /** Between two looks whether it answers yet. */
-  lookMs: number;
-  /** Between two looks whether it still answers. */
-  watchMs: number;
-  /** Looks in a row without any answer, after which it counts as hung. */
-  silences: number;
-  /** For an answer to each look: a page may take its time. */
-  askMs: number;
-  /** For requests under way to end after SIGTERM. */
-  termMs: number;
+  /** Starts before the first answer: the app may depend on a database that starts slowly. */
+  starts: number;
+  /** Between two checks before the app answers. */
+  startCheckMs: number;
+  /** Between two checks after that. */
+  checkMs: number;
+  /** Checks in a row without any answer, after which the app counts as hung. */
+  checkFailures: number;
+  /** For the answer to a check: a page may be slow. */
+  checkTimeoutMs: number;
 }
 
 const LIMITS: AppLimits = {
   startMs: 120_000,
-  earlyEnds: 3,
+  starts: 3,
   firstPauseMs: 500,
   longestPauseMs: 30_000,
-  soundMs: 60_000,
-  lookMs: 100,
-  watchMs: 15_000,
-  silences: 3,
-  askMs: 5_000,
+  stableMs: 60_000,
+  startCheckMs: 100,
+  checkMs: 15_000,
+  checkFailures: 3,
+  checkTimeoutMs: 5_000,
+  // for requests under way
   termMs: 10_000,
 };
 
 export function superviseApp(context: AppContext, changed: Partial<AppLimits> = {}): AppProcess {
-  const { settings, app, children, log } = context;
   const limits = { ...LIMITS, ...changed };
-  const port = portOf(context);
-  const stopping = new AbortController();
-  let state: RuntimeState = "starting";
-  let problem: string | null = null;
-  let child: ReturnType<typeof children.start> | null = null;
-  let loop: Promise<void> | null = null;
-  let hasAnswered = false;
-
+  const { promise: givenUp, reject } = Promise.withResolvers<never>();
+  const program = new AppProgram(context, limits, reject);
+  const supervisor = new Supervisor(program, context.children, limits);
   return {
     get state() {
-      return state;
+      return supervisor.status;
     },
     get pid() {
-      return child?.pid ?? null;
+      return supervisor.pid;
     },
     get problem() {
-      return problem;
+      return program.problem;
     },
-    keepRunning() {
-      loop ??= run();
-      return loop;
-    },
-    async stop() {
-      stopping.abort();
-      if (child) await end(child);
-      await loop?.catch(() => {});
-      state = "down";
-    },
+    keepRunning: () => Promise.race([supervisor.start(), givenUp]),
+    stop: () => supervisor.stop(),
   };
+}
 
-  async function run(): Promise<void> {
-    const deadline = performance.now() + limits.startMs;
-    let wait = limits.firstPauseMs;
-    for (let ends = 1; !stopping.signal.aborted; ends++) {
-      const begun = performance.now();
-      const how = await live(deadline);
-      if (stopping.signal.aborted) break;
-      state = "down";
-      problem = `The app ${how}.`;
-      log.say(problem);
-      if (!hasAnswered && (ends >= limits.earlyEnds || performance.now() > deadline)) {
-        state = "failed";
-        throw new AppError("app", problem);
-      }
-      if (performance.now() - begun > limits.soundMs) wait = limits.firstPauseMs;
-      log.say(`it is started again in ${wait / 1000} s`);
-      await sleep(wait, stopping.signal);
-      wait = Math.min(wait * 2, limits.longestPauseMs);
-    }
+class AppProgram implements Program {
+  problem: string | null = null;
+  readonly #context: AppContext;
+  readonly #limits: AppLimits;
+  readonly #giveUp: (error: AppError) => void;
+  /** `startMs` after the first start. */
+  #deadline: number | null = null;
+  #crashes = 0;
+  #hasAnswered = false;
+
+  constructor(context: AppContext, limits: AppLimits, giveUp: (error: AppError) => void) {
+    this.#context = context;
+    this.#limits = limits;
+    this.#giveUp = giveUp;
   }
 
-  /** One process, from its start to its end. @returns how it ended, in the words that end "The app …" */
-  async function live(deadline: number): Promise<string> {
-    state = "starting";
-    const started = children.start({
+  async start(): Promise<Child> {
+    const { settings, app, children } = this.#context;
+    this.#deadline ??= performance.now() + this.#limits.startMs;
+    return children.start({
       ...asAgent(settings, ["sh", "-c", app.run?.command ?? ""]),
-      environment: appEnvironment(context, "app"),
-      directory: rootOf(context),
+      environment: appEnvironment(this.#context, "app"),
+      directory: rootOf(this.#context),
       isRuntime: true,
     });
-    child = started;
-    eachLine(started.stdout, log.app);
-    eachLine(started.stderr, log.app);
-    const gone = started.exited.then(() => {
-      const { signalCode, exitCode } = started;
-      return signalCode ? `was ended by ${signalCode}` : `ended with exit status ${exitCode}`;
-    });
-    const over = new AbortController();
-    const isOver = AbortSignal.any([over.signal, stopping.signal]);
-    void gone.then(() => over.abort());
-    let fault = await untilItAnswers(deadline, isOver);
-    if (fault === null && !isOver.aborted) {
-      hasAnswered = true;
-      state = "ok";
-      problem = null;
-      log.say("the app answers");
-      fault = await untilItHangs(isOver);
-      if (fault !== null) state = "down";
-    }
-    if (fault !== null) await end(started);
-    const how = await gone;
-    await endDescendants(process.pid, children.helpers);
-    child = null;
-    return fault ?? how;
   }
 
-  /** @returns null when it answers or is over; else what it did instead, when its time is over */
-  async function untilItAnswers(deadline: number, isOver: AbortSignal): Promise<string | null> {
+  async monitor(child: Child, onReady: () => void, signal: AbortSignal): Promise<Exit | null> {
+    const { log } = this.#context;
+    eachLine(child.stdout, log.app);
+    eachLine(child.stderr, log.app);
+    const fault = await this.#untilItAnswers(signal);
+    if (signal.aborted) return null;
+    if (fault !== null) return { kind: "crashed", reason: fault };
+    this.#hasAnswered = true;
+    this.problem = null;
+    onReady();
+    log.say("the app answers");
+    const hang = await this.#untilItHangs(signal);
+    return hang === null ? null : { kind: "crashed", reason: hang };
+  }
+
+  /** The app answers requests under way, so it counts as ready until it has ended. */
+  drain(child: Child): Promise<void> {
+    return terminate(child, this.#limits.termMs);
+  }
+
+  onExit(exit: Exclude<Exit, { kind: "replaced" }>, pauseMs: number): boolean {
+    const { log } = this.#context;
+    this.#crashes++;
+    this.problem = exit.kind === "crashed" ? `The app ${exit.reason}.` : exit.error.message;
+    log.say(this.problem);
+    const isLate = this.#crashes >= this.#limits.starts || this.#isPastDeadline();
+    if (!this.#hasAnswered && isLate) {
+      this.#giveUp(new AppError("app", this.problem));
+      return false;
+    }
+    log.say(`it is started again in ${pauseMs / 1000} s`);
+    return true;
+  }
+
+  #isPastDeadline(): boolean {
+    return performance.now() > (this.#deadline ?? 0);
+  }
+
+  /** @returns null when the app answers or the signal has aborted; else why it does not answer in time */
+  async #untilItAnswers(signal: AbortSignal): Promise<string | null> {
+    const { startCheckMs, startMs } = this.#limits;
     for (;;) {
-      if (isOver.aborted) return null;
-      const answering = await isAnswering(port, limits.askMs);
-      if (isOver.aborted || answering.ok) return null;
-      problem = `The app ${answering.why}.`;
-      // one that has answered before is given the time that it needs
-      if (!hasAnswered && performance.now() > deadline)
-        return `${answering.why}, ${Math.round(limits.startMs / 1000)} seconds after its start: it has to listen on $PORT`;
-      await sleep(limits.lookMs, isOver);
+      const answering = await this.#check();
+      if (signal.aborted || answering.ok) return null;
+      this.problem = `The app ${answering.why}.`;
+      // an app that has answered before has all the time that it needs
+      if (!this.#hasAnswered && this.#isPastDeadline())
+        return `${answering.why}, ${Math.round(startMs / 1000)} seconds after its start: it has to listen on $PORT`;
+      await sleep(startCheckMs, signal);
     }
   }
 
-  /** An answer of any status will do: what serves errors would serve them after a new start, too. @returns as above */
-  async function untilItHangs(isOver: AbortSignal): Promise<string | null> {
-    let silences = 0;
+  /** Any status counts as an answer: an app that serves errors would serve them after a restart, too. @returns as above */
+  async #untilItHangs(signal: AbortSignal): Promise<string | null> {
+    const { checkMs, checkFailures } = this.#limits;
+    let failures = 0;
     for (;;) {
-      await sleep(limits.watchMs, isOver);
-      if (isOver.aborted) return null;
-      const answering = await isAnswering(port, limits.askMs);
-      if (isOver.aborted) return null;
-      if (answering.ok || !answering.isSilent) silences = 0;
-      else if (++silences >= limits.silences) return `${answering.why} any more: it hangs`;
+      await sleep(checkMs, signal);
+      if (signal.aborted) return null;
+      const answering = await this.#check();
+      if (signal.aborted) return null;
+      if (answering.ok || !answering.isSilent) failures = 0;
+      else if (++failures >= checkFailures) return `${answering.why} any more: it hangs`;
     }
   }
 
-  async function end(target: NonNullable<typeof child>): Promise<void> {
-    signalGroup(target.pid, "SIGTERM");
-    const timer = setTimeout(() => signalGroup(target.pid, "SIGKILL"), limits.termMs);
-    await target.exited;
-    clearTimeout(timer);
-    // what stayed in its group
-    signalGroup(target.pid, "SIGKILL");
+  #check(): ReturnType<typeof isAnswering> {
+    return isAnswering(portOf(this.#context), this.#limits.checkTimeoutMs);
   }
 }
 

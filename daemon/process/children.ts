@@ -1,12 +1,12 @@
 import type { Subprocess } from "bun";
 import type { Settings } from "../settings.ts";
 
-type Output = Subprocess<"ignore" | Uint8Array, "pipe", "pipe">;
+export type Child = Subprocess<"ignore" | Uint8Array, "pipe", "pipe">;
 
 /** The processes that the daemon itself has started and that run. */
 export interface Children {
   /** Starts a program that leads its own process group, with only the given environment. @throws when it cannot */
-  start(command: Command): Output;
+  start(command: Command): Child;
   /** Whether a process is one of them: Bun waits for those itself. */
   isOurs(pid: number): boolean;
   /** Those that are at work for the daemon: not the runtime. */

@@ -4,6 +4,7 @@ import type { DaemonPrompt } from "../../src/contract/daemon.ts";
 import { SvcError } from "../../src/contract/errors.ts";
 import { field } from "../../src/contract/json.ts";
 import { newMessageId } from "../../src/contract/message-id.ts";
+import type { RunActivity } from "../activity.ts";
 import { runningSessions } from "../runtime/abort.ts";
 import { hearRuntime } from "../runtime/events.ts";
 import type { Runtime } from "../runtime/runtime.ts";
@@ -30,10 +31,7 @@ export interface PromptsContext {
   settings: Pick<Settings, "agent" | "model" | "runtimePort">;
   runtime: Pick<Runtime, "state" | "pid" | "call" | "authorization">;
   conversation: Conversation;
-  /** Whether the runtime is to be given nothing now: somebody else's run may begin, or all that runs is being ended. */
-  isHeld(): boolean;
-  /** Told when one is given, whose run may not show yet. */
-  onGiven(): void;
+  activity: Pick<RunActivity, "isHeld" | "notePrompt">;
 }
 
 /** A prompt that the runtime was given. */
@@ -64,7 +62,7 @@ const WAIT_MS = 15_000;
 const REMEMBERED = 100;
 
 export function createPrompts(context: PromptsContext): Prompts {
-  const { settings, runtime, conversation } = context;
+  const { settings, runtime, conversation, activity } = context;
   const { call } = runtime;
   const given = new Map<string, Given>();
   let giving: Promise<unknown> = Promise.resolve();
@@ -150,7 +148,7 @@ export function createPrompts(context: PromptsContext): Prompts {
     const running = await runningSessions(call);
     if (running === null) throw notReady();
     const isOther = open().some((other) => other !== one);
-    if (running.length > 0 || isOther || context.isHeld())
+    if (running.length > 0 || isOther || activity.isHeld)
       throw new SvcError("session_busy", "Another run is under way.", {}, { "Retry-After": "1" });
     const { agent } = settings;
     if (agent !== null && !(await hasAgent(agent))) {
@@ -162,7 +160,7 @@ export function createPrompts(context: PromptsContext): Prompts {
     const events = hear(one, id);
     await events.ready;
     void one.over.then(events.stop);
-    context.onGiven();
+    activity.notePrompt();
     const answer = await call("POST", `/session/${id}/prompt_async`, CALL_MS, bodyOf(one)).catch(() => null);
     if (answer?.status === 204 || answer?.status === 200) return;
     // what is not answered may have been taken

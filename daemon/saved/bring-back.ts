@@ -13,7 +13,7 @@ export async function bringBack(
 ): Promise<void> {
   const tell = (sentence: string) => {
     log.say(sentence);
-    saver.tell(sentence);
+    saver.reportRestoreProblem(sentence);
   };
   try {
     const { earlier } = await restoreSaved({ settings, children }, commit, signal);

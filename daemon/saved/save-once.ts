@@ -2,7 +2,7 @@ import { createLog } from "../log.ts";
 import { createChildren } from "../process/children.ts";
 import { guardProcess } from "../process/guard.ts";
 import type { Settings } from "../settings.ts";
-import { createSaver } from "./saver.ts";
+import { Saver } from "./saver.ts";
 
 /** 100,000 files on a slow disk; whoever started this waits a little longer. */
 const SAVE_MS = 120_000;
@@ -12,7 +12,7 @@ export async function saveOnce(settings: Settings): Promise<boolean> {
   const log = createLog();
   const children = createChildren();
   guardProcess(children, log);
-  const saver = createSaver({ settings, children, log, secrets: () => settings.secrets });
+  const saver = new Saver({ settings, children, log, secrets: () => settings.secrets });
   await saver.save(SAVE_MS);
   return saver.problem === null;
 }

@@ -1,234 +1,235 @@
 import type { DaemonEnv, DaemonHealth } from "../../src/contract/daemon.ts";
-import { CredentialError, fetchCredential } from "../git/credential.ts";
+import { type Credential, CredentialError, fetchCredential } from "../git/credential.ts";
 import type { Log } from "../log.ts";
 import type { Children } from "../process/children.ts";
 import type { Settings } from "../settings.ts";
 import { type Kept, removeFolder } from "./folder.ts";
 import { lookAt } from "./look.ts";
 import { SaveError } from "./save-error.ts";
-import { createNeedles } from "./secrets.ts";
+import { SecretHistory } from "./secrets.ts";
 import { type Snapshot, type Taken, takeSnapshot } from "./snapshot.ts";
-import { askRefs, pushSaved, StaleError } from "./upload.ts";
+import { askRefs, pushSaved, type RemoteRefs, StaleError } from "./upload.ts";
 import { createWorkspaceGit, DISK_FULL, gitFailed, type WorkspaceGit } from "./workspace-git.ts";
-
-/** Keeps work that was not pushed on a ref of its session (contract: Sessions, sandboxes, proxy). */
-export interface Saver {
-  /** What is saved of this life of the sandbox. */
-  readonly saved: NonNullable<DaemonHealth["saved"]> | null;
-  /** The commit of an earlier life that is in the workspace again. */
-  readonly restored: string | null;
-  /** Why it is not as it should be, for a person. */
-  readonly problem: string | null;
-  /** Begins to look, once the workspace is there. */
-  start(): void;
-  /** Saves now, in any case within `ms`. It does not fail: what is wrong is told by `problem`, and in the log. */
-  save(ms: number): Promise<void>;
-  /** Looks no more. */
-  stop(): void;
-  /** Saved work of an earlier life is in the workspace again; `earlier` is what that kept of one before. */
-  adopt(commit: string, earlier: string | null): void;
-  /** Tells a problem that saving does not mend. */
-  tell(problem: string): void;
-}
 
 export interface SaverContext {
   settings: Settings;
   children: Children;
   log: Log;
-  /** The project's secrets as they are now. */
+  /** The project's current secrets. */
   secrets(): DaemonEnv;
   limits?: Partial<SaverLimits>;
 }
 
 export interface SaverLimits {
-  /** Between two looks: with the time that a save takes it stays below a minute. */
-  lookMs: number;
+  /** Between two saves: together with the time that a save takes, less than a minute. */
+  saveIntervalMs: number;
   /** One save: 100,000 files on a slow disk. */
   saveMs: number;
 }
 
-const LIMITS: SaverLimits = { lookMs: 30_000, saveMs: 5 * 60_000 };
-/** Variables of svc's own whose values open something. */
+const LIMITS: SaverLimits = { saveIntervalMs: 30_000, saveMs: 5 * 60_000 };
+/** Variables of svc's own that hold credentials. */
 const OWN_SECRETS = ["SVC_CLI_TOKEN", "SVC_EXECUTOR_TOKEN", "SVC_LLM_API_KEY", "SVC_YOLO_API_KEY"];
-/** Commits that may be on the ref since this daemon has sent them. */
+/** Commits that this daemon has pushed and that the ref may still name. */
 const OWN_MAX = 50;
 
-export function createSaver(context: SaverContext): Saver {
-  const { settings, children, log } = context;
-  const limits = { ...LIMITS, ...context.limits };
-  /** Ends the look that is under way, for one that must not wait. */
-  let current: AbortController | null = null;
-  let turn: Promise<void> = Promise.resolve();
-  let timer: ReturnType<typeof setInterval> | null = null;
-  let saved: Saver["saved"] = null;
-  let restored: string | null = null;
-  let problem: string | null = null;
-  let told: string | null = null;
-  /** What was saved last, and how the workspace was then. */
-  let last: Pick<Snapshot, "commit" | "tree" | "parents"> | null = null;
-  let settled: string | null = null;
-  let leftOut = "";
-  let kept: Kept | null = null;
-  /** Bytes that were sent since the folder was made anew: so much is in it. */
-  let sent = 0;
-  const own: string[] = [];
-  /** Work of an earlier life that only its saved commit has. */
-  let earlier: string | null = null;
-  const clean = new Set<string>();
-  const secret = new Set<string>();
-  let needlesId = "";
+/** The state after a save, by which the next one finds that nothing has changed. */
+interface Saved {
+  snapshot: Snapshot | null;
+  fingerprint: string | null;
+  leftOut: string;
+}
 
-  return {
-    get saved() {
-      return saved;
-    },
-    get restored() {
-      return restored;
-    },
-    get problem() {
-      return problem ?? told;
-    },
-    start() {
-      timer ??= setInterval(() => {
-        if (!current) void begin(limits.saveMs);
-      }, limits.lookMs);
-    },
-    async save(ms) {
-      current?.abort();
-      await begin(ms);
-    },
-    stop() {
-      if (timer) clearInterval(timer);
-      timer = null;
-    },
-    adopt(commit, before) {
-      remember(commit);
-      restored = commit;
-      earlier = before;
-    },
-    tell(words) {
-      told = words;
-    },
-  };
+/** Keeps unpushed work on a ref of its session (contract: Sessions, sandboxes, proxy). */
+export class Saver {
+  /** The work of this sandbox that is saved. */
+  saved: DaemonHealth["saved"] = null;
+  /** The commit of an earlier sandbox that was restored. */
+  restored: string | null = null;
+  readonly #context: SaverContext;
+  readonly #limits: SaverLimits;
+  readonly #secrets = new SecretHistory();
+  /** Aborts the save that is under way. */
+  #current: AbortController | null = null;
+  #queue: Promise<void> = Promise.resolve();
+  #timer: ReturnType<typeof setInterval> | null = null;
+  #saveProblem: string | null = null;
+  #restoreProblem: string | null = null;
+  #last: Saved = { snapshot: null, fingerprint: null, leftOut: "" };
+  /** The folder that the last successful save left, and the bytes that were sent since it was created. */
+  #folder: { kept: Kept; sentBytes: number } | null = null;
+  readonly #own: string[] = [];
+  /** Work of an earlier sandbox that only its saved commit holds. */
+  #earlier: string | null = null;
 
-  /** One after the other. */
-  function begin(ms: number): Promise<void> {
-    const mine = turn.then(() => attempt(ms));
-    turn = mine;
-    return mine;
+  constructor(context: SaverContext) {
+    this.#context = context;
+    this.#limits = { ...LIMITS, ...context.limits };
   }
 
-  async function attempt(ms: number): Promise<void> {
+  /** Why work is not saved or was not restored, for a person. */
+  get problem(): string | null {
+    return this.#saveProblem ?? this.#restoreProblem;
+  }
+
+  /** Saves at intervals from now on. */
+  start(): void {
+    this.#timer ??= setInterval(() => {
+      if (!this.#current) void this.#enqueue(this.#limits.saveMs);
+    }, this.#limits.saveIntervalMs);
+  }
+
+  /** Saves now, within `ms`. It does not reject: failures are in `problem` and in the log. */
+  async save(ms: number): Promise<void> {
+    this.#current?.abort();
+    await this.#enqueue(ms);
+  }
+
+  stop(): void {
+    if (this.#timer) clearInterval(this.#timer);
+    this.#timer = null;
+  }
+
+  /** Records that saved work was restored; `earlier` is work from before it that was not. */
+  adopt(commit: string, earlier: string | null): void {
+    this.#remember(commit);
+    this.restored = commit;
+    this.#earlier = earlier;
+  }
+
+  /** Reports a problem that later saves do not clear. */
+  reportRestoreProblem(problem: string): void {
+    this.#restoreProblem = problem;
+  }
+
+  /** Runs one save after the other. */
+  #enqueue(ms: number): Promise<void> {
+    this.#queue = this.#queue.then(() => this.#attempt(ms));
+    return this.#queue;
+  }
+
+  async #attempt(ms: number): Promise<void> {
     const stop = new AbortController();
-    current = stop;
+    this.#current = stop;
     const late = AbortSignal.timeout(ms);
     const signal = AbortSignal.any([stop.signal, late]);
     try {
-      await once(signal).catch((error: unknown) => {
+      await this.#saveOnce(signal).catch((error: unknown) => {
         if (!(error instanceof StaleError)) throw error;
-        // the ref has moved since it was asked for: once more, from where it is now
-        return once(signal);
+        // the ref has moved since it was read: once more, from its new value
+        return this.#saveOnce(signal);
       });
-      problem = null;
+      this.#saveProblem = null;
     } catch (error) {
-      if (!stop.signal.aborted) report(late.aborted ? `it took longer than ${ms / 1000} s.` : wordsOf(error));
+      if (!stop.signal.aborted)
+        this.#report(late.aborted ? `it took longer than ${ms / 1000} s.` : wordsOf(error));
     } finally {
-      current = null;
+      this.#current = null;
     }
   }
 
-  function report(words: string): void {
+  #report(words: string): void {
     const sentence = `Work that is not pushed could not be saved: ${words}`;
-    if (sentence !== problem) log.say(sentence);
-    problem = sentence;
+    if (sentence !== this.#saveProblem) this.#context.log.say(sentence);
+    this.#saveProblem = sentence;
   }
 
-  async function once(signal: AbortSignal): Promise<void> {
-    const workspaceGit = createWorkspaceGit({ settings, children }, signal);
+  async #saveOnce(signal: AbortSignal): Promise<void> {
+    const { settings } = this.#context;
+    const workspaceGit = createWorkspaceGit(this.#context, signal);
     const look = await lookAt(workspaceGit, settings);
-    if (look.fingerprint !== null && look.fingerprint === settled) return;
+    if (look.fingerprint !== null && look.fingerprint === this.#last.fingerprint) return;
     const credential = await fetchCredential(settings, settings.token, signal, "saved");
-    const { ids, tip, saved: there, format } = await askRefs(settings, credential, signal);
-    if (there !== null && !own.includes(there)) earlier = there;
-    const needles = createNeedles(allSecrets());
-    if (needles.id !== needlesId) clean.clear();
-    needlesId = needles.id;
-    const known = { ids, tip, saved: there, earlier };
-    const before = sent > KEPT_MAX_BYTES ? null : kept;
-    if (before === null) sent = 0;
-    // whatever goes wrong from here on, the next save begins anew
-    kept = null;
-    const draft = { workspaceGit, settings, needles, clean, known, kept: before };
+    const refs = await askRefs(settings, credential, signal);
+    if (refs.saved !== null && !this.#own.includes(refs.saved)) this.#earlier = refs.saved;
+    const folder =
+      this.#folder && this.#folder.sentBytes <= KEPT_MAX_BYTES ? this.#folder : { kept: null, sentBytes: 0 };
+    // after a failure the next save starts with an empty folder
+    this.#folder = null;
+    const draft = {
+      ...{ workspaceGit, settings, kept: folder.kept },
+      ...this.#secrets.update(this.#currentSecrets()),
+      known: { ...refs, earlier: this.#earlier },
+    };
     const taken = await takeSnapshot(draft, look).catch(async (error: unknown) => {
       await removeFolder(workspaceGit, settings).catch(() => {});
       throw error;
     });
+    const sentBytes = await this.#push(taken, { refs, credential, workspaceGit, signal });
+    const leftOut = taken.leftOut.join("\n");
+    if (leftOut !== this.#last.leftOut)
+      for (const line of taken.leftOut) this.#context.log.say(`not saved: ${line.trim()}`);
+    this.#last = { ...this.#last, fingerprint: look.fingerprint, leftOut };
+    this.#folder = { kept: taken.kept, sentBytes: folder.sentBytes + sentBytes };
+  }
+
+  /** Moves the ref to a snapshot unless it is there already. @returns the bytes that were sent */
+  async #push(taken: Taken, { refs, credential, workspaceGit, signal }: PushContext): Promise<number> {
+    const { settings, log } = this.#context;
     const { snapshot } = taken;
-    const to =
-      snapshot && last && isSame(snapshot, last) && there === last.commit ? there : commitOf(snapshot);
-    if (to !== there) {
-      if (to !== null && to !== earlier) remember(to);
-      const pack = to === null ? null : counted(packOf(workspaceGit, snapshot?.objects ?? [], taken));
-      await pushSaved(settings, credential, { from: there, to, format }, pack, signal);
-      saved = snapshot ? { commit: snapshot.commit, at: new Date().toISOString() } : null;
-      last = snapshot;
-      log.say(
-        snapshot
-          ? `saved work that is not pushed as ${snapshot.commit}`
-          : "all work is pushed: nothing is kept saved",
-      );
-    }
-    const words = taken.leftOut.join("\n");
-    if (words !== leftOut) for (const line of taken.leftOut) log.say(`not saved: ${line.trim()}`);
-    leftOut = words;
-    settled = look.fingerprint;
-    kept = taken.kept;
+    const last = this.#last.snapshot;
+    const isSaved = snapshot && last && isSame(snapshot, last) && refs.saved === last.commit;
+    // with nothing to save, the ref keeps what an earlier sandbox has saved
+    const to = isSaved ? refs.saved : (snapshot?.commit ?? this.#earlier);
+    if (to === refs.saved) return 0;
+    if (to !== null && to !== this.#earlier) this.#remember(to);
+    let sentBytes = 0;
+    const onBytes = (bytes: number) => {
+      sentBytes += bytes;
+    };
+    const pack = to === null ? null : packOf(workspaceGit, taken, onBytes);
+    await pushSaved(settings, credential, { from: refs.saved, to, format: refs.format }, pack, signal);
+    this.saved = snapshot ? { commit: snapshot.commit, at: new Date().toISOString() } : null;
+    this.#last = { ...this.#last, snapshot };
+    log.say(
+      snapshot
+        ? `saved work that is not pushed as ${snapshot.commit}`
+        : "all work is pushed: nothing is kept saved",
+    );
+    return sentBytes;
   }
 
-  async function* counted(pack: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-    for await (const part of pack) {
-      sent += part.length;
-      yield part;
-    }
-  }
-
-  /** All values that are or were secret in this sandbox. */
-  function allSecrets(): ReadonlySet<string> {
+  #currentSecrets(): string[] {
+    const { settings, secrets } = this.#context;
     const own = OWN_SECRETS.flatMap((name) => settings.inherited[name] ?? []);
-    for (const value of [settings.token, ...own, ...Object.values(context.secrets().env)]) secret.add(value);
-    return secret;
+    return [settings.token, ...own, ...Object.values(secrets().env)];
   }
 
-  /** What the ref is to name: with nothing to save, what an earlier life has left there. */
-  function commitOf(snapshot: Snapshot | null): string | null {
-    return snapshot?.commit ?? earlier;
-  }
-
-  function remember(commit: string): void {
-    own.push(commit);
-    if (own.length > OWN_MAX) own.shift();
+  #remember(commit: string): void {
+    this.#own.push(commit);
+    if (this.#own.length > OWN_MAX) this.#own.shift();
   }
 }
 
-/** What saves may leave on the sandbox's disk for the next ones; then they begin anew. */
+interface PushContext {
+  refs: RemoteRefs;
+  credential: Credential;
+  workspaceGit: WorkspaceGit;
+  signal: AbortSignal;
+}
+
+/** Objects that saves may leave on the disk for the next one; beyond that, the folder is created again. */
 const KEPT_MAX_BYTES = 512 * 1024 * 1024;
 
 function isSame(one: Pick<Snapshot, "tree" | "parents">, other: Pick<Snapshot, "tree" | "parents">): boolean {
   return one.tree === other.tree && one.parents.join() === other.parents.join();
 }
 
-/** A pack, as git makes it; one without objects too. @throws SaveError in the middle, when git fails */
+/** A pack, possibly without objects. @throws SaveError in the middle of the stream when git fails */
 async function* packOf(
   workspaceGit: WorkspaceGit,
-  objects: readonly string[],
-  { environment }: Taken,
+  { snapshot, environment }: Taken,
+  onBytes: (bytes: number) => void,
 ): AsyncGenerator<Uint8Array> {
   const child = workspaceGit.stream(["pack-objects", "--stdout", "--quiet", "--delta-base-offset"], {
-    stdin: Buffer.from(objects.map((id) => `${id}\n`).join("")),
+    stdin: Buffer.from((snapshot?.objects ?? []).map((id) => `${id}\n`).join("")),
     environment,
   });
   const errors = new Response(child.stderr).text();
-  yield* child.stdout;
+  for await (const part of child.stdout) {
+    onBytes(part.length);
+    yield part;
+  }
   await child.exited;
   if (child.exitCode !== 0) throw gitFailed("git could not pack the work", await errors);
 }

@@ -1,4 +1,4 @@
-import type { Needles } from "./secrets.ts";
+import type { SecretPatterns } from "./secrets.ts";
 import { gitFailed, type WorkspaceGit } from "./workspace-git.ts";
 
 /**
@@ -9,12 +9,12 @@ import { gitFailed, type WorkspaceGit } from "./workspace-git.ts";
 export async function scanObjects(
   { git }: WorkspaceGit,
   ids: readonly string[],
-  needles: Needles,
+  patterns: SecretPatterns,
   environment: Readonly<Record<string, string>>,
 ): Promise<Set<string>> {
   const found = new Set<string>();
   if (ids.length === 0) return found;
-  const reader = createReader(needles, (id) => found.add(id));
+  const reader = createReader(patterns, (id) => found.add(id));
   const { code, errors } = await git(["cat-file", "--batch"], {
     stdin: Buffer.from(`${ids.join("\n")}\n`),
     environment,
@@ -25,11 +25,11 @@ export async function scanObjects(
   return found;
 }
 
-/** A content is looked through in pieces of this size, which share what a needle is long. */
+/** A content is looked through in pieces of this size, which share as many bytes as the longest secret. */
 const PIECE_BYTES = 1024 * 1024;
 
 /** Reads `<id> <type> <size>\n<content>\n` again and again (git-cat-file, "BATCH OUTPUT"). */
-function createReader(needles: Needles, onFound: (id: string) => void) {
+function createReader(patterns: SecretPatterns, onFound: (id: string) => void) {
   let pending: Buffer = Buffer.alloc(0);
   let current: { id: string; left: number; isFound: boolean } | null = null;
   let tail: Buffer = Buffer.alloc(0);
@@ -60,11 +60,11 @@ function createReader(needles: Needles, onFound: (id: string) => void) {
     const piece = Buffer.concat([tail, pending.subarray(0, whole)]);
     pending = pending.subarray(whole);
     object.left -= whole;
-    if (!object.isFound && needles.isIn(piece)) {
+    if (!object.isFound && patterns.isIn(piece)) {
       object.isFound = true;
       onFound(object.id);
     }
-    tail = piece.subarray(Math.max(0, piece.length - needles.overlap));
+    tail = piece.subarray(Math.max(0, piece.length - patterns.overlap));
     if (object.left > 0) return true;
     // the line end behind the content
     pending = pending.subarray(1);

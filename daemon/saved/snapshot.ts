@@ -5,7 +5,7 @@ import type { Look } from "./look.ts";
 import { SaveError } from "./save-error.ts";
 import { writeSavedCommit } from "./saved-commit.ts";
 import { scanObjects } from "./scan.ts";
-import type { Needles } from "./secrets.ts";
+import type { SecretPatterns } from "./secrets.ts";
 import type { WorkspaceGit } from "./workspace-git.ts";
 
 /** A commit of what is not pushed. It is in no repository yet. */
@@ -32,7 +32,7 @@ export interface Known {
 export interface SnapshotContext {
   workspaceGit: WorkspaceGit;
   settings: Settings;
-  needles: Needles;
+  patterns: SecretPatterns;
   /** Objects that were looked through before. */
   clean: Set<string>;
   known: Known;
@@ -62,8 +62,8 @@ const CLEAN_MAX = 500_000;
  * @throws SaveError
  */
 export async function takeSnapshot(context: SnapshotContext, look: Look): Promise<Taken> {
-  const { workspaceGit, settings, needles, known } = context;
-  const leftOut = createLeftOut((path) => needles.isIn(Buffer.from(path, "latin1")));
+  const { workspaceGit, settings, patterns, known } = context;
+  const leftOut = createLeftOut((path) => patterns.isIn(Buffer.from(path, "latin1")));
   if (!look.isWhole) leftOut.add("(a folder)", "unreadable");
   const chosen = choose(look.changes, leftOut);
   const paths = new Set(chosen.taken.map(({ path }) => path));
@@ -141,19 +141,19 @@ async function unknownObjects(
 }
 
 async function scan(
-  { workspaceGit, needles, clean, environment }: Draft,
+  { workspaceGit, patterns, clean, environment }: Draft,
   objects: readonly string[],
   bad: Set<string>,
 ): Promise<void> {
   if (clean.size > CLEAN_MAX) clean.clear();
   const unseen = objects.filter((id) => !clean.has(id) && !bad.has(id));
-  for (const id of await scanObjects(workspaceGit, unseen, needles, environment)) bad.add(id);
+  for (const id of await scanObjects(workspaceGit, unseen, patterns, environment)) bad.add(id);
   for (const id of unseen) if (!bad.has(id)) clean.add(id);
 }
 
 /** Takes what is bad out of a tree: a file is as it was in `base`, or not there. @returns the tree's id */
 async function filter(
-  { workspaceGit, needles, leftOut, environment }: Draft,
+  { workspaceGit, patterns, leftOut, environment }: Draft,
   base: string | null,
   tree: string,
   bad: ReadonlySet<string>,
@@ -168,7 +168,7 @@ async function filter(
   for (let at = 0; at + 1 < parts.length; at += 2) {
     const [, oldMode = "", newMode = "", oldId = "", newId = ""] = CHANGED.exec(parts[at] ?? "") ?? [];
     const path = parts[at + 1] ?? "";
-    if (/^0+$/.test(newMode) || !(bad.has(newId) || needles.isIn(Buffer.from(path, "latin1")))) continue;
+    if (/^0+$/.test(newMode) || !(bad.has(newId) || patterns.isIn(Buffer.from(path, "latin1")))) continue;
     leftOut.add(path, "secret");
     commands.push(
       /^0+$/.test(oldMode) || bad.has(oldId)

@@ -16,9 +16,9 @@ const LIMITS: Partial<AppLimits> = {
   startMs: 60_000,
   firstPauseMs: 20,
   longestPauseMs: 80,
-  lookMs: 20,
-  watchMs: 50,
-  askMs: 5_000,
+  startCheckMs: 20,
+  checkMs: 50,
+  checkTimeoutMs: 5_000,
   termMs: 300,
 };
 /** Answers with the status that stands in the file `status`. */
@@ -80,7 +80,7 @@ async function supervise(command: string, limits: Partial<AppLimits> = {}) {
 const SERVER = `exec ${process.execPath} program.js`;
 
 test("one that hangs is ended and started again, also when it heeds no signal", async () => {
-  const { process, said } = await supervise(SERVER, { askMs: 1_000 });
+  const { process, said } = await supervise(SERVER, { checkTimeoutMs: 1_000 });
   await until("it answers", () => process.state === "ok");
   const { pid } = process;
   killFound(pid, "SIGSTOP");

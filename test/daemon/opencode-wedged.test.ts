@@ -44,7 +44,7 @@ needs(RUNTIME_NAME, RUNTIME !== null)(
       agentConfig: () => NO_AGENT_CONFIG,
       secrets: () => settings.secrets,
       onReady: () => {},
-      limits: { lookMs: 500, lookAnswerMs: 2_000, looks: 3, firstPauseMs: 100 },
+      limits: { checkMs: 500, checkTimeoutMs: 2_000, checkFailures: 3, firstPauseMs: 100 },
     });
     runtime = works;
     works.start();

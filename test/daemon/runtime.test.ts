@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { NO_AGENT_CONFIG } from "../../daemon/git/agent-config.ts";
 import { createChildren } from "../../daemon/process/children.ts";
 import { limitsFor } from "../../daemon/runtime/memory.ts";
-import { type Limits, type Runtime, superviseRuntime } from "../../daemon/runtime/runtime.ts";
+import { type Runtime, type RuntimeLimits, superviseRuntime } from "../../daemon/runtime/runtime.ts";
 import { readSettings } from "../../daemon/settings.ts";
 import { freePort } from "../../scripts/free-port.ts";
 import { RUNTIME_VERSION } from "../../src/contract/runtime.ts";
@@ -15,14 +15,14 @@ import { leastEnvironment, runtimeProgram, startSandbox } from "../helpers/sandb
 import { until } from "../helpers/until.ts";
 
 /** The supervision alone, with the patience of a test. */
-const LIMITS: Partial<Limits> = {
+const LIMITS: Partial<RuntimeLimits> = {
   firstPauseMs: 20,
   longestPauseMs: 80,
-  soundMs: 600_000,
+  stableMs: 600_000,
   readyMs: 1_500,
-  lookMs: 50,
-  lookAnswerMs: 300,
-  looks: 3,
+  checkMs: 50,
+  checkTimeoutMs: 300,
+  checkFailures: 3,
   abortMs: 3_000,
   termMs: 400,
 };
@@ -37,7 +37,7 @@ afterEach(async () => {
 
 async function supervise(
   behaviour: Behaviour,
-  limits: Partial<Limits> = {},
+  limits: Partial<RuntimeLimits> = {},
   env: Record<string, string> = {},
 ) {
   const folder = mkdtempSync(join(tmpdir(), "svc-runtime-"));
@@ -146,13 +146,13 @@ test("one that is wedged while it works is started again, too", async () => {
 
 test("one that has taken much memory is started again when nothing runs, and not before", async () => {
   const memory = { soft: 1, hard: Number.POSITIVE_INFINITY };
-  const { runtime, behave, starts, said } = await supervise({}, { memory, bloatedMs: 0 });
+  const { runtime, behave, starts, said } = await supervise({}, { memory, memoryRestartMs: 0 });
   await work(runtime, behave);
   await Bun.sleep(600);
   expect(starts()).toBe(1);
   await runtime.call("POST", "/session/ses_1/abort", 1_000);
   await until("it was started again", () => starts() >= 2);
-  expect(said.join("\n")).toMatch(/has taken \d+ MiB of memory, and nothing runs: it is started again/);
+  expect(said.join("\n")).toMatch(/restarting the runtime: it takes \d+ MiB of memory, and nothing runs/);
   expect(said.join("\n")).not.toContain("It is started again in");
 });
 

@@ -10,7 +10,7 @@ import { until } from "../helpers/until.ts";
 const MAY_MOUNT = Bun.spawnSync(["unshare", "--mount", "mount", "-t", "tmpfs", "none", "/mnt"]).success;
 const test = needs("root and unshare(1), to mount a small disk", MAY_MOUNT);
 
-const LOOK_MS = 30;
+const SAVE_INTERVAL_MS = 30;
 const DISK_MB = 24;
 const WORK_BYTES = 4 * 1024 * 1024;
 /** Workspace and home on a disk of their own, which is the daemon's alone and goes with it. */
@@ -29,7 +29,7 @@ test.each([
     await using sandbox = await startSandbox({
       before: ["unshare", "--mount", "sh", "-c", ON_A_DISK, "sh"],
       command: [process.execPath, resolve("test/helpers/saving-agent.ts")],
-      env: { TEST_LOOK_MS: String(LOOK_MS) },
+      env: { TEST_SAVE_INTERVAL_MS: String(SAVE_INTERVAL_MS) },
     });
     const { repository, sessionId, untilHealth } = sandbox;
     const git = async (...args: string[]) =>
@@ -58,7 +58,7 @@ test.each([
     // what it had begun is not in the agent's way
     await until("the place is free again", () => !existsSync(join(disk, "home/.svc-saved")));
     // looks that must not say it again
-    await Bun.sleep(LOOK_MS * 5);
+    await Bun.sleep(SAVE_INTERVAL_MS * 5);
     expect(sandbox.log().split("the sandbox's disk is full").length).toBe(2);
     // it was not sent without that file either
     expect(await git("for-each-ref")).toBe(before);

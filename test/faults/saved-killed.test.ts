@@ -7,7 +7,7 @@ import { generator, SEED, share } from "../helpers/random.ts";
 import { type Sandbox, startSandbox } from "../helpers/sandbox.ts";
 import { until } from "../helpers/until.ts";
 
-const LOOK_MS = 200;
+const SAVE_INTERVAL_MS = 200;
 const SECRET = "hunter2-hunter2";
 const KILLS = share(8, 80);
 const AT_ONCE = 4;
@@ -23,7 +23,11 @@ test(`a sandbox that is killed at any moment: what is saved is whole and recent,
 async function killedAfter(ms: number): Promise<void> {
   await using sandbox = await startSandbox({
     command: [process.execPath, resolve("test/helpers/saving-agent.ts")],
-    env: { TEST_LOOK_MS: String(LOOK_MS), SVC_PROJECT_SECRET_NAMES: "PASSWORD", PASSWORD: SECRET },
+    env: {
+      TEST_SAVE_INTERVAL_MS: String(SAVE_INTERVAL_MS),
+      SVC_PROJECT_SECRET_NAMES: "PASSWORD",
+      PASSWORD: SECRET,
+    },
     files: { ".gitignore": "ignored\n*.ignored\n", "work.txt": "0\n" },
   });
   const { repository, sessionId } = sandbox;

@@ -1,7 +1,7 @@
 import { serveDaemon } from "../../daemon/serve.ts";
 import { readSettings } from "../../daemon/settings.ts";
 
-/** The daemon as its own program, that looks for work to save every TEST_LOOK_MS. */
+/** The daemon as its own program, that saves work every TEST_SAVE_INTERVAL_MS. */
 const settings = readSettings(process.env, null);
-const daemon = serveDaemon(settings, { lookMs: Number(process.env["TEST_LOOK_MS"]) });
+const daemon = serveDaemon(settings, { saveIntervalMs: Number(process.env["TEST_SAVE_INTERVAL_MS"]) });
 process.on("SIGTERM", () => void daemon.stop().finally(() => process.exit(0)));

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { cloneUntilThere } from "../../daemon/git/clone.ts";
 import { type Children, createChildren } from "../../daemon/process/children.ts";
 import { restoreSaved } from "../../daemon/saved/restore.ts";
-import { createSaver, type Saver } from "../../daemon/saved/saver.ts";
+import { Saver } from "../../daemon/saved/saver.ts";
 import { readSettings } from "../../daemon/settings.ts";
 import { type GitHttpServer, serveGit } from "./git-http.ts";
 import { createRepository, type Files, runGit, type TestRepository } from "./git-repo.ts";
@@ -91,7 +91,7 @@ export async function startSaving(files: Files = { "a.txt": "1\n" }): Promise<Sa
       const log = { say: (text: string) => void said.push(text), runtime() {} };
       await cloneUntilThere({ settings, children, log }, () => {}, AbortSignal.timeout(30_000));
       const env = Object.fromEntries(secrets.map((value, index) => [`SECRET_${index}`, value]));
-      const saver = createSaver({ settings, children, log, secrets: () => ({ revision: "1", env }) });
+      const saver = new Saver({ settings, children, log, secrets: () => ({ revision: "1", env }) });
       bench.refusal = null;
       const commit = restore ? await bench.saved() : null;
       if (commit !== null) {

@@ -1,0 +1,57 @@
+import { mkdir } from "node:fs/promises";
+import type { DaemonPrompt } from "../src/contract/daemon.ts";
+import { cloneUntilThere } from "./git/clone.ts";
+import { bringBack } from "./saved/bring-back.ts";
+import { type Session, setAgents } from "./session.ts";
+
+/** Between two tries to open the conversation. */
+const RETRY_MS = 1_000;
+
+/** Clones the repository, restores saved work, and starts the runtime (contract: Order of boot). */
+export async function boot(session: Session): Promise<void> {
+  const { settings, saver, stopping } = session;
+  if (settings.autoClone) {
+    const agents = await cloneUntilThere(
+      session,
+      ({ message, permanent }) => {
+        session.clone = "failed";
+        session.error = { kind: "clone", message, permanent };
+      },
+      stopping,
+    );
+    if (agents === null) return;
+    setAgents(session, agents);
+    if (settings.restore !== null) await bringBack(session, settings.restore, stopping);
+    if (stopping.aborted) return;
+    session.clone = "ok";
+    session.error = null;
+    saver.start();
+  } else await mkdir(settings.workspace, { recursive: true }).catch(() => {});
+  session.runtime.start();
+}
+
+/** Opens the conversation and sends the first prompt, with retries until the runtime accepts it. */
+export async function openConversation(session: Session): Promise<void> {
+  for (; !session.stopping.aborted; await Bun.sleep(RETRY_MS)) {
+    const outcome = await sendFirstPrompt(session).catch(() => null);
+    if (outcome === null) continue;
+    if (outcome.state !== "failed") return;
+    const message = `The first prompt was not sent: ${outcome.error}`;
+    session.log.say(message);
+    session.error = { kind: "runtime", message, permanent: true };
+    return;
+  }
+}
+
+async function sendFirstPrompt({
+  settings,
+  conversation,
+  prompts,
+  log,
+}: Session): Promise<Pick<DaemonPrompt, "state" | "error">> {
+  await conversation.open();
+  if (settings.prompt === null) return { state: "running", error: null };
+  const sent = await prompts.give({ id: settings.sessionId, text: settings.prompt }, false);
+  if (sent.state !== "failed") log.say("sent the first prompt");
+  return sent;
+}

@@ -1,0 +1,44 @@
+import type { DaemonEnv } from "../src/contract/daemon.ts";
+import type { RunActivity } from "./activity.ts";
+import type { AgentConfig } from "./git/agent-config.ts";
+import type { HealthContext } from "./health.ts";
+import type { Log } from "./log.ts";
+import type { Conversation } from "./prompts/conversation.ts";
+import type { Prompts } from "./prompts/prompts.ts";
+import type { Runtime } from "./runtime/runtime.ts";
+import type { Saver } from "./saved/saver.ts";
+
+/** The parts of a session's daemon, and the state that they share. */
+export interface Session extends HealthContext {
+  log: Log;
+  runtime: Runtime;
+  conversation: Conversation;
+  prompts: Prompts;
+  saver: Saver;
+  activity: RunActivity;
+  project: ProjectConfig;
+  /** Aborts when the daemon stops. */
+  stopping: AbortSignal;
+}
+
+/** The project's configuration that the next start of the runtime uses. */
+export interface ProjectConfig {
+  secrets: DaemonEnv;
+  agents: AgentConfig;
+}
+
+/** For work to be saved before the runtime ends: the process that ends the sandbox waits for that. */
+const SAVE_MS = 20_000;
+
+/** Saves the work in the clone, if there is one. */
+export async function saveWork(
+  { settings, clone, saver }: Pick<Session, "settings" | "clone" | "saver">,
+  ms = SAVE_MS,
+): Promise<void> {
+  if (clone === "ok" && settings.autoClone) await saver.save(ms);
+}
+
+export function setAgents({ project, log }: Session, agents: AgentConfig): void {
+  project.agents = agents;
+  if (agents.commit !== null) log.say(`the project's agents are those of ${agents.commit}`);
+}
