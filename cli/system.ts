@@ -1,4 +1,4 @@
-import { rest } from "../src/conversation/patience.ts";
+import { sleep } from "../src/conversation/reconnect.ts";
 import { CliError, ReaderGone, systemCode } from "./failure.ts";
 
 /** A stream that a command writes to. */
@@ -53,7 +53,7 @@ export function thisSystem(): System {
     stdout: sink(1, () => Bun.stdout),
     stderr: sink(2, () => Bun.stderr),
     now: Date.now,
-    sleep: rest,
+    sleep,
     fetch: (url, init) => fetch(url, init),
   };
 }

@@ -319,7 +319,7 @@ export const chat = spec({
   path: ["sessions", "chat"],
   aliases: ["talk"],
   guesses: ["attach", "connect"],
-  summary: "Talk to a session's agent, or ask it one thing",
+  summary: "ChatClient to a session's agent, or ask it one thing",
   about: [
     "On a terminal: what was said last is shown, then the agent's words, tools and edits as they come. Enter sends; a backslash before it, or Alt-Enter, makes a new line. Ctrl-C aborts what the agent does, or clears the line; twice it leaves. /help lists the commands.",
     "With --prompt: the answer comes on standard output as it is written, what the agent does on standard error. Exit status 0 says that the run ended well; 1 that it failed, was aborted or cut off, or that it asked something which nobody could answer here. --json prints events, one a line.",
@@ -343,7 +343,7 @@ export const chat = spec({
   },
   fields: CHAT_FIELDS,
   examples: [
-    ["svc sessions chat", "Talk to the session that runs"],
+    ["svc sessions chat", "ChatClient to the session that runs"],
     ['svc sessions chat 1a2b --prompt "Run the tests and mend what fails"', "Ask one thing"],
     ["git diff | svc sessions chat 1a2b --prompt - --jq 'select(.type == \"text\").text'", "In a script"],
   ],

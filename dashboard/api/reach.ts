@@ -1,9 +1,9 @@
-import type { Reach } from "../../src/conversation/reach.ts";
+import type { Transport } from "../../src/conversation/transport.ts";
 import { ask, open, unexpected, unreachable } from "./call.ts";
 import { chunksOf } from "./events.ts";
 
 /** How what is shared with the command line asks the API from a page. It throws ApiFailure. */
-export const REACH: Reach = {
+export const REACH: Transport = {
   get: (path, query = {}) => ask("GET", path + queryOf(query)),
   post: (path, body) => ask("POST", path, { body }),
   async stream(path, { signal, silentSeconds, headers = {} }) {

@@ -1,5 +1,5 @@
 import type { AppLogLine, AppLogs } from "../../../src/contract/app.ts";
-import { passes } from "../../../src/conversation/reach.ts";
+import { isTransient } from "../../../src/conversation/transport.ts";
 import { path } from "../../api.ts";
 import type { Context } from "../../context.ts";
 import { CliError } from "../../failure.ts";
@@ -72,7 +72,7 @@ async function followLog(
       answeredAt = performance.now();
       isLost = false;
     } catch (error) {
-      if (!passes(error) || performance.now() - answeredAt > LOST_MS) throw error;
+      if (!isTransient(error) || performance.now() - answeredAt > LOST_MS) throw error;
       if (!isLost) await out.note(`${error instanceof Error ? error.message : "No answer."} Trying again…`);
       isLost = true;
     }

@@ -9,8 +9,8 @@ import type { Handler } from "../../spec.ts";
 import type * as table from "../../table/cr.ts";
 import { oneLine, shellWord } from "../../text.ts";
 import { readDescription } from "./description.ts";
-import { leftBehind } from "./left-behind.ts";
 import { outcome } from "./show-cr.ts";
+import { leftBehind } from "./unpushed-work.ts";
 
 export const open: Handler<typeof table.open> = async (context, { flags }) => {
   const { out, system } = context;

@@ -1,6 +1,6 @@
 import { CliError } from "../../failure.ts";
 import { oneLine } from "../../text.ts";
-import { look } from "./look.ts";
+import { look } from "./inspect.ts";
 import type { ScaffoldFile } from "./scaffold.ts";
 import type { Write } from "./write-all.ts";
 

@@ -3,10 +3,10 @@ import { type Api, path } from "../../api.ts";
 import type { Context } from "../../context.ts";
 import { CliError, usage } from "../../failure.ts";
 import { readText } from "../../input.ts";
-import { reachOf } from "../../reach.ts";
 import type { Handler } from "../../spec.ts";
 import type * as table from "../../table/sessions.ts";
 import { oneLine } from "../../text.ts";
+import { transportOf } from "../../transport.ts";
 import { freeing, start } from "./new.ts";
 import { type Found, findSession } from "./reference.ts";
 import { shortId } from "./show-session.ts";
@@ -30,7 +30,7 @@ export const chat: Handler<typeof table.chat> = async (context, { args, flags })
   const session = await awake(context, found);
   const { runtimeOf } = await import("../../../src/conversation/runtime.ts");
   const { checkAlive } = await import("../../chat/alive.ts");
-  const runtime = runtimeOf(reachOf(found.api), session, () => checkAlive(found.api, session));
+  const runtime = runtimeOf(transportOf(found.api), session, () => checkAlive(found.api, session));
   if (words !== undefined) {
     const { oneShot } = await import("../../chat/one-shot.ts");
     return oneShot(context, runtime, words);
@@ -98,7 +98,7 @@ async function choose(context: Context, sessions: readonly Session[]): Promise<s
   }
   const { choose: ask } = await import("../../prompt.ts");
   return ask(
-    "Talk to which session?",
+    "ChatClient to which session?",
     sessions.map((session) => ({
       value: session.session_id,
       label: `${shortId(session)} ${session.name ?? ""}`.trimEnd(),

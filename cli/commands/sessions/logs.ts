@@ -3,10 +3,10 @@ import { follow } from "../../../src/conversation/follow.ts";
 import type { Context } from "../../context.ts";
 import { CliError } from "../../failure.ts";
 import type { View } from "../../output.ts";
-import { reachOf } from "../../reach.ts";
 import type { Handler } from "../../spec.ts";
 import type * as table from "../../table/sessions.ts";
 import { oneLine } from "../../text.ts";
+import { transportOf } from "../../transport.ts";
 import { refuseToFollowAsJson, strikeOff } from "./log-lines.ts";
 import { type Found, findOwnSession } from "./reference.ts";
 import { logRow, shortId, statusText } from "./show-session.ts";
@@ -35,7 +35,7 @@ async function followLog(context: Context, found: Found, tail: number | undefine
   const print = (lines: readonly LogLine[]) => out.result(null, (view) => rows(lines, view));
   let isNew: ((line: LogLine) => boolean) | undefined;
   let isLost = false;
-  for await (const heard of follow(reachOf(found.api), found.path, new AbortController().signal)) {
+  for await (const heard of follow(transportOf(found.api), found.path, new AbortController().signal)) {
     if (heard.type === "deleted") return out.note("The session was deleted.");
     if (heard.type === "lost") {
       if (!isLost) await out.note(`${heard.reason} Trying again…`);

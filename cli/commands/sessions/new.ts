@@ -6,7 +6,7 @@ import { readText } from "../../input.ts";
 import type { Handler } from "../../spec.ts";
 import type * as table from "../../table/sessions.ts";
 import { outcome, shortId } from "./show-session.ts";
-import { waits } from "./waits.ts";
+import { waits } from "./wait-flags.ts";
 import { watch } from "./watch.ts";
 
 export const create: Handler<typeof table.create> = async (context, { flags }) => {

@@ -1,15 +1,15 @@
 import type { CreatePromptBody, Prompt } from "../../../src/contract/prompt.ts";
 import type { Session } from "../../../src/contract/session.ts";
 import { follow } from "../../../src/conversation/follow.ts";
-import { passes } from "../../../src/conversation/reach.ts";
+import { isTransient } from "../../../src/conversation/transport.ts";
 import { path } from "../../api.ts";
 import type { Context } from "../../context.ts";
 import { CliError, usage } from "../../failure.ts";
 import { readText } from "../../input.ts";
-import { reachOf } from "../../reach.ts";
 import type { Handler } from "../../spec.ts";
 import type * as table from "../../table/session-prompts.ts";
 import { count, oneLine } from "../../text.ts";
+import { transportOf } from "../../transport.ts";
 import { freeing } from "./new.ts";
 import { type Found, findSession } from "./reference.ts";
 import { promptLine } from "./show-prompt.ts";
@@ -79,7 +79,7 @@ async function look(found: Found, last: Prompt): Promise<Prompt> {
     return prompt;
   } catch (error) {
     if (error instanceof CliError && error.code === "not_found") throw deleted(last);
-    if (!passes(error)) throw error;
+    if (!isTransient(error)) throw error;
     return last;
   }
 }
@@ -88,7 +88,7 @@ async function look(found: Found, last: Prompt): Promise<Prompt> {
 function newsOf({ api, path }: Found, signal: AbortSignal): { next(): Promise<void> } {
   let wake = () => {};
   const listen = async () => {
-    for await (const { type } of follow(reachOf(api), path, signal)) {
+    for await (const { type } of follow(transportOf(api), path, signal)) {
       if (type === "prompt" || type === "session" || type === "deleted") wake();
     }
   };

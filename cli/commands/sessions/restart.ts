@@ -8,7 +8,7 @@ import { count } from "../../text.ts";
 import { freeing } from "./new.ts";
 import { type Found, findSession } from "./reference.ts";
 import { outcome, shortId } from "./show-session.ts";
-import { waits } from "./waits.ts";
+import { waits } from "./wait-flags.ts";
 import { watch } from "./watch.ts";
 
 export const restart: Handler<typeof table.restart> = async (context, { args, flags }) => {

@@ -2,8 +2,8 @@ import type { LogLine, Session } from "../../../src/contract/session.ts";
 import { follow } from "../../../src/conversation/follow.ts";
 import type { Context } from "../../context.ts";
 import { CliError } from "../../failure.ts";
-import { reachOf } from "../../reach.ts";
 import { count, oneLine } from "../../text.ts";
+import { transportOf } from "../../transport.ts";
 import { makeProgress, type Progress } from "./progress.ts";
 import type { Found } from "./reference.ts";
 import { shortId, statusText } from "./show-session.ts";
@@ -68,7 +68,7 @@ async function untilSettled(
   let isLost = false;
   show(session, goal, progress);
   if (isSettled(session, goal)) return session;
-  for await (const heard of follow(reachOf(api), path, signal)) {
+  for await (const heard of follow(transportOf(api), path, signal)) {
     if (heard.type === "deleted") return null;
     if (heard.type === "lost") {
       if (!isLost) progress.notice(`${heard.reason} Trying again…`);

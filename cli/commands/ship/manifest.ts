@@ -9,7 +9,7 @@ import {
 import type { Context } from "../../context.ts";
 import { CliError } from "../../failure.ts";
 import { count } from "../../text.ts";
-import { listed, lookAtCommit, lookAtFiles } from "../validate/look.ts";
+import { listed, lookAtCommit, lookAtFiles } from "../validate/file-lookup.ts";
 import { describeProblem } from "../validate/show.ts";
 import type { WorkTree } from "./work-tree.ts";
 

@@ -2,7 +2,7 @@ import type { Project } from "../../../src/contract/project.ts";
 import type { Context } from "../../context.ts";
 import type { Target } from "../../target.ts";
 import { oneLine } from "../../text.ts";
-import { hasHelper, setHelper } from "./helper.ts";
+import { hasHelper, setHelper } from "./credential-helper.ts";
 import { displayUrl, gatewayRemote, ownRemote, setRemote, type Wanted } from "./remote.ts";
 import type { Steps } from "./steps.ts";
 import type { WorkTree } from "./work-tree.ts";

@@ -9,7 +9,7 @@ import { readText } from "../../input.ts";
 import type { Handler } from "../../spec.ts";
 import type * as table from "../../table/ship.ts";
 import { oneLine } from "../../text.ts";
-import { lookAtFiles } from "./look.ts";
+import { lookAtFiles } from "./file-lookup.ts";
 import { showProblem } from "./show.ts";
 
 const MANIFEST = "svc.toml";

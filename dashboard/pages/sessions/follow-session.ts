@@ -12,9 +12,9 @@ import { LogStore } from "./log-store.ts";
 /** The server sends something every 15 seconds. A page never gives up: its reader may come back to it any day. */
 const PATIENCE = {
   silentSeconds: 40,
-  firstPauseMs: 250,
-  lastPauseMs: 5_000,
-  lostMs: Number.POSITIVE_INFINITY,
+  firstDelayMs: 250,
+  maxDelayMs: 5_000,
+  giveUpMs: Number.POSITIVE_INFINITY,
 };
 
 export interface Followed {
