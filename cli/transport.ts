@@ -3,7 +3,7 @@ import { type Api, readBounded } from "./api.ts";
 import { unexpected } from "./api-failure.ts";
 import type { Opened } from "./request.ts";
 
-/** How what is shared with other clients asks the API. It throws CliError. */
+/** The transport for code that is shared with the dashboard. Throws CliError. */
 export function transportOf(api: Api): Transport {
   return {
     get: async (path, query = {}) => readValue(await api.open({ path, query })),
@@ -16,7 +16,7 @@ export function transportOf(api: Api): Transport {
   };
 }
 
-/** An answer's JSON; null for one without a body. @throws CliError `unexpected_response` */
+/** The JSON of a response; null if it has no body. @throws CliError `unexpected_response` */
 async function readValue(opened: Opened): Promise<unknown> {
   const answer = new TextDecoder().decode(await readBounded(opened));
   if (answer.trim() === "") return null;
