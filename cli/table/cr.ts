@@ -182,7 +182,7 @@ export const open = spec({
     base: {
       kind: "string",
       value: "ref",
-      summary: "The branch to merge into; the project's default branch by default",
+      summary: "The branch to merge into; defaults to the project's default branch",
       aliases: ["into"],
       completes: "branch",
     },
@@ -272,7 +272,7 @@ export const comment = spec({
   path: ["cr", "comment"],
   summary: "Comment on a change request, on a file or on a line of its diff",
   about: [
-    "To reply in a thread, pass --reply-to with the id that `svc cr comments` prints; an agent in a session can only reply. The text is Markdown.",
+    "To reply in a thread, also as an agent in a session, pass --reply-to with the id that `svc cr comments` prints. The text is Markdown.",
   ],
   args: [
     { ...CR, required: true },

@@ -216,7 +216,7 @@ describe("Ctrl-C", () => {
     run.type(`draft${CTRL_C}`);
     await run.shows(/aborted\.\n> ?$/);
     run.type(CTRL_C);
-    await run.shows("Ctrl-C again leaves");
+    await run.shows("Ctrl-C again quits");
     run.type(CTRL_C);
     expect(await run.exited).toEqual({ code: null, signal: "SIGINT" });
   });
@@ -338,7 +338,7 @@ test("an unknown command is reported, not sent", async () => {
   run.type("/new\r");
   await run.shows("There is no command /new.");
   run.type("/abort\r");
-  await run.shows("The agent does nothing.");
+  await run.shows("The agent is idle.");
   run.type("/etc/hosts is wrong\r");
   await run.shows("\n/etc/hosts is wrong\n");
   expect(said()).toEqual(["/etc/hosts is wrong"]);
@@ -369,7 +369,7 @@ test("offers a choice where several sessions run, and restores the terminal howe
     sessions: [session({ session_id: OTHER, name: "x\x1b[2J" }), session()],
   }));
   const run = svcOnScreen(["sessions", "talk"], { env: api.env });
-  await run.shows("Talk to which session?");
+  await run.shows("Chat with which session?");
   await run.shows("ffff0000 x\\x1b[2J");
   run.type("\x1b[B\r");
   await run.shows(/^> ?$/m);

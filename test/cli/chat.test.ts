@@ -175,7 +175,7 @@ describe("--prompt", () => {
       "Refused, because there is no terminal to answer on: bash: rm -rf \\x1b[1m/\n",
     );
     expect(permission.stderr).toContain(
-      "hint: To answer it yourself, on a terminal: svc sessions chat 1a2b3c4d",
+      "hint: To answer it yourself on a terminal: svc sessions chat 1a2b3c4d",
     );
     expect(posted("reply")).toMatchObject([{ body: { reply: "reject" } }]);
     runtime.onPrompt(async (run) => {
@@ -345,7 +345,7 @@ describe("the session", () => {
     api.on("GET /projects/:p/sessions", two);
     const ran = await ask("hello");
     expect(ran).toMatchObject({ code: 2, stdout: "" });
-    expect(ran.stderr).toContain(`2 sessions run. Which one? Name it by its id.\nhint: ${SESSION_ID}`);
+    expect(ran.stderr).toContain(`2 sessions are running. Name one by its id.\nhint: ${SESSION_ID}`);
     expect(ran.stderr).toContain(`${OTHER}  two\\x1b[2J`);
     expect(await chat([CHAT_ID, "--prompt", "hello"])).toMatchObject({ code: 0, stdout: "hello\n" });
   });
@@ -360,14 +360,14 @@ describe("the session", () => {
     api.on(`GET ${ONE}/events`, () => eventStream([changed(booting("runtime")), changed(session())]));
     const ran = await chat([CHAT_ID, "--prompt", "hello"]);
     expect(ran).toMatchObject({ code: 0, stdout: "hello\n" });
-    expect(ran.stderr).toContain("is stopped, and is started again");
+    expect(ran.stderr).toContain("is stopped and restarts");
     expect(api.seen.find(({ path }) => path.endsWith("/restart"))?.body).toEqual({ restore: true });
     expect(ran.stderr).toContain("runtime: starting the agent");
     api.on(`GET ${ONE}`, () => session({ status: "failed", step: "clone", error: "no such branch" }));
     const failed = await chat([CHAT_ID, "--prompt", "hello"]);
     expect(failed).toMatchObject({ code: 1, stdout: "" });
     expect(failed.stderr).toContain(
-      "failed at the step clone: no such branch\nhint: To try again: svc sessions restart",
+      "failed at the step clone: no such branch\nhint: To retry: svc sessions restart",
     );
   });
 
@@ -391,7 +391,7 @@ describe("the session", () => {
     const ran = await ask("hello");
     expect(ran).toMatchObject({ code: 1, stdout: "" });
     expect(ran.stderr).toContain(
-      "error: The session is stopped (idle).\nhint: To start it again and go on: svc sessions chat",
+      "error: The session is stopped (idle).\nhint: To restart it and continue: svc sessions chat",
     );
   });
 
@@ -400,7 +400,7 @@ describe("the session", () => {
     api.on(`GET ${ONE}`, ({ path }) => session({ session_id: path.split("/").at(-1) ?? "" }));
     expect(await chat([SESSION_ID, "--prompt", "x"], { env })).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining("it would wait for its own answer"),
+      stderr: expect.stringContaining("a chat would wait for its own answer"),
     });
     api.on("GET /projects/:p/sessions", two);
     expect(await chat(["--prompt", "hello"], { env })).toMatchObject({ code: 0, stdout: "hello\n" });
