@@ -4,12 +4,12 @@ import { DEFAULT_HOST } from "./hosts.ts";
 import type { Target } from "./target.ts";
 import { oneLine } from "./text.ts";
 
-/** An error body larger than this is not one of ours. */
+/** A larger error body is not svc's. */
 const ERROR_MAX_BYTES = 1024 * 1024;
-/** Characters of a server's sentence that are shown. */
+/** Characters shown of a server's message. */
 const SENTENCE_MAX = 2000;
 
-/** What an answer that is no success says, in the server's words where it has any. */
+/** The error for an unsuccessful response, with the server's message if it has one. */
 export async function answerFailure(response: Response, target: Target): Promise<CliError> {
   const body = await readError(response);
   const requestId = text(body?.["request_id"]) ?? response.headers.get("x-request-id") ?? undefined;
@@ -18,7 +18,7 @@ export async function answerFailure(response: Response, target: Target): Promise
   const conflicts = body?.["conflicts"];
   return new CliError(
     /^[a-z0-9_]{1,64}$/.test(code) ? code : `http_${response.status}`,
-    sentence ?? `${target.name} answered ${response.status} without a reason.`,
+    sentence ?? `${target.name} responded with status ${response.status} and no error message.`,
     {
       hint: hintFor(response, target),
       request_id: requestId === undefined ? undefined : oneLine(requestId).slice(0, 100),
@@ -56,7 +56,7 @@ function hintFor(response: Response, target: Target): string | undefined {
   const { status, headers } = response;
   if (status === 401) {
     return target.tokenSource === "SVC_CLI_TOKEN" || target.tokenSource === "SVC_EXECUTOR_TOKEN"
-      ? `The token in ${target.tokenSource} was refused by ${target.name}. A session's token ends with its sandbox.`
+      ? `The token in ${target.tokenSource} was refused by ${target.name}. A session's token expires with its sandbox.`
       : signInHint(target);
   }
   const after = headers.get("retry-after");
@@ -64,7 +64,7 @@ function hintFor(response: Response, target: Target): string | undefined {
     return `Try again in ${after} seconds.`;
   }
   if (status === 404 && !headers.get("content-type")?.includes("json")) {
-    return `Is ${target.url} the address of an svc API? \`svc hosts info\` asks it.`;
+    return `Check that ${target.url} is the address of an svc API: \`svc hosts info\`.`;
   }
   return undefined;
 }
@@ -82,10 +82,10 @@ function signInHint(target: Target): string {
 
 export const unexpected = (what: string): CliError =>
   new CliError("unexpected_response", `The host sent ${what}.`, {
-    hint: "Is its address that of an svc API, and does something stand in between? `svc hosts info` asks it.",
+    hint: "Check that the host's address is that of an svc API, and for a proxy in between: `svc hosts info`.",
   });
 
-/** What is thrown by `fetch`, as a sentence that says what to do. What is no network error stays what it is. */
+/** Converts an error of `fetch` to a CliError with a hint. Other errors are returned unchanged. */
 export function networkFailure(error: unknown, target: Target, seconds: number): unknown {
   if (error instanceof CliError) return error;
   const name = error instanceof Error ? error.name : "";
@@ -107,17 +107,17 @@ export function networkFailure(error: unknown, target: Target, seconds: number):
 }
 
 function reason(code: string): string {
-  if (code === "ConnectionRefused" || code === "ECONNREFUSED") return "Nothing answers at the host's address";
+  if (code === "ConnectionRefused" || code === "ECONNREFUSED") return "The host refused the connection";
   if (/NotFound|EAI_|DNS|FailedToOpenSocket|EHOSTUNREACH|ENETUNREACH/i.test(code))
     return "The host cannot be reached";
   if (/CERT|SSL|TLS|SELF_SIGNED|VERIFY/i.test(code)) return `The host's certificate is not trusted (${code})`;
   if (/PROXY/i.test(code)) return `The proxy cannot be used (${code})`;
-  return `The connection to the host broke${code ? ` (${code})` : ""}`;
+  return `The connection to the host failed${code ? ` (${code})` : ""}`;
 }
 
 function advice(code: string, target: Target): string {
   if (/CERT|SSL|TLS|SELF_SIGNED|VERIFY/i.test(code)) {
-    return "For an authority of your own, set NODE_EXTRA_CA_CERTS to its certificate file.";
+    return "For a private certificate authority, set NODE_EXTRA_CA_CERTS to its certificate file.";
   }
   if (/PROXY/i.test(code)) return "Check HTTP_PROXY and HTTPS_PROXY; SOCKS proxies are not supported.";
   const local = /^https?:\/\/(localhost|127\.|\[::1\])/.test(target.url);

@@ -4,19 +4,19 @@ import { type Call, type Opened, openCall } from "./request.ts";
 import type { System } from "./system.ts";
 import type { Target } from "./target.ts";
 
-/** JSON answers past this are refused rather than held in memory. */
+/** The largest JSON response that is read into memory. */
 const ANSWER_MAX_BYTES = 64 * 1024 * 1024;
-/** The largest page that a server gives out, and pages after which a list is taken to be endless. */
+/** The largest page of a server, and the pages after which a list is considered endless. */
 const PAGE = 200;
 const PAGES_MAX = 1000;
 
 export interface Api {
   readonly target: Target;
-  /** @throws CliError for every answer that is not a success, with the server's code and sentence. */
+  /** @throws CliError for every unsuccessful response, with the server's code and message. */
   call<T>(call: Call): Promise<T>;
   /** The items of a list under `key`, over all its pages, up to `limit`. */
   list<T>(call: Call, key: string, limit?: number): Promise<T[]>;
-  /** The successful answer with its body unread. */
+  /** The successful response with its body unread. */
   open(call: Call): Promise<Opened>;
 }
 
@@ -46,7 +46,7 @@ export function makeApi(system: System, target: Target, timeout: number | undefi
   };
 }
 
-/** @throws CliError `unexpected_response` for what is no JSON object, as a proxy's page in between. */
+/** @throws CliError `unexpected_response` if it is not a JSON object, for example a proxy's error page. */
 async function readJson(opened: Opened): Promise<unknown> {
   const text = new TextDecoder().decode(await readBounded(opened));
   let value: unknown;
@@ -71,7 +71,7 @@ export async function readBounded(opened: Opened): Promise<Uint8Array> {
   return Buffer.concat(parts);
 }
 
-/** A path from parts that may hold anything: each is one segment, whatever it says. */
+/** Builds a path. Each part is encoded as one segment. */
 export function path(strings: TemplateStringsArray, ...parts: (string | number)[]): string {
   return String.raw({ raw: strings }, ...parts.map((part) => encodeURIComponent(String(part))));
 }

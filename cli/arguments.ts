@@ -17,7 +17,7 @@ import {
 
 export interface DataFlags {
   json: boolean;
-  /** Null: all of them. */
+  /** Null: all fields. */
   fields: string[] | null;
   jq: string | undefined;
 }
@@ -38,8 +38,8 @@ export type Parsed =
 type Table = readonly (Group | Command)[];
 
 /**
- * Reads a command line against the table: flags stand anywhere, `--flag value` and `--flag=value`, `--` ends them.
- * @throws CliError `usage` for whatever the table does not allow, with the nearest name that it does.
+ * Parses a command line by the table. Flags may be anywhere, as `--flag value` or `--flag=value`; `--` ends them.
+ * @throws CliError `usage` for anything else, with the nearest valid name.
  */
 export function parse(table: Table, argv: readonly string[], canAsk: () => boolean): Parsed {
   const { options, words } = tokenize(table, argv);
@@ -58,7 +58,7 @@ export function parse(table: Table, argv: readonly string[], canAsk: () => boole
   const { spec } = found;
   const name = `svc ${spec.path.join(" ")}`;
   const own = { ...spec.flags, ...(spec.fields ? DATA : {}) };
-  // Cut again: a letter may mean something else to another command.
+  // Tokenized again: a short flag may mean something else in another command.
   const line = tokenize([found], argv);
   const { values, given } = readFlags(line.options, { ...own, ...GLOBAL }, name);
   const data = readData(values, spec, name);
@@ -74,8 +74,8 @@ export function parse(table: Table, argv: readonly string[], canAsk: () => boole
   };
 }
 
-/** Habits from other tools that are no typos. */
-const HABITS: Readonly<Record<string, string>> = {
+/** Names from other tools. */
+const SYNONYMS: Readonly<Record<string, string>> = {
   pr: "cr",
   mr: "cr",
   auth: "login",
@@ -114,8 +114,8 @@ function find(
 }
 
 /**
- * What a word means that is no command: a new project of this name, unless it looks like a slip, or like a command of
- * another version (contract: `svc <word>`).
+ * Treats an unknown word as the name of a new project, unless it looks like a typo or like a command of another version
+ * (contract: `svc <word>`).
  * @throws CliError `usage`
  */
 function newProject(table: Table, [word = "", ...rest]: readonly string[], options: readonly Option[]) {
@@ -123,14 +123,14 @@ function newProject(table: Table, [word = "", ...rest]: readonly string[], optio
     if (isGroup(each)) return [each.name];
     return each.spec.hidden || each.spec.anyName ? [] : namesOf(each.spec);
   });
-  const guess = nearest(word, names) ?? HABITS[word];
+  const guess = nearest(word, names) ?? SYNONYMS[word];
   const command = table.find((each): each is Command => !isGroup(each) && each.spec.anyName === true);
   const isName = guess === undefined && rest.length === 0 && PROJECT_NAME.test(word);
   if (isName && command?.spec.anyName && fits(options, command.spec)) return command;
   throw unknown("command", `svc ${word}`, guess, "svc", "svc help");
 }
 
-/** As a project's slug is (contract: Accounts, tokens, projects), which is made of its name. */
+/** The form of a project's slug (contract: Accounts, tokens, projects), which is derived from its name. */
 export const PROJECT_NAME = /^(?=.{1,40}$)[a-z0-9]+(?:-[a-z0-9]+)*$/;
 
 function fits(options: readonly Option[], { flags }: Spec): boolean {
@@ -194,7 +194,7 @@ function readArgs(spec: Spec, words: readonly Word[], command: string, canAsk: (
 }
 
 function missingArg(arg: Arg, spec: Spec, command: string) {
-  const shell = arg.completes === "cr" ? " A shell reads #3 as a comment: write 3, or quote it." : "";
+  const shell = arg.completes === "cr" ? " In a shell, # starts a comment: write 3, or quote it." : "";
   return usage(
     `${command} needs <${arg.name}>: ${lowerFirst(arg.summary)}.${shell}`,
     `Usage: ${usageLine(spec)}`,

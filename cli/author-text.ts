@@ -1,7 +1,7 @@
 import type { Author } from "../src/contract/author.ts";
 import { oneLine } from "./text.ts";
 
-/** Who did something, in a line: `by Ada`, `by the agent of session 1f… for Ada`, `by the token "ci"`. */
+/** The author of a change: `by Ada`, `by the agent of session 1f… for Ada`, `by the token "ci"`. */
 export function byAuthor(author: Author | null): string {
   if (author === null) return "";
   const name = oneLine(author.name);

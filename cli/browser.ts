@@ -1,8 +1,8 @@
 import type { System } from "./system.ts";
 
-/** Opens a page: SVC_BROWSER, BROWSER, else what the system opens pages with. Answers whether something started. */
+/** Opens a page with SVC_BROWSER, BROWSER or the system's default browser. Returns whether a program was started. */
 export async function openBrowser({ env }: System, url: string): Promise<boolean> {
-  // `system-open <address>`: an address that is no web page could start any program.
+  // The system's opener starts any program for a URL that is not http.
   if (!/^https?:\/\//i.test(url)) return false;
   const chosen = env["SVC_BROWSER"] || env["BROWSER"];
   const commands = chosen ? [chosen.split(" ").filter(Boolean)] : ofThisSystem();
@@ -27,7 +27,7 @@ function ofThisSystem(): string[][] {
   return [["wslview"], ["xdg-open"]];
 }
 
-/** The environment for a program of somebody else's: without what would make a Bun binary act as another one. */
+/** The environment for other programs: without the variables that change how a Bun binary runs. */
 export function withoutRuntime(env: System["env"]): Record<string, string> {
   const copy: Record<string, string> = {};
   for (const [name, value] of Object.entries(env)) {

@@ -3,14 +3,14 @@ import { dirname } from "node:path";
 import { type Config, readConfig } from "./config.ts";
 import { CliError, systemCode } from "./failure.ts";
 
-/** A writer holds the lock for milliseconds; one this old was left behind by a process that died. */
+/** A writer holds the lock for milliseconds; an older one was left by a process that died. */
 const LOCK_STALE_MS = 10_000;
 /** How long to wait for the other writers. */
 const LOCK_WAIT_MS = 15_000;
 
 /**
- * Changes the configuration. Writers take turns, each reads what the one before wrote, and a reader sees either the
- * whole of the old file or the whole of the new one. The file is 0600 in a 0700 folder, since it holds tokens.
+ * Updates the configuration atomically, under a lock file. The file has mode 0600 in a folder of mode 0700, because it
+ * holds tokens.
  * @throws CliError `config_invalid` (the file stays as it is), `config_busy`, `file`.
  */
 export async function updateConfig(path: string, change: (config: Config) => Config): Promise<Config> {
@@ -35,7 +35,7 @@ export async function updateConfig(path: string, change: (config: Config) => Con
 }
 
 /**
- * Finds out before a sign-in whether its token could be stored.
+ * Checks before a sign-in that its token can be stored.
  * @throws CliError as `updateConfig`.
  */
 export async function checkWritable(path: string): Promise<void> {
@@ -48,11 +48,11 @@ export async function checkWritable(path: string): Promise<void> {
     await unlink(probe);
   } catch (error) {
     const code = systemCode(error) ?? "unknown error";
-    throw new CliError("file", `The token could not be stored: ${dirname(path)} is not writable (${code}).`);
+    throw new CliError("file", `Cannot store the token: ${dirname(path)} is not writable (${code}).`);
   }
 }
 
-/** Writes a file beside its target and renames it over: nobody ever reads half of it. */
+/** Replaces a file atomically: writes a temporary file beside it and renames it. */
 export async function replace(target: string, text: string, mode = 0o600): Promise<void> {
   const temporary = `${target}.${process.pid}.${crypto.randomUUID().slice(0, 8)}.tmp`;
   try {
@@ -72,7 +72,7 @@ export async function replace(target: string, text: string, mode = 0o600): Promi
   await syncFolder(dirname(target));
 }
 
-/** Makes the rename itself survive a power cut; some file systems cannot, which is no reason to fail. */
+/** Makes the rename durable. Some file systems cannot, which is not an error. */
 async function syncFolder(path: string): Promise<void> {
   try {
     const folder = await open(path, "r");
@@ -91,7 +91,7 @@ async function lock(path: string): Promise<() => Promise<void>> {
     } catch (error) {
       if (systemCode(error) !== "EEXIST") throw error;
     }
-    await takeAwayStale(path);
+    await removeStaleLock(path);
     if (Date.now() > deadline) {
       throw new CliError("config_busy", `Another svc is writing the configuration: ${path} stays locked.`, {
         hint: "If no other svc runs, delete that file.",
@@ -106,12 +106,12 @@ async function release(path: string, mark: string): Promise<void> {
   if (held === mark) await rm(path, { force: true });
 }
 
-/** One waiter at a time takes a dead lock away: of two that have both found it dead, the second would take a live one. */
-async function takeAwayStale(path: string): Promise<void> {
+/** Only one waiter may remove a stale lock: a second one could remove the lock that a third has created since. */
+async function removeStaleLock(path: string): Promise<void> {
   try {
     const { mtimeMs } = await stat(path);
     if (Date.now() - mtimeMs <= LOCK_STALE_MS) return;
-    // Of this very lock: left behind by a waiter that was killed, it is in nobody's way later.
+    // Named after this lock's time: if a killed waiter leaves it, it does not block a later lock.
     const taking = `${path}.${Math.trunc(mtimeMs)}`;
     await (await open(taking, "wx", 0o600)).close();
     try {

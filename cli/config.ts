@@ -25,7 +25,7 @@ export interface Host extends HostEntry {
   builtin: boolean;
 }
 
-/** Where the configuration is: SVC_CONFIG_FILE, else svc/config.json in XDG_CONFIG_HOME or ~/.config. */
+/** The configuration file: SVC_CONFIG_FILE, else svc/config.json in XDG_CONFIG_HOME or ~/.config. */
 export function configPath({ env, cwd }: Pick<System, "env" | "cwd">): string {
   const file = env["SVC_CONFIG_FILE"];
   if (file) return resolve(cwd, file);
@@ -34,11 +34,11 @@ export function configPath({ env, cwd }: Pick<System, "env" | "cwd">): string {
   return join(base, "svc", "config.json");
 }
 
-/** Larger than this is no configuration of svc. */
+/** A larger file is not a configuration of svc. */
 const CONFIG_MAX_BYTES = 1024 * 1024;
 
 /**
- * Reads the configuration; a file that is not there is an empty one.
+ * Reads the configuration; empty if the file does not exist.
  * @throws CliError `config_invalid`, naming the file, for anything that is not a configuration.
  */
 export async function readConfig(path: string): Promise<Config> {
@@ -73,7 +73,7 @@ async function readText(path: string): Promise<string | null> {
   }
 }
 
-/** Whether others than the owner may read the file, and with it the tokens. */
+/** Whether users other than the owner can read the file and its tokens. */
 export async function isExposed(path: string): Promise<boolean> {
   if (process.platform === "win32") return false;
   const { stat } = await import("node:fs/promises");
@@ -116,7 +116,7 @@ function checkEntry(entry: unknown, name: string, path: string): HostEntry {
 
 function invalid(path: string, why: string): CliError {
   return new CliError("config_invalid", `The configuration file ${path} is damaged: ${why}.`, {
-    hint: "Repair it by hand, or move it away and run `svc login`. svc never replaces it by itself.",
+    hint: "Repair the file, or move it away and run `svc login`. svc does not replace a damaged file.",
   });
 }
 

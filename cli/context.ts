@@ -11,20 +11,20 @@ import { resolveTarget, type Target } from "./target.ts";
 
 export type Globals = FlagsOf<typeof GLOBAL>;
 
-/** What a handler works with. Everything in it is asked for when it is used, so cheap commands touch nothing. */
+/** The dependencies of a handler. Each is created when it is first used, so that a cheap command does no extra work. */
 export interface Context {
   readonly system: System;
   readonly globals: Globals;
   readonly out: Output;
   readonly sandbox: boolean;
-  /** Whether there is a person at a terminal who may be asked. */
+  /** Whether the command may prompt: there is a terminal with a user. */
   canAsk(): boolean;
   target(): Promise<Target>;
-  /** The client of the host in force; says which that is when a person reads along. */
+  /** The client of the current host; on a terminal it prints the host's name. */
   api(): Promise<Api>;
   /** A client for another target. */
   apiFor(target: Target): Api;
-  /** The project in force; `argument` stands over everything. */
+  /** The current project; `argument` has precedence. */
   project(argument?: string): Promise<ProjectRef>;
 }
 
@@ -67,10 +67,10 @@ export function makeContext({ system, globals, out }: Options): Context {
   return context;
 }
 
-/** Spec 4.5: the active host is printed before operational commands, to a person and on stderr. */
+/** Spec 4.5: the active host is printed before operational commands, on stderr, on a terminal only. */
 async function announce({ system, out, sandbox }: Context, target: Target): Promise<void> {
   if (target.tokenSource === "config" && (await isExposed(configPath(system)))) {
-    await out.warn(`Others can read your tokens: chmod 600 ${configPath(system)}`);
+    await out.warn(`Other users can read your tokens. Run: chmod 600 ${configPath(system)}`);
   }
   if (sandbox || out.quiet || out.data.json || !system.stderr.isTTY) return;
   await out.note(`Host: ${target.name} (${target.url})`);

@@ -1,8 +1,8 @@
 /**
  * Reads a dotenv file: `NAME=value`, `export NAME=value`, `#` comments, values in single quotes (as they are) or in
- * double quotes (`\n`, `\r`, `\t`, `\"`, `\\` and `\$` are escapes), both over several lines if need be. Of a plain
- * value the blanks around it and a comment after a blank are left out. No variable is replaced. The last of a name counts.
- * @returns the values by their names, or the first line that cannot be read
+ * double quotes (with the escapes `\n`, `\r`, `\t`, `\"`, `\\` and `\$`), which may span lines. Unquoted values are trimmed and
+ * end at a blank followed by `#`. Variables are not expanded. The last value of a name counts.
+ * @returns the values by name, or the first line that cannot be parsed
  */
 export function readDotenv(text: string): { values: Map<string, string> } | { line: number; reason: string } {
   const values = new Map<string, string>();
@@ -29,7 +29,7 @@ const ESCAPES: Readonly<Record<string, string>> = { n: "\n", r: "\r", t: "\t", '
 /** After a quoted value. */
 const END = /^[ \t]*(?:#[^\n]*)?(?:\n|$)/;
 
-/** @returns the value and how long it is with its line's end, or why it cannot be read */
+/** @returns the value and its length with the line's end, or why it cannot be parsed */
 function readValue(rest: string): { text: string; length: number } | string {
   const quote = rest[0];
   if (quote !== "'" && quote !== '"') {
@@ -37,10 +37,10 @@ function readValue(rest: string): { text: string; length: number } | string {
     return { text: line.replace(/(?:^|[ \t])#[^\n]*/, "").trim(), length: line.length };
   }
   const quoted = (quote === "'" ? /^'([^']*)'/ : /^"((?:[^"\\]|\\[\s\S])*)"/).exec(rest);
-  if (!quoted) return `its ${quote} has no end`;
+  if (!quoted) return `its ${quote} is not closed`;
   const [whole, inner = ""] = quoted;
   const end = END.exec(rest.slice(whole.length))?.[0];
-  if (end === undefined) return "something follows the quoted value";
+  if (end === undefined) return "there is text after the quoted value";
   const text =
     quote === "'" ? inner : inner.replace(/\\([\s\S])/g, (all, next: string) => ESCAPES[next] ?? all);
   return { text, length: whole.length + end.length };

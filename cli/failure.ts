@@ -2,7 +2,7 @@ import type { AppLogLine } from "../src/contract/app.ts";
 import type { ErrorCode } from "../src/contract/errors.ts";
 import type { LogLine } from "../src/contract/session.ts";
 
-/** What can go wrong on this side of the wire. */
+/** Codes of errors that the CLI itself detects. */
 export type LocalCode =
   | "usage"
   | "cancelled"
@@ -36,15 +36,15 @@ interface Extra {
   hint?: string | undefined;
   request_id?: string | undefined;
   conflicts?: string[] | undefined;
-  /** Of the account's running sessions. */
+  /** The account's limit of running sessions. */
   limit?: number | undefined;
   active_sessions?: number | undefined;
   session_id?: string | undefined;
-  /** The end of a log that says more. */
+  /** The end of the related log. */
   log?: readonly (LogLine | AppLogLine)[] | undefined;
 }
 
-/** The one error that the CLI throws on purpose: a sentence, what to do about it, and the exit code it means. */
+/** An expected error: a message, a hint and the exit code. */
 export class CliError extends Error {
   override readonly name = "CliError";
   readonly code: LocalCode | ErrorCode | (string & {});
@@ -56,7 +56,7 @@ export class CliError extends Error {
     this.extra = extra;
   }
 
-  /** Spec 7: 2 for a command line that cannot be run as it stands, 1 for everything that failed. */
+  /** Spec 7: 2 for an invalid command line, 1 for every other failure. */
   get exit(): 1 | 2 {
     return this.code === "usage" ? 2 : 1;
   }
@@ -65,12 +65,12 @@ export class CliError extends Error {
 /** A bad flag, an unknown command or a missing argument. */
 export const usage = (message: string, hint?: string): CliError => new CliError("usage", message, { hint });
 
-/** The reader of our output went away (`svc … | head -1`): nothing is wrong and nobody is listening. */
+/** The reader of the output has closed it (`svc … | head -1`). Not a failure. */
 export class ReaderGone extends Error {
   override readonly name = "ReaderGone";
 }
 
-/** The operating system's name of an error (`ENOENT`), if it has one. */
+/** The system error code (`ENOENT`), if there is one. */
 export function systemCode(error: unknown): string | undefined {
   const code: unknown = typeof error === "object" && error !== null ? Reflect.get(error, "code") : undefined;
   return typeof code === "string" ? code : undefined;

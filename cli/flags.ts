@@ -8,13 +8,13 @@ export const GLOBAL = {
   host: {
     kind: "string",
     value: "name",
-    summary: "Ask this host instead of the active one",
+    summary: "Use this host instead of the active one",
     completes: "host",
   },
   project: {
     kind: "string",
     value: "id-or-slug",
-    summary: "Act on this project instead of the linked one",
+    summary: "Use this project instead of the linked one",
     completes: "project",
   },
   help: { kind: "boolean", short: "h", summary: "Show help with examples" },
@@ -22,17 +22,17 @@ export const GLOBAL = {
     kind: "optional",
     value: "when",
     choices: ["always", "auto", "never"],
-    summary: "Colour: always (the meaning of --color alone), auto or never",
+    summary: "When to use colour: always (the default for a bare --color), auto or never",
   },
-  "no-color": { kind: "boolean", summary: "The same as --color=never" },
-  "no-input": { kind: "boolean", summary: "Never ask; fail when an answer is missing" },
-  quiet: { kind: "boolean", short: "q", summary: "Leave out notices and next steps on stderr" },
+  "no-color": { kind: "boolean", summary: "Same as --color=never" },
+  "no-input": { kind: "boolean", summary: "Never prompt; fail if an answer is required" },
+  quiet: { kind: "boolean", short: "q", summary: "Do not print notices and next steps on stderr" },
   timeout: {
     kind: "integer",
     value: "seconds",
     min: 1,
     max: 3600,
-    summary: "How long to wait for the server (30; 120 where git works behind it)",
+    summary: "How long to wait for the server (30; 120 for requests that run git)",
   },
 } as const satisfies Flags;
 
@@ -41,7 +41,7 @@ export const DATA = {
   json: {
     kind: "optional",
     value: "fields",
-    summary: "Print JSON: everything, or the fields after `=`, separated by commas",
+    summary: "Print JSON: all fields, or a comma-separated list of fields after `=`",
   },
   jq: {
     kind: "string",
@@ -50,7 +50,7 @@ export const DATA = {
   },
 } as const satisfies Flags;
 
-/** Asked of `svc` itself, without a command. */
+/** Flags of `svc` without a command. */
 const ROOT = {
   version: { kind: "boolean", short: "V", summary: "Print the version" },
 } as const satisfies Flags;
@@ -64,13 +64,13 @@ export interface Option {
 
 export interface Word {
   value: string;
-  /** After `--`: never a command's name. */
+  /** After `--`: not a command name. */
   literal: boolean;
 }
 
 /**
- * Cuts a line into flags and words. A flag's long name has one kind in the whole table, so that this can be done before
- * the command is known. A letter of two kinds takes a value until then.
+ * Splits a command line into flags and words. A long flag has the same kind in every command, so this works before the
+ * command is known. A short flag of two kinds is read as one with a value.
  */
 export function tokenize(
   table: readonly (Group | Command)[],
@@ -114,7 +114,7 @@ export function tokenize(
   return { options, words };
 }
 
-/** The values of a command's flags, and under which name each was given. @throws CliError `usage`. */
+/** The values of a command's flags, and the name by which each was given. @throws CliError `usage`. */
 export function readFlags(options: readonly Option[], flags: Flags, command: string) {
   const values: Values = {};
   const given = new Map<string, string>();
@@ -160,11 +160,11 @@ function unknownFlag(option: Option, flags: Flags, command: string) {
 function readValue(option: Option, flag: Flag, flags: Flags, command: string): unknown {
   const { raw, value, inline } = option;
   if (flag.kind === "boolean") {
-    if (value !== undefined) throw usage(`${raw} takes no value.`);
+    if (value !== undefined) throw usage(`${raw} does not take a value.`);
     return true;
   }
   if (flag.kind === "optional") {
-    if (value === "") throw usage(`${raw}= needs a value, or write ${raw} alone.`);
+    if (value === "") throw usage(`${raw}= needs a value. Write ${raw} without = to leave it out.`);
     if (value !== undefined && flag.choices) choose(raw, value, flag.choices);
     return value ?? "";
   }
@@ -178,7 +178,7 @@ function readValue(option: Option, flag: Flag, flags: Flags, command: string): u
   if (flag.kind === "integer") {
     const number = /^\d{1,9}$/.test(value) ? Number(value) : Number.NaN;
     if (!(number >= flag.min && number <= flag.max)) {
-      throw usage(`${raw} takes a whole number from ${flag.min} to ${flag.max}.`);
+      throw usage(`${raw} must be a whole number from ${flag.min} to ${flag.max}.`);
     }
     return number;
   }
@@ -199,7 +199,7 @@ export function choose(what: string, value: string, choices: readonly string[]):
   if (choices.includes(value)) return;
   const guess = nearest(value, choices);
   throw usage(
-    `${what} is one of ${choices.join(", ")}; not ${value}`,
+    `${what} must be one of ${choices.join(", ")}; not ${value}`,
     guess === undefined ? undefined : `Did you mean \`${guess}\`?`,
   );
 }

@@ -1,10 +1,10 @@
 import { readFile, stat } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 
-/** A HEAD or a `.git` file is one short line. */
+/** The size limit of a HEAD or `.git` file. */
 const LINE_MAX_BYTES = 4096;
 
-/** The branch that the work tree around `cwd` is on; null outside of one and on a detached HEAD. No git is run. */
+/** The current branch of the work tree around `cwd`; null outside of one and for a detached HEAD. Does not run git. */
 export async function currentBranch(cwd: string): Promise<string | null> {
   const found = await findRepository(cwd);
   if (found === null) return null;
@@ -12,7 +12,7 @@ export async function currentBranch(cwd: string): Promise<string | null> {
   return /^ref: refs\/heads\/(.+)$/.exec(head ?? "")?.[1] ?? null;
 }
 
-/** The work tree around `cwd`: its top folder and git's own; null outside of one. No git is run. */
+/** The work tree around `cwd`: its top folder and git directory; null outside of one. Does not run git. */
 export async function findRepository(cwd: string): Promise<{ folder: string; gitDir: string } | null> {
   for (let folder = cwd; ; folder = dirname(folder)) {
     const gitDir = await gitDirOf(folder);

@@ -1,6 +1,6 @@
 import { CliError, systemCode } from "./failure.ts";
 
-/** Starts git by way of `spawn`. @throws CliError `git` when there is none. */
+/** Starts git. @throws CliError `git` if it is not installed. */
 export function startGit<T>(spawn: () => T): T {
   try {
     return spawn();

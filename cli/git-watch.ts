@@ -5,33 +5,33 @@ import { signalTree } from "./process-tree.ts";
 import type { System } from "./system.ts";
 import { lines } from "./text.ts";
 
-/** Characters of git's last words that are kept when they are not shown. */
+/** Characters kept of git's hidden output. */
 const TAIL_MAX = 16 * 1024;
-/** A longer line is passed on in pieces. */
+/** A longer line is forwarded in chunks. */
 const LINE_MAX = 64 * 1024;
-/** What outlives git, as a hook's child, may hold its streams for this long; and git may take as long to end by itself. */
+/** How long a process that outlives git, such as a hook's child, may keep its streams open, and git may take to exit. */
 const GRACE_MS = 500;
-/** Who was asked to end and has not, is ended. */
+/** Time after a signal until SIGKILL. */
 const KILL_MS = 5000;
 const ENDINGS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 export interface Watch {
-  /** Keeps git's words back instead of letting them through to stderr. */
+  /** Captures git's output instead of forwarding it to stderr. */
   hidden: boolean;
   seconds: number;
   env?: Record<string, string>;
-  /** Sees each line of standard output, and takes it by answering true. The others go where git's words go. */
+  /** Called with each line of stdout; returns true to consume it. Other lines are handled like stderr. */
   takes?(line: string): boolean;
 }
 
 export interface Watched {
   code: number;
-  /** The end of what was kept back. */
-  words: string;
+  /** The end of the captured output. */
+  output: string;
 }
 
 /**
- * Runs git as if a person had started it: on the same terminal, with its progress. What ends svc ends git first.
+ * Runs git on the user's terminal, with its progress. Signals that end svc end git first.
  * @throws CliError `git`, `timeout`.
  */
 export async function watch(
@@ -48,22 +48,22 @@ export async function watch(
       stdout: "pipe",
       stderr: hidden ? "pipe" : system.stderr.fd,
     });
-  let words = "";
+  let output = "";
   const pass = async (line: string) => {
-    // Whether git succeeds does not hang on somebody reading along.
+    // A closed stderr does not fail git.
     if (!hidden) await system.stderr.write(lines(line)).catch(() => {});
-    else words = (words + line).slice(-TAIL_MAX);
+    else output = (output + line).slice(-TAIL_MAX);
   };
-  const { child, ended } = await passingSignals(start, seconds, (child) =>
+  const { child, ended } = await forwardingSignals(start, seconds, (child) =>
     untilEnded(child, async (stream, line) => {
       if (stream === child.stderr || !takes(line.trimEnd())) await pass(line);
     }),
   );
   if (ended === "late") {
-    throw new CliError("timeout", `git ${commandOf(args)} was ended after ${seconds} seconds.`);
+    throw new CliError("timeout", `git ${commandOf(args)} was stopped after ${seconds} seconds.`);
   }
   if (ended !== null) await endBy(ended);
-  return { code: child.exitCode ?? 1, words };
+  return { code: child.exitCode ?? 1, output };
 }
 
 type Child = Bun.Subprocess<"ignore" | number, "pipe", "pipe" | number>;
@@ -105,10 +105,10 @@ async function eachLine(
 }
 
 /**
- * Runs git while signals that end svc are passed on to it: from before it is started, so that none leaves it behind.
- * `ended` is what ended svc, once git has ended too; `late` when the time was up.
+ * Runs git and forwards the signals that end svc to it, from before the start, so that git is never left running.
+ * `ended` is the signal that ends svc, after git has exited; `late` on a timeout.
  */
-async function passingSignals(
+async function forwardingSignals(
   start: () => Child,
   seconds: number,
   run: (child: Child) => Promise<void>,
@@ -120,7 +120,7 @@ async function passingSignals(
     timers.push(setTimeout(() => child && signalTree(child.pid, signal), ms));
   const pass = (signal: NodeJS.Signals) => {
     ended ??= signal;
-    // A terminal's Ctrl-C has reached everybody already.
+    // A terminal sends Ctrl-C to the whole process group.
     after(signal === "SIGINT" ? GRACE_MS : 0, signal);
     after(KILL_MS, "SIGKILL");
   };
@@ -132,7 +132,7 @@ async function passingSignals(
   try {
     child = startGit(start);
     await run(child);
-    // Git may be gone before svc has been told.
+    // Git may exit before svc receives the signal.
     return { child, ended: ended ?? (child.signalCode === "SIGINT" ? "SIGINT" : null) };
   } finally {
     for (const timer of [late, ...timers]) clearTimeout(timer);
@@ -140,7 +140,7 @@ async function passingSignals(
   }
 }
 
-/** Ends as if nobody had caught the signal: the caller's shell has to see it. */
+/** Ends svc by the signal, which the calling shell has to see. */
 async function endBy(signal: NodeJS.Signals): Promise<never> {
   process.kill(process.pid, signal);
   return new Promise(() => {});

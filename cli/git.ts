@@ -4,38 +4,38 @@ import { commandOf, startGit } from "./git-start.ts";
 import { type Watch, type Watched, watch } from "./git-watch.ts";
 import type { System } from "./system.ts";
 
-/** Seconds for a question to the repository on this machine: a listing of a very large one on a slow disk. */
-const ASK_SECONDS = 120;
-/** The answer to such a question; nobody ships more paths than fit. */
-const ANSWER_MAX_BYTES = 64 * 1024 * 1024;
-/** Characters of git's own words that an error repeats: the end, where the reason is. */
-const WORDS_MAX = 2000;
+/** Timeout of a local git command: enough to list a very large repository on a slow disk. */
+const RUN_SECONDS = 120;
+/** The largest output of a local git command. */
+const OUTPUT_MAX_BYTES = 64 * 1024 * 1024;
+/** Characters of git's stderr in an error: the end, where the reason is. */
+const STDERR_MAX = 2000;
 
-/** What only looks waits neither for a lock nor for a person, and is read by a program. */
-const ALONE = { GIT_OPTIONAL_LOCKS: "0", GIT_TERMINAL_PROMPT: "0", GIT_ASKPASS: "", LC_ALL: "C" };
+/** A local git command takes no optional locks, does not prompt, and has output to parse. */
+const NON_INTERACTIVE = { GIT_OPTIONAL_LOCKS: "0", GIT_TERMINAL_PROMPT: "0", GIT_ASKPASS: "", LC_ALL: "C" };
 
-export interface Ran {
+export interface GitResult {
   code: number;
   stdout: string;
   stderr: string;
 }
 
-/** The user's git in one folder, with the user's own settings. Arguments are lists: no shell reads them. */
+/** Runs the user's git in one folder, with the user's settings. Arguments are lists: there is no shell. */
 export interface Git {
-  /** A question, whatever the answer. @throws CliError `git` when there is no git, or it does not come to an end. */
-  ask(...args: string[]): Promise<Ran>;
-  /** What is certain to succeed: its standard output. @throws CliError `git` with git's words. */
-  tell(...args: string[]): Promise<string>;
-  /** What a person waits for, with git's words and progress on stderr. @throws CliError `git`, `timeout`. */
+  /** Runs git; any exit code is returned. @throws CliError `git` if git is not installed or times out. */
+  run(...args: string[]): Promise<GitResult>;
+  /** Runs git and returns its stdout. @throws CliError `git` with git's stderr if it fails. */
+  output(...args: string[]): Promise<string>;
+  /** Runs git with its progress on stderr. @throws CliError `git`, `timeout`. */
   watch(args: readonly string[], options: Watch): Promise<Watched>;
 }
 
 export function gitIn(system: System, folder: string): Git {
-  const ask = (...args: string[]) => runGit(system, folder, args);
+  const run = (...args: string[]) => runGit(system, folder, args);
   return {
-    ask,
-    async tell(...args) {
-      const { code, stdout, stderr } = await ask(...args);
+    run,
+    async output(...args) {
+      const { code, stdout, stderr } = await run(...args);
       if (code === 0) return stdout;
       throw gitFailed(commandOf(args), code, stderr);
     },
@@ -43,22 +43,25 @@ export function gitIn(system: System, folder: string): Git {
   };
 }
 
-/** A failure of git that is nothing in particular, in git's own words where nobody has seen them yet. */
-export function gitFailed(command: string, code: number, words: string): CliError {
-  const said = words.trim().slice(-WORDS_MAX);
-  return new CliError("git", said === "" ? `git ${command} ended with ${code}.` : `git ${command}: ${said}`);
+/** A failure of git, with its stderr unless that was shown already. */
+export function gitFailed(command: string, code: number, stderr: string): CliError {
+  const reason = stderr.trim().slice(-STDERR_MAX);
+  return new CliError(
+    "git",
+    reason === "" ? `git ${command} exited with status ${code}.` : `git ${command}: ${reason}`,
+  );
 }
 
-async function runGit(system: System, folder: string, args: readonly string[]): Promise<Ran> {
+async function runGit(system: System, folder: string, args: readonly string[]): Promise<GitResult> {
   const child = startGit(() =>
     Bun.spawn(["git", ...args], {
       cwd: folder,
-      env: { ...withoutRuntime(system.env), ...ALONE },
+      env: { ...withoutRuntime(system.env), ...NON_INTERACTIVE },
       stdin: "ignore",
       stdout: "pipe",
       stderr: "pipe",
-      timeout: ASK_SECONDS * 1000,
-      maxBuffer: ANSWER_MAX_BYTES,
+      timeout: RUN_SECONDS * 1000,
+      maxBuffer: OUTPUT_MAX_BYTES,
     }),
   );
   const [stdout, stderr] = await Promise.all([
@@ -67,5 +70,5 @@ async function runGit(system: System, folder: string, args: readonly string[]): 
     child.exited,
   ]);
   if (child.exitCode !== null) return { code: child.exitCode, stdout, stderr };
-  throw new CliError("git", `git ${commandOf(args)} did not come to an end within its limits.`);
+  throw new CliError("git", `git ${commandOf(args)} exceeded its time or output limit.`);
 }

@@ -15,7 +15,7 @@ function rootHelp(): string {
   const groups = TABLE.filter(isGroup);
   const single = TABLE.filter((node): node is Command => !isGroup(node) && !node.spec.hidden);
   return [
-    "svc lets coding agents work on your repositories; change requests are the way in.\n",
+    "svc lets coding agents work on your repositories and propose their work as change requests.\n",
     section("USAGE", ["svc <command> [flags]"]),
     ...groups.map((group) =>
       section(
@@ -79,7 +79,7 @@ function commandHelp(spec: Spec): string {
 const section = (title: string, body: readonly string[]): string =>
   `${title}\n${body.map((line) => `  ${line}\n`).join("")}`;
 
-/** `-h, --help` and what it does. */
+/** `-h, --help` and its summary. */
 function flagLines(flags: Flags): string[] {
   return columns(Object.entries(flags).map(([name, flag]) => [flagName(name, flag), flagSummary(flag)]));
 }
@@ -97,7 +97,7 @@ export function flagSummary(flag: Flag): string {
   return `${flag.summary}${aliases}${required}`;
 }
 
-/** Two columns; a long first one gets a line of its own. */
+/** Two columns; a long first column gets its own line. */
 function columns(rows: readonly (readonly [string, string])[]): string[] {
   const width = Math.min(24, Math.max(...rows.map(([name]) => name.length)));
   return rows.flatMap(([name, says]) => {

@@ -9,8 +9,8 @@ export interface Known {
 }
 
 /**
- * Whom the token acts for. A server that does not have `/auth/whoami` is asked for the account instead.
- * @throws CliError `unauthorized` when the token is not valid.
+ * The user or project that the token belongs to. Falls back to the account if the server has no `/auth/whoami`.
+ * @throws CliError `unauthorized` if the token is not valid.
  */
 export async function identify(api: Api): Promise<Known> {
   const identity = await api.call<Identity>({ path: "/auth/whoami" }).catch((error: unknown) => {

@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import type { Context } from "./context.ts";
 import { CliError, systemCode, usage } from "./failure.ts";
 
-/** What a file or standard input may hold for one request: the API takes no larger body. */
+/** The largest input of one request: the API does not accept a larger body. */
 const INPUT_MAX_BYTES = 1024 * 1024;
 
 /** The bytes of a file, or of standard input for `-`. @throws CliError `usage`, `file`. */
@@ -28,20 +28,20 @@ export async function readInput({ system }: Context, path: string, flag: string)
   }
 }
 
-/** @throws CliError `usage` also for what is no UTF-8. */
+/** @throws CliError as `readInput`, and `usage` for invalid UTF-8. */
 export async function readText(context: Context, path: string, flag: string): Promise<string> {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(await readInput(context, path, flag));
   } catch (error) {
     if (error instanceof TypeError)
-      throw usage(`${flag}: ${path === "-" ? "the input" : path} is not text in UTF-8.`);
+      throw usage(`${flag}: ${path === "-" ? "the input" : path} is not valid UTF-8.`);
     throw error;
   }
 }
 
 /**
- * A secret given by a flag: the value itself, or `-` for standard input, where a person at a terminal is asked.
- * @throws CliError `usage` when it is empty.
+ * A secret given by a flag: the value, or `-` for standard input; on a terminal it prompts.
+ * @throws CliError `usage` if it is empty.
  */
 export async function readSecret(context: Context, value: string, flag: string): Promise<string> {
   const text = value === "-" ? await secretFromInput(context, flag) : value;
@@ -56,11 +56,11 @@ async function secretFromInput(context: Context, flag: string): Promise<string> 
     throw isTerminal(flag);
   }
   const { secret } = await import("./prompt.ts");
-  return secret("Paste it here (it is not shown)");
+  return secret("Paste it here (the input is hidden)");
 }
 
 const tooLarge = (flag: string): CliError =>
   usage(`${flag}: the input is larger than ${INPUT_MAX_BYTES} bytes.`);
 
 const isTerminal = (flag: string): CliError =>
-  usage(`${flag}: standard input is a terminal here.`, "Redirect a file or a command into svc.");
+  usage(`${flag}: standard input is a terminal.`, "Redirect a file into svc, or pipe a command into it.");

@@ -3,12 +3,12 @@ import { isRecord } from "./config.ts";
 import { CliError, systemCode } from "./failure.ts";
 import { isHostName, normalizeUrl } from "./hosts.ts";
 
-/** Spec 2.6, as written by `svc projects link`. It comes with a clone, so it is anybody's words. */
+/** Spec 2.6, as written by `svc projects link`. Untrusted: a clone may contain it. */
 export interface Link {
   project_id: string;
   account_id: string;
   host: string;
-  /** In the one form of `normalizeUrl`. */
+  /** Normalized by `normalizeUrl`. */
   host_url: string;
 }
 
@@ -20,14 +20,14 @@ export interface FoundLink {
 }
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-/** Four short strings fit many times. */
+/** Larger than any link file. */
 const LINK_MAX_BYTES = 64 * 1024;
 
 export const linkPath = (folder: string): string => join(folder, ".svc", "link.json");
 
 /**
  * The link of a directory or of its nearest ancestor that has one.
- * @throws CliError `link_invalid`, naming the file: a damaged link is never passed over for an ancestor's.
+ * @throws CliError `link_invalid`, naming the file: a damaged link is not skipped for an ancestor's.
  */
 export async function findLink(cwd: string): Promise<FoundLink | null> {
   for (let folder = cwd; ; folder = dirname(folder)) {
@@ -42,7 +42,7 @@ async function read(path: string): Promise<string | null> {
   const { open } = await import("node:fs/promises");
   const { constants } = await import("node:fs");
   try {
-    // Not to hang on a pipe that somebody put there.
+    // Does not block on a named pipe.
     const file = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
     try {
       const found = await file.stat();
@@ -69,8 +69,10 @@ function check(text: string, path: string): Link {
   }
   if (!isRecord(value)) throw invalid(path, "it is not a JSON object");
   const { project_id, account_id, host, host_url } = value;
-  if (typeof project_id !== "string" || !UUID.test(project_id)) throw invalid(path, "project_id is no UUID");
-  if (typeof account_id !== "string" || !UUID.test(account_id)) throw invalid(path, "account_id is no UUID");
+  if (typeof project_id !== "string" || !UUID.test(project_id))
+    throw invalid(path, "project_id is not a UUID");
+  if (typeof account_id !== "string" || !UUID.test(account_id))
+    throw invalid(path, "account_id is not a UUID");
   if (typeof host !== "string" || !isHostName(host)) throw invalid(path, "host is not a host name");
   const url = typeof host_url === "string" ? normalizeUrl(host_url) : null;
   if (url === null) throw invalid(path, "host_url is not an address");
@@ -79,6 +81,6 @@ function check(text: string, path: string): Link {
 
 function invalid(path: string, why: string): CliError {
   return new CliError("link_invalid", `The link file ${path} cannot be used: ${why}.`, {
-    hint: "Run `svc projects link` there to write it anew, or pass --host and --project.",
+    hint: "Run `svc projects link` there to replace it, or pass --host and --project.",
   });
 }

@@ -1,13 +1,11 @@
 import { run } from "./run.ts";
 import { thisSystem } from "./system.ts";
 
-// What nobody awaited: one line, like every other failure, instead of the source around it.
+// An unhandled rejection prints one line, like every other failure, instead of a stack trace.
 process.on("unhandledRejection", (reason: unknown) => {
-  console.error(
-    `error: Something went wrong inside svc: ${reason instanceof Error ? reason.message : reason}`,
-  );
+  console.error(`error: Internal error in svc: ${reason instanceof Error ? reason.message : reason}`);
   process.exitCode = 1;
 });
 
-// Never process.exit: it cuts off output that a slow reader has not taken yet.
+// Not process.exit, which drops output that a slow reader has not read yet.
 process.exitCode = await run(thisSystem(), process.argv.slice(2));

@@ -3,9 +3,9 @@ import { CliError, usage } from "./failure.ts";
 import type { Sink, System } from "./system.ts";
 import { lines, oneLine, safeJson } from "./text.ts";
 
-/** What a command knows about the stream when it lays out its answer for a person. */
+/** The output stream's properties, for rendering human-readable output. */
 export interface View {
-  /** Laid out for eyes; otherwise whole values, separated by tabs. */
+  /** Whether to print aligned, abbreviated text; otherwise full values, separated by tabs. */
   tty: boolean;
   columns: number;
   now: number;
@@ -19,28 +19,28 @@ export interface Output {
   readonly system: System;
   readonly quiet: boolean;
   colour(sink: Sink): boolean;
-  /** The answer: JSON when asked for, else `human`. Human text ends with a line feed and is already terminal-safe. */
+  /** Prints the result: JSON if requested, else `human`, whose text is sanitized and ends with a line feed. */
   result(value: unknown, human: (view: View) => string): Promise<void>;
-  /** One of many answers, for --json alone: a line of its own, as it comes. */
+  /** Prints one event of a stream as a line of JSON. */
   event(value: unknown): Promise<void>;
-  /** A notice or next step, on stderr; left out with --quiet and --json. */
+  /** Prints a notice or next step on stderr, except with --quiet and --json. */
   note(text: string): Promise<void>;
-  /** Something a person must learn, on stderr; left out with --json, whose stderr is for errors. */
+  /** Prints a warning on stderr, except with --json, whose stderr is for errors. */
   warn(text: string): Promise<void>;
 }
 
-export interface Wish {
+export interface OutputOptions {
   color: string | undefined;
   noColor: boolean;
   quiet: boolean;
 }
 
-export function makeOutput(system: System, data: DataFlags, wish: Wish): Output {
-  const colour = (sink: Sink) => wantsColour(sink, system.env, wish);
+export function makeOutput(system: System, data: DataFlags, options: OutputOptions): Output {
+  const colour = (sink: Sink) => wantsColour(sink, system.env, options);
   return {
     data,
     system,
-    quiet: wish.quiet,
+    quiet: options.quiet,
     colour,
     async result(value, human) {
       const { stdout } = system;
@@ -51,7 +51,7 @@ export function makeOutput(system: System, data: DataFlags, wish: Wish): Output 
       await system.stdout.write(await renderJson(value, data, { isTTY: false }));
     },
     async note(text) {
-      if (!wish.quiet && !data.json) await system.stderr.write(`${lines(text)}\n`);
+      if (!options.quiet && !data.json) await system.stderr.write(`${lines(text)}\n`);
     },
     async warn(text) {
       if (!data.json) await system.stderr.write(`${lines(`warning: ${text}`)}\n`);
@@ -59,7 +59,7 @@ export function makeOutput(system: System, data: DataFlags, wish: Wish): Output 
   };
 }
 
-/** Nothing is asked of the stream that the command does not look at: `svc version` is over before. */
+/** The stream's properties are read lazily, to keep start-up fast. */
 function viewOf(stdout: Sink, system: System, colour: (sink: Sink) => boolean): View {
   return {
     get tty() {
@@ -75,10 +75,10 @@ function viewOf(stdout: Sink, system: System, colour: (sink: Sink) => boolean): 
   };
 }
 
-/** A flag, then NO_COLOR, then the variables that force colour, then what the terminal can. */
-export function wantsColour(sink: Sink, env: System["env"], wish: Wish): boolean {
-  if (wish.noColor || wish.color === "never") return false;
-  if (wish.color === "always" || wish.color === "") return true;
+/** In order: flags, NO_COLOR, the variables that force colour, the terminal's capability. */
+export function wantsColour(sink: Sink, env: System["env"], options: OutputOptions): boolean {
+  if (options.noColor || options.color === "never") return false;
+  if (options.color === "always" || options.color === "") return true;
   if (env["NO_COLOR"]) return false;
   for (const name of ["FORCE_COLOR", "CLICOLOR_FORCE"]) {
     if (env[name] && env[name] !== "0") return true;
@@ -110,14 +110,14 @@ async function renderJson(
   return `${safeJson(JSON.stringify(chosen, null, stdout.isTTY ? 2 : 0))}\n`;
 }
 
-/** Chosen fields in the order they were asked for; one that an answer lacks is null. */
+/** The selected fields in the requested order; a missing one is null. */
 function select(value: unknown, fields: readonly string[]): unknown {
   if (Array.isArray(value)) return value.map((each) => select(each, fields));
   const from = Object(value);
   return Object.fromEntries(fields.map((field) => [field, Reflect.get(from, field) ?? null]));
 }
 
-/** @throws CliError `jq` when the expression fails on this answer. */
+/** @throws CliError `jq` if the expression fails on this value. */
 export async function runJq(json: string, expression: string, tty: boolean): Promise<string> {
   try {
     const text = await jq(json, expression, tty ? ["-r"] : ["-r", "-c"]);
@@ -129,7 +129,7 @@ export async function runJq(json: string, expression: string, tty: boolean): Pro
 }
 
 /**
- * Compiles a jq expression before the command does anything: a typo must not be found out after a merge.
+ * Compiles a jq expression before the command runs, so that a typo does not surface after a merge.
  * @throws CliError `usage`.
  */
 export async function checkJq(expression: string): Promise<void> {
@@ -140,7 +140,7 @@ export async function checkJq(expression: string): Promise<void> {
   }
 }
 
-/** jq leaves its own exit status behind as the process's, which is the command's to set. */
+/** jq-wasm overwrites the process's exit code: restore it. */
 async function jq(json: string, expression: string, flags: string[]): Promise<string> {
   const { raw } = await import("jq-wasm");
   const status = process.exitCode ?? 0;

@@ -3,8 +3,8 @@ import { ReaderGone, systemCode } from "./failure.ts";
 import type { System } from "./system.ts";
 
 /**
- * Shows text on the terminal through a pager: SVC_PAGER, PAGER, else `less`; `cat` and the empty string are none.
- * A pager that is left early ends the text, quietly.
+ * Shows text through a pager: SVC_PAGER, PAGER or `less`; `cat` and the empty string disable it. Quitting the pager early
+ * is not an error.
  */
 export async function withPager(system: System, text: AsyncIterable<string>): Promise<void> {
   const { env } = system;
@@ -18,10 +18,10 @@ export async function withPager(system: System, text: AsyncIterable<string>): Pr
     stdin: "pipe",
     stdout: "inherit",
     stderr: "inherit",
-    // As git and gh do: colours pass, short text ends by itself and stays on the screen.
+    // Like git and gh: keep colours, quit if the text fits on one screen, leave the text on the screen.
     env: { LESS: "FRX", LV: "-c", ...withoutRuntime(env) },
   });
-  // Ctrl-C is the pager's while it runs; dying first would leave it alone with the terminal.
+  // The pager handles Ctrl-C: if svc exited first, the pager would lose the terminal.
   const ignore = () => {};
   process.on("SIGINT", ignore);
   try {
@@ -41,8 +41,7 @@ async function feed(pager: Pager, text: AsyncIterable<string>): Promise<void> {
   });
   try {
     for await (const part of text) {
-      // A pager that shows its first page reads no further for as long as a person likes. Both may be promises that
-      // fail once the pager has gone.
+      // A pager stops reading while it shows a page. Both calls may return promises that reject once the pager exits.
       await Promise.race([Promise.all([pager.stdin.write(part), pager.stdin.flush()]), gone]);
       if (isGone) return;
     }

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 
 /**
- * Signals a process and everything below it. Git passes no signal on to those that talk to the network for it: they
- * would finish a push whose git is gone.
+ * Signals a process and its descendants. Git does not forward signals to its transport helpers, which would otherwise
+ * finish a push after git has exited.
  */
 export function signalTree(root: number, signal: NodeJS.Signals): void {
   const parents = process.platform === "linux" ? fromProc() : fromPs();
@@ -14,7 +14,7 @@ export function signalTree(root: number, signal: NodeJS.Signals): void {
     try {
       process.kill(pid, signal);
     } catch {
-      // It has ended by itself.
+      // It has exited already.
     }
   }
 }

@@ -10,17 +10,17 @@ export interface ProjectRef {
   source: "argument" | "--project" | "SVC_PROJECT_ID" | "link";
 }
 
-/** What may stand in a path as a project: neither a slash nor a step up. */
+/** Whether a text is safe as a project in a path: no slash, no `..`. */
 export const isProjectName = (text: string): boolean => /^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$/.test(text);
 
 /** @throws CliError `usage`. */
 export function checkProjectName(text: string, where: string): string {
   if (isProjectName(text)) return text;
-  throw usage(`${where} is not the id or slug of a project: ${oneLine(text).slice(0, 100)}`);
+  throw usage(`${where} is not a valid project id or slug: ${oneLine(text).slice(0, 100)}`);
 }
 
 /**
- * Spec 4.5: `--project`, then SVC_PROJECT_ID, then the nearest link. A link counts only on the host it names.
+ * Spec 4.5: `--project`, then SVC_PROJECT_ID, then the nearest link. A link is used only with the host it names.
  * @throws CliError `no_project`, `link_invalid`, `usage`.
  */
 export async function resolveProject(
@@ -40,7 +40,7 @@ export async function resolveProject(
   if (found.link.host_url !== target.url) {
     throw new CliError(
       "no_project",
-      `No project: ${found.path} links one on ${found.link.host} (${found.link.host_url}), and this command asks ${target.name} (${target.url}).`,
+      `No project: ${found.path} links one on ${found.link.host} (${found.link.host_url}), but this command uses ${target.name} (${target.url}).`,
       { hint: "Pass --project <id-or-slug>, or run `svc projects link` for this host." },
     );
   }

@@ -2,8 +2,7 @@ import { CliError } from "./failure.ts";
 import { oneLine } from "./text.ts";
 
 /**
- * Questions to a person, drawn on stderr. Callers ask `context.canAsk()` first: without a terminal on both ends a
- * prompt would wait for ever.
+ * Interactive prompts on stderr. Call `context.canAsk()` first: without a terminal on both ends a prompt never returns.
  */
 export interface Choice {
   value: string;
@@ -11,7 +10,7 @@ export interface Choice {
   hint?: string;
 }
 
-/** Rows of a list that are shown at once. */
+/** Rows shown of a list. */
 const ROWS = 12;
 
 /** @throws CliError `cancelled` on Ctrl-C or Escape. */
@@ -42,18 +41,18 @@ export async function confirm(message: string, initial = false): Promise<boolean
   return clack.isCancel(answer) ? cancel() : answer;
 }
 
-/** Asks for a word to be typed, for what cannot be undone. */
+/** Confirms an irreversible action: the user types its name. */
 export async function confirmByName(message: string, name: string): Promise<void> {
   const { isCancel, text } = await import("@clack/prompts");
   const answer = await text({
-    message: `${oneLine(message)} Type ${oneLine(name)} to go on:`,
+    message: `${oneLine(message)} Type ${oneLine(name)} to confirm:`,
     validate: (value) => (value === name ? undefined : `Type ${oneLine(name)}, or press Escape.`),
     output: process.stderr,
   });
   if (isCancel(answer)) cancel();
 }
 
-/** Asks for something that must not be seen. */
+/** Prompts for a hidden value. */
 export async function secret(message: string): Promise<string> {
   const { isCancel, password } = await import("@clack/prompts");
   const answer = await password({ message: oneLine(message), output: process.stderr });

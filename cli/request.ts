@@ -4,46 +4,46 @@ import { CliError } from "./failure.ts";
 import type { System } from "./system.ts";
 import type { Target } from "./target.ts";
 
-/** How often a GET is tried again, and the longest pause that a server may ask for in between. */
+/** Retries of a GET, and the longest `Retry-After` that is honoured. */
 const RETRIES = 3;
 const RETRY_AFTER_MAX_MS = 10_000;
 const REDIRECTS_MAX = 3;
-/** Seconds that a request may take, and where git works behind it. */
+/** Timeouts of a request in seconds; the second for requests that run git on the server. */
 const SECONDS = 30;
 const SLOW_SECONDS = 120;
 
 export interface Call {
-  /** POST with a body, else GET, if left out. */
+  /** Defaults to POST with a body, else GET. */
   method?: string;
-  /** Below the host's `/v1`, beginning with a slash, every part encoded already. */
+  /** Below the host's `/v1`, beginning with a slash, with encoded segments. */
   path: string;
   query?: Record<string, string | number | undefined>;
   body?: unknown;
-  /** Sent as it stands instead of `body`. */
+  /** Sent unchanged instead of `body`. */
   raw?: { bytes: Uint8Array; type: string };
   accept?: string;
   headers?: Readonly<Record<string, string>>;
-  /** Seconds of its own, whatever --timeout says: for streams, whose silence has another meaning. */
+  /** A timeout that --timeout does not change: for streams, where it limits the silence. */
   seconds?: number;
-  /** Ends the exchange early. */
+  /** Aborts the request. */
   signal?: AbortSignal;
-  /** Whether git works behind it: it may take longer. */
+  /** Whether the server runs git for it, which may take longer. */
   slow?: boolean;
-  /** For routes that are asked before there is a token. */
+  /** Sends no token: for sign-in routes. */
   anonymous?: boolean;
 }
 
 export interface Opened {
   response: Response;
-  /** The body, under the time limit of the whole exchange. */
+  /** The body, under the timeout of the whole request. */
   whole(): AsyncGenerator<Uint8Array>;
-  /** The body as a stream: the time limit holds for each wait on the server, however slow the reader is. */
+  /** The body as a stream: the timeout applies to each read from the server, however slow the consumer is. */
   stream(): AsyncGenerator<Uint8Array>;
 }
 
 /**
- * Sends a request and answers with its success. GETs are tried again when the network or what stands before the
- * server fails; writes never are, since the first may have arrived.
+ * Sends a request and returns a successful response. GETs are retried if the network or a proxy fails; writes are not,
+ * because the first attempt may have arrived.
  * @throws CliError for everything else.
  */
 export async function openCall(
@@ -95,14 +95,14 @@ async function send(system: System, target: Target, call: Call, signal: AbortSig
   }
 }
 
-/** @throws CliError `usage` when the path would leave the host's API. */
+/** @throws CliError `usage` if the path leaves the host's API. */
 function urlOf(target: Target, call: Call): string {
   const url = new URL(target.url + call.path);
   for (const [name, value] of Object.entries(call.query ?? {})) {
     if (value !== undefined) url.searchParams.append(name, String(value));
   }
   if (url.href.startsWith(`${target.url}/`)) return url.href;
-  throw new CliError("usage", "The path leads out of the host's API, so nothing was sent.");
+  throw new CliError("usage", "The path is outside the host's API. Nothing was sent.");
 }
 
 function init(target: Target, call: Call, method: string, signal: AbortSignal): RequestInit {
@@ -129,11 +129,11 @@ function follow(from: string, response: Response, mayFollow: boolean, target: Ta
   throw new CliError(
     "unexpected_response",
     `${target.name} redirects to ${to?.origin ?? "an unreadable address"}. Nothing was sent there.`,
-    { hint: `Check the host's address, which is ${target.url} here.` },
+    { hint: `Check the host's address, which is set to ${target.url}.` },
   );
 }
 
-/** Null: take the answer as it is. A 502 in the API's own words is final: the server has already tried again. */
+/** Null: do not retry. A 502 from the API itself is final: the server has already retried. */
 function retryDelay(response: Response, wait: number): number | null {
   if (![429, 502, 503, 504].includes(response.status)) return null;
   const asked = response.headers.get("retry-after");
@@ -177,7 +177,7 @@ async function* chunks(
   }
 }
 
-/** Aborts its signal once the time has passed, unless stopped or started over. */
+/** Aborts its signal after a timeout, unless it is stopped or restarted. */
 class TimeLimit {
   readonly #controller = new AbortController();
   readonly #ms: number;

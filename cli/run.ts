@@ -6,13 +6,13 @@ import type { System } from "./system.ts";
 import { TABLE } from "./table.ts";
 import { lines, logText, oneLine, safeJson } from "./text.ts";
 
-/** Runs one command line. The one place where what was thrown becomes words and an exit code. */
+/** Runs one command line. Reports errors and returns the exit code. */
 export async function run(system: System, argv: readonly string[]): Promise<number> {
   try {
     return await dispatch(system, argv);
   } catch (error) {
     if (error instanceof ReaderGone) return 0;
-    // Where stderr cannot be written either, there is nobody to tell.
+    // If stderr cannot be written either, the exit code is all that is left.
     await report(system, argv, error).catch(() => {});
     return error instanceof CliError ? error.exit : 1;
   }
@@ -24,8 +24,8 @@ async function dispatch(system: System, argv: readonly string[]): Promise<number
   if (parsed.kind !== "run") return answerRoot(system, parsed);
   const { command, args, flags, globals, data } = parsed;
   const { makeContext } = await import("./context.ts");
-  const wish = { color: globals.color, noColor: globals["no-color"], quiet: globals.quiet };
-  const out = makeOutput(system, data, wish);
+  const options = { color: globals.color, noColor: globals["no-color"], quiet: globals.quiet };
+  const out = makeOutput(system, data, options);
   if (data.jq !== undefined) await checkJq(data.jq);
   await command.run(makeContext({ system, globals, out }), args, flags);
   return 0;
@@ -42,12 +42,12 @@ async function answerRoot(system: System, parsed: Exclude<Parsed, { kind: "run" 
     await system.stdout.write(helpFor(parsed.of));
     return 0;
   }
-  // A group alone lacks its command: the help is the diagnosis.
+  // A group without a command is an error, which its help explains.
   await system.stderr.write(helpFor(parsed.of));
   return 2;
 }
 
-/** Also for lines that cannot be parsed: their error has to be in the form that was asked for. */
+/** Also for a line that cannot be parsed: its error must be in the requested format. */
 function asksForJson(argv: readonly string[]): boolean {
   const end = argv.indexOf("--");
   return argv.slice(0, end < 0 ? argv.length : end).some((word) => /^--(json|jq)(=|$)/.test(word));
@@ -60,8 +60,8 @@ async function report(system: System, argv: readonly string[], error: unknown): 
     const body = { code: failure.code, message: failure.message, ...failure.extra };
     return system.stderr.write(`${safeJson(JSON.stringify({ error: body }))}\n`);
   }
-  const wish = { color: undefined, noColor: argv.includes("--no-color"), quiet: false };
-  const paint = painter(wantsColour(system.stderr, system.env, wish));
+  const options = { color: undefined, noColor: argv.includes("--no-color"), quiet: false };
+  const paint = painter(wantsColour(system.stderr, system.env, options));
   const request = request_id === undefined ? "" : ` (request ${oneLine(request_id)})`;
   let text = `${paint.red("error:")} ${lines(failure.message)}${failure.code === "internal" ? request : ""}\n`;
   for (const path of conflicts ?? []) text += `  ${paint.red("conflict")}  ${oneLine(path)}\n`;
@@ -73,7 +73,7 @@ async function report(system: System, argv: readonly string[], error: unknown): 
 function internal(system: System, error: unknown): CliError {
   const detail =
     error instanceof Error ? (system.env["SVC_DEBUG"] ? error.stack : error.message) : String(error);
-  return new CliError("internal", `Something went wrong inside svc: ${detail}`, {
-    hint: "This is a fault of svc. SVC_DEBUG=1 shows where it happened.",
+  return new CliError("internal", `Internal error in svc: ${detail}`, {
+    hint: "This is a bug in svc. SVC_DEBUG=1 prints a stack trace.",
   });
 }

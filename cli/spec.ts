@@ -1,6 +1,6 @@
 import type { Context } from "./context.ts";
 
-/** What may be completed for a value by asking the configuration or the server. */
+/** Kinds of values that completion takes from the configuration or the server. */
 export type Completes =
   | "agent"
   | "cr"
@@ -35,7 +35,7 @@ export type Flag =
       readonly completes?: Completes;
     })
   | (Named & { readonly kind: "integer"; readonly value: string; readonly min: number; readonly max: number })
-  /** A value only by `=`: `--json` or `--json=a,b`. */
+  /** An optional value, only after `=`: `--json` or `--json=a,b`. */
   | (Named & { readonly kind: "optional"; readonly value: string; readonly choices?: readonly string[] });
 
 export type Flags = Readonly<Record<string, Flag>>;
@@ -43,18 +43,18 @@ export type Flags = Readonly<Record<string, Flag>>;
 export interface Arg {
   readonly name: string;
   readonly summary: string;
-  /** `ask`: required too, but asked for when there is a person at a terminal. */
+  /** `ask`: required, but prompted for on a terminal. */
   readonly required?: true | "ask";
   readonly many?: true;
   readonly choices?: readonly string[];
   readonly completes?: Completes;
 }
 
-/** One command: feeds the parser, help, completion and docs/cli.md. */
+/** A command's declaration, for the parser, help, completion and docs/cli.md. */
 export interface Spec {
   readonly path: readonly [string, ...string[]];
   readonly aliases?: readonly string[];
-  /** Other names that people guess: accepted, never shown. */
+  /** Undocumented aliases. */
   readonly guesses?: readonly string[];
   readonly summary: string;
   /** Further paragraphs of help. */
@@ -65,11 +65,11 @@ export interface Spec {
   readonly fields?: readonly string[];
   readonly examples: readonly (readonly [command: string, says: string])[];
   readonly hidden?: true;
-  /** Its name is whatever word is no command's: `svc <project-name>`. The word is its first argument. */
+  /** Matches any word that is not another command: `svc <project-name>`. The word is its first argument. */
   readonly anyName?: true;
 }
 
-/** Declares a command so that its handler receives its flags and arguments with their exact types. */
+/** Declares a command. Its handler gets the flags and arguments with their exact types. */
 export const spec = <const S extends Spec>(it: S): S => it;
 
 type ValueOf<F extends Flag> = F extends { kind: "boolean" }
@@ -96,7 +96,7 @@ type ArgsOf<A extends readonly Arg[]> = {
       : string | undefined;
 };
 
-/** What a command line of `S` says. */
+/** The parsed command line of `S`. */
 export interface Input<S extends Spec> {
   args: ArgsOf<S["args"]>;
   flags: FlagsOf<S["flags"]>;
@@ -104,7 +104,7 @@ export interface Input<S extends Spec> {
 
 export type Handler<S extends Spec> = (context: Context, input: Input<S>) => Promise<void>;
 
-/** A command whose handler is loaded when it runs: starting up loads the table and nothing else. */
+/** A command whose handler is loaded when it runs, so that start-up loads only the table. */
 export interface Command {
   spec: Spec;
   run(context: Context, args: Values, flags: Values): Promise<void>;
@@ -118,7 +118,7 @@ export interface Group {
   commands: readonly Command[];
 }
 
-/** Ties a command to its handler. The parser has checked `args` and `flags` against the very same spec. */
+/** Binds a command to its handler. The parser has checked `args` and `flags` by the same spec. */
 export function bind<S extends Spec>(it: S, load: () => Promise<Handler<S>>): Command {
   return {
     spec: it,

@@ -1,39 +1,39 @@
-import { rest } from "../src/conversation/patience.ts";
+import { sleep } from "../src/conversation/reconnect.ts";
 import { CliError, ReaderGone, systemCode } from "./failure.ts";
 
-/** A stream that a command writes to. */
+/** An output stream. */
 export interface Sink {
   readonly isTTY: boolean;
-  /** Width in characters; 80 where nobody knows. */
+  /** Width in characters; 80 if unknown. */
   readonly columns: number;
-  /** The descriptor that a program is given which svc starts and which writes to it by itself. */
+  /** The file descriptor, for child processes. */
   readonly fd: number;
-  /** @throws ReaderGone once the reader has gone. */
+  /** @throws ReaderGone once the reader has closed it. */
   write(chunk: string | Uint8Array): Promise<void>;
 }
 
-/** Everything of the outside that a command may touch, so that tests can stand in for a terminal. */
+/** The environment of a command, which tests replace. */
 export interface System {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
-  /** How this very program is started again: the binary, or the runtime with the source. */
+  /** The command that starts this program: the binary, or the runtime with the source. */
   readonly self: readonly string[];
   readonly stdin: {
     readonly isTTY: boolean;
-    /** The descriptor that a program is given which reads from it by itself. */
+    /** The file descriptor, for child processes. */
     readonly fd: number;
-    /** Everything up to the end, or until `enough` says so of what came so far. */
+    /** Reads to the end, or until `enough` returns true for the bytes so far. */
     bytes(limit: number, enough?: (soFar: Uint8Array) => boolean): Promise<Uint8Array>;
   };
   readonly stdout: Sink;
   readonly stderr: Sink;
   now(): number;
-  /** Waits, until `signal` is aborted at most. */
+  /** Waits. `signal` ends it early. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
   fetch(url: string, init: RequestInit): Promise<Response>;
 }
 
-/** This process. Nothing is opened or asked before it is used: that would be most of the start-up time. */
+/** The current process. Everything is opened lazily: otherwise it would take most of the start-up time. */
 export function thisSystem(): System {
   return {
     env: process.env,
@@ -53,7 +53,7 @@ export function thisSystem(): System {
     stdout: sink(1, () => Bun.stdout),
     stderr: sink(2, () => Bun.stderr),
     now: Date.now,
-    sleep: rest,
+    sleep,
     fetch: (url, init) => fetch(url, init),
   };
 }
@@ -62,8 +62,8 @@ function workingDirectory(): string {
   try {
     return process.cwd();
   } catch {
-    throw new CliError("file", "The current directory does not exist any more.", {
-      hint: "Change to another one.",
+    throw new CliError("file", "The current directory no longer exists.", {
+      hint: "Change to another directory.",
     });
   }
 }
@@ -84,7 +84,7 @@ function sink(fd: 1 | 2, file: () => typeof Bun.stdout): Sink {
       return stream.columns > 0 ? stream.columns : 80;
     },
     async write(chunk) {
-      // Bun would empty the file that the output goes to
+      // an empty Bun.write truncates the output file
       if (chunk.length === 0) return;
       try {
         await Bun.write(file(), chunk);
@@ -99,7 +99,7 @@ function sink(fd: 1 | 2, file: () => typeof Bun.stdout): Sink {
 
 const terminals = new Map<number, boolean>();
 
-/** `process.stdout` costs 9 ms to make; the question alone costs 2. */
+/** Creating `process.stdout` takes 9 ms; isatty alone takes 2. */
 function isTerminal(fd: number): boolean {
   const known = terminals.get(fd);
   if (known !== undefined) return known;

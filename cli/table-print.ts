@@ -3,19 +3,19 @@ import { oneLine } from "./text.ts";
 
 export interface Column<Row> {
   title: string;
-  /** The whole value, for scripts. */
+  /** The full value, for scripts. */
   value(row: Row): string;
-  /** What a person reads instead: a short date, a `#`. */
+  /** The value on a terminal: a relative date, a `#`. */
   shown?(row: Row, view: View): string;
   paint?(row: Row, view: View): (text: string) => string;
-  /** The column that gives way when the terminal is narrow. */
+  /** Whether the column is shortened on a narrow terminal. */
   flexible?: true;
 }
 
-/** Narrowest that a flexible column gets. */
+/** The minimum width of a flexible column. */
 const FLEXIBLE_MIN = 16;
 
-/** Rows for a terminal (aligned, headed, cut to its width) or for a script (whole values, tabs, no heading). */
+/** Rows for a terminal (aligned, with a heading, fitted to its width) or for a script (full values, tabs, no heading). */
 export function table<Row>(rows: readonly Row[], columns: readonly Column<Row>[], view: View): string {
   if (!view.tty) {
     return rows.map((row) => `${columns.map((column) => oneLine(column.value(row))).join("\t")}\n`).join("");
@@ -55,7 +55,7 @@ export function table<Row>(rows: readonly Row[], columns: readonly Column<Row>[]
   return `${[head, ...body].join("\n")}\n`;
 }
 
-/** `name: value` lines for a person, `name<tab>value` for a script; values that are null are left out. */
+/** `name: value` lines for a person, `name<tab>value` for a script; null values are omitted. */
 export function sheet(
   entries: readonly (readonly [string, string | null | undefined])[],
   view: View,
@@ -71,7 +71,7 @@ export function sheet(
     .join("");
 }
 
-/** A text cut or filled to a width in columns; the last one of a line is not filled. */
+/** Truncates or pads a text to a width in columns; the last text of a line is not padded. */
 export function fit(text: string, width: number, last: boolean): string {
   const actual = Bun.stringWidth(text);
   if (actual <= width) return last ? text : text + " ".repeat(width - actual);
@@ -86,7 +86,7 @@ export function fit(text: string, width: number, last: boolean): string {
   return `${cut}…${last ? "" : " ".repeat(Math.max(0, width - 1 - used))}`;
 }
 
-/** `2 hours ago`, for a time of the wire; the time itself when it is none. */
+/** `2 hours ago`, for an ISO time; an invalid time is returned unchanged. */
 export function ago(time: string, now: number): string {
   const at = Date.parse(time);
   if (Number.isNaN(at)) return time;
@@ -94,7 +94,7 @@ export function ago(time: string, now: number): string {
   return text === null ? "just now" : `${text} ago`;
 }
 
-/** `in 3 hours`: what has not come yet. */
+/** `in 3 hours`, for a time in the future. */
 export function ahead(time: string, now: number): string {
   const at = Date.parse(time);
   if (Number.isNaN(at)) return time;
@@ -102,7 +102,7 @@ export function ahead(time: string, now: number): string {
   return text === null ? "now" : `in ${text}`;
 }
 
-/** Null: less than a second, or the other way. */
+/** Null for less than a second, or a negative span. */
 function span(milliseconds: number): string | null {
   const units = [
     [60, "second"],

@@ -12,7 +12,7 @@ import { shipping } from "./table/ship.ts";
 import { tools } from "./table/tools.ts";
 import { triggers } from "./table/triggers.ts";
 
-/** Every command of `svc`: what the parser, help, completion and docs/cli.md are made of. */
+/** Every command of `svc`, for the parser, help, completion and docs/cli.md. */
 export const TABLE: readonly (Group | Command)[] = [
   sessions,
   cr,

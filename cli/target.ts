@@ -15,9 +15,9 @@ export interface Target {
   source: "--host" | "link" | "active" | "SVC_API_URL";
 }
 
-export interface Wanted {
+export interface TargetOptions {
   host: string | undefined;
-  /** False where the link must not decide: commands that write or repair it. */
+  /** False for commands that write or repair the link. */
   useLink: boolean;
 }
 
@@ -38,39 +38,39 @@ export function envToken(env: System["env"]): EnvToken | undefined {
 }
 
 /**
- * Decides host and token: `--host`, else the link, else the active host; SVC_API_URL stands over the last two.
- * A token goes to the host it belongs to and to no other: a stored one to its host, one from the environment to
- * SVC_API_URL, to the host named by `--host`, or to the active host, but never to where a cloned link file points.
+ * Resolves host and token: `--host`, else the link, else the active host; SVC_API_URL has precedence over the last two.
+ * A token is sent only to the host it belongs to: a stored one to its host, one from the environment to SVC_API_URL, to
+ * the host named by `--host`, or to the active host, but never to the host of a cloned link file.
  * @throws CliError `config_invalid`, `link_invalid`, `link_mismatch`, `host_unknown`, `usage`.
  */
-export async function resolveTarget(system: System, wanted: Wanted): Promise<Target> {
+export async function resolveTarget(system: System, options: TargetOptions): Promise<Target> {
   const token = envToken(system.env);
   const apiUrl = system.env["SVC_API_URL"];
-  if (apiUrl) return fromApiUrl(system, wanted, readUrl(apiUrl, "SVC_API_URL"), token);
+  if (apiUrl) return fromApiUrl(system, options, readUrl(apiUrl, "SVC_API_URL"), token);
   const config = await readConfig(configPath(system));
-  if (wanted.host !== undefined) {
-    return target(namedHost(config, wanted.host), token, "--host");
+  if (options.host !== undefined) {
+    return target(namedHost(config, options.host), token, "--host");
   }
-  const found = wanted.useLink ? await findLink(system.cwd) : null;
+  const found = options.useLink ? await findLink(system.cwd) : null;
   if (found === null) return target(namedHost(config, config.active), token, "active");
   const host = linkedHost(config, found);
   if (token && host.name !== config.active) {
     throw new CliError(
       "link_mismatch",
-      `${found.path} names the host ${host.name}, but the token in ${token.name} was given for ${config.active}, the active host.`,
+      `${found.path} names the host ${host.name}, but the token in ${token.name} belongs to ${config.active}, the active host.`,
       { hint: `Pass --host ${host.name} to send it there, or set SVC_API_URL.` },
     );
   }
   return target(host, token, "link");
 }
 
-async function fromApiUrl(system: System, wanted: Wanted, url: string, token: EnvToken | undefined) {
-  if (token && wanted.host === undefined) {
+async function fromApiUrl(system: System, options: TargetOptions, url: string, token: EnvToken | undefined) {
+  if (token && options.host === undefined) {
     return target({ name: nameFromUrl(url), url, builtin: false }, token, "SVC_API_URL");
   }
   const config = await readConfig(configPath(system));
-  if (wanted.host !== undefined) {
-    const host = namedHost(config, wanted.host);
+  if (options.host !== undefined) {
+    const host = namedHost(config, options.host);
     if (host.url !== url) {
       throw usage(
         `--host ${host.name} is ${host.url}, but SVC_API_URL is ${url}.`,
@@ -85,7 +85,7 @@ async function fromApiUrl(system: System, wanted: Wanted, url: string, token: En
   return target(host ?? { name: nameFromUrl(url), url, builtin: false }, token, "SVC_API_URL");
 }
 
-/** @throws CliError `host_unknown`, or `usage` for what is no name at all. */
+/** @throws CliError `host_unknown`, or `usage` for an invalid name. */
 export function namedHost(config: Config, name: string): Host {
   const host = getHost(config, checkHostName(name));
   if (host) return host;
@@ -96,23 +96,23 @@ export function namedHost(config: Config, name: string): Host {
 }
 
 /**
- * The host that a link file names, if it is the very host of that name here. Otherwise a cloned repository could
- * lead a token astray.
+ * The host that a link file names, if it has the same address in the configuration. Otherwise a cloned repository could
+ * redirect a token.
  */
 function linkedHost(config: Config, { link, path }: FoundLink): Host {
   const host = getHost(config, link.host);
   if (!host) {
     throw new CliError(
       "link_mismatch",
-      `${path} names a host that is not known here: ${link.host} at ${link.host_url}.`,
+      `${path} names a host that is not registered: ${link.host} at ${link.host_url}.`,
       { hint: "If you trust it, register it with `svc hosts add`. Or pass --host and --project." },
     );
   }
   if (host.url === link.host_url) return host;
   throw new CliError(
     "link_mismatch",
-    `${path} says that ${link.host} is at ${link.host_url}; here it is at ${host.url}. Nothing was sent.`,
-    { hint: "Run `svc projects link` to link this directory anew, or pass --host and --project." },
+    `${path} gives ${link.host_url} as the address of ${link.host}, which is configured as ${host.url}. Nothing was sent.`,
+    { hint: "Run `svc projects link` to link this directory again, or pass --host and --project." },
   );
 }
 

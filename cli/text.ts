@@ -1,18 +1,19 @@
 import { HIDDEN, HIDDEN_IN_TEXT } from "../src/contract/hidden.ts";
 
-/** Words from elsewhere on one line: whatever a terminal would act on is spelled out (`\x1b`, `\u202e`). */
-export const oneLine = (text: string): string => text.replace(HIDDEN, spell);
+/** Sanitizes untrusted text for one line: control characters are escapeCharacterd (`\x1b`, `\u202e`). */
+export const oneLine = (text: string): string => text.replace(HIDDEN, escapeCharacter);
 
-/** Words from elsewhere on several lines: as `oneLine`, but line feeds and tabs stay. */
-export const lines = (text: string): string => text.replaceAll("\r\n", "\n").replace(HIDDEN_IN_TEXT, spell);
+/** Like `oneLine`, but keeps line feeds and tabs. */
+export const lines = (text: string): string =>
+  text.replaceAll("\r\n", "\n").replace(HIDDEN_IN_TEXT, escapeCharacter);
 
-/** JSON that a terminal shows and never acts on: the same value, with those characters as `\u` escapes. */
+/** Sanitizes JSON for a terminal: the same value, with control characters as `\u` escapeCharacters. */
 export const safeJson = (json: string): string => json.replace(HIDDEN_IN_TEXT, escapeForJson);
 
-/** A line of another program's output: its colours are taken away, the rest is as in `oneLine`. */
+/** Sanitizes a line of a program's output: removes colours, then as `oneLine`. */
 export const logText = (text: string): string => oneLine(Bun.stripANSI(text).trimEnd());
 
-function spell(character: string): string {
+function escapeCharacter(character: string): string {
   if (character === "\n") return "\\n";
   if (character === "\r") return "\\r";
   if (character === "\t") return "\\t";
@@ -27,7 +28,7 @@ function escapeForJson(character: string): string {
   }).join("");
 }
 
-/** A word as it can be pasted into a POSIX shell. */
+/** Quotes a word for a POSIX shell. */
 export function shellWord(word: string): string {
   return /^[\w./:@%+=,-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }

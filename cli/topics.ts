@@ -4,52 +4,52 @@ export const TOPICS: Readonly<Record<string, string>> = {
 
 SVC_CLI_TOKEN        The token to use instead of the stored one.
 SVC_EXECUTOR_TOKEN   The same, when SVC_CLI_TOKEN is not set.
-SVC_API_URL          The address of the API instead of the active host's.
+SVC_API_URL          The address of the API, instead of the active host's.
 SVC_PROJECT_ID       The project, instead of the linked one.
 SVC_SESSION_ID       The session; set in a sandbox. Default of \`cr open --session\`
                      and of \`sessions info\` and \`sessions logs\`.
 SVC_BRANCH_NAME      The session's branch. Default of \`cr open --head\`; then SVC_HEAD_REF.
 SVC_CONFIG_FILE      The configuration file.
-SVC_DASHBOARD_URL    The dashboard's address, when it is not that of the API.
-SVC_PAGER, PAGER     What \`cr diff\` pages with; \`less\` if neither is set, \`cat\` for none.
-SVC_BROWSER, BROWSER What opens pages.
-SVC_DEBUG            Shows where an internal error happened.
-NO_COLOR             No colour. FORCE_COLOR and CLICOLOR_FORCE: colour everywhere.
-CI                   Never ask.
+SVC_DASHBOARD_URL    The dashboard's address, if it is not that of the API.
+SVC_PAGER, PAGER     The pager of \`cr diff\`; \`less\` by default, \`cat\` disables it.
+SVC_BROWSER, BROWSER The browser.
+SVC_DEBUG            Prints the stack trace of an internal error.
+NO_COLOR             Disables colour. FORCE_COLOR and CLICOLOR_FORCE always enable it.
+CI                   Never prompt.
 HTTP_PROXY, HTTPS_PROXY, NO_PROXY, NODE_EXTRA_CA_CERTS   As usual.
 
 Configuration: ~/.config/svc/config.json (or under XDG_CONFIG_HOME), readable by
 its owner alone. It holds hosts, the active one, and their tokens.
 
 Host:    --host, else the link file's, else the active one (\`svc hosts use\`).
-         SVC_API_URL stands over the last two.
+         SVC_API_URL has precedence over the last two.
 Project: --project, else SVC_PROJECT_ID, else .svc/link.json in this directory or
          the nearest one above it.
-A token is sent to the host it belongs to and to no other. A link file whose
-host_url is not the address of that host here stops the command.
+A token is sent only to the host it belongs to. If a link file's host_url is not
+the configured address of that host, the command fails.
 `,
   "exit-codes": `Exit codes
 
-0    Done.
-1    It failed: the server refused, the network failed, or a question was cancelled.
-2    The command line cannot be run as it stands: an unknown command or flag, or a
-     missing argument. Nothing was sent.
+0    Success.
+1    Failure: the server refused, the network failed, or a prompt was cancelled.
+2    Invalid command line: an unknown command or flag, or a missing argument.
+     Nothing was sent.
 130  Ended by Ctrl-C.
 
-The finer reason is the \`code\` of the JSON error: see \`svc help json\`.
+The \`code\` of the JSON error has the exact reason: see \`svc help json\`.
 `,
   json: `JSON
 
---json            Prints the whole answer: an array for lists, else an object.
---json=a,b        Prints these fields only. \`--help\` of a command lists them.
---jq <expression> Filters it; strings are printed bare. Implies --json.
+--json            Prints all fields: an array for lists, else an object.
+--json=a,b        Prints only these fields. \`--help\` of a command lists them.
+--jq <expression> Filters the JSON; strings are printed raw. Implies --json.
 
-Names are those of the API. On a terminal the JSON is indented, elsewhere it is one
+Fields have the names of the API. On a terminal the JSON is indented, elsewhere it is one
 line. When a command fails, stdout stays empty and stderr holds one object:
 
   {"error": {"code": "not_found", "message": "...", "hint": "...", "request_id": "..."}}
 
-Codes of this side: usage, cancelled, not_signed_in, no_project, config_invalid,
+Codes of the CLI: usage, cancelled, not_signed_in, no_project, config_invalid,
 config_busy, link_invalid, link_mismatch, host_unknown, network, timeout,
 unexpected_response, login_failed, file, git, manifest_invalid, not_fast_forward,
 session_failed, session_stopped, session_deleted, jq, internal. All others come
@@ -59,16 +59,16 @@ from the API.
 
 An agent's session sets SVC_API_URL, SVC_CLI_TOKEN, SVC_PROJECT_ID, SVC_SESSION_ID
 and SVC_BRANCH_NAME. Nothing else is needed: no login, no link, and no configuration
-file is read or written. svc asks no questions there and opens no browser.
+file is read or written. svc does not prompt there and opens no browser.
 
-  svc whoami                          the project and session it acts for
-  git push origin HEAD                commits of the session's branch
-  svc cr open --title "What it does"  asks for that branch to be merged
-  svc cr show 3                       whether it merges cleanly
+  svc whoami                          the project and session of the token
+  git push origin HEAD                push the session's branch
+  svc cr open --title "What it does"  open a change request for that branch
+  svc cr show 3                       show whether it merges cleanly
   svc sessions info                   the session: its status, base branch and agent
   svc repo cat README.md --ref main   a file of another branch, without a fetch
 
 When there are conflicts: \`git fetch origin\`, \`git merge origin/<base>\`, resolve,
-commit, push, and look again with \`svc cr show\`.
+commit, push, and check again with \`svc cr show\`.
 `,
 };

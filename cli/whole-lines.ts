@@ -1,7 +1,7 @@
-/** A line longer than this is passed on in pieces rather than collected. */
+/** A longer line is passed on in chunks. */
 const LINE_MAX = 64 * 1024;
 
-/** Text from bytes that come in pieces, cut at the ends of lines. */
+/** Decodes streamed bytes into chunks of whole lines. */
 export async function* wholeLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder();
   let rest = "";

@@ -14,7 +14,7 @@ export async function checkAlive(api: Api, { project_id, session_id }: Session):
   const id = shortId(now);
   const hint =
     status === "failed"
-      ? `To try again: svc sessions restart ${id}`
-      : `To start it again and go on: svc sessions chat ${id}`;
+      ? `To retry: svc sessions restart ${id}`
+      : `To restart it and continue: svc sessions chat ${id}`;
   throw new CliError(`session_${status}`, why, { session_id, hint });
 }

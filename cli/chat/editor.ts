@@ -1,12 +1,12 @@
 import { count, lines } from "../text.ts";
 
-/** What a person sees as one character, or a paste that is shown shortened. */
+/** One grapheme, or a paste that is shown abbreviated. */
 export interface Cell {
   text: string;
   shown: string;
 }
 
-/** What is typed so far, and the cell before which the cursor stands. */
+/** The text being edited, and the cell that the cursor is on. */
 export interface Draft {
   readonly cells: readonly Cell[];
   readonly at: number;
@@ -14,30 +14,38 @@ export interface Draft {
 
 export const EMPTY: Draft = { cells: [], at: 0 };
 
-/** Characters of one message: far more than anybody types, and less than the model reads. */
+/** Characters of one message: more than anyone types, and less than a model accepts. */
 const DRAFT_MAX = 500_000;
-/** A paste past these is shown by its size alone. */
+/** A larger paste is shown as its size. */
 const PASTE_SHOWN_MAX = 400;
 const PASTE_LINES_MAX = 4;
 
 const graphemes = new Intl.Segmenter("en", { granularity: "grapheme" });
 
-/** How a draft changes. */
+/** An edit of a draft. */
 export type Change =
   | { do: "insert"; text: string }
   | { do: "paste"; text: string }
-  | { do: "move"; to: Place }
-  | { do: "erase"; to: Place };
+  | { do: "move"; to: Motion }
+  | { do: "erase"; to: Motion };
 
-/** A place beside the cursor. */
-export type Place = "left" | "right" | "word left" | "word right" | "line start" | "line end" | "up" | "down";
+/** A cursor motion. */
+export type Motion =
+  | "left"
+  | "right"
+  | "word left"
+  | "word right"
+  | "line start"
+  | "line end"
+  | "up"
+  | "down";
 
-/** A draft after a change. One that is not possible, or would make it too long, changes nothing. */
+/** Applies a change. An impossible one, or one that makes the draft too long, changes nothing. */
 export function change(draft: Draft, how: Change): Draft {
   if (how.do === "insert" || how.do === "paste") {
     return insert(draft, how.do === "insert" ? typed(how.text) : pasted(how.text));
   }
-  const at = placeOf(draft, how.to);
+  const at = positionOf(draft, how.to);
   if (how.do === "move") return { cells: draft.cells, at };
   const [from, to] = at < draft.at ? [at, draft.at] : [draft.at, at];
   return { cells: draft.cells.toSpliced(from, to - from), at: from };
@@ -45,10 +53,10 @@ export function change(draft: Draft, how: Change): Draft {
 
 export const textOf = ({ cells }: Draft): string => cells.map(({ text }) => text).join("");
 
-/** As it stands on the screen, where pastes are shortened. */
+/** The draft as it is shown, with abbreviated pastes. */
 export const shownOf = ({ cells }: Draft): string => cells.map(({ shown }) => shown).join("");
 
-/** A draft of text that was written before, with the cursor at its end. */
+/** A draft of existing text, with the cursor at its end. */
 export const draftOf = (text: string): Draft => insert(EMPTY, pasted(text));
 
 function insert({ cells, at }: Draft, more: readonly Cell[]): Draft {
@@ -71,7 +79,7 @@ function typed(text: string): Cell[] {
   }));
 }
 
-/** Line ends as they are in files, whatever the terminal sends. */
+/** Normalizes line endings. */
 function pasted(raw: string): Cell[] {
   const text = raw.replace(/\r\n?/g, "\n");
   const rows = text.split("\n").length;
@@ -84,7 +92,7 @@ const isBlock = ({ text, shown }: Cell): boolean => text === "\n" || shown.start
 
 const isOne = (text: string): boolean => Array.from(graphemes.segment(text)).length === 1;
 
-function placeOf(draft: Draft, to: Place): number {
+function positionOf(draft: Draft, to: Motion): number {
   const { cells, at } = draft;
   switch (to) {
     case "left":

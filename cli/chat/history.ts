@@ -3,20 +3,20 @@ import { homedir } from "node:os";
 import { dirname, isAbsolute, join } from "node:path";
 import type { System } from "../system.ts";
 
-/** What was asked before, the newest last: one JSON text a line. */
+/** Earlier prompts, the newest last: one JSON string per line. */
 const ENTRIES_MAX = 1000;
-/** Of one entry and of the file: what is longer is not worth being typed again. */
+/** Limits of one entry and of the file. */
 const ENTRY_MAX = 20_000;
 const FILE_MAX_BYTES = 4 * 1024 * 1024;
 
-/** XDG base directories: a value that is not absolute does not count. */
+/** By the XDG base directory specification, which ignores relative paths. */
 export function historyPath({ env }: Pick<System, "env">): string {
   const named = env["XDG_STATE_HOME"] ?? "";
   const state = isAbsolute(named) ? named : join(env["HOME"] || homedir(), ".local/state");
   return join(state, "svc/chat-history");
 }
 
-/** Empty where there is none, or none that can be read. */
+/** Empty if the file does not exist or cannot be read. */
 export async function readHistory(path: string): Promise<string[]> {
   const text = await readFile(path, "utf8").catch(() => "");
   return text.split("\n").flatMap(entryOf).slice(-ENTRIES_MAX);
@@ -32,8 +32,8 @@ function entryOf(line: string): string[] {
 }
 
 /**
- * Adds what was asked, below what another chat may have added meanwhile. Only its owner can read the file.
- * @throws what the file system says
+ * Appends a prompt, after those that other chats appended meanwhile. Only the owner can read the file.
+ * @throws the file system's error
  */
 export async function addToHistory(path: string, entry: string): Promise<void> {
   if (entry.length > ENTRY_MAX) return;

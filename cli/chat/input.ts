@@ -1,19 +1,19 @@
 import { type Change, change, type Draft, draftOf, EMPTY, shownOf, textOf } from "./editor.ts";
 
-/** What a person types: the draft, and what was asked before, which can be taken up again. */
+/** The input line: a draft, and the history of prompts. */
 export class Input {
-  readonly #past: string[];
+  readonly #history: string[];
   #draft: Draft = EMPTY;
-  /** Which entry of the past the draft is; the past's length while it is a new one, which is kept meanwhile. */
+  /** The index of the history entry in the draft; the history's length for the new draft, which is kept in `#new`. */
   #at: number;
   #new: Draft = EMPTY;
-  /** What was being typed when something else was asked for. */
-  #aside: Draft | null = null;
+  /** The draft that was stashed while the agent asks something. */
+  #stash: Draft | null = null;
 
-  /** @param past the newest last */
-  constructor(past: readonly string[]) {
-    this.#past = [...past];
-    this.#at = past.length;
+  /** @param history the newest last */
+  constructor(history: readonly string[]) {
+    this.#history = [...history];
+    this.#at = history.length;
   }
 
   get draft(): Draft {
@@ -24,7 +24,7 @@ export class Input {
     return this.#draft.cells.length === 0;
   }
 
-  /** At the edge of a draft, up and down lead through the past. */
+  /** At the edge of a draft, up and down move through the history. */
   change(how: Change): void {
     const { at } = this.#draft;
     this.#draft = change(this.#draft, how);
@@ -35,51 +35,50 @@ export class Input {
 
   recall(step: 1 | -1): void {
     const to = this.#at + step;
-    if (this.#aside !== null || to < 0 || to > this.#past.length) return;
-    if (this.#at === this.#past.length) this.#new = this.#draft;
+    if (this.#stash !== null || to < 0 || to > this.#history.length) return;
+    if (this.#at === this.#history.length) this.#new = this.#draft;
     this.#at = to;
-    this.#draft = to === this.#past.length ? this.#new : draftOf(this.#past[to] ?? "");
+    this.#draft = to === this.#history.length ? this.#new : draftOf(this.#history[to] ?? "");
   }
 
-  /** What is to be sent; null where Enter means a new line, or there is nothing to send. */
-  take(): { words: string; shown: string } | null {
+  /** The message to send; null if Enter means a new line, or there is nothing to send. */
+  submit(): { text: string; shown: string } | null {
     const before = this.#draft.cells[this.#draft.at - 1];
     if (before?.text === "\\") {
       this.change({ do: "erase", to: "left" });
       this.change({ do: "insert", text: "\n" });
       return null;
     }
-    const [words, shown] = [textOf(this.#draft), shownOf(this.#draft)];
-    if (words.trim() === "") return null;
+    const [text, shown] = [textOf(this.#draft), shownOf(this.#draft)];
+    if (text.trim() === "") return null;
     this.clear();
-    return { words, shown };
+    return { text, shown };
   }
 
   clear(): void {
     this.#draft = EMPTY;
-    this.#at = this.#past.length;
+    this.#at = this.#history.length;
     this.#new = EMPTY;
   }
 
-  /** It was sent. */
-  keep(words: string): void {
-    if (this.#past.at(-1) !== words) this.#past.push(words);
-    this.#at = this.#past.length;
+  addToHistory(text: string): void {
+    if (this.#history.at(-1) !== text) this.#history.push(text);
+    this.#at = this.#history.length;
   }
 
-  /** It could not be sent, and is here again, unless something else is. */
-  giveBack(words: string): void {
-    if (this.isEmpty) this.#draft = draftOf(words);
+  /** Restores a message that could not be sent, unless there is a new draft. */
+  restore(text: string): void {
+    if (this.isEmpty) this.#draft = draftOf(text);
   }
 
-  /** Makes room for an answer to a question. */
-  putAside(): void {
-    this.#aside ??= this.#draft;
+  /** Stashes the draft while an answer to the agent is typed. */
+  stash(): void {
+    this.#stash ??= this.#draft;
     this.#draft = EMPTY;
   }
 
-  takeUp(): void {
-    if (this.#aside !== null) this.#draft = this.#aside;
-    this.#aside = null;
+  unstash(): void {
+    if (this.#stash !== null) this.#draft = this.#stash;
+    this.#stash = null;
   }
 }

@@ -1,6 +1,6 @@
-import type { Change, Place } from "./editor.ts";
+import type { Change, Motion } from "./editor.ts";
 
-/** What a key is for. */
+/** The action of a key. */
 export type Key =
   | Change
   | { do: "send" }
@@ -12,7 +12,7 @@ export type Key =
   | { do: "suspend" }
   | { do: "nothing" };
 
-/** As node:readline decodes it. */
+/** A key as node:readline decodes it. */
 interface Pressed {
   name?: string | undefined;
   sequence?: string | undefined;
@@ -21,10 +21,10 @@ interface Pressed {
   shift?: boolean;
 }
 
-const move = (to: Place): Key => ({ do: "move", to });
-const erase = (to: Place): Key => ({ do: "erase", to });
+const move = (to: Motion): Key => ({ do: "move", to });
+const erase = (to: Motion): Key => ({ do: "erase", to });
 
-/** As in a shell: the keys of Emacs, and those with names. */
+/** The Emacs key bindings of a shell. */
 const CTRL: Readonly<Record<string, Key>> = {
   a: move("line start"),
   e: move("line end"),
@@ -58,7 +58,7 @@ const META: Readonly<Record<string, Key>> = {
 };
 const NAMED: Readonly<Record<string, Key>> = {
   return: { do: "send" },
-  // what Ctrl-J sends
+  // Ctrl-J
   enter: { do: "insert", text: "\n" },
   left: move("left"),
   right: move("right"),
@@ -71,14 +71,14 @@ const NAMED: Readonly<Record<string, Key>> = {
   tab: { do: "insert", text: "\t" },
 };
 const NOTHING: Key = { do: "nothing" };
-/** Characters of a paste that are kept: more than a message may have. */
+/** Characters kept of a paste: more than a message may have. */
 const PASTE_MAX = 1_000_000;
 
-/** Reads keys one by one; what lies between the marks of a paste is one change, whatever it holds. */
+/** Maps keys to actions. A bracketed paste is one change, whatever it holds. */
 export class Keyboard {
   #paste: string | null = null;
 
-  /** @param text the characters, if the key stands for any */
+  /** @param text the characters that the key types, if any */
   read(text: string | undefined, key: Pressed): Key {
     const { name, ctrl, meta, sequence = "" } = key;
     if (name === "paste-start") {
@@ -94,7 +94,7 @@ export class Keyboard {
       this.#paste = null;
       return pasted === "" ? NOTHING : { do: "paste", text: pasted };
     }
-    // a lone Escape before it changes nothing
+    // also after a lone Escape
     if (sequence.endsWith("\x03")) return { do: "interrupt" };
     if (ctrl) return CTRL[name ?? ""] ?? NOTHING;
     if (meta) return META[name ?? ""] ?? NOTHING;

@@ -1,7 +1,7 @@
 import type { Draft } from "./editor.ts";
 
-/** Rows of text as they stand on a terminal, and where the cursor is among them, in cells. */
-export interface Laid {
+/** The rows of a draft on a terminal, and the position of the cursor, in cells. */
+export interface Layout {
   rows: string[];
   row: number;
   column: number;
@@ -10,12 +10,12 @@ export interface Laid {
 const graphemes = new Intl.Segmenter("en", { granularity: "grapheme" });
 
 /**
- * A draft in rows of at most `columns` cells, each behind its mark, as many of them around the cursor as there is room
- * for. The last column stays free, so that no row is wrapped by the terminal.
+ * Wraps a draft into rows of at most `columns` cells after its mark, and returns up to `rowsMax` rows around the cursor.
+ * The last column stays free, so that the terminal does not wrap a row.
  */
-export function layOut(draft: Draft, mark: string, columns: number, rowsMax: number): Laid {
+export function layOutDraft(draft: Draft, mark: string, columns: number, rowsMax: number): Layout {
   const indent = " ".repeat(Bun.stringWidth(mark));
-  const room = Math.max(4, columns - 1);
+  const rowWidth = Math.max(4, columns - 1);
   const rows: string[] = [];
   let row = mark;
   let width = Bun.stringWidth(mark);
@@ -32,12 +32,12 @@ export function layOut(draft: Draft, mark: string, columns: number, rowsMax: num
       continue;
     }
     for (const [part, piece] of pieces(cell.shown).entries()) {
-      if (width + piece.width > room) next();
+      if (width + piece.width > rowWidth) next();
       if (index === draft.at && part === 0) cursor = { row: rows.length, column: width };
       row += piece.text;
       width += piece.width;
     }
-    // what is shown as nothing still has a place
+    // a cell that is shown as nothing still has a position
     if (index === draft.at && cell.shown === "") cursor ??= { row: rows.length, column: width };
   }
   const end = { row: rows.length, column: width };
@@ -54,7 +54,7 @@ function pieces(text: string): { text: string; width: number }[] {
   }));
 }
 
-/** Where a line ends that the terminal wraps: the width of its last row, and of the character at its end. */
+/** The end of a line that the terminal wraps: the width of its last row, and the last character. */
 export function endOf(line: string, columns: number): { width: number; last: string } {
   let width = 0;
   let last = "";

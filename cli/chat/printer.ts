@@ -1,24 +1,24 @@
-import type { Ask } from "../../src/conversation/events.ts";
-import type { News } from "../../src/conversation/talk.ts";
+import type { ChatEvent } from "../../src/conversation/chat-client.ts";
+import type { Ask } from "../../src/conversation/runtime-event.ts";
 import type { Context } from "../context.ts";
 import { painter } from "../output.ts";
 import { lines } from "../text.ts";
-import { cleaner } from "./cleaner.ts";
 import { jsonOf } from "./json.ts";
-import { askLine, retryLine, toolLine } from "./words.ts";
+import { askLine, retryLine, toolLine } from "./lines.ts";
+import { sanitizer } from "./sanitizer.ts";
 
-/** Where the answer to one prompt is printed, and what is done for it. */
+/** Prints the answer to one prompt, and what the agent does for it. */
 export interface Printer {
-  news(news: News): void;
+  event(event: ChatEvent): void;
   refused(ask: Ask): void;
-  /** Ends the answer's last line, once everything is written. */
+  /** Ends the answer's last line and waits until everything is written. */
   end(): Promise<void>;
 }
 
 /**
- * Writes one after the other, from the answer's first word on.
- * @param messageId the prompt's; null before it is said
- * @param fail is called when there is nobody any more who reads
+ * Writes in order, starting with the answer to the prompt.
+ * @param messageId the prompt's; null before it is sent
+ * @param fail called when a write fails, as when the reader is gone
  */
 export function makePrinter(
   context: Context,
@@ -34,52 +34,52 @@ export function makePrinter(
   };
   const note = (text: string) =>
     write(() => (out.quiet ? Promise.resolve() : system.stderr.write(`${text}\n`)));
-  const clean = cleaner();
+  const sanitize = sanitizer();
   let isOurs = false;
   let ending = "\n";
-  const say = (text: string) => {
+  const writeText = (text: string) => {
     if (text === "") return;
     ending = text;
     write(() => system.stdout.write(text));
   };
-  const tell = (news: News) => {
-    const value = jsonOf(news);
+  const writeJson = (event: ChatEvent) => {
+    const value = jsonOf(event);
     if (value !== null) write(() => out.event(value));
   };
-  const breakLine = () => say(clean.end() + (ending.endsWith("\n") ? "" : "\n"));
+  const breakLine = () => writeText(sanitize.end() + (ending.endsWith("\n") ? "" : "\n"));
 
   return {
-    news(news) {
+    event(event) {
       const id = messageId();
-      if (id !== null && "answers" in news && news.answers === id) isOurs = true;
-      const isPrompt = news.type === "prompt" && news.messageId === id;
+      if (id !== null && "answers" in event && event.answers === id) isOurs = true;
+      const isPrompt = event.type === "prompt" && event.messageId === id;
       if (out.data.json) {
-        const isTold = isOurs || isPrompt || !["text", "tool", "prompt", "error"].includes(news.type);
-        if (isTold && news.type !== "asked") tell(news);
+        const isRelevant = isOurs || isPrompt || !["text", "tool", "prompt", "error"].includes(event.type);
+        if (isRelevant && event.type !== "asked") writeJson(event);
         return;
       }
-      switch (news.type) {
+      switch (event.type) {
         case "text":
           if (!isOurs) return;
-          if (news.begins) breakLine();
-          return say(clean.text(news.text));
+          if (event.begins) breakLine();
+          return writeText(sanitize.text(event.text));
         case "tool":
-          return isOurs && news.use.state !== "running"
-            ? note(toolLine(news.use, news.isSubagent, paint))
+          return isOurs && event.use.state !== "running"
+            ? note(toolLine(event.use, event.isSubagent, paint))
             : undefined;
         case "status":
-          return news.status.type === "retry" ? note(retryLine(news.status, system.now())) : undefined;
+          return event.status.type === "retry" ? note(retryLine(event.status, system.now())) : undefined;
         case "lost":
-          return note(`${lines(news.reason)} Trying again…`);
+          return note(`${lines(event.reason)} Reconnecting…`);
         case "found":
-          return note("Connected again.");
+          return note("Reconnected.");
         case "gap":
-          return note("Some of the conversation was missed.");
+          return note("Part of the conversation was missed.");
       }
     },
     refused(ask) {
-      if (out.data.json) tell({ type: "asked", ask });
-      else note(`Refused, since nobody can be asked: ${askLine(ask)}`);
+      if (out.data.json) writeJson({ type: "asked", ask });
+      else note(`Refused, because there is no terminal to answer on: ${askLine(ask)}`);
     },
     end() {
       if (!out.data.json) breakLine();

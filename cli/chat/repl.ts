@@ -2,21 +2,24 @@ import type { Runtime } from "../../src/conversation/runtime.ts";
 import type { Context } from "../context.ts";
 import { usage } from "../failure.ts";
 import { painter } from "../output.ts";
+import { ChatSession } from "./chat-session.ts";
 import { historyPath, readHistory } from "./history.ts";
 import { Input } from "./input.ts";
-import { Room } from "./room.ts";
 import { Screen } from "./screen.ts";
 import { openTerminal } from "./terminal.ts";
 import { Transcript } from "./transcript.ts";
 
 /**
- * Talks on the terminal until the person leaves.
- * @throws CliError what the connection is given up for. Ctrl-C twice ends svc by the signal.
+ * Runs the interactive chat until the user quits. Ctrl-C twice ends svc by the signal.
+ * @throws CliError if the connection fails for good
  */
 export async function repl(context: Context, runtime: Runtime): Promise<void> {
   const { system, out } = context;
   if (system.env["TERM"] === "dumb") {
-    throw usage("This terminal cannot move its cursor (TERM=dumb).", "Ask with --prompt instead.");
+    throw usage(
+      "Interactive chat needs a terminal that can move its cursor, and this one cannot (TERM=dumb).",
+      "Use --prompt instead.",
+    );
   }
   const history = historyPath(system);
   const input = new Input(await readHistory(history));
@@ -24,17 +27,17 @@ export async function repl(context: Context, runtime: Runtime): Promise<void> {
   const screen = new Screen(terminal);
   const paint = painter(out.colour(system.stdout));
   const transcript = new Transcript(screen, paint);
-  const room = new Room({ system, runtime, terminal, screen, transcript, input, paint, history });
-  let how: "quit" | "interrupt";
+  const session = new ChatSession({ system, runtime, terminal, screen, transcript, input, paint, history });
+  let exit: "quit" | "interrupt";
   try {
-    how = await room.stay();
+    exit = await session.run();
   } finally {
     await screen.close();
     terminal.close();
   }
-  if (room.isBusy) await out.note("The agent goes on.");
-  await out.note(`To come back: svc sessions chat ${runtime.session.session_id.slice(0, 8)}`);
-  if (how === "quit") return;
+  if (session.isBusy) await out.note("The agent continues to work.");
+  await out.note(`To return: svc sessions chat ${runtime.session.session_id.slice(0, 8)}`);
+  if (exit === "quit") return;
   process.kill(process.pid, "SIGINT");
   await new Promise(() => {});
 }

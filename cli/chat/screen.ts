@@ -1,39 +1,39 @@
 import type { Sink } from "../system.ts";
 import type { Draft } from "./editor.ts";
 import { EMPTY } from "./editor.ts";
-import { endOf, type Laid, layOut } from "./layout.ts";
+import { endOf, type Layout, layOutDraft } from "./layout.ts";
 
-/** Rows that what is typed may take. */
+/** Rows of the draft. */
 const DRAFT_ROWS = 10;
-/** Characters of a line without an end, after which it is ended: it would have to be measured again at each word. */
+/** Characters after which an open line is ended, because the whole open line is measured at each write. */
 const LINE_MAX = 8 * 1024;
 const TAB = 8;
 
-/** The size of the terminal, and where to write to it. */
+/** A terminal's size and output. */
 export interface Terminal {
   readonly size: { columns: number; rows: number };
   write: Sink["write"];
 }
 
 /**
- * Output that grows, with a line of status and what is typed below it. Only what is below the output is ever drawn
- * again: the output belongs to the terminal, to wrap, to scroll and to copy.
+ * Append-only output, with a status line and the draft below it. Only the status line and the draft are redrawn: the output
+ * is left to the terminal to wrap, scroll and copy.
  */
 export class Screen {
   readonly #terminal: Terminal;
-  /** What is to be written above, behind the open line. */
+  /** Output that is not written yet. */
   #pending = "";
-  /** The output's last line, as far as it has no end. */
+  /** The output's last line while it has no line feed. */
   #line = "";
   #status = "";
   #mark = "> ";
   #draft: Draft = EMPTY;
-  /** Rows from the first below the output to the cursor. */
+  /** Rows from the end of the output to the cursor. */
   #above = 0;
-  /** The open line when it was last drawn. */
+  /** The open line at the last draw. */
   #open = "";
-  /** What was drawn below it, for a terminal that changes its size. */
-  #below: { columns: number; status: string; laid: Laid } | null = null;
+  /** What was drawn below the output, to measure again after a resize. */
+  #below: { columns: number; status: string; layout: Layout } | null = null;
   #writing: Promise<void> | null = null;
   #isDirty = false;
   #isClosed = false;
@@ -42,12 +42,12 @@ export class Screen {
     this.#terminal = terminal;
   }
 
-  /** Whether the output stands at the beginning of a line. */
+  /** Whether the output ends with a line feed. */
   get isAtStart(): boolean {
     return this.#line === "";
   }
 
-  /** More output: safe already, with colours at most. */
+  /** Appends output. It must be sanitized already. */
   print(text: string): void {
     let rest = text;
     for (let end = rest.indexOf("\n"); end >= 0; end = rest.indexOf("\n")) {
@@ -60,7 +60,7 @@ export class Screen {
     this.#touch();
   }
 
-  /** @param status one line, safe already; empty for none */
+  /** @param status one sanitized line; empty for none */
   show(status: string, mark: string, draft: Draft): void {
     this.#status = status;
     this.#mark = mark;
@@ -68,18 +68,18 @@ export class Screen {
     this.#touch();
   }
 
-  /** Draws once more: the terminal has another size. */
+  /** Redraws after the terminal's size has changed. */
   resize(): void {
     this.#touch();
   }
 
-  /** Clears the terminal; what was said is above. */
+  /** Clears the terminal; the output stays in its scrollback. */
   clear(): void {
     this.#pending += `\x1b[2J\x1b[H${this.#line}`;
     this.#touch();
   }
 
-  /** Takes the status and the draft away, and ends the output's line. */
+  /** Removes the status and the draft, and ends the output's line. */
   async close(): Promise<void> {
     await this.flushed();
     this.#isClosed = true;
@@ -91,7 +91,7 @@ export class Screen {
     this.#open = "";
   }
 
-  /** Draws again after `close`. */
+  /** Redraws after `close`. */
   open(): void {
     this.#isClosed = false;
     this.#touch();
@@ -111,7 +111,7 @@ export class Screen {
     this.#line = "";
   }
 
-  /** Tabs as the spaces that they stand for here: their width is known then. */
+  /** Expands tabs to spaces, whose width is known. */
   #untab(text: string): string {
     let line = this.#line;
     let out = "";
@@ -131,7 +131,7 @@ export class Screen {
     });
   }
 
-  /** One write at a time: a terminal that is slow, or stopped, is drawn less often. */
+  /** One write at a time: a slow or stopped terminal is drawn less often. */
   async #flush(): Promise<void> {
     while (this.#isDirty && !this.#isClosed) {
       this.#isDirty = false;
@@ -140,24 +140,24 @@ export class Screen {
   }
 
   /**
-   * A terminal that changes its size wraps what stands on it anew; some leave the cursor's own row alone. One row too few
-   * leaves a trace of the draft, one too many would take output away.
+   * Updates `#above` after a resize, when the terminal has wrapped its rows again; some terminals do not wrap the cursor's row.
+   * One row too few leaves a trace of the draft; one too many erases output.
    */
   #measure(columns: number): void {
     if (this.#below === null || this.#below.columns === columns) return;
-    const { status, laid } = this.#below;
+    const { status, layout } = this.#below;
     const rowsOf = (line: string) => Math.max(1, Math.ceil(Bun.stringWidth(line) / columns));
-    const lines = [...(status === "" ? [] : [status]), ...laid.rows.slice(0, laid.row)];
+    const lines = [...(status === "" ? [] : [status]), ...layout.rows.slice(0, layout.row)];
     this.#above = lines.reduce((sum, line) => sum + rowsOf(line), 0);
   }
 
-  /** Takes away what is below the output, and goes to its end. */
+  /** Erases what is below the output, and moves to its end. */
   #toOutput(columns: number): string {
     this.#measure(columns);
     const below = `\r${this.#above > 0 ? `\x1b[${this.#above}A` : ""}\x1b[J`;
     if (this.#open === "") return below;
     const { width, last } = endOf(this.#open, columns);
-    // at the edge the terminal waits with the wrap for the next character, which it does only for one just written
+    // a terminal delays the wrap at the right edge only right after a character was written there, so write it again
     const atEdge = width >= columns ? last : "";
     const column = width - Bun.stringWidth(atEdge);
     return `${below}\x1b[A${column > 0 ? `\x1b[${column}C` : ""}${atEdge}`;
@@ -165,24 +165,24 @@ export class Screen {
 
   #draw(): string {
     const { columns, rows } = this.#terminal.size;
-    const room = Math.max(1, Math.min(DRAFT_ROWS, rows - 3));
-    const laid = layOut(this.#draft, this.#mark, columns, room);
+    const rowsMax = Math.max(1, Math.min(DRAFT_ROWS, rows - 3));
+    const layout = layOutDraft(this.#draft, this.#mark, columns, rowsMax);
     const status = fitted(this.#status, columns - 1);
     const isOpen = this.#line !== "";
     const output = this.#pending + (isOpen ? "\r\n" : "");
-    const below = [...(status === "" ? [] : [status]), ...laid.rows].join("\r\n");
-    const up = laid.rows.length - 1 - laid.row;
-    const back = `${up > 0 ? `\x1b[${up}A` : ""}\r${laid.column > 0 ? `\x1b[${laid.column}C` : ""}`;
+    const below = [...(status === "" ? [] : [status]), ...layout.rows].join("\r\n");
+    const up = layout.rows.length - 1 - layout.row;
+    const back = `${up > 0 ? `\x1b[${up}A` : ""}\r${layout.column > 0 ? `\x1b[${layout.column}C` : ""}`;
     const drawn = `${this.#toOutput(columns)}${output}${below}${back}`;
     this.#pending = "";
     this.#open = this.#line;
-    this.#below = { columns, status, laid };
-    this.#above = (status === "" ? 0 : 1) + laid.row;
+    this.#below = { columns, status, layout };
+    this.#above = (status === "" ? 0 : 1) + layout.row;
     return drawn;
   }
 }
 
-/** As much of a line as fits, with its colours ended. */
+/** Truncates a line to a width; a truncated line loses its colours. */
 function fitted(line: string, columns: number): string {
   if (Bun.stringWidth(line) <= columns) return line;
   const plain = Bun.stripANSI(line);

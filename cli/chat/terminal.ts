@@ -3,23 +3,23 @@ import type { System } from "../system.ts";
 import { type Key, Keyboard } from "./keys.ts";
 import type { Screen, Terminal } from "./screen.ts";
 
-/** The terminal as a chat uses it: keys one by one, and marks around what is pasted. */
+/** A terminal in raw mode, with bracketed paste. */
 export interface ChatTerminal extends Terminal {
   onKey(handle: (key: Key) => void): void;
   onResize(handle: () => void): void;
-  /** The terminal has gone. */
+  /** The terminal was closed. */
   onEnd(handle: () => void): void;
-  /** Gives the terminal back to the shell until it is continued. */
+  /** Suspends svc until the shell continues it. */
   suspend(screen: Screen): Promise<void>;
-  /** As it was before. */
+  /** Restores the terminal's previous mode. */
   close(): void;
 }
 
-const PASTES_MARKED = "\x1b[?2004h";
-const PASTES_BARE = "\x1b[?2004l";
-/** A process that runs on after this has not been stopped. */
+const BRACKETED_PASTE_ON = "\x1b[?2004h";
+const BRACKETED_PASTE_OFF = "\x1b[?2004l";
+/** A process that still runs after this time was not stopped. */
 const NOT_STOPPED_MS = 100;
-/** Where nobody knows. */
+/** The size if the terminal does not report one. */
 const COLUMNS = 80;
 const ROWS = 24;
 
@@ -32,21 +32,21 @@ export function openTerminal({ stdout }: Pick<System, "stdout">): ChatTerminal {
     undo.push(off);
   };
 
-  const take = () => {
+  const enterRawMode = () => {
     stdin.setRawMode(true);
-    process.stdout.write(PASTES_MARKED);
+    process.stdout.write(BRACKETED_PASTE_ON);
   };
-  const give = () => {
-    process.stdout.write(PASTES_BARE);
+  const leaveRawMode = () => {
+    process.stdout.write(BRACKETED_PASTE_OFF);
     stdin.setRawMode(false);
   };
   emitKeypressEvents(stdin);
-  take();
+  enterRawMode();
   stdin.resume();
-  // ended by others, it leaves the terminal as it was
+  // a signal restores the terminal first
   for (const signal of ["SIGTERM", "SIGHUP"] as const) {
     const end = () => {
-      give();
+      leaveRawMode();
       process.off(signal, end);
       process.kill(process.pid, signal);
     };
@@ -58,7 +58,7 @@ export function openTerminal({ stdout }: Pick<System, "stdout">): ChatTerminal {
 
   return {
     get size() {
-      // asked each time: the signal that tells of a change comes later than the change
+      // read each time: SIGWINCH arrives after the change
       const [columns, rows] = process.stdout.getWindowSize();
       return { columns: columns > 0 ? columns : COLUMNS, rows: rows > 0 ? rows : ROWS };
     },
@@ -84,25 +84,25 @@ export function openTerminal({ stdout }: Pick<System, "stdout">): ChatTerminal {
       );
     },
     async suspend(screen) {
-      // there is no such thing elsewhere
+      // Windows has no job control
       if (process.platform === "win32") return;
       await screen.close();
-      give();
+      leaveRawMode();
       let isBack = false;
       const back = () => {
         if (isBack) return;
         isBack = true;
-        take();
+        enterRawMode();
         screen.open();
       };
       process.once("SIGCONT", back);
       process.kill(process.pid, "SIGTSTP");
-      // where no shell could continue it, it is not stopped
+      // without a job-control shell the process is not stopped
       setTimeout(back, NOT_STOPPED_MS);
     },
     close() {
       for (const each of undo) each();
-      give();
+      leaveRawMode();
       stdin.pause();
     },
   };

@@ -1,82 +1,82 @@
-import type { Ask, Question } from "../../src/conversation/events.ts";
-import type { News } from "../../src/conversation/talk.ts";
-import { DAEMON_MARK } from "../../src/conversation/words.ts";
+import type { ChatEvent } from "../../src/conversation/chat-client.ts";
+import type { Ask, Question } from "../../src/conversation/runtime-event.ts";
+import { DAEMON_MARK } from "../../src/conversation/text.ts";
 import type { Paint } from "../output.ts";
 import { count, lines, oneLine } from "../text.ts";
-import { cleaner } from "./cleaner.ts";
+import { outcomeLine, retryLine, toolLine } from "./lines.ts";
+import { sanitizer } from "./sanitizer.ts";
 import type { Screen } from "./screen.ts";
-import { outcomeLine, retryLine, toolLine } from "./words.ts";
 
-/** Prompts of the past with which a chat begins, and characters of one text of it that are shown. */
-const PAST_PROMPTS = 5;
-const PAST_MAX = 4000;
-/** Lines of a prompt that are shown; whoever wrote it knows the rest. */
+/** Prompts of the history that a chat shows at its start, and characters shown of one text in it. */
+const HISTORY_PROMPTS = 5;
+const HISTORY_TEXT_MAX = 4000;
+/** Lines shown of a prompt. */
 const PROMPT_LINES = 12;
 const PROMPT_LINE_MAX = 2000;
 
 type Block = "prompt" | "text" | "tool" | "note" | "ask";
 
-/** What is said, as it stands on the screen: blocks with an empty line between different ones. */
+/** Prints a conversation: blocks with an empty line between blocks of different kinds. */
 export class Transcript {
   readonly #screen: Pick<Screen, "print" | "isAtStart">;
   readonly #paint: Paint;
-  readonly #clean = cleaner();
+  readonly #sanitize = sanitizer();
   #last: Block | null = null;
-  /** Whether it stands there already that the answer was cut off. */
+  /** Whether the cut-off of the current answer is shown already. */
   #isCutOff = false;
-  #past: News[] | null = [];
-  /** What comes before the past is known, and stands below it. */
-  readonly #after: (() => void)[] = [];
+  #history: ChatEvent[] | null = [];
+  /** Prompts typed before the history is known; they are shown below it. */
+  readonly #queued: (() => void)[] = [];
 
   constructor(screen: Pick<Screen, "print" | "isAtStart">, paint: Paint) {
     this.#screen = screen;
     this.#paint = paint;
   }
 
-  /** @param isOwn whether a prompt was typed here, and stands on the screen already */
-  show(news: News, isOwn: (messageId: string) => boolean, now: number): void {
-    if (this.#past !== null) {
-      if (news.type !== "caught up") {
-        this.#past.push(news);
+  /** @param isOwn whether a prompt was typed here and is on the screen already */
+  show(event: ChatEvent, isOwn: (messageId: string) => boolean, now: number): void {
+    if (this.#history !== null) {
+      if (event.type !== "caught up") {
+        this.#history.push(event);
         return;
       }
-      const past = this.#past;
-      this.#past = null;
-      for (const each of this.#recent(past)) this.show(each, isOwn, now);
+      const history = this.#history;
+      this.#history = null;
+      for (const each of this.#recent(history)) this.show(each, isOwn, now);
       this.#endText();
-      for (const show of this.#after) show();
+      for (const show of this.#queued) show();
       return;
     }
-    const { type } = news;
-    if (type === "prompt" && news.text.startsWith(DAEMON_MARK))
-      this.#cutOff(news.text.slice(DAEMON_MARK.length));
-    else if (type === "prompt" && !isOwn(news.messageId)) this.prompt(news.text);
+    const { type } = event;
+    if (type === "prompt" && event.text.startsWith(DAEMON_MARK))
+      this.#cutOff(event.text.slice(DAEMON_MARK.length));
+    else if (type === "prompt" && !isOwn(event.messageId)) this.prompt(event.text);
     if (type === "turn") this.#isCutOff = false;
-    if (type === "text") this.#text(news.text, news.begins);
-    if (type === "tool" && news.use.state !== "running") {
-      this.#block("tool", toolLine(news.use, news.isSubagent, this.#paint));
+    if (type === "text") this.#text(event.text, event.begins);
+    if (type === "tool" && event.use.state !== "running") {
+      this.#block("tool", toolLine(event.use, event.isSubagent, this.#paint));
     }
-    if (type === "status" && news.status.type === "retry") {
-      this.#block("note", this.#paint.yellow(retryLine(news.status, now)));
+    if (type === "status" && event.status.type === "retry") {
+      this.#block("note", this.#paint.yellow(retryLine(event.status, now)));
     }
     if (type === "cut") this.#cutOff(outcomeLine("cut_off", null));
-    if (type === "gap") this.note("Some of the conversation was missed here.");
-    if (type === "asked") this.#ask(news.ask);
+    if (type === "gap") this.note("Part of the conversation was missed here.");
+    if (type === "asked") this.#ask(event.ask);
     if (type === "ended") {
       this.#endText();
-      const { outcome, error } = news;
+      const { outcome, error } = event;
       if (outcome === "cut_off") this.#cutOff(outcomeLine(outcome, error));
       else if (outcome !== "completed") this.#block("note", this.#paint.red(outcomeLine(outcome, error)));
     }
   }
 
-  /** What somebody asked. */
-  prompt(words: string): void {
-    if (this.#past !== null) {
-      this.#after.push(() => this.prompt(words));
+  /** Shows a prompt. */
+  prompt(text: string): void {
+    if (this.#history !== null) {
+      this.#queued.push(() => this.prompt(text));
       return;
     }
-    const all = lines(words).split("\n");
+    const all = lines(text).split("\n");
     const more = all.length - PROMPT_LINES;
     const shown = all.slice(0, PROMPT_LINES).map((line, index) => {
       const end = line.length > PROMPT_LINE_MAX ? "…" : "";
@@ -88,24 +88,27 @@ export class Transcript {
     this.#block("prompt", shown.map((line) => this.#paint.cyan(line)).join("\n"));
   }
 
-  /** Whoever notices it first says it: we, or the daemon in the conversation. */
-  #cutOff(words: string): void {
-    if (!this.#isCutOff) this.#block("note", this.#paint.yellow(oneLine(words)));
+  /** Shows a cut-off once: both svc and the daemon's message in the conversation report it. */
+  #cutOff(text: string): void {
+    if (!this.#isCutOff) this.#block("note", this.#paint.yellow(oneLine(text)));
     this.#isCutOff = true;
   }
 
-  note(words: string): void {
-    this.#block("note", this.#paint.dim(lines(words)));
+  note(text: string): void {
+    this.#block("note", this.#paint.dim(lines(text)));
   }
 
-  error(words: string): void {
-    this.#block("note", `${this.#paint.red("error:")} ${lines(words)}`);
+  error(text: string): void {
+    this.#block("note", `${this.#paint.red("error:")} ${lines(text)}`);
   }
 
   #ask(ask: Ask): void {
     if (ask.kind === "permission") {
       const what = ask.patterns.map((pattern) => `\n  ${oneLine(pattern)}`).join("");
-      this.#block("ask", `${this.#paint.yellow("?")} May the agent use ${oneLine(ask.permission)}?${what}`);
+      this.#block(
+        "ask",
+        `${this.#paint.yellow("?")} Allow the agent to use ${oneLine(ask.permission)}?${what}`,
+      );
       return;
     }
     for (const question of ask.questions) this.#question(question);
@@ -120,13 +123,13 @@ export class Transcript {
     this.#block("ask", `${this.#paint.yellow("?")} ${lines(question)}${rows.join("")}`);
   }
 
-  #text(piece: string, begins: boolean): void {
+  #text(chunk: string, begins: boolean): void {
     if (this.#last !== "text" || begins) {
       this.#endText();
       if (this.#last !== null) this.#screen.print("\n");
       this.#last = "text";
     }
-    this.#screen.print(this.#clean.text(piece));
+    this.#screen.print(this.#sanitize.text(chunk));
   }
 
   #block(kind: Block, text: string): void {
@@ -137,23 +140,23 @@ export class Transcript {
   }
 
   #endText(): void {
-    this.#screen.print(this.#clean.end());
+    this.#screen.print(this.#sanitize.end());
     if (!this.#screen.isAtStart) this.#screen.print("\n");
   }
 
-  /** The end of what was said before, with what is left out named. */
-  #recent(past: readonly News[]): News[] {
-    const prompts = past.flatMap(({ type }, index) => (type === "prompt" ? [index] : []));
-    const from = prompts.at(-PAST_PROMPTS) ?? 0;
-    if (prompts.length > PAST_PROMPTS) this.note("What was said before this is not shown.");
-    return past.filter((news, index) => index >= from || news.type === "asked").map(shortened);
+  /** The end of the history, after a note if older prompts are left out. */
+  #recent(history: readonly ChatEvent[]): ChatEvent[] {
+    const prompts = history.flatMap(({ type }, index) => (type === "prompt" ? [index] : []));
+    const from = prompts.at(-HISTORY_PROMPTS) ?? 0;
+    if (prompts.length > HISTORY_PROMPTS) this.note("Earlier messages are not shown.");
+    return history.filter((event, index) => index >= from || event.type === "asked").map(shortened);
   }
 }
 
-function shortened(news: News): News {
-  if (news.type !== "text" || news.text.length <= PAST_MAX) return news;
+function shortened(event: ChatEvent): ChatEvent {
+  if (event.type !== "text" || event.text.length <= HISTORY_TEXT_MAX) return event;
   return {
-    ...news,
-    text: `${news.text.slice(0, PAST_MAX)}\n… ${news.text.length - PAST_MAX} more characters`,
+    ...event,
+    text: `${event.text.slice(0, HISTORY_TEXT_MAX)}\n… ${event.text.length - HISTORY_TEXT_MAX} more characters`,
   };
 }

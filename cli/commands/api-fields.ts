@@ -3,13 +3,13 @@ import { usage } from "../failure.ts";
 import { readText } from "../input.ts";
 import { oneLine } from "../text.ts";
 
-/** `-F a[b][]=1`: where a value goes, and the value. */
+/** `-F a[b][]=1`: a path and a value. */
 export interface Field {
   path: string[];
   value: string | number | boolean | null;
 }
 
-/** Reads `-F` (typed; `@path` is a file) and `-f` (text as it stands), in this order. @throws CliError `usage`. */
+/** Parses `-F` (typed; `@path` is a file), then `-f` (raw text). @throws CliError `usage`. */
 export async function readFields(
   context: Context,
   typed: readonly string[],
@@ -17,7 +17,7 @@ export async function readFields(
 ): Promise<Field[]> {
   const fields: Field[] = [];
   if (typed.filter((text) => text.endsWith("=@-")).length > 1) {
-    throw usage("Standard input can be read once: only one field may be @-.");
+    throw usage("Standard input can be read only once: only one field may be @-.");
   }
   for (const text of typed) {
     const { path, value } = split(text, "-F");
@@ -32,7 +32,7 @@ function split(text: string, flag: string): { path: string[]; value: string } {
   const key = at < 0 ? "" : text.slice(0, at);
   const [, first, rest = ""] = /^([^[\]=]+)((?:\[[^[\]]*\])*)$/.exec(key) ?? [];
   if (first === undefined) {
-    throw usage(`${flag} takes key=value: ${oneLine(text).slice(0, 100)}`, "For example: -F status=all");
+    throw usage(`${flag} must be key=value: ${oneLine(text).slice(0, 100)}`, "For example: -F status=all");
   }
   const path = [first, ...[...rest.matchAll(/\[([^[\]]*)\]/g)].map((match) => match[1] ?? "")];
   return { path, value: text.slice(at + 1) };
@@ -53,7 +53,7 @@ export function toQuery(fields: readonly Field[]): [string, string][] {
   ]);
 }
 
-/** Fields as a JSON object: `a[b]=1` nests, `a[]=1` appends. @throws CliError `usage` when they contradict. */
+/** Fields as a JSON object: `a[b]=1` nests, `a[]=1` appends. @throws CliError `usage` if they conflict. */
 export function toBody(fields: readonly Field[]): unknown {
   const root: Tree = new Map();
   for (const { path, value } of fields) put(root, path, value);
@@ -66,7 +66,7 @@ type Tree = Map<string, Tree | Leaf[] | Leaf>;
 function put(tree: Tree, path: readonly string[], value: Leaf): void {
   const [key = "", next, ...deeper] = path;
   const existing = tree.get(key);
-  const clash = () => usage(`The field ${oneLine(path.join("."))} is given in two ways.`);
+  const clash = () => usage(`The field ${oneLine(path.join("."))} is given with conflicting types.`);
   if (next === undefined) {
     if (existing !== undefined) throw clash();
     tree.set(key, value);
@@ -81,7 +81,7 @@ function put(tree: Tree, path: readonly string[], value: Leaf): void {
   }
 }
 
-/** `Object.fromEntries` defines keys, so that `__proto__` is one like any other. */
+/** `Object.fromEntries` defines properties, so `__proto__` is an ordinary key. */
 function plain(tree: Tree): unknown {
   return Object.fromEntries(
     [...tree].map(([key, value]) => [key, value instanceof Map ? plain(value) : value]),

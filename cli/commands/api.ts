@@ -10,14 +10,14 @@ import { lines, oneLine, safeJson } from "../text.ts";
 import { type Field, readFields, toBody, toQuery } from "./api-fields.ts";
 
 const METHODS = ["GET", "POST", "PATCH", "PUT", "DELETE", "HEAD"];
-/** Pages that `--paginate` follows before it takes a list to be endless. */
+/** Pages after which `--paginate` considers a list endless. */
 const PAGES_MAX = 1000;
 
 export const api: Handler<typeof table.api> = async (context, { args, flags }) => {
   if (flags.jq !== undefined) await checkJq(flags.jq);
   const fields = await readFields(context, flags.field, flags["raw-field"]);
   const method = methodOf(flags.method, fields.length > 0 || flags.input !== undefined);
-  if (flags.paginate && method !== "GET") throw usage("--paginate goes with GET only.");
+  if (flags.paginate && method !== "GET") throw usage("--paginate works only with GET.");
   if (flags.paginate && flags.include) throw usage("--paginate and --include exclude each other.");
   const call = await callOf(context, args.path, method, fields, flags.input);
   const client = await context.api();
@@ -30,7 +30,7 @@ export const api: Handler<typeof table.api> = async (context, { args, flags }) =
 function methodOf(given: string | undefined, hasBody: boolean): string {
   const method = given?.toUpperCase() ?? (hasBody ? "POST" : "GET");
   if (METHODS.includes(method)) return method;
-  throw usage(`-X is one of ${METHODS.join(", ")}; not ${oneLine(method)}`);
+  throw usage(`-X must be one of ${METHODS.join(", ")}; not ${oneLine(method)}`);
 }
 
 async function callOf(
@@ -56,14 +56,14 @@ async function callOf(
     : { method, path: full, body: toBody(fields) };
 }
 
-/** The path below `/v1`. A whole address must be that of the host: the token goes nowhere else. */
+/** The path below `/v1`. A full URL must be on the host: the token is sent nowhere else. */
 async function pathOf(context: Context, given: string, base: string): Promise<string> {
   let path = given;
   if (/^[a-z][a-z0-9+.-]*:/i.test(given)) {
     if (!given.startsWith(`${base}/`)) {
       throw usage(
-        `${oneLine(given).slice(0, 200)} is not below ${base}, so nothing was sent.`,
-        "Give the path alone, for example `svc api projects`.",
+        `${oneLine(given).slice(0, 200)} is not below ${base}. Nothing was sent.`,
+        "Pass only the path, for example `svc api projects`.",
       );
     }
     path = given.slice(base.length);
@@ -73,7 +73,7 @@ async function pathOf(context: Context, given: string, base: string): Promise<st
     const { id } = await context.project();
     path = path.replaceAll("{project_id}", encodeURIComponent(id));
   }
-  if (path.includes("#")) throw usage("The path has a fragment, which is never sent. Write %23 for a #.");
+  if (path.includes("#")) throw usage("The path has a fragment, which is not sent. Write %23 for a #.");
   return `/${path}`;
 }
 
@@ -89,7 +89,7 @@ async function onePage(context: Context, opened: Opened, include: boolean): Prom
   return body;
 }
 
-/** Every page as one object: the first, with the lists of the others behind its own. */
+/** All pages as one object: the first page, with the lists of the others appended. */
 async function allPages(context: Context, call: Call): Promise<Uint8Array> {
   const client = await context.api();
   const [bare = "", search = ""] = call.path.split(/\?(.*)/s);

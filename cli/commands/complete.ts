@@ -26,9 +26,9 @@ import { TABLE } from "../table.ts";
 import { oneLine } from "../text.ts";
 import { TOPICS } from "../topics.ts";
 
-/** Somebody waits with a finger on the Tab key: values from the server come within this, or not at all. */
+/** The user waits for completion: values that the server does not return within this time are left out. */
 const BUDGET_MS = 600;
-/** Values that every shell takes as one word without quoting. Others are left out rather than escaped. */
+/** Values that need no quoting in any shell. Others are left out. */
 const PLAIN = /^[\w./@:%+=,-]+$/;
 
 interface Candidate {
@@ -36,7 +36,7 @@ interface Candidate {
   text?: string;
 }
 
-/** Prints candidates for the last word. It changes nothing, and whatever fails leaves the list empty. */
+/** Prints candidates for the last word. It has no side effects, and prints nothing on a failure. */
 export const complete: Handler<typeof table.complete> = async (context, { args }) => {
   const found = await candidates(context, joinAssignments(args.words)).catch(() => []);
   const text = found
@@ -46,7 +46,7 @@ export const complete: Handler<typeof table.complete> = async (context, { args }
   await context.system.stdout.write(text);
 };
 
-/** bash cuts `--status=op` into three words. What it completes is then the part after the `=`. */
+/** bash splits `--status=op` into three words, and completes only the part after the `=`. */
 function joinAssignments(words: readonly string[]): { words: string[]; strip: number } {
   const joined: string[] = [];
   let strip = 0;
@@ -156,7 +156,7 @@ async function ofFlag(
   return "completes" in flag && flag.completes ? values(scope, flag.completes) : [];
 }
 
-/** `--json=number,ti`: the fields that are not there yet, behind the ones that are. */
+/** `--json=number,ti`: the fields that are not listed yet, after the ones that are. */
 function ofFields(node: Walked["node"], current: string): Candidate[] {
   const known = node === null || isGroup(node) ? [] : (node.spec.fields ?? []);
   const before = current.split(",").slice(0, -1);
@@ -230,7 +230,7 @@ async function values(scope: Context, what: Completes): Promise<Candidate[]> {
   return found.map(({ number, title }) => ({ value: String(number), text: title }));
 }
 
-/** The branch of the work tree around, then those of the project's repository, if there is one and it answers. */
+/** The current branch of the work tree, then those of the project's repository if the server responds. */
 async function branches(scope: Context): Promise<Candidate[]> {
   const { currentBranch } = await import("../git-branch.ts");
   const listed = async () => {
@@ -246,19 +246,19 @@ async function branches(scope: Context): Promise<Candidate[]> {
   ];
 }
 
-/** The host and project of the line that is being typed, silent and in a hurry. */
+/** A context for the host and project of the command line, without output and with a short timeout. */
 async function scopeOf({ system, globals }: Context, given: ReadonlyMap<string, string>): Promise<Context> {
   const data: DataFlags = { json: true, fields: null, jq: undefined };
   const out = makeOutput(system, data, { color: "never", noColor: true, quiet: true });
-  const hurry = AbortSignal.timeout(BUDGET_MS);
-  const hurried = {
+  const signal = AbortSignal.timeout(BUDGET_MS);
+  const limited = {
     ...system,
-    // As an error of ours, which is never tried again.
+    // A CliError is not retried.
     fetch: (url: string, init: RequestInit) =>
-      system.fetch(url, { ...init, signal: hurry }).catch(() => {
-        throw new CliError("network", "No answer in time.");
+      system.fetch(url, { ...init, signal }).catch(() => {
+        throw new CliError("network", "No response in time.");
       }),
   };
   const own = { ...globals, host: given.get("host"), project: given.get("project"), timeout: 1 };
-  return makeContext({ system: hurried, globals: own, out });
+  return makeContext({ system: limited, globals: own, out });
 }

@@ -1,7 +1,7 @@
 import type { Handler } from "../spec.ts";
 import type * as table from "../table/tools.ts";
 
-/** Prints a shell's script. All of them ask `svc __complete`, so that they never grow old. */
+/** Prints a shell's script. All of them call `svc __complete`, so that they do not get out of date. */
 export const completion: Handler<typeof table.completion> = async ({ system }, { args }) => {
   await system.stdout.write(SCRIPTS[args.shell] ?? "");
 };

@@ -17,14 +17,14 @@ interface DeviceCode {
 }
 
 const GRANT = "urn:ietf:params:oauth:grant-type:device_code";
-/** Seconds between two polls unless the server says otherwise, and what `slow_down` adds (RFC 8628, 3.5). */
+/** The default poll interval in seconds, and what `slow_down` adds to it (RFC 8628, 3.5). */
 const INTERVAL = 5;
 const SLOW_DOWN = 5;
-/** Bounds on what a server may ask for. */
+/** Upper bounds of the server's values. */
 const INTERVAL_MAX = 60;
 const EXPIRES_MAX = 30 * 60;
 
-/** What the tests replace: waiting. */
+/** Replaced in tests. */
 export interface Clock {
   sleep(ms: number): Promise<void>;
   now(): number;
@@ -33,8 +33,8 @@ export interface Clock {
 const REAL: Clock = { sleep: (ms) => Bun.sleep(ms), now: Date.now };
 
 /**
- * Signs in through a browser, on this machine or any other. Nothing is stored here, so Ctrl-C leaves nothing.
- * @returns the token. @throws CliError `login_failed` when it is refused, runs out or is not offered.
+ * Signs in through a browser, on this or another machine. It stores nothing.
+ * @returns the token. @throws CliError `login_failed` if it is denied, expires or is not offered.
  */
 export async function deviceLogin(
   context: Context,
@@ -70,19 +70,19 @@ async function begin(context: Context, target: Target, label: string): Promise<D
 }
 
 const tokenOnly = (target: Target): CliError =>
-  new CliError("login_failed", `${target.name} offers only sign-in by token.`, {
-    hint: `Where the server runs, \`svc-api admin token --email <your e-mail>\` prints a token. Then: svc login --host ${target.name} --token -`,
+  new CliError("login_failed", `${target.name} supports only sign-in with a token.`, {
+    hint: `On the server, \`svc-api admin token --email <your e-mail>\` prints a token. Then: svc login --host ${target.name} --token -`,
   });
 
-/** Address and code are shown even when the browser opens by itself: comparing the code is the defence. */
+/** The code is shown even if the browser opens: comparing it protects against phishing. */
 async function show({ system, sandbox, canAsk }: Context, target: Target, code: DeviceCode): Promise<void> {
   const complete = code.verification_uri_complete ?? code.verification_uri;
   await system.stderr.write(
     [
       `Signing in to ${target.name} (${target.url})`,
       `Open   ${oneLine(complete)}`,
-      `Code   ${oneLine(code.user_code)}   (the page must show the same one)`,
-      "Waiting for you to confirm there. Ctrl-C gives up.\n",
+      `Code   ${oneLine(code.user_code)}   (the page must show the same code)`,
+      "Waiting for confirmation in the browser. Ctrl-C cancels.\n",
     ].join("\n"),
   );
   const isLocal = canAsk() && !sandbox && !system.env["SSH_CONNECTION"];
@@ -112,7 +112,7 @@ async function poll(context: Context, target: Target, code: DeviceCode, clock: C
   throw expired();
 }
 
-/** How to go on after a poll that brought no token. @throws CliError when there is no going on. */
+/** The next interval after a poll without a token. @throws CliError if the sign-in has failed. */
 function nextInterval(error: unknown, interval: number): number {
   if (!(error instanceof CliError)) throw error;
   switch (error.code) {
@@ -130,7 +130,7 @@ function nextInterval(error: unknown, interval: number): number {
     case "http_504":
       return Math.min(Math.max(interval, 1) * 2, INTERVAL_MAX);
     case "access_denied":
-      throw new CliError("login_failed", "The sign-in was refused in the browser; nothing was stored.");
+      throw new CliError("login_failed", "The sign-in was denied in the browser; nothing was stored.");
     case "expired_token":
       throw expired();
     default:
@@ -139,7 +139,7 @@ function nextInterval(error: unknown, interval: number): number {
 }
 
 const expired = (): CliError =>
-  new CliError("login_failed", "The code ran out before it was confirmed; nothing was stored.", {
+  new CliError("login_failed", "The code expired before it was confirmed; nothing was stored.", {
     hint: "Run `svc login` again.",
   });
 

@@ -8,20 +8,20 @@ import type { System } from "../system.ts";
 import type * as table from "../table/tools.ts";
 import { envToken } from "../target.ts";
 
-/** What git sends are a few short lines. */
+/** A request of git is a few short lines. */
 const REQUEST_MAX_BYTES = 64 * 1024;
 
 /**
- * Git's credential helper protocol (gitcredentials(7)). It answers for the gateways of known hosts with the token that
- * belongs there, and says nothing to anything else, so that git asks its next helper.
+ * Git's credential helper protocol (gitcredentials(7)). Prints the token for the gateway of a known host, and nothing for
+ * any other address, so that git continues with its next helper.
  */
 export const gitCredential: Handler<typeof table.gitCredential> = async ({ system, out }, { args }) => {
   if (args.operation !== "get" && args.operation !== "erase") return;
-  const wanted = readRequest(await system.stdin.bytes(REQUEST_MAX_BYTES, endsAtBlankLine));
-  if (wanted === null) return;
-  const keeper = (await keepers(system)).find(({ url }) => isGatewayOf(url, wanted));
-  if (keeper === undefined) return;
-  const { name, token, source } = keeper;
+  const request = readRequest(await system.stdin.bytes(REQUEST_MAX_BYTES, endsAtBlankLine));
+  if (request === null) return;
+  const credential = (await credentialsOf(system)).find(({ url }) => isGatewayOf(url, request));
+  if (credential === undefined) return;
+  const { name, token, source } = credential;
   const how = source === "config" ? `sign in with \`svc login --host ${name}\`.` : `it comes from ${source}.`;
   if (args.operation === "erase") await out.note(`The token for ${name} was refused: ${how}`);
   else if (token === undefined) await out.note(`You are not signed in to ${name}: ${how}`);
@@ -39,7 +39,7 @@ const endsAtBlankLine = (soFar: Uint8Array): boolean =>
   BLANK_LINE.test(Buffer.from(soFar).toString("latin1"));
 const BLANK_LINE = /(^|\n)\n/;
 
-/** Null for what is no request of git's, or holds a character that no address has. */
+/** Null for an invalid request, or one with a control character. */
 function readRequest(bytes: Uint8Array): Request | null {
   const [head = ""] = new TextDecoder().decode(bytes).split(BLANK_LINE);
   if (/[^\P{Cc}\n]/u.test(head)) return null;
@@ -53,7 +53,7 @@ function readRequest(bytes: Uint8Array): Request | null {
   return protocol && host ? { protocol, host, path: values.get("path") } : null;
 }
 
-/** A path with a step up could lead out of the gateway, to somebody else's server behind the same name. */
+/** A path with `..` could leave the gateway for another server on the same host name. */
 function isGatewayOf(hostUrl: string, { protocol, host, path }: Request): boolean {
   const url = new URL(gatewayUrl(hostUrl));
   if (`${protocol}:` !== url.protocol || host !== url.host) return false;
@@ -62,7 +62,7 @@ function isGatewayOf(hostUrl: string, { protocol, host, path }: Request): boolea
   return `/${path}`.startsWith(`${url.pathname}/`) && !steps.some((step) => step === "." || step === "..");
 }
 
-interface Keeper {
+interface Credential {
   name: string;
   url: string;
   token: string | undefined;
@@ -70,14 +70,14 @@ interface Keeper {
 }
 
 /**
- * Every host with the token that belongs to it, the likeliest first. A token of the environment belongs to
- * SVC_API_URL, else to the active host. In a sandbox there is no configuration.
+ * Every host with its token, the active one first. A token in the environment belongs to SVC_API_URL, else to the active
+ * host. In a sandbox there is no configuration.
  */
-async function keepers(system: System): Promise<Keeper[]> {
+async function credentialsOf(system: System): Promise<Credential[]> {
   const address = system.env["SVC_API_URL"];
   const apiUrl = address ? readUrl(address, "SVC_API_URL") : null;
   const given = envToken(system.env);
-  const fromEnv: Keeper[] = [];
+  const fromEnv: Credential[] = [];
   if (given && apiUrl !== null) {
     fromEnv.push({ name: nameFromUrl(apiUrl), url: apiUrl, token: given.value, source: given.name });
   }
@@ -86,8 +86,8 @@ async function keepers(system: System): Promise<Keeper[]> {
   if (given && apiUrl === null && active) {
     fromEnv.push({ name: active.name, url: active.url, token: given.value, source: given.name });
   }
-  const stored = hosts.map(({ name, url, token }): Keeper => ({ name, url, token, source: "config" }));
-  const rank = ({ name, token }: Keeper) => (token === undefined ? 2 : name === active?.name ? 0 : 1);
+  const stored = hosts.map(({ name, url, token }): Credential => ({ name, url, token, source: "config" }));
+  const rank = ({ name, token }: Credential) => (token === undefined ? 2 : name === active?.name ? 0 : 1);
   return [...fromEnv, ...stored.toSorted((one, other) => rank(one) - rank(other))];
 }
 

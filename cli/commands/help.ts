@@ -28,9 +28,9 @@ function lookUp(nodes: readonly (Group | Command)[], word: string, prefix: strin
 }
 
 function unknown(words: readonly (string | undefined)[], guess: string | undefined) {
-  const asked = words.filter(Boolean).join(" ");
+  const topic = words.filter(Boolean).join(" ");
   return usage(
-    `There is no help on: ${asked}`,
+    `Unknown help topic: ${topic}`,
     guess === undefined ? "`svc help` lists commands and topics." : `Did you mean \`svc help ${guess}\`?`,
   );
 }

@@ -32,12 +32,12 @@ export const add: Handler<typeof table.add> = async (context, { args, flags }) =
   const url = readUrl(flags.url, "--url");
   const dashboard = flags["dashboard-url"];
   if (dashboard !== undefined && !/^https?:\/\//.test(dashboard)) {
-    throw usage("--dashboard-url begins with https:// or http://.");
+    throw usage("--dashboard-url must begin with https:// or http://.");
   }
   const written = await updateConfig(configPath(system), (config) => {
     const existing = getHost(config, name);
     if (existing && existing.url !== url) {
-      throw new CliError("host_unknown", `The host ${name} exists: ${existing.url}.`, {
+      throw new CliError("host_unknown", `The host ${name} already exists: ${existing.url}.`, {
         hint: `Choose another name, or remove it with \`svc hosts rm ${name}\`.`,
       });
     }
@@ -45,7 +45,7 @@ export const add: Handler<typeof table.add> = async (context, { args, flags }) =
     return { ...config, hosts: { ...config.hosts, [name]: entry } };
   });
   const host = wire(namedHost(written, name), written);
-  if (isUnencrypted(url)) await out.warn(`${url} is not encrypted: tokens can be read on the way.`);
+  if (isUnencrypted(url)) await out.warn(`${url} is not encrypted: others on the network can read tokens.`);
   if (!flags.login) {
     await out.result(host, () => `Added ${name} (${url}).\n`);
     await out.note(`Next: svc login --host ${name}`);
@@ -64,7 +64,7 @@ export const rm: Handler<typeof table.rm> = async (context, { args, flags }) => 
   if (!Object.hasOwn(config.hosts, host.name)) {
     throw new CliError(
       "host_unknown",
-      `${host.name} is built in and has nothing stored: there is nothing to remove.`,
+      `${host.name} is a built-in host without stored settings. There is nothing to remove.`,
     );
   }
   const isLast = Object.keys(config.hosts).length === 1;
@@ -99,7 +99,7 @@ export const info: Handler<typeof table.info> = async (context, { args }) => {
         ["dashboard", answer.dashboard_url],
         ["active", yesNo(answer.active)],
         ["signed in", answer.signed_in ? (answer.user_email ?? "yes") : "no"],
-        ["server", answer.reachable ? `svc ${answer.version}` : "does not answer"],
+        ["server", answer.reachable ? `svc ${answer.version}` : "not reachable"],
       ],
       view,
     ),
@@ -111,7 +111,7 @@ export const current: Handler<typeof table.current> = async (context) => {
   await context.out.result({ name, url, source }, () => `${name}\n`);
 };
 
-/** A host as `--json` prints it: never its token. */
+/** A host as `--json` prints it, without its token. */
 function wire(host: Host, config: Config) {
   return {
     name: host.name,
@@ -143,12 +143,12 @@ const yesNo = (value: boolean): string => (value ? "yes" : "no");
 async function pickHost(config: Config): Promise<string> {
   const { choose } = await import("../prompt.ts");
   const choices = listHosts(config).map(({ name, url }) => ({ value: name, label: name, hint: url }));
-  return choose("Which host should commands go to?", choices, config.active);
+  return choose("Which host should be active?", choices, config.active);
 }
 
 async function confirmRemoval(context: Context, name: string): Promise<void> {
   if (!context.canAsk()) {
-    throw usage(`${name} is the last stored host. Removing it needs --yes.`);
+    throw usage(`${name} is the last stored host. Pass --yes to remove it.`);
   }
   const { confirm } = await import("../prompt.ts");
   if (!(await confirm(`${name} is the last stored host. Remove it?`))) {

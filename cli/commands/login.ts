@@ -17,7 +17,7 @@ import { deviceLogin } from "./device-login.ts";
 export const login: Handler<typeof table.login> = async (context, { flags }) => {
   const { system, out } = context;
   if (context.sandbox) {
-    throw new CliError("login_failed", "A sandbox is signed in by its environment; nothing was stored.");
+    throw new CliError("login_failed", "A sandbox is signed in through its environment; nothing was stored.");
   }
   const path = configPath(system);
   await checkWritable(path);
@@ -27,7 +27,7 @@ export const login: Handler<typeof table.login> = async (context, { flags }) => 
     token ?? (await deviceLogin(context, { ...host, token: undefined, tokenSource: null }, label()));
   const target: Target = { ...host, token: minted, tokenSource: "config" };
   if (isUnencrypted(target.url)) {
-    await out.warn(`${target.url} is not encrypted: the token can be read on the way.`);
+    await out.warn(`${target.url} is not encrypted: others on the network can read the token.`);
   }
   const { identity, accounts } = await identify(context.apiFor(target));
   const written = await updateConfig(path, (config) => {
@@ -53,13 +53,13 @@ export const login: Handler<typeof table.login> = async (context, { flags }) => 
   };
   await out.result(answer, () => `Signed in to ${target.name} as ${oneLine(nameOf(identity))}.\n`);
   if (system.env["SVC_CLI_TOKEN"] || system.env["SVC_EXECUTOR_TOKEN"]) {
-    await out.note("The token in the environment still stands over the stored one.");
+    await out.note("The token in the environment still overrides the stored one.");
   }
   if (active) await out.note("Next: svc projects link");
   else await out.note(`The active host is still ${written.active}. Next: svc hosts use ${target.name}`);
 };
 
-/** The host to sign in to: by name, by address, or the active one; an address that is new becomes a host. */
+/** The host to sign in to: by name, by address, or the active one. A new address is registered as a host. */
 async function chooseHost(context: Context, api: string | undefined): Promise<Target> {
   const { system, globals } = context;
   if (api === undefined) return resolveTarget(system, { host: globals.host, useLink: false });
@@ -87,12 +87,12 @@ async function chooseHost(context: Context, api: string | undefined): Promise<Ta
 async function readToken(context: Context, given: string): Promise<string> {
   const token = await readSecret(context, given, "--token");
   if (given !== "-")
-    await context.out.note("The token may stay in your shell's history; `--token -` keeps it out.");
+    await context.out.note("The token may be stored in your shell's history; `--token -` avoids that.");
   if (token.startsWith(SERVICE_KEY_PREFIX)) {
-    throw usage("That is a sandbox's service key, which the API does not take as a token.");
+    throw usage("This is a sandbox's service key, which is not a token of the API.");
   }
   if (!token.startsWith(TOKEN_PREFIX) || !/^[\x21-\x7e]+$/.test(token)) {
-    throw usage(`That is not a token of svc: they begin with ${TOKEN_PREFIX}.`);
+    throw usage(`This is not a token of svc, which begins with ${TOKEN_PREFIX}.`);
   }
   return token;
 }

@@ -7,7 +7,7 @@ import type * as table from "../table/account.ts";
 import { namedHost } from "../target.ts";
 import { oneLine } from "../text.ts";
 
-/** Whoever signs out does not wait long for a server that is away. */
+/** A short timeout, because signing out does not depend on the server. */
 const REVOKE_SECONDS = 10;
 
 export const logout: Handler<typeof table.logout> = async (context) => {
@@ -15,7 +15,7 @@ export const logout: Handler<typeof table.logout> = async (context) => {
   if (sandbox) {
     await out.result(
       { host: null, signed_out: false, revoked: false },
-      () => "A sandbox stores no token; nothing to do.\n",
+      () => "A sandbox stores no token. There is nothing to do.\n",
     );
     return;
   }
@@ -36,7 +36,7 @@ export const logout: Handler<typeof table.logout> = async (context) => {
   );
   if (failure !== null) {
     await out.warn(
-      `The token could not be revoked on ${host.name} (${failure}). It is forgotten here, but valid there until you revoke it: in the dashboard, or signed in again, with \`svc api -X DELETE /accounts/tokens/<id>\`.`,
+      `The token could not be revoked on ${host.name} (${failure}). It is removed here, but stays valid there until you revoke it in the dashboard or, after signing in again, with \`svc api -X DELETE /accounts/tokens/<id>\`.`,
     );
   }
   if (system.env["SVC_CLI_TOKEN"] || system.env["SVC_EXECUTOR_TOKEN"]) {
@@ -44,7 +44,7 @@ export const logout: Handler<typeof table.logout> = async (context) => {
   }
 };
 
-/** Ends the token on the server that it is for. @returns why it could not; null when it is worth nothing any more */
+/** Revokes the token on its server. @returns the reason if that failed; null if the token is no longer valid */
 async function revoke(context: Context, host: Host): Promise<string | null> {
   const api = context.apiFor({
     name: host.name,

@@ -2,7 +2,7 @@ import type { Paint } from "../output.ts";
 import { lines } from "../text.ts";
 import { wholeLines } from "../whole-lines.ts";
 
-/** A patch for a terminal: coloured line by line, and whatever a terminal would act on spelled out. */
+/** Colours a patch line by line, and escapes control characters. */
 export async function* paintDiff(chunks: AsyncIterable<Uint8Array>, paint: Paint): AsyncGenerator<string> {
   const state: State = { inHunk: false };
   for await (const text of wholeLines(chunks)) yield paintLines(text, paint, state);
@@ -21,7 +21,7 @@ function paintLines(text: string, paint: Paint, state: State): string {
 }
 
 function paintLine(raw: string, paint: Paint, state: State): string {
-  // A carriage return is part of the line in a patch, and is shown as such.
+  // A carriage return is part of the line in a patch, and is shown escaped.
   const line = lines(raw);
   if (raw.startsWith("diff --git ")) {
     state.inHunk = false;

@@ -5,8 +5,8 @@ import type { Opened } from "../request.ts";
 import { paintDiff } from "./paint-diff.ts";
 
 /**
- * Shows a patch: on a terminal coloured and in a pager; elsewhere byte for byte, whatever it holds, so that `git apply`
- * takes it, and in colour only if that is forced.
+ * Shows a patch: on a terminal coloured and in a pager, elsewhere unchanged, so that `git apply` accepts it, unless colour
+ * is forced.
  */
 export async function showPatch(context: Context, patch: Opened, noPager: boolean): Promise<void> {
   const { out, system, sandbox } = context;

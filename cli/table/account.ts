@@ -4,8 +4,8 @@ export const login = spec({
   path: ["login"],
   summary: "Sign in to a host and store its token",
   about: [
-    "Without --token a browser confirms the sign-in; it may run on another machine. The token is stored in the configuration file (`svc help environment`), readable by you alone.",
-    "A host that offers only token sign-in says so. Its operator mints a token with `svc-api admin token --email <you>`.",
+    "Without --token, you confirm the sign-in in a browser, on this or another machine. The token is stored in the configuration file (`svc help environment`), readable by you alone.",
+    "Some hosts support only sign-in with a token. Their operator creates one with `svc-api admin token --email <you>`.",
   ],
   args: [],
   flags: {
@@ -13,12 +13,12 @@ export const login = spec({
       kind: "string",
       value: "pat",
       summary:
-        "Sign in with this token; `-` reads it from standard input, which keeps it out of the shell's history",
+        "Sign in with this token; `-` reads it from standard input, so that it is not in the shell's history",
     },
     api: {
       kind: "string",
       value: "url",
-      summary: "Address of the host's API; stored as a host when it is new",
+      summary: "Address of the host's API; a new address is registered as a host",
     },
   },
   fields: ["host", "host_url", "kind", "user_id", "email", "project_id", "session_id", "active"],
@@ -34,22 +34,22 @@ export const login = spec({
 
 export const logout = spec({
   path: ["logout"],
-  summary: "Revoke the token of the active or the named host, and forget it",
+  summary: "Revoke and remove the token of the active host, or of --host",
   about: [
-    "Wherever else the token is in use, it stops working too. When the server does not answer, the token is forgotten here and stays valid there; a warning says so.",
+    "The token stops working everywhere it is used. If the server does not respond, the token is removed here but stays valid there, with a warning.",
   ],
   args: [],
   flags: {},
   fields: ["host", "signed_out", "revoked"],
   examples: [
-    ["svc logout", "Revoke and forget the active host's token"],
+    ["svc logout", "Revoke and remove the active host's token"],
     ["svc logout --host team", "The same for another host"],
   ],
 });
 
 export const whoami = spec({
   path: ["whoami"],
-  summary: "Show who the token acts for, and where",
+  summary: "Show the user and host of the current token",
   args: [],
   flags: {},
   fields: [

@@ -16,12 +16,12 @@ export const APP_FIELDS = [
   "updated_at",
 ] as const satisfies readonly (keyof App)[];
 
-const SLUG = { name: "slug", summary: "Its slug, as svc.toml has it", required: true } as const;
+const SLUG = { name: "slug", summary: "The app's slug in svc.toml", required: true } as const;
 
 export const ls = spec({
   path: ["apps", "ls"],
   guesses: ["list"],
-  summary: "List the project's apps: what `[[apps]]` of svc.toml has deployed",
+  summary: "List the project's apps, which `[[apps]]` of svc.toml defines",
   args: [],
   flags: {},
   fields: APP_FIELDS,
@@ -47,28 +47,28 @@ export const info = spec({
 export const deploy = spec({
   path: ["apps", "deploy"],
   guesses: ["redeploy", "start", "restart"],
-  summary: "Deploy an app anew, as the default branch has it",
+  summary: "Redeploy an app from the default branch",
   about: [
-    "A merge that changes an app deploys it by itself. What is live is served until the new deployment answers, and goes on if that fails.",
-    "With --wait it is waited for, at most --timeout seconds (1800 if left out): exit status 0 says that the new deployment is live; when it fails, the reason and the end of its log are shown. Ctrl-C ends the waiting and nothing else.",
+    "A merge that changes an app deploys it automatically. The live deployment serves requests until the new one is ready, and stays live if that fails.",
+    "--wait waits for up to --timeout seconds (1800 by default); exit status 0 means that the new deployment is live. If it fails, the reason and the end of its log are printed. Ctrl-C ends only the wait.",
   ],
   args: [SLUG],
-  flags: { wait: { kind: "boolean", summary: "Wait until it is live, or has failed" } },
+  flags: { wait: { kind: "boolean", summary: "Wait until it is live or has failed" } },
   fields: APP_FIELDS,
   examples: [
-    ["svc apps deploy web", "Returns as soon as the server has taken it"],
-    ["svc apps deploy web --wait", "Exit status 1 when it fails"],
+    ["svc apps deploy web", "Return once the server has accepted the request"],
+    ["svc apps deploy web --wait", "Exit with status 1 if it fails"],
   ],
 });
 
 export const stop = spec({
   path: ["apps", "stop"],
-  summary: "Stop an app until somebody deploys it",
+  summary: "Stop an app until it is deployed again",
   args: [SLUG],
   flags: {},
   fields: APP_FIELDS,
   examples: [
-    ["svc apps stop web", "Nothing of it runs any more"],
+    ["svc apps stop web", "Stop it"],
     ["svc apps stop web --jq .state", "For a script"],
   ],
 });
@@ -76,22 +76,22 @@ export const stop = spec({
 export const logs = spec({
   path: ["apps", "logs"],
   guesses: ["log"],
-  summary: "Show what a deployment's build and program have said",
+  summary: "Show the log of a deployment: its build and its program",
   about: [
-    "Of the newest deployment, unless --deployment names another by its number.",
-    "--follow goes on with the next deployment when there is one; with --deployment it ends with that one.",
+    "Shows the newest deployment, unless --deployment gives the number of another.",
+    "--follow continues with the next deployment; with --deployment it ends with that one.",
   ],
   args: [SLUG],
   flags: {
-    follow: { kind: "boolean", short: "f", summary: "Show what is added, as it comes" },
+    follow: { kind: "boolean", short: "f", summary: "Print new lines as they arrive" },
     deployment: { kind: "integer", value: "n", min: 1, max: 999_999, summary: "The number of a deployment" },
     tail: { kind: "integer", value: "n", short: "n", min: 1, max: 10_000, summary: "Only the last lines" },
   },
   fields: ["deployment", "lines", "truncated"],
   examples: [
-    ["svc apps logs web", "The newest deployment's"],
-    ["svc apps logs web -f --tail 20", "The last 20 lines, and what comes"],
-    ["svc apps logs web --deployment 3 --tail 50", "The end of another's"],
+    ["svc apps logs web", "The newest deployment"],
+    ["svc apps logs web -f --tail 20", "The last 20 lines, then new ones"],
+    ["svc apps logs web --deployment 3 --tail 50", "The end of another deployment's log"],
   ],
 });
 
@@ -100,10 +100,10 @@ export const open = spec({
   guesses: ["url", "preview"],
   summary: "Open an app in the browser",
   about: [
-    "The address signs in whoever opens it first: treat it like a password. Away from a terminal, and in a sandbox, it is printed instead.",
+    "The URL signs in the first browser that opens it: treat it like a password. Without a terminal, and in a sandbox, it is only printed.",
   ],
   args: [SLUG],
-  flags: { "print-url": { kind: "boolean", summary: "Print the address, open nothing" } },
+  flags: { "print-url": { kind: "boolean", summary: "Print the address without opening it" } },
   fields: ["url"],
   examples: [
     ["svc apps open web", "In the browser"],
@@ -113,7 +113,7 @@ export const open = spec({
 
 export const apps: Group = {
   name: "apps",
-  summary: "What is deployed from the default branch",
+  summary: "Apps: deployed from the default branch",
   commands: [
     bind(ls, () => import("../commands/apps/ls.ts").then((module) => module.ls)),
     bind(info, () => import("../commands/apps/info.ts").then((module) => module.info)),

@@ -88,7 +88,7 @@ const DESCRIPTION = {
   description: {
     kind: "string",
     value: "text",
-    summary: "What it changes and why",
+    summary: "The description",
     aliases: ["body"],
     empty: true,
   },
@@ -125,7 +125,7 @@ export const ls = spec({
   },
   fields: CR_FIELDS,
   examples: [
-    ["svc cr ls", "What is open"],
+    ["svc cr ls", "Open change requests"],
     ["svc cr ls --status all --json=number,title,status", "Everything, three fields as JSON"],
     ["svc cr ls --jq '.[].head_ref'", "Only the branches"],
   ],
@@ -135,24 +135,24 @@ export const show = spec({
   path: ["cr", "show"],
   aliases: ["info"],
   guesses: ["view"],
-  summary: "Show a change request, what its review says and whether it can be merged",
+  summary: "Show a change request with its review and merge preview",
   args: [CR],
   flags: {},
   fields: [...CR_FIELDS, "merge_preview", "manifest", "open_comments"],
   examples: [
-    ["svc cr show 3", "One change request with its merge preview"],
-    ["svc cr show 3 --jq .merge_preview.conflicts", "Paths that conflict"],
+    ["svc cr show 3", "Show a change request"],
+    ["svc cr show 3 --jq .merge_preview.conflicts", "Conflicting paths"],
   ],
 });
 
 export const diff = spec({
   path: ["cr", "diff"],
-  summary: "Show what a change request changes",
+  summary: "Show the diff of a change request",
   about: [
-    "On a terminal: coloured, in a pager (SVC_PAGER, PAGER, else less). Elsewhere: the patch byte for byte, as `git apply` takes it.",
+    "On a terminal the diff is coloured and shown in a pager (SVC_PAGER, PAGER or less). Elsewhere the patch is printed unchanged, for `git apply`.",
   ],
   args: [CR],
-  flags: { "no-pager": { kind: "boolean", summary: "Print straight to the terminal" } },
+  flags: { "no-pager": { kind: "boolean", summary: "Do not use a pager" } },
   fields: DIFF_FIELDS,
   examples: [
     ["svc cr diff 3", "Read it"],
@@ -164,13 +164,13 @@ export const diff = spec({
 export const open = spec({
   path: ["cr", "open"],
   aliases: ["new", "create"],
-  summary: "Ask for a branch to be merged",
+  summary: "Open a change request",
   about: [
-    "In a session, the branch and the session are known. In a linked checkout, the current branch is proposed.",
+    "In a session, --head and --session default to those of the session. In a linked checkout, --head defaults to the current branch.",
   ],
   args: [],
   flags: {
-    title: { kind: "string", value: "text", required: true, summary: "One line that says what it does" },
+    title: { kind: "string", value: "text", required: true, summary: "The title" },
     ...DESCRIPTION,
     head: {
       kind: "string",
@@ -182,7 +182,7 @@ export const open = spec({
     base: {
       kind: "string",
       value: "ref",
-      summary: "The branch to merge into; the project's default branch if left out",
+      summary: "The branch to merge into; defaults to the project's default branch",
       aliases: ["into"],
       completes: "branch",
     },
@@ -196,7 +196,7 @@ export const open = spec({
   fields: CR_FIELDS,
   examples: [
     ['svc cr open --title "Fix the login page"', "In a session or a linked checkout"],
-    ['svc cr open --title "Fix it" --from fix-login --into main --body "Closes 12"', "Everything said"],
+    ['svc cr open --title "Fix it" --from fix-login --into main --body "Closes 12"', "With every option"],
     ['svc cr open --title "Fix it" --description-file - < notes.md', "A long description"],
   ],
 });
@@ -205,26 +205,26 @@ export const merge = spec({
   path: ["cr", "merge"],
   summary: "Merge an open change request",
   about: [
-    "Fast-forward when the base branch has not moved, else a merge commit. Nothing happens when there are conflicts: they are listed, with how to resolve them. What is merged is the head commit that is printed first; when another one was pushed meanwhile, nothing is.",
+    "Fast-forwards if the base branch has not moved, and otherwise creates a merge commit. If there are conflicts, nothing is merged; they are listed with the steps to resolve them. The head commit to merge is printed first; if another one is pushed in the meantime, nothing is merged.",
   ],
   args: [CR],
   flags: {
     "match-head": {
       kind: "string",
       value: "sha",
-      summary: "The full id of the head commit that you have looked at; any other is refused",
+      summary: "The full id of the head commit that you have reviewed; any other is refused",
     },
     message: {
       kind: "string",
       value: "text",
       short: "m",
-      summary: "The merge commit's message; `Merge CR #<n>: <title>` if left out",
+      summary: "The merge commit's message; `Merge CR #<n>: <title>` by default",
     },
   },
   fields: MERGE_FIELDS,
   examples: [
     ["svc cr merge 3", "Merge it"],
-    ['svc cr merge 3 --match-head "$HEAD"', "Only the commit that you have looked at"],
+    ['svc cr merge 3 --match-head "$HEAD"', "Merge only the commit that you have reviewed"],
     ['svc cr merge 3 --message "Release 2" --jq .merge.merge_commit_sha', "Print the merge commit"],
   ],
 });
@@ -237,25 +237,25 @@ export const close = spec({
   fields: CR_FIELDS,
   examples: [
     ["svc cr close 3", "Close it"],
-    ["svc cr close 3 --json=status,closed_at", "The same, as JSON"],
+    ["svc cr close 3 --json=status,closed_at", "With JSON output"],
   ],
 });
 
 export const reopen = spec({
   path: ["cr", "reopen"],
-  summary: "Open a closed change request again",
+  summary: "Reopen a closed change request",
   args: [CR],
   flags: {},
   fields: CR_FIELDS,
   examples: [
-    ["svc cr reopen 3", "Open it again"],
-    ["svc cr reopen 3 --json=status", "The same, as JSON"],
+    ["svc cr reopen 3", "Reopen it"],
+    ["svc cr reopen 3 --json=status", "With JSON output"],
   ],
 });
 
 export const edit = spec({
   path: ["cr", "edit"],
-  summary: "Change a title or a description",
+  summary: "Edit the title or the description of a change request",
   args: [CR],
   flags: {
     title: { kind: "string", value: "text", summary: "The new title" },
@@ -270,13 +270,13 @@ export const edit = spec({
 
 export const comment = spec({
   path: ["cr", "comment"],
-  summary: "Say something of a change request, of a file or of a line of its diff",
+  summary: "Comment on a change request, on a file or on a line of its diff",
   about: [
-    "An agent in a session answers a thread by --reply-to with the id that `svc cr comments` shows. The text is Markdown.",
+    "To reply in a thread, also as an agent in a session, pass --reply-to with the id that `svc cr comments` prints. The text is Markdown.",
   ],
   args: [
     { ...CR, required: true },
-    { name: "text", summary: "What to say; `-` reads it from standard input", required: true },
+    { name: "text", summary: "The comment; `-` reads it from standard input", required: true },
   ],
   flags: {
     file: { kind: "string", value: "path", summary: "A file that the change request changes" },
@@ -285,13 +285,13 @@ export const comment = spec({
       kind: "string",
       value: "side",
       choices: SIDES,
-      summary: "The file as it is after the change (new, the default) or before it (old)",
+      summary: "The file after the change (new, the default) or before it (old)",
     },
-    "reply-to": { kind: "string", value: "id", summary: "A comment of the thread to answer in" },
+    "reply-to": { kind: "string", value: "id", summary: "A comment of the thread to reply in" },
   },
   fields: COMMENT_FIELDS,
   examples: [
-    ['svc cr comment 3 "Looks good to me."', "On the whole"],
+    ['svc cr comment 3 "Looks good to me."', "On the change request"],
     ['svc cr comment 3 --file src/login.ts --line 12 "Why not earlier?"', "On a line"],
     ['svc cr comment 3 --reply-to 6f0c1b1e-5a52-4f61-9d50-3f2c8f1d7a11 "Done."', "In a thread"],
     ["svc cr comment 3 - < review.md", "A long text"],
@@ -300,33 +300,33 @@ export const comment = spec({
 
 export const comments = spec({
   path: ["cr", "comments"],
-  summary: "Read what was said of a change request, the oldest first",
+  summary: "List the comments of a change request, the oldest first",
   args: [CR],
   flags: { open: { kind: "boolean", summary: "Only threads that are not resolved" } },
   fields: COMMENT_FIELDS,
   examples: [
     ["svc cr comments 3", "All threads"],
-    ["svc cr comments 3 --open --json", "What is still to be done, as JSON"],
-    ["svc cr comments 3 --open --jq '.[] | [.path, .line, .body]'", "File, line and words"],
+    ["svc cr comments 3 --open --json", "Unresolved threads as JSON"],
+    ["svc cr comments 3 --open --jq '.[] | [.path, .line, .body]'", "File, line and text"],
   ],
 });
 
 export const approve = spec({
   path: ["cr", "approve"],
-  summary: "Approve a change request as it is now; what is pushed later is not approved",
-  about: ["People approve, and nobody what they have opened themselves. An agent's token cannot."],
+  summary: "Approve the current head commit of a change request; later pushes are not approved",
+  about: ["Users cannot approve their own change requests, and an agent's token cannot approve any."],
   args: [CR],
-  flags: { undo: { kind: "boolean", summary: "Take your approval back" } },
+  flags: { undo: { kind: "boolean", summary: "Withdraw your approval" } },
   fields: CR_FIELDS,
   examples: [
-    ["svc cr approve 3", "Approve its last commit"],
-    ["svc cr approve 3 --undo", "Take that back"],
+    ["svc cr approve 3", "Approve its head commit"],
+    ["svc cr approve 3 --undo", "Withdraw the approval"],
   ],
 });
 
 export const cr: Group = {
   name: "cr",
-  summary: "Change requests: the way to the default branch",
+  summary: "Change requests: propose, review and merge work",
   commands: [
     bind(ls, () => import("../commands/cr/ls.ts").then((module) => module.ls)),
     bind(show, () => import("../commands/cr/show.ts").then((module) => module.show)),

@@ -14,7 +14,7 @@ const FIELDS = [
 export const ls = spec({
   path: ["hosts", "ls"],
   guesses: ["list"],
-  summary: "List the hosts that svc knows, and which is active",
+  summary: "List the registered hosts and the active one",
   args: [],
   flags: {},
   fields: FIELDS,
@@ -43,8 +43,8 @@ export const add = spec({
   args: [{ name: "name", summary: "A short name for it", required: true }],
   flags: {
     url: { kind: "string", value: "url", required: true, summary: "Address of its API, with or without /v1" },
-    "dashboard-url": { kind: "string", value: "url", summary: "Address of its dashboard, if it is another" },
-    login: { kind: "boolean", summary: "Sign in to it at once, through a browser" },
+    "dashboard-url": { kind: "string", value: "url", summary: "Address of its dashboard, if it differs" },
+    login: { kind: "boolean", summary: "Sign in to it through a browser" },
   },
   fields: FIELDS,
   examples: [
@@ -57,26 +57,28 @@ export const rm = spec({
   path: ["hosts", "rm"],
   guesses: ["delete", "remove"],
   summary: "Remove a host and its token",
-  about: ["A built-in host returns to its built-in address. Removing the last stored host asks first."],
+  about: [
+    "A built-in host is reset to its built-in address. Removing the last stored host needs a confirmation.",
+  ],
   args: [{ name: "name", summary: "The host's name", required: true, completes: "host" }],
-  flags: { yes: { kind: "boolean", short: "y", summary: "Do not ask" } },
+  flags: { yes: { kind: "boolean", short: "y", summary: "Skip the confirmation prompt" } },
   fields: ["name", "removed", "active"],
   examples: [
     ["svc hosts rm team", "Remove a host"],
-    ["svc hosts rm team --yes", "Remove it without a question"],
+    ["svc hosts rm team --yes", "Remove it without a prompt"],
   ],
 });
 
 export const info = spec({
   path: ["hosts", "info"],
   guesses: ["show", "view"],
-  summary: "Show one host and whether its server answers",
-  args: [{ name: "name", summary: "The host's name; the active one if left out", completes: "host" }],
+  summary: "Show a host and whether its server is reachable",
+  args: [{ name: "name", summary: "The host's name; defaults to the active one", completes: "host" }],
   flags: {},
   fields: [...FIELDS, "reachable", "version"],
   examples: [
     ["svc hosts info", "The active host"],
-    ["svc hosts info team --json=reachable,version", "Whether a host answers, as JSON"],
+    ["svc hosts info team --json=reachable,version", "Whether a host is reachable, as JSON"],
   ],
 });
 
@@ -87,14 +89,14 @@ export const current = spec({
   flags: {},
   fields: ["name", "url", "source"],
   examples: [
-    ["svc hosts current", "The name alone"],
-    ["svc hosts current --json", "With its address, and what chose it"],
+    ["svc hosts current", "Only the name"],
+    ["svc hosts current --json", "With its address and its source"],
   ],
 });
 
 export const hosts: Group = {
   name: "hosts",
-  summary: "The servers that svc talks to",
+  summary: "The servers that svc connects to",
   commands: [
     bind(ls, () => import("../commands/hosts.ts").then((module) => module.ls)),
     bind(use, () => import("../commands/hosts.ts").then((module) => module.use)),

@@ -18,7 +18,7 @@ export const PROJECT_FIELDS = [
 
 const OPTIONAL_PROJECT = {
   name: "id-or-slug",
-  summary: "The project; the linked one if left out",
+  summary: "The project; defaults to the linked one",
   completes: "project",
 } as const;
 
@@ -26,12 +26,12 @@ export const ls = spec({
   path: ["projects", "ls"],
   guesses: ["list"],
   summary: "List your projects",
-  about: ["Without --account: the projects of every account that you are a member of."],
+  about: ["Without --account, lists the projects of every account that you are a member of."],
   args: [],
   flags: { account: { kind: "string", value: "id", summary: "Only the projects of this account" } },
   fields: PROJECT_FIELDS,
   examples: [
-    ["svc projects ls", "All of them"],
+    ["svc projects ls", "List all"],
     ["svc projects ls --json=slug,repo_url", "Two fields as JSON"],
   ],
 });
@@ -51,9 +51,9 @@ export const info = spec({
 
 export const link = spec({
   path: ["projects", "link"],
-  summary: "Tie this directory to a project",
+  summary: "Link this directory to a project",
   about: [
-    "Writes .svc/link.json here. Commands in this directory and below then act on that project and its host.",
+    "Writes .svc/link.json here. Commands in this directory and below then use that project and its host.",
   ],
   args: [{ name: "id-or-slug", summary: "The project", required: "ask", completes: "project" }],
   flags: {},
@@ -66,22 +66,22 @@ export const link = spec({
 
 export const unlink = spec({
   path: ["projects", "unlink"],
-  summary: "Untie this directory from its project",
+  summary: "Remove the link of this directory",
   args: [],
   flags: {},
   fields: ["path", "removed"],
   examples: [
     ["svc projects unlink", "Remove .svc/link.json"],
-    ["svc projects unlink --json", "The same, for a script"],
+    ["svc projects unlink --json", "With JSON output"],
   ],
 });
 
 export const open = spec({
   path: ["projects", "open"],
   summary: "Open a project's page in the browser",
-  about: ["Away from a terminal, and in a sandbox, it prints the address instead."],
+  about: ["Without a terminal, and in a sandbox, it only prints the address."],
   args: [OPTIONAL_PROJECT],
-  flags: { "print-url": { kind: "boolean", summary: "Print the address, open nothing" } },
+  flags: { "print-url": { kind: "boolean", summary: "Print the address without opening it" } },
   fields: ["url"],
   examples: [
     ["svc projects open", "The linked project"],
@@ -92,34 +92,38 @@ export const open = spec({
 export const create = spec({
   path: ["projects", "new"],
   guesses: ["create", "add"],
-  summary: "Make a project for a repository on its git host, or for a new one that svc hosts",
+  summary: "Create a project for a repository on a git host, or for a new one that svc hosts",
   about: [
     "Without --repo, svc hosts a new, empty repository: push to it with `svc ship`.",
-    "The server checks that it can reach the repository before it stores anything. A private repository needs a credential: --git-token, or one inside the URL, which is stored encrypted and never shown again.",
+    "The server checks access to the repository before it stores anything. A private repository needs a credential: --git-token, or one inside the URL, which is stored encrypted and never shown again.",
   ],
   args: [],
   flags: {
-    name: { kind: "string", value: "name", summary: "The project's name; the repository's if left out" },
+    name: { kind: "string", value: "name", summary: "The project's name; defaults to the repository's" },
     repo: {
       kind: "string",
       value: "url",
-      summary: "Address to clone from: https, ssh or git",
+      summary: "The clone URL: https, ssh or git",
       aliases: ["repo-url"],
     },
     branch: {
       kind: "string",
       value: "default",
-      summary: "The default branch; the repository's own if left out",
+      summary: "The default branch; defaults to the repository's",
       aliases: ["default-branch"],
     },
-    account: { kind: "string", value: "id", summary: "The account that owns it; your first if left out" },
+    account: {
+      kind: "string",
+      value: "id",
+      summary: "The account that owns it; defaults to your first account",
+    },
     "git-token": {
       kind: "string",
       value: "token",
       summary: "Token, password or ssh key for the git host; `-` reads it from standard input",
     },
-    "git-username": { kind: "string", value: "name", summary: "User name that goes with it" },
-    link: { kind: "boolean", summary: "Tie this directory to the new project" },
+    "git-username": { kind: "string", value: "name", summary: "The user name for the credential" },
+    link: { kind: "boolean", summary: "Link this directory to the new project" },
   },
   fields: PROJECT_FIELDS,
   examples: [
@@ -136,12 +140,12 @@ export const rm = spec({
   path: ["projects", "rm"],
   guesses: ["delete", "remove"],
   summary: "Delete a project with its change requests",
-  about: ["The repository on its git host stays as it is."],
+  about: ["The repository on its git host is not changed."],
   args: [{ name: "id-or-slug", summary: "The project", required: true, completes: "project" }],
-  flags: { yes: { kind: "boolean", short: "y", summary: "Do not ask" } },
+  flags: { yes: { kind: "boolean", short: "y", summary: "Skip the confirmation prompt" } },
   fields: ["project_id", "slug", "deleted"],
   examples: [
-    ["svc projects rm shop", "Asks for the project's name first"],
+    ["svc projects rm shop", "Delete it after you type its name"],
     ["svc projects rm shop --yes", "In a script"],
   ],
 });
@@ -149,16 +153,16 @@ export const rm = spec({
 export const credential = spec({
   path: ["projects", "git-credential"],
   guesses: ["credential", "set-credential"],
-  summary: "Store the credential by which svc reaches a project's repository",
+  summary: "Store the credential for a project's repository",
   about: [
-    "Reads the token, password or ssh key from standard input; on a terminal it asks. It is stored encrypted and never shown again.",
+    "Reads the token, password or ssh key from standard input; on a terminal it prompts. The credential is stored encrypted and never shown again.",
   ],
   args: [OPTIONAL_PROJECT],
-  flags: { username: { kind: "string", value: "name", summary: "User name that goes with it" } },
+  flags: { username: { kind: "string", value: "name", summary: "The user name for the credential" } },
   fields: ["project_id", "stored"],
   examples: [
     ["svc projects git-credential < token.txt", "For the linked project"],
-    ["svc projects git-credential shop --username git < ~/.ssh/deploy_key", "An ssh key for another"],
+    ["svc projects git-credential shop --username git < ~/.ssh/deploy_key", "An ssh key for another project"],
   ],
 });
 

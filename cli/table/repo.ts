@@ -41,7 +41,7 @@ export const CONTENTS_FIELDS = [
   "truncated",
 ] as const satisfies readonly (keyof FileContents)[];
 
-const REF = "A branch, a tag or a full commit id; the default branch if left out";
+const REF = "A branch, a tag or a full commit id; defaults to the default branch";
 
 const AT = { ref: { kind: "string", value: "ref", summary: REF, completes: "branch" } } as const;
 
@@ -56,7 +56,7 @@ export const branches = spec({
   flags: LIMIT,
   fields: BRANCH_FIELDS,
   examples: [
-    ["svc repo branches", "All of them, the default one first"],
+    ["svc repo branches", "All branches, the default one first"],
     ["svc repo branches --jq '.[].name'", "Only the names"],
   ],
 });
@@ -65,7 +65,7 @@ export const commits = spec({
   path: ["repo", "commits"],
   aliases: ["log"],
   summary: "List the commits of a branch, the newest first",
-  about: ["The newest 30, unless --limit says otherwise."],
+  about: ["Lists the newest 30 unless --limit is given."],
   args: [{ name: "ref", summary: REF, completes: "branch" }],
   flags: {
     path: { kind: "string", value: "path", summary: "Only commits that changed this file or directory" },
@@ -73,8 +73,8 @@ export const commits = spec({
   },
   fields: COMMIT_FIELDS,
   examples: [
-    ["svc repo commits", "What happened on the default branch"],
-    ["svc repo commits fix-login --path src/login.ts --limit 5", "On a branch, to one file"],
+    ["svc repo commits", "Commits of the default branch"],
+    ["svc repo commits fix-login --path src/login.ts --limit 5", "Commits of a branch to one file"],
     ["svc repo commits v1.2 --jq '.[].sha'", "Only the commit ids, from a tag on"],
   ],
 });
@@ -82,8 +82,10 @@ export const commits = spec({
 export const files = spec({
   path: ["repo", "files"],
   aliases: ["ls"],
-  summary: "List what a directory of the repository holds",
-  args: [{ name: "path", summary: "The directory, from the root of the repository; the root if left out" }],
+  summary: "List a directory of the repository",
+  args: [
+    { name: "path", summary: "The directory, relative to the root of the repository; defaults to the root" },
+  ],
   flags: { ...AT, ...LIMIT },
   fields: ENTRY_FIELDS,
   examples: [
@@ -97,9 +99,9 @@ export const cat = spec({
   guesses: ["show", "view"],
   summary: "Print a file of the repository",
   about: [
-    "Byte for byte, up to 100 MiB; on a terminal, what it would act on is spelled out. --json holds the first MiB, and of a symbolic link its target.",
+    "Prints the file unchanged, up to 100 MiB; on a terminal, control characters are escaped. --json holds the first MiB, and for a symbolic link its target.",
   ],
-  args: [{ name: "path", summary: "The file, from the root of the repository", required: true }],
+  args: [{ name: "path", summary: "The file, relative to the root of the repository", required: true }],
   flags: AT,
   fields: CONTENTS_FIELDS,
   examples: [
@@ -110,7 +112,7 @@ export const cat = spec({
 
 export const repo: Group = {
   name: "repo",
-  summary: "Look into the project's repository",
+  summary: "Browse the project's repository",
   commands: [
     bind(branches, () => import("../commands/repo/branches.ts").then((module) => module.branches)),
     bind(commits, () => import("../commands/repo/commits.ts").then((module) => module.commits)),

@@ -14,39 +14,39 @@ export const ls = spec({
   guesses: ["list"],
   summary: "List the names of the project's secrets",
   about: [
-    "Values are never shown: they go into sandboxes, as environment variables, and nowhere else. What `[env]` of svc.toml on the default branch asks for is marked.",
+    "Values are never shown: they are only injected into sandboxes as environment variables. Secrets that `[env]` of svc.toml on the default branch lists are marked.",
   ],
   args: [],
   flags: {},
   fields: ["items", "required", "optional", "missing"],
   examples: [
-    ["svc secrets ls", "Names, and what is missing"],
-    ["svc secrets ls --jq '.missing[]'", "Only what the manifest asks for and is not set"],
+    ["svc secrets ls", "Names, and missing secrets"],
+    ["svc secrets ls --jq '.missing[]'", "Only required secrets that are not set"],
   ],
 });
 
 export const set = spec({
   path: ["secrets", "set"],
   guesses: ["add"],
-  summary: "Set secrets, new or again",
+  summary: "Create or update secrets",
   about: [
-    "`NAME=-` reads the value from standard input, or asks for it on a terminal, so that it is in no history. Names are of A-Z, 0-9 and _; those that begin with SVC_ and those of the system itself are refused. Running sandboxes get a changed secret when they start again.",
-    "Without --for a new secret is for sessions and the builds of apps, and one that is set again keeps what it was for.",
+    "`NAME=-` reads the value from standard input, or prompts for it on a terminal, so that it is not in the shell's history. Names consist of A-Z, 0-9 and _; names that begin with SVC_ and those of the system are reserved. A running sandbox gets a changed secret when it restarts.",
+    "Without --for, a new secret is injected into sessions and app builds, and an existing one keeps its audience.",
   ],
   args: [{ name: "NAME=VALUE", summary: "A name and its value", required: true, many: true }],
   flags: {
     for: {
       kind: "string",
       value: "list",
-      summary: "Where it is injected, with commas: sessions, builds, apps, apps:<slug>, triggers:<slug>",
+      summary: "Where it is injected, comma-separated: sessions, builds, apps, apps:<slug>, triggers:<slug>",
     },
   },
   fields: SECRET_FIELDS,
   examples: [
-    ["svc secrets set API_KEY=-", "Asks for the value"],
-    ["svc secrets set API_KEY=- < key.txt", "From a file"],
-    ["svc secrets set REGION=eu STAGE=test", "Two at once"],
-    ["svc secrets set DATABASE_URL=- --for apps:shop", "Only for the app shop, and no session"],
+    ["svc secrets set API_KEY=-", "Prompt for the value"],
+    ["svc secrets set API_KEY=- < key.txt", "Read the value from a file"],
+    ["svc secrets set REGION=eu STAGE=test", "Set two"],
+    ["svc secrets set DATABASE_URL=- --for apps:shop", "Only for the app shop, not for sessions"],
   ],
 });
 
@@ -59,7 +59,7 @@ export const unset = spec({
   fields: ["name", "removed"],
   examples: [
     ["svc secrets unset API_KEY", "Remove one"],
-    ["svc secrets unset A B --json", "Remove two, for a script"],
+    ["svc secrets unset A B --json", "Remove two, with JSON output"],
   ],
 });
 
@@ -77,17 +77,17 @@ export const pull = spec({
   path: ["env", "pull"],
   summary: "Write a dotenv file with the names of the secrets, without values",
   about: [
-    "Names that svc.toml asks for are in it too. An existing file is left alone unless --force is given.",
+    "It also has the names that svc.toml lists. An existing file is not changed unless --force is given.",
   ],
   args: [],
   flags: {
-    out: { kind: "string", value: "path", fallback: ".env", summary: "Where to write", completes: "file" },
+    out: { kind: "string", value: "path", fallback: ".env", summary: "The file to write", completes: "file" },
     force: { kind: "boolean", summary: "Replace an existing file" },
   },
   fields: ["path", "names"],
   examples: [
-    ["svc env pull", "Writes .env"],
-    ["svc env pull --out .env.example --force", "Replaces another file"],
+    ["svc env pull", "Write .env"],
+    ["svc env pull --out .env.example --force", "Replace another file"],
   ],
 });
 
@@ -95,7 +95,7 @@ export const push = spec({
   path: ["env", "push"],
   summary: "Set every NAME=VALUE of a dotenv file as a secret",
   about: [
-    "Comments, quoted values (also over several lines) and `export NAME=…` are understood. A line that cannot be read stops the command before anything is sent.",
+    "Comments, quoted values (also multi-line) and `export NAME=…` are supported. If a line cannot be parsed, nothing is sent.",
   ],
   args: [],
   flags: {
@@ -109,8 +109,8 @@ export const push = spec({
   },
   fields: SECRET_FIELDS,
   examples: [
-    ["svc env push --from .env", "Set all of it"],
-    ["sops -d .env.enc | svc env push --from -", "From a command"],
+    ["svc env push --from .env", "Set every value"],
+    ["sops -d .env.enc | svc env push --from -", "Read from a command"],
   ],
 });
 

@@ -24,20 +24,20 @@ const ID = {
 export const prompt = spec({
   path: ["sessions", "prompt"],
   guesses: ["ask", "send", "say"],
-  summary: "Say something to a session's agent, and go on",
+  summary: "Queue a prompt and return",
   about: [
-    "It waits while the session wakes or the agent is busy, and is answered in its turn. A session that is stopped is started again for it.",
-    "--wait waits for what becomes of it, at most --timeout seconds (1800 if left out): exit status 0 says that it was answered. Ctrl-C ends the waiting and nothing else.",
+    "The prompt waits in the session's queue while the session starts or the agent is busy. A stopped session is restarted for it.",
+    "--wait waits for the answer for up to --timeout seconds (1800 by default); exit status 0 means that it was answered. Ctrl-C ends only the wait.",
   ],
   args: [
     { ...ID, required: true },
-    { name: "text", summary: "What the agent is to do; `-` reads it from standard input", required: true },
+    { name: "text", summary: "The prompt; `-` reads it from standard input", required: true },
   ],
-  flags: { wait: { kind: "boolean", summary: "Wait until it is answered" } },
+  flags: { wait: { kind: "boolean", summary: "Wait for the answer" } },
   fields: PROMPT_FIELDS,
   examples: [
-    ['svc sessions prompt 1a2b3c4d "Run the tests"', "Put it into the queue"],
-    ["svc sessions prompt 1a2b --wait - < task.md", "A long one, to its outcome"],
+    ['svc sessions prompt 1a2b3c4d "Run the tests"', "Queue a prompt"],
+    ["svc sessions prompt 1a2b --wait - < task.md", "Send a long prompt and wait"],
   ],
 });
 
@@ -51,13 +51,13 @@ export const prompts = spec({
     withdraw: {
       kind: "string",
       value: "prompt",
-      summary: "Take this one back first, by its number or id, while it waits",
+      summary: "First withdraw this queued prompt, by its number or id",
     },
   },
   fields: PROMPT_FIELDS,
   examples: [
-    ["svc sessions prompts 1a2b3c4d", "All of them"],
-    ["svc sessions prompts 1a2b --withdraw 4", "Take the fourth back"],
+    ["svc sessions prompts 1a2b3c4d", "List all"],
+    ["svc sessions prompts 1a2b --withdraw 4", "Withdraw the fourth"],
     ["svc sessions prompts 1a2b --jq '.[] | select(.state == \"failed\") | .error'", "Only the errors"],
   ],
 });
@@ -65,13 +65,13 @@ export const prompts = spec({
 export const abort = spec({
   path: ["sessions", "abort"],
   guesses: ["cancel", "interrupt"],
-  summary: "End what a session's agent is doing",
-  about: ["What waits behind it is begun next. The session runs on."],
+  summary: "Abort the run of a session's agent",
+  about: ["The next queued prompt starts. The session keeps running."],
   args: [{ ...ID, required: "ask" }],
   flags: {},
   fields: ["session_id", "aborted"],
   examples: [
-    ["svc sessions abort 1a2b3c4d", "End it, and wait until it is over"],
-    ["svc sessions abort 1a2b --json", "The same, as JSON"],
+    ["svc sessions abort 1a2b3c4d", "Abort the run and wait for its end"],
+    ["svc sessions abort 1a2b --json", "With JSON output"],
   ],
 });

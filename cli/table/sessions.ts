@@ -28,7 +28,7 @@ export const SESSION_FIELDS = [
   "last_active_at",
 ] as const satisfies readonly (keyof Session)[];
 
-/** Of the events that `sessions chat --json` prints. */
+/** The fields of the events that `sessions chat --json` prints. */
 export const CHAT_FIELDS = [
   "type",
   "message_id",
@@ -76,22 +76,22 @@ const ID = {
 
 const OWN_ID = {
   name: "id",
-  summary: `${ID.summary}; in a sandbox its own session ($SVC_SESSION_ID)`,
+  summary: `${ID.summary}; in a sandbox, defaults to its own session ($SVC_SESSION_ID)`,
   completes: "session",
 } as const;
 
 const WAIT = {
   wait: { kind: "boolean", summary: "Wait for the outcome (the default)" },
-  "no-wait": { kind: "boolean", summary: "Return as soon as the server has taken it" },
+  "no-wait": { kind: "boolean", summary: "Return once the server has accepted the request" },
 } as const;
 
 const WAITING =
-  "Waits for the outcome, at most --timeout seconds (1800 if left out): exit status 0 says that it is so. Ctrl-C ends the waiting and nothing else.";
+  "Waits for the outcome for up to --timeout seconds (1800 by default); exit status 0 means success. Ctrl-C ends only the wait.";
 
 export const ls = spec({
   path: ["sessions", "ls"],
   guesses: ["list"],
-  summary: "List the project's sessions, the last changed first",
+  summary: "List the project's sessions, the most recently changed first",
   args: [],
   flags: {
     status: {
@@ -112,8 +112,8 @@ export const ls = spec({
   },
   fields: SESSION_FIELDS,
   examples: [
-    ["svc sessions ls", "All of them"],
-    ["svc sessions ls --status running --json=session_id,name", "Those that run, two fields as JSON"],
+    ["svc sessions ls", "List all"],
+    ["svc sessions ls --status running --json=session_id,name", "Running sessions, two fields as JSON"],
     ["svc sessions ls --status stopped --jq '.[].session_id'", "Only the ids"],
   ],
 });
@@ -123,7 +123,7 @@ export const info = spec({
   guesses: ["show", "view", "status"],
   summary: "Show a session: its status, branch, agent and sandbox",
   about: [
-    "Of a session that failed: the step, the reason, and the end of its log. Of one with work that is not pushed: when it was saved, or why it could not be.",
+    "For a failed session: the step, the reason and the end of its log. For a session with unpushed work: when it was saved, or why it was not.",
   ],
   args: [OWN_ID],
   flags: {},
@@ -137,10 +137,10 @@ export const info = spec({
 export const create = spec({
   path: ["sessions", "new"],
   guesses: ["create", "add", "run"],
-  summary: "Start a session: a branch of its own, and an agent in a sandbox on it",
+  summary: "Start a session: an agent in a sandbox, on its own branch",
   about: [
-    "The steps are shown as they happen: branch, image, sandbox, clone, runtime. Exit status 0 says that the session runs; when it fails, the step, the reason and the end of its log are shown.",
-    "It is waited for at most --timeout seconds (1800 if left out). Ctrl-C ends the waiting; the session goes on.",
+    "Prints the steps as they happen: branch, image, sandbox, clone, runtime. Exit status 0 means that the session runs; if it fails, the step, the reason and the end of its log are printed.",
+    "Waits for up to --timeout seconds (1800 by default). Ctrl-C ends the wait; the session continues.",
   ],
   args: [],
   flags: {
@@ -148,13 +148,13 @@ export const create = spec({
       kind: "string",
       value: "text",
       short: "p",
-      summary: "What the agent is to do first; `-` reads it from standard input",
+      summary: "The first prompt for the agent; `-` reads it from standard input",
     },
-    name: { kind: "string", value: "name", summary: "What people call the session" },
+    name: { kind: "string", value: "name", summary: "The name of the session" },
     base: {
       kind: "string",
       value: "ref",
-      summary: "The branch to begin from; the project's default branch if left out",
+      summary: "The branch to start from; defaults to the project's default branch",
       aliases: ["from"],
       completes: "branch",
     },
@@ -162,60 +162,60 @@ export const create = spec({
       kind: "string",
       value: "name",
       completes: "agent",
-      summary: "The agent; the project's own if left out",
+      summary: "The agent; defaults to the project's",
     },
-    model: { kind: "string", value: "name", summary: "The model; the agent's own if left out" },
+    model: { kind: "string", value: "name", summary: "The model; defaults to the agent's" },
     provider: {
       kind: "string",
       value: "provider",
       choices: PROVIDERS,
-      summary: "Where the sandbox runs: docker, local or kubernetes; the server's choice if left out",
+      summary: "Where the sandbox runs: docker, local or kubernetes; by default the server chooses",
     },
     ...WAIT,
   },
   fields: SESSION_FIELDS,
   examples: [
-    ['svc sessions new --prompt "Fix the login page"', "Start, and watch it boot"],
+    ['svc sessions new --prompt "Fix the login page"', "Start a session and watch it boot"],
     ["svc sessions new --name login --base develop --prompt - < task.md", "A long prompt, another base"],
-    ["svc sessions new --no-wait --jq .session_id", "Only start it, and print its id"],
+    ["svc sessions new --no-wait --jq .session_id", "Do not wait, and print its id"],
   ],
 });
 
 export const restart = spec({
   path: ["sessions", "restart"],
   guesses: ["start", "resume"],
-  summary: "Start a session again in a new sandbox, on the same branch",
+  summary: "Restart a session in a new sandbox, on the same branch",
   about: [
-    "Also one that is stopped or has failed. Work that was saved and not pushed is brought back if you say so: on a terminal it asks, elsewhere it takes --restore. What is not brought back stays saved.",
+    "Also works for a stopped or failed session. Saved work that is not pushed is restored on request: on a terminal svc asks, elsewhere pass --restore. Work that is not restored stays saved.",
     WAITING,
   ],
   args: [ID],
   flags: {
-    restore: { kind: "boolean", summary: "Bring the saved work back" },
-    "no-restore": { kind: "boolean", summary: "Start from what was pushed, and do not ask" },
+    restore: { kind: "boolean", summary: "Restore the saved work" },
+    "no-restore": { kind: "boolean", summary: "Start from the pushed branch, without a prompt" },
     ...WAIT,
   },
   fields: SESSION_FIELDS,
   examples: [
-    ["svc sessions restart 1a2b3c4d", "Start it again, and watch"],
-    ["svc sessions restart 1a2b --restore", "With the work that was saved"],
-    ["svc sessions restart 1a2b --no-wait --json=status", "Only begin"],
+    ["svc sessions restart 1a2b3c4d", "Restart it and watch"],
+    ["svc sessions restart 1a2b --restore", "Restore the saved work"],
+    ["svc sessions restart 1a2b --no-wait --json=status", "Do not wait"],
   ],
 });
 
 export const saved = spec({
   path: ["sessions", "saved"],
   guesses: ["work", "diff", "patch"],
-  summary: "Show the work of a session that is saved and not pushed",
+  summary: "Show the saved, unpushed work of a session",
   about: [
-    "On a terminal: coloured, in a pager (SVC_PAGER, PAGER, else less). Elsewhere: the patch byte for byte, as `git apply` takes it, on top of the session's branch. What was left out of it is told by the message of --json.",
+    "On a terminal the patch is coloured and shown in a pager (SVC_PAGER, PAGER or less). Elsewhere it is printed unchanged, for `git apply` on top of the session's branch. The `message` of --json lists what the saved work leaves out.",
   ],
   args: [OWN_ID],
-  flags: { "no-pager": { kind: "boolean", summary: "Print straight to the terminal" } },
+  flags: { "no-pager": { kind: "boolean", summary: "Do not use a pager" } },
   fields: SAVED_FIELDS,
   examples: [
     ["svc sessions saved 1a2b3c4d", "Read it"],
-    ["svc sessions saved 1a2b | git apply --3way", "Put it into your own checkout"],
+    ["svc sessions saved 1a2b | git apply --3way", "Apply it to your own checkout"],
     ["svc sessions saved 1a2b --jq '.files[].path'", "Only the changed files"],
   ],
 });
@@ -223,14 +223,14 @@ export const saved = spec({
 export const stop = spec({
   path: ["sessions", "stop"],
   guesses: ["kill", "end"],
-  summary: "Stop a session: its work is saved and its sandbox ended",
-  about: [WAITING, "Its branch and its log stay; `svc sessions restart` starts it again."],
+  summary: "Stop a session: save its work and remove its sandbox",
+  about: [WAITING, "Its branch and log are kept; `svc sessions restart` restarts it."],
   args: [ID],
   flags: WAIT,
   fields: SESSION_FIELDS,
   examples: [
-    ["svc sessions stop 1a2b3c4d", "Stop it, and wait until it has ended"],
-    ["svc sessions stop 1a2b --no-wait", "Only begin"],
+    ["svc sessions stop 1a2b3c4d", "Stop it and wait for the outcome"],
+    ["svc sessions stop 1a2b --no-wait", "Do not wait"],
   ],
 });
 
@@ -238,15 +238,15 @@ export const rm = spec({
   path: ["sessions", "rm"],
   guesses: ["delete", "remove"],
   summary: "Stop a session and delete it",
-  about: ["Its branch stays in the repository, and so does its saved work."],
+  about: ["Its branch and its saved work stay in the repository."],
   args: [ID],
-  flags: { yes: { kind: "boolean", short: "y", summary: "Do not ask" } },
+  flags: { yes: { kind: "boolean", short: "y", summary: "Skip the confirmation prompt" } },
   fields: ["session_id", "branch_name", "deleted"],
   examples: [
-    ["svc sessions rm 1a2b3c4d", "Asks first"],
+    ["svc sessions rm 1a2b3c4d", "Delete it after a confirmation"],
     [
       "svc sessions ls --status stopped --jq '.[].session_id' | xargs -n 1 svc sessions rm --yes",
-      "All that are stopped",
+      "Delete all stopped sessions",
     ],
   ],
 });
@@ -254,7 +254,7 @@ export const rm = spec({
 export const rename = spec({
   path: ["sessions", "rename"],
   guesses: ["mv", "edit"],
-  summary: "Give a session another name",
+  summary: "Rename a session",
   args: [
     { ...ID, required: true },
     { name: "name", summary: "The new name", required: true },
@@ -262,17 +262,17 @@ export const rename = spec({
   flags: {},
   fields: SESSION_FIELDS,
   examples: [
-    ['svc sessions rename 1a2b3c4d "Login page"', "A new name"],
-    ["svc sessions rename 1a2b login --json=name", "The same, as JSON"],
+    ['svc sessions rename 1a2b3c4d "Login page"', "Rename it"],
+    ["svc sessions rename 1a2b login --json=name", "With JSON output"],
   ],
 });
 
 export const open = spec({
   path: ["sessions", "open"],
   summary: "Open a session's page in the browser",
-  about: ["Away from a terminal, and in a sandbox, it prints the address instead."],
+  about: ["Without a terminal, and in a sandbox, it only prints the address."],
   args: [ID],
-  flags: { "print-url": { kind: "boolean", summary: "Print the address, open nothing" } },
+  flags: { "print-url": { kind: "boolean", summary: "Print the address without opening it" } },
   fields: ["url"],
   examples: [
     ["svc sessions open 1a2b3c4d", "In the browser"],
@@ -283,9 +283,9 @@ export const open = spec({
 export const preview = spec({
   path: ["sessions", "preview"],
   guesses: ["url"],
-  summary: "Print an address that shows what listens on a port of the sandbox",
-  about: ["Whoever opens the address first is signed in to that port: treat it like a password."],
-  args: [ID, { name: "port", summary: "The port in the sandbox; 3000 if left out" }],
+  summary: "Print a preview URL for a port of the sandbox",
+  about: ["The first browser that opens the URL is signed in to that port. Treat it like a password."],
+  args: [ID, { name: "port", summary: "The port in the sandbox; 3000 by default" }],
   flags: { open: { kind: "boolean", summary: "Open it in the browser too" } },
   fields: ["url", "expires_at"],
   examples: [
@@ -297,21 +297,21 @@ export const preview = spec({
 export const logs = spec({
   path: ["sessions", "logs"],
   guesses: ["log"],
-  summary: "Show a session's log: what svc did, the image's build, the sandbox",
+  summary: "Show a session's log: svc's steps, the image build and the sandbox",
   about: [
-    "Each line has its source: svc, build or sandbox. On a terminal with the time of day; elsewhere time, source and text are separated by tabs. Colours of builds and programs are taken away.",
-    "--follow goes on until the session is stopped, has failed or is deleted.",
+    "Each line has its source: svc, build or sandbox. On a terminal it has the time of day; elsewhere time, source and text are separated by tabs. Colours in the output are removed.",
+    "--follow ends when the session is stopped, fails or is deleted.",
   ],
   args: [OWN_ID],
   flags: {
-    follow: { kind: "boolean", short: "f", summary: "Show what is added, as it comes" },
+    follow: { kind: "boolean", short: "f", summary: "Print new lines as they arrive" },
     tail: { kind: "integer", value: "n", short: "n", min: 1, max: 10_000, summary: "Only the last lines" },
   },
   fields: ["lines", "truncated"],
   examples: [
-    ["svc sessions logs 1a2b3c4d", "All of it"],
-    ["svc sessions logs 1a2b -f --tail 20", "The last 20 lines, and what comes"],
-    ["svc sessions logs 1a2b --jq '.lines[] | select(.source == \"build\") | .text'", "Only the build"],
+    ["svc sessions logs 1a2b3c4d", "The whole log"],
+    ["svc sessions logs 1a2b -f --tail 20", "The last 20 lines, then new ones"],
+    ["svc sessions logs 1a2b --jq '.lines[] | select(.source == \"build\") | .text'", "Only the image build"],
   ],
 });
 
@@ -319,16 +319,16 @@ export const chat = spec({
   path: ["sessions", "chat"],
   aliases: ["talk"],
   guesses: ["attach", "connect"],
-  summary: "Talk to a session's agent, or ask it one thing",
+  summary: "Chat with a session's agent, or send it one prompt",
   about: [
-    "On a terminal: what was said last is shown, then the agent's words, tools and edits as they come. Enter sends; a backslash before it, or Alt-Enter, makes a new line. Ctrl-C aborts what the agent does, or clears the line; twice it leaves. /help lists the commands.",
-    "With --prompt: the answer comes on standard output as it is written, what the agent does on standard error. Exit status 0 says that the run ended well; 1 that it failed, was aborted or cut off, or that it asked something which nobody could answer here. --json prints events, one a line.",
-    "Without an id: the session that runs; where several do, a person chooses. One that is stopped is started first.",
+    "On a terminal, shows the end of the conversation, then streams the agent's text, tools and edits. Enter sends; a backslash before Enter, or Alt-Enter, inserts a line break. Ctrl-C aborts the agent's run, or clears the line; Ctrl-C twice quits. /help lists the commands.",
+    "With --prompt, streams the answer to standard output, and what the agent does to standard error. Exit status 0 means that the run completed; 1 that it failed, was aborted or cut off, or that the agent's request was refused because there is no terminal to answer it on. --json prints one event per line.",
+    "Without an id, the running session is used; if there are several, svc asks on a terminal. A stopped session is restarted first.",
   ],
   args: [
     {
       name: "id",
-      summary: `${ID.summary}; the session that runs if left out`,
+      summary: `${ID.summary}; defaults to the running session`,
       completes: "session",
     },
   ],
@@ -337,21 +337,21 @@ export const chat = spec({
       kind: "string",
       value: "text",
       short: "p",
-      summary: "Ask this and end with the answer; `-` reads it from standard input",
+      summary: "Send this prompt and exit after the answer; `-` reads it from standard input",
     },
-    new: { kind: "boolean", summary: "Start a session first, and talk to that" },
+    new: { kind: "boolean", summary: "Start a new session for the chat" },
   },
   fields: CHAT_FIELDS,
   examples: [
-    ["svc sessions chat", "Talk to the session that runs"],
-    ['svc sessions chat 1a2b --prompt "Run the tests and mend what fails"', "Ask one thing"],
+    ["svc sessions chat", "Chat with the running session"],
+    ['svc sessions chat 1a2b --prompt "Run the tests and fix what fails"', "Send one prompt"],
     ["git diff | svc sessions chat 1a2b --prompt - --jq 'select(.type == \"text\").text'", "In a script"],
   ],
 });
 
 export const sessions: Group = {
   name: "sessions",
-  summary: "Sessions: agents at work, each in a sandbox on its own branch",
+  summary: "Sessions: agents in sandboxes, each on its own branch",
   commands: [
     bind(ls, () => import("../commands/sessions/ls.ts").then((module) => module.ls)),
     bind(info, () => import("../commands/sessions/info.ts").then((module) => module.info)),

@@ -3,27 +3,27 @@ import { bind, type Command, spec } from "../spec.ts";
 export const ship = spec({
   path: ["ship"],
   aliases: ["deploy"],
-  summary: "Push this branch to the project's repository, which the first run makes",
+  summary: "Push this branch to the project's repository, which the first run creates",
   about: [
-    "The first run makes a project whose repository svc hosts, links this folder to it, adds the remote `origin` (or `svc`, when there is another origin) and sets svc up as git's credential helper for it. Later runs push. A linked project on another git host is pushed to its own `origin`, with your own credentials.",
-    "svc.toml is checked first, and its errors stop the push. Nothing is committed without --commit.",
+    "The first run creates a project whose repository svc hosts, links this folder to it, adds the remote `origin` (or `svc`, if there is another origin) and configures svc as git's credential helper for it. Later runs push. A linked project on another git host is pushed to its own `origin`, with your own credentials.",
+    "svc.toml is checked first; if it has errors, nothing is pushed. Nothing is committed without --commit.",
   ],
   args: [],
   flags: {
-    commit: { kind: "boolean", summary: "Commit everything that is not committed first" },
+    commit: { kind: "boolean", summary: "Commit all changes first" },
     message: { kind: "string", short: "m", value: "text", summary: "The message of that commit" },
     name: {
       kind: "string",
       value: "name",
-      summary: "The name of a new project; svc.toml's if left out, else the folder's",
+      summary: "The name of a new project; defaults to the name in svc.toml, else to the folder's",
     },
     account: {
       kind: "string",
       value: "id",
-      summary: "The account that owns a new project; your first if left out",
+      summary: "The account that owns a new project; defaults to your first account",
     },
-    yes: { kind: "boolean", short: "y", summary: "Do not ask before a repository or a project is made" },
-    "dry-run": { kind: "boolean", summary: "Say what would be done, and do nothing" },
+    yes: { kind: "boolean", short: "y", summary: "Create a repository or a project without a prompt" },
+    "dry-run": { kind: "boolean", summary: "Print what would be done without doing it" },
   },
   fields: [
     "project_id",
@@ -38,23 +38,23 @@ export const ship = spec({
   ],
   examples: [
     ["svc ship", "Push the commits of this branch"],
-    ['svc ship --commit -m "A better login page"', "Commit everything first"],
-    ["svc ship --yes --name shop --json", "Make and fill a project in a script"],
+    ['svc ship --commit -m "A better login page"', "Commit all changes first"],
+    ["svc ship --yes --name shop --json", "Create a project and push to it in a script"],
   ],
 });
 
 export const validate = spec({
   path: ["validate"],
   guesses: ["lint", "check"],
-  summary: "Check svc.toml: every problem with its line and column",
+  summary: "Check svc.toml, and print each problem with its line and column",
   about: [
-    "Also what only the files around it can tell: that the Dockerfile, the folders and the agents that it names are there. An error makes the exit status 1, a warning does not. No server is asked.",
-    "docs/manifest.md says what svc.toml may hold.",
+    "Also checks that the Dockerfile, the folders and the agents that it names exist. With an error the exit status is 1; a warning does not change it. Works offline.",
+    "docs/manifest.md describes svc.toml.",
   ],
   args: [
     {
       name: "file",
-      summary: "svc.toml at the top of this repository if left out; `-` is standard input",
+      summary: "The file; defaults to svc.toml at the top of this repository; `-` is standard input",
       completes: "file",
     },
   ],

@@ -2,10 +2,10 @@ import { bind, type Command, spec } from "../spec.ts";
 
 export const api = spec({
   path: ["api"],
-  summary: "Send a request to the API and print its answer",
+  summary: "Send a request to the API and print the response",
   about: [
-    "The path is taken below the host's /v1. `{project_id}` in it becomes the project in force. Fields become the query of a GET, and otherwise a JSON body; a body makes the method POST unless -X says another.",
-    "The token is sent to the host it belongs to and nowhere else.",
+    "The path is relative to the host's /v1. `{project_id}` is replaced with the current project. Fields become the query of a GET request, and otherwise a JSON body. With a body, the method defaults to POST.",
+    "The token is sent only to the host it belongs to.",
   ],
   args: [{ name: "path", summary: "For example projects/{project_id}/change-requests", required: true }],
   flags: {
@@ -24,7 +24,7 @@ export const api = spec({
       value: "key=value",
       short: "f",
       many: true,
-      summary: "A field whose value is text as it stands",
+      summary: "A field whose value is raw text",
     },
     input: {
       kind: "string",
@@ -32,9 +32,9 @@ export const api = spec({
       completes: "file",
       summary: "Send this file as the body; `-` is standard input",
     },
-    paginate: { kind: "boolean", summary: "Fetch every page and print them as one" },
-    include: { kind: "boolean", short: "i", summary: "Print the status and headers first" },
-    jq: { kind: "string", value: "expression", summary: "Filter the answer with a jq expression" },
+    paginate: { kind: "boolean", summary: "Fetch all pages and print them as one" },
+    include: { kind: "boolean", short: "i", summary: "Print the response's status and headers first" },
+    jq: { kind: "string", value: "expression", summary: "Filter the response with a jq expression" },
   },
   examples: [
     ["svc api projects", "GET /v1/projects"],
@@ -42,7 +42,10 @@ export const api = spec({
       "svc api projects/{project_id}/change-requests -F status=all --paginate --jq '.change_requests[].number'",
       "All numbers",
     ],
-    ["svc api -X PATCH projects/{project_id}/change-requests/3 -f title='A better title'", "A write"],
+    [
+      "svc api -X PATCH projects/{project_id}/change-requests/3 -f title='A better title'",
+      "Update a change request",
+    ],
   ],
 });
 
@@ -53,7 +56,7 @@ export const version = spec({
   flags: {},
   fields: ["version", "platform", "runtime"],
   examples: [
-    ["svc version", "The version alone"],
+    ["svc version", "Only the version"],
     ["svc version --json", "With platform and runtime"],
   ],
 });
@@ -62,7 +65,7 @@ export const help = spec({
   path: ["help"],
   summary: "Show help for a command or a topic",
   about: ["Topics: environment, exit-codes, json, sandbox."],
-  args: [{ name: "topic-or-command", summary: "What to explain", many: true, completes: "topic" }],
+  args: [{ name: "topic-or-command", summary: "A topic or a command", many: true, completes: "topic" }],
   flags: {},
   examples: [
     ["svc help cr open", "A command"],
@@ -92,9 +95,9 @@ export const completion = spec({
 
 export const gitCredential = spec({
   path: ["git-credential"],
-  summary: "Answer git's questions for a credential (git calls this; see gitcredentials(7))",
+  summary: "Provide credentials to git (called by git; see gitcredentials(7))",
   about: [
-    "Answers `get` for the git addresses of the hosts that you are signed in to, with the token that belongs to the host, and nothing else. `svc ship` sets it up in a repository; docs/ship.md says how to do it by hand.",
+    "For `get`, prints the token for the git URLs of the hosts that you are signed in to, and nothing for other URLs. `svc ship` configures it in a repository; docs/ship.md describes how to do it manually.",
   ],
   args: [
     {
@@ -105,12 +108,12 @@ export const gitCredential = spec({
   ],
   flags: {},
   examples: [
-    ["svc git-credential get < request.txt", "What git does"],
-    ["printf 'protocol=https\\nhost=svc.example.com\\n' | svc git-credential get", "The same by hand"],
+    ["svc git-credential get < request.txt", "As git calls it"],
+    ["printf 'protocol=https\\nhost=svc.example.com\\n' | svc git-credential get", "Call it manually"],
   ],
 });
 
-/** What the completion scripts call. It changes nothing and never fails. */
+/** Called by the completion scripts. It has no side effects and never fails. */
 export const complete = spec({
   path: ["__complete"],
   summary: "Candidates for the last of the words",

@@ -27,26 +27,26 @@ const SWITCHED_FIELDS = [
 ] as const satisfies readonly (keyof Switched)[];
 
 const SWITCHING =
-  "The default branch is never written on the side: that one value of svc.toml is changed on a branch of its own, and a change request is opened. For a user it is merged at once. For an agent, or where a merge needs approvals, it stays open, and the command says so.";
+  "The default branch is not written directly: the value in svc.toml is changed on a new branch, and a change request is opened. For a user it is merged at once. For an agent, or where a merge needs approvals, it stays open, and the command reports that.";
 
 export const ls = spec({
   path: ["triggers", "ls"],
   guesses: ["list"],
-  summary: "List the triggers of the default branch, and when each fires",
-  about: ["What is wrong in svc.toml there is told too: `svc validate` shows where."],
+  summary: "List the triggers of the default branch and when they fire",
+  about: ["Also reports errors in svc.toml on the default branch; `svc validate` prints their lines."],
   args: [],
   flags: {},
   fields: TRIGGER_FIELDS,
   examples: [
-    ["svc triggers ls", "All of them"],
-    ["svc triggers ls --jq '.[] | select(.last_error) | .slug'", "Those that could not fire"],
+    ["svc triggers ls", "List all"],
+    ["svc triggers ls --jq '.[] | select(.last_error) | .slug'", "Triggers that could not fire"],
   ],
 });
 
 export const info = spec({
   path: ["triggers", "info"],
   guesses: ["show"],
-  summary: "Show a trigger, its last firings and what it missed",
+  summary: "Show a trigger with its last firings and missed ones",
   args: [SLUG],
   flags: {},
   fields: [
@@ -58,7 +58,7 @@ export const info = spec({
   ] as const satisfies readonly (keyof TriggerDetail)[],
   examples: [
     ["svc triggers info nightly", "Show one"],
-    ["svc triggers info deploy --jq .webhook_url", "Where its webhook is called"],
+    ["svc triggers info deploy --jq .webhook_url", "Its webhook URL"],
   ],
 });
 
@@ -67,46 +67,46 @@ export const fire = spec({
   guesses: ["run"],
   summary: "Start a trigger's session now",
   about: [
-    "It may be disabled. The session is yours. Where the account has no place for another one it waits, at most an hour.",
+    "Also works for a disabled trigger. The session belongs to you. If the account has no free slot, it waits for up to an hour.",
   ],
   args: [SLUG],
   flags: {
     text: {
       kind: "string",
       value: "text",
-      summary: "What `{{ text }}` in its prompt stands for, else added at the end; `-` reads standard input",
+      summary: "Replaces `{{ text }}` in its prompt, or is added at the end; `-` reads standard input",
     },
   },
   fields: ["status", "session_id"] as const satisfies readonly (keyof Fired)[],
   examples: [
-    ["svc triggers fire nightly", "Without waiting for the night"],
-    ['svc triggers fire review --text "Only src/"', "With words of your own"],
+    ["svc triggers fire nightly", "Start it now"],
+    ['svc triggers fire review --text "Only src/"', "With your own text"],
   ],
 });
 
 export const enable = spec({
   path: ["triggers", "enable"],
-  summary: "Let a trigger fire, by a change request to svc.toml",
+  summary: "Enable a trigger, by a change request to svc.toml",
   about: [SWITCHING],
   args: [SLUG],
   flags: {},
   fields: SWITCHED_FIELDS,
   examples: [
-    ["svc triggers enable nightly", "It fires from the merge on"],
-    ["svc triggers enable nightly --jq .status", "merged, open or unchanged, for a script"],
+    ["svc triggers enable nightly", "It fires after the merge"],
+    ["svc triggers enable nightly --jq .status", "Print merged, open or unchanged"],
   ],
 });
 
 export const disable = spec({
   path: ["triggers", "disable"],
-  summary: "Keep a trigger from firing, by a change request to svc.toml",
+  summary: "Disable a trigger, by a change request to svc.toml",
   about: [SWITCHING],
   args: [SLUG],
   flags: {},
   fields: SWITCHED_FIELDS,
   examples: [
-    ["svc triggers disable nightly", "It fires no more from the merge on"],
-    ["svc triggers disable nightly --jq .change_request.number", "The change request that says so"],
+    ["svc triggers disable nightly", "It stops firing after the merge"],
+    ["svc triggers disable nightly --jq .change_request.number", "Print the number of the change request"],
   ],
 });
 

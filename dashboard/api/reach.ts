@@ -1,9 +1,9 @@
-import type { Reach } from "../../src/conversation/reach.ts";
+import type { Transport } from "../../src/conversation/transport.ts";
 import { callProxied, open, unexpected, unreachable } from "./call.ts";
 import { chunksOf } from "./events.ts";
 
 /** Sends the requests of the code that the CLI and the dashboard share. Methods throw ApiFailure. */
-export const REACH: Reach = {
+export const REACH: Transport = {
   get: (path, query = {}) => callProxied("GET", path + queryOf(query)),
   post: (path, body) => callProxied("POST", path, { body }),
   async stream(path, { signal, silentSeconds, headers = {} }) {

@@ -1,71 +1,71 @@
-import type { Ask, Message, Part, RunError, RuntimeEvent, Status } from "./events.ts";
-import type { Happening, Snapshot } from "./happening.ts";
+import type { ConversationEvent, Snapshot } from "./conversation-event.ts";
 import { isCut, outcomeOf, type Result } from "./outcome.ts";
-import { grow, type Shown } from "./shown-text.ts";
+import type { Ask, Message, Part, RunError, RuntimeEvent, Status } from "./runtime-event.ts";
+import { type ShownText, updateText } from "./shown-text.ts";
 import type { ToolUse } from "./tools.ts";
 
-/** Events, messages and parts that are remembered: far more than anything is told again after. */
+/** Events, messages and parts that are remembered: far more than any repeated event reaches back. */
 const REMEMBERED_MAX = 20_000;
 const RANK = { pending: 0, running: 1, completed: 2, error: 2 };
 
 /**
- * One conversation. Events go in, in any number of copies and with gaps that snapshots fill; what comes out is to be
- * shown as it comes, and never comes twice.
+ * The state of one conversation. Accepts events in any number of copies, and snapshots that fill the gaps between them.
+ * Each returned event is to be shown in order, and is returned only once.
  */
 export class Conversation {
   readonly id: string;
-  readonly #family: Set<string>;
+  readonly #sessionIds: Set<string>;
   readonly #messages = new Map<string, Message>();
-  readonly #texts = new Map<string, Shown>();
+  readonly #texts = new Map<string, ShownText>();
   readonly #tools = new Map<string, number>();
-  /** Parts of messages that are not known yet. */
-  readonly #early = new Map<string, RuntimeEvent[]>();
+  /** Events for messages that are not known yet. */
+  readonly #deferred = new Map<string, RuntimeEvent[]>();
   readonly #asks = new Map<string, Ask>();
   readonly #answered = new Set<string>();
   readonly #cut = new Set<string>();
   readonly #failed = new Set<string>();
-  readonly #heard = new Map<string, true>();
-  /** What a try that has failed had said of the answer under way. */
+  readonly #seenEventIds = new Map<string, true>();
+  /** The text of the current answer that a failed attempt had already streamed. */
   #abandoned: string | null = null;
   #status: Status = { type: "idle" };
   #lastError: RunError | null = null;
   #newest: Snapshot | null = null;
-  #turns = 0;
+  #revision = 0;
 
   constructor(id: string) {
     this.id = id;
-    this.#family = new Set([id]);
+    this.#sessionIds = new Set([id]);
   }
 
   get status(): Status {
     return this.#status;
   }
 
-  /** Grows with each event that tells whether the agent works or waits: a snapshot from before one is out of date. */
-  get turns(): number {
-    return this.#turns;
+  /** Increases with each event that changes whether the agent works or waits: an older snapshot is out of date. */
+  get revision(): number {
+    return this.#revision;
   }
 
-  /** What the agent waits for, the oldest first. */
+  /** Open permission requests and questions, the oldest first. */
   get asks(): Ask[] {
     return [...this.#asks.values()];
   }
 
-  /** The conversation itself, or one of its subagents. */
-  isOurs(sessionId: string): boolean {
-    return this.#family.has(sessionId);
+  /** Whether a runtime session is this conversation or one of its subagents. */
+  includes(sessionId: string): boolean {
+    return this.#sessionIds.has(sessionId);
   }
 
-  /** @param eventId by which a copy of it is known; empty where it has none */
-  hear(event: RuntimeEvent, eventId = ""): Happening[] {
+  /** @param eventId identifies copies of the same event; empty if it has none */
+  apply(event: RuntimeEvent, eventId = ""): ConversationEvent[] {
     if (eventId !== "") {
-      if (this.#heard.has(eventId)) return [];
-      remember(this.#heard, eventId, true);
+      if (this.#seenEventIds.has(eventId)) return [];
+      remember(this.#seenEventIds, eventId, true);
     }
-    if (["status", "asked", "answered"].includes(event.type)) this.#turns++;
+    if (["status", "asked", "answered"].includes(event.type)) this.#revision++;
     switch (event.type) {
       case "session":
-        this.#join(event);
+        this.#addSubagent(event);
         return [];
       case "message":
         return [...this.#message(event.message), ...this.#failure(event.message)];
@@ -84,82 +84,82 @@ export class Conversation {
     }
   }
 
-  /** Nothing is heard any more: what is under way goes on without us. */
-  lose(): void {
+  /** Records that the stream is gone: texts that are still being written will have gaps. */
+  disconnect(): void {
     for (const shown of this.#texts.values()) shown.hasGap = !shown.isComplete;
   }
 
   /**
-   * Everything that has been missed. The first time: everything that there is.
-   * @param turns as they were when it was asked for
+   * Returns everything that was missed; on the first call, the whole history.
+   * @param revision the revision at the time of the snapshot's request
    */
-  catchUp(snapshot: Snapshot, turns = this.#turns): Happening[] {
-    const happenings: Happening[] = [];
-    for (const session of snapshot.sessions) this.#join(session);
-    const isStranger = ({ message }: Snapshot["messages"][number]) => !this.#messages.has(message.id);
-    if (this.#newest !== null && snapshot.messages.length > 0 && snapshot.messages.every(isStranger)) {
-      if (this.#newest.messages.length > 0) happenings.push({ type: "gap" });
+  applySnapshot(snapshot: Snapshot, revision = this.#revision): ConversationEvent[] {
+    const events: ConversationEvent[] = [];
+    for (const session of snapshot.sessions) this.#addSubagent(session);
+    const isUnknown = ({ message }: Snapshot["messages"][number]) => !this.#messages.has(message.id);
+    if (this.#newest !== null && snapshot.messages.length > 0 && snapshot.messages.every(isUnknown)) {
+      if (this.#newest.messages.length > 0) events.push({ type: "gap" });
     }
     this.#newest = snapshot;
     const isIdle = snapshot.status.type === "idle";
     for (const { message, parts } of snapshot.messages) {
-      happenings.push(...this.#message(message));
-      for (const part of parts) happenings.push(...this.#part(part, true));
-      happenings.push(...this.#failure(message));
+      events.push(...this.#message(message));
+      for (const part of parts) events.push(...this.#part(part, true));
+      events.push(...this.#failure(message));
     }
-    if (turns !== this.#turns) return happenings;
-    happenings.push(...this.#setStatus(snapshot.status));
-    // what an aborted run had asked stays in the runtime's list, and nobody waits for the answer
+    if (revision !== this.#revision) return events;
+    events.push(...this.#setStatus(snapshot.status));
+    // the runtime keeps the requests of an aborted run in its list
     const asks = isIdle ? [] : snapshot.asks;
-    for (const ask of asks) happenings.push(...this.#asked(ask));
+    for (const ask of asks) events.push(...this.#asked(ask));
     for (const id of this.#asks.keys()) {
-      if (!asks.some((ask) => ask.id === id)) happenings.push(...this.#answer(id));
+      if (!asks.some((ask) => ask.id === id)) events.push(...this.#answer(id));
     }
-    return happenings;
+    return events;
   }
 
-  /** Tells, once, of the last answer that it was cut off. Only while nothing runs. */
-  cutOff(): Happening[] {
+  /** Reports, once, that the last answer was cut off. Call it only while nothing runs. */
+  checkCutOff(): ConversationEvent[] {
     const last = this.#newest?.messages.at(-1)?.message;
     if (this.#status.type !== "idle" || last?.role !== "assistant" || !isCut(last)) return [];
     return isNew(this.#cut, last.id) ? [{ type: "cut", messageId: last.id }] : [];
   }
 
-  /** What became of a prompt, as the last snapshot shows it; to be asked while nothing runs. */
+  /** The outcome of a prompt in the last snapshot. Call it only while nothing runs. */
   outcome(promptId: string): Result {
     return outcomeOf(this.#newest?.messages ?? [], promptId, this.#lastError);
   }
 
-  /** What went wrong before is no concern of the next prompt. */
-  forgetErrors(): void {
+  /** Errors before a new prompt do not count for it. */
+  clearErrors(): void {
     this.#lastError = null;
   }
 
-  #join({ id, parentId }: { id: string; parentId: string | null }): void {
-    if (parentId !== null && this.#family.has(parentId)) this.#family.add(id);
+  #addSubagent({ id, parentId }: { id: string; parentId: string | null }): void {
+    if (parentId !== null && this.#sessionIds.has(parentId)) this.#sessionIds.add(id);
   }
 
-  #message(message: Message): Happening[] {
-    if (!this.isOurs(message.sessionId)) return [];
+  #message(message: Message): ConversationEvent[] {
+    if (!this.includes(message.sessionId)) return [];
     const { id, role, parentId } = message;
     const begins = role === "assistant" && message.sessionId === this.id && !this.#messages.has(id);
     remember(this.#messages, id, message);
-    const early = this.#early.get(id) ?? [];
-    this.#early.delete(id);
-    const turn: Happening[] = begins ? [{ type: "turn", messageId: id, answers: parentId }] : [];
-    return [...turn, ...early.flatMap((event) => this.hear(event))];
+    const early = this.#deferred.get(id) ?? [];
+    this.#deferred.delete(id);
+    const turn: ConversationEvent[] = begins ? [{ type: "turn", messageId: id, answers: parentId }] : [];
+    return [...turn, ...early.flatMap((event) => this.apply(event))];
   }
 
-  /** Tells, once, of an answer that has failed; after its parts. */
-  #failure({ id, sessionId, role, parentId, error }: Message): Happening[] {
+  /** Reports, once, an answer that failed; after its parts. */
+  #failure({ id, sessionId, role, parentId, error }: Message): ConversationEvent[] {
     if (error === null || role !== "assistant" || sessionId !== this.id || !isNew(this.#failed, id))
       return [];
     return [{ type: "failed", messageId: id, answers: parentId, error }];
   }
 
-  #part(part: Part, isSnapshot = false): Happening[] {
+  #part(part: Part, isSnapshot = false): ConversationEvent[] {
     const message = this.#messages.get(part.messageId);
-    if (message === undefined) return this.#keep(part.messageId, { type: "part", part });
+    if (message === undefined) return this.#defer(part.messageId, { type: "part", part });
     const isSubagent = part.sessionId !== this.id;
     if (part.kind === "tool") return this.#tool(part.id, part.use, message, isSubagent);
     if (part.kind === "hidden") {
@@ -175,26 +175,26 @@ export class Conversation {
       return [{ type: "prompt", messageId: message.id, text: part.text }];
     }
     if (shown.isComplete) return [];
-    // the event by which a text begins is only told while it is empty: all that follows is heard
+    // the first event of a text is sent while it is empty: seeing it empty means that nothing was missed
     if (!isSnapshot && part.text === "" && shown.text === "") shown.hasGap = false;
     const isWhole = part.isComplete || message.isComplete;
-    const more = grow(shown, part.text, isWhole);
+    const more = updateText(shown, part.text, isWhole);
     if (isWhole) shown.isComplete = true;
-    return more === null ? [] : [this.#say(message, part.id, more)];
+    return more === null ? [] : [this.#textEvent(message, part.id, more)];
   }
 
-  #delta(event: Extract<RuntimeEvent, { type: "delta" }>): Happening[] {
+  #delta(event: Extract<RuntimeEvent, { type: "delta" }>): ConversationEvent[] {
     if (event.sessionId !== this.id) return [];
     const message = this.#messages.get(event.messageId);
-    if (message === undefined) return this.#keep(event.messageId, event);
-    // a part that is not known yet may be a thought: its whole text will say
+    if (message === undefined) return this.#defer(event.messageId, event);
+    // an unknown part may be a thought: wait for the event with its whole text
     const shown = this.#texts.get(event.partId);
     if (!shown || shown.isComplete || shown.hasGap || message.role !== "assistant") return [];
-    const more = grow(shown, shown.text + event.text, false);
-    return more === null ? [] : [this.#say(message, event.partId, more)];
+    const more = updateText(shown, shown.text + event.text, false);
+    return more === null ? [] : [this.#textEvent(message, event.partId, more)];
   }
 
-  #textOf(partId: string, isSnapshot: boolean): Shown {
+  #textOf(partId: string, isSnapshot: boolean): ShownText {
     const known = this.#texts.get(partId);
     if (known) return known;
     const shown = { text: "", isComplete: false, hasGap: isSnapshot, repeats: this.#abandoned };
@@ -203,19 +203,19 @@ export class Conversation {
     return shown;
   }
 
-  #say(message: Message, partId: string, more: { begins: boolean; text: string }): Happening {
+  #textEvent(message: Message, partId: string, more: { begins: boolean; text: string }): ConversationEvent {
     return { type: "text", messageId: message.id, partId, answers: message.parentId, ...more };
   }
 
-  #tool(partId: string, use: ToolUse, message: Message, isSubagent: boolean): Happening[] {
-    if (use.subagent !== null && this.isOurs(message.sessionId)) this.#family.add(use.subagent);
+  #tool(partId: string, use: ToolUse, message: Message, isSubagent: boolean): ConversationEvent[] {
+    if (use.subagent !== null && this.includes(message.sessionId)) this.#sessionIds.add(use.subagent);
     const rank = RANK[use.state];
     if (rank <= (this.#tools.get(partId) ?? 0)) return [];
     remember(this.#tools, partId, rank);
     return [{ type: "tool", messageId: message.id, partId, answers: message.parentId, isSubagent, use }];
   }
 
-  #setStatus(status: Status): Happening[] {
+  #setStatus(status: Status): ConversationEvent[] {
     const before = this.#status;
     this.#status = status;
     if (status.type === "retry") this.#abandon();
@@ -227,7 +227,7 @@ export class Conversation {
     return isSame ? [] : [{ type: "status", status }];
   }
 
-  /** The model is asked again, and says the same from the beginning, or something else. */
+  /** The request to the model is retried: the same text may come again from its start, or another one. */
   #abandon(): void {
     for (const [id, shown] of this.#texts) {
       if (shown.isComplete) continue;
@@ -236,25 +236,25 @@ export class Conversation {
     }
   }
 
-  #error(error: RunError): Happening[] {
+  #error(error: RunError): ConversationEvent[] {
     const isKnown = this.#lastError?.name === error.name;
     this.#lastError ??= error;
     return isKnown ? [] : [{ type: "error", error }];
   }
 
-  #asked(ask: Ask): Happening[] {
-    if (!this.isOurs(ask.sessionId) || this.#asks.has(ask.id) || this.#answered.has(ask.id)) return [];
+  #asked(ask: Ask): ConversationEvent[] {
+    if (!this.includes(ask.sessionId) || this.#asks.has(ask.id) || this.#answered.has(ask.id)) return [];
     this.#asks.set(ask.id, ask);
     return [{ type: "asked", ask }];
   }
 
-  #answer(askId: string): Happening[] {
+  #answer(askId: string): ConversationEvent[] {
     this.#answered.add(askId);
     return this.#asks.delete(askId) ? [{ type: "answered", askId }] : [];
   }
 
-  #keep(messageId: string, event: RuntimeEvent): Happening[] {
-    remember(this.#early, messageId, [...(this.#early.get(messageId) ?? []), event]);
+  #defer(messageId: string, event: RuntimeEvent): ConversationEvent[] {
+    remember(this.#deferred, messageId, [...(this.#deferred.get(messageId) ?? []), event]);
     return [];
   }
 }
@@ -265,7 +265,7 @@ function isNew(known: Set<string>, id: string): boolean {
   return true;
 }
 
-/** The oldest are forgotten. */
+/** Sets a key, and drops the oldest one past the limit. */
 function remember<T>(map: Map<string, T>, key: string, value: T): void {
   map.set(key, value);
   if (map.size <= REMEMBERED_MAX) return;

@@ -1,51 +1,51 @@
 import { field, parseJson, textField } from "../contract/json.ts";
 import type { SessionEvent } from "../contract/session.ts";
 import { readEvents } from "../contract/sse.ts";
-import { type Patience, rest } from "./patience.ts";
-import { codeOf, passes, type Reach } from "./reach.ts";
+import { type ReconnectPolicy, sleep } from "./reconnect.ts";
+import { codeOf, isTransient, type Transport } from "./transport.ts";
 
-/** What is heard of a session, and that nothing is heard for the moment. */
-export type Heard =
+/** A change of a session, or that the connection is lost for now. */
+export type FollowEvent =
   | Exclude<SessionEvent, { type: "deleted" }>
   | { type: "deleted" }
   | { type: "lost"; reason: string };
 
 /** The server sends something every 15 seconds. */
-const PATIENCE: Patience = { silentSeconds: 40, firstPauseMs: 250, lastPauseMs: 5000, lostMs: 120_000 };
+const POLICY: ReconnectPolicy = { silentSeconds: 40, firstDelayMs: 250, maxDelayMs: 5000, giveUpMs: 120_000 };
 
 /**
- * What happens to a session from now on, first the session as it is. A connection that is cut or falls silent is made
- * anew, and goes on after the last event. Ends with `deleted`, or when `signal` is aborted.
- * @param path of the session, below the host's `/v1`.
- * @throws what `reach` throws: `not_found` when there is no such session to begin with, what the server refuses for good, and the
- *   last failure once there was no connection for two minutes.
+ * Streams the changes of a session, starting with its current state. Reconnects after a lost or silent connection and
+ * resumes after the last event. Ends with `deleted`, or when `signal` is aborted.
+ * @param path the session's, below the host's `/v1`.
+ * @throws what `transport` throws: `not_found` if the session does not exist at the start, a permanent refusal by the
+ *   server, and the last failure after two minutes without a connection.
  */
 export async function* follow(
-  reach: Reach,
+  transport: Transport,
   path: string,
   signal: AbortSignal,
-  patience = PATIENCE,
-): AsyncGenerator<Heard> {
+  policy = POLICY,
+): AsyncGenerator<FollowEvent> {
   let cursor = "";
   let known = false;
   let lostSince: number | undefined;
-  let pause = patience.firstPauseMs;
+  let delay = policy.firstDelayMs;
   while (!signal.aborted) {
-    const begun = performance.now();
+    const startedAt = performance.now();
     let failure: unknown;
     try {
-      const chunks = await reach.stream(`${path}/events`, {
+      const chunks = await transport.stream(`${path}/events`, {
         headers: cursor === "" ? {} : { "Last-Event-ID": cursor },
-        silentSeconds: patience.silentSeconds,
+        silentSeconds: policy.silentSeconds,
         signal,
       });
       lostSince = undefined;
-      for await (const event of readEvents(chunks, reach.unexpected)) {
-        if (event.id !== "") cursor = event.id;
+      for await (const { id, data } of readEvents(chunks, transport.unexpected)) {
+        if (id !== "") cursor = id;
         known = true;
-        const heard = readSessionEvent(event.data, reach);
-        if (heard) yield heard;
-        if (heard?.type === "deleted") return;
+        const event = readSessionEvent(data, transport);
+        if (event) yield event;
+        if (event?.type === "deleted") return;
       }
     } catch (error) {
       failure = error;
@@ -55,28 +55,28 @@ export async function* follow(
       yield { type: "deleted" };
       return;
     }
-    if (failure !== undefined && !passes(failure)) throw failure;
+    if (failure !== undefined && !isTransient(failure)) throw failure;
     const now = performance.now();
     lostSince ??= now;
-    if (now - lostSince > patience.lostMs) throw failure;
-    if (now - begun > patience.lastPauseMs) pause = patience.firstPauseMs;
-    yield { type: "lost", reason: failure instanceof Error ? failure.message : "The connection has ended." };
-    await rest(pause * (0.5 + Math.random()), signal);
-    pause = Math.min(pause * 2, patience.lastPauseMs);
+    if (now - lostSince > policy.giveUpMs) throw failure;
+    if (now - startedAt > policy.maxDelayMs) delay = policy.firstDelayMs;
+    yield { type: "lost", reason: failure instanceof Error ? failure.message : "The connection was closed." };
+    await sleep(delay * (0.5 + Math.random()), signal);
+    delay = Math.min(delay * 2, policy.maxDelayMs);
   }
 }
 
-/** An event that is not known here comes from a newer server, and is passed over. */
-function readSessionEvent(data: string, reach: Reach): Heard | null {
+/** Parses an event; null for an unknown type, which a newer server may send. */
+function readSessionEvent(data: string, transport: Transport): FollowEvent | null {
   const value = parseJson(data);
   if (typeof value !== "object" || value === null) {
-    throw reach.unexpected("an event that is not a JSON object");
+    throw transport.unexpected("an event that is not a JSON object");
   }
-  const isTold =
+  const isValid =
     textField(field(value, "session"), "status") !== "" ||
     typeof field(field(value, "line"), "text") === "string" ||
     textField(field(value, "prompt"), "state") !== "";
   const type = textField(value, "type");
-  if (["session", "log", "prompt"].includes(type) && isTold) return value as Heard;
+  if (["session", "log", "prompt"].includes(type) && isValid) return value as FollowEvent;
   return type === "deleted" ? { type } : null;
 }

@@ -1,50 +1,54 @@
 import { CONVERSATION_ID, CONVERSATION_TITLE, modelOf, ownConversation } from "../contract/conversation.ts";
 import { arrayOf, field, textField } from "../contract/json.ts";
 import type { Session } from "../contract/session.ts";
-import { type Ask, askOf, messageOf, partOf, statusOf } from "./events.ts";
-import type { Snapshot } from "./happening.ts";
-import { codeOf, passes as mayPass, type Reach } from "./reach.ts";
+import type { Snapshot } from "./conversation-event.ts";
+import { type Ask, askOf, messageOf, partOf, statusOf } from "./runtime-event.ts";
+import { codeOf, isTransient as isTransientRequest, type Transport } from "./transport.ts";
 
 /** The agent runtime of a session, through the API's proxy. */
 export interface Runtime {
   readonly session: Session;
-  /** Milliseconds since 1970 by the runtime's clock, never ahead of it; by this machine's where that is not known. */
+  /** Milliseconds since 1970 by the runtime's clock, never ahead of it; by the local clock while that is unknown. */
   now(): number;
-  /** The id of the session's one conversation, which is opened if there is none. */
+  /** The id of the session's one conversation, which is created if it does not exist. */
   conversation(): Promise<string>;
-  /** Whether there is still a sandbox to wait for. @throws where not */
+  /** @throws if the session has no sandbox any more */
   checkAlive(): Promise<void>;
   /** The event stream. */
   events(signal: AbortSignal, silentSeconds: number): Promise<AsyncIterable<Uint8Array>>;
-  /** What to throw for what is not the runtime's. */
+  /** The error for a response that is not the runtime's. */
   unexpected(what: string): Error;
   snapshot(conversation: string): Promise<Snapshot>;
-  /** @param messageId one of ours: a prompt that is said twice is taken once */
-  prompt(conversation: string, messageId: string, words: string): Promise<void>;
+  /** @param messageId chosen by the client, so that a retry is not a second prompt */
+  prompt(conversation: string, messageId: string, text: string): Promise<void>;
   abort(conversation: string): Promise<void>;
-  /** Whether the conversation rests, as the runtime says. */
+  /** Whether the runtime reports the conversation as idle. */
   isIdle(conversation: string): Promise<boolean>;
   asks(): Promise<Ask[]>;
   allow(askId: string, reply: "once" | "always" | "reject"): Promise<void>;
-  /** An answer for each question: the labels that were chosen, or own words. */
-  tell(askId: string, answers: string[][]): Promise<void>;
+  /** An answer for each question: the chosen labels, or free text. */
+  answer(askId: string, answers: string[][]): Promise<void>;
   refuse(ask: Ask): Promise<void>;
 }
 
-/** The port of a sandbox's daemon, which passes on to the runtime. */
+/** The port of a sandbox's daemon, which forwards to the runtime. */
 const DAEMON = 8000;
-/** Messages with which a chat begins, and catches up: a run of many steps between two looks fits in. */
+/** Messages in a snapshot: enough for a run of many steps between two snapshots. */
 const MESSAGES = 200;
 /** Sessions of the runtime, subagents among them. */
 const SESSIONS = 1000;
 const ROOTS = { roots: "true", limit: SESSIONS };
 
 /** @param checkAlive see `Runtime` */
-export function runtimeOf(reach: Reach, session: Session, checkAlive: Runtime["checkAlive"]): Runtime {
+export function runtimeOf(
+  transport: Transport,
+  session: Session,
+  checkAlive: Runtime["checkAlive"],
+): Runtime {
   const base = `/p/${session.session_id}/${DAEMON}`;
   let clock: { time: number; at: number } | null = null;
-  const get = (route: string, query?: Record<string, string | number>) => reach.get(base + route, query);
-  const post = (route: string, body: unknown = {}) => reach.post(base + route, body);
+  const get = (route: string, query?: Record<string, string | number>) => transport.get(base + route, query);
+  const post = (route: string, body: unknown = {}) => transport.post(base + route, body);
   const asks = async () => {
     const lists = await Promise.all([get("/permission"), get("/question")]);
     return lists.flatMap((found) => arrayOf(found).flatMap((value) => askOf(value) ?? []));
@@ -52,7 +56,7 @@ export function runtimeOf(reach: Reach, session: Session, checkAlive: Runtime["c
 
   return {
     session,
-    // late by as long as the answer was under way
+    // behind by the response time
     now: () => (clock ? Math.floor(clock.time + performance.now() - clock.at) : Date.now()),
     async conversation() {
       const health = await get("/svc/health");
@@ -63,14 +67,14 @@ export function runtimeOf(reach: Reach, session: Session, checkAlive: Runtime["c
       const found = ownConversation(await get("/session", ROOTS));
       if (found) return found;
       await post("/session", { title: CONVERSATION_TITLE });
-      // who opened one in the same moment was perhaps the first
+      // another client may have created one first
       const opened = ownConversation(await get("/session", ROOTS));
       if (opened) return opened;
-      throw reach.unexpected("no conversation of the agent's");
+      throw transport.unexpected("no conversation of the agent's");
     },
     checkAlive,
-    events: (signal, silentSeconds) => reach.stream(`${base}/event`, { signal, silentSeconds }),
-    unexpected: reach.unexpected,
+    events: (signal, silentSeconds) => transport.stream(`${base}/event`, { signal, silentSeconds }),
+    unexpected: transport.unexpected,
     async snapshot(conversation) {
       const own = `/session/${conversation}/message`;
       const [messages, statuses, sessions, waiting] = await Promise.all([
@@ -89,10 +93,10 @@ export function runtimeOf(reach: Reach, session: Session, checkAlive: Runtime["c
         })),
       };
     },
-    async prompt(conversation, messageID, words) {
+    async prompt(conversation, messageID, text) {
       await post(`/session/${conversation}/prompt_async`, {
         messageID,
-        parts: [{ type: "text", text: words }],
+        parts: [{ type: "text", text }],
         ...(session.agent_name !== null && { agent: session.agent_name }),
         ...modelOf(session.model),
       });
@@ -107,7 +111,7 @@ export function runtimeOf(reach: Reach, session: Session, checkAlive: Runtime["c
     async allow(askId, reply) {
       await post(`/permission/${askId}/reply`, { reply });
     },
-    async tell(askId, answers) {
+    async answer(askId, answers) {
       await post(`/question/${askId}/reply`, { answers });
     },
     async refuse({ id, kind }) {
@@ -117,11 +121,13 @@ export function runtimeOf(reach: Reach, session: Session, checkAlive: Runtime["c
   };
 }
 
-/** Whether a failure may be over the next time: the network's, a runtime or a server that starts. */
-export function passes(failure: unknown): boolean {
+/** Whether a retry may succeed: network failures, a runtime or a server that starts. */
+export function isTransient(failure: unknown): boolean {
   const code = codeOf(failure);
   return (
-    mayPass(failure) || ["not_running", "unexpected_response"].includes(code) || code.endsWith("_unreachable")
+    isTransientRequest(failure) ||
+    ["not_running", "unexpected_response"].includes(code) ||
+    code.endsWith("_unreachable")
   );
 }
 

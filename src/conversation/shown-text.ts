@@ -1,20 +1,24 @@
-/** Text of which some has been shown. */
-export interface Shown {
+/** A text that is shown while it is written. */
+export interface ShownText {
   text: string;
   isComplete: boolean;
-  /** Whether some of it was told while nobody listened: only the whole of it can be gone on with. */
+  /** Whether a piece was missed: deltas cannot be appended, only the whole text can. */
   hasGap: boolean;
-  /** What an earlier try of the model has said already, and this one may only repeat. */
+  /** The text of an earlier attempt, which this one may repeat. */
   repeats: string | null;
 }
 
 /**
- * What is new of a text that is `text` as a whole by now; null for nothing. `begins` says that it is the first that is
- * shown of it.
+ * Updates a text to `text` and returns the new piece; null if there is none. `begins` marks the first piece that is
+ * shown.
  */
-export function grow(shown: Shown, text: string, isWhole: boolean): { begins: boolean; text: string } | null {
+export function updateText(
+  shown: ShownText,
+  text: string,
+  isWhole: boolean,
+): { begins: boolean; text: string } | null {
   const before = shown.text;
-  // the whole is told without the white space at its end
+  // the final text comes without trailing white space
   if (before.startsWith(text)) return null;
   const begins = before === "";
   if (!text.startsWith(before)) {

@@ -4,18 +4,18 @@ import { arrayOf, field, numberField, textField } from "../contract/json.ts";
 export interface ToolUse {
   tool: string;
   state: "pending" | "running" | "completed" | "error";
-  /** What it does, in a line: the command, the file, the pattern. */
+  /** One line: the command, the file or the pattern. */
   title: string;
   error: string | null;
-  /** What it has changed, where it says so. */
+  /** The files that it reports as changed. */
   files: FileEdit[];
   /** The conversation of a subagent that it started. */
   subagent: string | null;
-  /** What it was given, in the order in which it was. */
+  /** Its inputs, in order. */
   input: { name: string; value: string }[];
-  /** What it said; empty while it runs. */
+  /** Its output; empty while it runs. */
   output: string;
-  /** The change that it made, as a patch; empty where it made none, or does not say. */
+  /** The change that it reports, as a patch; empty if none. */
   patch: string;
 }
 
@@ -26,14 +26,14 @@ export interface FileEdit {
 }
 
 /** Characters of a title or an error: a line, not a script. */
-const WORDS_MAX = 300;
-/** Files of one edit that are named. */
+const TITLE_MAX = 300;
+/** Files listed for one edit. */
 const FILES_MAX = 20;
-/** Characters of an input, an output or a patch, and inputs of one tool: what a person reads. */
+/** Characters of an input, an output or a patch, and inputs of one tool. */
 const DETAIL_MAX = 20_000;
 const INPUTS_MAX = 20;
-/** Inputs that say what a tool does, the first that is there. */
-const TELLING = ["command", "filePath", "path", "pattern", "url", "query", "description", "name"];
+/** Inputs that are used as a title: the first one present. */
+const TITLE_INPUTS = ["command", "filePath", "path", "pattern", "url", "query", "description", "name"];
 
 export function toolOf(part: unknown): ToolUse | null {
   const tool = textField(part, "tool");
@@ -42,12 +42,12 @@ export function toolOf(part: unknown): ToolUse | null {
   if (tool === "" || !isState(status)) return null;
   const input = field(state, "input");
   const metadata = field(state, "metadata");
-  const telling = TELLING.map((name) => textField(input, name)).find((value) => value !== "") ?? "";
+  const titleInput = TITLE_INPUTS.map((name) => textField(input, name)).find((value) => value !== "") ?? "";
   return {
     tool,
     state: status,
-    title: cut(textField(state, "title") || telling),
-    error: status === "error" ? cut(textField(state, "error") || "it failed") : null,
+    title: oneLine(textField(state, "title") || titleInput),
+    error: status === "error" ? oneLine(textField(state, "error") || "it failed") : null,
     files: status === "completed" ? filesOf(tool, input, metadata) : [],
     subagent: textField(metadata, "sessionId") || null,
     input: inputsOf(input),
@@ -67,7 +67,7 @@ function inputsOf(input: unknown): ToolUse["input"] {
   return Object.entries(input)
     .slice(0, INPUTS_MAX)
     .map(([name, value]) => ({
-      name: shorten(name, WORDS_MAX),
+      name: shorten(name, TITLE_MAX),
       value: shorten(typeof value === "string" ? value : (JSON.stringify(value) ?? ""), DETAIL_MAX),
     }));
 }
@@ -90,8 +90,8 @@ function editOf(value: unknown): FileEdit {
 const lineCount = (content: string): number =>
   content === "" ? 0 : content.replace(/\n$/, "").split("\n").length;
 
-function cut(words: string): string {
-  return shorten(words.trim().replace(/\s*\n\s*/g, " ⏎ "), WORDS_MAX);
+function oneLine(text: string): string {
+  return shorten(text.trim().replace(/\s*\n\s*/g, " ⏎ "), TITLE_MAX);
 }
 
 function shorten(text: string, max: number): string {

@@ -65,14 +65,14 @@ describe("deploy --wait", () => {
     becomes("building");
     const { code, stderr } = await run(["apps", "deploy", "web", "--wait", "--timeout", "1"]);
     expect(code).toBe(1);
-    expect(stderr).toContain("It goes on. To look: svc apps info web");
+    expect(stderr).toContain("It continues. To check it: svc apps info web");
   });
 
   test("without it, it returns at once", async () => {
     becomes("building");
     expect(await run(["apps", "deploy", "web"])).toMatchObject({
       code: 0,
-      stdout: "web: its deployment has begun\n",
+      stdout: "web: its deployment has started\n",
     });
   });
 });

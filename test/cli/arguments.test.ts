@@ -106,7 +106,7 @@ const LINES: [line: string[], code: 0 | 1 | 2, says: string | RegExp][] = [
   [["-f", "novalue", "api", "projects"], 2, "-f takes key=value"],
   [["cr", "ls", "-f", "x"], 2, "Unknown flag: -f"],
   [["api", "projects", "-F", "novalue"], 2, "-F takes key=value"],
-  [["api", "projects", "-X", "BREW"], 2, "-X is one of"],
+  [["api", "projects", "-X", "BREW"], 2, "-X must be one of"],
   [["api", "projects", "--paginate", "-f", "a=b"], 2, "--paginate goes with GET"],
   // what is asked for cannot be had: not the line's fault
   [["cr", "ls"], 1, "svc projects link"],

@@ -3,12 +3,12 @@ import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { emitKeypressEvents } from "node:readline";
 import { PassThrough } from "node:stream";
-import { Asking } from "../../cli/chat/asking.ts";
+import { AskForm } from "../../cli/chat/ask-form.ts";
 import { change, type Draft, draftOf, EMPTY, shownOf, textOf } from "../../cli/chat/editor.ts";
 import { addToHistory, historyPath, readHistory } from "../../cli/chat/history.ts";
 import { Input } from "../../cli/chat/input.ts";
 import { Keyboard } from "../../cli/chat/keys.ts";
-import type { Ask } from "../../src/conversation/events.ts";
+import type { Ask } from "../../src/conversation/runtime-event.ts";
 import { makeHome } from "../helpers/cli-run.ts";
 import { fc } from "../helpers/property.ts";
 
@@ -71,7 +71,7 @@ describe("keys", () => {
     expect(typing(...keys)).toBe(shown);
   });
 
-  test("a paste is one change, with its line ends, and shown by its size when it is long", () => {
+  test("a paste is one change with normalized line endings, and is shown as its size when long", () => {
     expect(typing(paste("a\rb\r\nc"))).toBe("a\nb\nc|");
     const long = "0123456789".repeat(1000);
     expect(typing("see ", paste(long), " end")).toBe("see [pasted 10,000 characters] end|");
@@ -81,7 +81,7 @@ describe("keys", () => {
   });
 });
 
-test("a draft says what was put into it, whatever that is", () => {
+test("a draft holds any text that was inserted", () => {
   fc.assert(
     fc.property(fc.array(fc.string({ unit: "binary", maxLength: 600 }), { maxLength: 6 }), (texts) => {
       const draft = texts.reduce((so, text) => change(so, { do: "paste", text }), EMPTY);
@@ -92,7 +92,7 @@ test("a draft says what was put into it, whatever that is", () => {
   );
 });
 
-test("a cursor never leaves its draft, and erasing what was moved over takes just that", () => {
+test("a cursor stays within its draft, and an erase removes what the same motion passes over", () => {
   const how = fc.constantFrom(
     "left",
     "right",
@@ -115,8 +115,8 @@ test("a cursor never leaves its draft, and erasing what was moved over takes jus
   );
 });
 
-describe("what was asked before", () => {
-  test("is taken up again, and the new draft kept meanwhile", () => {
+describe("the history", () => {
+  test("is recalled entry by entry, and keeps the new draft", () => {
     const input = new Input(["one", "two\nlines"]);
     const up = () => input.change({ do: "move", to: "up" });
     const down = () => input.change({ do: "move", to: "down" });
@@ -131,32 +131,32 @@ describe("what was asked before", () => {
     down();
     down();
     expect(text()).toBe("new");
-    expect(input.take()).toEqual({ words: "new", shown: "new" });
-    input.keep("new");
+    expect(input.submit()).toEqual({ text: "new", shown: "new" });
+    input.addToHistory("new");
     input.recall(-1);
     expect(text()).toBe("new");
   });
 
-  test("stays out of an answer, before which a draft is put aside", () => {
+  test("is not recalled into an answer, which stashes the draft", () => {
     const input = new Input(["past"]);
     input.change({ do: "insert", text: "half a thou" });
-    input.putAside();
+    input.stash();
     input.recall(-1);
     input.change({ do: "insert", text: "y" });
-    expect(input.take()?.words).toBe("y");
-    input.takeUp();
+    expect(input.submit()?.text).toBe("y");
+    input.unstash();
     expect(textOf(input.draft)).toBe("half a thou");
   });
 
-  test("Enter behind a backslash makes a new line", () => {
+  test("Enter after a backslash inserts a line break", () => {
     const input = new Input([]);
     input.change({ do: "insert", text: "a\\" });
-    expect(input.take()).toBeNull();
+    expect(input.submit()).toBeNull();
     input.change({ do: "insert", text: "b" });
-    expect(input.take()?.words).toBe("a\nb");
+    expect(input.submit()?.text).toBe("a\nb");
   });
 
-  test("is kept in a file that only its owner reads: the newest thousand, and nothing huge", async () => {
+  test("is stored in a file that only its owner can read, within its limits", async () => {
     const { home } = makeHome();
     const path = historyPath({ env: { HOME: home } });
     expect(path).toBe(join(home, ".local/state/svc/chat-history"));
@@ -176,7 +176,7 @@ describe("what was asked before", () => {
     expect(statSync(path).size).toBeLessThanOrEqual(4 * 1024 * 1024);
   });
 
-  test("that cannot be kept fails the one who asks for it", async () => {
+  test("rejects where the file cannot be written", async () => {
     const { home } = makeHome();
     const path = join(home, "file/chat-history");
     mkdirSync(home, { recursive: true });
@@ -192,8 +192,8 @@ describe("an answer", () => {
     { label: "Dark blue", description: "" },
   ];
   const question = { question: "Which?", options, multiple: false, custom: true };
-  const asking = (change: object = {}): Asking =>
-    new Asking({
+  const asking = (change: object = {}): AskForm =>
+    new AskForm({
       id: "que_1",
       sessionId: "s",
       kind: "question",
@@ -214,18 +214,18 @@ describe("an answer", () => {
     expect(reply).toMatchObject(labels ? { is: "answers", answers: [labels] } : { is: "again" });
   });
 
-  test("is given to one question after the other", () => {
+  test("is collected one question at a time", () => {
     const ask: Ask = { id: "que_1", sessionId: "s", kind: "question", questions: [question, question] };
-    const two = new Asking(ask);
+    const two = new AskForm(ask);
     expect(two.reply("1")).toEqual({ is: "more" });
     expect(two.hint).toStartWith("2. ");
     expect(two.reply("2")).toEqual({ is: "answers", answers: [["Red"], ["Dark blue"]] });
-    expect(new Asking(ask).reply("/skip")).toEqual({ is: "refusal" });
+    expect(new AskForm(ask).reply("/skip")).toEqual({ is: "refusal" });
   });
 
-  test("to a permission is a clear word", () => {
+  test("to a permission request is one of the known words", () => {
     const permission = () =>
-      new Asking({ id: "per_1", sessionId: "s", kind: "permission", permission: "bash", patterns: [] });
+      new AskForm({ id: "per_1", sessionId: "s", kind: "permission", permission: "bash", patterns: [] });
     expect(permission().reply("Y")).toEqual({ is: "permission", reply: "once" });
     expect(permission().reply("always")).toEqual({ is: "permission", reply: "always" });
     expect(permission().reply("n")).toEqual({ is: "permission", reply: "reject" });

@@ -34,8 +34,8 @@ const fitting = (line: string, columns: number) =>
 const words = fc.string({ unit: fc.constantFrom(..."abc defg.é界한👍\t"), maxLength: 60 });
 const piece = fc.oneof(words, words, fc.constant("\n"));
 
-describe("what is said", () => {
-  test("stands above what is typed, in any pieces, and none of it is lost or said twice", async () => {
+describe("output", () => {
+  test("is shown above the draft, in any chunks, exactly once", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.tuple(piece, fc.constantFrom("", "works"), words), { minLength: 1, maxLength: 30 }),
@@ -63,7 +63,7 @@ describe("what is said", () => {
     );
   });
 
-  test("comes through a change of the terminal's size", async () => {
+  test("survives a resize of the terminal", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.tuple(piece, fc.integer({ min: 20, max: 90 })), { minLength: 1, maxLength: 12 }),
@@ -97,7 +97,7 @@ const untabbed = (line: string): string => {
   return out;
 };
 
-test("the cursor stands behind what is typed before it, whatever it is made of", async () => {
+test("the cursor is after the text before it, whatever characters that has", async () => {
   const unit = fc.constantFrom("a", "界", "é", "e\u0301", "👍", "👨‍👩‍👧", "🇩🇪", " ", "\n", "\x07", "\u202e");
   await fc.assert(
     fc.asyncProperty(fc.array(unit, { maxLength: 40 }), fc.nat(40), async (characters, place) => {

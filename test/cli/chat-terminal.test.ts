@@ -43,7 +43,7 @@ function endless(onBegin: (run: Run) => void = () => {}): void {
   });
 }
 
-test("what was said is shown, and what is said comes word by word, under what is asked", async () => {
+test("shows the history, then streams each answer below its prompt", async () => {
   runtime.remember(["an old question", "an old\nanswer"]);
   const pieces = Promise.withResolvers<Run>();
   runtime.onPrompt((run) => {
@@ -89,10 +89,10 @@ test("what was said is shown, and what is said comes word by word, under what is
     ">",
   ]);
   await leave(run);
-  expect((await run.lines()).at(-1)).toBe(`To come back: svc sessions chat ${CHAT_ID}`);
+  expect((await run.lines()).at(-1)).toBe(`To return: svc sessions chat ${CHAT_ID}`);
 });
 
-test("typing goes on while the agent speaks, and neither mangles the other", async () => {
+test("typing while an answer streams does not mangle either", async () => {
   const begun = Promise.withResolvers<Run>();
   runtime.onPrompt((run) => {
     run.begin();
@@ -122,7 +122,7 @@ test("typing goes on while the agent speaks, and neither mangles the other", asy
   const lines = (await run.lines()).map((line) => line.trimEnd());
   const flat = lines.join(" ").replace(/\s+/g, " ");
   expect(flat).toContain(`> go ${words.join("").trim()} >`);
-  expect(lines.filter((line) => line.startsWith("The agent works"))).toEqual([]);
+  expect(lines.filter((line) => line.startsWith("The agent is working"))).toEqual([]);
   const typed = Array.from({ length: 120 }, (_, n) => "typed 界 "[n % 8] ?? "").join("");
   expect(flat.slice(flat.lastIndexOf("> ") + 2)).toBe(typed.replace(/\s+/g, " ").trim());
   run.type(`${CTRL_C}`);
@@ -130,8 +130,8 @@ test("typing goes on while the agent speaks, and neither mangles the other", asy
   await leave(run);
 });
 
-describe("what the agent asks", () => {
-  test("is answered between what is being typed: a permission", async () => {
+describe("a request of the agent", () => {
+  test("for a permission is answered while a draft is stashed", async () => {
     const replies: unknown[] = [];
     const begun = Promise.withResolvers<Run>();
     runtime.onPrompt((run) => {
@@ -143,7 +143,7 @@ describe("what the agent asks", () => {
     const agent = await begun.promise;
     await run.shows("> half a thou");
     const replied = agent.permission("bash", ["rm -rf build\x1b[2J"]).then((reply) => replies.push(reply));
-    await run.shows("May the agent use bash?\n  rm -rf build\\x1b[2J");
+    await run.shows("Allow the agent to use bash?\n  rm -rf build\\x1b[2J");
     await run.shows("y: yes, once · a: always · n: no");
     run.type("perhaps\r");
     await run.shows("Type y, a or n.");
@@ -157,7 +157,7 @@ describe("what the agent asks", () => {
     await leave(run);
   });
 
-  test("is answered by number, by name or in own words: a question", async () => {
+  test("with questions is answered by number, by name or with free text", async () => {
     const options = [
       { label: "Red", description: "like a rose" },
       { label: "Blue", description: "Blue" },
@@ -174,10 +174,10 @@ describe("what the agent asks", () => {
     run.type("go\r");
     await run.shows("? Which colour?\n  1. Red  like a rose\n  2. Blue\n");
     run.type("2\r");
-    await run.shows("2. answer with own words");
+    await run.shows("2. answer with free text");
     run.type("quite sure\r");
     await until("the second is asked", () => answers.length === 1);
-    await run.shows("answer with a number or own words");
+    await run.shows("answer with a number or free text");
     run.type("/skip\r");
     await until("it is refused", () => answers.length === 2);
     expect(answers[0]).toEqual({ answers: [["Blue"], ["quite sure"]] });
@@ -185,7 +185,7 @@ describe("what the agent asks", () => {
     await leave(run);
   });
 
-  test("is taken back when somebody else has answered", async () => {
+  test("disappears when another client answers it", async () => {
     let asked: unknown;
     runtime.onPrompt((run) => {
       run.begin();
@@ -193,10 +193,10 @@ describe("what the agent asks", () => {
     });
     const run = await open();
     run.type("go\r");
-    await run.shows("May the agent use edit?");
+    await run.shows("Allow the agent to use edit?");
     runtime.answer("permission");
     await asked;
-    await run.shows(/The agent works · Ctrl-C aborts\n> ?$/);
+    await run.shows(/The agent is working · Ctrl-C aborts\n> ?$/);
     run.type(CTRL_C);
     await run.shows("was aborted");
     await leave(run);
@@ -204,7 +204,7 @@ describe("what the agent asks", () => {
 });
 
 describe("Ctrl-C", () => {
-  test("aborts what the agent does, then clears the line, then leaves by the signal", async () => {
+  test("aborts the run, then clears the line, then ends by the signal", async () => {
     endless();
     const run = await open();
     run.type("go\r");
@@ -216,12 +216,12 @@ describe("Ctrl-C", () => {
     run.type(`draft${CTRL_C}`);
     await run.shows(/aborted\.\n> ?$/);
     run.type(CTRL_C);
-    await run.shows("Ctrl-C again leaves");
+    await run.shows("Ctrl-C again quits");
     run.type(CTRL_C);
     expect(await run.exited).toEqual({ code: null, signal: "SIGINT" });
   });
 
-  test("twice in a row leaves while the agent works, and Ctrl-D leaves it at work", async () => {
+  test("twice in a row quits while the agent works, as Ctrl-D does, without an abort", async () => {
     endless();
     const run = await open();
     run.type("go\r");
@@ -232,13 +232,13 @@ describe("Ctrl-C", () => {
     endless();
     const other = await open();
     other.type("go\r");
-    await other.shows(/I think\nThe agent works/);
+    await other.shows(/I think\nThe agent is working/);
     await leave(other);
-    expect((await other.lines()).join("\n")).toContain("The agent goes on.");
+    expect((await other.lines()).join("\n")).toContain("The agent continues to work.");
   });
 });
 
-test("a connection that is cut is made again, and nothing is lost or said twice", async () => {
+test("reconnects after a lost connection without losing or repeating text", async () => {
   const begun = Promise.withResolvers<Run>();
   runtime.onPrompt((run) => {
     run.begin();
@@ -257,7 +257,7 @@ test("a connection that is cut is made again, and nothing is lost or said twice"
   part.more("lost ");
   runtime.down = null;
   await until("it listens again", () => runtime.listeners > 0);
-  await run.shows("The agent works");
+  await run.shows("The agent is working");
   part.more("three");
   part.whole();
   agent.end();
@@ -265,7 +265,7 @@ test("a connection that is cut is made again, and nothing is lost or said twice"
   await leave(run);
 });
 
-test("an answer that was cut off by a restart is said to be", async () => {
+test("shows that an answer was cut off by a restart", async () => {
   runtime.run().begin();
   runtime.run().die();
   const run = svcOnScreen(["sessions", "chat"], { env: api.env });
@@ -273,7 +273,7 @@ test("an answer that was cut off by a restart is said to be", async () => {
   await leave(run);
 });
 
-test("a paste of 10,000 characters is one message, shown by its size", async () => {
+test("a paste of 10,000 characters is one message, shown as its size", async () => {
   const lines = Array.from({ length: 500 }, (_, n) => `line ${String(n).padStart(4, "0")} 0123456789`);
   const text = lines.join("\n");
   expect(text.length).toBeGreaterThanOrEqual(10_000);
@@ -287,7 +287,7 @@ test("a paste of 10,000 characters is one message, shown by its size", async () 
   await leave(run);
 });
 
-test("lines end with a backslash or Alt-Enter, and what was asked is taken up again, also the next time", async () => {
+test("a backslash or Alt-Enter breaks a line, and the history survives the next start", async () => {
   const home = makeHome();
   const run = await open({}, home);
   run.type("one\\\rtwo\x1b\rthrée 👨‍👩‍👧\x7fe\u0301\r");
@@ -306,7 +306,7 @@ test("lines end with a backslash or Alt-Enter, and what was asked is taken up ag
   await leave(again);
 });
 
-test("Ctrl-Z gives the terminal back to the shell, until svc is continued; without one it is nothing", async () => {
+test("Ctrl-Z suspends svc until the shell continues it, and does nothing without a shell", async () => {
   const line = `${SVC.join(" ")} sessions chat; read -p "the shell's"; fg`;
   const run = onScreen(["bash", "--norc", "-ic", line], { env: api.env });
   await run.shows(/^> ?$/m);
@@ -331,14 +331,14 @@ test("Ctrl-Z gives the terminal back to the shell, until svc is continued; witho
   await leave(alone);
 });
 
-test("commands are few, and others are not sent", async () => {
+test("an unknown command is reported, not sent", async () => {
   const run = await open();
   run.type("/help\r");
   await run.shows("/quit   leaves");
   run.type("/new\r");
   await run.shows("There is no command /new.");
   run.type("/abort\r");
-  await run.shows("The agent does nothing.");
+  await run.shows("The agent is idle.");
   run.type("/etc/hosts is wrong\r");
   await run.shows("\n/etc/hosts is wrong\n");
   expect(said()).toEqual(["/etc/hosts is wrong"]);
@@ -346,7 +346,7 @@ test("commands are few, and others are not sent", async () => {
   expect(await run.exited).toEqual({ code: 0, signal: null });
 });
 
-test("nothing that is said moves the cursor, sets the title, rings or hides", async () => {
+test("no output moves the cursor, sets the title, rings the bell or hides text", async () => {
   runtime.onPrompt(async (run) => {
     run.begin();
     await run.say("a\x1b", "[2J\x1b[1;1Hb\x1b]0;own", "ed\x07c\x9b31md\u202ee\r", "f\x08\x7f\x1b[8mg");
@@ -364,12 +364,12 @@ test("nothing that is said moves the cursor, sets the title, rings or hides", as
   await leave(run);
 });
 
-test("the session is chosen where several run, and the terminal is given back however svc ends", async () => {
+test("offers a choice where several sessions run, and restores the terminal however svc ends", async () => {
   api.on("GET /projects/:p/sessions", () => ({
     sessions: [session({ session_id: OTHER, name: "x\x1b[2J" }), session()],
   }));
   const run = svcOnScreen(["sessions", "talk"], { env: api.env });
-  await run.shows("Talk to which session?");
+  await run.shows("Chat with which session?");
   await run.shows("ffff0000 x\\x1b[2J");
   run.type("\x1b[B\r");
   await run.shows(/^> ?$/m);
@@ -382,7 +382,7 @@ test("the session is chosen where several run, and the terminal is given back ho
   expect(run.marksPastes).toBe(false);
 });
 
-test("a terminal that cannot move its cursor is refused, and a connection that is given up says why", async () => {
+test("refuses a terminal that cannot move its cursor, and reports why a connection failed for good", async () => {
   const dumb = svcOnScreen(["sessions", "chat"], { env: { ...api.env, TERM: "dumb" } });
   expect(await dumb.exited).toEqual({ code: 2, signal: null });
   api.mount("/p/", () => failure("forbidden", "You are no member of this project.", 403));

@@ -27,8 +27,8 @@ const events = (stdout: string) =>
     .map((line) => JSON.parse(line));
 const posted = (verb: string) => runtime.asked.filter(({ path }) => path.endsWith(`/${verb}`));
 
-describe("asking one thing", () => {
-  test("prints the answer's words alone on stdout, and what is done on stderr", async () => {
+describe("--prompt", () => {
+  test("prints the answer on stdout, and what the agent does on stderr", async () => {
     runtime.remember(["an older prompt", "an older answer"]);
     runtime.onPrompt(async (run) => {
       run.begin();
@@ -59,7 +59,7 @@ describe("asking one thing", () => {
     );
   });
 
-  test("is said with an id of that moment, however long it took to reach the agent", async () => {
+  test("is sent with an id of the time of sending, however long the connection took", async () => {
     runtime.down = 503;
     runtime.onPrompt((run) => [run.begin(), run.end()]);
     const asked = ask("x");
@@ -73,7 +73,7 @@ describe("asking one thing", () => {
   test.each([
     ["an hour behind", -3_600_000],
     ["an hour ahead", 3_600_000],
-  ])("is said with an id of the runtime's time, which is %s", async (_, ms) => {
+  ])("is sent with an id by the runtime's clock, which is %s", async (_, ms) => {
     runtime.clockMs = ms;
     runtime.onPrompt((run) => [run.begin(), run.end()]);
     const before = newMessageId(Date.now() + ms, "0".repeat(14));
@@ -95,13 +95,13 @@ describe("asking one thing", () => {
     ["was never begun", (run) => [run.begin(), run.die()], 1, "was cut off"],
     ["ended at the length that the model may have", (run) => [run.begin(), run.end("length")], 0, ""],
   ];
-  test.each(outcomes)("tells that a run %s", async (_, script, code, says) => {
+  test.each(outcomes)("reports that a run %s", async (_, script, code, says) => {
     runtime.onPrompt(script);
     const ran = await ask("x");
     expect({ code: ran.code, err: ran.stderr }).toEqual({ code, err: expect.stringContaining(says) });
   });
 
-  test("an agent that there is not fails, though nothing ever ran", async () => {
+  test("an unknown agent fails, although no run started", async () => {
     runtime.onPrompt(() => {
       const error = { name: "UnknownError", data: { message: 'Agent not found: "x".\n  at stack' } };
       runtime.tell("session.error", { sessionID: runtime.conversation, error });
@@ -113,7 +113,7 @@ describe("asking one thing", () => {
     });
   });
 
-  test("shows each retry once, and what is said again not twice", async () => {
+  test("shows each retry once, without repeating the answer's text", async () => {
     runtime.onPrompt(async (run) => {
       run.begin();
       run.part().more("It is ");
@@ -126,11 +126,11 @@ describe("asking one thing", () => {
     const ran = await ask("x");
     expect(ran).toMatchObject({ code: 0, stdout: "It is done.\n" });
     expect(ran.stderr).toBe(
-      "The model does not answer (Connection reset). Try 2 in 2 s.\nThe model does not answer (Overloaded). Try 3 in 2 s.\n",
+      "The model does not answer (Connection reset). Attempt 2 in 2 s.\nThe model does not answer (Overloaded). Attempt 3 in 2 s.\n",
     );
   });
 
-  test("what is told twice is printed once, also after a cut in the middle of a word", async () => {
+  test("prints repeated events once, also after a disconnect in the middle of a word", async () => {
     runtime.tellsTwice = true;
     runtime.onPrompt(async (run) => {
       run.begin();
@@ -149,13 +149,13 @@ describe("asking one thing", () => {
       code: 0,
       stdout: "one \ntwo lost three\n",
       stderr: expect.stringMatching(
-        /^The connection has ended\. Trying again…\nConnected again\.\n✓ bash ls\n$/,
+        /^The connection was closed\. Reconnecting…\nReconnected\.\n✓ bash ls\n$/,
       ),
     });
     expect(posted("prompt_async")).toHaveLength(1);
   });
 
-  test("a runtime that starts is waited for", async () => {
+  test("waits for a runtime that is starting", async () => {
     runtime.down = 503;
     const asked = ask("hello");
     await until("it has been refused twice", () => runtime.refused > 1);
@@ -163,7 +163,7 @@ describe("asking one thing", () => {
     expect(await asked).toMatchObject({ code: 0, stdout: "hello\n" });
   });
 
-  test("what the agent asks is refused where nobody can answer, and said", async () => {
+  test("refuses the agent's requests, and reports it", async () => {
     runtime.onPrompt(async (run) => {
       run.begin();
       await run.permission("bash", ["rm -rf \x1b[1m/"]);
@@ -171,9 +171,11 @@ describe("asking one thing", () => {
     });
     const permission = await ask("x");
     expect(permission).toMatchObject({ code: 1, stdout: "" });
-    expect(permission.stderr).toContain("Refused, since nobody can be asked: bash: rm -rf \\x1b[1m/\n");
     expect(permission.stderr).toContain(
-      "hint: To answer it yourself, on a terminal: svc sessions chat 1a2b3c4d",
+      "Refused, because there is no terminal to answer on: bash: rm -rf \\x1b[1m/\n",
+    );
+    expect(permission.stderr).toContain(
+      "hint: To answer it yourself on a terminal: svc sessions chat 1a2b3c4d",
     );
     expect(posted("reply")).toMatchObject([{ body: { reply: "reject" } }]);
     runtime.onPrompt(async (run) => {
@@ -186,7 +188,7 @@ describe("asking one thing", () => {
     expect(posted("reject")).toHaveLength(1);
   });
 
-  test("what another's prompt has asked is left to them, and only the own answer is printed", async () => {
+  test("leaves the requests of other prompts alone, and prints only the own answer", async () => {
     const other = runtime.run();
     other.begin();
     const theirs = other.permission("edit", ["theirs"]).then(async () => {
@@ -204,7 +206,7 @@ describe("asking one thing", () => {
     expect(posted("reply")).toEqual([]);
   });
 
-  test("nothing that is said can move the cursor, whatever pieces it comes in", async () => {
+  test("no output moves the cursor, in any chunks", async () => {
     runtime.onPrompt(async (run) => {
       run.begin();
       await run.say("a\x1b", "]0;title\x07", "b\x9b2J\r", "\nc\r", "\u202ed\u2028 \ud83d", "\ude00");
@@ -254,7 +256,7 @@ describe("asking one thing", () => {
     });
   });
 
-  test("--quiet leaves the answer alone", async () => {
+  test("--quiet prints only the answer", async () => {
     runtime.onPrompt(async (run) => {
       run.begin();
       run.tool("bash", { status: "completed", title: "ls", input: {} });
@@ -264,7 +266,7 @@ describe("asking one thing", () => {
     expect(await ask("x", "--quiet")).toMatchObject({ code: 0, stdout: "done\n", stderr: "" });
   });
 
-  test("--timeout ends the waiting, and not the run", async () => {
+  test("--timeout ends the wait, not the run", async () => {
     runtime.onPrompt(async (run) => {
       run.begin();
       await run.say("half");
@@ -272,12 +274,12 @@ describe("asking one thing", () => {
     const ran = await ask("x", "--timeout", "1");
     expect(ran).toMatchObject({ code: 1, stdout: "half\n" });
     expect(ran.stderr).toContain(
-      "error: After 1 second the agent has not ended its answer. It goes on.\nhint: ",
+      "error: The agent did not finish its answer within 1 second. The run continues.\nhint: ",
     );
     expect(posted("abort")).toEqual([]);
   });
 
-  test("a reader that goes away ends it, and is no failure", async () => {
+  test("a closed stdout ends it without a failure", async () => {
     const ended = Promise.withResolvers<void>();
     runtime.onPrompt(async (run) => {
       run.begin();
@@ -298,7 +300,7 @@ describe("asking one thing", () => {
     await ended.promise;
   });
 
-  test("the prompt comes from standard input, and must say something", async () => {
+  test("reads the prompt from standard input, and rejects an empty one", async () => {
     expect(await chat(["--prompt", "-"], { stdin: "zwölf\nlines\n" })).toMatchObject({
       stdout: "zwölf\nlines\n",
     });
@@ -312,7 +314,7 @@ describe("asking one thing", () => {
     expect(runtime.asked.filter(({ path }) => path.endsWith("prompt_async"))).toHaveLength(1);
   });
 
-  test("Ctrl-C aborts the run first, and ends by the signal", async () => {
+  test("Ctrl-C aborts the run, then ends by the signal", async () => {
     runtime.onPrompt((run) => {
       run.begin();
       run.part().more("half a sen");
@@ -326,10 +328,10 @@ describe("asking one thing", () => {
   });
 });
 
-describe("which session", () => {
+describe("the session", () => {
   const two = () => ({ sessions: [session(), session({ session_id: OTHER, name: "two\x1b[2J" })] });
 
-  test("is the one that runs, and none at all is said", async () => {
+  test("is the running one; none is an error", async () => {
     expect(await ask("hello")).toMatchObject({ code: 0, stdout: "hello\n" });
     expect(api.seen[0]).toMatchObject({ query: { status: "running" } });
     api.on("GET /projects/:p/sessions", () => ({ sessions: [] }));
@@ -339,16 +341,16 @@ describe("which session", () => {
     });
   });
 
-  test("has to be said where several run, and each is named", async () => {
+  test("must be named where several run, and the error lists them", async () => {
     api.on("GET /projects/:p/sessions", two);
     const ran = await ask("hello");
     expect(ran).toMatchObject({ code: 2, stdout: "" });
-    expect(ran.stderr).toContain(`2 sessions run. Which one? Name it by its id.\nhint: ${SESSION_ID}`);
+    expect(ran.stderr).toContain(`2 sessions are running. Name one by its id.\nhint: ${SESSION_ID}`);
     expect(ran.stderr).toContain(`${OTHER}  two\\x1b[2J`);
     expect(await chat([CHAT_ID, "--prompt", "hello"])).toMatchObject({ code: 0, stdout: "hello\n" });
   });
 
-  test("that is stopped is started again, its steps shown; one that failed says why", async () => {
+  test("is restarted if stopped, with its steps; a failed one is an error with the reason", async () => {
     let status = session({ status: "stopped", stop_reason: "idle" });
     api.on(`GET ${ONE}`, () => status);
     api.on(`POST ${ONE}/restart`, () => {
@@ -358,18 +360,18 @@ describe("which session", () => {
     api.on(`GET ${ONE}/events`, () => eventStream([changed(booting("runtime")), changed(session())]));
     const ran = await chat([CHAT_ID, "--prompt", "hello"]);
     expect(ran).toMatchObject({ code: 0, stdout: "hello\n" });
-    expect(ran.stderr).toContain("is stopped, and is started again");
+    expect(ran.stderr).toContain("is stopped and restarts");
     expect(api.seen.find(({ path }) => path.endsWith("/restart"))?.body).toEqual({ restore: true });
     expect(ran.stderr).toContain("runtime: starting the agent");
     api.on(`GET ${ONE}`, () => session({ status: "failed", step: "clone", error: "no such branch" }));
     const failed = await chat([CHAT_ID, "--prompt", "hello"]);
     expect(failed).toMatchObject({ code: 1, stdout: "" });
     expect(failed.stderr).toContain(
-      "failed at the step clone: no such branch\nhint: To try again: svc sessions restart",
+      "failed at the step clone: no such branch\nhint: To retry: svc sessions restart",
     );
   });
 
-  test("--new starts one, and asks that", async () => {
+  test("is a new one with --new", async () => {
     api.on(`GET ${ONE}`, ({ path }) => session({ session_id: path.split("/").at(-1) ?? "" }));
     const ran = await ask("hello", "--new");
     expect(ran).toMatchObject({ code: 0, stdout: "hello\n" });
@@ -379,7 +381,7 @@ describe("which session", () => {
     expect(await chat([CHAT_ID, "--new", "--prompt", "x"])).toMatchObject({ code: 2 });
   });
 
-  test("that is stopped while the agent works is not waited for", async () => {
+  test("is not waited for if it is stopped during the run", async () => {
     runtime.onPrompt((run) => {
       run.begin();
       api.on(`GET ${ONE}`, () => session({ status: "stopped", stop_reason: "idle" }));
@@ -389,23 +391,23 @@ describe("which session", () => {
     const ran = await ask("hello");
     expect(ran).toMatchObject({ code: 1, stdout: "" });
     expect(ran.stderr).toContain(
-      "error: The session is stopped (idle).\nhint: To start it again and go on: svc sessions chat",
+      "error: The session is stopped (idle).\nhint: To restart it and continue: svc sessions chat",
     );
   });
 
-  test("in a sandbox is any but its own", async () => {
+  test("cannot be the sandbox's own", async () => {
     const env = { SVC_SESSION_ID: SESSION_ID };
     api.on(`GET ${ONE}`, ({ path }) => session({ session_id: path.split("/").at(-1) ?? "" }));
     expect(await chat([SESSION_ID, "--prompt", "x"], { env })).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining("it would wait for its own answer"),
+      stderr: expect.stringContaining("a chat would wait for its own answer"),
     });
     api.on("GET /projects/:p/sessions", two);
     expect(await chat(["--prompt", "hello"], { env })).toMatchObject({ code: 0, stdout: "hello\n" });
     expect(api.seen.at(-1)?.path).toContain(OTHER);
   });
 
-  test("that the caller may not reach is said in the server's words", async () => {
+  test("of another user is refused with the server's message", async () => {
     api.mount("/p/", () => failure("forbidden", "You are no member of this project.", 403));
     expect(await ask("x")).toMatchObject({
       code: 1,

@@ -58,7 +58,7 @@ describe("cr", () => {
       api.on("GET /projects/:p/change-requests/:n", () => ({ change_request: cr }));
       const [ls, show] = [await run(["cr", "ls"]), await run(["cr", "show", "3"])];
       expect(ls.stdout).toContain("\topen\t");
-      expect(ls.stderr.includes("Not up to date: #3. The repository did not answer")).toBe(stale);
+      expect(ls.stderr.includes("Not up to date: #3. The repository did not respond")).toBe(stale);
       expect(show.stdout.includes(`\nstale\t${words}`)).toBe(stale);
       expect(JSON.parse((await run(["cr", "ls", "--json=stale"])).stdout)).toEqual([{ stale }]);
     }
@@ -93,10 +93,10 @@ describe("cr", () => {
 
   test.each([
     [{ can_fast_forward: true }, "clean: merges as a fast-forward"],
-    [{ is_up_to_date: true }, "up to date: main has everything of fix-login; nothing to merge"],
+    [{ is_up_to_date: true }, "up to date: main already contains fix-login; nothing to merge"],
     [
       { merge_base: null, can_merge: false },
-      "cannot be merged: fix-login and main have no history in common",
+      "cannot be merged: fix-login and main have no common history",
     ],
     [{ can_merge: false, conflicts: [] }, "conflicts\n"],
   ])("show says what a merge would do: %p", async (change, says) => {
@@ -282,7 +282,7 @@ describe("projects", () => {
       { home, stdin: "sesame\n" },
     );
     expect(ran.code).toBe(0);
-    expect(ran.stdout).toBe("Made the project my-shop (shop) on branch main.\n");
+    expect(ran.stdout).toBe("Created the project my-shop (shop) on branch main.\n");
     expect(ran.stderr).toContain("Next: svc cr ls");
     expect(api.seen[0]?.body).toEqual({
       name: "my-shop",
@@ -319,7 +319,7 @@ describe("projects", () => {
     const info = await run(["projects", "info", "--jq", ".resolved_from"], { home, env, cwd: below });
     expect(info.stdout).toBe("link\n");
     const wrongPlace = await run(["projects", "unlink"], { home, env, cwd: below });
-    expect(wrongPlace.stderr).toContain(`run \`svc projects unlink\` in ${home.cwd}`);
+    expect(wrongPlace.stderr).toContain(`Run \`svc projects unlink\` in ${home.cwd}`);
     expect(await run(["projects", "unlink"], { home, env })).toMatchObject({ code: 0 });
     expect(existsSync(join(home.cwd, ".svc/link.json"))).toBe(false);
   });

@@ -105,8 +105,8 @@ test("bounds what a server may ask for", async () => {
 });
 
 test.each([
-  ["access_denied", "refused in the browser"],
-  ["expired_token", "ran out"],
+  ["access_denied", "denied in the browser"],
+  ["expired_token", "expired before"],
 ])("%s ends it", async (code, says) => {
   const { token, slept } = await signIn([pending, bare(code)]);
   expect(token).toBeInstanceOf(CliError);
@@ -116,7 +116,7 @@ test.each([
 
 test("ends by itself when the code runs out", async () => {
   const { token, slept } = await signIn([pending], { ...CODE, expires_in: 12 });
-  expect(token).toMatchObject({ code: "login_failed", message: expect.stringContaining("ran out") });
+  expect(token).toMatchObject({ code: "login_failed", message: expect.stringContaining("expired before") });
   expect(slept).toEqual([5, 5, 5]);
 });
 

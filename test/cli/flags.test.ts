@@ -67,9 +67,9 @@ describe("a whole number is taken from its least to its most, and nothing else",
     ["--timeout", ["1", "3600"], ["0", "3601"]],
   ])("%s", (flag, good, bad) => {
     for (const text of good) expect(read(flag, text)[flag.slice(2)]).toBe(Number(text));
-    for (const text of bad) expect(fault(flag, text)).toContain(`${flag} takes a whole number from `);
-    expect(fault(`${flag}=-1`)).toContain(`${flag} takes a whole number from `);
-    expect(fault(`${flag}=`)).toContain(`${flag} takes a whole number from `);
+    for (const text of bad) expect(fault(flag, text)).toContain(`${flag} must be a whole number from `);
+    expect(fault(`${flag}=-1`)).toContain(`${flag} must be a whole number from `);
+    expect(fault(`${flag}=`)).toContain(`${flag} must be a whole number from `);
   });
 });
 
@@ -121,7 +121,7 @@ test.each([
   [["--title="], "--title needs a value.\n"],
   [["--title", ""], "--title needs a value.\n"],
   [["--jq="], "--jq= needs a value, or write --jq alone.\n"],
-  [["--yes=no"], "--yes takes no value.\n"],
+  [["--yes=no"], "--yes does not take a value.\n"],
   [["--status", "opne"], "--status is one of open, all; not opne\nDid you mean `open`?"],
   [["--status", "xyz"], "--status is one of open, all; not xyz\n"],
   [["--color=x"], "--color is one of always, auto, never; not x\n"],

@@ -167,7 +167,7 @@ describe("svc init", () => {
       for (const [path, text] of Object.entries(theirs))
         expect(readFileSync(join(home.cwd, path), "utf8")).toBe(text);
     }
-    expect((await init(home)).stdout).toContain("kept\tsvc.toml\tit is there, and differs\n");
+    expect((await init(home)).stdout).toContain("kept\tsvc.toml\tit exists and differs\n");
     expect((await init(home, "--force")).stdout).toStartWith("replaced\tsvc.toml\t\n");
     expect(filesOf(home.cwd).toSorted()).toEqual(PROJECT.toSorted());
     expect((await init(home)).stdout).not.toContain("kept");
@@ -236,7 +236,7 @@ describe("svc init", () => {
       (cwd, outside) => symlinkSync(join(outside, "x"), join(cwd, "svc.toml")),
       "symbolic link",
     ],
-    ["a file in a folder's place", (cwd) => writeFileSync(join(cwd, ".svc"), "x"), ".svc is no folder"],
+    ["a file in a folder's place", (cwd) => writeFileSync(join(cwd, ".svc"), "x"), ".svc is not a folder"],
     [
       "a folder in a file's place",
       (cwd) => mkdirSync(join(cwd, ".svc/Dockerfile"), { recursive: true }),
@@ -269,7 +269,7 @@ describe("svc init", () => {
     const ran = await init(home);
     expect(ran.code).toBe(0);
     expect(ran.stdout).toContain(
-      "skipped\t.claude/skills/svc/SKILL.md\t.claude is a symbolic link that leads out of",
+      "skipped\t.claude/skills/svc/SKILL.md\t.claude is a symbolic link out of",
     );
     expect(readdirSync(outside)).toEqual([]);
     expect(existsSync(join(home.cwd, "svc.toml"))).toBe(true);

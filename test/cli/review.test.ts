@@ -107,7 +107,7 @@ test("approve is of the head that was asked for just before", async () => {
   ]);
   expect(api.seen.at(-1)).toMatchObject({ method: "POST", body: { head_commit_sha: "a".repeat(40) } });
   const undone = await run(["cr", "approve", "3", "--undo"]);
-  expect(undone.stdout).toContain("your approval is taken back; 0 approvals");
+  expect(undone.stdout).toContain("approval withdrawn; 0 approvals");
   expect(api.seen.at(-1)?.method).toBe("DELETE");
 });
 

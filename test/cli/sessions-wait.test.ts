@@ -63,8 +63,8 @@ describe("new", () => {
       signal: null,
       stdout: `${id} Login page: running\n`,
       stderr: [
-        `Session ${short} starts. Ctrl-C leaves it going.\n`,
-        "branch: cutting the session's branch\n",
+        `Session ${short} is starting. Ctrl-C ends the wait, not the session.\n`,
+        "branch: creating the session's branch\n",
         "image: building the sandbox's image\n",
         "  build | Step 1/2 : FROM debian\n",
         "sandbox: starting the sandbox\n",
@@ -104,7 +104,7 @@ describe("new", () => {
   test.each<[string[], string, string]>([
     [["--prompt", "-"], " \n", "the prompt is empty"],
     [["--provider", "cloud"], "", "docker, local, kubernetes"],
-    [["--wait", "--no-wait"], "", "exclude each other"],
+    [["--wait", "--no-wait"], "", "cannot be used together"],
   ])("%j is found out before anything is sent", async (flags, stdin, says) => {
     const ran = await run(["new", ...flags], { stdin });
     expect(ran).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining(says) });
@@ -141,17 +141,17 @@ describe("new", () => {
     );
     const ran = await run(["new"]);
     expect(ran.code).toBe(0);
-    expect(ran.stderr).toMatch(/image: .*\nThe connection has ended\. Trying again…\nclone: /);
+    expect(ran.stderr).toMatch(/image: .*\nThe connection was closed\. Reconnecting…\nclone: /);
     expect(connections[1]?.headers.get("last-event-id")).toBe("2");
   });
 
   test.each<[string, (id: string) => readonly Turn[], string, string]>([
-    ["deleted", () => [deleted], "session_deleted", "was deleted meanwhile."],
+    ["deleted", () => [deleted], "session_deleted", "was deleted."],
     [
       "stopped",
       (session_id) => [changed(session({ session_id, status: "stopped", stop_reason: "user" }))],
       "session_stopped",
-      "was stopped meanwhile (user).",
+      "was stopped (user).",
     ],
   ])("a session that is %s meanwhile is no success", async (_, end, code, says) => {
     plays((id) => [...upTo("clone", id), ...end(id)]);
@@ -173,7 +173,7 @@ describe("new", () => {
     const short = created().session_id.slice(0, 8);
     expect(ran).toMatchObject({ code: 1, stdout: "" });
     expect(ran.stderr).toContain(
-      `error: After 3 seconds the session ${short} is not running yet, but provisioning (image).\nhint: It goes on. To look in: svc sessions info ${short}\n`,
+      `error: The session ${short} is not running after 3 seconds, but provisioning (image).\nhint: It continues. To check it: svc sessions info ${short}\n`,
     );
     expect(api.seen.filter(({ method }) => method !== "GET")).toHaveLength(1);
   });
@@ -204,7 +204,7 @@ describe("new", () => {
     const ran = await run(["new"]);
     expect(ran).toMatchObject({ code: 1, stdout: "" });
     expect(ran.stderr).toContain(
-      "error: The account may run 20 sessions at once.\nhint: 20 of 20 are taken.",
+      "error: The account may run 20 sessions at once.\nhint: 20 of 20 slots are in use. To free a slot",
     );
     expect(ran.stderr).toContain("svc sessions ls\n      svc sessions stop <id>\n");
     expect(JSON.parse((await run(["new", "--json"])).stderr).error).toMatchObject({
@@ -243,14 +243,14 @@ describe("restart and stop", () => {
       signal: null,
       stdout: `${SESSION_ID} Login page: stopped\n`,
       stderr:
-        "stop: saving the work and ending the sandbox\n  svc | saved the work\nTo start it again: svc sessions restart 1a2b3c4d\n",
+        "stop: saving the work and removing the sandbox\n  svc | saved the work\nTo restart it: svc sessions restart 1a2b3c4d\n",
     });
     expect((await run(["stop", SESSION_ID, "--no-wait"])).stdout).toBe(`${SESSION_ID} Login page: stops\n`);
   });
 
   test.each([
     ["stopped", "stopped"],
-    ["failed", "it had failed, and has no sandbox"],
+    ["failed", "it had failed and has no sandbox"],
   ] as const)("stop of a session that is %s already is done", async (status, says) => {
     api.on(`POST ${ONE}/stop`, () => session({ status }));
     const ran = await run(["stop", SESSION_ID]);
@@ -321,7 +321,7 @@ describe("on a terminal", () => {
       terminal.type("\x03");
       expect(await terminal.exited).toEqual({ code: null, signal: "SIGINT" });
       expect(plain(terminal.screen())).toMatch(
-        /The session goes on\. To look in: svc sessions info [0-9a-f]{8}\n/,
+        /The session continues\. To check it: svc sessions info [0-9a-f]{8}\n/,
       );
       expect(api.seen.filter(({ method }) => method !== "GET")).toHaveLength(1);
     }

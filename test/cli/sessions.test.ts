@@ -65,7 +65,7 @@ describe("ls", () => {
     expect(plain(terminal.screen())).toMatch(/1a2b3c4d .*running \(no walls\)/);
     expect(plain(terminal.screen())).toMatch(/1a2b9999 .*running {2}/);
     for (const [shown, words] of [
-      [open, "none: the agent can do whatever the user that runs the server can"],
+      [open, "none: the agent can do everything that the server's user can"],
       [
         closed,
         "files, processes, user, process limit (not: network, syscalls, memory limit, cpu limit, disk limit)",
@@ -105,11 +105,11 @@ describe("an id", () => {
     api.on("GET /projects/:p/sessions", two);
     const several = await run(["stop", "1a2b"]);
     expect(several).toMatchObject({ code: 2, stdout: "" });
-    expect(several.stderr).toContain(`2 sessions begin with 1a2b: give more of the id.\nhint: ${SESSION_ID}`);
+    expect(several.stderr).toContain(`2 session ids begin with 1a2b: give more digits.\nhint: ${SESSION_ID}`);
     expect(several.stderr).toContain(OTHER);
     expect(await run(["stop", "abcd"])).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining("No session of the project begins with abcd."),
+      stderr: expect.stringContaining("No session of the project has an id that begins with abcd."),
     });
     for (const word of ["1a2", "zzzz", "../..", "1a2b/", SESSION_ID + SESSION_ID]) {
       expect(await run(["stop", word])).toMatchObject({
@@ -333,7 +333,7 @@ describe("logs", () => {
       undefined,
     ]);
     expect(ran.stderr).toBe(
-      "The connection has ended. Trying again…\nThe session 1a2b3c4d is over: stopped (user).\n",
+      "The connection was closed. Reconnecting…\nThe session 1a2b3c4d has ended: stopped (user).\n",
     );
     api.on(`GET ${ONE}/events`, () => eventStream([changed(session()), deleted]));
     expect(await run(["logs", SESSION_ID, "--follow"])).toMatchObject({
@@ -383,7 +383,7 @@ describe("restart with saved work", () => {
     api.on(`GET ${ONE}`, () => stopped);
     api.on(`POST ${ONE}/restart`, () => booting("branch", { saved }));
     const terminal = onTerminal(["restart", SESSION_ID, "--no-wait"]);
-    await terminal.shows("Bring back the work saved");
+    await terminal.shows("Restore the work saved");
     expect(plain(terminal.screen())).toContain("(3 files)?");
     terminal.type(key);
     expect((await terminal.exited).code).toBe(0);

@@ -135,14 +135,14 @@ describe("the first run", () => {
     expect(await who.shipped()).toMatchObject({ remote: "svc", pushed: true });
   });
 
-  test("goes on where it stopped when the push failed, with the same project", async () => {
+  test("continues where it stopped when the push failed, with the same project", async () => {
     const who = shipper(api);
     const tip = who.commit({ a: "1\n" });
     who.hook("pre-push", "echo not today; exit 1");
     const failed = await who.ship([...FIRST, "--name", "Twice"]);
     expect(failed.code).toBe(1);
     expect(failed.stderr).toContain("not today");
-    expect(failed.stderr).toContain("goes on where it stopped");
+    expect(failed.stderr).toContain("continues where it stopped");
     expect(existsSync(join(who.cwd, ".svc/link.json"))).toBe(true);
     rmSync(join(who.cwd, ".git/hooks/pre-push"));
     expect(await who.shipped()).toMatchObject({ created: false, pushed: true, commit_sha: tip });
@@ -212,9 +212,9 @@ describe("--dry-run says everything and does nothing", () => {
     expect(ran.stdout).toBe(
       [
         "Would commit 1 path",
-        "Would make the project Dry on team",
+        "Would create the project Dry on team",
         "Would add the remote origin",
-        "Would let svc sign git in to team",
+        "Would configure svc as git's credential helper for team",
         "Would push main to origin\n",
       ].join("\n"),
     );
@@ -666,7 +666,7 @@ describe("ends with the push", () => {
     const who = await waiting();
     // Long enough for the server's answers, which it holds for too, on a busy machine.
     const { code, stderr } = await who.ship(["--timeout", "5"]);
-    expect([code, stderr]).toEqual([1, expect.stringContaining("git push was ended after 5 seconds")]);
+    expect([code, stderr]).toEqual([1, expect.stringContaining("git push was stopped after 5 seconds")]);
     await untilGone(await untilWaiting(who));
   });
 
@@ -693,14 +693,14 @@ describe("on a terminal", () => {
     const who = shipper(api, { branch: null });
     who.write(Object.fromEntries([...Array(50)].map((_, n) => [`f${n}`, `${n}\n`])));
     const terminal = who.onTerminal("--commit", "--name", "Asked");
-    await terminal.shows("is not in a git repository. Make it one?");
+    await terminal.shows("is not in a git repository. Create one here?");
     terminal.type("y");
-    await terminal.shows("Make the project Asked on team, and push main to it?");
+    await terminal.shows("Create the project Asked on team, and push main to it?");
     terminal.type("y");
     expect(await terminal.exited).toEqual({ code: 0, signal: null });
     const screen = plain(terminal.screen());
     expect(screen).toContain("and 40 more");
-    expect(screen).toContain("Made the project Asked (asked).");
+    expect(screen).toContain("Created the project Asked (asked).");
     expect(screen).toMatch(/Writing objects: 100% \(5\d\/5\d\)/);
     expect(screen).toContain("Pushed main (");
   });
@@ -721,7 +721,7 @@ describe("on a terminal", () => {
     const terminal = who.onTerminal("--name", "B");
     await terminal.shows("Which account is the project for?");
     terminal.type("\x1b[B\r");
-    await terminal.shows("Make the project B");
+    await terminal.shows("Create the project B");
     terminal.type("y");
     await terminal.exited;
     expect(made()).toEqual({ name: "B", default_branch: "main", account_id: other });
@@ -732,7 +732,7 @@ describe("on a terminal", () => {
     const who = shipper(api);
     who.commit({ a: "1\n" });
     const terminal = who.onTerminal("--name", "Declined");
-    await terminal.shows("Make the project Declined");
+    await terminal.shows("Create the project Declined");
     terminal.type("n");
     expect(await terminal.exited).toEqual({ code: 1, signal: null });
     expect((await projects()).filter(({ name }) => name === "Declined")).toHaveLength(0);

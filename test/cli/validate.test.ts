@@ -29,10 +29,10 @@ describe("svc validate", () => {
     expect(await validate(home)).toMatchObject({
       code: 0,
       stdout: "",
-      stderr: "svc.toml is as it should be.\n",
+      stderr: "svc.toml is valid.\n",
     });
     const below = await validate(home, [], { cwd: join(home.cwd, "a") });
-    expect(below).toMatchObject({ code: 0, stdout: "", stderr: "../svc.toml is as it should be.\n" });
+    expect(below).toMatchObject({ code: 0, stdout: "", stderr: "../svc.toml is valid.\n" });
     expect(await validate(home, ["--json"])).toMatchObject({
       code: 0,
       stdout: '{"file":"svc.toml","ok":true,"errors":[]}\n',

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { Conversation } from "../../src/conversation/conversation.ts";
-import type { Message, Part, RuntimeEvent } from "../../src/conversation/events.ts";
-import { readRuntimeEvent } from "../../src/conversation/events.ts";
-import type { Happening, Snapshot } from "../../src/conversation/happening.ts";
+import type { ConversationEvent, Snapshot } from "../../src/conversation/conversation-event.ts";
+import type { Message, Part, RuntimeEvent } from "../../src/conversation/runtime-event.ts";
+import { readRuntimeEvent } from "../../src/conversation/runtime-event.ts";
 import type { ToolUse } from "../../src/conversation/tools.ts";
 import { fc } from "../helpers/property.ts";
 
@@ -44,7 +44,7 @@ const tool = (id: string, messageId: string, state: ToolUse["state"], sessionId 
   use: use(state),
 });
 
-/** What the runtime holds and tells: each step changes the one and is the other. */
+/** An event of the runtime, and its state after the event. */
 interface Step {
   event: RuntimeEvent;
   after: Snapshot;
@@ -55,7 +55,7 @@ interface Wish {
   pieces: string[];
 }
 
-/** A run of several messages, as the real runtime tells it: a text is kept only when it is whole. */
+/** A run of several messages, as the real runtime streams it: it stores a text only once it is complete. */
 function play(messages: readonly (readonly Wish[])[]): {
   steps: Step[];
   texts: Map<string, string>;
@@ -65,27 +65,27 @@ function play(messages: readonly (readonly Wish[])[]): {
   const steps: Step[] = [];
   const texts = new Map<string, string>();
   const tools: string[] = [];
-  const tell = (event: RuntimeEvent) => steps.push({ event, after: structuredClone(held) });
+  const emit = (event: RuntimeEvent) => steps.push({ event, after: structuredClone(held) });
   const status = (type: "busy" | "idle") => {
     held.status = { type };
-    tell({ type: "status", sessionId: ID, status: { type } });
+    emit({ type: "status", sessionId: ID, status: { type } });
   };
   const prompt = { message: message("prompt", { role: "user", parentId: null }), parts: [] as Part[] };
   held.messages.push(prompt);
-  tell({ type: "message", message: prompt.message });
+  emit({ type: "message", message: prompt.message });
   prompt.parts.push(text("prompt-text", "prompt", "Do it", true));
-  tell({ type: "part", part: text("prompt-text", "prompt", "Do it", true) });
+  emit({ type: "part", part: text("prompt-text", "prompt", "Do it", true) });
   status("busy");
   for (const [m, wishes] of messages.entries()) {
     const id = `m${m}`;
     const entry = { message: message(id), parts: [] as Part[] };
     held.messages.push(entry);
-    tell({ type: "message", message: entry.message });
+    emit({ type: "message", message: entry.message });
     for (const [p, wish] of wishes.entries()) {
       const partId = `${id}p${p}`;
       const keep = (part: Part) => {
         entry.parts[p] = part;
-        tell({ type: "part", part });
+        emit({ type: "part", part });
       };
       if (wish.kind === "tool") {
         tools.push(`${partId} running`, `${partId} completed`);
@@ -96,7 +96,7 @@ function play(messages: readonly (readonly Wish[])[]): {
       const hidden: Part = { kind: "hidden", id: partId, messageId: id, sessionId: ID };
       keep(isThought ? hidden : text(partId, id, "", false));
       for (const piece of wish.pieces) {
-        tell({ type: "delta", sessionId: ID, messageId: id, partId, text: piece });
+        emit({ type: "delta", sessionId: ID, messageId: id, partId, text: piece });
       }
       if (!isThought) texts.set(partId, wish.pieces.join("").trimEnd());
       keep(isThought ? hidden : text(partId, id, texts.get(partId) ?? "", true));
@@ -105,7 +105,7 @@ function play(messages: readonly (readonly Wish[])[]): {
       isComplete: true,
       finish: m === messages.length - 1 ? "stop" : "tool-calls",
     });
-    tell({ type: "message", message: entry.message });
+    emit({ type: "message", message: entry.message });
   }
   status("idle");
   status("idle");
@@ -119,12 +119,12 @@ const wish = fc.record({
 const runs = fc.array(fc.array(wish, { maxLength: 4 }), { minLength: 1, maxLength: 4 });
 
 /** What a screen would hold: each part's text as it was shown, the tools and the prompts in their order. */
-function shownBy(happenings: readonly Happening[]) {
+function shownBy(events: readonly ConversationEvent[]) {
   const texts = new Map<string, string>();
   const tools: string[] = [];
   const prompts: string[] = [];
   const statuses: string[] = [];
-  for (const each of happenings) {
+  for (const each of events) {
     if (each.type === "text") {
       // only the first piece of a part begins it
       expect(each.begins).toBe(!texts.has(each.partId));
@@ -138,11 +138,11 @@ function shownBy(happenings: readonly Happening[]) {
 }
 
 function expectWhole(
-  happenings: readonly Happening[],
+  events: readonly ConversationEvent[],
   { texts, tools }: ReturnType<typeof play>,
   isCut: boolean,
 ) {
-  const shown = shownBy(happenings);
+  const shown = shownBy(events);
   const wanted = new Map([...texts].filter(([, words]) => words !== ""));
   const trimmed = new Map([...shown.texts].map(([id, words]) => [id, words.trimEnd()]));
   for (const [id, words] of trimmed) if (words === "") trimmed.delete(id);
@@ -156,103 +156,103 @@ function expectWhole(
 }
 
 describe("a run", () => {
-  test("is shown whole and once, whatever is told twice", () => {
+  test("is shown completely and once, whatever events are repeated", () => {
     fc.assert(
       fc.property(runs, fc.array(fc.nat()), (wishes, copies) => {
         const run = play(wishes);
         const conversation = new Conversation(ID);
         const out = [
-          ...conversation.catchUp({ messages: [], status: { type: "idle" }, asks: [], sessions: [] }),
+          ...conversation.applySnapshot({ messages: [], status: { type: "idle" }, asks: [], sessions: [] }),
         ];
         const past: [RuntimeEvent, string][] = [];
         for (const [index, { event }] of run.steps.entries()) {
           past.push([event, `evt_${index}`]);
-          out.push(...conversation.hear(event, `evt_${index}`));
+          out.push(...conversation.apply(event, `evt_${index}`));
           const again = past[(copies[index % (copies.length || 1)] ?? 0) % past.length];
-          if (again) out.push(...conversation.hear(...again));
+          if (again) out.push(...conversation.apply(...again));
         }
         expectWhole(out, run, false);
       }),
     );
   });
 
-  test("is shown whole and once, wherever the connection is cut, and however often", () => {
+  test("is shown completely and once, wherever and however often the connection is lost", () => {
     fc.assert(
       fc.property(runs, fc.array(fc.tuple(fc.nat(60), fc.nat(12)), { maxLength: 4 }), (wishes, cuts) => {
         const run = play(wishes);
         const conversation = new Conversation(ID);
         const out = [
-          ...conversation.catchUp({ messages: [], status: { type: "idle" }, asks: [], sessions: [] }),
+          ...conversation.applySnapshot({ messages: [], status: { type: "idle" }, asks: [], sessions: [] }),
         ];
         for (let at = 0; at < run.steps.length; at++) {
           const cut = cuts.find(([from]) => from === at);
           if (cut) {
-            conversation.lose();
+            conversation.disconnect();
             // what is told meanwhile is not heard; then everything is asked for
             at = Math.min(run.steps.length - 1, at + cut[1]);
             const { after } = run.steps[at] as Step;
-            out.push(...conversation.catchUp(structuredClone(after)));
+            out.push(...conversation.applySnapshot(structuredClone(after)));
             continue;
           }
           const { event } = run.steps[at] as Step;
-          out.push(...conversation.hear(event, `evt_${at}`));
+          out.push(...conversation.apply(event, `evt_${at}`));
         }
         const last = run.steps.at(-1) as Step;
-        out.push(...conversation.catchUp(last.after));
+        out.push(...conversation.applySnapshot(last.after));
         expectWhole(out, run, true);
       }),
     );
   });
 
-  test("is shown though its message is told after its parts", () => {
+  test("is shown although its message arrives after its parts", () => {
     const conversation = new Conversation(ID);
     const heard = [
-      ...conversation.hear({ type: "part", part: text("p", "m", "", false) }, "1"),
-      ...conversation.hear(
+      ...conversation.apply({ type: "part", part: text("p", "m", "", false) }, "1"),
+      ...conversation.apply(
         { type: "delta", sessionId: ID, messageId: "m", partId: "p", text: "early " },
         "2",
       ),
-      ...conversation.hear({ type: "message", message: message("m") }, "3"),
-      ...conversation.hear({ type: "delta", sessionId: ID, messageId: "m", partId: "p", text: "word" }, "4"),
+      ...conversation.apply({ type: "message", message: message("m") }, "3"),
+      ...conversation.apply({ type: "delta", sessionId: ID, messageId: "m", partId: "p", text: "word" }, "4"),
     ];
     expect(shownBy(heard).texts).toEqual(new Map([["p", "early word"]]));
   });
 
-  test("that is joined in the middle is shown from the next whole text on", () => {
+  test("joined in the middle is shown from the next complete text", () => {
     const { steps } = play([[{ kind: "text", pieces: ["a ", "b ", "c"] }]]);
     const middle = steps.findIndex(({ event }) => event.type === "delta") + 1;
     const conversation = new Conversation(ID);
-    const out = [...conversation.catchUp((steps[middle] as Step).after)];
+    const out = [...conversation.applySnapshot((steps[middle] as Step).after)];
     expect(shownBy(out).texts.size).toBe(0);
-    for (const { event } of steps.slice(middle + 1)) out.push(...conversation.hear(event));
+    for (const { event } of steps.slice(middle + 1)) out.push(...conversation.apply(event));
     expect(shownBy(out).texts).toEqual(new Map([["m0p0", "a b c"]]));
   });
 
-  test("of another conversation is nobody's business, a subagent's tools are", () => {
+  test("of another conversation is ignored; a subagent's tools are shown", () => {
     const conversation = new Conversation(ID);
     const childs = (id: string) => [
-      ...conversation.hear({ type: "message", message: message(`m-${id}`, { sessionId: id }) }),
-      ...conversation.hear({ type: "part", part: tool(`t-${id}`, `m-${id}`, "completed", id) }),
-      ...conversation.hear({
+      ...conversation.apply({ type: "message", message: message(`m-${id}`, { sessionId: id }) }),
+      ...conversation.apply({ type: "part", part: tool(`t-${id}`, `m-${id}`, "completed", id) }),
+      ...conversation.apply({
         type: "part",
         part: { ...text(`x-${id}`, `m-${id}`, "words", true), sessionId: id },
       }),
-      ...conversation.hear({
+      ...conversation.apply({
         type: "asked",
         ask: { id: `per_${id}`, sessionId: id, kind: "permission", permission: "bash", patterns: [] },
       }),
-      ...conversation.hear({ type: "status", sessionId: id, status: { type: "busy" } }),
+      ...conversation.apply({ type: "status", sessionId: id, status: { type: "busy" } }),
     ];
     expect(childs("ses_foreign")).toEqual([]);
-    conversation.hear({ type: "session", id: "ses_child", parentId: ID });
-    conversation.hear({ type: "session", id: "ses_grandchild", parentId: "ses_child" });
+    conversation.apply({ type: "session", id: "ses_child", parentId: ID });
+    conversation.apply({ type: "session", id: "ses_grandchild", parentId: "ses_child" });
     for (const id of ["ses_child", "ses_grandchild"]) {
       expect(childs(id)).toMatchObject([{ type: "tool", isSubagent: true }, { type: "asked" }]);
     }
   });
 });
 
-describe("what is asked", () => {
+describe("a request", () => {
   const ask = {
     id: "per_1",
     sessionId: ID,
@@ -268,30 +268,33 @@ describe("what is asked", () => {
   });
   const asked: RuntimeEvent = { type: "asked", ask: { ...ask, patterns: ["ls"] } };
 
-  test("is shown once, and taken back when it is answered", () => {
+  test("is shown once, and removed when it is answered", () => {
     const conversation = new Conversation(ID);
     const types = [
-      conversation.hear(asked),
-      conversation.hear(asked),
-      conversation.catchUp(holding("busy")),
-      conversation.hear({ type: "answered", askId: "per_1" }),
-      conversation.hear(asked),
-      conversation.catchUp(holding("busy")),
+      conversation.apply(asked),
+      conversation.apply(asked),
+      conversation.applySnapshot(holding("busy")),
+      conversation.apply({ type: "answered", askId: "per_1" }),
+      conversation.apply(asked),
+      conversation.applySnapshot(holding("busy")),
     ].flatMap((each) => each.map(({ type }) => type));
     expect(types).toEqual(["asked", "status", "answered"]);
     expect(conversation.asks).toEqual([]);
   });
 
-  test("is nothing once the run is over: an aborted run leaves it in the list", () => {
+  test("is ignored once the run is over: an aborted run leaves it in the runtime's list", () => {
     const conversation = new Conversation(ID);
-    expect(conversation.catchUp(holding("idle"))).toEqual([]);
-    conversation.catchUp(holding("busy"));
+    expect(conversation.applySnapshot(holding("idle"))).toEqual([]);
+    conversation.applySnapshot(holding("busy"));
     expect(conversation.asks).toHaveLength(1);
-    expect(conversation.catchUp(holding("idle")).map(({ type }) => type)).toEqual(["status", "answered"]);
+    expect(conversation.applySnapshot(holding("idle")).map(({ type }) => type)).toEqual([
+      "status",
+      "answered",
+    ]);
   });
 });
 
-describe("another try of the model", () => {
+describe("a retry of the model request", () => {
   const retried = (first: string, ...pieces: string[]) => {
     const conversation = new Conversation(ID);
     const retry: RuntimeEvent = {
@@ -318,7 +321,7 @@ describe("another try of the model", () => {
       { type: "message", message: message("m", { isComplete: true, finish: "stop" }) },
     ];
     return events
-      .flatMap((event) => conversation.hear(event))
+      .flatMap((event) => conversation.apply(event))
       .flatMap((each) => (each.type === "text" ? [`${each.begins ? "|" : ""}${each.text}`] : []))
       .join("");
   };
@@ -333,14 +336,14 @@ describe("another try of the model", () => {
   });
 });
 
-describe("what became of a prompt", () => {
+describe("the outcome of a prompt", () => {
   const ended = (change: Partial<Message>, parts: Part[] = []) => {
     const conversation = new Conversation(ID);
     const messages = [
       { message: message("prompt", { role: "user", parentId: null }), parts: [] },
       { message: message("m", change), parts },
     ];
-    conversation.catchUp({ messages, status: { type: "idle" }, asks: [], sessions: [] });
+    conversation.applySnapshot({ messages, status: { type: "idle" }, asks: [], sessions: [] });
     return conversation.outcome("prompt").outcome;
   };
   const error = (name: string) => ({ name, message: "why" });
@@ -359,19 +362,19 @@ describe("what became of a prompt", () => {
     expect(ended(change, parts)).toBe(outcome as ReturnType<typeof ended>);
   });
 
-  test("is told of the answer that was cut off once", () => {
+  test("is reported once for an answer that was cut off", () => {
     const conversation = new Conversation(ID);
     const messages = [{ message: message("m"), parts: [] }];
     const cut = () => {
-      conversation.catchUp({ messages, status: { type: "idle" }, asks: [], sessions: [] });
-      return conversation.cutOff();
+      conversation.applySnapshot({ messages, status: { type: "idle" }, asks: [], sessions: [] });
+      return conversation.checkCutOff();
     };
     expect(cut()).toEqual([{ type: "cut", messageId: "m" }]);
     expect(cut()).toEqual([]);
   });
 });
 
-test("whatever stands in an event, reading it fails nobody", () => {
+test("parsing never throws, whatever an event holds", () => {
   const types = fc.constantFrom(
     "session.created",
     "message.updated",
@@ -395,19 +398,19 @@ test("whatever stands in an event, reading it fails nobody", () => {
   );
 });
 
-test("a snapshot that is older than what was heard takes nothing of it back", () => {
+test("a snapshot that is older than the applied events does not revert them", () => {
   const conversation = new Conversation(ID);
-  const { turns } = conversation;
+  const { revision } = conversation;
   const busy: Snapshot = { messages: [], status: { type: "busy" }, asks: [], sessions: [] };
-  conversation.hear({ type: "status", sessionId: ID, status: { type: "busy" } });
+  conversation.apply({ type: "status", sessionId: ID, status: { type: "busy" } });
   const ask: RuntimeEvent = {
     type: "asked",
     ask: { id: "per_1", sessionId: ID, kind: "permission", permission: "bash", patterns: [] },
   };
-  conversation.hear(ask);
-  expect(conversation.catchUp(busy, turns)).toEqual([]);
+  conversation.apply(ask);
+  expect(conversation.applySnapshot(busy, revision)).toEqual([]);
   expect(conversation.asks).toHaveLength(1);
-  conversation.hear({ type: "status", sessionId: ID, status: { type: "idle" } });
-  expect(conversation.catchUp(busy, turns)).toEqual([]);
+  conversation.apply({ type: "status", sessionId: ID, status: { type: "idle" } });
+  expect(conversation.applySnapshot(busy, revision)).toEqual([]);
   expect(conversation.status).toEqual({ type: "idle" });
 });

@@ -1,8 +1,8 @@
 import { afterAll, beforeEach, expect, test } from "bun:test";
 import { makeApi } from "../../cli/api.ts";
-import { reachOf } from "../../cli/reach.ts";
 import type { Target } from "../../cli/target.ts";
-import { follow, type Heard } from "../../src/conversation/follow.ts";
+import { transportOf } from "../../cli/transport.ts";
+import { type FollowEvent, follow } from "../../src/conversation/follow.ts";
 import { failure, fakeApi, PROJECT_ID, type Seen, TOKEN } from "../helpers/cli-api.ts";
 import { fakeSystem } from "../helpers/cli-run.ts";
 import {
@@ -21,9 +21,9 @@ afterAll(() => api.stop());
 beforeEach(() => api.reset());
 
 const EVENTS = "GET /projects/:p/sessions/:n/events";
-const PATIENCE = { firstPauseMs: 1, lastPauseMs: 20, lostMs: 400 };
+const PATIENCE = { firstDelayMs: 1, maxDelayMs: 20, giveUpMs: 400 };
 
-/** What the connections say, one after the other; the last one goes on. */
+/** The responses of successive connections; the last one repeats. */
 function connections(...answers: (readonly Turn[] | ((call: Seen) => Response))[]) {
   const cursors: (string | null)[] = [];
   api.on(EVENTS, (call) => {
@@ -35,9 +35,9 @@ function connections(...answers: (readonly Turn[] | ((call: Seen) => Response))[
   return cursors;
 }
 
-/** What is heard until `until` has been, or the stream ends. */
-async function hear(
-  until: (heard: Heard) => boolean,
+/** The events up to the one that `until` accepts, or the end of the stream. */
+async function collect(
+  until: (event: FollowEvent) => boolean,
   { signal = new AbortController().signal, url = api.url, silentSeconds = 10 } = {},
 ) {
   const target: Target = {
@@ -50,27 +50,27 @@ async function hear(
     source: "active",
   };
   const own = makeApi(fakeSystem(), target, 1);
-  const heard: Heard[] = [];
-  const patience = { ...PATIENCE, silentSeconds };
+  const events: FollowEvent[] = [];
+  const policy = { ...PATIENCE, silentSeconds };
   for await (const each of follow(
-    reachOf(own),
+    transportOf(own),
     `/projects/${PROJECT_ID}/sessions/${SESSION_ID}`,
     signal,
-    patience,
+    policy,
   )) {
-    if (each.type !== "lost" || heard.at(-1)?.type !== "lost") heard.push(each);
+    if (each.type !== "lost" || events.at(-1)?.type !== "lost") events.push(each);
     if (until(each)) break;
   }
-  return heard.map((each) => {
+  return events.map((each) => {
     if (each.type === "session") return each.session.step ?? each.session.status;
     return each.type === "log" ? each.line.text : each.type;
   });
 }
 
-const runs = (heard: Heard) => heard.type === "session" && heard.session.status === "running";
+const runs = (event: FollowEvent) => event.type === "session" && event.session.status === "running";
 const never = () => false;
 
-test("events come in order, whatever else the stream says", async () => {
+test("events come in order, whatever else is in the stream", async () => {
   connections([
     ": hello\n\n",
     changed(booting("branch")),
@@ -79,7 +79,7 @@ test("events come in order, whatever else the stream says", async () => {
     'data: {"type":"session","session":{}}\n\n',
     changed(session()),
   ]);
-  expect(await hear(runs)).toEqual(["branch", "one", "running"]);
+  expect(await collect(runs)).toEqual(["branch", "one", "running"]);
 });
 
 test.each<[string, readonly Turn[] | (() => Response)]>([
@@ -90,7 +90,7 @@ test.each<[string, readonly Turn[] | (() => Response)]>([
   ["finds the server draining", () => failure("unavailable", "The server is draining.", 503)],
   ["finds the server failing", () => failure("internal", "?", 500)],
   ["finds too many", () => failure("rate_limited", "Slow down.", 429, {}, { "Retry-After": "3600" })],
-])("a connection that %s is made anew and goes on after the last event", async (_, broken) => {
+])("reconnects after a connection that %s, and resumes after the last event", async (_, broken) => {
   const begun = [changed(booting("branch")), logged("one")];
   const first = typeof broken === "function" ? [...begun, "cut" as const] : [...begun, ...broken];
   const cursors =
@@ -98,55 +98,57 @@ test.each<[string, readonly Turn[] | (() => Response)]>([
       ? connections(first, broken, [changed(session())])
       : connections(first, [changed(session())]);
   const silentSeconds = Array.isArray(broken) && broken.length === 0 ? 1.5 : 10;
-  expect(await hear(runs, { silentSeconds })).toEqual(["branch", "one", "lost", "running"]);
+  expect(await collect(runs, { silentSeconds })).toEqual(["branch", "one", "lost", "running"]);
   expect(cursors[0]).toBeNull();
   expect(new Set(cursors.slice(1))).toEqual(new Set(["2"]));
 });
 
-test("a heartbeat keeps a quiet connection", async () => {
+test("a heartbeat keeps an idle connection open", async () => {
   const beats = Array.from({ length: 10 }, () => [250, ": heartbeat\n\n"]).flat();
   const cursors = connections([changed(booting("image")), ...beats, changed(session())]);
-  expect(await hear(runs, { silentSeconds: 2 })).toEqual(["image", "running"]);
+  expect(await collect(runs, { silentSeconds: 2 })).toEqual(["image", "running"]);
   expect(cursors).toHaveLength(1);
 });
 
 test("a session that is deleted ends the stream, also while the connection is down", async () => {
   connections([changed(session()), deleted, logged("nothing of this")]);
-  expect(await hear(never)).toEqual(["running", "deleted"]);
+  expect(await collect(never)).toEqual(["running", "deleted"]);
   api.reset();
   connections([changed(session()), "cut"], () => failure("not_found", "There is no such session.", 404));
-  expect(await hear(never)).toEqual(["running", "lost", "deleted"]);
+  expect(await collect(never)).toEqual(["running", "lost", "deleted"]);
 });
 
 test.each([
-  ["that there is no such session", "not_found", 404],
-  ["that the token is worth nothing", "unauthorized", 401],
-  ["that this is not for everybody", "forbidden", 403],
-])("%s is said at once", async (_, code, status) => {
+  ["that the session does not exist", "not_found", 404],
+  ["that the token is invalid", "unauthorized", 401],
+  ["that access is forbidden", "forbidden", 403],
+])("reports at once %s", async (_, code, status) => {
   const cursors = connections(() => failure(code, "No.", status));
-  expect(await hear(never).catch((error: unknown) => error)).toMatchObject({ code });
+  expect(await collect(never).catch((error: unknown) => error)).toMatchObject({ code });
   expect(cursors).toHaveLength(1);
 });
 
-test("an answer that is no stream of ours is an error and not tried for ever", async () => {
+test("a response that is not an event stream is an error without a retry", async () => {
   const cursors = connections(["data: <html>\n\n"]);
-  expect(await hear(never).catch((error: unknown) => error)).toMatchObject({ code: "unexpected_response" });
+  expect(await collect(never).catch((error: unknown) => error)).toMatchObject({
+    code: "unexpected_response",
+  });
   expect(cursors).toHaveLength(1);
 });
 
-test("a host that stays away is given up, with the reason", async () => {
+test("gives up on an unreachable host, with the reason", async () => {
   const gone = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
   const url = `http://127.0.0.1:${gone.port}/v1`;
   await gone.stop(true);
-  const failed = await hear(never, { url }).catch((error: unknown) => error);
+  const failed = await collect(never, { url }).catch((error: unknown) => error);
   expect(failed).toMatchObject({ code: "network", message: expect.stringContaining("Nothing answers") });
 });
 
-test("who stops listening stops waiting, connected or not", async () => {
+test("an abort ends the wait, connected or not", async () => {
   for (const answer of [[changed(session())], () => new Response("", { status: 502 })]) {
     connections(answer);
     const stop = new AbortController();
-    const ended = hear(never, { signal: stop.signal });
+    const ended = collect(never, { signal: stop.signal });
     await Bun.sleep(50);
     stop.abort();
     await ended;

@@ -51,12 +51,12 @@ test("svc needs no file and no login: it knows who, which project and which sess
 test("a title is all that opening a change request takes; what is not in it is said, with what to type", async () => {
   const early = await types("svc cr open --title Early");
   expect(early.said).toContain(
-    "Opened #1, but:\n  It changes nothing yet: commit, then git push origin HEAD",
+    "Opened #1, but:\n  It has no changes yet: commit, then git push origin HEAD",
   );
   const untidy = await types("echo 2 > b.txt; svc cr open --title Untidy");
-  expect(untidy.said).toContain("1 change is not committed, and not in it: git add, git commit");
+  expect(untidy.said).toContain("1 change is not committed, so not part of it: git add, git commit");
   const local = await types("git add -A; git commit -qm 'Add b'; svc cr open --title Local");
-  expect(local.said).toContain("Commits are not pushed, and not in it: git push origin HEAD");
+  expect(local.said).toContain("Commits are not pushed, so not part of it: git push origin HEAD");
   const whole = await types("git push -q origin HEAD && svc cr open --title Whole");
   expect(whole).toMatchObject({ code: 0 });
   expect(whole.said).toContain("Opened #4. Tell the user this number; merging is theirs.");

@@ -46,10 +46,10 @@ describe("asking one thing", () => {
 
   const rows: [string, string, number, string, string][] = [
     ["a refused key", "!fail 401", 1, "", "failed: It fails as it was told to."],
-    ["a model that fails once", "!fail 500 1\n!say back", 0, "back\n", "Try 2"],
+    ["a model that fails once", "!fail 500 1\n!say back", 0, "back\n", "Attempt 2"],
     ["a cut connection", "!say It is\n!drop 1\n!say  done", 0, "done", "The model does not answer"],
     ["a refusal of the model's", "!refuse No.", 1, "No.\n", "failed: "],
-    ["a question", "!ask Which? | a | b\n!say ok", 1, "", "nobody can be asked here: Which?"],
+    ["a question", "!ask Which? | a | b\n!say ok", 1, "", "no terminal to answer it on: Which?"],
   ];
   test.each(rows)("tells the outcome of %s", async (_, prompt, code, stdout, stderr) => {
     const ran = await ask(prompt);
@@ -110,7 +110,7 @@ test("a permission is asked of whoever talks, and an aborted one troubles nobody
   const run = svcOnScreen(["sessions", "chat", agent.id], { env });
   await run.shows(/^> ?$/m);
   run.type("!run echo hi\\\r!say ok\r");
-  await run.shows("May the agent use bash?\n  echo hi");
+  await run.shows("Allow the agent to use bash?\n  echo hi");
   run.type("y\r");
   await run.shows(/✓ bash echo hi\n\nok\n/);
   await run.shows(/> ?$/);

@@ -16,7 +16,7 @@ import { run } from "../../cli/run.ts";
 import type { Sink, System } from "../../cli/system.ts";
 import { GIT_ENVIRONMENT } from "../../scripts/git-environment.ts";
 import { WAIT_LIMIT_MS } from "../../scripts/test/limit.ts";
-import { rest } from "../../src/conversation/patience.ts";
+import { sleep } from "../../src/conversation/reconnect.ts";
 import { AGAINST_BINARIES } from "./api.ts";
 import { until } from "./until.ts";
 
@@ -120,7 +120,7 @@ function quickWaits(): Pick<System, "sleep"> & { requireNone(): Promise<void> } 
   return {
     async sleep(ms, signal) {
       count++;
-      await rest(ms / 50, signal);
+      await sleep(ms / 50, signal);
       count--;
     },
     async requireNone() {

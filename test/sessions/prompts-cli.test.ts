@@ -94,7 +94,7 @@ test("a queued prompt is withdrawn, a running one is aborted, and anything else 
   });
   const standIn = bench.provider.sandboxes.get(id);
   if (standIn) standIn.health.busy = true;
-  expect(await run(["abort", id])).toMatchObject({ code: 0, stdout: `${id}: aborted what ran\n` });
+  expect(await run(["abort", id])).toMatchObject({ code: 0, stdout: `${id}: run aborted\n` });
 });
 
 test.each<[string[], string]>([

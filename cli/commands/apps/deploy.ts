@@ -7,45 +7,45 @@ import type * as table from "../../table/apps.ts";
 import { count, oneLine } from "../../text.ts";
 import { outcome } from "./show-app.ts";
 
-/** Seconds that are waited for a deployment unless --timeout says otherwise: a build may take half an hour. */
+/** The default of --timeout: a build may take half an hour. */
 const WAIT_SECONDS = 1800;
-const LOOK_MS = 1_000;
-/** Lines of the log that are shown with a failure. */
+const POLL_MS = 1_000;
+/** Lines of the log shown with a failure. */
 const TAIL = 20;
 
 export const deploy: Handler<typeof table.deploy> = async (context, { args, flags }) => {
   const { id } = await context.project();
   const api = await context.api();
   const at = path`/projects/${id}/apps/${args.slug}`;
-  const begun = await api.call<App>({ method: "POST", path: `${at}/deploy` });
-  const app = flags.wait ? await untilOver(context, api, at, begun) : begun;
-  const said = flags.wait ? `live at ${oneLine(app.url)}` : "its deployment has begun";
-  await context.out.result(app, (view) => outcome(app, said, view));
+  const started = await api.call<App>({ method: "POST", path: `${at}/deploy` });
+  const app = flags.wait ? await waitForEnd(context, api, at, started) : started;
+  const sentence = flags.wait ? `live at ${oneLine(app.url)}` : "its deployment has started";
+  await context.out.result(app, (view) => outcome(app, sentence, view));
   if (!flags.wait) await context.out.note(`Next: svc apps logs ${oneLine(app.slug)}`);
 };
 
 /** @throws CliError `deployment_failed` with the reason and the end of the log, `timeout` */
-async function untilOver(context: Context, api: Api, at: string, begun: App): Promise<App> {
+async function waitForEnd(context: Context, api: Api, at: string, started: App): Promise<App> {
   const { sleep } = context.system;
   const seconds = context.globals.timeout ?? WAIT_SECONDS;
-  const slug = oneLine(begun.slug);
-  const id = begun.next?.deployment_id;
-  let told = "";
-  for (const end = performance.now() + seconds * 1000; performance.now() < end; await sleep(LOOK_MS)) {
+  const slug = oneLine(started.slug);
+  const id = started.next?.deployment_id;
+  let reported = "";
+  for (const end = performance.now() + seconds * 1000; performance.now() < end; await sleep(POLL_MS)) {
     const { app, deployments } = await api.call<AppWithDeployments>({ path: at });
-    // what could not be begun at all has failed already
+    // a deployment that could not start has no id
     const mine = deployments.find(({ deployment_id }) => deployment_id === id) ?? deployments[0];
     if (!mine) throw new CliError("unexpected_response", "The host sent an app without deployments.");
     if (mine.state === "live" || mine.state === "retired") return app;
     if (mine.state !== "building" && mine.state !== "starting") throw await failed(api, at, slug, mine);
-    if (mine.state !== told) await context.out.note(`Deployment ${mine.number} is ${mine.state}…`);
-    told = mine.state;
+    if (mine.state !== reported) await context.out.note(`Deployment ${mine.number} is ${mine.state}…`);
+    reported = mine.state;
   }
   throw new CliError(
     "timeout",
-    `After ${count(seconds, "second")} the deployment of ${slug} is not over yet.`,
+    `The deployment of ${slug} did not finish within ${count(seconds, "second")}.`,
     {
-      hint: `It goes on. To look: svc apps info ${slug}`,
+      hint: `It continues. To check it: svc apps info ${slug}`,
     },
   );
 }

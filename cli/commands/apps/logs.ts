@@ -1,21 +1,21 @@
 import type { AppLogLine, AppLogs } from "../../../src/contract/app.ts";
-import { passes } from "../../../src/conversation/reach.ts";
+import { isTransient } from "../../../src/conversation/transport.ts";
 import { path } from "../../api.ts";
 import type { Context } from "../../context.ts";
 import { CliError } from "../../failure.ts";
 import type { Handler } from "../../spec.ts";
 import type * as table from "../../table/apps.ts";
-import { refuseToFollowAsJson, strikeOff } from "../sessions/log-lines.ts";
+import { consumeLines, refuseToFollowAsJson } from "../sessions/log-lines.ts";
 import { logRow } from "../sessions/show-session.ts";
 
-/** Between two looks at a log that is followed. */
-const LOOK_MS = 1_000;
-/** Lines that are asked for at each look: more between two of them is a flood, of which the end is shown. */
+/** Poll interval of a followed log. */
+const POLL_MS = 1_000;
+/** Lines requested at each poll. If more were added, only the last ones are shown. */
 const WINDOW = 1_000;
-/** Without any answer for so long it is given up. */
+/** Time without a response after which it gives up. */
 const LOST_MS = 120_000;
 
-/** @param tail as many of the last lines; undefined: as many as the server answers by itself */
+/** @param tail the number of last lines; undefined for the server's default */
 type Read = (tail: number | undefined) => Promise<AppLogs>;
 
 export const logs: Handler<typeof table.logs> = async (context, { args, flags }) => {
@@ -39,8 +39,8 @@ export const logs: Handler<typeof table.logs> = async (context, { args, flags })
 };
 
 /**
- * Shows what a log has, then what is added: of one deployment until it is over; else without end, of the newest, which is
- * another one after the next merge.
+ * Prints a log and what is added to it: of one deployment until it ends, or else of the newest one, without end, across
+ * deployments.
  */
 async function followLog(
   context: Context,
@@ -50,20 +50,20 @@ async function followLog(
   const { out, system } = context;
   let shown = await read(Math.max(WINDOW, tail ?? 0));
   await print(context, shown.lines.slice(-(tail ?? WINDOW)));
-  if (shown.deployment === null) await out.note("The app has no deployment yet: waiting for one…");
+  if (shown.deployment === null) await out.note("The app has no deployment yet. Waiting for one…");
   let answeredAt = performance.now();
   let isLost = false;
   for (;;) {
     if (isOfOne && shown.deployment && isOver(shown.deployment.state))
-      return out.note(`Deployment ${shown.deployment.number} is over: ${shown.deployment.state}.`);
-    await system.sleep(LOOK_MS);
+      return out.note(`Deployment ${shown.deployment.number} has ended: ${shown.deployment.state}.`);
+    await system.sleep(POLL_MS);
     try {
       const log = await read(WINDOW);
       const isSame = log.deployment?.deployment_id === shown.deployment?.deployment_id;
       if (!isSame && log.deployment)
         await out.note(`Deployment ${log.deployment.number} is ${log.deployment.state}…`);
-      // what is added may stand in between: what svc does is above what the app says
-      const wasShown = strikeOff(isSame ? shown.lines : []);
+      // new lines may be in between: svc's own lines come before the app's
+      const wasShown = consumeLines(isSame ? shown.lines : []);
       await print(
         context,
         log.lines.filter((line) => !wasShown(line)),
@@ -72,8 +72,8 @@ async function followLog(
       answeredAt = performance.now();
       isLost = false;
     } catch (error) {
-      if (!passes(error) || performance.now() - answeredAt > LOST_MS) throw error;
-      if (!isLost) await out.note(`${error instanceof Error ? error.message : "No answer."} Trying again…`);
+      if (!isTransient(error) || performance.now() - answeredAt > LOST_MS) throw error;
+      if (!isLost) await out.note(`${error instanceof Error ? error.message : "No response."} Retrying…`);
       isLost = true;
     }
   }

@@ -4,7 +4,7 @@ import { ago, type Column, table } from "../../table-print.ts";
 import { oneLine } from "../../text.ts";
 import { shortSha } from "../repo/lists.ts";
 
-/** A list of apps, for a person or as rows for a script. */
+/** A list of apps, as a table for a terminal or as rows for a script. */
 export const listOf = (apps: readonly App[], view: View): string =>
   apps.length === 0 ? "" : table(apps, APPS, view);
 
@@ -44,7 +44,7 @@ const DEPLOYMENTS: readonly Column<Deployment>[] = [
   { title: "COMMIT", value: ({ commit }) => commit, shown: ({ commit }) => shortSha(commit) },
   { title: "WHY", value: ({ reason }) => reason },
   {
-    title: "BEGUN",
+    title: "STARTED",
     value: ({ created_at }) => created_at,
     shown: ({ created_at }, view) => ago(created_at, view.now),
     paint: (_, view) => view.paint.dim,
@@ -52,7 +52,7 @@ const DEPLOYMENTS: readonly Column<Deployment>[] = [
   { title: "ERROR", value: ({ error }) => error ?? "", flexible: true },
 ];
 
-/** `live`, or `live, building 4` while the next one is on its way. */
+/** `live`, or `live, building 4` while a deployment is in progress. */
 export function stateText({ state, next }: App): string {
   return oneLine(next === null ? state : `${state}, ${next.state} ${next.number}`);
 }
@@ -63,7 +63,7 @@ export function statePaint(paint: Paint, state: string): (text: string) => strin
   return state === "deploying" || state === "building" || state === "starting" ? paint.yellow : paint.dim;
 }
 
-/** One line on an app that was just asked something. */
+/** One line on the result of an action on an app. */
 export function outcome(app: App, sentence: string, view: View): string {
   return `${statePaint(view.paint, app.state)(oneLine(app.slug))}: ${sentence}\n`;
 }

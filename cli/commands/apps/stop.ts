@@ -10,5 +10,5 @@ export const stop: Handler<typeof table.stop> = async (context, { args }) => {
   const api = await context.api();
   const app = await api.call<App>({ method: "POST", path: path`/projects/${id}/apps/${args.slug}/stop` });
   await context.out.result(app, (view) => outcome(app, "stopped", view));
-  await context.out.note(`To have it again: svc apps deploy ${oneLine(app.slug)}`);
+  await context.out.note(`To start it again: svc apps deploy ${oneLine(app.slug)}`);
 };

@@ -11,10 +11,10 @@ export const approve: Handler<typeof table.approve> = async (context, { args, fl
   if (flags.undo) {
     const cr = await api.call<ChangeRequest>({ method: "DELETE", path: at });
     return await context.out.result(cr, (view) =>
-      outcome(cr, `your approval is taken back; ${approvalsText(cr)}`, view),
+      outcome(cr, `approval withdrawn; ${approvalsText(cr)}`, view),
     );
   }
-  // what is pushed from here on is not approved with it
+  // later pushes are not approved with it
   const { change_request } = await api.call<{ change_request: ChangeRequest }>({ path, slow: true });
   const { head_commit_sha } = change_request;
   const body = head_commit_sha === null ? {} : { head_commit_sha };

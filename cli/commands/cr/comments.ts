@@ -8,7 +8,7 @@ import { commentsOf } from "./show-comments.ts";
 export const comments: Handler<typeof table.comments> = async (context, { args, flags }) => {
   const { api, path } = await findCr(context, args.cr);
   const query = flags.open ? { open: "true" } : {};
-  const said = await api.list<Comment>({ path: `${path}/comments`, query }, "comments", COMMENTS_MAX);
-  await context.out.result(said, (view) => commentsOf(said, view));
-  if (said.length === 0) await context.out.note(flags.open ? "No open comments." : "No comments.");
+  const found = await api.list<Comment>({ path: `${path}/comments`, query }, "comments", COMMENTS_MAX);
+  await context.out.result(found, (view) => commentsOf(found, view));
+  if (found.length === 0) await context.out.note(flags.open ? "No open comments." : "No comments.");
 };

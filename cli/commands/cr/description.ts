@@ -7,12 +7,12 @@ interface Flags {
   readonly "description-file": string | undefined;
 }
 
-/** The description that the flags give, if they give one. @throws CliError `usage` when both do. */
+/** The description given by a flag, if any. @throws CliError `usage` if both flags are given. */
 export async function readDescription(context: Context, flags: Flags): Promise<string | undefined> {
   const file = flags["description-file"];
   if (file === undefined) return flags.description;
   if (flags.description !== undefined) {
-    throw usage("--description and --description-file exclude each other.");
+    throw usage("--description and --description-file cannot be used together.");
   }
   return readText(context, file, "--description-file");
 }

@@ -4,9 +4,9 @@ import type { Handler } from "../../spec.ts";
 import type * as table from "../../table/cr.ts";
 import { listOf } from "./show-cr.ts";
 
-/** Rows after which a list is cut, unless --limit says otherwise: nobody reads on, and scripts narrow it. */
+/** The default of --limit. */
 const MANY = 10_000;
-/** Numbers that one line names. */
+/** Numbers listed in one line. */
 const NAMED_MAX = 10;
 
 export const ls: Handler<typeof table.ls> = async (context, { flags }) => {
@@ -22,7 +22,7 @@ export const ls: Handler<typeof table.ls> = async (context, { flags }) => {
   if (stale.length > 0) {
     const named = stale.length > NAMED_MAX ? `${stale.length} change requests` : stale.join(", ");
     await context.out.warn(
-      `Not up to date: ${named}. The repository did not answer, or no longer has one of the branches; the commits are the last that svc saw.`,
+      `Not up to date: ${named}. The repository did not respond, or no longer has one of the branches; the commits are the last known ones.`,
     );
   }
   if (flags.limit === undefined && crs.length === MANY) {

@@ -26,21 +26,18 @@ export const merge: Handler<typeof table.merge> = async (context, { args, flags 
   );
 };
 
-/** The head commit as it is now: what is pushed from here on is not merged. */
+/** The current head commit: later pushes are not merged. */
 async function headOf({ api, path }: Found): Promise<string> {
   const { change_request: cr } = await api.call<{ change_request: ChangeRequest }>({ path });
   if (cr.head_commit_sha !== null) return cr.head_commit_sha;
-  throw new CliError(
-    "branch_missing",
-    `The branch ${oneLine(cr.head_ref)} is gone, so there is nothing to merge.`,
-  );
+  throw new CliError("branch_missing", `Cannot merge: the branch ${oneLine(cr.head_ref)} no longer exists.`);
 }
 
-/** The conflict as the server reports it, with the way out of it. */
+/** The server's conflict error, with a hint how to resolve it. */
 async function explain(found: Found, conflict: CliError): Promise<CliError> {
   const hint = await found.api
     .call<{ change_request: ChangeRequest }>({ path: found.path })
     .then(({ change_request }) => recovery(change_request).trimEnd())
-    .catch(() => "`svc cr show` says how to resolve them.");
+    .catch(() => "`svc cr show` lists the steps to resolve them.");
   return new CliError(conflict.code, "Merge failed: the branches conflict.", { ...conflict.extra, hint });
 }

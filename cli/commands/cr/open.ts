@@ -9,8 +9,8 @@ import type { Handler } from "../../spec.ts";
 import type * as table from "../../table/cr.ts";
 import { oneLine, shellWord } from "../../text.ts";
 import { readDescription } from "./description.ts";
-import { leftBehind } from "./left-behind.ts";
 import { outcome } from "./show-cr.ts";
+import { unpushedWork } from "./unpushed-work.ts";
 
 export const open: Handler<typeof table.open> = async (context, { flags }) => {
   const { out, system } = context;
@@ -34,16 +34,16 @@ export const open: Handler<typeof table.open> = async (context, { flags }) => {
   await out.note(await nextSteps(context, cr));
 };
 
-/** An agent is told what its part still is: the user merges. */
+/** An agent is reminded of work that is not pushed, and that the user merges. */
 async function nextSteps(context: Context, cr: ChangeRequest): Promise<string> {
   if (!inSandbox(context.system.env))
     return `Opened #${cr.number}. Next: svc cr show ${cr.number}\n                svc cr diff ${cr.number}`;
-  const missing = await leftBehind(context, cr);
+  const missing = await unpushedWork(context, cr);
   if (missing.length > 0) return [`Opened #${cr.number}, but:`, ...missing].join("\n  ");
-  return `Opened #${cr.number}. Tell the user this number; merging is theirs. Later pushes to the branch are part of it.`;
+  return `Opened #${cr.number}. Report this number to the user, who merges it. Later pushes to the branch are added to it.`;
 }
 
-/** In a session its own branch; in a linked checkout the current one, and that is said. */
+/** In a session its own branch; in a linked checkout the current one, with a notice. */
 async function defaultHead(context: Context, project: ProjectRef): Promise<string> {
   const { env, cwd } = context.system;
   const ofSession = env["SVC_BRANCH_NAME"] || env["SVC_HEAD_REF"];
@@ -52,7 +52,7 @@ async function defaultHead(context: Context, project: ProjectRef): Promise<strin
   if (branch === null) {
     throw usage(
       "svc cr open needs --head <ref>, the branch to merge.",
-      "It is known by itself only in a session and in a linked checkout that is on a branch.",
+      "It has a default only in a session, and in a linked checkout that is on a branch.",
     );
   }
   await context.out.note(`Using the current branch as --head: ${oneLine(branch)}`);
@@ -60,6 +60,6 @@ async function defaultHead(context: Context, project: ProjectRef): Promise<strin
 }
 
 function notPushed(error: CliError, head: string): CliError {
-  const hint = `Both branches must be on the git host. To send yours: git push -u origin ${shellWord(head)}`;
+  const hint = `Both branches must be on the git host. To push yours: git push -u origin ${shellWord(head)}`;
   return new CliError(error.code, error.message, { ...error.extra, hint });
 }

@@ -2,13 +2,13 @@ import type { ChangeRequest, MergePreview } from "../../../src/contract/change-r
 import type { Paint } from "../../output.ts";
 import { count, oneLine, shellWord } from "../../text.ts";
 
-/** What merging would do, in words; with conflicts, how to resolve them. */
+/** Describes the merge preview; with conflicts, how to resolve them. */
 export function previewText(cr: ChangeRequest, preview: MergePreview, paint: Paint): string {
   if (preview.merge_base === null) {
-    return `${paint.red("cannot be merged")}: ${name(cr.head_ref)} and ${name(cr.base_ref)} have no history in common\n`;
+    return `${paint.red("cannot be merged")}: ${name(cr.head_ref)} and ${name(cr.base_ref)} have no common history\n`;
   }
   if (preview.is_up_to_date) {
-    return `${paint.yellow("up to date")}: ${name(cr.base_ref)} has everything of ${name(cr.head_ref)}; nothing to merge\n`;
+    return `${paint.yellow("up to date")}: ${name(cr.base_ref)} already contains ${name(cr.head_ref)}; nothing to merge\n`;
   }
   if (preview.can_fast_forward) return `${paint.green("clean")}: merges as a fast-forward\n`;
   if (preview.can_merge) return `${paint.green("clean")}: merges with a merge commit\n`;
@@ -20,7 +20,7 @@ export function previewText(cr: ChangeRequest, preview: MergePreview, paint: Pai
 
 const name = (ref: string): string => oneLine(ref);
 
-/** Spec 4.1, rule 8. The names are quoted: these lines are there to be pasted. */
+/** Spec 4.1, rule 8. Names are quoted, because the lines are meant to be pasted. */
 export function recovery(cr: Pick<ChangeRequest, "head_ref" | "base_ref" | "number">): string {
   const word = (ref: string) => oneLine(shellWord(ref));
   return [

@@ -7,17 +7,17 @@ import { oneLine } from "../../text.ts";
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const NUMBER = /^#?([1-9]\d{0,8})$/;
 
-/** One change request of the project in force. */
+/** A change request of the current project. */
 export interface Found {
   api: Api;
-  /** Below the host's `/v1`, ready for `/merge` and the like. */
+  /** Below the host's `/v1`. */
   path: string;
   /** The project's change requests. */
   collection: string;
 }
 
 /**
- * The change request that `<cr>` names: `3`, `#3` or its UUID; without one, a person chooses.
+ * The change request that `<cr>` names: `3`, `#3` or its UUID. Without one, it prompts.
  * @throws CliError `usage` for anything else.
  */
 export async function findCr(context: Context, reference: string | undefined, open = true): Promise<Found> {
@@ -43,7 +43,7 @@ export function readReference(text: string): string {
 async function pickCr(api: Api, collection: string, status: "open" | "closed"): Promise<string> {
   const call = { path: collection, query: { status }, slow: true };
   const found = await api.list<ChangeRequest>(call, "change_requests", 200);
-  if (found.length === 0) throw new CliError("not_found", `There is no ${status} change request.`);
+  if (found.length === 0) throw new CliError("not_found", `The project has no ${status} change requests.`);
   const { choose } = await import("../../prompt.ts");
   return choose(
     "Which change request?",

@@ -4,7 +4,7 @@ import type { View } from "../../output.ts";
 import { ago, type Column, table } from "../../table-print.ts";
 import { count, lines, oneLine } from "../../text.ts";
 
-/** Comments by thread for a person, or one a row for a script. */
+/** Comments by thread for a terminal, or one per row for a script. */
 export function commentsOf(comments: readonly Comment[], view: View): string {
   if (!view.tty) return comments.length === 0 ? "" : table(comments, COLUMNS, view);
   return threadsOf(comments)
@@ -24,7 +24,7 @@ const COLUMNS: Column<Comment>[] = [
 
 type Thread = [first: Comment, ...replies: Comment[]];
 
-/** A reply whose thread is not there stands for itself. */
+/** A reply without its thread's first comment is a thread of its own. */
 function threadsOf(comments: readonly Comment[]): Thread[] {
   const threads = new Map<string, Thread>();
   for (const comment of comments) {
@@ -40,10 +40,10 @@ function thread(first: Comment, replies: readonly Comment[], view: View): string
   const state = first.resolved_at === null ? "" : `  ${paint.green("resolved")}`;
   const quote = first.quote === null ? "" : `${paint.dim(`> ${oneLine(first.quote)}`)}\n`;
   const head = `${paint.bold(placeOf(first))}${state}\n${quote}`;
-  return head + [first, ...replies].map((comment) => said(comment, view)).join("");
+  return head + [first, ...replies].map((comment) => commentText(comment, view)).join("");
 }
 
-function said(comment: Comment, { paint, now }: View): string {
+function commentText(comment: Comment, { paint, now }: View): string {
   const by = `${oneLine(authorOf(comment))}, ${ago(comment.created_at, now)}  ${paint.dim(comment.comment_id)}`;
   const words = lines(comment.body).trimEnd().split("\n");
   return `  ${by}\n${words.map((line) => `    ${line}\n`).join("")}`;
@@ -54,15 +54,15 @@ function authorOf({ author }: Comment): string {
   return author.kind === "agent" ? `an agent of ${author.name}` : author.name;
 }
 
-/** Where a comment stands: `on src/login.ts:12`. */
+/** The position of a comment: `on src/login.ts:12`. */
 export function placeOf({ path, line, side, reply_to }: Comment): string {
   if (reply_to !== null) return `in the thread ${reply_to}`;
-  if (path === null) return "on the whole";
+  if (path === null) return "on the change request";
   const at = line === null ? "" : `:${line}${side === "old" ? " (before the change)" : ""}`;
   return `on ${oneLine(path)}${at}`;
 }
 
-/** `2 of 3 approvals`, or how many there are where none is needed. */
+/** `2 of 3 approvals`, or their number if none is required. */
 export function approvalsText({ approvals, required_approvals }: ChangeRequest): string {
   const counting = approvals.filter(({ counts }) => counts).length;
   const stale = approvals.length - counting;

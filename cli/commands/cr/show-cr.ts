@@ -3,7 +3,7 @@ import type { Paint, View } from "../../output.ts";
 import { ago, type Column, table } from "../../table-print.ts";
 import { oneLine } from "../../text.ts";
 
-/** A list of change requests, for a person or as rows for a script. */
+/** A list of change requests, as a table for a terminal or as rows for a script. */
 export const listOf = (crs: readonly ChangeRequest[], view: View): string =>
   crs.length === 0 ? "" : table(crs, COLUMNS, view);
 
@@ -36,6 +36,6 @@ export function statusPaint(paint: Paint, status: string): (text: string) => str
   return status === "merged" ? paint.cyan : paint.red;
 }
 
-/** One line on a change request that was just written. */
+/** One line on the result of an action on a change request. */
 export const outcome = (cr: ChangeRequest, sentence: string, { paint }: View): string =>
   `${statusPaint(paint, cr.status)(`#${cr.number}`)} ${oneLine(cr.title)}: ${sentence}\n`;

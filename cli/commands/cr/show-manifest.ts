@@ -6,7 +6,7 @@ import { oneLine } from "../../text.ts";
 import { describeProblem } from "../validate/show.ts";
 import type { Found } from "./reference.ts";
 
-/** What a merge would make of the manifest. What cannot be told is null: the merge preview says why. */
+/** The manifest after a merge. Null if it is unknown: the merge preview has the reason. */
 export async function manifestOf(found: Found): Promise<ChangeRequestManifest | null> {
   try {
     return await found.api.call<ChangeRequestManifest>({ path: `${found.path}/manifest`, slow: true });
@@ -16,7 +16,7 @@ export async function manifestOf(found: Found): Promise<ChangeRequestManifest | 
   }
 }
 
-/** Nothing, where nothing would be wrong. */
+/** Empty if the manifest would have no problems. */
 export function manifestText(manifest: ChangeRequestManifest | null, paint: Paint): string {
   if (manifest === null || manifest.errors.length === 0) return "";
   const { path, errors } = manifest;

@@ -40,7 +40,7 @@ export const show: Handler<typeof table.show> = async (context, { args }) => {
 
 type Preview = MergePreview | { failed: string } | null;
 
-/** A preview that cannot be made (the branch is gone, the host does not answer) is said, and is no failure. */
+/** A preview that is not available (a deleted branch, a host that does not respond) is not a failure. */
 async function previewOf(found: Found): Promise<Preview> {
   try {
     return await found.api.call<MergePreview>({ path: `${found.path}/merge-preview`, slow: true });
@@ -50,7 +50,7 @@ async function previewOf(found: Found): Promise<Preview> {
   }
 }
 
-/** Threads that are not resolved. */
+/** The number of unresolved threads. */
 async function countOpen({ api, path }: Found): Promise<number> {
   const call = { path: `${path}/comments`, query: { open: "true" } };
   const open = await api.list<Comment>(call, "comments", COMMENTS_MAX);
@@ -93,9 +93,9 @@ function page(cr: ChangeRequest, preview: Preview, openComments: number, view: V
 }
 
 const STALE =
-  "the repository did not answer, or no longer has one of the branches; the commits are the last that svc saw";
+  "the repository did not respond, or no longer has one of the branches; the commits are the last known ones";
 
-/** Null where there are none, and none are asked for. */
+/** Null if there are none and none are required. */
 function approvalsOf(cr: ChangeRequest): string | null {
   if (cr.required_approvals === 0 && cr.approvals.length === 0) return null;
   const by = cr.approvals.filter(({ counts }) => counts).map(({ name }) => name);

@@ -20,7 +20,7 @@ export const pull: Handler<typeof table.pull> = async (context, { flags }) => {
   );
 };
 
-/** It will hold secrets, so it is its owner's alone. */
+/** Mode 0600, because the file will hold secrets. */
 async function write(
   file: string,
   text: string,
@@ -31,7 +31,7 @@ async function write(
   } catch (error) {
     const code = systemCode(error);
     if (code === "EEXIST")
-      throw new CliError("file", `${oneLine(out)} exists already.`, {
+      throw new CliError("file", `${oneLine(out)} already exists.`, {
         hint: "Pass --force to replace it, or --out <path>.",
       });
     throw new CliError("file", `${oneLine(out)} cannot be written (${code ?? "unknown error"}).`);

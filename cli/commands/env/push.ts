@@ -7,12 +7,12 @@ import { setAll } from "../secrets/set.ts";
 
 export const push: Handler<typeof table.push> = async (context, { flags }) => {
   const found = readDotenv(await readText(context, flags.from, "--from"));
-  if ("line" in found) throw usage(`Line ${found.line} of the file cannot be read: ${found.reason}.`);
-  // a skeleton whose values were not filled in must not empty what is set
+  if ("line" in found) throw usage(`Line ${found.line} of the file cannot be parsed: ${found.reason}.`);
+  // empty values, as `env pull` writes them, must not clear secrets
   const values = new Map([...found.values].filter(([, value]) => value !== ""));
   const left = found.values.size - values.size;
   if (values.size === 0) throw usage("The file sets no value.");
   const done = await setAll(context, values);
   await context.out.result(done, () => `Set ${done.map(({ name }) => name).join(", ")}.\n`);
-  if (left > 0) await context.out.note(`${left} without a value left alone.`);
+  if (left > 0) await context.out.note(`Skipped ${left} without a value.`);
 };

@@ -4,22 +4,22 @@ import type { Context } from "../../context.ts";
 import { findRepository } from "../../git-branch.ts";
 import type { Handler } from "../../spec.ts";
 import type * as table from "../../table/init.ts";
+import { inspect } from "./inspect.ts";
 import { skillFiles } from "./local-agents.ts";
-import { look } from "./look.ts";
 import { type Planned, plan } from "./plan.ts";
 import { replacer } from "./replace.ts";
 import { nextSteps, report } from "./report.ts";
 import { MANIFEST, projectFiles, type ScaffoldFile } from "./scaffold.ts";
 import { writeAll } from "./write-all.ts";
 
-/** Spec 4.5. svc.toml counts at the top of a repository alone, so from below that is what is set up. */
+/** Spec 4.5. svc.toml is read only at the top of a repository, so a run below it sets up the top folder. */
 export const init: Handler<typeof table.init> = async (context, { flags }) => {
   const { system, out } = context;
   const repository = await findRepository(system.cwd);
   const root = await realpath(repository?.folder ?? system.cwd);
   const isBelow = repository !== null && root !== (await realpath(system.cwd));
-  if (isBelow) await out.note(`This folder is in the repository ${root}, so that is set up.`);
-  const there = await look(root, MANIFEST, "");
+  if (isBelow) await out.note(`This folder is in the repository ${root}, which is set up instead.`);
+  const there = await inspect(root, MANIFEST, "");
   const files = await scaffold(context, basename(root), there.state === "other" ? there.text : "");
   const planned = await plan(root, files, replacer(context, flags));
   if (!flags["dry-run"]) await writePlanned(planned);
@@ -28,8 +28,8 @@ export const init: Handler<typeof table.init> = async (context, { flags }) => {
 };
 
 /**
- * The files of a project, and those for the coding agents of this machine.
- * @param manifest the one that it has
+ * The files of a project, and those for the coding agents on this machine.
+ * @param manifest the existing one, if any
  */
 export async function scaffold({ system }: Context, name: string, manifest = ""): Promise<ScaffoldFile[]> {
   return [...projectFiles(name, manifest), ...(await skillFiles(system))];

@@ -5,14 +5,14 @@ import { type ScaffoldFile, skillFile } from "./scaffold.ts";
 
 interface LocalAgent {
   name: string;
-  /** Where its own settings are: there, it is in use. */
+  /** The folder of its settings: if it exists, the agent is in use. */
   settings(env: System["env"], home: string): string;
   programs: readonly string[];
   /** The folder of a repository that it reads skills from. */
   skills: string;
 }
 
-/** As each one's documentation has it: code.claude.com, developers.openai.com/codex, cursor.com/docs, opencode.ai/docs. */
+/** From the documentation of each: code.claude.com, developers.openai.com/codex, cursor.com/docs, opencode.ai/docs. */
 const AGENTS: readonly LocalAgent[] = [
   {
     name: "Claude Code",
@@ -42,7 +42,7 @@ const AGENTS: readonly LocalAgent[] = [
 
 export const LOCAL_AGENTS = AGENTS.map(({ name }) => name);
 
-/** The files by which the coding agents of this machine learn of svc; those that read one folder share a file. */
+/** The skill files for the coding agents on this machine; agents that read the same folder share a file. */
 export async function skillFiles({ env }: Pick<System, "env">): Promise<ScaffoldFile[]> {
   const isHere = await Promise.all(AGENTS.map((agent) => isInUse(agent, env)));
   const found = AGENTS.filter((_, index) => isHere[index]);

@@ -2,10 +2,10 @@ import type { Context } from "../../context.ts";
 import { lines, oneLine } from "../../text.ts";
 import type { ScaffoldFile } from "./scaffold.ts";
 
-/** Lines of a change that are shown to whoever is asked. */
+/** Lines shown of a change. */
 const SHOWN_MAX = 40;
 
-/** Whether a file that is there is to be replaced: `--force` says so, or a person who sees what would change. */
+/** Whether to replace an existing file: with --force, or after a prompt that shows the change. */
 export function replacer(
   context: Context,
   { force, yes, "dry-run": dryRun }: { force: boolean; yes: boolean; "dry-run": boolean },
@@ -15,11 +15,11 @@ export function replacer(
     if (yes || dryRun || !context.canAsk()) return false;
     const { confirm } = await import("../../prompt.ts");
     await context.system.stderr.write(lines(`${change(path, there, text)}\n`));
-    return confirm(`${oneLine(path)} is there, and differs. Replace it?`);
+    return confirm(`${oneLine(path)} exists and differs. Replace it?`);
   };
 }
 
-/** What differs between the first and the last line that do. */
+/** The change from the first to the last line that differ. */
 function change(path: string, before: string, after: string): string {
   const [old, fresh] = [before.split("\n"), after.split("\n")];
   let begin = 0;

@@ -6,7 +6,7 @@ import type { Action, Planned } from "./plan.ts";
 
 const LIST = new Intl.ListFormat("en-GB", { type: "conjunction" });
 
-/** Says what became of each file, or would. @param more fields for `--json` */
+/** Reports the action for each file. @param more fields for `--json` */
 export async function report(
   { out }: Context,
   root: string,
@@ -48,7 +48,7 @@ const COLUMNS: Column<Planned>[] = [
   { title: "", value: ({ file, why }) => why ?? (file.for.length > 0 ? `for ${LIST.format(file.for)}` : "") },
 ];
 
-/** What to type to have it in force: only what the default branch has counts. */
+/** The next commands: svc reads only the default branch. */
 export function nextSteps({
   planned,
   isBelow,
@@ -59,9 +59,9 @@ export function nextSteps({
   isRepository: boolean;
 }): string {
   const written = planned.filter(({ action }) => action === "wrote" || action === "replaced");
-  if (written.length === 0) return "Everything is there. Next: svc ship";
+  if (written.length === 0) return "Everything is up to date. Next: svc ship";
   const tops = [...new Set(written.map(({ file }) => file.path.split("/")[0] ?? file.path))];
-  // from below the top of a repository, a path is counted from there by this
+  // `:/` makes a path relative to the top of the repository
   const paths = tops.map((top) => shellWord(isBelow ? `:/${top}` : top));
   return [
     "Next:",

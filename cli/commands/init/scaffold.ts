@@ -11,77 +11,77 @@ export interface ScaffoldFile {
   /** Below the top of the repository, with `/`. */
   path: string;
   text: string;
-  /** The local coding agents that it is for; none: it is the project's own, which nothing may stand in the way of. */
+  /** The local coding agents that it is for; empty for the project's own files, which are required. */
   for: readonly string[];
 }
 
-/** The agent of sessions that name no other. */
+/** The default agent of sessions. */
 const AGENT = "developer";
-/** Where it is said what runs in a repository; by default, where the rest is (contract: Manifest). */
+/** The manifest, and the default paths of the other files (contract: Manifest). */
 export const MANIFEST = "svc.toml";
 const CONFIG_DIR = ".svc/agentrt";
 const DOCKERFILE = ".svc/Dockerfile";
 
-interface Places {
+interface ScaffoldPaths {
   configDir: string;
   dockerfile: string;
 }
 
 /**
- * What a repository is set up with (spec 4.5, "Install and scaffold").
- * @param folder its name
- * @param there the manifest that it has, whose folders are used; empty: none
+ * The files that set up a repository (spec 4.5, "Install and scaffold").
+ * @param folder the repository's folder name
+ * @param existing the existing manifest, whose paths are used; empty if none
  */
-export function projectFiles(folder: string, there: string): ScaffoldFile[] {
-  const has = readManifest(there).manifest;
-  const places = {
+export function projectFiles(folder: string, existing: string): ScaffoldFile[] {
+  const has = readManifest(existing).manifest;
+  const paths = {
     configDir: has?.opencode.configDir ?? CONFIG_DIR,
     dockerfile: has?.sandbox.dockerfile ?? DOCKERFILE,
   };
   const files = {
-    [MANIFEST]: manifest(folder, places),
+    [MANIFEST]: manifest(folder, paths),
     ".svc/.gitignore": IGNORED,
-    [places.dockerfile]: dockerfile,
-    [`${places.configDir}/opencode.json`]: RUNTIME_CONFIG,
-    [`${places.configDir}/agents/${AGENT}.md`]: agent,
-    [`${places.configDir}/skills/svc/SKILL.md`]: skill,
-    [`${places.configDir}/tools/preview.ts`]: preview,
+    [paths.dockerfile]: dockerfile,
+    [`${paths.configDir}/opencode.json`]: RUNTIME_CONFIG,
+    [`${paths.configDir}/agents/${AGENT}.md`]: agent,
+    [`${paths.configDir}/skills/svc/SKILL.md`]: skill,
+    [`${paths.configDir}/tools/preview.ts`]: preview,
   };
   return Object.entries(files).map(([path, text]) => ({ path: normalize(path), text, for: [] }));
 }
 
-/** The skill for the agents that work on a person's own machine. @param folder of their skills */
+/** The skill for coding agents on the user's machine. @param folder their skills folder */
 export function skillFile(folder: string, agents: readonly string[]): ScaffoldFile {
   return { path: `${folder}/svc/SKILL.md`, text: skill, for: agents };
 }
 
-/** The link says which host and project this one clone is for: another clone's is another. */
+/** The link is specific to a clone: it holds its host and project. */
 const IGNORED = "link.json\n";
 
-/** Without `$schema` the runtime would write it into the file. */
+/** Has `$schema`, because the runtime adds it otherwise. */
 const RUNTIME_CONFIG = `${JSON.stringify(
   { $schema: "https://opencode.ai/config.json", default_agent: AGENT },
   null,
   2,
 )}\n`;
 
-function manifest(folder: string, { configDir, dockerfile }: Places): string {
+function manifest(folder: string, { configDir, dockerfile }: ScaffoldPaths): string {
   const name = /[\p{L}\p{N}]/u.test(folder) ? folder.replace(/\p{C}/gu, "").slice(0, NAME_MAX) : "project";
-  return `# What svc has to know of this repository. Only what the default branch says counts.
+  return `# Settings of svc for this repository. svc reads this file on the default branch only.
 svc_version = 1
 
 [project]
 name = ${JSON.stringify(name)}
 
-# The environment variables that sessions need. Set them with: svc secrets set API_KEY=-
+# The environment variables of sessions. Set them with: svc secrets set API_KEY=-
 [env]
 required = []
 optional = []
 
-# The image of sandboxes in Docker, and what each of them may use (memory and disk in GiB).
+# The image of sandboxes in Docker, and the limits of each sandbox (memory and disk in GiB).
 [sandbox]
 dockerfile = ${JSON.stringify(dockerfile)}
-context = ${JSON.stringify(dirname(dockerfile))} # "." if the Dockerfile copies files of the repository: each merge builds it again then
+context = ${JSON.stringify(dirname(dockerfile))} # "." if the Dockerfile copies files of the repository; then each merge rebuilds the image
 # cpu = 2
 # memory = 4
 # disk = 20

@@ -6,18 +6,18 @@ import { oneLine } from "../../text.ts";
 export interface Write {
   target: string;
   text: string;
-  /** Whether a file that is there gives way. */
+  /** Whether it replaces an existing file. */
   replaces: boolean;
 }
 
 /**
- * Writes all of the files, or none: each beside its place first, then all into their places. A file that has come
- * meanwhile is not overwritten.
- * @throws CliError `file`, and everything is as it was
+ * Writes all of the files or none: first under temporary names, then renamed. A file that was created in the meantime is not
+ * overwritten.
+ * @throws CliError `file`, after a rollback
  */
 export async function writeAll(writes: readonly Write[]): Promise<void> {
   const mark = `.svc-${crypto.randomUUID().slice(0, 8)}`;
-  /** What takes back each step so far. */
+  /** Reverts each step so far. */
   const undo: (() => Promise<unknown>)[] = [];
   let at = "";
   try {
@@ -41,7 +41,7 @@ export async function writeAll(writes: readonly Write[]): Promise<void> {
 async function makeFolder(path: string, undo: (() => Promise<unknown>)[]): Promise<void> {
   try {
     await mkdir(path);
-    // one that holds something else by then stays
+    // fails if the folder has other files by then
     undo.push(() => rmdir(path));
   } catch (error) {
     const code = systemCode(error);
@@ -80,7 +80,7 @@ async function place(
     undo.push(() => rm(target, { force: true }));
     await rm(staged);
   } catch (error) {
-    // a file system without links
+    // the file system has no hard links
     if (systemCode(error) === "EEXIST") throw error;
     await rename(staged, target);
     undo.push(() => rm(target, { force: true }));
@@ -91,9 +91,9 @@ const REASONS: Readonly<Record<string, string>> = {
   ENOSPC: "the disk is full",
   EDQUOT: "the disk quota is used up",
   EROFS: "it is on a read-only file system",
-  EACCES: "you may not write there",
-  EPERM: "you may not write there",
-  EEXIST: "a file of this name has just been made",
+  EACCES: "permission denied",
+  EPERM: "permission denied",
+  EEXIST: "a file of this name was just created",
 };
 
 function cannotWrite(path: string, error: unknown): CliError {

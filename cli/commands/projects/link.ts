@@ -15,7 +15,7 @@ import { oneLine } from "../../text.ts";
 
 export const link: Handler<typeof table.link> = async (context, { args }) => {
   const { system, globals, out } = context;
-  // The link that is to be written must not decide by itself which host it is for.
+  // An existing link must not decide the host of the new one.
   const target = await resolveTarget(system, { host: globals.host, useLink: false });
   const api = context.apiFor(target);
   const wanted = args["id-or-slug"] ?? globals.project;
@@ -35,16 +35,16 @@ export const unlink: Handler<typeof table.unlink> = async ({ system, out }) => {
       throw new CliError("file", `${file} cannot be removed (${systemCode(error) ?? "unknown error"}).`);
     }
     const above = await findLink(system.cwd).catch(() => null);
-    throw new CliError("no_project", `This directory is not linked: there is no ${file}.`, {
+    throw new CliError("no_project", `This directory is not linked: ${file} does not exist.`, {
       hint: above
-        ? `The link in force is ${above.path}; run \`svc projects unlink\` in ${above.folder}.`
+        ? `The current link is ${above.path}. Run \`svc projects unlink\` in ${above.folder}.`
         : undefined,
     });
   }
   await out.result({ path: file, removed: true }, () => `Removed ${file}.\n`);
 };
 
-/** Writes a folder's link, that of the working directory if left out. */
+/** Writes a folder's link, by default in the working directory. */
 export async function writeLink({ system }: Context, target: Target, project: Project, folder = system.cwd) {
   const link = {
     project_id: project.project_id,
@@ -63,7 +63,7 @@ export async function writeLink({ system }: Context, target: Target, project: Pr
 }
 
 /**
- * Makes sure that a link can be written. A `.svc` that leads elsewhere is not followed.
+ * Checks that a link can be written. A `.svc` that is a symbolic link is not followed.
  * @throws CliError `file`.
  */
 export async function prepareLink(folder: string): Promise<void> {
@@ -72,7 +72,7 @@ export async function prepareLink(folder: string): Promise<void> {
   try {
     await mkdir(own, { recursive: true });
     if ((await lstat(own)).isSymbolicLink()) {
-      throw new CliError("file", `${own} is a symbolic link, so nothing was written.`);
+      throw new CliError("file", `${own} is a symbolic link. Nothing was written.`);
     }
     await access(own, constants.W_OK);
   } catch (error) {
@@ -89,7 +89,7 @@ async function pickProject(api: Api): Promise<string> {
   const projects = await api.list<Project>({ path: "/projects" }, "projects");
   if (projects.length === 0) {
     throw new CliError("no_project", `There are no projects on ${api.target.name} yet.`, {
-      hint: "Make one with `svc projects new --repo <url>`.",
+      hint: "Create one with `svc projects new --repo <url>`.",
     });
   }
   const { choose } = await import("../../prompt.ts");

@@ -20,5 +20,5 @@ const COLUMNS: Column<Project>[] = [
   { title: "REPOSITORY", value: (project) => project.repo_url, flexible: true },
 ];
 
-/** For scripts: a person names a project by its slug. */
+/** For scripts; on a terminal the slug is enough. */
 const ID: Column<Project> = { title: "ID", value: (project) => project.project_id };

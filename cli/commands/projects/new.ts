@@ -21,7 +21,7 @@ export const create: Handler<typeof table.create> = async (context, { flags }) =
   await out.result(
     project,
     () =>
-      `Made the project ${oneLine(project.name)} (${oneLine(project.slug)}) on branch ${oneLine(project.default_branch)}.\n`,
+      `Created the project ${oneLine(project.name)} (${oneLine(project.slug)}) on branch ${oneLine(project.default_branch)}.\n`,
   );
   const slug = oneLine(project.slug);
   if (project.managed && linked) await out.note(`Linked ${linked.path}.\nNext: svc ship`);
@@ -38,7 +38,7 @@ export const create: Handler<typeof table.create> = async (context, { flags }) =
 function nameFrom(repo: string | undefined): string {
   if (repo === undefined) {
     throw usage(
-      "There is neither a repository nor a name.",
+      "A repository or a name is required.",
       "Pass --repo <url> for a repository on a git host, or --name <name> for a new one that svc hosts.",
     );
   }
@@ -50,5 +50,5 @@ function nameFrom(repo: string | undefined): string {
       .at(-1) ?? "";
   const name = last.replace(/\.git$/i, "");
   if (/[\p{L}\p{N}]/u.test(name)) return name.slice(0, 128);
-  throw usage("No name can be read from the repository's address.", "Pass --name <name>.");
+  throw usage("Cannot derive a name from the repository's address.", "Pass --name <name>.");
 }

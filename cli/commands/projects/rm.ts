@@ -9,8 +9,7 @@ import { oneLine } from "../../text.ts";
 export const rm: Handler<typeof table.rm> = async (context, { args, flags }) => {
   const { out } = context;
   const { id } = await context.project(args["id-or-slug"]);
-  if (!flags.yes && !context.canAsk())
-    throw usage("Deleting a project needs --yes where nobody can be asked.");
+  if (!flags.yes && !context.canAsk()) throw usage("Deleting a project needs --yes without a terminal.");
   const api = await context.api();
   const project = await api.call<Project>({ path: path`/projects/${id}` });
   const { project_id, slug, name } = project;

@@ -3,7 +3,7 @@ import { path } from "../../api.ts";
 import type { Handler } from "../../spec.ts";
 import type * as tables from "../../table/repo.ts";
 import { type Column, table } from "../../table-print.ts";
-import { MANY, shortSha, tellIfCut } from "./lists.ts";
+import { MANY, noteIfTruncated, shortSha } from "./lists.ts";
 
 export const branches: Handler<typeof tables.branches> = async (context, { flags }) => {
   const { id } = await context.project();
@@ -12,7 +12,7 @@ export const branches: Handler<typeof tables.branches> = async (context, { flags
   const found = await api.list<Branch>(call, "branches", flags.limit ?? MANY);
   await context.out.result(found, (view) => (found.length === 0 ? "" : table(found, COLUMNS, view)));
   if (found.length === 0) await context.out.note("The repository is empty. Push a branch to it first.");
-  await tellIfCut(context, found.length, flags.limit, MANY);
+  await noteIfTruncated(context, found.length, flags.limit, MANY);
 };
 
 const COLUMNS: Column<Branch>[] = [

@@ -3,9 +3,9 @@ import { path } from "../../api.ts";
 import type { Handler } from "../../spec.ts";
 import type * as tables from "../../table/repo.ts";
 import { ago, type Column, table } from "../../table-print.ts";
-import { shortSha, tellIfCut } from "./lists.ts";
+import { noteIfTruncated, shortSha } from "./lists.ts";
 
-/** Commits that are shown unless --limit says otherwise: a history has no end that anybody waits for. */
+/** The default of --limit. */
 const RECENT = 30;
 
 export const commits: Handler<typeof tables.commits> = async (context, { args, flags }) => {
@@ -16,7 +16,7 @@ export const commits: Handler<typeof tables.commits> = async (context, { args, f
   const found = await api.list<Commit>(call, "commits", flags.limit ?? RECENT);
   await context.out.result(found, (view) => (found.length === 0 ? "" : table(found, COLUMNS, view)));
   if (found.length === 0) await context.out.note("No commits changed that path.");
-  await tellIfCut(context, found.length, flags.limit, RECENT);
+  await noteIfTruncated(context, found.length, flags.limit, RECENT);
 };
 
 const COLUMNS: Column<Commit>[] = [

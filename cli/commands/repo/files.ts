@@ -3,7 +3,7 @@ import { path } from "../../api.ts";
 import type { Handler } from "../../spec.ts";
 import type * as tables from "../../table/repo.ts";
 import { type Column, table } from "../../table-print.ts";
-import { MANY, tellIfCut } from "./lists.ts";
+import { MANY, noteIfTruncated } from "./lists.ts";
 
 export const files: Handler<typeof tables.files> = async (context, { args, flags }) => {
   const { id } = await context.project();
@@ -13,7 +13,7 @@ export const files: Handler<typeof tables.files> = async (context, { args, flags
   const found = await api.list<TreeEntry>(call, "entries", flags.limit ?? MANY);
   await context.out.result(found, (view) => (found.length === 0 ? "" : table(found, COLUMNS, view)));
   if (found.length === 0) await context.out.note("The directory is empty.");
-  await tellIfCut(context, found.length, flags.limit, MANY);
+  await noteIfTruncated(context, found.length, flags.limit, MANY);
 };
 
 const COLUMNS: Column<TreeEntry>[] = [

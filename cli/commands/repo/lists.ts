@@ -1,13 +1,13 @@
 import type { Context } from "../../context.ts";
 
-/** Rows after which a list is cut, unless --limit says otherwise: nobody reads on, and scripts narrow it. */
+/** The default of --limit. */
 export const MANY = 10_000;
 
-/** What people recognise a commit by. */
+/** An abbreviated commit id. */
 export const shortSha = (sha: string): string => sha.slice(0, 10);
 
-/** Says that there may be more than was asked for by default. */
-export async function tellIfCut(
+/** Reports that the default limit was reached. */
+export async function noteIfTruncated(
   { out }: Context,
   found: number,
   limit: number | undefined,

@@ -8,7 +8,7 @@ interface Row {
   name: string;
   audience: string;
   updatedAt: string | null;
-  wanted: string;
+  requirement: string;
 }
 
 export const ls: Handler<typeof table.ls> = async (context) => {
@@ -24,7 +24,7 @@ export const ls: Handler<typeof table.ls> = async (context) => {
         value: ({ updatedAt }) => (updatedAt && view.tty ? ago(updatedAt, view.now) : (updatedAt ?? "")),
       },
       { title: "FOR", value: ({ audience }) => audience },
-      { title: "MANIFEST", value: ({ wanted }) => wanted },
+      { title: "MANIFEST", value: ({ requirement }) => requirement },
     ];
     return rows.length === 0 ? "" : tableOf(rows, columns, view);
   });
@@ -33,9 +33,9 @@ export const ls: Handler<typeof table.ls> = async (context) => {
     await context.out.note(`Missing: ${list.missing.join(", ")}. Next: svc secrets set ${list.missing[0]}=-`);
 };
 
-/** What is set, then what only the manifest names. */
+/** The secrets that are set, then those that only the manifest names. */
 function rowsOf({ items, required, optional, missing }: SecretList): Row[] {
-  const wanted = (name: string) =>
+  const requirement = (name: string) =>
     required.includes(name)
       ? missing.includes(name)
         ? "required, missing"
@@ -47,8 +47,11 @@ function rowsOf({ items, required, optional, missing }: SecretList): Row[] {
     name,
     audience: audience.join(", "),
     updatedAt: updated_at,
-    wanted: wanted(name),
+    requirement: requirement(name),
   }));
   const named = [...required, ...optional].filter((name) => !items.some((item) => item.name === name));
-  return [...set, ...named.map((name) => ({ name, audience: "", updatedAt: null, wanted: wanted(name) }))];
+  return [
+    ...set,
+    ...named.map((name) => ({ name, audience: "", updatedAt: null, requirement: requirement(name) })),
+  ];
 }

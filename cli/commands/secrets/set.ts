@@ -12,7 +12,7 @@ import { oneLine } from "../../text.ts";
 export const set: Handler<typeof table.set> = async (context, { args, flags }) => {
   const pairs = args["NAME=VALUE"].map(readPair);
   if (pairs.filter(([, value]) => value === "-").length > 1) {
-    throw usage("Standard input holds one value: give one NAME=- at a time.");
+    throw usage("Standard input holds one value: only one NAME=- is allowed.");
   }
   const values = new Map<string, string>();
   for (const [name, value] of pairs) {
@@ -22,7 +22,7 @@ export const set: Handler<typeof table.set> = async (context, { args, flags }) =
   await context.out.result(done, () => `Set ${done.map(({ name }) => name).join(", ")}.\n`);
 };
 
-/** Sets secrets one after the other; a name that cannot be one is found before the first is sent. */
+/** Sets secrets one by one. All names are checked before the first request. */
 export async function setAll(
   context: Context,
   values: ReadonlyMap<string, string>,
@@ -44,24 +44,24 @@ export async function setAll(
   return done;
 }
 
-/** @throws CliError `usage` for what no secret can be for */
+/** @throws CliError `usage` for an invalid audience */
 function readAudience(text: string | undefined): string[] | undefined {
   if (text === undefined) return undefined;
   const entries = text.split(",").map((entry) => entry.trim());
   const bad = entries.find((entry) => !new RegExp(AUDIENCE).test(entry));
   if (bad === undefined) return entries;
   throw usage(
-    `--for does not know "${oneLine(bad.slice(0, 80))}".`,
-    "It takes sessions, builds, apps, apps:<slug> and triggers:<slug>, with commas between them.",
+    `--for: "${oneLine(bad.slice(0, 80))}" is not valid.`,
+    "Valid are sessions, builds, apps, apps:<slug> and triggers:<slug>, separated by commas.",
   );
 }
 
 function readPair(text: string): [name: string, value: string] {
   const equals = text.indexOf("=");
-  // the whole of it may be a value that was given without its name
+  // not printed: it may be a value without its name
   if (equals < 1)
     throw usage(
-      "A secret is given as NAME=VALUE.",
+      "A secret must be NAME=VALUE.",
       "svc secrets set API_KEY=- reads the value from standard input.",
     );
   return [text.slice(0, equals), text.slice(equals + 1)];
@@ -70,8 +70,10 @@ function readPair(text: string): [name: string, value: string] {
 function requireName(name: string): void {
   const shown = oneLine(name.slice(0, 80));
   if (!SECRET_NAME.test(name)) {
-    throw usage(`"${shown}" is no name for a secret: 1 to 64 of A-Z, 0-9 and _, not beginning with a digit.`);
+    throw usage(
+      `"${shown}" is not a valid secret name: 1 to 64 of A-Z, 0-9 and _, not beginning with a digit.`,
+    );
   }
   if (isReservedName(name))
-    throw usage(`"${shown}" is a name that svc or the sandbox itself uses. Choose another.`);
+    throw usage(`"${shown}" is reserved for svc or the sandbox. Choose another name.`);
 }

@@ -3,51 +3,52 @@ import { type Api, path } from "../../api.ts";
 import type { Context } from "../../context.ts";
 import { CliError, usage } from "../../failure.ts";
 import { readText } from "../../input.ts";
-import { reachOf } from "../../reach.ts";
 import type { Handler } from "../../spec.ts";
 import type * as table from "../../table/sessions.ts";
 import { oneLine } from "../../text.ts";
-import { freeing, start } from "./new.ts";
+import { transportOf } from "../../transport.ts";
+import { start, withLimitHint } from "./new.ts";
 import { type Found, findSession } from "./reference.ts";
 import { shortId } from "./show-session.ts";
 import { failureText, watch } from "./watch.ts";
 
-/** Running sessions that are looked through, or offered to choose from. */
+/** Running sessions that are searched, or offered as choices. */
 const RUNNING = 200;
-/** Candidates that an error names. */
+/** Candidates listed in an error. */
 const NAMED = 10;
 
 export const chat: Handler<typeof table.chat> = async (context, { args, flags }) => {
-  if (flags.new && args.id !== undefined) throw usage("--new starts a session: leave the id out.");
-  const words = await readPrompt(context, flags.prompt);
-  if (words === undefined && !(context.canAsk() && context.system.stdout.isTTY)) {
+  if (flags.new && args.id !== undefined)
+    throw usage("--new starts a session and cannot be used with an id.");
+  const text = await readPrompt(context, flags.prompt);
+  if (text === undefined && !(context.canAsk() && context.system.stdout.isTTY)) {
     throw usage(
-      "Talking takes a terminal. Elsewhere say what is asked with --prompt.",
+      "Interactive chat needs a terminal; use --prompt.",
       '`svc sessions chat <id> --prompt "..."`, or `--prompt -` for standard input.',
     );
   }
-  const found = flags.new ? await begin(context) : await find(context, args.id);
+  const found = flags.new ? await startNew(context) : await find(context, args.id);
   const session = await awake(context, found);
   const { runtimeOf } = await import("../../../src/conversation/runtime.ts");
   const { checkAlive } = await import("../../chat/alive.ts");
-  const runtime = runtimeOf(reachOf(found.api), session, () => checkAlive(found.api, session));
-  if (words !== undefined) {
+  const runtime = runtimeOf(transportOf(found.api), session, () => checkAlive(found.api, session));
+  if (text !== undefined) {
     const { oneShot } = await import("../../chat/one-shot.ts");
-    return oneShot(context, runtime, words);
+    return oneShot(context, runtime, text);
   }
   const { repl } = await import("../../chat/repl.ts");
   return repl(context, runtime);
 };
 
-/** @throws CliError `usage` for a prompt that says nothing. */
+/** @throws CliError `usage` for an empty prompt. */
 async function readPrompt(context: Context, prompt: string | undefined): Promise<string | undefined> {
   const text = prompt === "-" ? await readText(context, "-", "--prompt") : prompt;
   if (text?.trim() === "") throw usage("--prompt: the prompt is empty.");
   return text;
 }
 
-/** A session of its own. It is not waited for here. */
-async function begin(context: Context): Promise<Found> {
+/** Starts a session, without waiting for it. */
+async function startNew(context: Context): Promise<Found> {
   const { id: project } = await context.project();
   const api = await context.api();
   const collection = path`/projects/${project}/sessions`;
@@ -56,18 +57,18 @@ async function begin(context: Context): Promise<Found> {
   return { api, id, path: `${collection}${path`/${id}`}` };
 }
 
-/** @throws CliError `usage` where several sessions run and nobody can be asked, and for a session's own sandbox. */
+/** @throws CliError `usage` for several running sessions without a terminal, and for a sandbox's own session. */
 async function find(context: Context, reference: string | undefined): Promise<Found> {
   const own = context.sandbox ? context.system.env["SVC_SESSION_ID"] : undefined;
   const found = reference === undefined ? await running(context, own) : await findSession(context, reference);
   if (found.id !== own) return found;
   throw usage(
-    "This is the sandbox of that session itself: it would wait for its own answer.",
+    "This is the sandbox of that session: a chat would wait for its own answer.",
     "`svc sessions ls` lists the others.",
   );
 }
 
-/** The one that runs. Where there are several, a person chooses. */
+/** The running session. If there are several, it prompts. */
 async function running(context: Context, own: string | undefined): Promise<Found> {
   const { id: project } = await context.project();
   const api = await context.api();
@@ -80,8 +81,8 @@ async function running(context: Context, own: string | undefined): Promise<Found
   const others = all.filter(({ session_id }) => session_id !== own);
   const [one] = others;
   if (one === undefined) {
-    throw new CliError("not_found", "No session of the project runs.", {
-      hint: "Start one with `svc sessions chat --new`, or name one that is stopped: `svc sessions ls` lists them.",
+    throw new CliError("not_found", "The project has no running session.", {
+      hint: "Start one with `svc sessions chat --new`, or name a stopped one: `svc sessions ls` lists them.",
     });
   }
   const id = others.length === 1 ? one.session_id : await choose(context, others);
@@ -92,13 +93,13 @@ async function choose(context: Context, sessions: readonly Session[]): Promise<s
   const words = (session: Session) => oneLine(`${session.session_id}  ${session.name ?? ""}`).trimEnd();
   if (!context.canAsk()) {
     throw usage(
-      `${sessions.length} sessions run. Which one? Name it by its id.`,
+      `${sessions.length} sessions are running. Name one by its id.`,
       sessions.slice(0, NAMED).map(words).join("\n      "),
     );
   }
   const { choose: ask } = await import("../../prompt.ts");
   return ask(
-    "Talk to which session?",
+    "Chat with which session?",
     sessions.map((session) => ({
       value: session.session_id,
       label: `${shortId(session)} ${session.name ?? ""}`.trimEnd(),
@@ -107,7 +108,7 @@ async function choose(context: Context, sessions: readonly Session[]): Promise<s
   );
 }
 
-/** The session once it runs: one that is stopped is woken, one that starts is waited for. */
+/** The session once it runs: a stopped one is restarted, a starting one is waited for. */
 async function awake(context: Context, found: Found): Promise<Session> {
   const session = await found.api.call<Session>({ path: found.path });
   if (session.status === "running") return session;
@@ -115,21 +116,21 @@ async function awake(context: Context, found: Found): Promise<Session> {
   if (session.status === "failed") {
     throw new CliError("session_failed", failureText(session), {
       session_id: session.session_id,
-      hint: `To try again: svc sessions restart ${id}\n      Its log: svc sessions logs ${id}`,
+      hint: `To retry: svc sessions restart ${id}\n      Its log: svc sessions logs ${id}`,
     });
   }
   if (session.status !== "stopped") {
-    await context.out.note(`Session ${id} starts. Ctrl-C leaves it going.`);
+    await context.out.note(`Session ${id} is starting. Ctrl-C ends the wait, not the session.`);
     return watch(context, found, session, "running");
   }
-  await context.out.note(`Session ${id} is stopped, and is started again. Ctrl-C leaves it going.`);
+  await context.out.note(`Session ${id} is stopped and restarts. Ctrl-C ends the wait, not the session.`);
   return watch(context, found, await wake(found.api, found), "running");
 }
 
-/** Whoever goes on talking goes on with the work: what was saved of it is brought back. */
+/** Restarts a session with its saved work. */
 const wake = (api: Api, { path: own }: Found): Promise<Session> =>
   api
     .call<Session>({ method: "POST", path: `${own}/restart`, body: { restore: true }, slow: true })
     .catch((error: unknown) => {
-      throw freeing(error);
+      throw withLimitHint(error);
     });

@@ -20,13 +20,13 @@ export const info: Handler<typeof table.info> = async (context, { args }) => {
   await out.note(next(session));
 };
 
-/** A sandbox that does not answer at once is not waited for. */
+/** A sandbox that does not respond quickly is skipped. */
 const HEALTH_SECONDS = 2;
 
-/** Why work is not saved, or not brought back, in the sandbox's own words. */
+/** Why work is not saved or not restored, as the sandbox reports it. */
 async function saveProblem({ api, id }: Found): Promise<string | null> {
   const path = `/p/${encodeURIComponent(id)}/8000/svc/health`;
-  // without retries: it is an extra
+  // without retries, because it is optional
   const signal = AbortSignal.timeout(HEALTH_SECONDS * 1000);
   const health = await api
     .call<Partial<DaemonHealth>>({ path, seconds: HEALTH_SECONDS, signal })

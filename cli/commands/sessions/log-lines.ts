@@ -1,20 +1,20 @@
 import { usage } from "../../failure.ts";
 
-/** A line of a log, of a session's or of an app's. */
+/** A line of a session's or an app's log. */
 interface Line {
   at: string | null;
   source: string;
   text: string;
 }
 
-/** @throws CliError `usage`: what is followed has no end, and is no JSON value */
+/** @throws CliError `usage` for --follow with JSON output */
 export function refuseToFollowAsJson(isJson: boolean): void {
   if (!isJson) return;
-  throw usage("--follow prints lines as they come and no JSON value.", "Leave --json and --jq out.");
+  throw usage("--follow cannot be used with --json or --jq.", "Leave out --json and --jq.");
 }
 
-/** Strikes a line off those that were shown, once for each time that it was. @returns whether it was among them */
-export function strikeOff(shown: readonly Line[]): (line: Line) => boolean {
+/** Returns a function that reports whether a line was already shown, and consumes one occurrence of it. */
+export function consumeLines(shown: readonly Line[]): (line: Line) => boolean {
   const left = new Map<string, number>();
   for (const line of shown) left.set(keyOf(line), (left.get(keyOf(line)) ?? 0) + 1);
   return (line) => {

@@ -4,7 +4,7 @@ import type { Handler } from "../../spec.ts";
 import type * as table from "../../table/sessions.ts";
 import { listOf } from "./show-session.ts";
 
-/** Rows after which a list is cut, unless --limit says otherwise: nobody reads on, and scripts narrow it. */
+/** The default of --limit. */
 const MANY = 10_000;
 
 export const ls: Handler<typeof table.ls> = async (context, { flags }) => {

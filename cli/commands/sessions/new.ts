@@ -6,12 +6,12 @@ import { readText } from "../../input.ts";
 import type { Handler } from "../../spec.ts";
 import type * as table from "../../table/sessions.ts";
 import { outcome, shortId } from "./show-session.ts";
-import { waits } from "./waits.ts";
+import { shouldWait } from "./wait-flags.ts";
 import { watch } from "./watch.ts";
 
 export const create: Handler<typeof table.create> = async (context, { flags }) => {
   const { out } = context;
-  const wait = waits(flags);
+  const wait = shouldWait(flags);
   const prompt = await readPrompt(context, flags.prompt);
   const { id: project } = await context.project();
   const api = await context.api();
@@ -23,32 +23,33 @@ export const create: Handler<typeof table.create> = async (context, { flags }) =
   if (flags.name !== undefined) body.name = flags.name;
   if (flags.model !== undefined) body.model = flags.model;
   if (flags.provider !== undefined) body.provider = flags.provider;
-  const begun = await start(api, collection, body);
-  const found = { api, id: begun.session_id, path: `${collection}${path`/${begun.session_id}`}` };
-  const id = shortId(begun);
+  const started = await start(api, collection, body);
+  const found = { api, id: started.session_id, path: `${collection}${path`/${started.session_id}`}` };
+  const id = shortId(started);
   if (!wait) {
-    await out.result(begun, (view) => outcome(begun, "starts", view));
+    await out.result(started, (view) => outcome(started, "starting", view));
     return out.note(`Next: svc sessions info ${id}`);
   }
-  await out.note(`Session ${id} starts. Ctrl-C leaves it going.`);
-  const session = await watch(context, found, begun, "running");
+  await out.note(`Session ${id} is starting. Ctrl-C ends the wait, not the session.`);
+  const session = await watch(context, found, started, "running");
   await out.result(session, (view) => outcome(session, "running", view));
   await out.note(`Next: svc sessions chat ${id}\n      svc sessions preview ${id}`);
 };
 
-/** @throws CliError `usage` for a prompt that says nothing. */
+/** @throws CliError `usage` for an empty prompt. */
 async function readPrompt(context: Context, prompt: string | undefined): Promise<string | undefined> {
   const text = prompt === "-" ? await readText(context, "-", "--prompt") : prompt;
   if (text?.trim() === "") throw usage("--prompt: the prompt is empty.");
   return text;
 }
 
-/** The id is chosen here, so that a session whose answer was lost is found again. */
+/** The client chooses the id, so that the session is found even if the response is lost. */
 export async function start(api: Api, collection: string, body: CreateSessionBody): Promise<Session> {
   try {
     return await api.call<Session>({ path: collection, body, slow: true });
   } catch (error) {
-    if (!(error instanceof CliError) || !["network", "timeout"].includes(error.code)) throw freeing(error);
+    if (!(error instanceof CliError) || !["network", "timeout"].includes(error.code))
+      throw withLimitHint(error);
     const own = `${collection}${path`/${body.session_id ?? ""}`}`;
     return api.call<Session>({ path: own }).catch(() => {
       throw error;
@@ -56,11 +57,12 @@ export async function start(api: Api, collection: string, body: CreateSessionBod
   }
 }
 
-/** Says of the account's limit how to get below it. */
-export function freeing(error: unknown): unknown {
+/** Adds a hint to the error of the account's session limit. */
+export function withLimitHint(error: unknown): unknown {
   if (!(error instanceof CliError) || error.code !== "concurrent_session_limit") return error;
   const { limit, active_sessions: active } = error.extra;
-  const count = limit === undefined || active === undefined ? "" : `${active} of ${limit} are taken. `;
-  const hint = `${count}To free one, in this or another project of the account:\n      svc sessions ls\n      svc sessions stop <id>`;
+  const count =
+    limit === undefined || active === undefined ? "" : `${active} of ${limit} slots are in use.  `;
+  const hint = `${count}To free a slot, in any project of the account:\n      svc sessions ls\n      svc sessions stop <id>`;
   return new CliError(error.code, error.message, { ...error.extra, hint });
 }

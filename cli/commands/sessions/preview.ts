@@ -8,7 +8,7 @@ import { findSession } from "./reference.ts";
 /** Where most development servers listen (spec 4.5). */
 const PORT = 3000;
 
-/** Answer of `POST /v1/projects/:id/sessions/:sid/preview`: an address that signs in whoever opens it first. */
+/** Response of `POST /v1/projects/:id/sessions/:sid/preview`: a URL that signs in the first browser that opens it. */
 interface Preview {
   url: string;
   expires_at: string;
@@ -24,13 +24,13 @@ export const preview: Handler<typeof table.preview> = async (context, { args, fl
   await out.result({ url, expires_at }, () => `${oneLine(url)}\n`);
   if (!flags.open) return out.note(`It signs in one browser, until ${oneLine(expires_at)}.`);
   const opened = !sandbox && (await openBrowser(system, url));
-  if (!opened) await out.warn("No browser could be opened here: open the address by hand.");
+  if (!opened) await out.warn("Cannot open a browser here: open the address manually.");
 };
 
 /** `svc sessions preview 3000` */
 function perhapsPort(error: unknown, text: string | undefined): unknown {
   if (!(error instanceof CliError)) return error;
-  const hint = `If it is a port, the session's id stands before it: svc sessions preview <id> ${text}`;
+  const hint = `If it is a port, put the session's id before it: svc sessions preview <id> ${text}`;
   return new CliError(error.code, error.message, { ...error.extra, hint });
 }
 
@@ -38,5 +38,5 @@ function readPort(text: string | undefined): number {
   if (text === undefined) return PORT;
   const port = /^\d{1,5}$/.test(text) ? Number(text) : 0;
   if (port >= 1 && port <= 65_535) return port;
-  throw usage(`Not a port: ${oneLine(text).slice(0, 100)}`, "A port is a whole number from 1 to 65535.");
+  throw usage(`Not a port: ${oneLine(text).slice(0, 100)}`, "A port must be a whole number from 1 to 65535.");
 }

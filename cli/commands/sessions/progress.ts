@@ -5,29 +5,29 @@ import type { System } from "../../system.ts";
 import { fit } from "../../table-print.ts";
 import { lines, logText, oneLine } from "../../text.ts";
 
-/** What goes on while somebody waits, on stderr. */
+/** Shows the progress of a wait, on stderr. */
 export interface Progress {
-  /** What is done now; what was done before it has worked. Without a name it is no step and leaves no line. */
+  /** Starts a step; the step before it has succeeded. Without a name it leaves no line. */
   step(name: string, says?: string): void;
   line(line: LogLine): void;
-  /** Something to know that is no step. */
+  /** Prints a notice. */
   notice(text: string): void;
   end(how: Ending): Promise<void>;
   /** Whether the log's lines stay on the screen. */
   readonly keepsLines: boolean;
 }
 
-/** What becomes of what is done now; `left`: nobody waits for it any more. */
+/** The result of the current step; `left`: the wait ended before it. */
 type Ending = "worked" | "failed" | "left";
 
-/** Drawn on a terminal, one line a step or line of the log elsewhere, nothing with --quiet and --json. */
+/** Animated on a terminal, plain lines elsewhere, nothing with --quiet and --json. */
 export function makeProgress(context: Context): Progress {
   const { system, out } = context;
   if (out.quiet || out.data.json) return SILENT;
   const dull = context.sandbox || system.env["TERM"] === "dumb" || Boolean(system.env["CI"]);
   return system.stderr.isTTY && !dull
-    ? new Drawn(system, painter(out.colour(system.stderr)))
-    : new Told(system);
+    ? new LiveProgress(system, painter(out.colour(system.stderr)))
+    : new PlainProgress(system);
 }
 
 const SILENT: Progress = {
@@ -38,7 +38,7 @@ const SILENT: Progress = {
   async end() {},
 };
 
-/** Writes one after the other. A stderr that cannot be written is nobody's to learn of. */
+/** Writes in order. A failed write to stderr is ignored. */
 class Writer {
   readonly #system: System;
   #written: Promise<void> = Promise.resolve();
@@ -56,8 +56,8 @@ class Writer {
   }
 }
 
-/** For logs of other programs: what was written stays. */
-class Told implements Progress {
+/** For logs of other programs: append-only. */
+class PlainProgress implements Progress {
   readonly keepsLines = true;
   readonly #writer: Writer;
   #step = "";
@@ -87,17 +87,17 @@ class Told implements Progress {
 
 const FRAMES = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 const FRAME_MS = 100;
-/** Seconds that are not worth a number. */
+/** Shorter durations are not shown. */
 const SHORT = 1;
 
-/** One line a step, the last of them alive: what it does, for how long, and the last line of the log. */
-class Drawn implements Progress {
+/** One line per step; the current one is animated, with its duration and the last line of the log. */
+class LiveProgress implements Progress {
   readonly keepsLines = false;
   readonly #system: System;
   readonly #paint: Paint;
   readonly #writer: Writer;
   readonly #timer: Timer;
-  #step: { name: string; says: string; begun: number } | undefined;
+  #step: { name: string; says: string; startedAt: number } | undefined;
   #last = "";
   #frame = 0;
 
@@ -111,7 +111,7 @@ class Drawn implements Progress {
   step(name: string, says = ""): void {
     if (this.#step?.name === name) return;
     this.#settle("worked");
-    this.#step = { name, says, begun: this.#system.now() };
+    this.#step = { name, says, startedAt: this.#system.now() };
     this.#last = "";
     this.#draw();
   }
@@ -133,10 +133,10 @@ class Drawn implements Progress {
 
   #draw(): void {
     if (this.#step === undefined) return;
-    const { name, says, begun } = this.#step;
+    const { name, says, startedAt } = this.#step;
     this.#frame = (this.#frame + 1) % FRAMES.length;
-    const head = `${FRAMES[this.#frame]}${name && ` ${oneLine(name)}`}${this.#seconds(begun)}`;
-    // A line that wraps could not be drawn over.
+    const head = `${FRAMES[this.#frame]}${name && ` ${oneLine(name)}`}${this.#seconds(startedAt)}`;
+    // A wrapped line cannot be redrawn.
     const room = this.#system.stderr.columns - Bun.stringWidth(head) - 3;
     const tail = fit(oneLine(this.#last === "" ? says : this.#last), room, true);
     this.#writer.write(`\r\x1b[K${this.#paint.cyan(head)}  ${this.#paint.dim(tail)}`);
@@ -144,15 +144,15 @@ class Drawn implements Progress {
 
   #settle(how: Ending): void {
     if (this.#step === undefined) return;
-    const { name, begun } = this.#step;
+    const { name, startedAt } = this.#step;
     const mark = how === "worked" ? this.#paint.green("✓") : this.#paint.red("✗");
-    const line = `${mark} ${oneLine(name)}${this.#paint.dim(this.#seconds(begun))}\n`;
+    const line = `${mark} ${oneLine(name)}${this.#paint.dim(this.#seconds(startedAt))}\n`;
     this.#writer.write(`\r\x1b[K${name === "" || how === "left" ? "" : line}`);
     this.#step = undefined;
   }
 
-  #seconds(begun: number): string {
-    const seconds = (this.#system.now() - begun) / 1000;
+  #seconds(startedAt: number): string {
+    const seconds = (this.#system.now() - startedAt) / 1000;
     return seconds < SHORT ? "" : ` ${Math.floor(seconds)}s`;
   }
 }

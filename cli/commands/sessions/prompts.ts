@@ -7,7 +7,7 @@ import { oneLine } from "../../text.ts";
 import { type Found, findSession } from "./reference.ts";
 import { listOfPrompts } from "./show-prompt.ts";
 
-/** As many as the server keeps, and more. */
+/** More than the server keeps. */
 const MANY = 10_000;
 
 export const prompts: Handler<typeof table.prompts> = async (context, { args, flags }) => {
@@ -27,14 +27,14 @@ export const abort: Handler<typeof table.abort> = async (context, { args }) => {
   const done = { session_id: found.id, aborted: true };
   await context.out.result(done, ({ tty, paint }) => {
     const id = oneLine(tty ? found.id.slice(0, 8) : found.id);
-    return `${paint.green(id)}: aborted what ran\n`;
+    return `${paint.green(id)}: run aborted\n`;
   });
 };
 
 const listed = ({ api, path: session }: Found, limit: number): Promise<Prompt[]> =>
   api.list<Prompt>({ path: `${session}/prompts` }, "prompts", limit);
 
-/** A prompt's number in the list is what a person sees. @throws CliError `not_found` */
+/** Resolves a prompt's number to its id. @throws CliError `not_found` */
 async function promptId(found: Found, reference: string): Promise<string> {
   if (!/^#?\d{1,9}$/.test(reference)) return reference;
   const number = Number(reference.replace("#", ""));

@@ -6,23 +6,23 @@ import { oneLine } from "../../text.ts";
 import { shortId, statusText } from "./show-session.ts";
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-/** The beginning of a UUID, long enough to mean one. */
+/** A prefix of a UUID that is long enough to be unique in practice. */
 const PREFIX = /^[0-9a-f]{4}[0-9a-f-]{0,31}$/i;
-/** Sessions that are looked through for a prefix, or offered to choose from. */
+/** Sessions that are searched for a prefix, or offered as choices. */
 const MANY = 10_000;
 const OFFERED = 200;
 
-/** One session of the project in force. */
+/** A session of the current project. */
 export interface Found {
   api: Api;
   id: string;
-  /** Below the host's `/v1`, ready for `/stop` and the like. */
+  /** Below the host's `/v1`. */
   path: string;
 }
 
 /**
- * The session that `<id>` names: its UUID or the beginning of it; without one, a person chooses.
- * @throws CliError `usage` for what cannot be an id or means several sessions, `not_found`.
+ * The session that `<id>` names: its UUID or a prefix of it. Without one, it prompts.
+ * @throws CliError `usage` for an invalid or ambiguous id, `not_found`.
  */
 export async function findSession(context: Context, reference: string | undefined): Promise<Found> {
   if (reference !== undefined) checkReference(reference);
@@ -34,11 +34,11 @@ export async function findSession(context: Context, reference: string | undefine
   return { api, id, path: `${collection}${path`/${id}`}` };
 }
 
-/** As `findSession`; left out in a sandbox, it is the session of that sandbox. */
+/** Like `findSession`, but defaults to the sandbox's own session. */
 export async function findOwnSession(context: Context, reference: string | undefined): Promise<Found> {
   const named = reference ?? (context.system.env["SVC_SESSION_ID"] || undefined);
   if (named === undefined && !context.canAsk()) {
-    throw usage("Which session? Name it by its id.", "`svc sessions ls` lists them.");
+    throw usage("A session is required: name it by its id.", "`svc sessions ls` lists them.");
   }
   return findSession(context, named);
 }
@@ -58,13 +58,13 @@ async function resolve(api: Api, collection: string, reference: string): Promise
   const found = sessions.filter(({ session_id }) => session_id.startsWith(prefix));
   const [one] = found;
   if (one === undefined) {
-    throw new CliError("not_found", `No session of the project begins with ${prefix}.`, {
+    throw new CliError("not_found", `No session of the project has an id that begins with ${prefix}.`, {
       hint: "`svc sessions ls` lists them.",
     });
   }
   if (found.length === 1) return one.session_id;
   throw usage(
-    `${found.length} sessions begin with ${prefix}: give more of the id.`,
+    `${found.length} session ids begin with ${prefix}: give more digits.`,
     found
       .slice(0, 5)
       .map((session) => oneLine(`${session.session_id}  ${session.name ?? ""}`).trimEnd())

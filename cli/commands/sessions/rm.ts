@@ -8,7 +8,7 @@ import { shortId, statusText } from "./show-session.ts";
 
 export const rm: Handler<typeof table.rm> = async (context, { args, flags }) => {
   if (!flags.yes && !context.canAsk()) {
-    throw usage("Deleting a session needs --yes where nobody can be asked.");
+    throw usage("Deleting a session needs --yes without a terminal.");
   }
   const { api, path } = await findSession(context, args.id);
   const session = await api.call<Session>({ path });
@@ -27,6 +27,6 @@ export const rm: Handler<typeof table.rm> = async (context, { args, flags }) => 
   await context.out.note(`Its commits are on the branch ${oneLine(branch_name)}.`);
   if (session.saved !== null)
     await context.out.note(
-      `Its saved work is the commit ${oneLine(session.saved.commit)}: git fetch origin <commit> gets it.`,
+      `Its saved work is the commit ${oneLine(session.saved.commit)}: to get it: git fetch origin <commit>`,
     );
 };

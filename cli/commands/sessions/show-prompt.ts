@@ -3,17 +3,17 @@ import type { Paint, View } from "../../output.ts";
 import { ago, type Column, table } from "../../table-print.ts";
 import { oneLine } from "../../text.ts";
 
-/** A list of prompts, for a person or as rows for a script. */
+/** A list of prompts, as a table for a terminal or as rows for a script. */
 export const listOfPrompts = (prompts: readonly Prompt[], view: View): string =>
   prompts.length === 0 ? "" : table(prompts, view.tty ? FOR_PEOPLE : FOR_SCRIPTS, view);
 
-/** One line on a prompt; scripts get its whole id. */
+/** One line on a prompt; scripts get its full id. */
 export function promptLine(prompt: Prompt, { tty, paint }: View): string {
   const name = tty ? `Prompt ${prompt.number}` : oneLine(prompt.prompt_id);
   return `${statePaint(paint, prompt.state)(name)}: ${oneLine(prompt.state)}\n`;
 }
 
-/** Of a prompt, a person reads the first words. */
+/** Characters shown of a prompt. */
 const WORDS_MAX = 200;
 
 const NUMBER: Column<Prompt> = {

@@ -4,7 +4,7 @@ import type { Paint, View } from "../../output.ts";
 import { ago, type Column, table } from "../../table-print.ts";
 import { logText, oneLine } from "../../text.ts";
 
-/** A list of sessions, for a person or as rows for a script. */
+/** A list of sessions, as a table for a terminal or as rows for a script. */
 export const listOf = (sessions: readonly Session[], view: View): string =>
   sessions.length === 0 ? "" : table(sessions, view.tty ? FOR_PEOPLE : FOR_SCRIPTS, view);
 
@@ -45,7 +45,7 @@ const FOR_SCRIPTS: readonly Column<Session>[] = [
   { title: "WALLS", value: ({ walls }) => (isOpen(walls) ? "none" : (walls?.join(",") ?? "")) },
 ];
 
-/** The first eight digits, by which every command finds it. */
+/** The first eight digits, which every command accepts as its id. */
 export function shortId({ session_id }: Pick<Session, "session_id">): string {
   return oneLine(session_id.slice(0, 8));
 }
@@ -57,12 +57,12 @@ export function statusText({ status, step, stop_reason, walls }: Session): strin
   return more === null ? status : `${status} (${more})`;
 }
 
-/** `files, processes, user (not: network, …)`; null when it is not known. */
+/** `files, processes, user (not: network, …)`; null if unknown. */
 export function wallsText({ walls }: Pick<Session, "walls">): string | null {
   if (!walls) return null;
-  if (isOpen(walls)) return "none: the agent can do whatever the user that runs the server can";
-  const names = (wanted: readonly Wall[]) =>
-    wanted.map((wall) => oneLine(wall.replaceAll("_", " "))).join(", ");
+  if (isOpen(walls)) return "none: the agent can do everything that the server's user can";
+  const names = (listed: readonly Wall[]) =>
+    listed.map((wall) => oneLine(wall.replaceAll("_", " "))).join(", ");
   const missing = WALLS.filter((wall) => !walls.includes(wall));
   return `${names(walls)}${missing.length > 0 ? ` (not: ${names(missing)})` : ""}`;
 }
@@ -77,7 +77,7 @@ export function statusPaint(paint: Paint, status: string): (text: string) => str
   return status === "stopped" ? paint.dim : paint.yellow;
 }
 
-/** One line on a session that was just written; scripts get its whole id. */
+/** One line on the result of an action on a session; scripts get its full id. */
 export function outcome(session: Session, sentence: string, { tty, paint }: View): string {
   const id = tty ? shortId(session) : oneLine(session.session_id);
   const name = session.name === null ? "" : ` ${oneLine(session.name)}`;
@@ -99,7 +99,7 @@ export function logRow({ at, source, text }: LogLine | AppLogLine, { tty, paint 
   return `${paint.dim(timeOf(at))} ${colour(oneLine(source).padEnd(7))} ${words}\n`;
 }
 
-/** The time of day here. */
+/** The local time of day. */
 function timeOf(at: string | null): string {
   const time = new Date(at ?? "");
   return Number.isNaN(time.getTime()) ? "        " : time.toTimeString().slice(0, 8);

@@ -4,9 +4,9 @@ import { count, oneLine } from "../../text.ts";
 import type { Steps } from "./steps.ts";
 import type { WorkTree } from "./work-tree.ts";
 
-/** Paths that are named; the others are counted. */
+/** Paths listed; the others are counted. */
 const SHOWN = 10;
-/** Seconds that a commit may take: a project's hooks may run its tests. */
+/** Timeout of a commit in seconds: hooks may run the project's tests. */
 const COMMIT_SECONDS = 3600;
 const MESSAGE = "Ship uncommitted work";
 
@@ -15,22 +15,22 @@ export interface CommitFlags {
   message: string | undefined;
 }
 
-/** @throws CliError `git` when nothing is or will be committed, or when --commit would be more than a plain commit. */
+/** @throws CliError `git` without any commit, and for --commit during a merge or the like. */
 export function requireCommits({ commit, changes, unfinished }: WorkTree, flags: CommitFlags): void {
   if (commit === null && !(flags.commit && changes.length > 0)) {
-    throw new CliError("git", "There is nothing to push: this repository has no commit yet.", {
+    throw new CliError("git", "Nothing to push: this repository has no commits yet.", {
       hint: "`svc ship --commit` commits all files first.",
     });
   }
-  const begun = unfinished ?? (changes.some(({ letter }) => letter === "U") ? "merge" : null);
-  if (!flags.commit || begun === null) return;
-  throw new CliError("git", `A ${begun} is not finished here, so --commit does nothing.`, {
-    hint: "Finish it with `git commit`, or give it up, then run `svc ship` again.",
+  const inProgress = unfinished ?? (changes.some(({ letter }) => letter === "U") ? "merge" : null);
+  if (!flags.commit || inProgress === null) return;
+  throw new CliError("git", `Cannot commit: a ${inProgress} is in progress.`, {
+    hint: "Finish it with `git commit`, or abort it, then run `svc ship` again.",
   });
 }
 
-/** Says what is not committed, and with --commit commits it. Answers with the work tree as it is then. */
-export async function commitOrTell(
+/** Lists uncommitted changes, or commits them with --commit. Returns the resulting work tree. */
+export async function commitOrReport(
   { out }: Context,
   steps: Steps,
   tree: WorkTree,
@@ -58,12 +58,16 @@ async function commitAll({ git }: WorkTree, message = MESSAGE, hidden: boolean):
     ["add", "--all"],
     ["commit", "--quiet", `--message=${message}`],
   ]) {
-    const { code, words } = await git.watch(command, { hidden, seconds: COMMIT_SECONDS });
+    const { code, output } = await git.watch(command, { hidden, seconds: COMMIT_SECONDS });
     if (code === 0) continue;
-    const said = words.trim() === "" ? "" : `\n${words.trim()}`;
-    throw new CliError("git", `Nothing was committed: git ${command[0]} ended with ${code}.${said}`, {
-      hint: "Mend what git says, then run `svc ship --commit` again.",
-    });
+    const reason = output.trim() === "" ? "" : `\n${output.trim()}`;
+    throw new CliError(
+      "git",
+      `Nothing was committed: git ${command[0]} exited with status ${code}.${reason}`,
+      {
+        hint: "Fix what git reports, then run `svc ship --commit` again.",
+      },
+    );
   }
-  return (await git.tell("rev-parse", "--verify", "HEAD")).trim();
+  return (await git.output("rev-parse", "--verify", "HEAD")).trim();
 }

@@ -9,16 +9,16 @@ import {
 import type { Context } from "../../context.ts";
 import { CliError } from "../../failure.ts";
 import { count } from "../../text.ts";
-import { listed, lookAtCommit, lookAtFiles } from "../validate/look.ts";
+import { listed, lookAtCommit, lookAtFiles } from "../validate/file-lookup.ts";
 import { describeProblem } from "../validate/show.ts";
 import type { WorkTree } from "./work-tree.ts";
 
-/** Warnings that are shown; the others are counted. */
+/** Warnings shown; the others are counted. */
 const WARNINGS_MAX = 10;
 
 /**
- * Reads the manifest that would be shipped: of the files when they are about to be committed, else of the last commit.
- * Warnings are shown. Null when there is none.
+ * Reads the manifest to be shipped, from the work tree if it is about to be committed, else from the last commit. Prints its
+ * warnings. Null if there is no manifest.
  * @throws CliError `manifest_invalid`, with the line of each error.
  */
 export async function checkManifest(
@@ -31,16 +31,14 @@ export async function checkManifest(
   if (text === null) return null;
   const look = ofFiles || tree.commit === null ? lookAtFiles(tree.root) : lookAtCommit(tree.git, tree.commit);
   const { manifest, errors } = await readManifestIn(text, look);
-  const said = (severity: ManifestError["severity"]) =>
+  const problems = (severity: ManifestError["severity"]) =>
     errors.filter((error) => error.severity === severity).map((error) => describeProblem(path, error));
-  const warnings = said("warning");
+  const warnings = problems("warning");
   for (const warning of warnings.slice(0, WARNINGS_MAX)) await out.warn(warning);
   if (warnings.length > WARNINGS_MAX) await out.warn(`${path}: and ${warnings.length - WARNINGS_MAX} more`);
-  const wrong = said("error");
+  const wrong = problems("error");
   if (wrong.length === 0) return manifest;
-  throw invalid(
-    `${path} has ${count(wrong.length, "error")}, so nothing was shipped:\n  ${wrong.join("\n  ")}`,
-  );
+  throw invalid(`${path} has ${count(wrong.length, "error")}. Nothing was shipped:\n  ${wrong.join("\n  ")}`);
 }
 
 async function fromFiles({ root }: WorkTree, path: string): Promise<string | null> {
@@ -56,13 +54,13 @@ async function fromCommit({ git, commit }: WorkTree, path: string): Promise<stri
   const found = await listed(git, commit, path);
   if (found === null) return null;
   requirePlain(path, found.mode.startsWith("100"), found.size);
-  return git.tell("cat-file", "blob", found.id);
+  return git.output("cat-file", "blob", found.id);
 }
 
 function requirePlain(path: string, isFile: boolean, size: number): void {
-  if (!isFile) throw invalid(`${path} is not a plain file, so the server would not read it.`);
+  if (!isFile) throw invalid(`${path} is not a regular file, so the server does not read it.`);
   if (size > MANIFEST_MAX_BYTES) throw invalid(`${path} is larger than ${MANIFEST_MAX_BYTES} bytes.`);
 }
 
 const invalid = (message: string): CliError =>
-  new CliError("manifest_invalid", message, { hint: "Mend it, commit it, and run `svc ship` again." });
+  new CliError("manifest_invalid", message, { hint: "Fix it, commit it, and run `svc ship` again." });

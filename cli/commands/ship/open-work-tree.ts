@@ -6,8 +6,8 @@ import type { Steps } from "./steps.ts";
 import { readWorkTree, type WorkTree } from "./work-tree.ts";
 
 /**
- * The repository around the working directory; where there is none, one that is made here after asking.
- * @throws CliError `usage` when nobody can be asked, and what `readWorkTree` throws.
+ * The repository around the working directory, or a new one here after a confirmation.
+ * @throws CliError `usage` without a terminal, and as `readWorkTree`.
  */
 export async function openWorkTree(
   context: Context,
@@ -25,21 +25,21 @@ export async function openWorkTree(
       "Run `git init` and commit your files, or pass --yes --commit for both.",
     );
   }
-  if (mayAsk && !steps.dryRun) await askFor(`${folder} is not in a git repository. Make it one?`);
+  if (mayAsk && !steps.dryRun) await askFor(`${folder} is not in a git repository. Create one here?`);
   const branch = await firstBranch(context);
   await steps.take(`make ${folder} a git repository`, () =>
-    gitIn(system, system.cwd).tell("-c", `init.defaultBranch=${branch}`, "init", "--quiet"),
+    gitIn(system, system.cwd).output("-c", `init.defaultBranch=${branch}`, "init", "--quiet"),
   );
   return (await readWorkTree(system)) ?? newWorkTree(context, branch);
 }
 
-/** The user's own habit, else `main`, as the server has it. */
+/** The user's `init.defaultBranch`, else `main`, the server's default. */
 async function firstBranch({ system }: Context): Promise<string> {
-  const { stdout } = await gitIn(system, system.cwd).ask("config", "--get", "init.defaultBranch");
+  const { stdout } = await gitIn(system, system.cwd).run("config", "--get", "init.defaultBranch");
   return stdout.trim() || "main";
 }
 
-/** What a dry run would go on with. */
+/** The work tree that a dry run assumes. */
 function newWorkTree({ system }: Context, branch: string): WorkTree {
   return {
     git: gitIn(system, system.cwd),

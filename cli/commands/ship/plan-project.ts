@@ -11,7 +11,7 @@ import { askFor } from "./open-work-tree.ts";
 import { gatewayRemote } from "./remote.ts";
 import type { WorkTree } from "./work-tree.ts";
 
-interface Wishes {
+interface ProjectFlags {
   name: string | undefined;
   account: string | undefined;
   yes: boolean;
@@ -19,32 +19,32 @@ interface Wishes {
 }
 
 /**
- * What a first run is to make, once a person agrees. Its default branch is the branch that is shipped.
- * @throws CliError `git` for a branch or a clone that cannot begin a repository, `usage` without a person or --yes.
+ * The project that a first run creates, after a confirmation. Its default branch is the current branch.
+ * @throws CliError `git` for a branch or a clone that cannot be pushed first, `usage` without a terminal or --yes.
  */
 export async function planProject(
   context: Context,
   api: Api,
   tree: WorkTree,
   manifest: Manifest | null,
-  wishes: Wishes,
+  flags: ProjectFlags,
 ): Promise<CreateProjectBody> {
-  const name = projectName(wishes.name ?? manifest?.project.name ?? undefined, tree);
-  await requireBeginning(tree, name);
-  // Whether there is a name for its remote has to be known before there is a project.
+  const name = projectName(flags.name ?? manifest?.project.name ?? undefined, tree);
+  await requireInitialBranch(tree, name);
+  // Checks that a name for its remote is free before the project is created.
   gatewayRemote(api.target.url, null, tree.remotes);
   const body: CreateProjectBody = { name, default_branch: tree.branch };
-  const mustAsk = !wishes.yes && !wishes["dry-run"];
+  const mustAsk = !flags.yes && !flags["dry-run"];
   if (mustAsk && !context.canAsk()) {
     throw usage(
-      "This repository has no project yet, and making one has to be confirmed.",
-      "Pass --yes to make one, or link an existing one with `svc projects link`.",
+      "This repository has no project yet, and creating one must be confirmed.",
+      "Pass --yes to create one, or link an existing one with `svc projects link`.",
     );
   }
-  const account = wishes.account ?? (mustAsk ? await askForAccount(api) : undefined);
+  const account = flags.account ?? (mustAsk ? await askForAccount(api) : undefined);
   if (account !== undefined) body.account_id = account;
   if (mustAsk) {
-    await askFor(`Make the project ${name} on ${api.target.name}, and push ${tree.branch} to it?`);
+    await askFor(`Create the project ${name} on ${api.target.name}, and push ${tree.branch} to it?`);
   }
   return body;
 }
@@ -53,16 +53,16 @@ function projectName(given: string | undefined, tree: WorkTree): string {
   if (given !== undefined) return given;
   const name = basename(tree.root).slice(0, NAME_MAX);
   if (/[\p{L}\p{N}]/u.test(name)) return name;
-  throw usage("The folder's name will not do as that of a project.", "Pass --name <name>.");
+  throw usage("The folder name is not a valid project name.", "Pass --name <name>.");
 }
 
-async function requireBeginning({ git, branch, isShallow }: WorkTree, name: string): Promise<void> {
+async function requireInitialBranch({ git, branch, isShallow }: WorkTree, name: string): Promise<void> {
   if (isShallow) {
-    throw new CliError("git", "This is a shallow clone: a new repository would lack its older commits.", {
+    throw new CliError("git", "This is a shallow clone: a new repository would not have its older commits.", {
       hint: "Fetch them first with `git fetch --unshallow`.",
     });
   }
-  const others = await git.ask(
+  const others = await git.run(
     "for-each-ref",
     "--format=%(refname:strip=2)",
     "refs/heads/main",
@@ -73,14 +73,14 @@ async function requireBeginning({ git, branch, isShallow }: WorkTree, name: stri
   if (first === undefined || usual.includes(branch)) return;
   throw new CliError(
     "git",
-    `The first run pushes the default branch, and this is ${oneLine(branch)} where ${first} exists.`,
+    `The first run pushes the default branch, but ${oneLine(branch)} is checked out and ${first} exists.`,
     {
       hint: `Ship ${first} first: \`git switch ${first}\`. To make this one the default branch: svc projects new --link --name ${shellWord(oneLine(name))} --branch ${shellWord(oneLine(branch))}`,
     },
   );
 }
 
-/** Asked for only where there are several; otherwise the server knows. */
+/** Prompts only if there are several accounts; otherwise the server chooses. */
 async function askForAccount(api: Api): Promise<string | undefined> {
   const { accounts } = await identify(api);
   if (accounts.length < 2) return undefined;

@@ -10,14 +10,13 @@ import type { WorkTree } from "./work-tree.ts";
 
 export interface Found {
   project: Project;
-  /** Whether later commands find it as this one did. */
+  /** Whether later commands find it in the same way. */
   isLinked: boolean;
 }
 
 /**
- * The project that this repository is shipped to: the one that was named, else that of its link, else that of a remote
- * which is a gateway's of the host in force. Null for a repository that has none yet. A link above the repository's
- * top folder is that of another repository.
+ * The project that this repository is shipped to: by name, else by its link, else by a remote on the current host's gateway.
+ * Null if there is none yet. A link above the repository's top folder belongs to another repository.
  */
 export async function findProject(context: Context, api: Api, tree: WorkTree): Promise<Found | null> {
   const { system, globals } = context;
@@ -34,14 +33,14 @@ export async function findProject(context: Context, api: Api, tree: WorkTree): P
 async function getProject(api: Api, id: string, linkedBy: string | undefined): Promise<Project> {
   return api.call<Project>({ path: path`/projects/${id}` }).catch((error: unknown) => {
     if (!(error instanceof CliError) || error.code !== "not_found" || linkedBy === undefined) throw error;
-    throw new CliError(error.code, `${linkedBy} links a project that is not there any more.`, {
-      hint: "Run `svc projects unlink`; then `svc ship` makes a new one.",
+    throw new CliError(error.code, `${linkedBy} links a project that no longer exists.`, {
+      hint: "Run `svc projects unlink`; then `svc ship` creates a new one.",
     });
   });
 }
 
-/** Makes a project that svc hosts, and links the repository to it before anything else can fail. */
-export async function makeProject(
+/** Creates a project that svc hosts, and links the repository to it before anything else can fail. */
+export async function createProject(
   context: Context,
   api: Api,
   { root }: WorkTree,
@@ -53,7 +52,7 @@ export async function makeProject(
     const why = error instanceof Error ? error.message : String(error);
     throw new CliError(
       "file",
-      `The project ${project.slug} was made, but this folder could not be linked to it. ${why}`,
+      `The project ${project.slug} was created, but this folder could not be linked to it. ${why}`,
       {
         hint: `Run \`svc projects link ${project.slug}\` here, then \`svc ship\` again.`,
       },

@@ -4,38 +4,38 @@ import { CliError } from "../../failure.ts";
 import { gatewayUrl } from "../../gateway.ts";
 import type { Target } from "../../target.ts";
 import { oneLine, shellWord } from "../../text.ts";
-import type { Wanted } from "./remote.ts";
+import type { PushRemote } from "./remote.ts";
 import type { Steps } from "./steps.ts";
 import type { WorkTree } from "./work-tree.ts";
 
-/** Seconds that a push may take: a gigabyte over a slow line. */
+/** Timeout of a push in seconds: a gigabyte over a slow connection. */
 const PUSH_SECONDS = 3600;
-/** What `git push --porcelain` says of one branch: how it went, from and to, and in what words. */
+/** A branch in the output of `git push --porcelain`: the result, the refs and the summary. */
 const REPORT = /^([ +\-*!=])\trefs\/heads\/\S+:refs\/heads\/\S+\t(.*)$/;
-/** Git's own refusals that mean: the other side has commits that this one lacks. */
+/** Git's rejections that mean that the remote has commits which are not local. */
 const BEHIND = /\((non-fast-forward|fetch first|needs force|stale info)\)/;
-/** `git ls-remote --exit-code` found no such branch; anything else than this and 0 is no answer. */
+/** The exit status of `git ls-remote --exit-code` without a match; other statuses except 0 are failures. */
 const NOTHING_LISTED = 2;
 
 /**
- * Pushes the branch to the branch of the same name, with git's progress on the terminal. A dry run asks the other side
- * too, unless something would have to be done before. Answers whether there is anything new.
- * @throws CliError `not_fast_forward`, `push_rejected` with the other side's words, `git`, `timeout`.
+ * Pushes the branch to the remote branch of the same name, with git's progress on the terminal. A dry run contacts the remote
+ * too, unless an earlier step is planned only. Returns whether anything was pushed.
+ * @throws CliError `not_fast_forward`, `push_rejected` with the remote's message, `git`, `timeout`.
  */
 export async function push(
   context: Context,
   steps: Steps,
   target: Target,
   tree: WorkTree,
-  remote: Wanted,
+  remote: PushRemote,
 ): Promise<boolean> {
   if (steps.dryRun && steps.planned.length > 0) return true;
   const { out, globals } = context;
   const ref = `refs/heads/${tree.branch}`;
   const reports: string[] = [];
-  const { code, words } = await tree.git.watch(
+  const { code, output } = await tree.git.watch(
     [
-      // The hint about it is svc's own.
+      // svc prints its own hint.
       ...["-c", "advice.pushUpdateRejected=false", "push", "--porcelain"],
       ...(out.data.json || out.quiet ? ["--no-progress"] : []),
       ...(steps.dryRun ? ["--dry-run"] : tree.hasUpstream ? [] : ["--set-upstream"]),
@@ -54,31 +54,31 @@ export async function push(
   );
   const [, outcome, summary = ""] = REPORT.exec(reports.at(-1) ?? "") ?? [];
   if (code === 0) return outcome !== "=";
-  throw refusal(tree.branch, remote.name, { code, words, summary: outcome === "!" ? summary : null });
+  throw rejection(tree.branch, remote.name, { code, output, summary: outcome === "!" ? summary : null });
 }
 
-/** For a gateway there is one credential, and svc has it: a question could only confuse. */
-function environment(context: Context, target: Target, { url }: Wanted): Record<string, string> {
+/** For a gateway, svc provides the only credential: git must not prompt for one. */
+function environment(context: Context, target: Target, { url }: PushRemote): Record<string, string> {
   if (!url?.startsWith(`${gatewayUrl(target.url)}/`))
     return context.canAsk() ? {} : { GIT_TERMINAL_PROMPT: "0" };
   const silent = { GIT_TERMINAL_PROMPT: "0", GIT_ASKPASS: "" };
-  // A token of the environment is for this host, also when --host said so; the helper has to know.
+  // A token in the environment is for this host, also with --host: the helper needs the address.
   return target.tokenSource === "config" ? silent : { ...silent, SVC_API_URL: target.url };
 }
 
-interface Refused {
+interface Rejection {
   code: number;
-  words: string;
-  /** What is said of the branch; null when it did not come to that. */
+  output: string;
+  /** The branch's summary; null if git did not get that far. */
   summary: string | null;
 }
 
-function refusal(branch: string, remote: string, { code, words, summary }: Refused): CliError {
+function rejection(branch: string, remote: string, { code, output, summary }: Rejection): CliError {
   const [shown, to] = [oneLine(branch), oneLine(remote)];
-  const said = words.trim() === "" ? "" : `\n${words.trim()}`;
+  const details = output.trim() === "" ? "" : `\n${output.trim()}`;
   if (summary === null) {
-    return new CliError("git", `${shown} was not pushed: git push ended with ${code}.${said}`, {
-      hint: "Mend what git says, then run `svc ship` again: it goes on where it stopped.",
+    return new CliError("git", `${shown} was not pushed: git push exited with status ${code}.${details}`, {
+      hint: "Fix what git reports, then run `svc ship` again: it continues where it stopped.",
     });
   }
   if (BEHIND.test(summary)) {
@@ -87,37 +87,37 @@ function refusal(branch: string, remote: string, { code, words, summary }: Refus
       "not_fast_forward",
       `${shown} was not pushed: ${to} has commits that you do not have.`,
       {
-        hint: `Take them in with \`${pull}\`, then run \`svc ship\` again.`,
+        hint: `Pull them with \`${pull}\`, then run \`svc ship\` again.`,
       },
     );
   }
   const reason = /\((.*)\)$/.exec(summary)?.[1] ?? summary;
   return new CliError(
     "push_rejected",
-    `${shown} was not pushed. ${to} refused it: ${oneLine(reason)}${said}`,
+    `${shown} was not pushed. ${to} refused it: ${oneLine(reason)}${details}`,
   );
 }
 
 /**
- * A branch can only be merged into a default branch that is there.
- * @throws CliError `git` when a repository that svc hosts does not have it yet.
+ * A branch can only be merged into an existing default branch.
+ * @throws CliError `git` if a repository that svc hosts does not have it yet.
  */
 export async function requireDefaultBranch(
   steps: Steps,
   tree: WorkTree,
-  remote: Wanted,
+  remote: PushRemote,
   { managed, default_branch }: Project,
 ): Promise<void> {
   if (!managed || tree.branch === default_branch || (steps.dryRun && steps.planned.length > 0)) return;
   const wanted = `refs/heads/${default_branch}`;
-  const { code } = await tree.git.ask("ls-remote", "--exit-code", "--heads", "--", remote.name, wanted);
+  const { code } = await tree.git.run("ls-remote", "--exit-code", "--heads", "--", remote.name, wanted);
   if (code !== NOTHING_LISTED) return;
   const [shown, to] = [oneLine(tree.branch), oneLine(default_branch)];
   throw new CliError(
     "git",
-    `The project's default branch is ${to}, which is empty yet, and this is ${shown}.`,
+    `The project's default branch ${to} has no commits yet, and the current branch is ${shown}.`,
     {
-      hint: `Ship ${to} first: \`git switch ${shellWord(to)}\`, or, if this branch is to become it, \`git branch -m ${shellWord(to)}\`.`,
+      hint: `Ship ${to} first: \`git switch ${shellWord(to)}\`, or rename this branch to it: \`git branch -m ${shellWord(to)}\`.`,
     },
   );
 }

@@ -2,15 +2,15 @@ import type { Project } from "../../../src/contract/project.ts";
 import type { Context } from "../../context.ts";
 import type { Target } from "../../target.ts";
 import { oneLine } from "../../text.ts";
-import { hasHelper, setHelper } from "./helper.ts";
-import { displayUrl, gatewayRemote, ownRemote, setRemote, type Wanted } from "./remote.ts";
+import { hasHelper, setHelper } from "./credential-helper.ts";
+import { displayUrl, gatewayRemote, ownRemote, type PushRemote, setRemote } from "./remote.ts";
 import type { Steps } from "./steps.ts";
 import type { WorkTree } from "./work-tree.ts";
 
 /**
- * Makes the repository ready to push, where it is not yet, and says so. A sandbox comes with a remote and a credential
- * of its own; for a project on another git host they are the user's.
- * @param project null for the one that a dry run would make
+ * Configures the remote and the credential helper if needed, and reports it. A sandbox already has both; for a project on
+ * another git host they are the user's.
+ * @param project null for one that a dry run would create
  */
 export async function setUp(
   context: Context,
@@ -18,7 +18,7 @@ export async function setUp(
   target: Target,
   tree: WorkTree,
   project: Project | null,
-): Promise<Wanted> {
+): Promise<PushRemote> {
   if (project && (!project.managed || context.sandbox)) return ownRemote(project.repo_url, tree.remotes);
   const remote = gatewayRemote(target.url, project?.project_id ?? null, tree.remotes);
   if (remote.change) {
@@ -30,16 +30,16 @@ export async function setUp(
     });
   }
   if (!(await hasHelper(context.system, tree.git, target.url))) {
-    await steps.take(`let svc sign git in to ${target.name}`, () =>
+    await steps.take(`configure svc as git's credential helper for ${target.name}`, () =>
       setHelper(context.system, tree.git, target.url),
     );
   }
   return remote;
 }
 
-function describe({ name, url }: Wanted, { remotes }: WorkTree): string {
+function describe({ name, url }: PushRemote, { remotes }: WorkTree): string {
   const at = url === null ? "" : `: ${displayUrl(url)}`;
   const origin = remotes.find((remote) => remote.name === "origin");
-  const stays = name === "svc" && origin ? ` (origin stays as it is: ${displayUrl(origin.url)})` : "";
+  const stays = name === "svc" && origin ? ` (origin is unchanged: ${displayUrl(origin.url)})` : "";
   return `the remote ${oneLine(name)}${at}${stays}`;
 }

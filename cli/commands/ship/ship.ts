@@ -5,22 +5,22 @@ import type { Handler } from "../../spec.ts";
 import type * as table from "../../table/ship.ts";
 import { oneLine, shellWord } from "../../text.ts";
 import { writeLink } from "../projects/link.ts";
-import { commitOrTell, requireCommits } from "./commit.ts";
+import { commitOrReport, requireCommits } from "./commit.ts";
 import { checkManifest } from "./manifest.ts";
 import { openWorkTree } from "./open-work-tree.ts";
 import { planProject } from "./plan-project.ts";
-import { findProject, makeProject } from "./project.ts";
+import { createProject, findProject } from "./project.ts";
 import { push, requireDefaultBranch } from "./push.ts";
-import { displayUrl, type Wanted } from "./remote.ts";
+import { displayUrl, type PushRemote } from "./remote.ts";
 import { setUp } from "./set-up.ts";
 import { makeSteps, type Steps } from "./steps.ts";
 import type { WorkTree } from "./work-tree.ts";
 
-/** Where the manifest of a project is that is not made yet. */
+/** The manifest's path for a project that does not exist yet. */
 const MANIFEST = "svc.toml";
 
 export const ship: Handler<typeof table.ship> = async (context, { flags }) => {
-  if (flags.message !== undefined && !flags.commit) throw usage("--message is that of --commit: pass both.");
+  if (flags.message !== undefined && !flags.commit) throw usage("--message requires --commit.");
   const { out } = context;
   const steps = makeSteps(flags["dry-run"]);
   const api = await context.api();
@@ -38,18 +38,18 @@ export const ship: Handler<typeof table.ship> = async (context, { flags }) => {
   requireCommits(before, flags);
   const plan = found ? null : await planProject(context, api, before, manifest, flags);
 
-  const tree = await commitOrTell(context, steps, before, flags);
+  const tree = await commitOrReport(context, steps, before, flags);
   if (found && !found.isLinked) {
     await steps.take("link this folder", () => writeLink(context, target, found.project, tree.root));
   }
-  const made =
+  const created =
     plan &&
-    (await steps.take(`make the project ${oneLine(plan.name)} on ${target.name}`, async () => {
-      const project = await makeProject(context, api, tree, plan);
-      await out.note(`Made the project ${oneLine(project.name)} (${oneLine(project.slug)}).`);
+    (await steps.take(`create the project ${oneLine(plan.name)} on ${target.name}`, async () => {
+      const project = await createProject(context, api, tree, plan);
+      await out.note(`Created the project ${oneLine(project.name)} (${oneLine(project.slug)}).`);
       return project;
     }));
-  const project = found?.project ?? made;
+  const project = found?.project ?? created;
   const remote = await setUp(context, steps, target, tree, project);
   if (project) await requireDefaultBranch(steps, tree, remote, project);
   const pushed = await push(context, steps, target, tree, remote);
@@ -72,17 +72,17 @@ export const ship: Handler<typeof table.ship> = async (context, { flags }) => {
 function outcome(
   { dryRun, planned }: Steps,
   { branch, commit }: WorkTree,
-  { name, url }: Wanted,
+  { name, url }: PushRemote,
   pushed: boolean,
 ) {
   const what = `${oneLine(branch)}${commit === null ? "" : ` (${commit.slice(0, 8)})`}`;
   const to = `${oneLine(name)}${url === null ? "" : `, ${displayUrl(url)}`}`;
-  if (!dryRun) return pushed ? `Pushed ${what} to ${to}\n` : `Nothing to push: ${what} is on ${to}\n`;
-  const last = pushed ? `push ${oneLine(branch)} to ${to}` : `push nothing: ${what} is on ${to}`;
+  if (!dryRun) return pushed ? `Pushed ${what} to ${to}\n` : `Nothing to push: ${what} is already on ${to}\n`;
+  const last = pushed ? `push ${oneLine(branch)} to ${to}` : `push nothing: ${what} is already on ${to}`;
   return [...planned, last].map((step) => `Would ${step}\n`).join("");
 }
 
-/** The default branch takes other branches by change requests only. */
+/** Other branches reach the default branch only through change requests. */
 function nextStep({ branch }: WorkTree, { default_branch }: Project): string {
-  return `To bring it to ${oneLine(default_branch)}: svc cr open --title "…" --head ${shellWord(oneLine(branch))}`;
+  return `To propose it for ${oneLine(default_branch)}: svc cr open --title "…" --head ${shellWord(oneLine(branch))}`;
 }

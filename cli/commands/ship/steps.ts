@@ -1,9 +1,9 @@
-/** What a run does to the world, one step after the other; a dry run only says it. */
+/** The steps with side effects of a run; a dry run only records them. */
 export interface Steps {
   readonly dryRun: boolean;
-  /** What would have been done so far. */
+  /** The steps that a dry run recorded. */
   readonly planned: readonly string[];
-  /** Does it. In a dry run it answers null, and `would` is planned: `make the project shop`. */
+  /** Runs a step. A dry run records `would` (`create the project shop`) and returns null. */
   take<T>(would: string, act: () => Promise<T>): Promise<T | null>;
 }
 

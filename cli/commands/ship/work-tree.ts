@@ -4,26 +4,26 @@ import { CliError } from "../../failure.ts";
 import { type Git, gitFailed, gitIn } from "../../git.ts";
 import type { System } from "../../system.ts";
 
-/** A repository with its files, as far as shipping it goes. */
+/** The state of a repository that `svc ship` uses. */
 export interface WorkTree {
   /** Runs in the top folder. */
   git: Git;
   root: string;
-  /** Short name of the branch that HEAD is on. */
+  /** The short name of the current branch. */
   branch: string;
   /** Null before the first commit. */
   commit: string | null;
   hasUpstream: boolean;
-  /** What is not committed; a folder that is new as a whole is one of these. */
+  /** Uncommitted changes; a new folder is one entry. */
   changes: Change[];
   isShallow: boolean;
   remotes: Remote[];
-  /** What is begun and keeps a commit from being an ordinary one: `merge`, `cherry-pick`, `revert`. */
+  /** An operation in progress: `merge`, `cherry-pick`, `revert`. */
   unfinished: string | null;
 }
 
 export interface Change {
-  /** M, A, D, R, C, T, `?` for what git does not know yet, U for a conflict. */
+  /** M, A, D, R, C, T, `?` for untracked, U for a conflict. */
   letter: string;
   path: string;
 }
@@ -40,18 +40,18 @@ const MARKS = [
 ] as const;
 
 /**
- * Looks at the repository around the working directory; null when there is none.
- * @throws CliError `git` where nothing can be shipped from: a bare repository, a detached HEAD, the midst of a rebase.
+ * Reads the repository around the working directory; null if there is none.
+ * @throws CliError `git` for a bare repository, a detached HEAD, and during a rebase.
  */
 export async function readWorkTree(system: System): Promise<WorkTree | null> {
   const found = await topFolder(gitIn(system, system.cwd));
   if (found === null) return null;
   const { root, isShallow } = found;
   const git = gitIn(system, root);
-  const gitDir = lineOf(await git.tell("rev-parse", "--absolute-git-dir"));
+  const gitDir = lineOf(await git.output("rev-parse", "--absolute-git-dir"));
   requireNoRebase(gitDir);
   const branch = await branchOf(git);
-  const status = await git.tell("status", "--porcelain=v2", "--branch", "--untracked-files=normal", "-z");
+  const status = await git.output("status", "--porcelain=v2", "--branch", "--untracked-files=normal", "-z");
   return {
     git,
     root,
@@ -64,15 +64,15 @@ export async function readWorkTree(system: System): Promise<WorkTree | null> {
 }
 
 async function topFolder(git: Git): Promise<Pick<WorkTree, "root" | "isShallow"> | null> {
-  // The path comes last: it may hold a line feed.
+  // The path is last, because it may contain a line feed.
   const questions = ["--is-inside-work-tree", "--is-shallow-repository", "--show-toplevel"];
-  const { code, stdout, stderr } = await git.ask("rev-parse", ...questions);
+  const { code, stdout, stderr } = await git.run("rev-parse", ...questions);
   if (code !== 0 && stderr.includes("not a git repository")) return null;
   const [isInside, isShallow, ...path] = lineOf(stdout).split("\n");
   if (code === 0 && isInside === "true") return { root: path.join("\n"), isShallow: isShallow === "true" };
   if (isInside !== "false") throw gitFailed("rev-parse", code, stderr);
-  throw new CliError("git", "This is the inside of a repository, or one without files (bare).", {
-    hint: "Run `svc ship` where the files are.",
+  throw new CliError("git", "This is a bare repository, or a .git directory.", {
+    hint: "Run `svc ship` in a work tree.",
   });
 }
 
@@ -80,21 +80,21 @@ const lineOf = (text: string): string => text.replace(/\r?\n$/, "");
 
 function requireNoRebase(gitDir: string): void {
   if (!["rebase-merge", "rebase-apply"].some((folder) => existsSync(join(gitDir, folder)))) return;
-  throw new CliError("git", "A rebase is not finished here.", {
-    hint: "Finish it with `git rebase --continue`, or give it up with `git rebase --abort`.",
+  throw new CliError("git", "A rebase is in progress.", {
+    hint: "Finish it with `git rebase --continue`, or abort it with `git rebase --abort`.",
   });
 }
 
 async function branchOf(git: Git): Promise<string> {
-  const { stdout } = await git.ask("symbolic-ref", "--quiet", "HEAD");
+  const { stdout } = await git.run("symbolic-ref", "--quiet", "HEAD");
   const branch = /^refs\/heads\/(.+)$/s.exec(lineOf(stdout))?.[1];
   if (branch !== undefined) return branch;
-  throw new CliError("git", "HEAD is on no branch (detached), so there is nothing to name what is shipped.", {
-    hint: "Switch to a branch with `git switch <branch>`, or make one here with `git switch -c <branch>`.",
+  throw new CliError("git", "HEAD is detached, so there is no branch to ship.", {
+    hint: "Switch to a branch with `git switch <branch>`, or create one here with `git switch -c <branch>`.",
   });
 }
 
-/** `git status --porcelain=v2 --branch -z`. A rename is followed by the name before it. */
+/** Parses `git status --porcelain=v2 --branch -z`. A rename is followed by its old name. */
 function readStatus(status: string): Pick<WorkTree, "commit" | "hasUpstream" | "changes"> {
   const records = status.split("\0");
   const oid = records.find((record) => record.startsWith("# branch.oid "))?.slice(13);
@@ -114,11 +114,11 @@ function readStatus(status: string): Pick<WorkTree, "commit" | "hasUpstream" | "
   };
 }
 
-/** Of the states in the index and in the files, the first that says something. */
+/** The state in the index, else in the work tree. */
 const letterOf = (states: string): string => states.replaceAll(".", "")[0] ?? "M";
 
 async function readRemotes(git: Git): Promise<Remote[]> {
-  const { stdout } = await git.ask("config", "-z", "--get-regexp", "^remote\\..*\\.url$");
+  const { stdout } = await git.run("config", "-z", "--get-regexp", "^remote\\..*\\.url$");
   return stdout.split("\0").flatMap((record) => {
     const [, name, url] = /^remote\.(.+)\.url\n(.*)$/s.exec(record) ?? [];
     return name !== undefined && url !== undefined ? [{ name, url }] : [];

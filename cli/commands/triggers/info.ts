@@ -58,5 +58,5 @@ const COLUMNS: readonly Column<Firing>[] = [
     shown: ({ session_id }) => session_id?.slice(0, 8) ?? "",
     paint: (_, view) => view.paint.cyan,
   },
-  { title: "WHY NOT", value: ({ error }) => error ?? "", flexible: true },
+  { title: "ERROR", value: ({ error }) => error ?? "", flexible: true },
 ];

@@ -20,7 +20,7 @@ export const ls: Handler<typeof table.ls> = async (context) => {
       `svc.toml on the default branch has ${count(wrong.length, "error")}. Next: svc validate`,
     );
   else if (triggers.length === 0)
-    await context.out.note("No triggers yet: write [[triggers]] into svc.toml. Next: svc help triggers");
+    await context.out.note("No triggers yet. Add [[triggers]] to svc.toml. Next: svc help triggers");
 };
 
 const COLUMNS: readonly Column<Trigger>[] = [

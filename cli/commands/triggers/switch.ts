@@ -28,7 +28,7 @@ async function set(context: Context, slug: string, enabled: boolean): Promise<vo
 function said({ slug, enabled, status, change_request }: Switched): string {
   const name = oneLine(slug);
   const state = enabled ? "enabled" : "disabled";
-  if (status === "unchanged") return `${name} is ${state} already.`;
+  if (status === "unchanged") return `${name} is already ${state}.`;
   if (status === "merged") return `${name} is ${state}: change request #${change_request?.number} is merged.`;
   return `${name} will be ${state} when change request #${change_request?.number} is merged.`;
 }

@@ -1,6 +1,6 @@
 import type { Trigger } from "../../../src/contract/trigger.ts";
 
-/** What makes a trigger fire, in a few words. */
+/** A short description of when a trigger fires. */
 export function when({ type, cron, timezone }: Trigger): string {
   return type === "webhook" ? "by webhook" : `${cron ?? ""} (${timezone})`;
 }

@@ -2,16 +2,16 @@ import type { ManifestError } from "../../../src/contract/manifest/manifest.ts";
 import type { Paint } from "../../output.ts";
 import { oneLine } from "../../text.ts";
 
-/** Columns of a source line that are shown, and how many of them stand before what is meant. */
+/** Columns shown of a source line, and how many of them are before the problem. */
 const SHOWN_MAX = 100;
 const BEFORE_MAX = 60;
 
-/** `svc.toml:3:7: what is wrong`, as editors and terminals make links of it. */
+/** `svc.toml:3:7: message`, which editors and terminals turn into a link. */
 export function describeProblem(path: string, { line, column, message }: ManifestError): string {
   return `${path}:${line}:${column}: ${message}`;
 }
 
-/** The same with its severity, and below it the line that is meant, with a mark under the place. */
+/** The same with its severity, followed by the source line with a caret below the position. */
 export function showProblem(path: string, text: string, error: ManifestError, paint: Paint): string {
   const { line, column, message, severity } = error;
   const colour = severity === "error" ? paint.red : paint.yellow;
@@ -25,7 +25,7 @@ export function showProblem(path: string, text: string, error: ManifestError, pa
   ].join("\n");
 }
 
-/** The line as a terminal may show it, and the blanks that lead to the column. */
+/** The sanitized line, and the spaces before its caret. */
 function sourceOf(text: string, line: number, column: number): [source: string, mark: string] {
   const source = (text.split("\n", line)[line - 1] ?? "").replace(/^\ufeff|\r$/g, "");
   const from = Math.max(0, column - 1 - BEFORE_MAX);

@@ -9,12 +9,12 @@ import { readText } from "../../input.ts";
 import type { Handler } from "../../spec.ts";
 import type * as table from "../../table/ship.ts";
 import { oneLine } from "../../text.ts";
-import { lookAtFiles } from "./look.ts";
+import { lookAtFiles } from "./file-lookup.ts";
 import { showProblem } from "./show.ts";
 
 const MANIFEST = "svc.toml";
 
-/** Needs no server. What the manifest says of its repository is held against the files around it. */
+/** Works offline. Checks the manifest, also against the files of its repository. */
 export const validate: Handler<typeof table.validate> = async (context, { args }) => {
   const { out } = context;
   const { file, root } = await whichFile(context, args.file);
@@ -26,17 +26,17 @@ export const validate: Handler<typeof table.validate> = async (context, { args }
     errors.map((error) => showProblem(name, text, error, paint)).join(""),
   );
   if (!ok) throw new CliError("manifest_invalid", `${oneLine(name)} has ${tally(errors)}.`);
-  await out.note(`${oneLine(name)} ${errors.length === 0 ? "is as it should be" : `has ${tally(errors)}`}.`);
+  await out.note(`${oneLine(name)} ${errors.length === 0 ? "is valid" : `has ${tally(errors)}`}.`);
 };
 
-/** A manifest counts at the top of its repository; without one, the folder that it is in stands for that. */
+/** The manifest is at the top of its repository, or without a repository in its own folder. */
 async function whichFile({ system }: Context, given?: string): Promise<{ file: string; root: string }> {
   const folder = given === undefined || given === "-" ? system.cwd : dirname(resolve(system.cwd, given));
   const root = (await findRepository(folder))?.folder ?? folder;
   if (given !== undefined) return { file: given, root };
   const file = join(root, MANIFEST);
   if (existsSync(file)) return { file: relative(system.cwd, file), root };
-  throw new CliError("file", `There is no ${MANIFEST} in ${oneLine(root)}.`, {
-    hint: "`svc init` writes one.",
+  throw new CliError("file", `${MANIFEST} not found in ${oneLine(root)}.`, {
+    hint: "`svc init` creates one.",
   });
 }

@@ -12,9 +12,9 @@ import { LogStore } from "./log-store.ts";
 /** The server sends a keep-alive every 15 seconds. A page retries without a limit. */
 const PATIENCE = {
   silentSeconds: 40,
-  firstPauseMs: 250,
-  lastPauseMs: 5_000,
-  lostMs: Number.POSITIVE_INFINITY,
+  firstDelayMs: 250,
+  maxDelayMs: 5_000,
+  giveUpMs: Number.POSITIVE_INFINITY,
 };
 
 export interface FollowedSession {

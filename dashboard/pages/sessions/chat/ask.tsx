@@ -1,6 +1,6 @@
 import { useMutation } from "@tanstack/react-query";
 import { type FormEvent, type ReactNode, useState } from "react";
-import type { Ask, Question } from "../../../../src/conversation/events.ts";
+import type { Ask, Question } from "../../../../src/conversation/runtime-event.ts";
 import { Button } from "../../../parts/button.tsx";
 import { Failure } from "../../../parts/notice.tsx";
 import { Visible } from "../../../parts/visible.tsx";

@@ -1,11 +1,11 @@
 import type { CreatePromptBody } from "../../../../src/contract/prompt.ts";
 import type { Session } from "../../../../src/contract/session.ts";
-import type { Ask } from "../../../../src/conversation/events.ts";
-import { type Patience, rest } from "../../../../src/conversation/patience.ts";
-import { passes } from "../../../../src/conversation/reach.ts";
+import { ChatClient, type ChatEvent } from "../../../../src/conversation/chat-client.ts";
+import { type ReconnectPolicy, sleep } from "../../../../src/conversation/reconnect.ts";
 import { type Runtime, runtimeOf } from "../../../../src/conversation/runtime.ts";
-import { type News, Talk } from "../../../../src/conversation/talk.ts";
-import { retryWords } from "../../../../src/conversation/words.ts";
+import type { Ask } from "../../../../src/conversation/runtime-event.ts";
+import { retryText } from "../../../../src/conversation/text.ts";
+import { isTransient } from "../../../../src/conversation/transport.ts";
 import { call } from "../../../api/call.ts";
 import { ApiFailure } from "../../../api/failure.ts";
 import { newId } from "../../../api/new-id.ts";
@@ -37,11 +37,11 @@ export interface ChatState {
 }
 
 /** The runtime sends a keep-alive every 10 seconds. A page retries without a limit. */
-const PATIENCE: Patience = {
+const PATIENCE: ReconnectPolicy = {
   silentSeconds: 25,
-  firstPauseMs: 200,
-  lastPauseMs: 3_000,
-  lostMs: Number.POSITIVE_INFINITY,
+  firstDelayMs: 200,
+  maxDelayMs: 3_000,
+  giveUpMs: Number.POSITIVE_INFINITY,
 };
 /** Maximum length of an answer that screen readers announce. */
 const ANNOUNCED_MAX = 500;
@@ -61,7 +61,7 @@ export class Chat {
   readonly #session: Session;
   readonly #listeners = new Set<() => void>();
   #state = EMPTY;
-  #talk: Talk | null = null;
+  #talk: ChatClient | null = null;
   #transcript = new Transcript();
   #frame: number | null = null;
 
@@ -83,7 +83,7 @@ export class Chat {
     this.#talk?.end();
     // keep the current items until the new transcript is complete
     const transcript = new Transcript();
-    const talk = new Talk(this.#runtime(), (news) => this.#onEvent(news, talk, transcript), PATIENCE);
+    const talk = new ChatClient(this.#runtime(), (news) => this.#onEvent(news, talk, transcript), PATIENCE);
     this.#talk = talk;
     this.#change({ connection: "connecting", failure: null });
     talk.listen().catch((failure: unknown) => {
@@ -108,7 +108,7 @@ export class Chat {
         pending: this.#state.pending.map((each) => (each.key === key ? { ...each, id } : each)),
       });
     try {
-      await talk.say(text, name);
+      await talk.prompt(text, name);
       this.#refresh();
     } catch (error) {
       this.#change({ pending: this.#state.pending.filter((each) => each.key !== key) });
@@ -144,7 +144,7 @@ export class Chat {
     });
   }
 
-  #onEvent(news: News, talk: Talk, transcript: Transcript): void {
+  #onEvent(news: ChatEvent, talk: ChatClient, transcript: Transcript): void {
     if (this.#talk !== talk) return;
     transcript.add(news, Date.now());
     if (news.type === "caught up") this.#transcript = transcript;
@@ -157,7 +157,7 @@ export class Chat {
       this.#change({ activity: state === "running" ? `${tool} ${title}`.trim() : "" });
     }
     if (news.type === "status") {
-      this.#change({ activity: news.status.type === "retry" ? retryWords(news.status, Date.now()) : "" });
+      this.#change({ activity: news.status.type === "retry" ? retryText(news.status, Date.now()) : "" });
       const isNews = this.#state.connection === "connected" && news.status.type === "idle";
       if (isNews) this.#change({ announced: transcript.lastWords.slice(0, ANNOUNCED_MAX) });
     }
@@ -195,9 +195,9 @@ export async function queuePrompt(session: Session, text: string): Promise<void>
       await call("POST", path`/projects/${project_id}/sessions/${session_id}/prompt`, { body });
       return;
     } catch (error) {
-      if (left <= 1 || !passes(error)) throw error;
+      if (left <= 1 || !isTransient(error)) throw error;
     }
-    await rest(RETRY_DELAY_MS, AbortSignal.timeout(RETRY_DELAY_MS));
+    await sleep(RETRY_DELAY_MS, AbortSignal.timeout(RETRY_DELAY_MS));
   }
 }
 

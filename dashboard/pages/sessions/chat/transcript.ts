@@ -1,8 +1,8 @@
-import type { RunError } from "../../../../src/conversation/events.ts";
+import type { ChatEvent } from "../../../../src/conversation/chat-client.ts";
 import type { Outcome } from "../../../../src/conversation/outcome.ts";
-import type { News } from "../../../../src/conversation/talk.ts";
+import type { RunError } from "../../../../src/conversation/runtime-event.ts";
+import { DAEMON_MARK, outcomeText, retryText } from "../../../../src/conversation/text.ts";
 import type { ToolUse } from "../../../../src/conversation/tools.ts";
-import { DAEMON_MARK, outcomeWords, retryWords } from "../../../../src/conversation/words.ts";
 
 /** An item of a conversation. Items are immutable, so that unchanged ones are not rendered again. */
 export type Item = { key: string } & (
@@ -45,7 +45,7 @@ export class Transcript {
   }
 
   /** @param now milliseconds since 1970 */
-  add(news: News, now: number): void {
+  add(news: ChatEvent, now: number): void {
     switch (news.type) {
       case "prompt":
         this.#prompts.add(news.messageId);
@@ -62,14 +62,14 @@ export class Transcript {
         this.#put({ kind: "tool", key: news.partId, use: news.use, isSubagent: news.isSubagent });
         break;
       case "status":
-        if (news.status.type === "retry") this.#retry(retryWords(news.status, now));
+        if (news.status.type === "retry") this.#retry(retryText(news.status, now));
         break;
       case "failed":
         this.#failed.add(news.answers ?? "");
         this.#end(news.error.name === "MessageAbortedError" ? "aborted" : "failed", news.error);
         break;
       case "cut":
-        this.#cutOff(outcomeWords("cut_off", null));
+        this.#cutOff(outcomeText("cut_off", null));
         break;
       case "gap":
         this.#note("info", "A part of the conversation is missing here.");
@@ -97,7 +97,7 @@ export class Transcript {
 
   #end(outcome: Outcome, error: RunError | null): void {
     if (outcome === "completed") return;
-    const words = outcomeWords(outcome, error);
+    const words = outcomeText(outcome, error);
     if (outcome === "cut_off") this.#cutOff(words);
     else this.#note(outcome === "aborted" ? "info" : "error", words);
   }

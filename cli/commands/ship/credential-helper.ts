@@ -4,8 +4,8 @@ import type { System } from "../../system.ts";
 import { shellWord } from "../../text.ts";
 
 /**
- * Whom git asks for a credential for this host: svc, and, by the empty value before it, none of the helpers that are
- * set up for every host, which would be given the token to keep.
+ * The credential helpers of this host. The empty value removes the helpers that are configured for every host, which would
+ * otherwise store the token.
  */
 const helpers = ({ self }: System): [string, string] => [
   "",
@@ -20,17 +20,17 @@ const keys = (hostUrl: string) => {
 export async function hasHelper(system: System, git: Git, hostUrl: string): Promise<boolean> {
   const { helper, useHttpPath } = keys(hostUrl);
   const [stored, path] = await Promise.all([
-    git.ask("config", "--local", "-z", "--get-all", helper),
-    git.ask("config", "--local", "--type=bool", "--get", useHttpPath),
+    git.run("config", "--local", "-z", "--get-all", helper),
+    git.run("config", "--local", "--type=bool", "--get", useHttpPath),
   ]);
   return stored.stdout === `${helpers(system).join("\0")}\0` && path.stdout.trim() === "true";
 }
 
-/** Sets it up in this repository alone. */
+/** Configures it in this repository only. */
 export async function setHelper(system: System, git: Git, hostUrl: string): Promise<void> {
   const { helper, useHttpPath } = keys(hostUrl);
   const [none, svc] = helpers(system);
-  await git.tell("config", "--local", "--replace-all", helper, none);
-  await git.tell("config", "--local", "--add", helper, svc);
-  await git.tell("config", "--local", useHttpPath, "true");
+  await git.output("config", "--local", "--replace-all", helper, none);
+  await git.output("config", "--local", "--add", helper, svc);
+  await git.output("config", "--local", useHttpPath, "true");
 }

@@ -1,12 +1,12 @@
 import { arrayOf, field, numberField, textField } from "../contract/json.ts";
 import { type ToolUse, toolOf } from "./tools.ts";
 
-/** What the agent runtime tells (its `GET /event`), as far as a chat shows it. */
+/** The events of the agent runtime's `GET /event` that a chat uses. */
 export type RuntimeEvent =
   | { type: "session"; id: string; parentId: string | null }
   | { type: "message"; message: Message }
   | { type: "part"; part: Part }
-  /** More of a text; there is nothing in it that says where it belongs. */
+  /** More of a text. It has no offset. */
   | { type: "delta"; sessionId: string; messageId: string; partId: string; text: string }
   | { type: "status"; sessionId: string; status: Status }
   | { type: "error"; sessionId: string; error: RunError }
@@ -17,10 +17,10 @@ export interface Message {
   id: string;
   sessionId: string;
   role: "user" | "assistant";
-  /** Of an answer: the prompt that it answers. */
+  /** The prompt that an answer belongs to. */
   parentId: string | null;
   isComplete: boolean;
-  /** Why the model stopped: `stop`, `tool-calls`, `length`, …; null while it has not. */
+  /** Why the model stopped: `stop`, `tool-calls`, `length`, …; null while it runs. */
   finish: string | null;
   error: RunError | null;
 }
@@ -33,7 +33,7 @@ export interface RunError {
 export type Part = { id: string; sessionId: string; messageId: string } & (
   | { kind: "text"; text: string; isComplete: boolean }
   | { kind: "tool"; use: ToolUse }
-  /** Thoughts, marks of steps, what svc and the runtime say to the model: not shown. */
+  /** Thoughts, step markers, and text from svc or the runtime to the model: not shown. */
   | { kind: "hidden" }
 );
 
@@ -42,7 +42,7 @@ export type Status =
   /** `at`: milliseconds since 1970. */
   | { type: "retry"; attempt: number; message: string; at: number | null };
 
-/** Something that the agent waits for a person to say. */
+/** A permission request or a question that the agent waits on. */
 export type Ask = { id: string; sessionId: string } & (
   | { kind: "permission"; permission: string; patterns: string[] }
   | { kind: "question"; questions: Question[] }
@@ -52,11 +52,11 @@ export interface Question {
   question: string;
   options: { label: string; description: string }[];
   multiple: boolean;
-  /** Whether an answer in own words will do. */
+  /** Whether free text is accepted as an answer. */
   custom: boolean;
 }
 
-/** An event of the stream; null for one that a chat has no use for, or cannot read. */
+/** Parses an event of the stream; null if it is invalid or a chat does not use it. */
 export function readRuntimeEvent(value: unknown): RuntimeEvent | null {
   const properties = field(value, "properties");
   const sessionId = textField(properties, "sessionID");
@@ -135,7 +135,7 @@ export function partOf(part: unknown): Part | null {
   return { ...base, kind, text: textField(part, "text"), isComplete };
 }
 
-/** Also of what the map of `GET /session/status` holds, where a session that is absent is idle. */
+/** Parses the status of an event or of `GET /session/status`. That map has no entry for an idle session. */
 export function statusOf(status: unknown): Status {
   const type = textField(status, "type");
   if (type !== "retry") return { type: type === "busy" ? "busy" : "idle" };
@@ -147,7 +147,7 @@ export function statusOf(status: unknown): Status {
   };
 }
 
-/** Of an event, and of what `GET /permission` and `GET /question` list. */
+/** Parses an item of an event, `GET /permission` or `GET /question`. */
 export function askOf(value: unknown): Ask | null {
   const [id, sessionId] = [textField(value, "id"), textField(value, "sessionID")];
   if (!/^[A-Za-z0-9_-]{1,128}$/.test(id)) return null;
@@ -176,7 +176,7 @@ function questionOf(value: unknown): Question {
 function errorOf(error: unknown): RunError | null {
   if (typeof error !== "object" || error === null) return null;
   const name = textField(error, "name") || "Error";
-  // what the runtime throws by accident carries a stack, of which a person needs the first line
+  // an unexpected error of the runtime carries a stack trace: keep its first line
   const [message = ""] = (
     textField(field(error, "data"), "message") ||
     textField(error, "message") ||

@@ -1,13 +1,13 @@
-import type { Ask, Question } from "../../src/conversation/events.ts";
+import type { Ask, Question } from "../../src/conversation/runtime-event.ts";
 
-/** What a person's words mean for what is asked; `again` says what to type instead. */
+/** A parsed reply. `again`: it is not valid, and `hint` says what to type. */
 export type Reply =
   | { is: "permission"; reply: "once" | "always" | "reject" }
   | { is: "answers"; answers: string[][] }
   | { is: "refusal" }
-  /** One of several questions is answered, others are left. */
+  /** One of several questions is answered; others are left. */
   | { is: "more" }
-  | { is: "again"; words: string };
+  | { is: "again"; hint: string };
 
 const PERMISSION: Readonly<Record<string, "once" | "always" | "reject">> = {
   y: "once",
@@ -19,8 +19,8 @@ const PERMISSION: Readonly<Record<string, "once" | "always" | "reject">> = {
   no: "reject",
 };
 
-/** Something that is asked of a person, in as many steps as it has questions. */
-export class Asking {
+/** Collects the replies to a permission request or to the questions of the agent, one at a time. */
+export class AskForm {
   readonly ask: Ask;
   readonly #answers: string[][] = [];
 
@@ -28,28 +28,28 @@ export class Asking {
     this.ask = ask;
   }
 
-  /** What to type now. */
+  /** What to type for the current question. */
   get hint(): string {
     const question = this.#question;
     if (question === undefined) return "y: yes, once · a: always · n: no";
     const { options, multiple, custom } = question;
     const numbers = options.length === 0 ? [] : [multiple ? "numbers, with commas" : "a number"];
-    const own = custom ? ["own words"] : [];
+    const own = custom ? ["free text"] : [];
     const which =
       this.ask.kind === "question" && this.ask.questions.length > 1 ? `${this.#answers.length + 1}. ` : "";
     return `${which}answer with ${[...numbers, ...own].join(" or ")} · /skip: no answer`;
   }
 
-  reply(words: string): Reply {
-    const said = words.trim();
+  reply(text: string): Reply {
+    const input = text.trim();
     const question = this.#question;
     if (question === undefined) {
-      const reply = PERMISSION[said.toLowerCase()];
-      return reply ? { is: "permission", reply } : { is: "again", words: "Type y, a or n." };
+      const reply = PERMISSION[input.toLowerCase()];
+      return reply ? { is: "permission", reply } : { is: "again", hint: "Type y, a or n." };
     }
-    if (said === "/skip") return { is: "refusal" };
-    const answer = answerOf(question, said);
-    if (answer === null) return { is: "again", words: "Type the number of an answer, or /skip." };
+    if (input === "/skip") return { is: "refusal" };
+    const answer = answerOf(question, input);
+    if (answer === null) return { is: "again", hint: "Type the number of an answer, or /skip." };
     this.#answers.push(answer);
     return this.#question === undefined ? { is: "answers", answers: this.#answers } : { is: "more" };
   }
@@ -59,15 +59,15 @@ export class Asking {
   }
 }
 
-/** Labels by number or by name; null for what is no answer to this question. */
-function answerOf({ options, multiple, custom }: Question, said: string): string[] | null {
-  if (said === "") return null;
-  const words = multiple ? said.split(",").map((word) => word.trim()) : [said];
+/** The labels, which may be given by number or by name; null if the input does not answer the question. */
+function answerOf({ options, multiple, custom }: Question, input: string): string[] | null {
+  if (input === "") return null;
+  const words = multiple ? input.split(",").map((word) => word.trim()) : [input];
   const labels = words.map((word) => {
     const byNumber = /^\d{1,3}$/.test(word) ? options[Number(word) - 1] : undefined;
     return (byNumber ?? options.find(({ label }) => label.toLowerCase() === word.toLowerCase()))?.label;
   });
   const found = labels.filter((label) => label !== undefined);
   if (found.length === labels.length) return found;
-  return custom || options.length === 0 ? [said] : null;
+  return custom || options.length === 0 ? [input] : null;
 }

@@ -1,11 +1,11 @@
 import { lines } from "../text.ts";
 
-/** Makes text that comes in pieces safe: a piece may end between the two halves of something. */
-export function cleaner(): { text(piece: string): string; end(): string } {
+/** Sanitizes streamed text. A chunk may end inside a CRLF or a surrogate pair: that half waits for the next chunk. */
+export function sanitizer(): { text(chunk: string): string; end(): string } {
   let rest = "";
   return {
-    text(piece) {
-      const all = rest + piece;
+    text(chunk) {
+      const all = rest + chunk;
       const cut = /[\r\ud800-\udbff]$/.test(all) ? all.length - 1 : all.length;
       rest = all.slice(cut);
       return lines(all.slice(0, cut));

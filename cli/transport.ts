@@ -1,10 +1,10 @@
-import type { Reach } from "../src/conversation/reach.ts";
+import type { Transport } from "../src/conversation/transport.ts";
 import { type Api, readBounded } from "./api.ts";
 import { unexpected } from "./api-failure.ts";
 import type { Opened } from "./request.ts";
 
-/** How what is shared with other clients asks the API. It throws CliError. */
-export function reachOf(api: Api): Reach {
+/** The transport for code that is shared with the dashboard. Throws CliError. */
+export function transportOf(api: Api): Transport {
   return {
     get: async (path, query = {}) => readValue(await api.open({ path, query })),
     post: async (path, body) => readValue(await api.open({ method: "POST", path, body })),
@@ -16,7 +16,7 @@ export function reachOf(api: Api): Reach {
   };
 }
 
-/** An answer's JSON; null for one without a body. @throws CliError `unexpected_response` */
+/** The JSON of a response; null if it has no body. @throws CliError `unexpected_response` */
 async function readValue(opened: Opened): Promise<unknown> {
   const answer = new TextDecoder().decode(await readBounded(opened));
   if (answer.trim() === "") return null;

@@ -1,22 +1,22 @@
-import type { Ask, RunError, Status } from "../../src/conversation/events.ts";
 import type { Outcome } from "../../src/conversation/outcome.ts";
+import type { Ask, RunError, Status } from "../../src/conversation/runtime-event.ts";
+import { askText, outcomeText, retryText } from "../../src/conversation/text.ts";
 import type { FileEdit, ToolUse } from "../../src/conversation/tools.ts";
-import { askWords, outcomeWords, retryWords } from "../../src/conversation/words.ts";
 import type { Paint } from "../output.ts";
 import { oneLine } from "../text.ts";
 
-/** What is shown of a conversation beside its text, each on one line, safe for a terminal, without its end. */
+/** Sentences of a chat, each on one line, safe for a terminal, without a line feed. */
 
 export function toolLine(use: ToolUse, isSubagent: boolean, paint: Paint): string {
   const mark = use.state === "error" ? paint.red("✗") : use.state === "completed" ? paint.green("✓") : "·";
-  const edits = use.files.map((file) => editWords(file, paint));
+  const edits = use.files.map((file) => editText(file, paint));
   const does = edits.length > 0 ? edits.join(", ") : oneLine(use.title);
   const error = use.error === null ? "" : paint.red(`: ${oneLine(use.error)}`);
   const what = `${paint.dim(oneLine(use.tool))}${does && ` ${does}`}`;
   return `${isSubagent ? "  " : ""}${mark} ${what}${error}`;
 }
 
-function editWords({ path, additions, deletions }: FileEdit, paint: Paint): string {
+function editText({ path, additions, deletions }: FileEdit, paint: Paint): string {
   const counts = [
     additions === null ? "" : ` ${paint.green(`+${additions}`)}`,
     deletions === null ? "" : ` ${paint.red(`-${deletions}`)}`,
@@ -26,11 +26,10 @@ function editWords({ path, additions, deletions }: FileEdit, paint: Paint): stri
 
 /** @param now milliseconds since 1970 */
 export const retryLine = (status: Extract<Status, { type: "retry" }>, now: number): string =>
-  oneLine(retryWords(status, now));
+  oneLine(retryText(status, now));
 
-/** What a prompt came to, for those that did not end well. */
+/** Why a prompt did not complete. */
 export const outcomeLine = (outcome: Exclude<Outcome, "completed">, error: RunError | null): string =>
-  oneLine(outcomeWords(outcome, error));
+  oneLine(outcomeText(outcome, error));
 
-/** What is asked for. */
-export const askLine = (ask: Ask): string => oneLine(askWords(ask));
+export const askLine = (ask: Ask): string => oneLine(askText(ask));

@@ -1,13 +1,13 @@
-import type { Ask, Message, Part, RunError, Status } from "./events.ts";
+import type { Ask, Message, Part, RunError, Status } from "./runtime-event.ts";
 import type { ToolUse } from "./tools.ts";
 
-/** Something of a conversation that is to be shown, once. */
-export type Happening =
-  /** What somebody asked of the agent. */
+/** A change of a conversation, to be shown once. */
+export type ConversationEvent =
+  /** A prompt, from any client. */
   | { type: "prompt"; messageId: string; text: string }
-  /** An answer begins; one prompt may take several, with tools between them. */
+  /** An answer starts; one prompt may have several, with tool calls between them. */
   | { type: "turn"; messageId: string; answers: string | null }
-  /** More of an answer; `answers` is the prompt, `begins` says that it is the first piece of its part. */
+  /** More of an answer. `answers` is the prompt's id; `begins` marks the first piece of a part. */
   | { type: "text"; messageId: string; partId: string; answers: string | null; begins: boolean; text: string }
   | {
       type: "tool";
@@ -19,20 +19,20 @@ export type Happening =
     }
   | { type: "status"; status: Status }
   | { type: "error"; error: RunError }
-  /** An answer ended with an error: also one of the past. */
+  /** An answer ended with an error, now or in the history. */
   | { type: "failed"; messageId: string; answers: string | null; error: RunError }
   | { type: "asked"; ask: Ask }
   | { type: "answered"; askId: string }
-  /** An answer that will not be gone on with: the runtime was started again in the middle. */
+  /** An answer was cut off by a restart of the runtime. */
   | { type: "cut"; messageId: string }
-  /** There was more than can be caught up with. */
+  /** Some events were missed and cannot be recovered. */
   | { type: "gap" };
 
-/** A conversation as the runtime tells it when it is asked. */
+/** The current state of a conversation in the runtime. */
 export interface Snapshot {
   messages: { message: Message; parts: Part[] }[];
   status: Status;
   asks: Ask[];
-  /** All sessions that are somebody's subagents. */
+  /** All runtime sessions; subagents have a parent. */
   sessions: { id: string; parentId: string | null }[];
 }

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Look } from "../../../src/contract/manifest/claims.ts";
 import type { Git } from "../../git.ts";
 
-/** Looks at files as they are. A symbolic link is neither file nor folder: git would not follow it either. */
+/** Looks up files in the work tree. A symbolic link is neither file nor folder: git does not follow it either. */
 export function lookAtFiles(root: string): Look {
   return async (path) => {
     const entry = await lstat(join(root, path)).catch(() => null);
@@ -11,7 +11,7 @@ export function lookAtFiles(root: string): Look {
   };
 }
 
-/** Looks at what a commit has. */
+/** Looks up files in a commit. */
 export function lookAtCommit(git: Git, commit: string): Look {
   return async (path) => {
     const mode = (await listed(git, commit, path))?.mode;
@@ -19,13 +19,13 @@ export function lookAtCommit(git: Git, commit: string): Look {
   };
 }
 
-/** What a commit has at a path; its size only of a file. */
+/** A commit's entry at a path; only a file has a size. */
 export async function listed(
   git: Git,
   commit: string,
   path: string,
 ): Promise<{ mode: string; id: string; size: number } | null> {
-  const answer = await git.tell(
+  const answer = await git.output(
     "--literal-pathspecs",
     "ls-tree",
     "-z",
