@@ -268,9 +268,7 @@ describe("svc init", () => {
     symlinkSync(outside, join(home.cwd, ".claude"));
     const ran = await init(home);
     expect(ran.code).toBe(0);
-    expect(ran.stdout).toContain(
-      "skipped\t.claude/skills/svc/SKILL.md\t.claude is a symbolic link out of",
-    );
+    expect(ran.stdout).toContain("skipped\t.claude/skills/svc/SKILL.md\t.claude is a symbolic link out of");
     expect(readdirSync(outside)).toEqual([]);
     expect(existsSync(join(home.cwd, "svc.toml"))).toBe(true);
   });

@@ -8,12 +8,12 @@ import {
   type SandboxSpec,
   type StartWatch,
 } from "../provider.ts";
+import type { Outlets } from "./egress.ts";
 import { endSandbox } from "./end.ts";
 import { type Folder, folderOf, listFolders, readState } from "./folder.ts";
 import { type LaunchOptions, launch } from "./launch.ts";
 import { untilAnswering, untilListening } from "./listening.ts";
 import { MEMORY_POLL_S } from "./memory.ts";
-import type { Outlets } from "./egress.ts";
 import type { choosePorts, Ports } from "./ports.ts";
 import { type Walls, wallsUp } from "./walls.ts";
 
