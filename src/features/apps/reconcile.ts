@@ -23,6 +23,13 @@ const HEALTHY_MS = 10 * 60_000;
  * The one job of an app: creates deployments, serves the one that answers, and ends those that are replaced. It decides
  * in one transaction that locks the app's row, from the rows of the runs. So it is idempotent, and any number of
  * servers may run it at once.
+ *
+ * 1. A change of the default branch records entry and commit (`apply.ts`) and enqueues this job.
+ * 2. A changed entry or folder creates a deployment (`create.ts`) and ends one that was under way.
+ * 3. The daemon builds and runs the app; each change of its run enqueues this job again (`kind.ts`).
+ * 4. A deployment that answers becomes live, and the one before it ends after half a minute. One that failed changes
+ *    nothing; a live one that died is restarted with backoff.
+ *
  * @param id of the app, or of one of its deployments
  */
 export async function reconcileApp(deps: Deps, id: string): Promise<void> {

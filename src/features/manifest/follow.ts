@@ -16,6 +16,14 @@ const SHUTDOWN_MS = 5_000;
  * Polls the default branches of all projects, which it shares with all other servers, and applies their manifests to the
  * features. A push through the gateway, a merge and an edit of the project schedule a poll at once
  * (`projects/schedule-poll.ts`).
+ *
+ * 1. Each project has a row with the time of its next poll. A push, a merge and an edit of the project set it to now,
+ *    in their own transaction; a git host is polled once a minute, with backoff while it does not answer.
+ * 2. Every server claims due rows, one at a time (`claim.ts`). A poll that takes too long, or whose server died, is
+ *    due again; only the newest may write.
+ * 3. `poll.ts` lists the branches, and reads the manifest when the commit has changed. Each feature may query git
+ *    first, and then writes its tables in the one transaction that also records the commit.
+ *
  * @returns stops it
  */
 export async function followDefaultBranches(
