@@ -176,7 +176,7 @@ describe("a thread", () => {
     const refused = await act("POST", one, "/resolve", { token: agent });
     expect([refused.status, refused.body.error]).toEqual([
       403,
-      expect.stringContaining("a person resolves it"),
+      expect.stringContaining("only a person can resolve it"),
     ]);
     const own = await say({ body: "an agent's own" }, agent);
     expect((await act("POST", own, "/resolve", { token: agent })).body.resolved_at).toEqual(
