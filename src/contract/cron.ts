@@ -18,13 +18,13 @@ const LONGEST_WAIT_FROM = new Date("2026-01-01T00:00:00Z");
 export function checkCron(text: string): string | null {
   const trimmed = text.trim();
   if (trimmed.length > CRON_MAX || !FIELDS.test(trimmed)) {
-    return 'has to be five fields (minute hour day month weekday) or six (a second before them), such as "0 9 * * 1-5"';
+    return 'must be five fields (minute hour day month weekday) or six (a second before them), such as "0 9 * * 1-5"';
   }
   try {
     const never = schedule(trimmed, ANY_ZONE).nextRun(LONGEST_WAIT_FROM) === null;
-    return never ? "names a day that never comes" : null;
+    return never ? "names a day that never occurs" : null;
   } catch (error) {
-    return `is no schedule: ${wordsOf(error)}`;
+    return `is not a valid schedule: ${wordsOf(error)}`;
   }
 }
 

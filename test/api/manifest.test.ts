@@ -22,9 +22,9 @@ function someRemote(): Remote {
 const GOOD = 'svc_version = 1\n[sandbox]\ndockerfile = "docker/Dockerfile"\n';
 const TREE = { "svc.toml": GOOD, "docker/Dockerfile": "FROM scratch", "docker/other": "x", a: "1" };
 const BROKEN = `${GOOD}cpu = 0\n`;
-const CPU = "4:7 error: sandbox.cpu has to be a number above 0.";
+const CPU = "4:7 error: sandbox.cpu must be a number above 0.";
 const LOST =
-  '3:14 error: sandbox.dockerfile names the file "docker/Dockerfile", which the repository does not have.';
+  '3:14 error: sandbox.dockerfile names the file "docker/Dockerfile", which is not in the repository.';
 
 const shown = (errors: { line: number; column: number; severity: string; message: string }[]) =>
   errors.map(({ line, column, severity, message }) => `${line}:${column} ${severity}: ${message}`);
@@ -127,7 +127,7 @@ describe("GET …/change-requests/:crId/manifest", () => {
         head: { a: null },
         base: { "svc.toml": 'svc_version = 1\nsandbox.dockerfile = "a"\n' },
         changed: false,
-        errors: ['2:22 error: sandbox.dockerfile names the file "a", which the repository does not have.'],
+        errors: ['2:22 error: sandbox.dockerfile names the file "a", which is not in the repository.'],
       },
     ],
     [
@@ -145,7 +145,7 @@ describe("GET …/change-requests/:crId/manifest", () => {
       {
         head: { "svc.toml": "é".repeat(140_000) },
         changed: true,
-        errors: ["1:1 error: The file is larger than 256 KiB, and is not read."],
+        errors: ["1:1 error: The file is larger than 256 KiB, the limit, and is not read."],
       },
     ],
   ])("%s", async (_, { was = TREE, head, base = {}, changed, errors }) => {
@@ -200,7 +200,7 @@ describe("GET /v1/projects/:id/manifest", () => {
         '9:3 error: triggers[1].slug is missing: add slug = "nightly".',
         '9:3 error: triggers[1].type is missing: add type = "cron".',
         '9:3 error: triggers[1].prompt is missing: add prompt = "Update the packages".',
-        '8:9 warning: triggers[0].agent names "who", and the repository has no ".svc/agentrt/agents/who.md".',
+        '8:9 warning: triggers[0].agent names the agent "who", but the repository has no file ".svc/agentrt/agents/who.md".',
       ],
       project: { name: "Shop" },
       triggers: ["t"],

@@ -319,9 +319,9 @@ describe("svc.toml", () => {
     [
       "a Dockerfile that is not there",
       'svc_version = 1\n[sandbox]\ndockerfile = "Dockerfile"\n',
-      ['svc.toml:3:14: sandbox.dockerfile names the file "Dockerfile", which the repository does not have.'],
+      ['svc.toml:3:14: sandbox.dockerfile names the file "Dockerfile", which is not in the repository.'],
     ],
-    ["hostile", "svc_version = 2 # \\u001b\n", ["svc.toml:1:15: svc_version has to be 1"]],
+    ["hostile", "svc_version = 2 # \\u001b\n", ["svc.toml:1:15: svc_version must be 1"]],
   ])("with errors stops the run and names the lines: %s", async (_, text, says) => {
     const who = shipper(api);
     who.commit({ "svc.toml": text });
@@ -340,7 +340,7 @@ describe("svc.toml", () => {
     const { code, stderr } = await who.ship();
     expect([code, stderr]).toEqual([
       0,
-      expect.stringContaining("warning: svc.toml:2:2: typo is not known here"),
+      expect.stringContaining("warning: svc.toml:2:2: typo is not a known key"),
     ]);
     who.write({ "svc.toml": "broken" });
     expect((await who.ship()).code).toBe(0);

@@ -50,10 +50,10 @@ describe("svc validate", () => {
 svc.toml:2:3: error: triggers[0].prompt is missing: add prompt = "Update the packages".
 2 | [[triggers]]
   |   ^
-svc.toml:3:9: error: triggers[0].slug has to be 1 to 128 characters of a-z, 0-9, - and _, the first a letter or a digit.
+svc.toml:3:9: error: triggers[0].slug must be 1 to 128 characters of a-z, 0-9, - and _, the first a letter or a digit.
 3 |   slug = "日 \\u001b[31m\\u202e"
   |          ^
-svc.toml:4:2: warning: typo is not known here and is ignored. Known: svc_version, project, env, sandbox, opencode, change_requests, agents, branches, tags, triggers, apps.
+svc.toml:4:2: warning: typo is not a known key and is ignored. Known: svc_version, project, env, sandbox, opencode, change_requests, agents, branches, tags, triggers, apps.
 4 | [typo]
   |  ^
 `);
@@ -94,7 +94,7 @@ svc.toml:4:2: warning: typo is not known here and is ignored. Known: svc_version
       file: "svc.toml",
       ok: false,
       errors: [
-        { path: "svc_version", message: "svc_version has to be 1.", line: 1, column: 15, severity: "error" },
+        { path: "svc_version", message: "svc_version must be 1.", line: 1, column: 15, severity: "error" },
       ],
     });
     expect(JSON.parse(stderr)).toMatchObject({ error: { code: "manifest_invalid" } });
@@ -113,7 +113,7 @@ svc.toml:4:2: warning: typo is not known here and is ignored. Known: svc_version
   test("a file that is no text is a mistake of the command line, and one that is too large is told as a problem", async () => {
     const home = repository({ "svc.toml": `svc_version = 1\n${"#".repeat(300_000)}` });
     expect((await validate(home)).stdout).toStartWith(
-      "svc.toml:1:1: error: The file is larger than 256 KiB, and is not read.",
+      "svc.toml:1:1: error: The file is larger than 256 KiB, the limit, and is not read.",
     );
     expect((await validate(home, ["-"], { stdin: Uint8Array.of(0xff, 0xfe) })).code).toBe(2);
   });

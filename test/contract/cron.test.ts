@@ -102,7 +102,7 @@ test("a schedule of six fields is due at seconds", () => {
 });
 
 describe("what is no schedule is refused, with a reason", () => {
-  const FIELDS = "has to be five fields";
+  const FIELDS = "must be five fields";
   test.each([
     ["", FIELDS],
     ["* * * *", FIELDS],
@@ -112,16 +112,16 @@ describe("what is no schedule is refused, with a reason", () => {
     ["* * * * \u0000", FIELDS],
     ["* * *\n* *", FIELDS],
     [`${"1,".repeat(200)}1 * * * *`, FIELDS],
-    ["60 * * * *", "is no schedule: "],
-    ["* 24 * * *", "is no schedule: "],
-    ["* * 32 * *", "is no schedule: "],
-    ["* * * 13 *", "is no schedule: "],
-    ["* * * * 8", "is no schedule: "],
-    ["*/0 * * * *", "is no schedule: "],
-    ["5-1 * * * *", "is no schedule: "],
-    ["x * * * *", "is no schedule: "],
-    ["0 0 30 2 *", "names a day that never comes"],
-    ["0 0 31 4,6,9,11 *", "names a day that never comes"],
+    ["60 * * * *", "is not a valid schedule: "],
+    ["* 24 * * *", "is not a valid schedule: "],
+    ["* * 32 * *", "is not a valid schedule: "],
+    ["* * * 13 *", "is not a valid schedule: "],
+    ["* * * * 8", "is not a valid schedule: "],
+    ["*/0 * * * *", "is not a valid schedule: "],
+    ["5-1 * * * *", "is not a valid schedule: "],
+    ["x * * * *", "is not a valid schedule: "],
+    ["0 0 30 2 *", "names a day that never occurs"],
+    ["0 0 31 4,6,9,11 *", "names a day that never occurs"],
   ])("%j", (cron, reason) => {
     expect(checkCron(cron)).toStartWith(reason);
   });

@@ -41,8 +41,8 @@ test("a change request that would break the manifest says so beside the merge, o
     const told = page.getByRole("region", { name: "svc.toml would have 1 error and 1 warning" });
     await told.getByText("After this merge svc ignores the entries with errors").waitFor();
     expect(await told.getByRole("listitem").allTextContents()).toEqual([
-      "Errorline 3, column 15sandbox.cpu has to be a number above 0.",
-      expect.stringMatching(/^Warningline 4, column 1typo is not known here/),
+      "Errorline 3, column 15sandbox.cpu must be a number above 0.",
+      expect.stringMatching(/^Warningline 4, column 1typo is not a known key/),
     ]);
     // it can be merged all the same
     await page.getByRole("heading", { name: "It can be merged" }).waitFor();
@@ -56,7 +56,7 @@ test("a change request that would break the manifest says so beside the merge, o
 test("one that takes away what the manifest names says that, and a harmless one nothing", async () => {
   const { page, faults, close } = await svc.openAs(FIRST, `${pages}/change-requests/2`);
   const told = page.getByRole("region", { name: "svc.toml would have 1 error" });
-  await told.getByText('names the file "Dockerfile", which the repository does not have').waitFor();
+  await told.getByText('names the file "Dockerfile", which is not in the repository').waitFor();
   await told.getByText("does not change the file, but removes").waitFor();
   const answered = page.waitForResponse((response) => response.url().endsWith("/change-requests/3/manifest"));
   await page.goto(`${svc.api.url}${pages}/change-requests/3`);
@@ -74,7 +74,7 @@ test("what a manifest says of itself is shown as it is, and nothing of it runs",
   await problems.first().waitFor();
   const told = await problems.allTextContents();
   const says = (key: string) =>
-    told.some((text) => text.startsWith(`${named(shown(key))} is not known here`));
+    told.some((text) => text.startsWith(`${named(shown(key))} is not a known key`));
   expect(KEYS.filter((key) => !says(key))).toEqual([]);
   await holdsNothing(page);
   expect(faults()).toEqual([]);

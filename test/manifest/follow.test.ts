@@ -165,7 +165,7 @@ test("what is no manifest is told of, and leaves the features as they were", () 
     await after(projectId, 61);
     expect(await seen(projectId)).toMatchObject({
       commit: large,
-      errors: [{ message: "The file is larger than 256 KiB, and is not read." }],
+      errors: [{ message: "The file is larger than 256 KiB, the limit, and is not read." }],
     });
     expect(handed).toHaveLength(1);
     const gone = remote.commit("main", { "svc.toml": null });

@@ -1,10 +1,10 @@
 import { lstat } from "node:fs/promises";
 import { join } from "node:path";
-import type { Look } from "../../../src/contract/manifest/claims.ts";
+import type { Lookup } from "../../../src/contract/manifest/claims.ts";
 import type { Git } from "../../git.ts";
 
 /** Looks up files in the work tree. A symbolic link is neither file nor folder: git does not follow it either. */
-export function lookAtFiles(root: string): Look {
+export function lookAtFiles(root: string): Lookup {
   return async (path) => {
     const entry = await lstat(join(root, path)).catch(() => null);
     return entry?.isFile() ? "file" : entry?.isDirectory() ? "folder" : null;
@@ -12,7 +12,7 @@ export function lookAtFiles(root: string): Look {
 }
 
 /** Looks up files in a commit. */
-export function lookAtCommit(git: Git, commit: string): Look {
+export function lookAtCommit(git: Git, commit: string): Lookup {
   return async (path) => {
     const mode = (await listed(git, commit, path))?.mode;
     return mode?.startsWith("100") ? "file" : mode === "040000" ? "folder" : null;

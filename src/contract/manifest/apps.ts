@@ -3,29 +3,29 @@ import * as kinds from "./kinds.ts";
 import { type ListShape, nameOf, type Path, type Problem, type Table, wrong } from "./shape.ts";
 import { stringOf, tableOf } from "./values.ts";
 
-/** What is built and served from the default branch (contract: Manifest): exactly one of `run` and `static`. */
+/** An app that is deployed from the default branch (contract: Manifest), with exactly one of `run` and `static`. */
 export interface ManifestApp {
   slug: string;
   name: string | null;
   enabled: boolean;
-  /** Relative to the repository's root; `.` is the root. */
+  /** Relative to the root of the repository; `.` is the root. */
   rootPath: string;
   build: string | null;
   run: { command: string; port: number } | null;
   static: { dir: string } | null;
-  /** Without the names that are svc's or the system's. */
+  /** Without reserved names. */
   env: Readonly<Record<string, string>>;
 }
 
-/** Apps of one project: each has a sandbox that is always on. */
+/** Apps of one project. Each has a sandbox that is always on. */
 const APPS_MAX = 20;
-/** As many as a project may have secrets. */
+/** The same as the limit of secrets in a project. */
 const VARIABLES_MAX = 200;
 const ROOT = ".";
 
 export const appsShape: ListShape = {
   is: "list",
-  about: "What is built and served from the default branch.",
+  about: "Apps that svc deploys from the default branch.",
   itemsMax: APPS_MAX,
   item: {
     is: "table",
@@ -36,32 +36,32 @@ export const appsShape: ListShape = {
         kind: kinds.appSlug,
         need: "required",
         example: "web",
-        about: "Its name in commands and in its address; each has its own.",
+        about: "Its name in commands and in its URL, unique in the project.",
       },
-      name: { is: "value", kind: kinds.name, about: "A name for people." },
+      name: { is: "value", kind: kinds.name, about: "A display name." },
       enabled: { is: "value", kind: kinds.flag, fallback: true, about: "Whether it is served." },
       source: {
         is: "table",
-        about: "What it is made of.",
+        about: "Its source.",
         fields: {
           root_path: {
             is: "value",
             kind: kinds.path,
             fallback: ROOT,
-            about: "Its folder: commands run there, and only commits that change it deploy it again.",
+            about: "Its folder. Commands run there, and only commits that change it redeploy it.",
           },
         },
       },
       build: {
         is: "table",
-        about: "How it is built, before it is served.",
+        about: "How to build it.",
         fields: {
           command: {
             is: "value",
             kind: kinds.command,
             need: "required",
             example: "npm ci && npm run build",
-            about: "A command for the shell.",
+            about: "A shell command.",
           },
         },
       },
@@ -74,20 +74,20 @@ export const appsShape: ListShape = {
             kind: kinds.command,
             need: "required",
             example: "npm start",
-            about: "A command for the shell that keeps running.",
+            about: "A shell command that keeps running.",
           },
           port: {
             is: "value",
             kind: kinds.port,
             need: "required",
             example: 3000,
-            about: "Where it listens.",
+            about: "The port that it listens on.",
           },
         },
       },
       static: {
         is: "table",
-        about: "Files that are served as they are, without a program.",
+        about: "Static files that are served without a program.",
         fields: {
           dir: {
             is: "value",
@@ -113,12 +113,12 @@ export const appsShape: ListShape = {
 function problemsOfApp(app: Table, path: Path): Problem[] {
   const [run, files] = [Object.hasOwn(app, "run"), Object.hasOwn(app, "static")];
   if (run !== files) return [];
-  const both = wrong([...path, "static"], "cannot stand beside run: an app has one of the two");
-  const neither = `${nameOf(path)} has to have [apps.run] with command and port, or [apps.static] with dir.`;
+  const both = wrong([...path, "static"], "cannot be used with run: an app has only one of them");
+  const neither = `${nameOf(path)} must have [apps.run] with command and port, or [apps.static] with dir.`;
   return [run ? { ...both, at: "key" } : { path, at: "value", message: neither, severity: "error" }];
 }
 
-/** @param app one without errors */
+/** @param app a valid one */
 export function readApp(app: Table): ManifestApp {
   const [run, files] = [tableOf(app, "run"), tableOf(app, "static")];
   const [command, dir] = [stringOf(run, "command"), stringOf(files, "dir")];

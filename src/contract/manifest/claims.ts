@@ -1,18 +1,18 @@
 import { RUNTIME_AGENTS } from "../runtime.ts";
 import { appsShape, readApp } from "./apps.ts";
-import { goodItems, parseFile } from "./file.ts";
+import { parseFile, validItems } from "./file.ts";
 import { path as pathKind } from "./kinds.ts";
 import { readManifest } from "./manifest.ts";
+import { type ManifestError, reportProblems } from "./report.ts";
 import { nameOf, type Path, type Problem, problemsOf, type Table, wrong } from "./shape.ts";
 import { manifestShape, readTables } from "./tables.ts";
-import { type ManifestError, tell } from "./tell.ts";
 import { readTrigger, triggersShape } from "./triggers.ts";
 import { stringOf, tableOf } from "./values.ts";
 
-/** What stands at a path of the repository; null: nothing that svc would read. */
-export type Look = (path: string) => Promise<"file" | "folder" | null>;
+/** Finds what is at a path of the repository; null: neither a file nor a folder. */
+export type Lookup = (path: string) => Promise<"file" | "folder" | null>;
 
-/** The manifest says that something is in the repository. */
+/** A file or folder that the manifest names. */
 interface Claim {
   at: Path;
   is: "file" | "folder";
@@ -20,14 +20,14 @@ interface Claim {
 }
 
 /**
- * Reads a manifest in its repository. Beside what is wrong in itself it is told what it says of the repository and is not
- * so: files and folders that are not there (errors), and agents of its triggers that its folder of agents does not have
- * (warnings: the runtime may know them otherwise). They change nothing about `manifest`.
+ * Reads a manifest and checks it against its repository: also reports missing files and folders (errors), and agents of
+ * triggers that are missing from its folder of agents (warnings, because the runtime may find them elsewhere). These
+ * problems do not change `manifest`.
  */
-export async function readManifestIn(text: string, look: Look): Promise<ReturnType<typeof readManifest>> {
+export async function readManifestIn(text: string, lookup: Lookup): Promise<ReturnType<typeof readManifest>> {
   const { manifest, errors } = readManifest(text);
-  const untrue = await readClaims(text, look);
-  return { manifest, errors: [...errors, ...untrue].toSorted(inOrder) };
+  const missing = await readClaims(text, lookup);
+  return { manifest, errors: [...errors, ...missing].toSorted(inOrder) };
 }
 
 function inOrder(a: ManifestError, b: ManifestError): number {
@@ -35,23 +35,23 @@ function inOrder(a: ManifestError, b: ManifestError): number {
   return Number(first) - Number(second) || a.line - b.line || a.column - b.column;
 }
 
-async function readClaims(text: string, look: Look): Promise<ManifestError[]> {
+async function readClaims(text: string, lookup: Lookup): Promise<ManifestError[]> {
   const { root } = parseFile(text);
   if (!root) return [];
   const problems = problemsOf(manifestShape, root, []);
   const found: Problem[] = [];
-  // one after the other: there may be a hundred, and each may be a process
-  for (const claim of claimsOf(root, problems)) found.push(...(await problemsOfClaim(claim, look)));
+  // sequential: there may be a hundred, and each may start a process
+  for (const claim of claimsOf(root, problems)) found.push(...(await problemsOfClaim(claim, lookup)));
   const folder = readTables(root).opencode.configDir;
   for (const { at, agent } of agentsOf(root, problems))
-    found.push(...(await problemsOfAgent(at, agent, folder, look)));
-  return tell(text, found);
+    found.push(...(await problemsOfAgent(at, agent, folder, lookup)));
+  return reportProblems(text, found);
 }
 
 function claimsOf(root: Table, problems: readonly Problem[]): Claim[] {
   const { opencode, sandbox } = readTables(root);
-  const isConfigSaid = stringOf(tableOf(root, "opencode"), "config_dir") === opencode.configDir;
-  const claims: Claim[] = goodItems(root, "apps", appsShape, problems).flatMap(({ index, item }) => {
+  const isConfigDirSet = stringOf(tableOf(root, "opencode"), "config_dir") === opencode.configDir;
+  const claims: Claim[] = validItems(root, "apps", appsShape, problems).flatMap(({ index, item }) => {
     const { rootPath, build, static: site } = readApp(item);
     const source: Claim = { at: ["apps", index, "source", "root_path"], is: "folder", path: rootPath };
     const dir: Claim[] =
@@ -64,34 +64,34 @@ function claimsOf(root: Table, problems: readonly Problem[]): Claim[] {
     claims.push({ at: ["sandbox", "dockerfile"], is: "file", path: sandbox.dockerfile });
   }
   claims.push({ at: ["sandbox", "context"], is: "folder", path: sandbox.context });
-  if (isConfigSaid) claims.push({ at: ["opencode", "config_dir"], is: "folder", path: opencode.configDir });
+  if (isConfigDirSet) claims.push({ at: ["opencode", "config_dir"], is: "folder", path: opencode.configDir });
   return claims;
 }
 
 const join = (folder: string, path: string): string =>
   folder === "." ? path : path === "." ? folder : `${folder}/${path}`;
 
-async function problemsOfClaim({ at, is, path }: Claim, look: Look): Promise<Problem[]> {
-  if (path === "." || (await look(path)) === is) return [];
-  return [wrong(at, `names the ${is} ${JSON.stringify(path)}, which the repository does not have`)];
+async function problemsOfClaim({ at, is, path }: Claim, lookup: Lookup): Promise<Problem[]> {
+  if (path === "." || (await lookup(path)) === is) return [];
+  return [wrong(at, `names the ${is} ${JSON.stringify(path)}, which is not in the repository`)];
 }
 
-/** Each agent once, where it is named first. */
+/** Each agent once, at its first occurrence. */
 function agentsOf(root: Table, problems: readonly Problem[]): { at: Path; agent: string }[] {
   const agents = new Map<string, Path>();
-  for (const { index, item } of goodItems(root, "triggers", triggersShape, problems)) {
+  for (const { index, item } of validItems(root, "triggers", triggersShape, problems)) {
     const { agent } = readTrigger(item);
     if (agent !== null && !agents.has(agent)) agents.set(agent, ["triggers", index, "agent"]);
   }
   return [...agents].map(([agent, at]) => ({ at, agent }));
 }
 
-async function problemsOfAgent(at: Path, agent: string, folder: string, look: Look): Promise<Problem[]> {
+async function problemsOfAgent(at: Path, agent: string, folder: string, lookup: Lookup): Promise<Problem[]> {
   if (RUNTIME_AGENTS.some(({ name }) => name === agent)) return [];
   for (const kind of ["agents", "agent", "modes", "mode"]) {
     const file = join(folder, `${kind}/${agent}.md`);
-    if (pathKind.fits(file) && (await look(file)) === "file") return [];
+    if (pathKind.fits(file) && (await lookup(file)) === "file") return [];
   }
-  const message = `${nameOf(at)} names ${JSON.stringify(agent)}, and the repository has no ${JSON.stringify(`${folder}/agents/${agent}.md`)}.`;
+  const message = `${nameOf(at)} names the agent ${JSON.stringify(agent)}, but the repository has no file ${JSON.stringify(`${folder}/agents/${agent}.md`)}.`;
   return [{ path: at, at: "value", message, severity: "warning" }];
 }

@@ -1,17 +1,21 @@
 import { parse, TomlError } from "smol-toml";
-import { BOM } from "./places.ts";
+import { BOM } from "./positions.ts";
+import type { ManifestError } from "./report.ts";
 import { isError, isTable, type ListShape, type Problem, type Table } from "./shape.ts";
-import type { ManifestError } from "./tell.ts";
 
-/** Size of the largest `svc.toml` that svc reads, in bytes: a hundred times a long one. */
+/** Size of the largest `svc.toml` that svc reads, in bytes. */
 export const MANIFEST_MAX_BYTES = 256 * 1024;
 
 type Parsed = { root: Table; error?: never } | { root: null; error: ManifestError };
 
-/** The tables of a manifest's text, or why there are none. */
+/** Parses the text of a manifest. */
 export function parseFile(text: string): Parsed {
   if (text.length > MANIFEST_MAX_BYTES || new TextEncoder().encode(text).length > MANIFEST_MAX_BYTES) {
-    return notRead(`The file is larger than ${MANIFEST_MAX_BYTES / 1024} KiB, and is not read.`, 1, 1);
+    return notRead(
+      `The file is larger than ${MANIFEST_MAX_BYTES / 1024} KiB, the limit, and is not read.`,
+      1,
+      1,
+    );
   }
   try {
     return { root: parse(text, { integersAsBigInt: "asNeeded" }) };
@@ -29,8 +33,8 @@ function notRead(message: string, line: number, column: number): Parsed {
   return { root: null, error: { path: "", message, line, column, severity: "error" } };
 }
 
-/** The tables of one of the manifest's lists that have no errors, with their places in it. */
-export function goodItems(
+/** The tables of a list in the manifest that have no errors, with their indexes. */
+export function validItems(
   root: Table,
   key: string,
   { itemsMax }: ListShape,

@@ -4,32 +4,32 @@ import { isReservedName, RESERVED_NAME, SECRET_NAME } from "../environment.ts";
 import { NAME_MAX, PROMPT_MAX_BYTES, REF_MAX_BYTES, SECRET_MAX_BYTES } from "../limits.ts";
 import { openBraces } from "../template.ts";
 
-/** What a single value may be. */
+/** A kind of value. */
 export interface Kind<T> {
   fits(value: unknown): value is T;
-  /** What fits, for a person. */
+  /** Describes the valid values. */
   says: string;
-  /** What is wrong with a value that does not: a sentence's end, after the key's name. */
+  /** The error for an invalid value, as the end of a sentence that starts with the key. */
   fault(value: unknown): string;
-  /** The same as JSON Schema, as far as that can say it. */
+  /** The closest JSON Schema. */
   schema: Readonly<Record<string, unknown>>;
 }
 
-/** Most approvals that a project may ask for: more than any team can gather. */
+/** The most approvals that a project may require. */
 export const APPROVALS_MAX = 100;
-/** Relative, with `/`; `.` alone is the root. No part of it leads up, is empty, or is git's own folder. */
+/** Relative, with `/`; `.` is the root. No part is empty, `..` or `.git`. */
 const PATH =
   "^(?:\\.|(?!\\.{1,2}(?:/|$)|\\.[gG][iI][tT](?:/|$))[^/\\\\\\p{Cc}]+(?:/(?!\\.{1,2}(?:/|$)|\\.[gG][iI][tT](?:/|$))[^/\\\\\\p{Cc}]+)*)$";
 const PATH_MAX = 1024;
-/** What a branch may be called, and `*`. */
+/** A valid branch name, or `*` in it. */
 const REF_PATTERN = "^(?![-/.])(?!.*(?:\\.\\.|//|@\\{))[^\\p{Cc} ~^:?\\[\\\\]*[^\\p{Cc} ~^:?\\[\\\\/.]$";
-/** Processors, or GiB: far more than a machine has. */
+/** Processors or GiB. */
 const AMOUNT_MAX = 1_000_000;
-/** Bytes of a command: a longer one is a script, and has a file of its own. */
+/** Bytes of a command. */
 const COMMAND_MAX_BYTES = 8 * 1024;
 /** Contract: Manifest. */
 const TRIGGER_SLUG = "^[a-z0-9][a-z0-9_-]{0,127}$";
-/** With the project's slug it is one label of a host name; `--` stands between the two. */
+/** Part of a host name label, which joins it to the slug of the project with `--`. */
 const APP_SLUG = "^(?!.*--)[a-z0-9](?:[a-z0-9-]{0,30}[a-z0-9])?$";
 
 export const flag = kind(
@@ -55,7 +55,7 @@ export const amount = kind(
   (value): value is number => typeof value === "number" && value > 0 && value <= AMOUNT_MAX,
 );
 export const port = kind(
-  `a port from 1 to 65535, and not ${DAEMON_PORT} or ${RUNTIME_PORT}, which svc itself has in a sandbox`,
+  `a port from 1 to 65535, except ${DAEMON_PORT} and ${RUNTIME_PORT}, which svc uses in a sandbox`,
   { type: "integer", minimum: 1, maximum: 65_535, not: { enum: [DAEMON_PORT, RUNTIME_PORT] } },
   (value): value is number =>
     isWhole(value) && value >= 1 && value <= 65_535 && value !== DAEMON_PORT && value !== RUNTIME_PORT,
@@ -64,12 +64,12 @@ export const name = string(`a name of 1 to ${NAME_MAX} characters`, {
   solid: true,
   characters: NAME_MAX,
 });
-export const path = string("a path in the repository, without .. and without / at its ends", {
+export const path = string("a path in the repository, without .. and without / at the start or end", {
   pattern: PATH,
   characters: PATH_MAX,
 });
 export const branchPattern = string(
-  "the name of a branch or tag, in which * stands for anything but / and ** for anything",
+  "the name of a branch or tag, in which * matches anything except / and ** matches anything",
   { pattern: REF_PATTERN, characters: REF_MAX_BYTES },
 );
 export const triggerSlug = string("1 to 128 characters of a-z, 0-9, - and _, the first a letter or a digit", {
@@ -105,7 +105,7 @@ export const secretName: Kind<string> = {
   fits: (value): value is string => legalName.fits(value) && !isReservedName(value),
   fault: (value) =>
     legalName.fits(value)
-      ? `cannot be ${value}, which svc or the sandbox itself uses`
+      ? `cannot be ${value}, which is reserved for svc or the sandbox`
       : legalName.fault(value),
 };
 
@@ -117,11 +117,11 @@ export const triggerType = kind(
 export const cron: Kind<string> = {
   fits: (value): value is string => isString(value) && checkCron(value) === null,
   says: "a schedule",
-  fault: (value) => (isString(value) ? checkCron(value) : null) ?? "has to be a string",
+  fault: (value) => (isString(value) ? checkCron(value) : null) ?? "must be a string",
   schema: { type: "string" },
 };
 export const timezone = kind(
-  'a time zone by its name, such as "Europe/Berlin"',
+  'a time zone name, such as "Europe/Berlin"',
   { type: "string" },
   (value): value is string => isString(value) && isTimezone(value),
 );
@@ -135,11 +135,11 @@ export const prompt: Kind<string> = {
   fits: (value): value is string => solidText.fits(value) && openBraces(value) === null,
   fault: (value) =>
     solidText.fits(value)
-      ? `has {{ without }} in line ${openBraces(value)} of the text`
+      ? `has a {{ without }} in line ${openBraces(value)} of the text`
       : solidText.fault(value),
 };
 
-/** @param limits `solid`: not blank. None takes a NUL, which neither an environment nor a database holds. */
+/** @param limits `solid`: not blank. NUL is never valid, because neither an environment nor the database can store it. */
 function string(
   says: string,
   limits: { pattern?: string; solid?: true; characters?: number; bytes?: number },
@@ -166,7 +166,7 @@ function string(
 }
 
 function kind<T>(says: string, schema: Kind<T>["schema"], fits: (value: unknown) => value is T): Kind<T> {
-  return { fits, says, fault: () => `has to be ${says}`, schema };
+  return { fits, says, fault: () => `must be ${says}`, schema };
 }
 
 function isString(value: unknown): value is string {

@@ -1,23 +1,23 @@
 import { appsShape, type ManifestApp, readApp } from "./apps.ts";
-import { goodItems, parseFile } from "./file.ts";
+import { parseFile, validItems } from "./file.ts";
+import { type ManifestError, reportProblems } from "./report.ts";
 import { problemsOf } from "./shape.ts";
 import { manifestShape, readTables, type Tables } from "./tables.ts";
-import { type ManifestError, tell } from "./tell.ts";
 import { type ManifestTrigger, readTrigger, triggersShape } from "./triggers.ts";
 
 export { MANIFEST_MAX_BYTES } from "./file.ts";
 export type { ManifestApp, ManifestError, ManifestTrigger };
 
-/** What a project's `svc.toml` says, with its defaults filled in (contract: Manifest). */
+/** A project's `svc.toml` with its defaults (contract: Manifest). */
 export interface Manifest extends Tables {
-  /** Those without an error, in the file's order; no two have one slug. */
+  /** Those without an error, in the order of the file, with unique slugs. */
   triggers: ManifestTrigger[];
   apps: ManifestApp[];
 }
 
 /**
- * Reads a manifest. A bad entry never hides the good ones: it is reported, and counts as the value that allows least.
- * `manifest` is null only for what is not TOML at all.
+ * Reads a manifest. An invalid entry is reported, does not affect the valid ones, and counts as the most restrictive value.
+ * `manifest` is null only if the file is not TOML or too large.
  */
 export function readManifest(text: string): { manifest: Manifest | null; errors: ManifestError[] } {
   const { root, error } = parseFile(text);
@@ -26,9 +26,9 @@ export function readManifest(text: string): { manifest: Manifest | null; errors:
   return {
     manifest: {
       ...readTables(root),
-      triggers: goodItems(root, "triggers", triggersShape, problems).map(({ item }) => readTrigger(item)),
-      apps: goodItems(root, "apps", appsShape, problems).map(({ item }) => readApp(item)),
+      triggers: validItems(root, "triggers", triggersShape, problems).map(({ item }) => readTrigger(item)),
+      apps: validItems(root, "apps", appsShape, problems).map(({ item }) => readApp(item)),
     },
-    errors: tell(text, problems),
+    errors: reportProblems(text, problems),
   };
 }

@@ -3,72 +3,72 @@ import { isReservedName, SECRET_NAME } from "../environment.ts";
 import { nearest } from "../nearest.ts";
 import type { Kind } from "./kinds.ts";
 
-/** What may stand under one key of a manifest: a definition, that the check, the JSON Schema and the page of it follow. */
+/** The definition of a key in a manifest. The check, the JSON Schema and the reference of keys are derived from it. */
 export type Shape = ValueShape | ValuesShape | TableShape | ListShape | NamesShape | VariablesShape;
 
-interface Told {
-  /** What it is for, for a person: one sentence. */
+interface Described {
+  /** Its description: one sentence. */
   about: string;
-  /** Without it the table is not good; `wanted`: only a warning tells. */
+  /** Whether it must be set (`required`), or its absence is only a warning (`wanted`). */
   need?: "required" | "wanted";
 }
-export interface ValueShape extends Told {
+export interface ValueShape extends Described {
   is: "value";
   kind: Kind<unknown>;
-  /** What counts where it is not said. */
+  /** The default. */
   fallback?: string | number | boolean;
-  /** Of one that is needed: what a person may write. */
+  /** An example for the error when it is missing. */
   example?: string | number;
 }
 /** A list of values of one kind. */
-export interface ValuesShape extends Told {
+export interface ValuesShape extends Described {
   is: "values";
   kind: Kind<string>;
   valuesMax: number;
 }
-export interface TableShape extends Told {
+export interface TableShape extends Described {
   is: "table";
   fields: Readonly<Record<string, Shape>>;
-  /** What the fields alone do not tell; they may be bad. */
+  /** Rules across fields, which may themselves be invalid. */
   problemsOf?(table: Table, path: Path): Problem[];
-  /** The same as JSON Schema, as far as that can say it. */
+  /** The closest JSON Schema. */
   schema?: Readonly<Record<string, unknown>>;
 }
-/** A list of tables, `[[key]]`, each with a slug of its own. */
-export interface ListShape extends Told {
+/** A list of tables, `[[key]]`, with unique slugs. */
+export interface ListShape extends Described {
   is: "list";
   item: TableShape;
   itemsMax: number;
 }
 /** A list of names of secrets. */
-export interface NamesShape extends Told {
+export interface NamesShape extends Described {
   is: "names";
   namesMax: number;
 }
 /** A table of environment variables. */
-export interface VariablesShape extends Told {
+export interface VariablesShape extends Described {
   is: "variables";
   kind: Kind<string>;
   variablesMax: number;
 }
 
 export type Table = Readonly<Record<string, unknown>>;
-/** Keys, and places in lists from 0. */
+/** Keys, and indexes in lists from 0. */
 export type Path = readonly (string | number)[];
 export interface Problem {
   path: Path;
-  /** Where it is told: at the key, at its value, or, of what is missing, at the table that lacks it. */
+  /** Where it is reported: at the key, at its value or, if it is missing, at the table that lacks it. */
   at: "key" | "value" | "parent";
   message: string;
   severity: "error" | "warning";
 }
 
-/** Problems of one kind that are looked for in one table: nobody reads more before mending the first. */
+/** The most problems that are reported, and the most unknown keys that are checked in a table. */
 export const PROBLEMS_MAX = 50;
-/** Characters of one key from the file that are repeated. */
+/** Characters of a key that are repeated in a message. */
 const SHOWN_MAX = 64;
 
-/** What is wrong with a value. Of hostile ones, a bounded number of problems is told. */
+/** Finds the problems in a value. Limits their number, because the file may be hostile. */
 export function problemsOf(shape: Shape, value: unknown, path: Path): Problem[] {
   switch (shape.is) {
     case "value":
@@ -76,27 +76,27 @@ export function problemsOf(shape: Shape, value: unknown, path: Path): Problem[] 
     case "table":
       return isTable(value)
         ? problemsInTable(shape, value, path)
-        : [wrong(path, path.some(isPlace) ? "has to be a table" : `has to be a table: [${nameOf(path)}]`)];
+        : [wrong(path, path.some(isIndex) ? "must be a table" : `must be a table: [${nameOf(path)}]`)];
     case "list":
       return Array.isArray(value)
         ? problemsInList(shape, value, path)
-        : [wrong(path, `has to be a list of tables: each begins with [[${nameOf(path)}]]`)];
+        : [wrong(path, `must be a list of tables, each with the header [[${nameOf(path)}]]`)];
     case "values":
       return Array.isArray(value)
         ? problemsInValues(shape, value, path)
-        : [wrong(path, "has to be a list of strings, in brackets")];
+        : [wrong(path, "must be a list of strings, in brackets")];
     case "names":
       return Array.isArray(value)
         ? problemsInNames(shape, value, path)
-        : [wrong(path, 'has to be a list of names such as ["API_KEY"]')];
+        : [wrong(path, 'must be a list of names such as ["API_KEY"]')];
     case "variables":
       return isTable(value)
         ? problemsInVariables(shape, value, path)
-        : [wrong(path, "has to be a table of names and strings")];
+        : [wrong(path, "must be a table of names and strings")];
   }
 }
 
-const isPlace = (part: string | number): part is number => typeof part === "number";
+const isIndex = (part: string | number): part is number => typeof part === "number";
 
 export const isTable = (value: unknown): value is Table =>
   typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof TomlDate);
@@ -132,7 +132,7 @@ export function lacks(fields: TableShape["fields"], path: Path, key: string): Pr
 function notKnown(path: Path, known: readonly string[]): Problem {
   const guess = nearest(String(path.at(-1)), known);
   const advice = guess === undefined ? `Known: ${known.join(", ")}.` : `Did you mean ${guess}?`;
-  const message = `${nameOf(path)} is not known here and is ignored. ${advice}`;
+  const message = `${nameOf(path)} is not a known key and is ignored. ${advice}`;
   return { path, at: "key", message, severity: "warning" };
 }
 
@@ -146,18 +146,18 @@ function problemsInList(shape: ListShape, list: readonly unknown[], path: Path):
     return found;
   });
   const { itemsMax } = shape;
-  return list.length > itemsMax ? [...problems, oneTooMany([...path, itemsMax], itemsMax)] : problems;
+  return list.length > itemsMax ? [...problems, overLimit([...path, itemsMax], itemsMax)] : problems;
 }
 
-/** The first good one has the slug. */
+/** The first valid item keeps the slug. */
 function problemsOfSlug({ slug }: Table, path: Path, seen: ReadonlySet<unknown>): Problem[] {
   return seen.has(slug)
-    ? [wrong([...path, "slug"], `is "${slug}" again: each has its own, and the first counts`)]
+    ? [wrong([...path, "slug"], `is "${slug}" again: slugs must be unique, and only the first is used`)]
     : [];
 }
 
-function oneTooMany(path: Path, most: number): Problem {
-  return wrong(path, `is one too many: the first ${most} count`);
+function overLimit(path: Path, most: number): Problem {
+  return wrong(path, `exceeds the limit: only the first ${most} are used`);
 }
 
 export const isError = ({ severity }: Problem): boolean => severity === "error";
@@ -166,24 +166,24 @@ function problemsInValues({ kind, valuesMax }: ValuesShape, list: readonly unkno
   const problems = list
     .slice(0, valuesMax)
     .flatMap((value, index) => (kind.fits(value) ? [] : [wrong([...path, index], kind.fault(value))]));
-  return list.length > valuesMax ? [...problems, oneTooMany([...path, valuesMax], valuesMax)] : problems;
+  return list.length > valuesMax ? [...problems, overLimit([...path, valuesMax], valuesMax)] : problems;
 }
 
 function problemsInNames({ namesMax }: NamesShape, list: readonly unknown[], path: Path): Problem[] {
   const problems = list.slice(0, namesMax).flatMap((name, index): Problem[] => {
     const namePath = [...path, index];
-    if (!isSecretName(name)) return [wrong(namePath, "has to be a name of A-Z, 0-9 and _, in quotes")];
+    if (!isSecretName(name)) return [wrong(namePath, "must be a name of A-Z, 0-9 and _, in quotes")];
     return isReservedName(name) ? [reserved(namePath, name, "it cannot be a secret")] : [];
   });
-  return list.length > namesMax ? [...problems, oneTooMany([...path, namesMax], namesMax)] : problems;
+  return list.length > namesMax ? [...problems, overLimit([...path, namesMax], namesMax)] : problems;
 }
 
 export const isSecretName = (value: unknown): value is string =>
   typeof value === "string" && SECRET_NAME.test(value);
 
-/** Spec 2.8: such a name can never be set. */
+/** Spec 2.8: a reserved name can never be set. */
 function reserved(path: Path, name: string, so: string): Problem {
-  const message = `${nameOf(path)} names ${name}, which svc or the sandbox itself uses: ${so}.`;
+  const message = `${nameOf(path)} names ${name}, which is reserved for svc or the sandbox: ${so}.`;
   return { path, at: "value", message, severity: "warning" };
 }
 
@@ -192,27 +192,26 @@ function problemsInVariables(shape: VariablesShape, table: Table, path: Path): P
   const problems = names.slice(0, shape.variablesMax).flatMap((name): Problem[] => {
     const { kind } = shape;
     const namePath = [...path, name];
-    if (!isSecretName(name))
-      return [{ ...wrong(namePath, "has to have a name of A-Z, 0-9 and _"), at: "key" }];
+    if (!isSecretName(name)) return [{ ...wrong(namePath, "must have a name of A-Z, 0-9 and _"), at: "key" }];
     if (!kind.fits(table[name])) return [wrong(namePath, kind.fault(table[name]))];
     return isReservedName(name)
       ? [{ ...reserved(path, name, "it is ignored"), path: namePath, at: "key" }]
       : [];
   });
   return names.length > shape.variablesMax
-    ? [...problems, wrong(path, `has to have at most ${shape.variablesMax} variables`)]
+    ? [...problems, wrong(path, `must have at most ${shape.variablesMax} variables`)]
     : problems;
 }
 
-/** @param fault a sentence's end, after the key's name */
+/** @param fault the end of a sentence that starts with the key */
 export function wrong(path: Path, fault: string): Problem {
   return { path, at: "value", message: `${nameOf(path)} ${fault}.`, severity: "error" };
 }
 
-/** As a person writes it: `triggers[0].cron`. A key that needs quotes has them, so that it is one line whatever it holds. */
+/** Formats a path, such as `triggers[0].cron`. Quotes keys that need it, so that the result is always one line. */
 export function nameOf(path: Path): string {
   return path
-    .map((part, index) => (isPlace(part) ? `[${part}]` : `${index === 0 ? "" : "."}${keyOf(part)}`))
+    .map((part, index) => (isIndex(part) ? `[${part}]` : `${index === 0 ? "" : "."}${keyOf(part)}`))
     .join("");
 }
 

@@ -12,14 +12,14 @@ import {
 import { triggersShape } from "./triggers.ts";
 import { stringOf, tableOf } from "./values.ts";
 
-/** The tables of which a manifest has one each, with their defaults. */
+/** The single tables of a manifest, with their defaults. */
 export interface Tables {
   project: { name: string | null };
-  /** Names of the secrets that a sandbox needs, and of those that it can use. */
+  /** Names of the secrets that a sandbox requires, and of those that it can use. */
   env: { required: string[]; optional: string[] };
-  /** Folder of the agent runtime's configuration, relative to the repository's root. */
+  /** Configuration folder of the agent runtime, relative to the root of the repository. */
   opencode: { configDir: string };
-  /** How to make a sandbox: paths in the repository, numbers of processors and of GiB; null where it does not say. */
+  /** How to build a sandbox: paths in the repository, processors and GiB; null if not set. */
   sandbox: {
     dockerfile: string | null;
     context: string;
@@ -33,24 +33,24 @@ export interface Tables {
     requiredApprovals: number;
     selfApproval: boolean;
   };
-  /** Which sessions an agent reaches: its own and those that it started, or all of the project's. */
+  /** Which sessions an agent can access: its own and those that it started, or all of the project. */
   agents: { reach: "own" | "project" };
-  /** Patterns of what is protected beside the default branch: `*` stands for anything but `/`, `**` for anything. */
+  /** Patterns of protected branches in addition to the default branch: `*` matches anything except `/`, `**` anything. */
   branches: { protected: string[] };
   tags: { protected: string[] };
 }
 
 /** Spec 4.3. */
 const CONFIG_DIR = ".svc/agentrt";
-/** Names in one list: as many secrets as a project may have. */
+/** Names in one list: the limit of secrets in a project. */
 const NAMES_MAX = 200;
 /** Patterns in one list. */
 const PATTERNS_MAX = 100;
 
-/** All that a manifest may say. The check, the JSON Schema and its page all follow this. */
+/** The format of a manifest. The check, the JSON Schema and the reference of keys are derived from it. */
 export const manifestShape: TableShape = {
   is: "table",
-  about: "What runs in a project: svc.toml, at the root of its repository.",
+  about: "The manifest of a project: svc.toml, at the root of its repository.",
   fields: {
     svc_version: {
       is: "value",
@@ -63,30 +63,29 @@ export const manifestShape: TableShape = {
       is: "table",
       about: "The project itself.",
       fields: {
-        name: { is: "value", kind: kinds.name, about: "Its name, when `svc ship` makes it." },
-        description: { is: "value", kind: kinds.text, about: "What it is, for people." },
+        name: { is: "value", kind: kinds.name, about: "Its name, when `svc ship` creates it." },
+        description: { is: "value", kind: kinds.text, about: "A description for people." },
       },
     },
     env: {
       is: "table",
-      about:
-        "The secrets that its sandboxes are given, by name. Their values are set with `svc secrets set`.",
+      about: "The names of the secrets that its sandboxes get. Set their values with `svc secrets set`.",
       fields: {
-        required: { is: "names", namesMax: NAMES_MAX, about: "Those that have to be set." },
-        optional: { is: "names", namesMax: NAMES_MAX, about: "Those that are of use." },
+        required: { is: "names", namesMax: NAMES_MAX, about: "Secrets that must be set." },
+        optional: { is: "names", namesMax: NAMES_MAX, about: "Secrets that are optional." },
       },
     },
     sandbox: {
       is: "table",
-      about: "How its sandboxes are made.",
+      about: "How to build its sandboxes.",
       fields: {
         dockerfile: {
           is: "value",
           kind: kinds.path,
           fallback: ".svc/Dockerfile",
-          about: "What their image is built from; it may be missing where this is not said.",
+          about: "The Dockerfile of their image. The default file may be missing.",
         },
-        context: { is: "value", kind: kinds.path, fallback: ".", about: "The folder that the build sees." },
+        context: { is: "value", kind: kinds.path, fallback: ".", about: "The build context." },
         cpu: { is: "value", kind: kinds.amount, about: "Processors." },
         memory: { is: "value", kind: kinds.amount, about: "GiB of memory." },
         disk: { is: "value", kind: kinds.amount, about: "GiB of disk." },
@@ -101,7 +100,7 @@ export const manifestShape: TableShape = {
           is: "value",
           kind: kinds.path,
           fallback: CONFIG_DIR,
-          about: "The folder of its configuration: agents, skills, tools.",
+          about: "The folder of its configuration: agents, skills and tools.",
         },
       },
     },
@@ -113,25 +112,26 @@ export const manifestShape: TableShape = {
           is: "value",
           kind: kinds.flag,
           fallback: false,
-          about: "Whether agents may merge what changes neither this file nor the agents' configuration.",
+          about:
+            "Whether agents may merge changes that affect neither this file nor the configuration of agents.",
         },
         direct_push: {
           is: "value",
           kind: kinds.flag,
           fallback: true,
-          about: "Whether people may push the protected branches.",
+          about: "Whether people may push to protected branches.",
         },
         required_approvals: {
           is: "value",
           kind: kinds.approvals,
           fallback: 0,
-          about: "Approvals that a change request needs before it is merged.",
+          about: "Approvals that a merge requires.",
         },
         self_approval: {
           is: "value",
           kind: kinds.flag,
           fallback: false,
-          about: "Whether the approval of the person for whom it was opened counts.",
+          about: "Whether the approval of the person who opened it, or for whom an agent opened it, counts.",
         },
       },
     },
@@ -144,31 +144,31 @@ export const manifestShape: TableShape = {
           kind: kinds.reach,
           fallback: "own",
           about:
-            "Whose sandboxes, logs and prompts an agent reaches: of its own session and of those that it started, or of all.",
+            "Which sessions' sandboxes, logs and prompts an agent can access: `own` (its own session and those that it started) or `project` (all).",
         },
       },
     },
     branches: {
       is: "table",
-      about: "The branches that are protected, beside the default one.",
+      about: "Protected branches, in addition to the default branch.",
       fields: {
         protected: {
           is: "values",
           kind: kinds.branchPattern,
           valuesMax: PATTERNS_MAX,
-          about: "Nobody rewrites or deletes them, and agents do not push them.",
+          about: "Branches that cannot be rewritten or deleted, and that agents cannot push to.",
         },
       },
     },
     tags: {
       is: "table",
-      about: "The tags that are protected.",
+      about: "Protected tags.",
       fields: {
         protected: {
           is: "values",
           kind: kinds.branchPattern,
           valuesMax: PATTERNS_MAX,
-          about: "A person makes them; only an owner or admin moves or deletes them.",
+          about: "Tags that only people can create, and only an owner or admin can move or delete.",
         },
       },
     },
@@ -177,14 +177,14 @@ export const manifestShape: TableShape = {
   },
 };
 
-/** A build sees its context alone. */
+/** A build can read only its context. */
 function problemsOfSandbox(sandbox: Table, path: Path): Problem[] {
   const [dockerfile, context] = [pathOf(sandbox, "dockerfile"), pathOf(sandbox, "context") ?? "."];
   if (dockerfile === null || context === "." || dockerfile.startsWith(`${context}/`)) return [];
-  return [wrong([...path, "dockerfile"], `has to be below its context, ${JSON.stringify(context)}`)];
+  return [wrong([...path, "dockerfile"], `must be below its context, ${JSON.stringify(context)}`)];
 }
 
-/** What of the single tables is good. */
+/** Reads the valid values of the single tables. */
 export function readTables(root: Table): Tables {
   return {
     project: readProject(root),
@@ -203,7 +203,7 @@ function readProject(root: Table): Tables["project"] {
   return { name: kinds.name.fits(name) ? name : null };
 }
 
-/** The good names of a list that holds a bad one still count. */
+/** Keeps the valid names of a list. */
 function readEnv(root: Table): Tables["env"] {
   const env = tableOf(root, "env");
   const list = (key: string): string[] => {
@@ -234,7 +234,7 @@ function pathOf(table: Table, key: string): string | null {
   return kinds.path.fits(value) ? value : null;
 }
 
-/** What cannot be read must not allow what it may forbid. */
+/** An invalid value counts as the most restrictive one. */
 function readChangeRequests(root: Table): Tables["changeRequests"] {
   const most = kinds.APPROVALS_MAX;
   const table = root["change_requests"] ?? {};
@@ -249,7 +249,7 @@ function readChangeRequests(root: Table): Tables["changeRequests"] {
   };
 }
 
-/** The good patterns of a list that holds a bad one still count. */
+/** Keeps the valid patterns of a list. */
 function readPatterns(root: Table, key: "branches" | "tags"): string[] {
   const list = tableOf(root, key)["protected"];
   return Array.isArray(list)

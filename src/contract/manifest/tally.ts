@@ -1,4 +1,4 @@
-/** How many problems there are: `2 errors and 1 warning`. */
+/** Counts problems: `2 errors and 1 warning`. */
 export function tally(errors: readonly { severity: "error" | "warning" }[]): string {
   const wrong = errors.filter(({ severity }) => severity === "error").length;
   const said = [count(wrong, "error"), count(errors.length - wrong, "warning")];

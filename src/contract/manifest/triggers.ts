@@ -11,7 +11,7 @@ import {
 } from "./shape.ts";
 import { stringOf } from "./values.ts";
 
-/** An agent's session that the manifest asks for, by time or by webhook (contract: Manifest). */
+/** A session that starts on a schedule or by a webhook (contract: Manifest). */
 export interface ManifestTrigger {
   slug: string;
   type: "cron" | "webhook";
@@ -19,24 +19,24 @@ export interface ManifestTrigger {
   prompt: string;
   name: string | null;
   agent: string | null;
-  /** Null: the one that sessions have by default. */
+  /** Null: the default model of sessions. */
   model: string | null;
-  /** The secrets that its sessions get, of those that are for them; null: all of those. */
+  /** Limits the secrets that its sessions get; null: all that are for them. */
   secrets: string[] | null;
   enabled: boolean;
-  /** Null of a webhook. */
+  /** Null for a webhook. */
   cron: string | null;
   /** A name of the tz database. */
   timezone: string;
-  /** The project's secret that signs the webhook; null of a cron. */
+  /** The project's secret that signs the webhook; null for a cron. */
   secretEnv: string | null;
 }
 
-/** Triggers of one project: each is looked at whenever anything is due. */
+/** Triggers of one project. */
 const TRIGGERS_MAX = 100;
 const SECRETS_MAX = 100;
 const TIMEZONE = "UTC";
-/** Characters of what is wrong in a prompt that are repeated. */
+/** Characters of an invalid placeholder that are repeated in a message. */
 const SHOWN_MAX = 64;
 
 const fields: TableShape["fields"] = {
@@ -45,37 +45,37 @@ const fields: TableShape["fields"] = {
     kind: kinds.triggerSlug,
     need: "required",
     example: "nightly",
-    about: "Its name in addresses and commands; each has its own.",
+    about: "Its name in URLs and commands, unique in the project.",
   },
   type: {
     is: "value",
     kind: kinds.triggerType,
     need: "required",
     example: "cron",
-    about: "What fires it: `cron` (times) or `webhook` (a signed request).",
+    about: "What fires it: `cron` (a schedule) or `webhook` (a signed request).",
   },
   prompt: {
     is: "value",
     kind: kinds.prompt,
     need: "required",
     example: "Update the packages",
-    about: "What the agent is told. `{{ dotted.path }}` stands for what the firing knows.",
+    about: "The prompt for the agent. `{{ dotted.path }}` is replaced with data of the event.",
   },
-  name: { is: "value", kind: kinds.name, about: "A name for people." },
+  name: { is: "value", kind: kinds.name, about: "A display name." },
   agent: {
     is: "value",
     kind: kinds.agent,
-    about: "The agent that is told; without it, the runtime's default.",
+    about: "The agent; by default that of the runtime.",
   },
   model: {
     is: "value",
     kind: kinds.model,
-    about: "The model that the agent uses; without it, the one that sessions have by default.",
+    about: "The model; by default that of sessions.",
   },
   secrets: {
     is: "names",
     namesMax: SECRETS_MAX,
-    about: "The secrets that its sessions get, of those that are for them; without it, all of those.",
+    about: "Limits the secrets that its sessions get; by default all that are for them.",
   },
   enabled: { is: "value", kind: kinds.flag, fallback: true, about: "Whether it fires." },
   cron: {
@@ -83,25 +83,25 @@ const fields: TableShape["fields"] = {
     kind: kinds.cron,
     example: "0 9 * * 1-5",
     about:
-      "When: five fields (minute hour day month weekday), or six with a second before them. Only of type `cron`.",
+      "The schedule: five fields (minute hour day month weekday), or six with seconds first. Only for type `cron`.",
   },
   timezone: {
     is: "value",
     kind: kinds.timezone,
     fallback: TIMEZONE,
-    about: "The time zone of `cron`, by its name in the tz database.",
+    about: "The time zone of `cron`, a name of the tz database.",
   },
   secret_env: {
     is: "value",
     kind: kinds.secretName,
     example: "WEBHOOK_SECRET",
-    about: "The project's secret that signs the requests. Only of type `webhook`.",
+    about: "The project's secret that signs the requests. Only for type `webhook`.",
   },
 };
 
 export const triggersShape: ListShape = {
   is: "list",
-  about: "Sessions that start by themselves: at times, or when a webhook is called.",
+  about: "Sessions that start automatically, on a schedule or when a webhook is called.",
   itemsMax: TRIGGERS_MAX,
   item: {
     is: "table",
@@ -120,24 +120,24 @@ export const triggersShape: ListShape = {
   },
 };
 
-/** What each type needs, and what does nothing in it. */
+/** The key that each type requires, and the keys that have no effect in it. */
 const NEEDED = { cron: "cron", webhook: "secret_env" } as const;
 const IDLE = { cron: ["secret_env"], webhook: ["cron", "timezone"] } as const;
 
 function problemsOfTrigger(trigger: Table, path: Path): Problem[] {
   const { type, prompt } = trigger;
   return [
-    ...problemsOfPlaces(prompt, path),
+    ...problemsOfPlaceholders(prompt, path),
     ...(kinds.triggerType.fits(type) ? problemsOfType(type, trigger, path) : []),
   ];
 }
 
-/** Somebody meant a place, and its braces would reach the agent. */
-function problemsOfPlaces(prompt: unknown, path: Path): Problem[] {
+/** Warns about an invalid placeholder, which the agent would see as it is. */
+function problemsOfPlaceholders(prompt: unknown, path: Path): Problem[] {
   const stray = kinds.prompt.fits(prompt) ? strayBraces(prompt) : null;
   if (stray === null) return [];
   const where = nameOf([...path, "prompt"]);
-  const message = `${where} has ${JSON.stringify(stray.text.slice(0, SHOWN_MAX))} in line ${stray.line} of the text, which is no {{ dotted.path }} and stays as it is.`;
+  const message = `${where} has ${JSON.stringify(stray.text.slice(0, SHOWN_MAX))} in line ${stray.line} of the text, which is not a {{ dotted.path }} and is left unchanged.`;
   return [{ path: [...path, "prompt"], at: "value", message, severity: "warning" }];
 }
 
@@ -146,13 +146,13 @@ function problemsOfType(type: keyof typeof NEEDED, trigger: Table, path: Path): 
   return [
     ...(Object.hasOwn(trigger, NEEDED[type]) ? [] : [lacks(fields, path, NEEDED[type])]),
     ...idle.map((key): Problem => {
-      const message = `${nameOf([...path, key])} does nothing in a trigger of type "${type}".`;
+      const message = `${nameOf([...path, key])} has no effect in a trigger of type "${type}".`;
       return { path: [...path, key], at: "key", message, severity: "warning" };
     }),
   ];
 }
 
-/** @param trigger one without errors */
+/** @param trigger a valid one */
 export function readTrigger(trigger: Table): ManifestTrigger {
   const { secrets } = trigger;
   const type = trigger["type"] === "cron" ? "cron" : "webhook";

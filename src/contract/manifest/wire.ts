@@ -8,7 +8,7 @@ const problem = Type.Object({
   column: Type.Integer({ minimum: 1 }),
   severity: Type.Union([Type.Literal("error"), Type.Literal("warning")]),
 });
-const path = Type.String({ description: "Where the manifest is in the repository" });
+const path = Type.String({ description: "Path of the manifest in the repository" });
 const slugs = Type.Array(Type.String());
 
 /** Answer of `GET /v1/projects/:id/change-requests/:crId/manifest`. */
@@ -17,16 +17,16 @@ export const changeRequestManifest = Type.Object({
   changed: Type.Boolean({ description: "Whether the change request changes the manifest itself" }),
   errors: Type.Array(problem, {
     description:
-      "Of the manifest as a merge would leave it; where it is not changed, only those that the change request adds",
+      "Of the manifest after a merge; if the change request does not change it, only those that it adds",
   }),
 });
 export type ChangeRequestManifest = Static<typeof changeRequestManifest>;
 
-/** Answer of `GET /v1/projects/:id/manifest`: what the default branch says now. */
+/** Answer of `GET /v1/projects/:id/manifest`: the manifest on the default branch. */
 export const projectManifest = Type.Object({
   path,
   commit: Type.Union([Type.String(), Type.Null()], {
-    description: "Null of a repository without the branch",
+    description: "Null if the repository does not have the branch",
   }),
   errors: Type.Array(problem),
   project: Type.Object({ name: Type.Union([Type.String(), Type.Null()]) }),

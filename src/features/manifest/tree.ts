@@ -1,4 +1,4 @@
-import type { Look } from "../../contract/manifest/claims.ts";
+import type { Lookup } from "../../contract/manifest/claims.ts";
 import { MANIFEST_MAX_BYTES } from "../../contract/manifest/manifest.ts";
 import type { Deps } from "../../deps.ts";
 import type { Repository, TreeEntry } from "../../git/git.ts";
@@ -11,7 +11,7 @@ export function finderOf(deps: Deps, repo: Repository, commit: string): Find {
   return (path) => deps.git.findEntry(repo, commit, new TextEncoder().encode(path));
 }
 
-export function lookupBy(find: Find): Look {
+export function lookupBy(find: Find): Lookup {
   return async (path) => {
     const type = (await find(path))?.type;
     return type === "file" ? "file" : type === "directory" ? "folder" : null;

@@ -1,5 +1,5 @@
 import { PROMPT_MAX_BYTES } from "../../contract/limits.ts";
-import { PLACE } from "../../contract/template.ts";
+import { PLACEHOLDER } from "../../contract/template.ts";
 
 const CUT = "\n[… cut by svc: longer than the limit of a prompt]";
 
@@ -20,7 +20,7 @@ export function render(
   prefix = "",
 ): string {
   let budget = PROMPT_MAX_BYTES;
-  const filled = template.replace(PLACE, (_, path: string) => {
+  const filled = template.replace(PLACEHOLDER, (_, path: string) => {
     const [root = "", ...rest] = path.split(".");
     const text = budget > 0 ? textOf(follow(context, [root, ...rest])) : "";
     // a placeholder that is repeated must not produce gigabytes
@@ -32,7 +32,7 @@ export function render(
 
 /** Whether a template has a placeholder that begins with this name. */
 export function names(template: string, root: string): boolean {
-  return [...template.matchAll(PLACE)].some(([, path = ""]) => path.split(".")[0] === root);
+  return [...template.matchAll(PLACEHOLDER)].some(([, path = ""]) => path.split(".")[0] === root);
 }
 
 function follow(value: unknown, path: readonly string[]): unknown {

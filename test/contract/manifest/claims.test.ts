@@ -20,45 +20,45 @@ test.each<[string, ...string[]]>([
   ['[sandbox]\ndockerfile = "docker/Dockerfile"\ncontext = "docker"\n[opencode]\nconfig_dir = "agentrt"'],
   [
     '[sandbox]\ndockerfile = "Dockerfile"\ncontext = "."',
-    '3:14 error: sandbox.dockerfile names the file "Dockerfile", which the repository does not have.',
+    '3:14 error: sandbox.dockerfile names the file "Dockerfile", which is not in the repository.',
   ],
   [
     '[sandbox]\ndockerfile = "docker"',
-    '3:14 error: sandbox.dockerfile names the file "docker", which the repository does not have.',
+    '3:14 error: sandbox.dockerfile names the file "docker", which is not in the repository.',
   ],
   [
     '[sandbox]\ncontext = "docker/Dockerfile"',
-    '3:11 error: sandbox.context names the folder "docker/Dockerfile", which the repository does not have.',
+    '3:11 error: sandbox.context names the folder "docker/Dockerfile", which is not in the repository.',
   ],
   [
     '[sandbox]\ndockerfile = ".svc/Dockerfile"\ncontext = "docker"',
-    '3:14 error: sandbox.dockerfile has to be below its context, "docker".',
+    '3:14 error: sandbox.dockerfile must be below its context, "docker".',
   ],
   [
     'opencode.config_dir = ".svc/agentrt"',
-    '2:23 error: opencode.config_dir names the folder ".svc/agentrt", which the repository does not have.',
+    '2:23 error: opencode.config_dir names the folder ".svc/agentrt", which is not in the repository.',
   ],
   ['[[apps]]\nslug = "a"\nsource.root_path = "web"\nstatic.dir = "dist"'],
   ['[[apps]]\nslug = "a"\nstatic.dir = "."'],
   ['[[apps]]\nslug = "a"\nbuild.command = "make"\nstatic.dir = "made"'],
   [
     '[[apps]]\nslug = "a"\nsource.root_path = "api"\nrun = { command = "x", port = 80 }',
-    '4:20 error: apps[0].source.root_path names the folder "api", which the repository does not have.',
+    '4:20 error: apps[0].source.root_path names the folder "api", which is not in the repository.',
   ],
   [
     '[[apps]]\nslug = "a"\nstatic.dir = "dist"',
-    '4:14 error: apps[0].static.dir names the folder "dist", which the repository does not have.',
+    '4:14 error: apps[0].static.dir names the folder "dist", which is not in the repository.',
   ],
   [
     `[opencode]\nconfig_dir = "agentrt"\n${cron("a", "triage")}\n${cron("b", "nested/deep")}\n${cron("c", "plan")}`,
   ],
   [
     `${cron("a", "triage")}\n${cron("b", "triage")}`,
-    '7:9 warning: triggers[0].agent names "triage", and the repository has no ".svc/agentrt/agents/triage.md".',
+    '7:9 warning: triggers[0].agent names the agent "triage", but the repository has no file ".svc/agentrt/agents/triage.md".',
   ],
   [
     `${cron("a", "../../etc/passwd")}`,
-    '7:9 warning: triggers[0].agent names "../../etc/passwd", and the repository has no ".svc/agentrt/agents/../../etc/passwd.md".',
+    '7:9 warning: triggers[0].agent names the agent "../../etc/passwd", but the repository has no file ".svc/agentrt/agents/../../etc/passwd.md".',
   ],
   ["[[triggers", "2:3 error: The file is not TOML: incomplete key-value: cannot find end of key."],
 ])("%j", async (text, ...problems) => {

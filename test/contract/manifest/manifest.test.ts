@@ -51,7 +51,7 @@ static.dir = "."
 `;
   const { manifest, errors } = readManifest(text);
   expect(errors.map(({ line, column, message }) => `${line}:${column} ${message}`)).toEqual([
-    "18:1 apps[0].env names PORT, which svc or the sandbox itself uses: it is ignored.",
+    "18:1 apps[0].env names PORT, which is reserved for svc or the sandbox: it is ignored.",
   ]);
   expect(manifest?.triggers).toEqual([
     {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { parse } from "smol-toml";
 import { MANIFEST_MAX_BYTES, readManifest } from "../../../src/contract/manifest/manifest.ts";
-import { type Place, placesOf } from "../../../src/contract/manifest/places.ts";
+import { type Position, positionsOf } from "../../../src/contract/manifest/positions.ts";
 import { isTable } from "../../../src/contract/manifest/shape.ts";
 import { fc } from "../../helpers/property.ts";
 import { share } from "../../helpers/random.ts";
@@ -140,25 +140,25 @@ const document = fc
 test("every value of a file is found where it is written, and nothing else is", () => {
   fc.assert(
     fc.property(document, (text) => {
-      hold(text, parse(text), placesOf(text));
+      hold(text, parse(text), positionsOf(text));
     }),
     { numRuns: share(300, 3000) },
   );
 });
 
-function hold(text: string, value: unknown, place: Place): void {
+function hold(text: string, value: unknown, position: Position): void {
   if (isTable(value)) {
-    expect([...place.entries.keys()].sort()).toEqual(Object.keys(value).sort());
-    for (const [name, inner] of place.entries) {
+    expect([...position.entries.keys()].sort()).toEqual(Object.keys(value).sort());
+    for (const [name, inner] of position.entries) {
       expect(keyAt(text, inner.at)).toBe(name);
       hold(text, value[name], inner);
     }
   } else if (Array.isArray(value)) {
-    expect(place.items).toHaveLength(value.length);
-    for (const [index, item] of place.items.entries()) hold(text, value[index], item);
+    expect(position.items).toHaveLength(value.length);
+    for (const [index, item] of position.items.entries()) hold(text, value[index], item);
   }
-  if (place.value) {
-    const written = text.slice(place.value.start, place.value.end);
+  if (position.value) {
+    const written = text.slice(position.value.start, position.value.end);
     expect<unknown>(parse(`k = ${written}`)["k"]).toEqual(value);
   }
 }

@@ -12,7 +12,7 @@ const fits = new Ajv({ allErrors: true }).compile(JSON.parse(renderSchema()));
 
 /** What no JSON Schema can say: a schedule, a zone, a template, what is there twice, bytes, and one key by another. */
 const BEYOND =
-  /\.cron (?:has to be five fields|is no schedule|names a day)|a time zone|\{\{ without|no \{\{ dotted\.path|again: each|of at most \d+ bytes that is not blank|below its context/;
+  /\.cron (?:must be five fields|is not a valid schedule|names a day)|a time zone name|\{\{ without|not a \{\{ dotted\.path|again: slugs|of at most \d+ bytes that is not blank|below its context/;
 
 /** As JSON has it: dates are strings, and no number is too large. */
 const plain = (text: string): unknown =>

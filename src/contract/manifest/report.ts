@@ -1,24 +1,24 @@
-import { BOM, type Place, placesOf } from "./places.ts";
+import { BOM, type Position, positionsOf } from "./positions.ts";
 import { isError, nameOf, PROBLEMS_MAX, type Problem } from "./shape.ts";
 
-/** One thing that is wrong with a manifest. `path` is the key's, with dots; the names in it are the file's own. */
+/** A problem in a manifest. `path` is the dotted key, with the names of the file. */
 export interface ManifestError {
   path: string;
   message: string;
-  /** From 1. What is missing is told where it could be. */
+  /** From 1. A missing key is reported at the table that lacks it. */
   line: number;
-  /** From 1, in UTF-16 units. */
+  /** From 1, in UTF-16 code units. */
   column: number;
   severity: "error" | "warning";
 }
 
 /**
- * Problems of a file as they are told: errors first, each kind in the file's order, a bounded number. Of each key of each
- * table at least one error is among them, so that nothing that has one looks as if it had none.
+ * Adds positions to problems, sorts errors first and in the order of the file, and limits their number. At least one error
+ * of each key that has errors is kept, so that no invalid key seems valid.
  */
-export function tell(text: string, problems: readonly Problem[]): ManifestError[] {
+export function reportProblems(text: string, problems: readonly Problem[]): ManifestError[] {
   if (problems.length === 0) return [];
-  const root = placesOf(text);
+  const root = positionsOf(text);
   const sorted = problems
     .map((problem) => ({ problem, offset: offsetOf(root, problem) }))
     .sort((a, b) => Number(isError(b.problem)) - Number(isError(a.problem)) || a.offset - b.offset);
@@ -27,7 +27,7 @@ export function tell(text: string, problems: readonly Problem[]): ManifestError[
   });
 }
 
-/** Errors stand at keys that svc knows, of which there are fewer than problems are told. */
+/** Errors are at known keys, which are fewer than the limit. */
 function bounded<One extends { problem: Problem }>(sorted: readonly One[]): One[] {
   const firsts = new Map<string, One>();
   for (const one of sorted) {
@@ -41,18 +41,18 @@ function bounded<One extends { problem: Problem }>(sorted: readonly One[]): One[
 
 const isKey = (part: string | number): part is string => typeof part === "string";
 
-/** What is not in the file itself is told at the nearest thing around it. */
-function offsetOf(root: Place, { path, at }: Problem): number {
-  let place = root;
+/** The offset of the nearest enclosing position that is in the file. */
+function offsetOf(root: Position, { path, at }: Problem): number {
+  let position = root;
   for (const part of at === "parent" ? path.slice(0, -1) : path) {
-    const next = typeof part === "number" ? place.items[part] : place.entries.get(part);
-    if (!next) return place.at;
-    place = next;
+    const next = typeof part === "number" ? position.items[part] : position.entries.get(part);
+    if (!next) return position.at;
+    position = next;
   }
-  return at === "value" ? (place.value?.start ?? place.at) : place.at;
+  return at === "value" ? (position.value?.start ?? position.at) : position.at;
 }
 
-/** A byte order mark is no character of the first line. */
+/** A byte order mark does not count as a column. */
 function lineAndColumn(text: string, offset: number): { line: number; column: number } {
   const start = text.lastIndexOf("\n", offset - 1) + 1;
   const line = text.slice(0, start).split("\n").length;

@@ -1,13 +1,13 @@
 import { parse } from "smol-toml";
 
-/** Where a thing stands in a TOML file. Offsets are into the text, in UTF-16 units. */
-export interface Place {
-  /** Where its key is written first; of an item of a list, where the item begins. */
+/** The position of a key or value in a TOML file. Offsets are in UTF-16 code units. */
+export interface Position {
+  /** The first occurrence of its key, or the start of an item in a list. */
   at: number;
-  /** The value as it is written; null of a table, or a list of tables, that headers and dotted keys make. */
+  /** The written value; null for tables and lists of tables that headers or dotted keys define. */
   value: { start: number; end: number } | null;
-  entries: Map<string, Place>;
-  items: Place[];
+  entries: Map<string, Position>;
+  items: Position[];
 }
 
 interface Scan {
@@ -17,14 +17,14 @@ interface Scan {
 type Key = { name: string; at: number };
 
 /**
- * Tells where everything in a TOML file stands. It only finds its way: what is wrong with a file the parser says, before.
- * @param text what the parser has taken (and so nests no deeper than that allows)
+ * Finds the positions of all keys and values in a TOML file.
+ * @param text must have been accepted by the parser, which checks the syntax and limits the nesting
  */
-export function placesOf(text: string): Place {
+export function positionsOf(text: string): Position {
   const scan: Scan = { text, at: text.startsWith(BOM) ? BOM.length : 0 };
-  const root = placeAt(scan.at);
+  const root = newPosition(scan.at);
   let table = root;
-  for (skipVoid(scan); scan.at < text.length; skipVoid(scan)) {
+  for (skipTrivia(scan); scan.at < text.length; skipTrivia(scan)) {
     if (text[scan.at] === "[") table = readHeader(scan, root);
     else readEntry(scan, table);
   }
@@ -33,39 +33,39 @@ export function placesOf(text: string): Place {
 
 export const BOM = "\ufeff";
 
-const placeAt = (at: number): Place => ({ at, value: null, entries: new Map(), items: [] });
+const newPosition = (at: number): Position => ({ at, value: null, entries: new Map(), items: [] });
 
 /** @returns the table that the header opens */
-function readHeader(scan: Scan, root: Place): Place {
+function readHeader(scan: Scan, root: Position): Position {
   const brackets = scan.text.startsWith("[[", scan.at) ? 2 : 1;
   scan.at += brackets;
   const keys = readKeys(scan, "]");
   scan.at += brackets;
-  const table = placeOf(root, keys);
+  const table = positionOf(root, keys);
   if (brackets === 1) return table;
-  const item = placeAt(keys.at(-1)?.at ?? scan.at);
+  const item = newPosition(keys.at(-1)?.at ?? scan.at);
   table.items.push(item);
   return item;
 }
 
-function readEntry(scan: Scan, table: Place): void {
+function readEntry(scan: Scan, table: Position): void {
   const keys = readKeys(scan, "=");
   scan.at++;
-  readValue(scan, placeOf(table, keys));
+  readValue(scan, positionOf(table, keys));
 }
 
-/** The way down from a table, where a list of tables stands for its last one. */
-function placeOf(table: Place, keys: readonly Key[]): Place {
-  let place = table;
+/** Follows keys down from a table. A list of tables stands for its last item. */
+function positionOf(table: Position, keys: readonly Key[]): Position {
+  let position = table;
   for (const { name, at } of keys) {
-    const parent = place.items.at(-1) ?? place;
-    place = parent.entries.get(name) ?? placeAt(at);
-    parent.entries.set(name, place);
+    const parent = position.items.at(-1) ?? position;
+    position = parent.entries.get(name) ?? newPosition(at);
+    parent.entries.set(name, position);
   }
-  return place;
+  return position;
 }
 
-/** The parts of a dotted key, up to what ends it. */
+/** Reads the parts of a dotted key. */
 function readKeys(scan: Scan, end: "=" | "]"): Key[] {
   const keys: Key[] = [];
   for (skipBlanks(scan); scan.at < scan.text.length && scan.text[scan.at] !== end; skipBlanks(scan)) {
@@ -87,46 +87,46 @@ function readKey(scan: Scan): Key {
 
 const BARE_END = /[ \t.=\]]/g;
 
-/** Escapes are the parser's, so that there is one opinion of them. */
+/** Uses the parser for escapes. */
 function unquoted(written: string): string {
   return written.includes("\\") ? String(parse(`key = ${written}`)["key"]) : written.slice(1, -1);
 }
 
-function readValue(scan: Scan, place: Place): void {
+function readValue(scan: Scan, position: Position): void {
   skipBlanks(scan);
   const start = scan.at;
   const first = scan.text[start];
   if (first === '"' || first === "'") skipString(scan);
-  else if (first === "[") readList(scan, place);
-  else if (first === "{") readTable(scan, place);
+  else if (first === "[") readList(scan, position);
+  else if (first === "{") readTable(scan, position);
   else {
     const end = find(scan, PLAIN_END);
     scan.at = start + scan.text.slice(start, end).trimEnd().length;
   }
-  place.value = { start, end: scan.at };
+  position.value = { start, end: scan.at };
 }
 
-/** A date may have a blank within. */
+/** The end of a plain value. A date may contain a space. */
 const PLAIN_END = /[,\]}#\r\n]/g;
 
-function readList(scan: Scan, place: Place): void {
+function readList(scan: Scan, position: Position): void {
   scan.at++;
-  for (skipVoid(scan); !ends(scan, "]"); skipVoid(scan)) {
+  for (skipTrivia(scan); !ends(scan, "]"); skipTrivia(scan)) {
     if (scan.text[scan.at] === ",") scan.at++;
     else {
-      const item = placeAt(scan.at);
+      const item = newPosition(scan.at);
       readValue(scan, item);
-      place.items.push(item);
+      position.items.push(item);
     }
   }
   scan.at++;
 }
 
-function readTable(scan: Scan, place: Place): void {
+function readTable(scan: Scan, position: Position): void {
   scan.at++;
-  for (skipVoid(scan); !ends(scan, "}"); skipVoid(scan)) {
+  for (skipTrivia(scan); !ends(scan, "}"); skipTrivia(scan)) {
     if (scan.text[scan.at] === ",") scan.at++;
-    else readEntry(scan, place);
+    else readEntry(scan, position);
   }
   scan.at++;
 }
@@ -150,8 +150,8 @@ function skipBlanks(scan: Scan): void {
   while (scan.text[scan.at] === " " || scan.text[scan.at] === "\t") scan.at++;
 }
 
-/** Blanks, line ends and comments. */
-function skipVoid(scan: Scan): void {
+/** Skips whitespace and comments. */
+function skipTrivia(scan: Scan): void {
   scan.at = find(scan, SOLID);
   while (scan.text[scan.at] === "#") {
     const end = scan.text.indexOf("\n", scan.at);
