@@ -31,7 +31,7 @@ export const account = Type.Object({
   name: Type.String(),
   slug: Type.String(),
   tier: Type.String(),
-  role: Type.Union([role], { description: "The caller's own." }),
+  role: Type.Union([role], { description: "The role of the caller." }),
   created_at: time,
 });
 export type Account = Static<typeof account>;
@@ -39,7 +39,7 @@ export type Account = Static<typeof account>;
 /** Body of `PATCH /v1/accounts/:accountId`. */
 export const editAccountBody = Type.Object({ name: accountName });
 
-/** One who belongs to an account. */
+/** A member of an account. */
 export const member = Type.Object({
   user_id: uuid,
   email: Type.String(),
@@ -52,10 +52,10 @@ export type Member = Static<typeof member>;
 /** Body of `PATCH /v1/accounts/:accountId/members/:userId`. */
 export const editMemberBody = Type.Object({ role });
 
-/** An invitation that nobody has taken up, without its link. */
+/** A pending invitation, without its link. */
 export const invitation = Type.Object({
   invitation_id: uuid,
-  email: Type.Union([Type.String(), Type.Null()], { description: "Null: whoever has the link." }),
+  email: Type.Union([Type.String(), Type.Null()], { description: "Null: anyone with the link can accept." }),
   role,
   created_by: Type.Union([uuid, Type.Null()]),
   created_at: time,
@@ -88,7 +88,7 @@ export type UserToken = Static<typeof userToken>;
 export const mintedUserToken = Type.Composite([userToken, Type.Object({ token: Type.String() })]);
 export type MintedUserToken = Static<typeof mintedUserToken>;
 
-/** Body of `POST /v1/accounts/tokens`; with a `device_user_code` the token goes to the program that waits for it. */
+/** Body of `POST /v1/accounts/tokens`; with a `device_user_code`, the waiting program receives the token. */
 export const mintUserTokenBody = Type.Object({
   name: Type.String({ minLength: 1, maxLength: NAME_MAX, pattern: "\\S" }),
   expires_at: Type.Optional(time),
@@ -112,7 +112,7 @@ export type ProjectToken = Static<typeof projectToken>;
 export const mintedProjectToken = Type.Composite([projectToken, Type.Object({ token: Type.String() })]);
 export type MintedProjectToken = Static<typeof mintedProjectToken>;
 
-/** Body of `POST /v1/projects/:id/cli-token`; the body itself may be left out. */
+/** Body of `POST /v1/projects/:id/cli-token`; the body is optional. */
 export const mintProjectTokenBody = Type.Optional(
   Type.Object({
     name: Type.Optional(Type.String({ minLength: 1, maxLength: NAME_MAX, pattern: "\\S" })),
@@ -120,7 +120,7 @@ export const mintProjectTokenBody = Type.Optional(
   }),
 );
 
-/** Answer of `GET /v1/auth/whoami`: whom a token acts for. */
+/** Answer of `GET /v1/auth/whoami`: the identity of a token. */
 export interface Identity {
   kind: "user" | "project";
   user_id: string;

@@ -1,13 +1,13 @@
 import { type Static, Type } from "@sinclair/typebox";
 
-/** Whether an agent leads a conversation, is called by one that does, or both. */
+/** Whether an agent runs a conversation (primary), is called by another agent, or both. */
 export const AGENT_MODES = ["primary", "subagent", "all"] as const;
 
 const oneOf = <T extends string>(values: readonly T[]) => Type.Unsafe<T>(Type.String({ enum: [...values] }));
 
-/** An agent that sessions of a project can have, as it crosses the wire. */
+/** An agent that sessions of a project can use. */
 export const agent = Type.Object({
-  name: Type.String({ description: "What `agent_name` of a session takes" }),
+  name: Type.String({ description: "The value for `agent_name` of a session" }),
   description: Type.Union([Type.String(), Type.Null()]),
   mode: oneOf(AGENT_MODES),
   source: oneOf(["project", "runtime"] as const),

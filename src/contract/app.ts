@@ -1,17 +1,17 @@
 import { type Static, Type } from "@sinclair/typebox";
 
-/** Whether the manifest has the app: one that is `gone` is shown no more. */
+/** Whether the manifest has the app. A `gone` app is no longer listed. */
 export const APP_PRESENCE = ["enabled", "disabled", "gone"] as const;
 
-/** A deployment is on its way (`building`, `starting`), is served (`live`), or is over. */
+/** A deployment is in progress (`building`, `starting`), served (`live`), or has ended. */
 export const DEPLOYMENT_STATES = ["building", "starting", "live", "retired", "failed", "stopped"] as const;
 
-/** Why a deployment was begun: the app is new or has changed, or somebody asked for it. */
+/** Why a deployment was started: the app is new, has changed, or was redeployed by hand. */
 export const DEPLOY_REASONS = ["created", "changed", "asked"] as const;
 
 /**
- * What an app is, as a whole: `deploying` while nothing is served yet, `live` also while a newer deployment is on its
- * way, `down` while what was live is started again, `failed` when nothing is served since the last deployment failed.
+ * The state of an app: `deploying` during its first deployment, `live` also while a newer deployment is in progress,
+ * `down` while the live deployment restarts, `failed` when the last deployment failed and nothing is served.
  */
 export const APP_STATES = ["waiting", "deploying", "live", "down", "failed", "stopped", "disabled"] as const;
 export type AppState = (typeof APP_STATES)[number];
@@ -28,7 +28,7 @@ export const deployment = Type.Object({
   state: oneOf(DEPLOYMENT_STATES),
   reason: oneOf(DEPLOY_REASONS),
   commit: Type.String(),
-  error: nullable(Type.String({ description: "Why it failed or was stopped, for a person" })),
+  error: nullable(Type.String({ description: "Why it failed or was stopped, as a sentence" })),
   created_by: nullable(uuid),
   created_at: time,
   live_at: nullable(time),
@@ -36,7 +36,7 @@ export const deployment = Type.Object({
 });
 export type Deployment = Static<typeof deployment>;
 
-/** An app as it crosses the wire. */
+/** An app. */
 export const app = Type.Object({
   app_id: uuid,
   slug: Type.String(),
@@ -53,11 +53,11 @@ export const app = Type.Object({
 });
 export type App = Static<typeof app>;
 
-/** The answer to `GET …/apps/:slug`: with its last deployments, the newest first. */
+/** Answer of `GET …/apps/:slug`, with the last deployments, newest first. */
 export const appWithDeployments = Type.Object({ app, deployments: Type.Array(deployment) });
 export type AppWithDeployments = Static<typeof appWithDeployments>;
 
-/** Where a line of a deployment's log comes from: svc itself, the build, or the app. */
+/** The source of a line in the log of a deployment: svc, the build or the app. */
 export const APP_LOG_SOURCES = ["svc", "build", "run"] as const;
 
 export const appLogLine = Type.Object({
@@ -67,7 +67,7 @@ export const appLogLine = Type.Object({
 });
 export type AppLogLine = Static<typeof appLogLine>;
 
-/** The answer to `GET …/apps/:slug/logs`. */
+/** Answer of `GET …/apps/:slug/logs`. */
 export const appLogs = Type.Object({
   deployment: nullable(deployment),
   lines: Type.Array(appLogLine),

@@ -9,9 +9,11 @@ const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null
 const text = Type.String();
 const uuid = Type.String({ format: "uuid" });
 const time = Type.String({ format: "date-time", description: "ISO 8601, UTC" });
-const sha = Type.String({ description: "40 or 64 hex digits, as the repository's object format has it" });
+const sha = Type.String({
+  description: "40 or 64 hex digits, depending on the object format of the repository",
+});
 
-/** Who has approved a change request. It counts only while the head is the commit that was approved. */
+/** An approval of a change request. It counts only while the head is the approved commit. */
 const approval = Type.Object({
   user_id: uuid,
   name: text,
@@ -38,7 +40,7 @@ export const changeRequest = Type.Object({
   created_by: uuid,
   author,
   opened_by_agent: Type.Boolean({
-    description: "Who opened it was an agent, and not the person it acts for",
+    description: "Whether an agent opened it on behalf of the author",
   }),
   merged_at: nullable(time),
   merged_by: nullable(uuid),
@@ -52,10 +54,10 @@ export const changeRequest = Type.Object({
   updated_at: time,
   stale: Type.Boolean({
     description:
-      "The repository did not answer, or no longer has one of the branches: the commits are those that svc saw last",
+      "The repository did not respond, or no longer has one of the branches; the commits are the last known ones",
   }),
   approvals: Type.Array(approval),
-  required_approvals: Type.Integer({ description: "How many a merge needs" }),
+  required_approvals: Type.Integer({ description: "The number that a merge requires" }),
 });
 export type ChangeRequest = Static<typeof changeRequest>;
 
@@ -72,7 +74,7 @@ export const openChangeRequestBody = Type.Object({
   base_ref: Type.Optional(
     Type.String({
       minLength: 1,
-      description: "The branch merged into; the project's default branch if left out",
+      description: "The branch merged into; the default branch of the project if omitted",
     }),
   ),
   session_id: Type.Optional(Type.String({ maxLength: NAME_MAX })),
@@ -87,13 +89,13 @@ export const editChangeRequestBody = Type.Object(
 );
 export type EditChangeRequestBody = Static<typeof editChangeRequestBody>;
 
-/** The head that the caller has looked at: what is done is done to no other. */
+/** The head that the caller has looked at. The request fails if it has moved. */
 const seenHead = Type.String({
   pattern: "^(?:[0-9a-fA-F]{40}|[0-9a-fA-F]{64})$",
-  description: "The head that was looked at; another one is 409 head_moved",
+  description: "The head that you looked at; if it has moved, the answer is 409 head_moved",
 });
 
-/** Body of `POST …/merge`; the body itself may be left out. */
+/** Body of `POST …/merge`; the body is optional. */
 export const mergeChangeRequestBody = Type.Optional(
   Type.Object({
     message: Type.Optional(
@@ -104,7 +106,7 @@ export const mergeChangeRequestBody = Type.Optional(
 );
 export type MergeChangeRequestBody = NonNullable<Static<typeof mergeChangeRequestBody>>;
 
-/** Body of `POST …/approve`; it may be left out. */
+/** Body of `POST …/approve`; the body is optional. */
 export const approveBody = Type.Optional(Type.Object({ head_commit_sha: Type.Optional(seenHead) }));
 
 /** Spec 2.7. */

@@ -5,21 +5,23 @@ import { COMMENT_MAX_BYTES, PATH_MAX_BYTES } from "./limits.ts";
 const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 const uuid = Type.String({ format: "uuid" });
 const time = Type.String({ format: "date-time" });
-/** Of a diff, the side that a line is on: what is removed, or what is there afterwards. */
+/** The side of a diff that a line is on: before or after the change. */
 const side = Type.Union([Type.Literal("old"), Type.Literal("new")]);
 
 /** A comment on a change request as it crosses the wire. */
 export const comment = Type.Object({
   comment_id: uuid,
   cr_id: uuid,
-  reply_to: nullable(Type.String({ description: "The first comment of its thread; null for a first one" })),
+  reply_to: nullable(
+    Type.String({ description: "The first comment of its thread; null for that comment itself" }),
+  ),
   body: Type.String({ description: "Markdown" }),
   path: nullable(Type.String()),
   line: nullable(Type.Integer({ minimum: 1 })),
   side: nullable(side),
-  quote: nullable(Type.String({ description: "The line as it was, at most 1 KiB of it" })),
+  quote: nullable(Type.String({ description: "The text of the line, up to 1 KiB" })),
   head_commit_sha: nullable(
-    Type.String({ description: "The head that was looked at; null when it is about no file" }),
+    Type.String({ description: "The head of the diff; null for a comment without a file" }),
   ),
   author,
   resolved_at: nullable(time),
@@ -31,7 +33,7 @@ export type Comment = Static<typeof comment>;
 
 const body = Type.String({ minLength: 1, maxLength: COMMENT_MAX_BYTES, pattern: "\\S" });
 
-/** Body of `POST …/change-requests/:crId/comments`. A reply is where its thread is. */
+/** Body of `POST …/change-requests/:crId/comments`. A reply has the position of its thread. */
 export const addCommentBody = Type.Object({
   body,
   path: Type.Optional(Type.String({ minLength: 1, maxLength: PATH_MAX_BYTES })),
@@ -41,16 +43,16 @@ export const addCommentBody = Type.Object({
 });
 export type AddCommentBody = Static<typeof addCommentBody>;
 
-/** Body of `POST …/change-requests/:crId/send-to-session`; left out, all threads that are not resolved are sent. */
+/** Body of `POST …/change-requests/:crId/send-to-session`; without a body, all unresolved threads are sent. */
 export const sendToSessionBody = Type.Optional(
   Type.Object({ comment_ids: Type.Optional(Type.Array(uuid, { minItems: 1, maxItems: 200 })) }),
 );
 
-/** Answer of `POST …/send-to-session` and `…/resolve-conflicts`: the prompt, and the session that has it. */
+/** Answer of `POST …/send-to-session` and `…/resolve-conflicts`: the prompt and its session. */
 export const sentToSession = Type.Object({
   session_id: uuid,
   prompt_id: uuid,
-  created: Type.Boolean({ description: "The session is a new one, made for this" }),
+  created: Type.Boolean({ description: "Whether a new session was created" }),
 });
 export type SentToSession = Static<typeof sentToSession>;
 

@@ -1,14 +1,14 @@
 import { arrayOf, field, numberField, textField } from "./json.ts";
 
-/** What the one conversation of a session is called in the agent runtime. */
+/** The title of a session's conversation in the agent runtime. */
 export const CONVERSATION_TITLE = "svc";
 
-/** What the runtime's ids of conversations look like: they become parts of paths. */
+/** Ids of conversations in the runtime, which become parts of paths. */
 export const CONVERSATION_ID = /^ses[A-Za-z0-9_-]{1,128}$/;
 
 /**
- * The session's own among the runtime's conversations (`GET /session`): the oldest that no other has begun, of two in one
- * millisecond the first by name. The daemon and chat clients keep to it, so that whoever comes first opens it for all.
+ * Finds the session's own conversation among those of the runtime (`GET /session`): the oldest without a parent, and of
+ * two in one millisecond the first by id. The daemon and all chat clients use it, whichever of them created it.
  */
 export function ownConversation(sessions: unknown): string | null {
   const roots = arrayOf(sessions)
@@ -18,7 +18,7 @@ export function ownConversation(sessions: unknown): string | null {
   return roots.toSorted((a, b) => a.at - b.at || (a.id < b.id ? -1 : 1))[0]?.id ?? null;
 }
 
-/** How a prompt names its model. One without a provider is the gateway's, and the runtime's own choice already. */
+/** The model of a prompt, as the runtime expects it. A model without a provider is that of the gateway, the default. */
 export function modelOf(model: string | null): { model?: { providerID: string; modelID: string } } {
   const at = model?.indexOf("/") ?? -1;
   if (model === null || at <= 0) return {};

@@ -1,19 +1,19 @@
 import { Cron } from "croner";
 
-/** Characters of a schedule: several times the longest that anybody would want to read. */
+/** Characters of a schedule. */
 const CRON_MAX = 256;
-/** Letters name months and weekdays; L, W, # and + are those of the library. A name such as `@daily` is no schedule. */
+/** Letters name months and weekdays; L, W, # and + are those of the library. Names such as `@daily` are not supported. */
 const FIELDS = /^[\dA-Za-z*?,/#+-]+(?:[ \t]+[\dA-Za-z*?,/#+-]+){4,5}$/;
-/** Names of the tz database begin with a letter; engines also take offsets such as `+01:00`, which know no summer. */
+/** Names of the tz database begin with a letter; engines also accept offsets such as `+01:00`, which ignore daylight saving time. */
 const ZONE_NAME = /^[A-Za-z][\w+/-]{0,63}$/;
-/** A schedule that is due at all is due in this zone: it has no gaps and no repeated hours. */
+/** A zone without gaps and repeated hours: a schedule that never occurs here never occurs at all. */
 const ANY_ZONE = "UTC";
-/** The cycle of leap years, without the one that each fourth century has: 29 February comes within it. */
+/** A start from which 29 February occurs within four years. */
 const LONGEST_WAIT_FROM = new Date("2026-01-01T00:00:00Z");
 
 /**
- * What is wrong with a schedule of five fields (minute hour day month weekday) or six (a second before them), as the end
- * of a sentence that begins with its name: `has to …`. Null: nothing is.
+ * Checks a schedule of five fields (minute hour day month weekday) or six (a second before them). Returns the error as the
+ * end of a sentence that starts with the key, `must be …`; null if it is valid.
  */
 export function checkCron(text: string): string | null {
   const trimmed = text.trim();
@@ -24,7 +24,7 @@ export function checkCron(text: string): string | null {
     const never = schedule(trimmed, ANY_ZONE).nextRun(LONGEST_WAIT_FROM) === null;
     return never ? "names a day that never occurs" : null;
   } catch (error) {
-    return `is not a valid schedule: ${wordsOf(error)}`;
+    return `is not a valid schedule: ${reasonOf(error)}`;
   }
 }
 
@@ -39,16 +39,16 @@ export function isTimezone(name: string): boolean {
 }
 
 /**
- * The first time after `after` (never `after` itself) at which a schedule that `checkCron` takes is due; null where there
- * is none. Clocks that change are met as Vixie cron meets them. A schedule of fixed times (numbers, lists and ranges in
- * its second, minute and hour) is due once a wall clock time: at the first of two, and right after a gap that swallows
- * it. One with a `*` or a step there goes on with real time: through both of two hours, and over a gap.
+ * The first time after `after` (exclusive) at which a valid schedule is due; null if there is none. Daylight saving time
+ * works as in Vixie cron: a schedule of fixed times (numbers, lists and ranges in its second, minute and hour) is due once
+ * per wall clock time, at the first of two and right after a gap that skips it. One with a `*` or a step there follows real
+ * time: through both of two hours, and across a gap.
  */
 export function nextDue(cron: string, timezone: string, after: Date): Date | null {
   return schedule(cron, timezone).nextRun(after);
 }
 
-/** The last time before or at `until`; null where there is none within what the library looks back. */
+/** The last time before or at `until`; null if there is none within the range that the library searches. */
 export function lastDue(cron: string, timezone: string, until: Date): Date | null {
   return schedule(cron, timezone).previousRuns(1, new Date(until.getTime() + 1))[0] ?? null;
 }
@@ -56,7 +56,7 @@ export function lastDue(cron: string, timezone: string, until: Date): Date | nul
 const schedule = (cron: string, timezone: string): Cron =>
   new Cron(cron.trim(), { timezone, mode: "5-or-6-parts", fixedTimeRule: "no-wildcard", paused: true });
 
-function wordsOf(error: unknown): string {
+function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return "it cannot be read";
   const words = error.message.replace(/^CronPattern: |\.$/g, "");
   return words.charAt(0).toLowerCase() + words.slice(1);

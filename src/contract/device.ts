@@ -1,12 +1,12 @@
 import { type Static, Type } from "@sinclair/typebox";
 
-/** The device flow (RFC 8628): a program asks, a person agrees in a browser, and the program polls until then. */
+/** The device flow (RFC 8628): a program requests a token, a person approves in a browser, and the program polls. */
 export const DEVICE_GRANT = "urn:ietf:params:oauth:grant-type:device_code";
-/** A request can be agreed to for so long. */
+/** The lifetime of a request. */
 export const DEVICE_LIFE_S = 10 * 60;
 /** Seconds between two polls. */
 export const DEVICE_INTERVAL_S = 5;
-/** What a program may say of itself, in characters. */
+/** Characters of the label of a program. */
 export const DEVICE_LABEL_MAX = 100;
 
 export const DEVICE_STATUSES = ["pending", "approved", "denied"] as const;
@@ -36,7 +36,7 @@ export const devicePollBody = Type.Object({
   grant_type: Type.Literal(DEVICE_GRANT),
 });
 
-/** Its answer once somebody has agreed: the only time the token is shown. */
+/** Its answer after approval: the only time the token is shown. */
 export const deviceToken = Type.Object({
   access_token: Type.String(),
   token_type: Type.Literal("bearer"),
@@ -44,17 +44,17 @@ export const deviceToken = Type.Object({
 });
 export type DeviceToken = Static<typeof deviceToken>;
 
-/** Answer of `GET /v1/auth/device/:userCode`: what the page of consent shows. */
+/** Answer of `GET /v1/auth/device/:userCode`: the data of the consent page. */
 export const deviceRequest = Type.Object({
   user_code: Type.String(),
-  label: Type.String({ description: "What the program says of itself." }),
+  label: Type.String({ description: "The label that the program gives." }),
   client: Type.Union([Type.String(), Type.Null()]),
-  address: Type.String({ description: "Where it asked from." }),
+  address: Type.String({ description: "The address of the program." }),
   requested_at: time,
   expires_at: time,
 });
 export type DeviceRequest = Static<typeof deviceRequest>;
 
-/** Answer of `POST /v1/accounts/tokens` with a `device_user_code`: the token itself is the waiting program's. */
+/** Answer of `POST /v1/accounts/tokens` with a `device_user_code`: the waiting program receives the token. */
 export const deviceApproved = Type.Object({ status: Type.Literal("approved"), name: Type.String() });
 export type DeviceApproved = Static<typeof deviceApproved>;

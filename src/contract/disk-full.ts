@@ -1,20 +1,20 @@
 import { SvcError } from "./errors.ts";
 
-/** What the system says of a disk, or a quota, that has no room left. */
+/** Messages of the system about a full disk or quota. */
 const WORDS = /no space left on device|disk quota exceeded/i;
-/** The same as the code of an error of the system, of SQLite and of Postgres (disk_full). */
+/** Error codes of the system, SQLite and Postgres (disk_full) for the same. */
 const CODES: ReadonlySet<unknown> = new Set(["ENOSPC", "EDQUOT", "SQLITE_FULL", "53100"]);
-/** ENOSPC and EDQUOT as WebAssembly counts them: the embedded database's file system throws these, and no `Error`. */
+/** ENOSPC and EDQUOT in WebAssembly. The file system of the embedded database throws these, not an `Error`. */
 const WASM_ERRNOS: ReadonlySet<unknown> = new Set([51, 19]);
-/** Errors that wrap each other more often than this are a circle. */
+/** Limits a cycle of causes. */
 const CAUSES_MAX = 8;
 
-/** Why something was not taken, as a pusher reads it. */
+/** The reason for a rejected push. */
 export const DISK_FULL = "the server's disk is full: try again when an operator has freed space";
 
-/** Whether the words of a program say that the disk is full. */
-export function saysDiskFull(words: string): boolean {
-  return WORDS.test(words);
+/** Whether the output of a program says that the disk is full. */
+export function saysDiskFull(output: string): boolean {
+  return WORDS.test(output);
 }
 
 /** Whether an error, or one of its causes, comes from a full disk. */
@@ -29,7 +29,7 @@ export function isDiskFull(error: unknown): boolean {
   return false;
 }
 
-/** The answer to a request that could not be stored. */
+/** The error for a request that cannot be stored. */
 export function diskFull(): SvcError {
   return new SvcError(
     "disk_full",

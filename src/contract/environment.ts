@@ -1,7 +1,7 @@
-/** Names that svc gives to a sandbox (spec 2.8). The prefix is svc's own: no secret of a project may use it. */
+/** The prefix of variables that svc sets in a sandbox (spec 2.8). No secret of a project may use it. */
 export const RESERVED_PREFIX = "SVC_";
 
-/** Names that would break a sandbox, its daemon or its runtime, or let a secret run code in them. */
+/** Names that would break a sandbox, its daemon or its runtime, or run code in them. */
 const RESERVED = [
   "PATH",
   "HOME",
@@ -27,12 +27,12 @@ const RESERVED = [
 ] as const;
 const RESERVED_PREFIXES = [RESERVED_PREFIX, "LD_", "DYLD_", "OPENCODE_", "GIT_", "NPM_CONFIG_"] as const;
 
-/** What a project's secret may be called. */
+/** Valid names of secrets. */
 export const SECRET_NAME = /^[A-Z_][A-Z0-9_]{0,63}$/;
-/** Those of such names that are svc's or the system's. */
+/** Names that are reserved for svc or the system. */
 export const RESERVED_NAME = new RegExp(`^(?:${RESERVED_PREFIXES.join("|")})|^(?:${RESERVED.join("|")})$`);
 
-/** Whether a name is svc's or the system's, so that no secret may have it. */
+/** Whether a name is reserved for svc or the system, so that no secret may use it. */
 export function isReservedName(name: string): boolean {
   return RESERVED_NAME.test(name.toUpperCase());
 }

@@ -1,6 +1,6 @@
 /**
- * The error codes of every svc answer and their HTTP statuses (contract: URLs, errors, auth).
- * A code never changes its meaning: clients branch on it, people read the sentence beside it.
+ * The error codes of the API and their HTTP statuses (contract: URLs, errors, auth).
+ * A code never changes its meaning: clients branch on it, people read the message.
  */
 export const ERROR_STATUS = {
   // malformed input
@@ -11,21 +11,21 @@ export const ERROR_STATUS = {
   invalid_repo_url: 400,
   repo_not_allowed: 400,
   reserved_name: 400,
-  // of a program that waits to be signed in (RFC 8628, 3.5)
+  // device flow (RFC 8628, 3.5)
   authorization_pending: 400,
   slow_down: 400,
   access_denied: 400,
   expired_token: 400,
-  // who is asking
+  // authentication and authorization
   unauthorized: 401,
   bad_credentials: 401,
   forbidden: 403,
   agent_merge_forbidden: 403,
   sign_up_closed: 403,
-  // what is asked for
+  // the requested resource
   not_found: 404,
   method_not_allowed: 405,
-  // the state does not allow it
+  // the state of the resource does not allow the request
   not_open: 409,
   not_closed: 409,
   already_merged: 409,
@@ -64,7 +64,7 @@ export const ERROR_STATUS = {
   internal: 500,
   not_implemented: 501,
   version_not_supported: 505,
-  // what stands behind svc failed
+  // a system behind svc failed
   repo_unreachable: 502,
   merge_engine_failed: 502,
   sandbox_unreachable: 502,
@@ -76,7 +76,7 @@ export const ERROR_STATUS = {
 
 export type ErrorCode = keyof typeof ERROR_STATUS;
 
-/** What errors of HTTP itself are called: those of a request that was never understood. Status → code. */
+/** Codes for requests that fail in the HTTP parser, by status. */
 export const HTTP_ERRORS: Readonly<Record<number, ErrorCode>> = {
   400: "validation_failed",
   408: "request_timeout",
@@ -86,33 +86,32 @@ export const HTTP_ERRORS: Readonly<Record<number, ErrorCode>> = {
   505: "version_not_supported",
 };
 
-/** Extra keys that some codes carry beside `error` and `code`. */
+/** Additional keys of some codes. */
 export interface ErrorExtra {
   conflicts?: string[];
   limit?: number;
   active_sessions?: number;
-  /** Approvals that a merge needs, and has. */
+  /** The approvals that a merge requires, and has. */
   required?: number;
   approvals?: number;
-  /** The head of a change request as it is now, and as the caller expected it. */
+  /** The current head of a change request, and the one that the caller expected. */
   head_commit_sha?: string;
   expected?: string;
-  /** A session's status, where an answer depends on it. */
+  /** The status of the session, if the error depends on it. */
   status?: string;
   details?: { path: string; message: string }[];
   request_id?: string;
 }
 
-/** The body of every error answer. */
+/** The body of every error response. */
 export interface ErrorBody extends ErrorExtra {
   error: string;
   code: ErrorCode;
 }
 
 /**
- * The one error that svc throws on purpose. `message` is a sentence for the caller and leaves the server as it
- * stands, so it never holds a credential, SQL or a path of the server. Anything else that is thrown is `internal`:
- * logged, and hidden from the caller.
+ * The error that svc throws on purpose. `message` is sent to the caller, so it must not contain a credential, SQL or a
+ * path of the server. Any other error is `internal`: logged, and hidden from the caller.
  */
 export class SvcError extends Error {
   override readonly name = "SvcError";

@@ -1,4 +1,4 @@
-/** What a text says as JSON; null where it is none. */
+/** Parses JSON; null if it is invalid. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -7,24 +7,24 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** A field of what may be an object; undefined where it is none, or has none. */
+/** A field of a value that may be an object; undefined otherwise. */
 export function field(value: unknown, name: string): unknown {
   return typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined;
 }
 
-/** A field that may be a string; empty where it is none. */
+/** A field if it is a string, else empty. */
 export function textField(value: unknown, name: string): string {
   const found = field(value, name);
   return typeof found === "string" ? found : "";
 }
 
-/** A field that may be a finite number; null where it is none. */
+/** A field if it is a finite number, else null. */
 export function numberField(value: unknown, name: string): number | null {
   const found = field(value, name);
   return typeof found === "number" && Number.isFinite(found) ? found : null;
 }
 
-/** What may be an array; empty where it is none. */
+/** The value if it is an array, else an empty one. */
 export function arrayOf(value: unknown): unknown[] {
   return Array.isArray(value) ? value : [];
 }

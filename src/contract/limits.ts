@@ -6,16 +6,16 @@ export const TITLE_MAX = 256;
 export const DESCRIPTION_MAX_BYTES = 64 * 1024;
 /** A comment on a change request, in bytes of UTF-8. */
 export const COMMENT_MAX_BYTES = 64 * 1024;
-/** Comments that one change request takes, those that were deleted among them: nobody reads more. */
+/** Comments on one change request, including deleted ones. */
 export const COMMENTS_MAX = 10_000;
 /** A change request's metadata, in bytes of its JSON. */
 export const METADATA_MAX_BYTES = 16 * 1024;
-/** A JSON request body, in bytes. Git routes are excepted. */
+/** A JSON request body, in bytes. Does not apply to git routes. */
 export const BODY_MAX_BYTES = 1024 * 1024;
 /** Page sizes of every list. */
 export const PAGE_DEFAULT = 50;
 export const PAGE_MAX = 200;
-/** A JSON diff's patch is cut at a file border past either of these; `Accept: text/x-diff` is not cut. */
+/** The patch of a JSON diff ends at a file boundary past either of these; `Accept: text/x-diff` has no limit. */
 export const DIFF_MAX_BYTES = 5 * 1024 * 1024;
 export const DIFF_MAX_LINES = 20_000;
 /** A JSON diff's file list ends here, with `truncated: true`. */
@@ -26,15 +26,15 @@ export const NAME_MAX = 128;
 export const REPO_URL_MAX = 2048;
 /** A branch name, in bytes of UTF-8: what a loose ref's file name can hold on common file systems. */
 export const REF_MAX_BYTES = 244;
-/** Conflicting paths that a merge preview lists: nobody resolves more one by one. */
+/** Conflicting paths that a merge preview lists. */
 export const CONFLICTS_MAX = 10_000;
 /** A commit's message in a list, in bytes: a list holds up to 200 of them. */
 export const COMMIT_MESSAGE_MAX_BYTES = 16 * 1024;
 /** A commit's author or committer, in characters. */
 export const COMMIT_NAME_MAX = 256;
-/** A file's content as JSON, in bytes; past it a file is cut, and `Accept: application/octet-stream` has it whole. */
+/** A file's content as JSON, in bytes; longer files are cut, and complete with `Accept: application/octet-stream`. */
 export const CONTENT_MAX_BYTES = 1024 * 1024;
-/** The largest file that is sent at all, in bytes: what is larger is cloned. */
+/** The largest file that can be downloaded, in bytes. Clone the repository for larger ones. */
 export const FILE_MAX_BYTES = 100 * 1024 * 1024;
 /** A path in a repository, in bytes: what file systems can hold. */
 export const PATH_MAX_BYTES = 4096;
@@ -47,5 +47,5 @@ export const SECRET_MAX_BYTES = 64 * 1024;
 /** NIST SP 800-63B: at least 8 characters, no rules of composition; the upper bound keeps hashing cheap. */
 export const PASSWORD_MIN = 8;
 export const PASSWORD_MAX = 256;
-/** Seconds: a stream of events can begin that far back. A page that takes longer to load is loaded again. */
+/** Seconds: how far back a stream of events can start. A page that takes longer to load is reloaded. */
 export const RECENT_MAX_S = 600;

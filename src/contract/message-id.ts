@@ -1,13 +1,13 @@
-/** Of the time, as the runtime writes it: milliseconds × 4096, the lowest 48 bits. */
+/** The time in an id of the runtime: milliseconds × 4096, the lowest 48 bits. */
 const TIME_BITS = 48;
 const STEPS_PER_MS = 4096n;
 
 /**
- * An id for a message to the agent runtime, by which it takes a prompt once, however often it is said. The runtime
- * compares ids to know what came after what: one that is not of now, made when the prompt is sent, may leave the run
- * hanging after its first tool call.
- * @param now milliseconds since 1970 by the runtime's clock: an id of its future leaves the run hanging, too
- * @param end 14 hexadecimal digits, by which it is known again
+ * Creates an id for a message to the agent runtime, which accepts each id only once, so that a prompt can be resent. The
+ * runtime orders messages by id: create the id when the prompt is sent, because with an older one the run may hang after
+ * its first tool call.
+ * @param now milliseconds since 1970 by the runtime's clock: with an id from its future the run hangs, too
+ * @param end 14 hexadecimal digits that identify the message
  */
 export function newMessageId(now: number, end = randomHex(7)): string {
   const time = BigInt.asUintN(TIME_BITS, BigInt(now) * STEPS_PER_MS);

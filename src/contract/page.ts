@@ -1,15 +1,15 @@
-/** Whether a request comes from a browser that shows a page: programs ask for JSON or for anything. */
+/** Whether the client is a browser that shows a page; programs accept JSON or anything. */
 export function wantsPage(accept: string | null): boolean {
   return accept !== null && /\btext\/html\b/.test(accept) && !/\bapplication\/json\b/.test(accept);
 }
 
-/** Nothing in a page of svc's can run or be fetched. */
+/** Pages of svc run no code and load nothing. */
 export const PAGE_HEADERS = {
   "Content-Type": "text/html; charset=utf-8",
   "Content-Security-Policy": "default-src 'none'",
 };
 
-/** A page with a title and sentences in any words; a browser asks for it again after `refreshS` seconds. */
+/** A page with a title and sentences, which are escaped; a browser reloads it after `refreshS` seconds. */
 export function writePage(title: string, sentences: readonly string[], refreshS?: number): string {
   const refresh = refreshS === undefined ? "" : `<meta http-equiv="refresh" content="${refreshS}">`;
   const body = sentences.map((sentence) => `<p>${escapeHtml(sentence)}</p>`).join("");

@@ -14,13 +14,13 @@ export const project = Type.Object({
   name: Type.String(),
   slug: Type.String(),
   repo_url: Type.String({
-    description: "Where the repository's host has it; the gateway's address when svc hosts it",
+    description: "The URL at the git host, or at the git gateway if svc hosts the repository",
   }),
-  git_url: Type.String({ description: "The gateway's address: clone from it, push to it" }),
+  git_url: Type.String({ description: "The URL at the git gateway, to clone from and push to" }),
   default_branch: Type.String(),
   protected_branches: Type.Array(Type.String(), {
     description:
-      "The default branch, and former ones that no admin has dropped; the manifest's [branches] protected adds to them",
+      "The default branch, and former ones until an admin removes them; [branches] protected in the manifest adds to them",
   }),
   managed: Type.Boolean({ description: "Whether svc itself hosts the repository" }),
   manifest_path: Type.String(),
@@ -34,7 +34,7 @@ export const editedProject = Type.Composite([
   project,
   Type.Object({
     git_credential_dropped: Type.Boolean({
-      description: "The stored credential belonged to the repository before, and was removed",
+      description: "Whether the stored credential was removed, because it was for the previous repository",
     }),
   }),
 ]);
@@ -43,7 +43,7 @@ export type EditedProject = Static<typeof editedProject>;
 const credentialSecret = Type.String({
   minLength: 1,
   maxLength: 16 * 1024,
-  description: "A password or token for https, or a private key in OpenSSH form for ssh",
+  description: "A password or token for https, or a private key in OpenSSH format for ssh",
 });
 
 /** Body of `POST /v1/projects`. */
@@ -75,7 +75,7 @@ export type GitCredentialBody = Static<typeof gitCredentialBody>;
 export const credentialScope = Type.Literal("saved");
 export type CredentialScope = Static<typeof credentialScope>;
 
-/** Answer of `GET /v1/projects/:id/git/clone-credential`: what opens the git gateway for one session's branch. */
+/** Answer of `GET /v1/projects/:id/git/clone-credential`: a credential for the git gateway, for the branch of one session. */
 export const cloneCredential = Type.Object({
   repo_url: Type.String(),
   auth: Type.Object({ type: Type.Literal("basic"), username: Type.String(), token: Type.String() }),

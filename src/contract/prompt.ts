@@ -3,13 +3,13 @@ import { author } from "./author.ts";
 import { PROMPT_MAX_BYTES } from "./limits.ts";
 
 /**
- * `queued` until the agent has time for it; `answered` when it said all that it had to say. Otherwise it ended without
- * an answer: something failed, somebody aborted or withdrew it, or what answered it was stopped.
+ * `queued` until the agent starts it; `answered` when the agent has finished. Otherwise it ended without an answer: it
+ * failed, was aborted or withdrawn, or its sandbox was stopped.
  */
 export const PROMPT_STATES = ["queued", "running", "answered", "failed", "aborted", "interrupted"] as const;
 export type PromptState = (typeof PROMPT_STATES)[number];
 
-/** Prompts of one session that may wait: more are no conversation, and a mistake of a program. */
+/** Queued prompts of one session. More are likely a mistake of a program. */
 export const PROMPTS_QUEUED_MAX = 100;
 
 const uuid = Type.String({ format: "uuid" });
@@ -19,9 +19,9 @@ const optionalTime = Type.Union([time, Type.Null()]);
 const fields = {
   prompt_id: uuid,
   session_id: uuid,
-  number: Type.Integer({ description: "Its place among the session's prompts, from 1" }),
+  number: Type.Integer({ description: "Its number among the prompts of the session, from 1" }),
   state: Type.Unsafe<PromptState>(Type.String({ enum: [...PROMPT_STATES] })),
-  error: Type.Union([Type.String({ description: "Why it was not answered, for a person" }), Type.Null()]),
+  error: Type.Union([Type.String({ description: "Why it was not answered, as a sentence" }), Type.Null()]),
   created_by: uuid,
   author,
   created_at: time,
@@ -33,10 +33,10 @@ const fields = {
 export const prompt = Type.Object({ ...fields, text: Type.String() });
 export type Prompt = Static<typeof prompt>;
 
-/** The same in a stream of events, where its text would come again and again. */
+/** A prompt in a stream of events, without its text, which would be repeated. */
 export type PromptChange = Omit<Prompt, "text">;
 
-/** Body of `POST /v1/projects/:id/sessions/:sid/prompt`. With an id of the client's own it can be said again. */
+/** Body of `POST /v1/projects/:id/sessions/:sid/prompt`. With an id from the client, the request can be retried. */
 export const createPromptBody = Type.Object({
   text: Type.String({ minLength: 1, maxLength: PROMPT_MAX_BYTES, pattern: "\\S" }),
   prompt_id: Type.Optional(uuid),

@@ -2,13 +2,15 @@ import { type Static, Type } from "@sinclair/typebox";
 
 const text = Type.String();
 const time = Type.String({ format: "date-time", description: "ISO 8601, UTC" });
-const sha = Type.String({ description: "40 or 64 hex digits, as the repository's object format has it" });
+const sha = Type.String({
+  description: "40 or 64 hex digits, depending on the object format of the repository",
+});
 const path = Type.String({ description: "From the root; U+FFFD stands for bytes that are not UTF-8" });
 const pathBase64 = Type.Optional(
   Type.String({ description: "The exact bytes of the path, when it is not UTF-8" }),
 );
-const mode = Type.String({ description: "Six octal digits, as git has it" });
-const ref = Type.String({ description: "As it was asked for; else the default branch" });
+const mode = Type.String({ description: "Six octal digits, as in git" });
+const ref = Type.String({ description: "The requested ref, or the default branch" });
 
 /** A row of `GET …/branches`. */
 export const branch = Type.Object({ name: text, commit_sha: sha, is_default: Type.Boolean() });
@@ -17,7 +19,7 @@ export type Branch = Static<typeof branch>;
 const signature = Type.Object({
   name: text,
   email: text,
-  date: Type.Union([time, Type.Null()], { description: "Null when the commit gives none that is a date" }),
+  date: Type.Union([time, Type.Null()], { description: "Null if the commit has no valid date" }),
 });
 
 /** A row of `GET …/commits`. */
@@ -28,7 +30,7 @@ export const commit = Type.Object({
   committer: signature,
   subject: Type.String({ description: "The message's first paragraph, on one line" }),
   body: text,
-  truncated: Type.Boolean({ description: "The message is longer than what is shown of it" }),
+  truncated: Type.Boolean({ description: "Whether the message was cut" }),
 });
 export type Commit = Static<typeof commit>;
 
@@ -44,8 +46,8 @@ export const treeEntry = Type.Object({
     Type.Literal("submodule"),
   ]),
   mode,
-  size: Type.Union([Type.Integer(), Type.Null()], { description: "Bytes; null for what has none" }),
-  sha: Type.String({ description: "Of the blob or tree; of a submodule, the commit it stands at" }),
+  size: Type.Union([Type.Integer(), Type.Null()], { description: "Bytes; null for entries without a size" }),
+  sha: Type.String({ description: "Id of the blob or tree; of a submodule, its commit" }),
 });
 export type TreeEntry = Static<typeof treeEntry>;
 
@@ -71,7 +73,7 @@ export const fileContents = Type.Object({
   size: Type.Integer({ description: "Bytes of the whole file" }),
   sha,
   encoding: Type.Union([Type.Literal("utf-8"), Type.Literal("base64")]),
-  content: Type.String({ description: "At most the first MiB of the file; of a symbolic link, its target" }),
+  content: Type.String({ description: "The first MiB of the file, or the target of a symbolic link" }),
   truncated: Type.Boolean(),
 });
 export type FileContents = Static<typeof fileContents>;

@@ -7,10 +7,10 @@ const objectId = Type.String({ pattern: "^(?:[0-9a-f]{40}|[0-9a-f]{64})$" });
 export const savedWork = Type.Object({
   commit: objectId,
   base: Type.Union([objectId, Type.Null()], {
-    description: "What it is a change of: a commit of the session's branch, as it was pushed",
+    description: "The pushed commit of the session's branch that it is based on",
   }),
   saved_at: Type.String({ format: "date-time" }),
-  message: Type.String({ description: "What svc says of it: also what was left out, and why" }),
+  message: Type.String({ description: "A description, including what was left out and why" }),
   files: Type.Array(diffFile),
   patch: Type.String(),
   patch_base64: Type.Optional(Type.String({ description: "The patch, when its bytes are not UTF-8" })),

@@ -9,10 +9,10 @@ const name = Type.String({
   description: "An environment variable in a sandbox",
 });
 
-/** Secrets of one project: the environment of a process is bounded too. */
+/** Secrets of one project. */
 export const SECRETS_MAX = 200;
 
-/** Entries of one audience: more would be all of a project's apps and triggers. */
+/** Entries of one audience. */
 const AUDIENCE_MAX = 50;
 
 const audience = Type.Array(Type.String({ maxLength: 200 }), {
@@ -21,7 +21,7 @@ const audience = Type.Array(Type.String({ maxLength: 200 }), {
   description: "Where it is injected: sessions, builds, apps, apps:<slug>, triggers:<slug>",
 });
 
-/** A secret without its value, which never leaves the server but into a sandbox. */
+/** A secret without its value, which the server sends only to sandboxes. */
 export const secret = Type.Object({
   name,
   for: audience,
@@ -31,12 +31,12 @@ export const secret = Type.Object({
 });
 export type Secret = Static<typeof secret>;
 
-/** Answer of `GET /v1/projects/:id/secrets`; the last three are what `[env]` of the manifest asks for. */
+/** Answer of `GET /v1/projects/:id/secrets`; the last three come from `[env]` of the manifest. */
 export const secretList = Type.Object({
   items: Type.Array(secret),
   required: Type.Array(Type.String()),
   optional: Type.Array(Type.String()),
-  missing: Type.Array(Type.String({ description: "Required, and not set" })),
+  missing: Type.Array(Type.String({ description: "Required but not set" })),
 });
 export type SecretList = Static<typeof secretList>;
 

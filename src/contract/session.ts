@@ -15,10 +15,10 @@ export const SESSION_STATUSES = [
 ] as const;
 export type SessionStatus = (typeof SESSION_STATUSES)[number];
 
-/** Those of a session that has a sandbox, or is to get one. */
+/** The statuses of a session that has a sandbox or is getting one. */
 export const LIVE_STATUSES = ["provisioning", "running"] as const satisfies readonly SessionStatus[];
 
-/** Whether a session has a sandbox, or is to get one: only then anything may be done in its name. */
+/** Whether a session has a sandbox or is getting one. Only then may anything act in its name. */
 export function isAlive({ status }: { status: SessionStatus }): boolean {
   return LIVE_STATUSES.some((live) => live === status);
 }
@@ -26,7 +26,7 @@ export function isAlive({ status }: { status: SessionStatus }): boolean {
 /** Spec 3.3. */
 export const SANDBOX_STATES = ["provisioning", "active", "stopped", "error", "archived"] as const;
 
-/** What is done between `provisioning` and `running`, in order. A failure names the step that failed. */
+/** The steps between `provisioning` and `running`, in order. A failure names its step. */
 export const BOOT_STEPS = ["branch", "image", "sandbox", "clone", "runtime"] as const;
 export type BootStep = (typeof BOOT_STEPS)[number];
 
@@ -34,7 +34,7 @@ export type BootStep = (typeof BOOT_STEPS)[number];
 export const PROVIDERS = ["docker", "local", "kubernetes"] as const;
 export type ProviderName = (typeof PROVIDERS)[number];
 
-/** What keeps a sandbox apart from its machine and from other sandboxes, in the order in which it is shown. */
+/** What isolates a sandbox from its machine and from other sandboxes, in display order. */
 export const WALLS = [
   "files",
   "processes",
@@ -51,12 +51,12 @@ export type Wall = (typeof WALLS)[number];
 /** Who ended a session that is `stopped`. */
 export const STOP_REASONS = ["user", "idle", "server"] as const;
 
-/** What `GET /logs` answers at most, in bytes: the end of the log. */
+/** The most that `GET /logs` returns, in bytes: the end of the log. */
 export const LOG_MAX_BYTES = 1024 * 1024;
 
 const uuid = Type.String({ format: "uuid" });
 const time = Type.String({ format: "date-time" });
-/** The check is the pattern's: an `enum` is for the document's readers. */
+/** The pattern is the check; the `enum` is for readers of the OpenAPI document. */
 const oneOf = <T extends string>(values: readonly T[]) =>
   Type.Unsafe<T>(Type.String({ enum: [...values], pattern: `^(?:${values.join("|")})$` }));
 const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =>
@@ -74,23 +74,24 @@ export const session = Type.Object({
   model: nullable(Type.String()),
   status: oneOf(SESSION_STATUSES),
   step: nullable(oneOf(BOOT_STEPS)),
-  error: nullable(Type.String({ description: "Why it failed, for a person; null unless `failed`" })),
+  error: nullable(Type.String({ description: "Why it failed, as a sentence; null unless `failed`" })),
   stop_reason: nullable(oneOf(STOP_REASONS)),
   sandbox_provider: oneOf(PROVIDERS),
-  sandbox_url: Type.String({ description: "The daemon of the sandbox, through the API's proxy" }),
+  sandbox_url: Type.String({ description: "The daemon of the sandbox, through the proxy of the API" }),
   sandbox_status: nullable(oneOf(SANDBOX_STATES)),
   walls: nullable(
     Type.Array(oneOf(WALLS), {
-      description:
-        "What isolates the sandbox; empty: nothing does. Null without a sandbox, or when it is not known",
+      description: "What isolates the sandbox; empty if nothing does. Null without a sandbox, or if unknown",
     }),
   ),
   saved: nullable(
     Type.Object({
       commit: Type.String(),
       at: time,
-      files: nullable(Type.Integer({ description: "Files that are other than on the branch" })),
-      live: Type.Boolean({ description: "The sandbox that runs has it; else a restart can bring it back" }),
+      files: nullable(Type.Integer({ description: "The number of files that differ from the branch" })),
+      live: Type.Boolean({
+        description: "Whether the running sandbox has it; otherwise a restart can restore it",
+      }),
     }),
   ),
   created_by: uuid,
@@ -118,16 +119,16 @@ export type CreateSessionBody = Static<typeof createSessionBody>;
 /** `?status=` of the list. */
 export const sessionStatus = oneOf(SESSION_STATUSES);
 
-/** Body of `POST /v1/projects/:id/sessions/:sid/restart`; it may be left out. */
+/** Body of `POST /v1/projects/:id/sessions/:sid/restart`; the body is optional. */
 export const restartSessionBody = Type.Object({
-  restore: Type.Optional(Type.Boolean({ description: "Bring back the work that was saved" })),
+  restore: Type.Optional(Type.Boolean({ description: "Restore the saved work" })),
 });
 
 /** Body of `PATCH /v1/projects/:id/sessions/:sid`. */
 export const renameSessionBody = Type.Object({ name });
 
 /**
- * Where a line of a session's log comes from: svc itself, the build of the image, or the sandbox (daemon and runtime).
+ * The source of a line in a session's log: svc, the build of the image, or the sandbox (daemon and runtime).
  */
 export const LOG_SOURCES = ["svc", "build", "sandbox"] as const;
 
@@ -141,7 +142,7 @@ export type LogLine = Static<typeof logLine>;
 
 /**
  * What `GET /v1/projects/:id/sessions/:sid/events` sends, one JSON an event; `event:` is the type, `id:` a cursor for
- * `Last-Event-ID`. First comes the session as it is, then its prompts that are not over; a stream ends with `deleted`, and otherwise never by itself.
+ * `Last-Event-ID`. It starts with the session and its unfinished prompts, and ends only with `deleted`.
  */
 export type SessionEvent =
   | { type: "session"; session: Session }

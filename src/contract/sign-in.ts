@@ -2,14 +2,14 @@ import { type Static, Type } from "@sinclair/typebox";
 import { NAME_MAX, PASSWORD_MAX, PASSWORD_MIN } from "./limits.ts";
 
 /**
- * The header that svc's own pages send with everything that they ask. A cookie counts only beside it: no other site's
- * page can send it, since no CORS preflight is ever answered, and neither a link nor a form can.
+ * The header of every request by the dashboard. A cookie is accepted only with it: pages of other sites cannot send it,
+ * because svc answers no CORS preflight, and links and forms cannot send it either.
  */
 export const DASHBOARD_HEADER = "X-Svc-Dashboard";
 /** Its value. */
 export const DASHBOARD = "1";
 
-/** What a form may send for an e-mail address, in characters (RFC 5321: 254); the server looks closer. */
+/** Characters of an e-mail address (RFC 5321: 254); the server validates it further. */
 const EMAIL_MAX = 254;
 
 const email = Type.String({ minLength: 1, maxLength: EMAIL_MAX });
@@ -36,7 +36,7 @@ export const passwordBody = Type.Object({
   new_password: newPassword,
 });
 
-/** Answer of whatever signs a browser in. */
+/** Answer of every request that signs a browser in. */
 export const signedIn = Type.Object({
   user_id: Type.String({ format: "uuid" }),
   email: Type.String(),
@@ -44,13 +44,13 @@ export const signedIn = Type.Object({
 });
 export type SignedIn = Static<typeof signedIn>;
 
-/** What a link does: it makes the first user, sets a user's password, or lets somebody into an account. */
+/** What a link does: create the first user, set a password, or accept an invitation to an account. */
 export const LINK_KINDS = ["first_user", "password", "invitation"] as const;
 
 /** Query of `GET /v1/auth/link`. */
 export const linkQuery = Type.Object({ token: linkToken });
 
-/** Its answer: what the page of a link says. */
+/** Its answer: the data of the page of a link. */
 export const link = Type.Object({
   kind: Type.Union([Type.Literal("first_user"), Type.Literal("password"), Type.Literal("invitation")]),
   email: Type.Union([Type.String(), Type.Null()]),
@@ -61,8 +61,8 @@ export const link = Type.Object({
 export type Link = Static<typeof link>;
 
 /**
- * Body of `POST /v1/auth/link`. `email` where the link names none; `password` always, but of who takes an invitation up
- * while signed in.
+ * Body of `POST /v1/auth/link`. `email` is required if the link has none; `password` unless a signed-in user accepts an
+ * invitation.
  */
 export const linkBody = Type.Object({
   token: linkToken,
@@ -72,7 +72,7 @@ export const linkBody = Type.Object({
 });
 export type LinkBody = Static<typeof linkBody>;
 
-/** Who may make a user: whoever was invited, or everybody. */
+/** Who may sign up: invited people, or everyone. */
 export const SIGN_UP = ["invited", "open"] as const;
 
 /** Answer of `GET /v1/auth/session`. */
@@ -81,6 +81,6 @@ export const browserSession = Type.Object({
   user: Type.Optional(signedIn),
   sign_up: Type.Union([Type.Literal("open"), Type.Literal("invited")]),
   github: Type.Boolean({ description: "Whether people may sign in with GitHub." }),
-  first_user: Type.Boolean({ description: "Nobody can sign in with a password yet." }),
+  first_user: Type.Boolean({ description: "Whether no user has a password yet." }),
 });
 export type BrowserSession = Static<typeof browserSession>;

@@ -1,19 +1,19 @@
 /** One event of a `text/event-stream` (WHATWG HTML, server-sent events). */
 export interface ServerEvent {
-  /** `message` when the server names none. */
+  /** `message` by default. */
   type: string;
   data: string;
-  /** The last id that was sent, with this event or before; empty when there was none. */
+  /** The last id, of this event or an earlier one; empty if there was none. */
   id: string;
 }
 
-/** Characters of one event, or of one line: the longest that a server means to send is a line of a log. */
+/** Characters of one event or line. The longest that svc sends is a line of a log. */
 const EVENT_MAX = 1024 * 1024;
 
 /**
- * Events out of bytes that come in pieces. What the stream ends in the middle of is no event. `retry:` is left to the
- * caller's own pauses.
- * @param failure makes what is thrown for an event of more than a million characters
+ * Parses events from a stream of bytes. Drops an incomplete event at the end. Ignores `retry:`, because callers have their
+ * own backoff.
+ * @param failure creates the error for an event that is too long
  */
 export async function* readEvents(
   chunks: AsyncIterable<Uint8Array>,
@@ -42,14 +42,14 @@ export async function* readEvents(
   }
 }
 
-/** `field: value`, with one space that may be left out; a comment has the empty field. */
+/** Parses `field: value`; the space is optional, and a comment has an empty field. */
 function readField(line: string): { field: string; value: string } {
   const colon = line.indexOf(":");
   if (colon < 0) return { field: line, value: "" };
   return { field: line.slice(0, colon), value: line.slice(colon + (line[colon + 1] === " " ? 2 : 1)) };
 }
 
-/** Lines without their ends: CRLF, LF or CR. The last one counts only when it is ended. */
+/** Splits lines at CRLF, LF or CR. Drops an incomplete last line. */
 async function* eachLine(chunks: AsyncIterable<Uint8Array>, tooLong: () => Error): AsyncGenerator<string> {
   const decoder = new TextDecoder();
   let rest = "";

@@ -5,18 +5,18 @@ import { PROMPT_MAX_BYTES } from "./limits.ts";
 /** Contract: Manifest. */
 export const TRIGGER_TYPES = ["cron", "webhook"] as const;
 
-/** What made a trigger fire. */
+/** The source of a firing. */
 export const FIRING_SOURCES = ["cron", "webhook", "manual"] as const;
 
 /**
- * What became of a firing. `waiting`: for a place among the account's sessions; `skipped`: there was none for too long;
- * `missed`: nobody was there at the due times, or too late for them.
+ * The outcome of a firing. `waiting`: for a free session slot of the account; `skipped`: no slot was free for too long;
+ * `missed`: no server was running at the due times.
  */
 export const FIRING_STATES = ["waiting", "fired", "failed", "skipped", "missed"] as const;
 
-/** Firings that wait in one project: more would be fired long after anybody cares. */
+/** Waiting firings of one project. */
 export const WAITING_MAX = 1_000;
-/** What waits longer than this is skipped, and a time that was due before is missed: in seconds. */
+/** Seconds after which a waiting firing is skipped, and a due time is missed. */
 export const STALE_S = 3_600;
 
 /** The largest body of a webhook, in bytes. */
@@ -28,7 +28,7 @@ const time = Type.String({ format: "date-time" });
 const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 const oneOf = <T extends string>(values: readonly T[]) => Type.Unsafe<T>(Type.String({ enum: [...values] }));
 
-/** A trigger as it stands in the manifest of the default branch, and when it fires. */
+/** A trigger in the manifest of the default branch, and when it fires. */
 export const trigger = Type.Object({
   slug: text,
   name: nullable(text),
@@ -40,19 +40,19 @@ export const trigger = Type.Object({
   timezone: text,
   next_fire_at: nullable(time),
   last_fired_at: nullable(time),
-  last_error: nullable(Type.String({ description: "Why it did not fire when it last should have" })),
+  last_error: nullable(Type.String({ description: "Why the last firing failed" })),
   webhook_url: nullable(text),
 });
 export type Trigger = Static<typeof trigger>;
 
-/** One firing, or the due times between two that nobody fired. */
+/** One firing, or a range of missed due times. */
 export const firing = Type.Object({
   firing_id: uuid,
   source: oneOf(FIRING_SOURCES),
   state: oneOf(FIRING_STATES),
   due_at: time,
-  due_until: nullable(Type.String({ format: "date-time", description: "The last that was missed" })),
-  session_id: nullable(Type.String({ description: "The session's, also while it is still to be made" })),
+  due_until: nullable(Type.String({ format: "date-time", description: "The last missed time" })),
+  session_id: nullable(Type.String({ description: "The id of the session, also before it is created" })),
   error: nullable(text),
   created_at: time,
   ended_at: nullable(time),
@@ -66,9 +66,11 @@ export const triggerDetail = Type.Composite([
     prompt: text,
     secret_env: nullable(text),
     secrets: nullable(
-      Type.Array(text, { description: "Those that its sessions get, of those that are for them; null: all" }),
+      Type.Array(text, {
+        description: "Limits the secrets that its sessions get; null: all that are for them",
+      }),
     ),
-    firings: Type.Array(firing, { description: "The last, newest first" }),
+    firings: Type.Array(firing, { description: "The last firings, newest first" }),
   }),
 ]);
 export type TriggerDetail = Static<typeof triggerDetail>;
@@ -85,19 +87,17 @@ export const triggerList = Type.Object({
       severity: oneOf(["error", "warning"] as const),
     }),
   ),
-  commit: nullable(Type.String({ description: "Of the default branch, whose manifest this is" })),
-  failure: nullable(
-    Type.String({ description: "Why the default branch could not be read when it was last tried" }),
-  ),
+  commit: nullable(Type.String({ description: "The commit of the default branch with this manifest" })),
+  failure: nullable(Type.String({ description: "Why the last read of the default branch failed" })),
 });
 export type TriggerList = Static<typeof triggerList>;
 
-/** Body of `POST /v1/projects/:id/triggers/:slug/fire`; it may be left out. */
+/** Body of `POST /v1/projects/:id/triggers/:slug/fire`; the body is optional. */
 export const fireBody = Type.Object({
   text: Type.Optional(Type.String({ minLength: 1, maxLength: PROMPT_MAX_BYTES })),
 });
 
-/** `fired`: the session is there. `waiting`: it is made when the account has a place for it, under this id. */
+/** `fired`: the session exists. `waiting`: it is created with this id when the account has a free slot. */
 export const fired = Type.Object({
   status: oneOf(["fired", "waiting"] as const),
   session_id: uuid,
@@ -112,12 +112,12 @@ export type Accepted = Static<typeof accepted>;
 export const switchBody = Type.Object({ enabled: Type.Boolean() });
 
 /**
- * Answer to it. `unchanged`: the default branch says so already. `merged`: it does now. `open`: it will when the change
- * request is merged; `reason` says why it is not.
+ * Answer to it. `unchanged`: the trigger already has this state. `merged`: the change is merged. `open`: the change request
+ * is open; `reason` says why it was not merged.
  */
 export const switched = Type.Object({
   slug: text,
-  enabled: Type.Boolean({ description: "What was asked for" }),
+  enabled: Type.Boolean({ description: "The requested state" }),
   status: oneOf(["unchanged", "merged", "open"] as const),
   reason: nullable(text),
   change_request: nullable(changeRequest),

@@ -1,11 +1,11 @@
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 import { parseJson } from "./json.ts";
 
-/** Signed for one request, or for as long as a connection takes to be set up. */
+/** The lifetime of a context: one request, or the setup of a connection. */
 export const USER_CONTEXT_LIFE_S = 60;
 /** How far the clocks of the API and of a sandbox may be apart. */
 const SKEW_S = 5;
-/** Far more than any context; what is longer is not looked at. */
+/** Longer values are rejected unread. */
 const LENGTH_MAX = 4096;
 
 export const USER_ROLES = ["user", "agent", "platform"] as const;
@@ -19,12 +19,12 @@ export interface UserContext {
   scopes: string[];
   iat: number;
   exp: number;
-  /** The request that it is for, and no other: its method, and its path as `signedPath` has it. */
+  /** The only request that it is valid for: its method, and its path from `signedPath`. */
   method: string;
   path: string;
 }
 
-/** A longer path is named by its hash: the header has to fit beside it. */
+/** A longer path is replaced by its hash, to keep the header small. */
 const PATH_MAX = 1_000;
 
 /** The path of a request target, without its query. */
@@ -35,7 +35,7 @@ export function signedPath(target: string): string {
 }
 
 /**
- * The value of `X-Svc-User-Context`, by which a sandbox's daemon knows who asks (contract: Sessions, sandboxes, proxy):
+ * The value of `X-Svc-User-Context`, which identifies the caller to the daemon of a sandbox (contract: Sessions, sandboxes, proxy):
  * `base64url(JSON) "." base64url(HMAC-SHA256(first part))`, unpadded; the key is the sandbox service key.
  */
 export function signUserContext(key: string, context: UserContext): string {
@@ -44,9 +44,9 @@ export function signUserContext(key: string, context: UserContext): string {
 }
 
 /**
- * Checks a header's value in constant time, byte for byte: another spelling of the same bytes is refused.
+ * Verifies the value of the header in constant time, and rejects another encoding of the same bytes.
  * @param now seconds since 1970
- * @returns the context, or null: forged, cut off, expired, not yet valid, of another session, or no context at all
+ * @returns the context, or null if it is invalid, expired, not yet valid, or of another session
  */
 export function verifyUserContext(
   key: string,

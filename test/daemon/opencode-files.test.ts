@@ -125,6 +125,6 @@ test("a folder with packages of the project's own is left as it is; a run withou
   ).toBe(false);
   expect(await outcomeOf(sandbox, "Hello there")).toMatchObject({
     state: "failed",
-    error: expect.stringMatching(/^The agent has no model to ask\. .*svc secrets set ANTHROPIC_API_KEY/),
+    error: expect.stringMatching(/^The agent has no model\. .*svc secrets set ANTHROPIC_API_KEY/),
   });
 });

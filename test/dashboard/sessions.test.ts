@@ -81,7 +81,7 @@ test("the agents of the project are offered, and another one is refused with the
   ).toEqual([
     ["developer", "Does it."],
     ["build", "Works on the code, with every tool."],
-    ["plan", "Looks into the code and makes plans, without editing."],
+    ["plan", "Reads the code and makes plans, without editing."],
   ]);
   await field.fill("nobody");
   await page.getByRole("button", { name: "Start the session" }).click();
