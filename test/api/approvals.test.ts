@@ -82,12 +82,12 @@ test("what is pushed later is not approved, and what nobody has looked at cannot
 test("who may approve", async () => {
   const stranger = await bench.api.mint("stranger@example.com");
   const rows: [opener: string, approver: string, status: number, says?: string][] = [
-    [bench.api.token, bench.api.token, 403, "You have opened this change request"],
+    [bench.api.token, bench.api.token, 403, "You opened this change request"],
     [bench.api.token, bob, 200],
     [bob, bench.api.token, 200],
-    [bob, bob, 403, "You have opened this change request"],
+    [bob, bob, 403, "You opened this change request"],
     [bob, agent, 403, "Only people approve"],
-    [agent, bench.api.token, 403, "An agent has opened this change request for you"],
+    [agent, bench.api.token, 403, "An agent opened this change request on your behalf"],
     [agent, bob, 200],
     [agent, agent, 403, "Only people approve"],
     [bob, stranger, 403],
