@@ -218,7 +218,7 @@ describe("login and logout", () => {
   test("a server without browser sign-in says how to get a token", async () => {
     const ran = await svc(["login", "--api", api.url]);
     expect(ran).toMatchObject({ code: 1, stdout: "" });
-    expect(ran.stderr).toContain("offers only sign-in by token");
+    expect(ran.stderr).toContain("supports only sign-in with a token");
     expect(ran.stderr).toContain("svc-api admin token --email");
   });
 

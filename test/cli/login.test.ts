@@ -17,7 +17,7 @@ async function login() {
   const home = makeHome();
   const env = { CI: "1", SSH_CONNECTION: "10.0.0.1 1 10.0.0.2 22" };
   const terminal = svcOnTerminal(["login", "--host", "here", "--api", api.url], { home, env });
-  await terminal.shows("Waiting for you to confirm");
+  await terminal.shows("Waiting for confirmation in the browser");
   const code = /Code +([A-Z]{4}-[A-Z]{4})/.exec(Bun.stripANSI(terminal.screen()))?.[1] ?? "";
   const page = /Open +(\S+)/.exec(Bun.stripANSI(terminal.screen()))?.[1] ?? "";
   return { home, terminal, code, page };
@@ -52,7 +52,7 @@ test.concurrent("svc login stores nothing when the browser says no", async () =>
   const { home, terminal, code } = await login();
   expect((await browser.call("POST", `/v1/auth/device/${code}/deny`)).status).toBe(200);
   expect(await terminal.exited).toMatchObject({ code: 1 });
-  expect(Bun.stripANSI(terminal.screen())).toContain("refused in the browser; nothing was stored");
+  expect(Bun.stripANSI(terminal.screen())).toContain("denied in the browser; nothing was stored");
   expect(() => readFileSync(home.config)).toThrow();
 });
 

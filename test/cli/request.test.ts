@@ -123,7 +123,7 @@ test.each([
   ["ENOTFOUND", "cannot be reached"],
   ["DEPTH_ZERO_SELF_SIGNED_CERT", "certificate is not trusted"],
   ["UnsupportedProxyProtocol", "proxy cannot be used"],
-  ["ECONNRESET", "connection to the host broke"],
+  ["ECONNRESET", "connection to the host failed"],
 ])("%s is a sentence with advice", async (errorCode, says) => {
   const { api } = client([Object.assign(new Error("x"), { code: errorCode })]);
   const error = await api.call(write).catch((thrown: unknown) => thrown);

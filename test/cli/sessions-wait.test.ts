@@ -317,7 +317,7 @@ describe("on a terminal", () => {
       api.seen.length = 0;
       plays((id) => [changed(booting("image", { session_id: id }))]);
       const terminal = onTerminal(command);
-      await terminal.shows(command[0] === "stop" ? "ending the sandbox" : "building the sandbox's image");
+      await terminal.shows(command[0] === "stop" ? "removing the sandbox" : "building the sandbox's image");
       terminal.type("\x03");
       expect(await terminal.exited).toEqual({ code: null, signal: "SIGINT" });
       expect(plain(terminal.screen())).toMatch(

@@ -264,7 +264,7 @@ describe("preview", () => {
     expect(await run(["preview", SESSION_ID, "--open"], { env: { SVC_BROWSER: "true" } })).toMatchObject({
       code: 0,
       stdout: "file:///etc/passwd\\x1b[2J\n",
-      stderr: expect.stringContaining("No browser could be opened"),
+      stderr: expect.stringContaining("Cannot open a browser here"),
     });
   });
 

@@ -376,7 +376,7 @@ describe("where nothing can be shipped from, it says what to do", () => {
   };
   const rows: [string, (who: Shipper) => unknown, string[], number, string][] = [
     ["no commit yet", () => {}, [], 1, "svc ship --commit"],
-    ["no commit, and nothing to commit", () => {}, ["--commit"], 1, "no commit yet"],
+    ["no commit, and nothing to commit", () => {}, ["--commit"], 1, "no commits yet"],
     [
       "a detached HEAD",
       (who) => who.commit({ a: "1" }) && who.git("switch", "--detach"),

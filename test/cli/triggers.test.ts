@@ -61,7 +61,7 @@ describe("fire", () => {
     const session_id = "66666666-6666-4666-8666-666666666666";
     api.on("POST /projects/:p/triggers/:n/fire", () => ({ status: "waiting", session_id }));
     const ran = await run(["triggers", "fire", "nightly"]);
-    expect(ran).toMatchObject({ code: 0, stdout: expect.stringContaining("waits for a place") });
+    expect(ran).toMatchObject({ code: 0, stdout: expect.stringContaining("waits for a free slot") });
     expect(ran.stderr).toContain("svc sessions stop");
   });
   test("of an unknown trigger fails with the server's words", async () => {

@@ -84,7 +84,7 @@ test("who types the code may do so in any way; a refusal ends the command", asyn
   expect(await overflow(page)).toBe(0);
   await page.getByRole("button", { name: "Deny" }).click();
   await page.getByText("The terminal is not signed in").waitFor();
-  await terminal.shows("The sign-in was refused in the browser");
+  await terminal.shows("The sign-in was denied in the browser");
   expect((await terminal.exited).code).toBe(1);
   expect(faults()).toEqual([]);
   await close();
@@ -99,7 +99,7 @@ test("a code that is too old is worth nothing, and both sides say so", async () 
   await page.getByText("is older than ten minutes. Run svc login again.").waitFor();
   await page.reload();
   await page.getByText("is older than ten minutes. Run svc login again.").waitFor();
-  await terminal.shows("The code ran out");
+  await terminal.shows("The code expired");
   expect((await terminal.exited).code).toBe(1);
   await close();
 });

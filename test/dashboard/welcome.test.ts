@@ -70,7 +70,7 @@ test("where everybody may come, one makes an account, and is told when there is 
   await page.getByRole("link", { name: "Create an account" }).click();
   await fill(page, { "Your name": "Grace", "E-mail": "ada@example.com", Password: PASSWORD });
   await page.getByRole("button", { name: "Create the account" }).click();
-  await page.getByText("There is a user with this e-mail address already.").waitFor();
+  await page.getByText("A user with this e-mail address already exists.").waitFor();
   expect(await barriers(page)).toEqual([]);
   await fill(page, { "E-mail": "grace@example.com" });
   await page.getByRole("button", { name: "Create the account" }).click();

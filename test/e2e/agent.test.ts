@@ -72,8 +72,8 @@ test.each([
   ["svc cr open", 2, "needs --title"],
   ["svc cr opne --title x", 2, "Did you mean `svc cr open`?"],
   ["svc cr show nonsense", 2, "`svc cr ls` lists them"],
-  ["SVC_CLI_TOKEN=svc_pat_wrong svc cr ls", 1, "A session's token ends with its sandbox"],
-  ["svc login", 1, "A sandbox is signed in by its environment"],
+  ["SVC_CLI_TOKEN=svc_pat_wrong svc cr ls", 1, "A session's token expires with its sandbox"],
+  ["svc login", 1, "A sandbox is signed in through its environment"],
 ])("%s ends with %d, and says what to do", async (command, code, words) => {
   const ran = await types(command);
   expect(ran.said).toContain(words);

@@ -16,7 +16,7 @@ import { until } from "../helpers/until.ts";
 const test = needs("a real Postgres", POSTGRES);
 const onLinux = needs("a real Postgres", POSTGRES && process.platform === "linux");
 const KEY = "cd".repeat(32);
-const LOST = /not been heard of since .* svc sessions restart/;
+const LOST = /not sent a heartbeat since .* svc sessions restart/;
 
 onLinux(
   "a server is killed and gone: another has its sessions, and once it is back nothing of them is left on its machine",
