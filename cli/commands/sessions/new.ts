@@ -62,7 +62,7 @@ export function withLimitHint(error: unknown): unknown {
   if (!(error instanceof CliError) || error.code !== "concurrent_session_limit") return error;
   const { limit, active_sessions: active } = error.extra;
   const count =
-    limit === undefined || active === undefined ? "" : `${active} of ${limit} slots are in use.  `;
+    limit === undefined || active === undefined ? "" : `${active} of ${limit} slots are in use. `;
   const hint = `${count}To free a slot, in any project of the account:\n      svc sessions ls\n      svc sessions stop <id>`;
   return new CliError(error.code, error.message, { ...error.extra, hint });
 }
