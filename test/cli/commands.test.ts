@@ -51,7 +51,7 @@ describe("cr", () => {
   });
 
   test("a stored row that could not be refreshed says so in ls and show", async () => {
-    const words = "the repository did not answer, or no longer has one of the branches";
+    const words = "the repository did not respond, or no longer has one of the branches";
     for (const stale of [false, true]) {
       const cr = changeRequest({ stale });
       api.on("GET /projects/:p/change-requests", () => ({ change_requests: [cr] }));

@@ -119,11 +119,11 @@ test("a slow reader of a stream is not timed out, a silent server is", async () 
 });
 
 test.each([
-  ["ConnectionRefused", "Nothing answers"],
+  ["ConnectionRefused", "The host refused the connection"],
   ["ENOTFOUND", "cannot be reached"],
   ["DEPTH_ZERO_SELF_SIGNED_CERT", "certificate is not trusted"],
   ["UnsupportedProxyProtocol", "proxy cannot be used"],
-  ["ECONNRESET", "connection to the host broke"],
+  ["ECONNRESET", "connection to the host failed"],
 ])("%s is a sentence with advice", async (errorCode, says) => {
   const { api } = client([Object.assign(new Error("x"), { code: errorCode })]);
   const error = await api.call(write).catch((thrown: unknown) => thrown);

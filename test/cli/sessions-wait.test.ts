@@ -245,7 +245,7 @@ describe("restart and stop", () => {
       stderr:
         "stop: saving the work and removing the sandbox\n  svc | saved the work\nTo restart it: svc sessions restart 1a2b3c4d\n",
     });
-    expect((await run(["stop", SESSION_ID, "--no-wait"])).stdout).toBe(`${SESSION_ID} Login page: stops\n`);
+    expect((await run(["stop", SESSION_ID, "--no-wait"])).stdout).toBe(`${SESSION_ID} Login page: stopping\n`);
   });
 
   test.each([
@@ -317,7 +317,7 @@ describe("on a terminal", () => {
       api.seen.length = 0;
       plays((id) => [changed(booting("image", { session_id: id }))]);
       const terminal = onTerminal(command);
-      await terminal.shows(command[0] === "stop" ? "ending the sandbox" : "building the sandbox's image");
+      await terminal.shows(command[0] === "stop" ? "removing the sandbox" : "building the sandbox's image");
       terminal.type("\x03");
       expect(await terminal.exited).toEqual({ code: null, signal: "SIGINT" });
       expect(plain(terminal.screen())).toMatch(

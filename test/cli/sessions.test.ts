@@ -127,7 +127,7 @@ describe("an id", () => {
       expect(api.seen.at(-1)?.path).toContain(SESSION_ID);
       expect(await run([command])).toMatchObject({
         code: 2,
-        stderr: expect.stringContaining("Which session?"),
+        stderr: expect.stringContaining("A session is required"),
       });
     }
     for (const command of ["stop", "restart", "rm", "rename", "open", "preview"]) {
@@ -144,7 +144,7 @@ describe("an id", () => {
     const terminal = svcOnTerminal(["sessions", "rename"], { env: home });
     expect((await terminal.exited).code).toBe(2);
     const stop = onTerminal(["open", "--print-url"]);
-    await stop.shows("Which session?");
+    await stop.shows("A session is required");
     expect(plain(stop.screen())).toContain("1a2b9999 x\\x1b[2J");
     stop.type("\x1b[B\r");
     expect(await stop.exited).toEqual({ code: 0, signal: null });
@@ -264,7 +264,7 @@ describe("preview", () => {
     expect(await run(["preview", SESSION_ID, "--open"], { env: { SVC_BROWSER: "true" } })).toMatchObject({
       code: 0,
       stdout: "file:///etc/passwd\\x1b[2J\n",
-      stderr: expect.stringContaining("No browser could be opened"),
+      stderr: expect.stringContaining("Cannot open a browser here"),
     });
   });
 

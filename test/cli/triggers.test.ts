@@ -53,7 +53,7 @@ describe("fire", () => {
     [["--text", "-"], "from stdin\n", { text: "from stdin\n" }],
   ])("%j sends what is said", async (flags, stdin, body) => {
     const ran = await run(["triggers", "fire", "nightly", ...flags], { stdin });
-    expect(ran).toMatchObject({ code: 0, stdout: "Session 66666666 starts.\n" });
+    expect(ran).toMatchObject({ code: 0, stdout: "Session 66666666 is starting.\n" });
     expect(ran.stderr).toContain("Next: svc sessions info 66666666");
     expect(api.seen.at(-1)?.body).toEqual(body);
   });
@@ -61,7 +61,7 @@ describe("fire", () => {
     const session_id = "66666666-6666-4666-8666-666666666666";
     api.on("POST /projects/:p/triggers/:n/fire", () => ({ status: "waiting", session_id }));
     const ran = await run(["triggers", "fire", "nightly"]);
-    expect(ran).toMatchObject({ code: 0, stdout: expect.stringContaining("waits for a place") });
+    expect(ran).toMatchObject({ code: 0, stdout: expect.stringContaining("waits for a free slot") });
     expect(ran.stderr).toContain("svc sessions stop");
   });
   test("of an unknown trigger fails with the server's words", async () => {
@@ -76,7 +76,7 @@ describe("fire", () => {
 describe("enable and disable say what became of it", () => {
   const cr = changeRequest({ number: 7 });
   const answers: [Switched["status"], string, string][] = [
-    ["unchanged", "nightly is disabled already.\n", ""],
+    ["unchanged", "nightly is already disabled.\n", ""],
     ["merged", "nightly is disabled: change request #7 is merged.\n", ""],
     [
       "open",
