@@ -94,10 +94,7 @@ describe("cr", () => {
   test.each([
     [{ can_fast_forward: true }, "clean: merges as a fast-forward"],
     [{ is_up_to_date: true }, "up to date: main already contains fix-login; nothing to merge"],
-    [
-      { merge_base: null, can_merge: false },
-      "cannot be merged: fix-login and main have no common history",
-    ],
+    [{ merge_base: null, can_merge: false }, "cannot be merged: fix-login and main have no common history"],
     [{ can_merge: false, conflicts: [] }, "conflicts\n"],
   ])("show says what a merge would do: %p", async (change, says) => {
     api.on("GET /projects/:p/change-requests/:n/merge-preview", () => ({ ...CLEAN, ...change }));

@@ -229,7 +229,11 @@ describe("svc init", () => {
 
   const OUT = "/the-outside";
   test.each<[string, (cwd: string, outside: string) => void, string]>([
-    ["a folder that leads out", (cwd, outside) => symlinkSync(outside, join(cwd, ".svc")), "is a symbolic link out of"],
+    [
+      "a folder that leads out",
+      (cwd, outside) => symlinkSync(outside, join(cwd, ".svc")),
+      "is a symbolic link out of",
+    ],
     ["a link that leads nowhere", (cwd) => symlinkSync(OUT, join(cwd, ".svc")), "is a broken symbolic link"],
     [
       "a file that leads out",
@@ -242,7 +246,11 @@ describe("svc init", () => {
       (cwd) => mkdirSync(join(cwd, ".svc/Dockerfile"), { recursive: true }),
       "is not a regular file",
     ],
-    ["a pipe in a file's place", (cwd) => Bun.spawnSync(["mkfifo", join(cwd, "svc.toml")]), "is not a regular file"],
+    [
+      "a pipe in a file's place",
+      (cwd) => Bun.spawnSync(["mkfifo", join(cwd, "svc.toml")]),
+      "is not a regular file",
+    ],
   ])("%s: nothing is written, there or here, and the error says what to move", async (_, prepare, words) => {
     const home = makeHome();
     const outside = join(home.home, "outside");
@@ -268,9 +276,7 @@ describe("svc init", () => {
     symlinkSync(outside, join(home.cwd, ".claude"));
     const ran = await init(home);
     expect(ran.code).toBe(0);
-    expect(ran.stdout).toContain(
-      "skipped\t.claude/skills/svc/SKILL.md\t.claude is a symbolic link out of",
-    );
+    expect(ran.stdout).toContain("skipped\t.claude/skills/svc/SKILL.md\t.claude is a symbolic link out of");
     expect(readdirSync(outside)).toEqual([]);
     expect(existsSync(join(home.cwd, "svc.toml"))).toBe(true);
   });

@@ -398,7 +398,13 @@ describe("where nothing can be shipped from, it says what to do", () => {
       1,
       "a merge is in progress",
     ],
-    ["a bare repository", (who) => who.git("config", "core.bare", "true"), [], 1, "This is a bare repository"],
+    [
+      "a bare repository",
+      (who) => who.git("config", "core.bare", "true"),
+      [],
+      1,
+      "This is a bare repository",
+    ],
     [
       "another branch than main on the first run",
       (who) => who.commit({ a: "1" }) && who.git("switch", "--quiet", "-c", "fix"),

@@ -50,9 +50,7 @@ test("svc needs no file and no login: it knows who, which project and which sess
 
 test("a title is all that opening a change request takes; what is not in it is said, with what to type", async () => {
   const early = await types("svc cr open --title Early");
-  expect(early.said).toContain(
-    "Opened #1, but:\n  It has no changes yet: commit, then git push origin HEAD",
-  );
+  expect(early.said).toContain("Opened #1, but:\n  It has no changes yet: commit, then git push origin HEAD");
   const untidy = await types("echo 2 > b.txt; svc cr open --title Untidy");
   expect(untidy.said).toContain("1 change is not committed, so not part of it: git add, git commit");
   const local = await types("git add -A; git commit -qm 'Add b'; svc cr open --title Local");
