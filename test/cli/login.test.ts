@@ -52,7 +52,7 @@ test.concurrent("svc login stores nothing when the browser says no", async () =>
   const { home, terminal, code } = await login();
   expect((await browser.call("POST", `/v1/auth/device/${code}/deny`)).status).toBe(200);
   expect(await terminal.exited).toMatchObject({ code: 1 });
-  expect(Bun.stripANSI(terminal.screen())).toContain("refused in the browser; nothing was stored");
+  expect(Bun.stripANSI(terminal.screen())).toContain("denied in the browser; nothing was stored");
   expect(() => readFileSync(home.config)).toThrow();
 });
 

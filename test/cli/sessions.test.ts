@@ -144,7 +144,7 @@ describe("an id", () => {
     const terminal = svcOnTerminal(["sessions", "rename"], { env: home });
     expect((await terminal.exited).code).toBe(2);
     const stop = onTerminal(["open", "--print-url"]);
-    await stop.shows("A session is required");
+    await stop.shows("Which session?");
     expect(plain(stop.screen())).toContain("1a2b9999 x\\x1b[2J");
     stop.type("\x1b[B\r");
     expect(await stop.exited).toEqual({ code: 0, signal: null });
