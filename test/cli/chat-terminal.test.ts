@@ -334,9 +334,9 @@ test("Ctrl-Z suspends svc until the shell continues it, and does nothing without
 test("an unknown command is reported, not sent", async () => {
   const run = await open();
   run.type("/help\r");
-  await run.shows("/quit   leaves");
+  await run.shows("/quit   quits");
   run.type("/new\r");
-  await run.shows("There is no command /new.");
+  await run.shows("Unknown command /new.");
   run.type("/abort\r");
   await run.shows("The agent is idle.");
   run.type("/etc/hosts is wrong\r");
