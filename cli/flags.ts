@@ -164,7 +164,7 @@ function readValue(option: Option, flag: Flag, flags: Flags, command: string): u
     return true;
   }
   if (flag.kind === "optional") {
-    if (value === "") throw usage(`${raw}= needs a value. Write ${raw} without = to leave it out.`);
+    if (value === "") throw usage(`${raw}= needs a value, or write ${raw} alone.`);
     if (value !== undefined && flag.choices) choose(raw, value, flag.choices);
     return value ?? "";
   }

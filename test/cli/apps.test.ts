@@ -114,7 +114,7 @@ describe("logs --follow", () => {
       .split("\n")
       .map((line) => line.split("\t").at(-1));
     expect(texts).toEqual([expect.stringContaining("no such"), "one", "one", "between", "one", "two"]);
-    expect(stderr).toContain("Deployment 1 is over: retired.");
+    expect(stderr).toContain("Deployment 1 has ended: retired.");
   });
 
   test("goes on with the next deployment, until it is refused", async () => {

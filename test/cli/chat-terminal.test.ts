@@ -336,7 +336,7 @@ test("an unknown command is reported, not sent", async () => {
   run.type("/help\r");
   await run.shows("/quit   quits");
   run.type("/new\r");
-  await run.shows("There is no command /new.");
+  await run.shows("Unknown command /new.");
   run.type("/abort\r");
   await run.shows("The agent is idle.");
   run.type("/etc/hosts is wrong\r");

@@ -289,9 +289,9 @@ describe("a token goes to the host it belongs to", () => {
     ["another address under a known name", { host: "one" }, "Nothing was sent"],
     ["a lookalike", { host_url: "https://evil.example/v1" }, "Nothing was sent"],
     [
-      "a host that is not known here",
+      "a host that is not registered",
       { host: "evil", host_url: "https://evil.example/v1" },
-      "not known here",
+      "not registered",
     ],
   ])("%s stops the command", async (_, change, says) => {
     const ran = await linked(change, ["cr", "ls"]);
@@ -392,7 +392,7 @@ describe("in a sandbox", () => {
     write(join(home.cwd, ".svc/link.json"), "{damaged");
     expect(await svc(["cr", "ls"], { home, env: env() })).toMatchObject({ code: 0, stderr: "" });
     const login = await svc(["login", "--token", TOKEN], { home, env: env() });
-    expect(login).toMatchObject({ code: 1, stderr: expect.stringContaining("by its environment") });
+    expect(login).toMatchObject({ code: 1, stderr: expect.stringContaining("through its environment") });
     expect(await svc(["logout"], { home, env: env() })).toMatchObject({ code: 0 });
     expect(readFileSync(home.config, "utf8")).toBe("{damaged");
   });

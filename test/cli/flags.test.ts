@@ -122,9 +122,9 @@ test.each([
   [["--title", ""], "--title needs a value.\n"],
   [["--jq="], "--jq= needs a value, or write --jq alone.\n"],
   [["--yes=no"], "--yes does not take a value.\n"],
-  [["--status", "opne"], "--status is one of open, all; not opne\nDid you mean `open`?"],
-  [["--status", "xyz"], "--status is one of open, all; not xyz\n"],
-  [["--color=x"], "--color is one of always, auto, never; not x\n"],
+  [["--status", "opne"], "--status must be one of open, all; not opne\nDid you mean `open`?"],
+  [["--status", "xyz"], "--status must be one of open, all; not xyz\n"],
+  [["--color=x"], "--color must be one of always, auto, never; not x\n"],
   [["--title", "a", "--title", "b"], "--title is given twice.\n"],
   [["-t", "a", "--name", "b"], "-t and --name are the same flag: give one of them.\n"],
 ])("%j: %j", (line, says) => {

@@ -229,8 +229,12 @@ describe("svc init", () => {
 
   const OUT = "/the-outside";
   test.each<[string, (cwd: string, outside: string) => void, string]>([
-    ["a folder that leads out", (cwd, outside) => symlinkSync(outside, join(cwd, ".svc")), "leads out of"],
-    ["a link that leads nowhere", (cwd) => symlinkSync(OUT, join(cwd, ".svc")), "leads nowhere"],
+    [
+      "a folder that leads out",
+      (cwd, outside) => symlinkSync(outside, join(cwd, ".svc")),
+      "is a symbolic link out of",
+    ],
+    ["a link that leads nowhere", (cwd) => symlinkSync(OUT, join(cwd, ".svc")), "is a broken symbolic link"],
     [
       "a file that leads out",
       (cwd, outside) => symlinkSync(join(outside, "x"), join(cwd, "svc.toml")),
@@ -240,9 +244,13 @@ describe("svc init", () => {
     [
       "a folder in a file's place",
       (cwd) => mkdirSync(join(cwd, ".svc/Dockerfile"), { recursive: true }),
-      "not a regular file",
+      "is not a regular file",
     ],
-    ["a pipe in a file's place", (cwd) => Bun.spawnSync(["mkfifo", join(cwd, "svc.toml")]), "not a regular file"],
+    [
+      "a pipe in a file's place",
+      (cwd) => Bun.spawnSync(["mkfifo", join(cwd, "svc.toml")]),
+      "is not a regular file",
+    ],
   ])("%s: nothing is written, there or here, and the error says what to move", async (_, prepare, words) => {
     const home = makeHome();
     const outside = join(home.home, "outside");

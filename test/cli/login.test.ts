@@ -17,7 +17,7 @@ async function login() {
   const home = makeHome();
   const env = { CI: "1", SSH_CONNECTION: "10.0.0.1 1 10.0.0.2 22" };
   const terminal = svcOnTerminal(["login", "--host", "here", "--api", api.url], { home, env });
-  await terminal.shows("Waiting for confirmation in the browser");
+  await terminal.shows("Waiting for confirmation");
   const code = /Code +([A-Z]{4}-[A-Z]{4})/.exec(Bun.stripANSI(terminal.screen()))?.[1] ?? "";
   const page = /Open +(\S+)/.exec(Bun.stripANSI(terminal.screen()))?.[1] ?? "";
   return { home, terminal, code, page };

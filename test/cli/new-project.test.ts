@@ -89,7 +89,7 @@ describe("svc <project-name>", () => {
   ])("a person is asked: %s", async (key, code, made) => {
     const home = somebody();
     const ran = svcOnTerminal(["my-shop"], { home });
-    await ran.shows("Make a new project in ./my-shop?");
+    await ran.shows("Create a new project in ./my-shop?");
     ran.type(key);
     expect(await ran.exited).toMatchObject({ code });
     expect(readdirSync(home.cwd)).toEqual(made);

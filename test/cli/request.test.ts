@@ -119,7 +119,7 @@ test("a slow reader of a stream is not timed out, a silent server is", async () 
 });
 
 test.each([
-  ["ConnectionRefused", "Nothing answers"],
+  ["ConnectionRefused", "The host refused the connection"],
   ["ENOTFOUND", "cannot be reached"],
   ["DEPTH_ZERO_SELF_SIGNED_CERT", "certificate is not trusted"],
   ["UnsupportedProxyProtocol", "proxy cannot be used"],

@@ -37,12 +37,12 @@ describe("secrets", () => {
     await run(["secrets", "set", "A=1", "--for", "apps:shop, triggers:nightly"]);
     expect(sent()).toEqual([["A", { value: "1", for: ["apps:shop", "triggers:nightly"] }]]);
     const bad = await run(["secrets", "set", "A=1", "--for", "everything"]);
-    expect([bad.code, bad.stderr]).toEqual([2, expect.stringContaining('does not know "everything"')]);
+    expect([bad.code, bad.stderr]).toEqual([2, expect.stringContaining('"everything" is not valid')]);
   });
 
   test("set asks on a terminal and does not show what is typed", async () => {
     const on = svcOnTerminal(["secrets", "set", "KEY=-"], { env: api.env });
-    await on.shows("it is not shown");
+    await on.shows("the input is hidden");
     on.type("typed-secret\r");
     expect((await on.exited).code).toBe(0);
     expect(on.screen()).not.toContain("typed-secret");
@@ -53,9 +53,9 @@ describe("secrets", () => {
     [["novalue"], "NAME=VALUE"],
     [["=x"], "NAME=VALUE"],
     [["A=-", "B=-"], "one value"],
-    [["A=1", "lower=2"], '"lower" is no name'],
-    [["A=1", "SVC_X=2"], '"SVC_X" is a name that svc'],
-    [["A=1", "PATH=2"], '"PATH" is a name that svc'],
+    [["A=1", "lower=2"], '"lower" is not a valid secret name'],
+    [["A=1", "SVC_X=2"], '"SVC_X" is reserved'],
+    [["A=1", "PATH=2"], '"PATH" is reserved'],
   ])("set %j stops before anything is sent", async (words, says) => {
     const ran = await run(["secrets", "set", ...words]);
     expect([ran.code, ran.stdout, api.seen.length]).toEqual([2, "", 0]);
@@ -109,7 +109,7 @@ describe("env", () => {
     const ran = await run(["env", "push", "--from", ".env"], { home });
     expect([ran.stdout, ran.stderr]).toEqual([
       "Set A, B.\n",
-      expect.stringContaining("1 without a value left alone"),
+      expect.stringContaining("Skipped 1 without a value"),
     ]);
     expect(sent()).toEqual([
       ["A", { value: "1" }],

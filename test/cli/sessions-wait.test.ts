@@ -245,7 +245,9 @@ describe("restart and stop", () => {
       stderr:
         "stop: saving the work and removing the sandbox\n  svc | saved the work\nTo restart it: svc sessions restart 1a2b3c4d\n",
     });
-    expect((await run(["stop", SESSION_ID, "--no-wait"])).stdout).toBe(`${SESSION_ID} Login page: stops\n`);
+    expect((await run(["stop", SESSION_ID, "--no-wait"])).stdout).toBe(
+      `${SESSION_ID} Login page: stopping\n`,
+    );
   });
 
   test.each([

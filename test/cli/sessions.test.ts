@@ -127,7 +127,7 @@ describe("an id", () => {
       expect(api.seen.at(-1)?.path).toContain(SESSION_ID);
       expect(await run([command])).toMatchObject({
         code: 2,
-        stderr: expect.stringContaining("Which session?"),
+        stderr: expect.stringContaining("A session is required"),
       });
     }
     for (const command of ["stop", "restart", "rm", "rename", "open", "preview"]) {

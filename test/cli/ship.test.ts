@@ -127,7 +127,7 @@ describe("the first run", () => {
     who.git("remote", "rename", "svc", "other");
     const { code, stderr, stdout } = await who.ship([...FIRST, "--name", "Both taken"]);
     expect(code).toBe(0);
-    expect(stderr).toContain("origin stays as it is: https://git.example.com/shop.git");
+    expect(stderr).toContain("origin is unchanged: https://git.example.com/shop.git");
     expect(stderr + stdout).not.toContain("secret");
     expect(who.git("remote", "get-url", "origin")).toBe("https://me:secret@git.example.com/shop.git");
     expect(await branchesOf(who, "svc")).toEqual({ main: tip });
@@ -356,9 +356,9 @@ describe("svc.toml", () => {
     const who = shipper(api);
     Bun.spawnSync(["ln", "-s", "/etc/passwd", join(who.cwd, "svc.toml")]);
     who.git("add", "svc.toml");
-    expect((await who.ship([...FIRST, "--commit"])).stderr).toContain("not a plain file");
+    expect((await who.ship([...FIRST, "--commit"])).stderr).toContain("not a regular file");
     who.git("commit", "--quiet", "-m", "x");
-    expect((await who.ship(FIRST)).stderr).toContain("not a plain file");
+    expect((await who.ship(FIRST)).stderr).toContain("not a regular file");
     rmSync(join(who.cwd, "svc.toml"));
     who.commit({ "svc.toml": "#".repeat(300_000) });
     expect((await who.ship(FIRST)).stderr).toContain("larger than");
@@ -375,7 +375,7 @@ describe("where nothing can be shipped from, it says what to do", () => {
     who.commit({ a: "3" });
   };
   const rows: [string, (who: Shipper) => unknown, string[], number, string][] = [
-    ["no commit yet", () => {}, [], 1, "svc ship --commit"],
+    ["no commits yet", () => {}, [], 1, "svc ship --commit"],
     ["no commit, and nothing to commit", () => {}, ["--commit"], 1, "no commits yet"],
     [
       "a detached HEAD",
@@ -396,9 +396,15 @@ describe("where nothing can be shipped from, it says what to do", () => {
       (who) => [apart(who), who.asks("merge", "other")][1],
       ["--commit"],
       1,
-      "A merge is not",
+      "a merge is in progress",
     ],
-    ["a bare repository", (who) => who.git("config", "core.bare", "true"), [], 1, "(bare)"],
+    [
+      "a bare repository",
+      (who) => who.git("config", "core.bare", "true"),
+      [],
+      1,
+      "This is a bare repository",
+    ],
     [
       "another branch than main on the first run",
       (who) => who.commit({ a: "1" }) && who.git("switch", "--quiet", "-c", "fix"),

@@ -98,13 +98,13 @@ describe("on a terminal", () => {
 
   test("deleting a project takes its name", async () => {
     const terminal = svcOnTerminal(["projects", "rm", "shop"], { home: signedIn() });
-    await terminal.shows("Type shop to go on");
+    await terminal.shows("Type shop to confirm");
     terminal.type("shop\r");
     expect(await terminal.exited).toEqual({ code: 0, signal: null });
     expect(api.seen.at(-1)?.method).toBe("DELETE");
     api.seen.length = 0;
     const other = svcOnTerminal(["projects", "rm", "shop"], { home: signedIn() });
-    await other.shows("Type shop to go on");
+    await other.shows("Type shop to confirm");
     other.type("sho\r");
     await other.shows("press Escape");
     other.type("\x1b");

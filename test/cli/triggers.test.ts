@@ -53,7 +53,7 @@ describe("fire", () => {
     [["--text", "-"], "from stdin\n", { text: "from stdin\n" }],
   ])("%j sends what is said", async (flags, stdin, body) => {
     const ran = await run(["triggers", "fire", "nightly", ...flags], { stdin });
-    expect(ran).toMatchObject({ code: 0, stdout: "Session 66666666 starts.\n" });
+    expect(ran).toMatchObject({ code: 0, stdout: "Session 66666666 is starting.\n" });
     expect(ran.stderr).toContain("Next: svc sessions info 66666666");
     expect(api.seen.at(-1)?.body).toEqual(body);
   });
@@ -76,7 +76,7 @@ describe("fire", () => {
 describe("enable and disable say what became of it", () => {
   const cr = changeRequest({ number: 7 });
   const answers: [Switched["status"], string, string][] = [
-    ["unchanged", "nightly is disabled already.\n", ""],
+    ["unchanged", "nightly is already disabled.\n", ""],
     ["merged", "nightly is disabled: change request #7 is merged.\n", ""],
     [
       "open",

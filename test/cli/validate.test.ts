@@ -101,7 +101,7 @@ svc.toml:4:2: warning: typo is not a known key and is ignored. Known: svc_versio
   });
 
   test.each<[string, string[], Record<string, string>, string]>([
-    ["no manifest", [], {}, "There is no svc.toml in "],
+    ["no manifest", [], {}, "svc.toml not found in "],
     ["no such file", ["no.toml"], {}, "no.toml cannot be read (ENOENT)"],
     ["a folder", ["a"], { "a/b": "" }, "a cannot be read (EISDIR)"],
   ])("%s: it says so", async (_, args, files, says) => {

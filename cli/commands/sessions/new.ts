@@ -61,8 +61,7 @@ export async function start(api: Api, collection: string, body: CreateSessionBod
 export function withLimitHint(error: unknown): unknown {
   if (!(error instanceof CliError) || error.code !== "concurrent_session_limit") return error;
   const { limit, active_sessions: active } = error.extra;
-  const count =
-    limit === undefined || active === undefined ? "" : `${active} of ${limit} slots are in use.  `;
+  const count = limit === undefined || active === undefined ? "" : `${active} of ${limit} slots are in use. `;
   const hint = `${count}To free a slot, in any project of the account:\n      svc sessions ls\n      svc sessions stop <id>`;
   return new CliError(error.code, error.message, { ...error.extra, hint });
 }
