@@ -2,8 +2,8 @@ import { describe, expect, test } from "bun:test";
 import { SvcError } from "../../src/contract/errors.ts";
 import {
   type CookieRequest,
-  cookieRequestOf,
   clearCookie,
+  cookieRequestOf,
   cookieSecret,
   requireDashboard,
   writeCookie,

@@ -51,7 +51,8 @@ beforeAll(async () => {
   if (!MAY_MOUNT) return;
   server = await spawnServer(COMMAND, settings("160m"));
   disk = join("/proc", String(server.child.pid), "root", folder);
-  token = (await sendAdminCommand(join(disk, "data"), { verb: "token", email: "a@example.com", name: "t" })) ?? "";
+  token =
+    (await sendAdminCommand(join(disk, "data"), { verb: "token", email: "a@example.com", name: "t" })) ?? "";
   call = caller(server.url, token);
   const { project_id } = (await call("POST", "/v1/projects", { body: { name: "Example" } })).body;
   path = `/v1/projects/${project_id}/change-requests`;

@@ -144,7 +144,8 @@ async function start(credential: string[], others: string[] = []): Promise<Place
   undo.push(() => database.drop());
   let server = await spawn();
   undo.push(() => end("SIGKILL"));
-  const token = (await sendAdminCommand(dataDir, { verb: "token", email: "first@example.com", name: "t" })) ?? "";
+  const token =
+    (await sendAdminCommand(dataDir, { verb: "token", email: "first@example.com", name: "t" })) ?? "";
   const watch = watchForSecrets(secrets, join(dataDir, "git", "temporary"));
   undo.push(() => watch.stop());
   let path = "";

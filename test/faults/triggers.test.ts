@@ -92,7 +92,11 @@ test(`of a year with three servers that are killed at random, each due time was 
   });
   try {
     const [first] = servers;
-    const token = await sendAdminCommand(folders[0] ?? "", { verb: "token", email: "a@example.com", name: "t" });
+    const token = await sendAdminCommand(folders[0] ?? "", {
+      verb: "token",
+      email: "a@example.com",
+      name: "t",
+    });
     const entries = Object.entries(TRIGGERS).map(([slug, [schedule, zone]]) =>
       cron(slug, schedule, `timezone = "${zone}"\n`),
     );

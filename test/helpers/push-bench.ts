@@ -72,7 +72,8 @@ export async function startPushBench(limits: Record<string, number> = {}): Promi
     DATABASE_URL: database.url,
     TEST_GIT_LIMITS: JSON.stringify(limits),
   });
-  const token = (await sendAdminCommand(dataDir, { verb: "token", email: "first@example.com", name: "t" })) ?? "";
+  const token =
+    (await sendAdminCommand(dataDir, { verb: "token", email: "first@example.com", name: "t" })) ?? "";
   const places = {
     hosted: await makePlace("hosted", null, null),
     file: await makePlace("file", remotes.file, remotes.file.url),

@@ -54,7 +54,8 @@ export async function startSessionServer(env: Record<string, string> = {}): Prom
     DATABASE_URL: database.url,
     ...env,
   });
-  const token = (await sendAdminCommand(dataDir, { verb: "token", email: "first@example.com", name: "t" })) ?? "";
+  const token =
+    (await sendAdminCommand(dataDir, { verb: "token", email: "first@example.com", name: "t" })) ?? "";
   const call: SessionServer["call"] = (method, path, body) =>
     caller(server.url(), token)(method, path, body === undefined ? {} : { body });
   const made = await call("POST", "/v1/projects", { name: "p", repo_url: remote.url });

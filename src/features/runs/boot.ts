@@ -1,6 +1,6 @@
 import { type DaemonHealth, ORPHANED_EXIT_CODE } from "../../contract/daemon.ts";
 import type { Deps } from "../../deps.ts";
-import { fetchHealth, type Daemon } from "../../sandboxes/daemon.ts";
+import { type Daemon, fetchHealth } from "../../sandboxes/daemon.ts";
 import { SandboxError } from "../../sandboxes/provider.ts";
 import type { RunKind } from "./kind.ts";
 import type { RunRow } from "./row.ts";

@@ -25,7 +25,7 @@ export interface Redirect {
 }
 
 /** Redirects a browser to GitHub. @throws not_found without an OAuth app */
-export function redirectToGithub(deps: Deps, wanted: { next?: string; invitation?: string }): Sent {
+export function redirectToGithub(deps: Deps, wanted: { next?: string; invitation?: string }): Redirect {
   const app = appOf(deps);
   const trip = beginTrip(wanted.next, wanted.invitation);
   const query = new URLSearchParams({
@@ -48,7 +48,7 @@ export async function handleGithubCallback(
   deps: Deps,
   request: Request,
   { code, state = "", error }: { code?: string; state?: string; error?: string },
-): Promise<Sent> {
+): Promise<Redirect> {
   const app = appOf(deps);
   const trip = readTrip(deps, request.headers.get("cookie"), state);
   if (!trip) {

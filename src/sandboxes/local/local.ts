@@ -1,12 +1,12 @@
 import type { Wall } from "../../contract/session.ts";
 import type { Provider, Sandbox } from "../provider.ts";
+import { createOutlets, type OutletOptions } from "./egress.ts";
 import { endSandbox } from "./end.ts";
 import { findSandbox } from "./find.ts";
 import { folderOf, listFolders, readState, removeTrials } from "./folder.ts";
 import type { LaunchOptions } from "./launch.ts";
 import { readLog } from "./log.ts";
 import { createMemoryGuard } from "./memory.ts";
-import { createOutlets, type OutletOptions } from "./egress.ts";
 import { choosePorts, type Ports } from "./ports.ts";
 import { saveSandbox } from "./save.ts";
 import { startSandbox } from "./start.ts";

@@ -8,12 +8,12 @@ import {
   type SandboxSpec,
   type StartWatch,
 } from "../provider.ts";
+import type { Outlets } from "./egress.ts";
 import { endSandbox } from "./end.ts";
 import { type Folder, folderOf, listFolders, readState } from "./folder.ts";
 import { type LaunchOptions, launch } from "./launch.ts";
 import { untilAnswering, untilListening } from "./listening.ts";
 import { MEMORY_POLL_S } from "./memory.ts";
-import type { Outlets } from "./egress.ts";
 import type { choosePorts, Ports } from "./ports.ts";
 import { type Walls, wallsUp } from "./walls.ts";
 
@@ -62,7 +62,7 @@ export async function startSandbox(
       const { sessionId } = spec;
       const sandbox = await untilListening(options, folder, { sessionId, port: ports.daemon }, watch, signal);
       if (sandbox) return sandbox;
-      if (tries === PORT_TRIES) throw new SandboxError("The sandbox finds no port to listen on.");
+      if (tries === PORT_TRIES) throw new SandboxError("The sandbox found no free port to listen on.");
       watch.log("svc", "Another program has taken the sandbox's port: trying another one.");
       await end();
     }
