@@ -203,6 +203,6 @@ test("what it cannot write into is said, without its path", async () => {
   rmSync(dataDir, { recursive: true });
   await Bun.write(dataDir, "a file");
   const error = await install(wanted).catch((thrown: Error) => thrown);
-  expect(String(error)).toMatch(/The data folder cannot be written \(E[A-Z]+\)/);
+  expect(String(error)).toMatch(/Cannot write to the data folder \(E[A-Z]+\)/);
   expect(readFileSync(dataDir, "utf8")).toBe("a file");
 });
