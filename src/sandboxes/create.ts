@@ -6,8 +6,8 @@ import type { Provider, ProviderOptions } from "./provider.ts";
 import { type Sandboxes, sandboxesOf } from "./sandboxes.ts";
 
 /**
- * Opens the providers that the operator allows, the default one first; without a word of theirs one, since whoever may
- * choose may choose the weaker walls.
+ * Opens the providers that the operator allows, the default one first. Without a setting it opens only one, since a caller
+ * with a choice can choose the weaker isolation.
  */
 export async function createSandboxes(
   config: Config,
@@ -20,16 +20,16 @@ export async function createSandboxes(
     binaries: binariesFolder(),
     runtime: config.runtimeBin,
   };
-  const names = config.sandboxProviders.length > 0 ? config.sandboxProviders : [await usual()];
+  const names = config.sandboxProviders.length > 0 ? config.sandboxProviders : [await defaultName()];
   return sandboxesOf(await Promise.all(names.map((name) => OPEN[name](options, config))));
 }
 
-async function usual(): Promise<ProviderName> {
+async function defaultName(): Promise<ProviderName> {
   const { dockerAnswers } = await import("./docker/engine.ts");
   return (await dockerAnswers()) ? "docker" : "local";
 }
 
-/** Each brings a client of its own, which only a server that uses it loads. */
+/** Providers are loaded on demand, with their client libraries. */
 const OPEN: Record<ProviderName, (options: ProviderOptions, config: Config) => Promise<Provider>> = {
   docker: async (options) => (await import("./docker/docker.ts")).createDockerProvider(options),
   async local(options, { sandboxIsolation: isolation, orphanS, modelGateway }) {
@@ -43,7 +43,7 @@ const OPEN: Record<ProviderName, (options: ProviderOptions, config: Config) => P
   },
 };
 
-/** The programs of a sandbox lie beside this one; those of a source tree are in its `dist`. */
+/** The folder with a sandbox's programs: that of this program, or `dist` in a source tree. */
 export function binariesFolder(): string {
   const beside = dirname(process.execPath);
   return existsSync(join(beside, "svc-agent")) ? beside : join(import.meta.dir, "..", "..", "dist");

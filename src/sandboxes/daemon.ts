@@ -10,25 +10,25 @@ import { field } from "../contract/json.ts";
 import { signedPath, signUserContext, USER_CONTEXT_LIFE_S } from "../contract/user-context.ts";
 import type { SandboxAddress } from "./provider.ts";
 
-/** A sandbox's daemon, as the platform talks to it. */
+/** A sandbox's daemon, and the key to authenticate with. */
 export interface Daemon {
   address: SandboxAddress;
   serviceKey: string;
   sessionId: string;
 }
 
-/** It answers at once or is not there: the sandbox is on this machine or in this cluster. */
+/** The sandbox is on this machine or in this cluster. */
 const HEALTH_MS = 3_000;
-/** The runtime is stopped and started again, which is waited for. */
+/** The daemon waits for a restart of the runtime. */
 const ENV_MS = 30_000;
-/** The daemon aborts again and again, for 15 seconds. */
+/** The daemon retries for 15 seconds. */
 const ABORT_MS = 20_000;
-/** A cold runtime takes a prompt after a while; or it is waited 15 seconds for the answer. */
+/** A cold runtime is slow to accept a prompt; the daemon waits 15 seconds for the result. */
 const PROMPT_MS = 60_000;
-/** A sandbox is not to be trusted with the server's memory. */
+/** Sandboxes are not trusted. */
 const ANSWER_MAX_BYTES = 64 * 1024;
 
-/** What the daemon says of itself; null when it does not answer as one. */
+/** The daemon's health; null without a valid response. */
 export async function fetchHealth(daemon: Daemon): Promise<DaemonHealth | null> {
   try {
     const response = await request(daemon, "/svc/health", {
@@ -42,7 +42,7 @@ export async function fetchHealth(daemon: Daemon): Promise<DaemonHealth | null> 
   }
 }
 
-/** What a deployment's build has left, as a tar. @throws when the daemon does not hand it out */
+/** The output of a deployment's build, as a tar. @throws when the daemon does not return it */
 export async function readOutput(daemon: Daemon, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>> {
   const response = await request(daemon, "/svc/output", {
     headers: { "X-Svc-User-Context": contextOf(daemon, "GET", "/svc/output") },
@@ -54,13 +54,13 @@ export async function readOutput(daemon: Daemon, signal: AbortSignal): Promise<A
   return response.body;
 }
 
-/** Gives the sandbox another set of secrets. @returns whether the daemon took it */
+/** Replaces the sandbox's secrets. @returns whether the daemon accepted them */
 export async function sendEnv(daemon: Daemon, env: DaemonEnv): Promise<boolean> {
   const { status } = await post(daemon, "/svc/env", env, AbortSignal.timeout(ENV_MS));
   return status >= 200 && status < 300;
 }
 
-/** Ends what runs in a sandbox. @returns `none`: nothing ran */
+/** Aborts the agent's run. @returns `none`: nothing was running */
 export async function sendAbort(daemon: Daemon): Promise<"aborted" | "none" | "failed"> {
   const { status } = await post(daemon, "/svc/abort", {}, AbortSignal.timeout(ABORT_MS));
   if (status === 200) return "aborted";
@@ -68,8 +68,8 @@ export async function sendAbort(daemon: Daemon): Promise<"aborted" | "none" | "f
 }
 
 /**
- * What a daemon says to a prompt: what has become of it, that it did not take it now, or that it never will. `absent`:
- * nobody is there, and so it was not heard; `silent`: it may have been.
+ * A daemon's response to a prompt. `busy`: not now; `refused`: never; `absent`: not connected, so the prompt was not
+ * received; `silent`: no response, so it may have been received.
  */
 export type PromptAnswer =
   | { kind: "given"; prompt: DaemonPrompt }
@@ -78,7 +78,7 @@ export type PromptAnswer =
   | { kind: "absent" }
   | { kind: "silent" };
 
-/** Gives a prompt to a sandbox, or asks what has become of it: the daemon gives it to the runtime once. */
+/** Sends a prompt to a sandbox, or polls its state: the daemon passes it to the runtime only once. */
 export async function sendPrompt(
   daemon: Daemon,
   body: DaemonPromptBody,
@@ -93,7 +93,7 @@ export async function sendPrompt(
   return { kind: status >= 400 && status < 500 ? "refused" : "silent" };
 }
 
-/** Asks something as the platform. The status is 0 when there is no answer, or one that is no JSON. */
+/** Sends a request with the role `platform`. The status is 0 without a response, or with one that is not JSON. */
 async function post(
   daemon: Daemon,
   path: string,
@@ -107,7 +107,7 @@ async function post(
       body: JSON.stringify(body),
       signal,
       redirect: "manual",
-      // one that was kept may belong to a daemon that is no more
+      // a reused connection may belong to a daemon that has ended
       keepalive: false,
     });
     return { status: response.status, isAbsent: false, answer: JSON.parse(await readText(response)) };
@@ -151,7 +151,7 @@ async function readText(response: Response): Promise<string> {
   return Buffer.concat(parts).toString();
 }
 
-/** What is used of it is checked: whoever answers there may be anything. */
+/** Checks the fields in use: sandboxes are not trusted. */
 function isHealth(value: unknown): value is DaemonHealth {
   const error = field(value, "error");
   const restored = field(value, "restored");

@@ -2,9 +2,9 @@ import type { Logger } from "pino";
 import type { Provider } from "./provider.ts";
 import type { Sandboxes } from "./sandboxes.ts";
 
-/** Writes into the server's log what isolates the sandboxes that it starts, and which of them cannot be isolated. */
+/** Logs what isolates the server's sandboxes, and which providers cannot isolate them. */
 export async function logWalls(sandboxes: Sandboxes, log: Logger): Promise<void> {
-  // a trial takes processes, and a log that shows nothing has no reader
+  // the check starts processes, so it is skipped without a log
   if (!log.isLevelEnabled("warn")) return;
   await Promise.all(sandboxes.all().map((provider) => logWallsOf(provider, log)));
 }

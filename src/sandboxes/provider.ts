@@ -1,45 +1,45 @@
 import type { ProviderName, Wall } from "../contract/session.ts";
 
-/** Somewhere that sandboxes can run. All of them keep the promises of one conformance suite. */
+/** A backend that runs sandboxes. All pass the same conformance suite. */
 export interface Provider {
   readonly name: ProviderName;
   /**
-   * Starts a sandbox and returns as soon as its daemon's address is known; whether the daemon answers is asked
-   * elsewhere. What an earlier start of the same session left, whoever began it, is ended first, so a start that was cut
-   * off anywhere is repeated by calling this again. When it throws or is aborted, nothing of the sandbox is left.
+   * Starts a sandbox and returns as soon as its daemon's address is known, without waiting for the daemon to answer. First
+   * it ends what an earlier start of the session has left, so that an interrupted start can be repeated. When it throws or
+   * is aborted, nothing of the sandbox is left.
    * @throws SandboxError
    */
   start(spec: SandboxSpec, watch: StartWatch, signal: AbortSignal): Promise<Sandbox>;
-  /** What there is of a session's sandbox, running or ended; null when there is nothing. */
+  /** A session's sandbox, running or ended; null when there is none. */
   find(sessionId: string): Promise<Sandbox | null>;
-  /** Every sandbox of this installation, running or ended, and whatever a start that was cut off has left. */
+  /** All sandboxes of this installation, running or ended, including the leftovers of interrupted starts. */
   list(): Promise<Sandbox[]>;
   /**
-   * Ends a sandbox: its processes are asked to end (SIGTERM), and killed after `graceMs`. Afterwards nothing of it is
-   * left: no process, container, network, volume, folder. Nothing to end is no error.
+   * Ends a sandbox: its processes get SIGTERM, and SIGKILL after `graceMs`. Afterwards nothing of it is left: no process,
+   * container, network, volume or folder. It is not an error if there is no sandbox.
    * @throws SandboxError when it cannot be ended now
    */
   stop(sessionId: string, graceMs: number): Promise<void>;
   /**
-   * Saves the work of a sandbox that has ended by itself, where its files outlive it; absent where they do not. Nothing to
-   * save is no error.
+   * Saves the work of a sandbox that has ended unexpectedly; undefined for providers whose files do not outlive the sandbox.
+   * It is not an error if there is nothing to save.
    * @throws SandboxError
    */
   save?(spec: Pick<SandboxSpec, "sessionId" | "environment" | "limits">): Promise<void>;
   /**
-   * What isolates the sandboxes that it starts; empty: nothing does.
-   * @throws SandboxError when the isolation that is required cannot be had now, with the reason and what to do
+   * What isolates new sandboxes; empty: nothing.
+   * @throws SandboxError when the required isolation is not available, with the reason and the remedy
    */
   walls(): Promise<readonly Wall[]>;
-  /** What isolates the sandbox of a session, as it was seen last; null: that is not known here. */
+  /** What isolates a session's sandbox; null: unknown. */
   wallsOf(sessionId: string): readonly Wall[] | null;
-  /** The end of what daemon and runtime have written, of at most `maxBytes`; empty when nothing is known. */
+  /** The last `maxBytes` of the output of daemon and runtime; empty when there is none. */
   logs(sessionId: string, maxBytes: number): Promise<Uint8Array>;
-  /** Lets go of connections and listeners. Sandboxes that live with this process alone are ended. */
+  /** Closes connections and listeners. Ends sandboxes that depend on this process. */
   close(): Promise<void>;
 }
 
-/** What a sandbox is made of. */
+/** The specification of a sandbox. */
 export interface SandboxSpec {
   /** A UUID; the sandbox has no other name. */
   sessionId: string;
@@ -47,18 +47,18 @@ export interface SandboxSpec {
   /** Counts the starts of the session's sandboxes. */
   generation: number;
   /**
-   * Everything that the daemon gets, secrets included.
+   * The daemon's environment, including secrets.
    * @param apiUrl where a sandbox of this provider reaches the API, without a trailing slash or `/v1`
    */
   environment(apiUrl: string): Readonly<Record<string, string>>;
   limits: SandboxLimits;
-  /** Whether the agent runtime is to run in it: an app needs none. */
+  /** Whether it needs the agent runtime: an app does not. */
   hasRuntime: boolean;
-  /** How to build the image; null where the project says nothing: the default image. Ignored without images. */
+  /** How to build the image; null: the default image. Ignored by providers without images. */
   build: ImageBuild | null;
 }
 
-/** Bounds of one sandbox; a provider that cannot hold one says so in the log, each time. */
+/** Limits of one sandbox. A provider logs those that it cannot enforce, on each start. */
 export interface SandboxLimits {
   cpus: number;
   memoryBytes: number;
@@ -75,11 +75,11 @@ export interface ImageBuild {
   context(): ReadableStream<Uint8Array>;
 }
 
-/** Told while a sandbox starts. */
+/** Reports the progress of a start. */
 export interface StartWatch {
-  /** The step that begins: `image` where there is one to build or to look for, then `sandbox`. */
+  /** Called at the beginning of a step: `image` for providers with images, then `sandbox`. */
   step(name: "image" | "sandbox"): void;
-  /** One line of what goes on, as it was written; control characters are taken out by whoever keeps it. */
+  /** Logs one line, as is; the receiver removes control characters. */
   log(source: "svc" | "build", line: string): void;
 }
 
@@ -90,21 +90,21 @@ export type SandboxAddress =
 
 export interface Sandbox {
   sessionId: string;
-  /** Null when what was found does not say it: a leftover. */
+  /** Null when unknown: a leftover. */
   generation: number | null;
-  /** Where the daemon listens, as this server reaches it; null of one that has ended. */
+  /** Where this server reaches the daemon; null after the end. */
   address: SandboxAddress | null;
   state: "running" | "ended";
   /** Of the sandbox's first process, once it has ended and if it is known; 128 + n for a signal n. */
   exitCode: number | null;
-  /** Killed because it wanted more memory than its limit. */
+  /** Killed because it exceeded its memory limit. */
   outOfMemory: boolean;
 }
 
-/** A sandbox could not be started or ended. The message is for the session's user: it names no path, no credential. */
+/** A sandbox could not be started or ended. The message is for the session's user, without paths or credentials. */
 export class SandboxError extends Error {
   override readonly name = "SandboxError";
-  /** Whether another try may help. */
+  /** Whether a retry cannot help. */
   readonly permanent: boolean;
 
   constructor(message: string, { permanent = false }: { permanent?: boolean } = {}) {
@@ -113,17 +113,17 @@ export class SandboxError extends Error {
   }
 }
 
-/** What every provider is made with. */
+/** Options of every provider. */
 export interface ProviderOptions {
-  /** Tells this installation's sandboxes from others' on the same machine or cluster: `[0-9a-f]{16}`. */
+  /** Identifies this installation's sandboxes on the machine or cluster: `[0-9a-f]{16}`. */
   installation: string;
   dataDir: string;
   /** Where the API listens, once it does. */
   api(): { hostname: string; port: number };
-  /** `SVC_SANDBOX_API_URL`: overrides where sandboxes look for the API. */
+  /** `SVC_SANDBOX_API_URL`: overrides the URL of the API for sandboxes. */
   apiUrl: string | null;
   /** The folder with `svc-agent`, `svc-entrypoint` and `svc`, and their `-musl` builds where there are any. */
   binaries: string;
-  /** `SVC_RUNTIME_BIN`: the agent runtime's program on this machine; null: looked for. */
+  /** `SVC_RUNTIME_BIN`: the agent runtime's program on this machine; null: `findRuntime` searches it. */
   runtime: string | null;
 }

@@ -3,7 +3,7 @@ import type { Provider } from "./provider.ts";
 
 /** The providers that this server can use. */
 export interface Sandboxes {
-  /** Where a session runs that names no provider. */
+  /** The provider of sessions that do not name one. */
   readonly defaultName: ProviderName;
   /** Null when it is not available on this server. */
   get(name: ProviderName): Provider | null;

@@ -1,13 +1,13 @@
 import { Readable } from "node:stream";
 import { extract, type Header, type Pack } from "tar-stream";
 
-/** What is read of a tar, one after the other; each has to be read to its end before the next. */
+/** An entry of a tar. It must be read to its end before the next one. */
 export interface TarEntry {
   header: Header;
   pieces: AsyncIterable<Uint8Array>;
 }
 
-/** Reads a tar as it comes. @throws what the source throws; an Error when it is no tar */
+/** Reads a tar as a stream. @throws what the source throws; an Error when it is not a tar */
 export async function* entriesOf(source: AsyncIterable<Uint8Array>): AsyncGenerator<TarEntry> {
   const reader = extract();
   const feeding = feed(source, reader).catch((error: Error) => reader.destroy(error));
@@ -15,7 +15,7 @@ export async function* entriesOf(source: AsyncIterable<Uint8Array>): AsyncGenera
   await feeding;
 }
 
-/** @param maxBytes a longer text is not read on */
+/** @returns null when the text is longer than `maxBytes` */
 export async function textOf(pieces: AsyncIterable<Uint8Array>, maxBytes: number): Promise<string | null> {
   const read: Uint8Array[] = [];
   let bytes = 0;
@@ -27,7 +27,7 @@ export async function textOf(pieces: AsyncIterable<Uint8Array>, maxBytes: number
   return Buffer.concat(read).toString("utf8");
 }
 
-/** Writes one entry whose bytes come piece by piece. @throws when the tar is destroyed meanwhile */
+/** Writes one entry from a stream. @throws when the tar is destroyed meanwhile */
 export async function writeEntry(
   tar: Pack,
   header: Parameters<Pack["entry"]>[0],
@@ -39,7 +39,7 @@ export async function writeEntry(
   await written;
 }
 
-/** A tar as the stream that node's own clients take. */
+/** A tar as a stream of Node. */
 export function streamOf(tar: Pack): Readable {
   return Readable.from(bytesOf(tar), { objectMode: false });
 }
@@ -51,7 +51,7 @@ async function feed(pieces: AsyncIterable<Uint8Array>, sink: Sink): Promise<void
   sink.end(null);
 }
 
-/** Whoever waits for a stream that closes would wait for ever. */
+/** Waits for `drain`. A closed stream emits none, so this rejects on `close`. */
 async function drained(sink: Sink): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const onClose = () => reject(new Error("the stream has ended"));

@@ -4,17 +4,16 @@ import { dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { entriesOf } from "./tar.ts";
 
-/** What a site may have: many times a large one. */
+/** Limits of a site. */
 const SITE_LIMITS = { bytes: 512 * 1024 * 1024, files: 20_000 } as const;
 
-/** A site cannot be taken as it is. The message is a sentence for a person. */
+/** A site is not accepted. The message is for users. */
 export class SiteError extends Error {
   override readonly name = "SiteError";
 }
 
 /**
- * Writes the files of a tar into a folder, which is there as a whole or not at all. Links, devices and what leads out of
- * the folder are left out.
+ * Extracts the files of a tar into a folder, atomically. Links, devices and paths outside the folder are skipped.
  * @throws SiteError when it is too large; what the source throws
  */
 export async function unpack(
@@ -52,7 +51,7 @@ export async function unpack(
   }
 }
 
-/** The path of a tar's entry as it may be written; null of one that leads elsewhere. */
+/** The relative path of a tar's entry; null for a path outside the folder. */
 function insideOf(name: string): string | null {
   const parts = name.split("/").filter((part) => part !== "" && part !== ".");
   return parts.length === 0 || parts.includes("..") || name.includes("\0") ? null : parts.join("/");

@@ -218,7 +218,7 @@ needs("another user (unshare, setpriv)", canBecome)(
 test.each<[string, string, RegExp[]]>([
   ["n\r", "no", [/svc-api runtime install/]],
   // the registry that it is to come from does not answer
-  ["\r", "yes", [/could not be fetched/, /svc-api runtime install/]],
+  ["\r", "yes", [/Cannot download the agent runtime/, /svc-api runtime install/]],
   ["\x03", "Ctrl-C", []],
 ])("on a terminal it is asked for once: %j means %s", async (keys, meaning, shown) => {
   using run = onTerminal([process.execPath, resolve("scripts/start.ts")], {

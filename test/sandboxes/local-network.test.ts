@@ -82,7 +82,7 @@ test("nothing of the server's machine is reached, neither directly nor through t
     const answer = await ask(one, { do: "visit", url: `http://${host}:${port}/`, proxy });
     expect([host, answer]).toEqual([
       host,
-      expect.stringMatching(/^HTTP\/1.1 403 .*\r\n\r\nsvc: Sandboxes do not reach/s),
+      expect.stringMatching(/^HTTP\/1.1 403 .*\r\n\r\nsvc: Sandboxes cannot reach/s),
     ]);
   }
   expect(models.visits).toEqual([]);

@@ -291,7 +291,7 @@ describe("local sandboxes", () => {
       Array.from({ length: 80 }, (_, index) => [`LARGE_${index}`, "x".repeat(65_000)]),
     );
     expect((await failureOf({}, large)).error).toMatchObject({ name: "SandboxError", permanent: true });
-    expect(String((await failureOf({}, { BAD: "a\0b" })).error)).toContain("BAD holds a NUL");
+    expect(String((await failureOf({}, { BAD: "a\0b" })).error)).toContain("BAD contains a NUL");
     const noRuntime = await failureOf({ runtime: "/nowhere/opencode" });
     expect(noRuntime.error).toMatchObject({ name: "SandboxError", permanent: true });
     expect(String(noRuntime.error)).toContain("SVC_RUNTIME_BIN");

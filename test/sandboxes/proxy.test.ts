@@ -66,7 +66,7 @@ const CLOSED = [
 test.each(CLOSED)("a sandbox does not reach %s", async (host) => {
   seen = [];
   for (const answer of [await tunnel(host), await get(host)])
-    expect(answer).toMatchObject({ status: 403, text: expect.stringContaining("Sandboxes do not reach") });
+    expect(answer).toMatchObject({ status: 403, text: expect.stringContaining("Sandboxes cannot reach") });
   expect(seen).toEqual([]);
 });
 

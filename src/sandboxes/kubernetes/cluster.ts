@@ -3,30 +3,30 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { CoreV1Api, KubeConfig, NetworkingV1Api, RequestContext } from "@kubernetes/client-node";
 import { SandboxError } from "../provider.ts";
 
-/** A cluster, and the namespace of it that sandboxes live in. */
+/** A cluster, and the namespace of the sandboxes. */
 export interface Cluster {
   namespace: string;
   core: CoreV1Api;
   networking: NetworkingV1Api;
-  /** The end of a pod's log, of at most `maxBytes`; null when it has none. */
+  /** The last `maxBytes` of a pod's log; null without a log. */
   log(pod: string, maxBytes: number): Promise<Uint8Array | null>;
 }
 
-/** One question to the API server, which answers from memory. */
-const ASK_MS = 15_000;
+/** The API server responds from memory. */
+const REQUEST_MS = 15_000;
 /** A log comes from a node. */
 const LOG_MS = 30_000;
-/** Tries of a question that changes nothing, when a connection breaks or the server is busy. */
+/** Attempts of a read, when a connection breaks or the server is busy. */
 const TRIES = 3;
-const PAUSE_MS = 200;
+const BACKOFF_MS = 200;
 /** A list of a thousand pods takes a few megabytes. */
 const ANSWER_MAX_BYTES = 64 * 1024 * 1024;
-/** Lines of a log that are asked for; their end is kept. */
+/** The most lines requested of a log. */
 const LOG_LINES = 20_000;
 
 /**
- * Finds the cluster: `kubeconfig`, else `KUBECONFIG`, `~/.kube/config`, or the one that the server itself runs in. The
- * client is loaded here, because it is large and most servers have no use for it.
+ * Connects to the cluster of `kubeconfig`, else of `KUBECONFIG`, `~/.kube/config`, or the one that the server runs in. The
+ * client is loaded on demand, since it is large.
  * @throws SandboxError when there is none
  */
 export async function connect(kubeconfig: string | null, namespace: string | null): Promise<Cluster> {
@@ -39,15 +39,15 @@ export async function connect(kubeconfig: string | null, namespace: string | nul
     throw new SandboxError("The server's kubeconfig cannot be read.", { permanent: true });
   }
   const server = kube.getCurrentCluster()?.server;
-  // what the client makes up when it finds nothing
+  // the client's default without a configuration
   if (!server || server === "http://localhost:8080") {
-    throw new SandboxError("The server knows no Kubernetes cluster: set KUBECONFIG.", { permanent: true });
+    throw new SandboxError("No Kubernetes cluster is configured. Set KUBECONFIG.", { permanent: true });
   }
   const configuration = client.createConfiguration({
     baseServer: new client.ServerConfiguration(server, {}),
     httpApi: client.wrapHttpLibrary({
       async send(request) {
-        const answer = await ask(kube, request);
+        const answer = await sendWithRetries(kube, request);
         const bytes = await readAll(answer, ANSWER_MAX_BYTES);
         const body = {
           text: async () => bytes.toString(),
@@ -73,7 +73,7 @@ export async function connect(kubeconfig: string | null, namespace: string | nul
   };
 }
 
-async function ask(kube: KubeConfig, request: RequestContext): Promise<Response> {
+async function sendWithRetries(kube: KubeConfig, request: RequestContext): Promise<Response> {
   const body = request.getBody();
   for (let tries = 1; ; tries++) {
     const isLast = tries === TRIES || request.getHttpMethod() !== "GET";
@@ -82,20 +82,20 @@ async function ask(kube: KubeConfig, request: RequestContext): Promise<Response>
         method: request.getHttpMethod(),
         headers: request.getHeaders(),
         ...(typeof body === "string" && { body }),
-        signal: AbortSignal.timeout(ASK_MS),
+        signal: AbortSignal.timeout(REQUEST_MS),
       });
       if (isLast || (answer.status < 500 && answer.status !== 429)) return answer;
       await answer.body?.cancel();
     } catch (error) {
       if (isLast) throw error;
     }
-    await sleep(PAUSE_MS * tries);
+    await sleep(BACKOFF_MS * tries);
   }
 }
 
 /**
- * Not the client's own way: that gives its certificates to a fetch of Node's, and Bun's does not take them from there, so
- * that no cluster with an authority of its own would be trusted.
+ * Replaces the client's transport: it passes certificates to Node's fetch in a way that Bun's fetch ignores, so that
+ * clusters with their own certificate authority would not be trusted.
  */
 async function send(
   kube: KubeConfig,
@@ -129,7 +129,7 @@ async function readAll(answer: Response, maxBytes: number): Promise<Buffer<Array
   let bytes = 0;
   for await (const part of answer.body ?? []) {
     bytes += part.length;
-    if (bytes > maxBytes) throw new SandboxError("The cluster's answer is larger than any that makes sense.");
+    if (bytes > maxBytes) throw new SandboxError("The cluster's response is too large.");
     parts.push(part);
   }
   return Buffer.concat(parts);

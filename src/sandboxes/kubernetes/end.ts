@@ -6,14 +6,14 @@ import { findObjects } from "./found.ts";
 import { nameOf } from "./objects.ts";
 
 const POLL_MS = 250;
-/** For a node to end a pod and to say so, after the grace. */
+/** For a node to end a pod and to report it, after the grace period. */
 const NODE_MS = 30_000;
-/** For the API server to let go of what no node has to end. */
-const LET_GO_MS = 15_000;
+/** For the API server to delete an object that no node has to end. */
+const DELETE_MS = 15_000;
 
 /**
- * Deletes a sandbox's objects: the pod first, so that the others hold as long as it runs.
- * @throws SandboxError when it is still there after the grace and some time more
+ * Deletes a sandbox's objects: the pod first, since the others (the network policy) protect it while it runs.
+ * @throws SandboxError when it still exists some time after the grace period
  */
 export async function endSandbox(
   cluster: Cluster,
@@ -31,22 +31,22 @@ export async function endSandbox(
     await deleted(core.deleteNamespacedPod({ ...named, gracePeriodSeconds }));
     const isGone = async () => !(await find())?.pod;
     if (!(await within(graceMs + NODE_MS, isGone))) {
-      // its node may be gone for good
+      // its node may be lost
       await deleted(core.deleteNamespacedPod({ ...named, gracePeriodSeconds: 0 }));
-      if (!(await within(LET_GO_MS, isGone)))
-        throw new SandboxError("The sandbox's pod cannot be ended: its node does not answer.");
+      if (!(await within(DELETE_MS, isGone)))
+        throw new SandboxError("Cannot end the sandbox's pod: its node does not respond.");
     }
   }
   await deleted(core.deleteNamespacedService(named));
   await deleted(core.deleteNamespacedSecret(named));
   await deleted(networking.deleteNamespacedNetworkPolicy(named));
-  if (!(await within(LET_GO_MS, async () => (await find()) === null)))
+  if (!(await within(DELETE_MS, async () => (await find()) === null)))
     throw new SandboxError(
       "The sandbox has ended, but not all of its objects in the cluster can be deleted.",
     );
 }
 
-/** What is not there any more is no error. */
+/** Ignores 404. */
 async function deleted(deletion: Promise<unknown>): Promise<void> {
   try {
     await deletion;
@@ -55,7 +55,7 @@ async function deleted(deletion: Promise<unknown>): Promise<void> {
   }
 }
 
-/** Asks again and again whether something is so, for as long. */
+/** Polls a condition. @returns whether it became true in time */
 async function within(milliseconds: number, isSo: () => Promise<boolean>): Promise<boolean> {
   const end = performance.now() + milliseconds;
   while (!(await isSo())) {

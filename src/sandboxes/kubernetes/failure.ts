@@ -1,19 +1,19 @@
 import { parseJson } from "../../contract/json.ts";
 import { SandboxError } from "../provider.ts";
 
-/** What an answer of the API server tells a session's user is cut here. */
+/** The longest message of the API server in an error. */
 const WORDS_MAX = 300;
 
-/** What the API server answered, by its status; null when it was no answer of its. */
+/** The HTTP status of an error response of the API server; null for other errors. */
 export function statusOf(error: unknown): number | null {
   const code = error instanceof Error ? Reflect.get(error, "code") : null;
   return typeof code === "number" ? code : null;
 }
 
 /**
- * An error of the client as one that a session's user can be told: the API server's own words for what it refuses, and
- * none of the client's, which hold addresses and headers.
- * @param doing what could not be done, as in "The sandbox could not be <doing>"
+ * Converts an error of the client to one for the session's user: with the API server's message, but without the client's,
+ * which has addresses and headers.
+ * @param doing as in "The sandbox could not be <doing>"
  */
 export function asSandboxError(error: unknown, doing: string): unknown {
   if (error instanceof SandboxError || (error instanceof Error && error.name === "AbortError")) return error;

@@ -5,7 +5,7 @@ import type { Sandbox } from "../provider.ts";
 import type { Cluster } from "./cluster.ts";
 import { LABELS } from "./objects.ts";
 
-/** The objects that a cluster has of one session's sandbox. */
+/** The objects of one session's sandbox in the cluster. */
 export interface Found {
   sessionId: string;
   pod: V1Pod | null;
@@ -14,7 +14,7 @@ export interface Found {
   hasPolicy: boolean;
 }
 
-/** Asks for the objects of an installation, or of one of its sessions. */
+/** Lists the objects of an installation, or of one of its sessions. */
 export async function findObjects(
   { core, networking, namespace }: Cluster,
   installation: string,
@@ -22,7 +22,7 @@ export async function findObjects(
 ): Promise<Found[]> {
   const session = sessionId === undefined ? LABELS.session : `${LABELS.session}=${sessionId}`;
   const asked = { namespace, labelSelector: `${LABELS.installation}=${installation},${session}` };
-  // without a limit the answer is whole
+  // without a limit the list is complete
   const [pods, services, secrets, policies] = await Promise.all([
     core.listNamespacedPod(asked),
     core.listNamespacedService(asked),
@@ -50,7 +50,7 @@ export async function findObjects(
   return [...found.values()];
 }
 
-/** A sandbox as its pod and its service tell of it. */
+/** The state of a sandbox, from its pod and service. */
 export function sandboxOf({ sessionId, pod, service }: Found): Sandbox {
   const generation = Number(pod?.metadata?.labels?.[LABELS.generation] ?? Number.NaN);
   const phase = pod?.status?.phase;

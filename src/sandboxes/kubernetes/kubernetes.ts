@@ -8,7 +8,7 @@ import { nameOf, type ObjectsSpec } from "./objects.ts";
 import { startPod } from "./start.ts";
 
 export interface KubernetesOptions extends ProviderOptions {
-  /** `SVC_KUBERNETES_IMAGE`: what every sandbox is started from. */
+  /** `SVC_KUBERNETES_IMAGE`: the image of all sandboxes. */
   image: string | null;
   /** `SVC_KUBERNETES_NAMESPACE`; null: the kubeconfig's. */
   namespace: string | null;
@@ -16,18 +16,18 @@ export interface KubernetesOptions extends ProviderOptions {
   kubeconfig: string | null;
 }
 
-/** How many processes a pod may have, its node decides. */
+/** A pod's process limit is set by its node. */
 const POD_WALLS = WALLS.filter((wall) => wall !== "process_limit");
 
 /**
- * Runs sandboxes as pods: a network policy, a secret, a service and a pod each, all of one name. Nothing is remembered
- * here: what there is, the cluster's labels say.
+ * Runs sandboxes as pods: a network policy, a secret, a service and a pod each, all with the same name. All state is in the
+ * cluster, found by labels.
  */
 export function createKubernetesProvider(options: KubernetesOptions): Provider {
   const { installation } = options;
   let connecting: Promise<Cluster> | null = null;
 
-  /** Connects once it is needed; what fails is tried again by the next. */
+  /** Connects on the first call; the next call retries after a failure. */
   async function using<T>(doing: string, work: (cluster: Cluster) => Promise<T>): Promise<T> {
     connecting ??= connect(options.kubeconfig, options.namespace);
     try {
@@ -64,13 +64,10 @@ export function createKubernetesProvider(options: KubernetesOptions): Provider {
               `Warning: images are not built in the cluster. The project's Dockerfile is ignored; the image is ${image}.`,
             );
           }
-          watch.log(
-            "svc",
-            "How many processes the sandbox may have, the cluster's nodes decide (podPidsLimit).",
-          );
+          watch.log("svc", "The cluster's nodes set the sandbox's process limit (podPidsLimit).");
           return await startPod(cluster, spec, objects, watch, signal);
         } catch (error) {
-          // what cannot be ended now is listed as a leftover; why it could not be started is the news
+          // anything that remains is listed as a leftover; the error of the start is what matters
           await endSandbox(cluster, installation, sessionId, 0).catch(() => {});
           throw error;
         }
@@ -95,7 +92,7 @@ export function createKubernetesProvider(options: KubernetesOptions): Provider {
 }
 
 function missing(what: string): SandboxError {
-  return new SandboxError(`The server's operator has to set ${what}: docs/kubernetes.md says more.`, {
+  return new SandboxError(`The server's operator must set ${what}. See docs/kubernetes.md.`, {
     permanent: true,
   });
 }

@@ -3,7 +3,7 @@ import { DAEMON_PORT } from "../../contract/daemon.ts";
 import { CLOSED_IPV4 } from "../closed-addresses.ts";
 import type { SandboxLimits } from "../provider.ts";
 
-/** Whose an object is: names of labels. */
+/** The labels of objects. */
 export const LABELS = {
   installation: "svc/installation",
   session: "svc/session",
@@ -11,14 +11,14 @@ export const LABELS = {
   generation: "svc/generation",
 } as const;
 
-/** The label by which pods of the API server are known, which alone reach daemons, and which sandboxes may reach. */
+/** The label of the API server's pods: only they reach daemons, and sandboxes may reach them. */
 const API_PODS = { "app.kubernetes.io/name": "svc-api" };
 
-/** The user that the agent runs as; the daemon is root in its container, so that the agent cannot look into it. */
+/** The user that the agent runs as; the daemon is root in its container, so that the agent cannot inspect it. */
 const RUNTIME_USER = "1000:1000";
 /** What the daemon needs to run the agent as another user, to end what it runs, and to clean up among its files. */
 const CAPABILITIES = ["SETUID", "SETGID", "KILL", "CHOWN", "DAC_OVERRIDE", "FOWNER"];
-/** Of a processor; what is asked for beyond the limit's share is never missing, only late. */
+/** In processors: small, since sandboxes are idle most of the time. */
 const CPU_REQUEST = 0.1;
 
 export interface ObjectsSpec {
@@ -49,7 +49,7 @@ export function metadataOf(spec: Omit<ObjectsSpec, "image" | "environment" | "li
   };
 }
 
-/** From the API server to the daemon, and out to names, the API server and the internet by IPv4: nothing else. */
+/** Ingress only from the API server to the daemon; egress only to DNS, the API server and the internet by IPv4. */
 export function policyOf(spec: ObjectsSpec): V1NetworkPolicy {
   const metadata = metadataOf(spec);
   const everywhere = { namespaceSelector: {} };
@@ -69,7 +69,7 @@ export function policyOf(spec: ObjectsSpec): V1NetworkPolicy {
   };
 }
 
-/** The environment: in a pod's specification everybody could read it who may look at pods. */
+/** The environment is in a secret, since everybody with access to pods can read a pod's specification. */
 export function secretOf(spec: ObjectsSpec): V1Secret {
   const encoded = Object.entries(spec.environment).map(([name, value]) => [
     name,

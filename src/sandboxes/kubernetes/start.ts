@@ -7,15 +7,15 @@ import { findObjects, sandboxOf } from "./found.ts";
 import { nameOf, type ObjectsSpec, podOf, policyOf, secretOf, serviceOf } from "./objects.ts";
 
 const POLL_MS = 500;
-/** To find a node, which may have to be made first, and to pull a large image onto it. */
+/** To schedule the pod, which may need a new node, and to pull a large image. */
 const START_MS = 15 * 60_000;
-/** Questions that may fail one after the other while a pod starts: a control plane that restarts takes a minute. */
+/** Consecutive failed requests that are tolerated: the restart of a control plane takes a minute. */
 const FAILURES = 120;
-/** Events that are shown of one start; a pod that cannot be placed has one every few seconds. */
+/** The most events in the log of one start; a pod that cannot be scheduled has one every few seconds. */
 const EVENTS_MAX = 200;
 
-/** Reasons for which a container waits that do not go away by themselves (kubelet's names). */
-const HOPELESS: ReadonlySet<string> = new Set([
+/** Reasons of waiting containers that do not resolve by themselves (kubelet's names). */
+const FATAL_REASONS: ReadonlySet<string> = new Set([
   "ErrImageNeverPull",
   "ImageInspectError",
   "ImagePullBackOff",
@@ -25,7 +25,7 @@ const HOPELESS: ReadonlySet<string> = new Set([
   "RunContainerError",
 ]);
 
-/** Makes a sandbox's objects, and waits until its pod runs. What goes on with the pod is told as it happens. */
+/** Creates a sandbox's objects, and waits until its pod runs. Logs the pod's events meanwhile. */
 export async function startPod(
   cluster: Cluster,
   spec: SandboxSpec,
@@ -45,7 +45,7 @@ export async function startPod(
     signal.throwIfAborted();
     await step();
   }
-  const tell = teller(watch);
+  const log = logOnce(watch);
   let failures = 0;
   for (const end = performance.now() + START_MS; ; await sleep(POLL_MS, undefined, { signal })) {
     signal.throwIfAborted();
@@ -53,7 +53,7 @@ export async function startPod(
     try {
       const [found] = await findObjects(cluster, objects.installation, spec.sessionId);
       pod = found?.pod ?? null;
-      await tellEvents(cluster, nameOf(objects.installation, spec.sessionId), tell);
+      await logEvents(cluster, nameOf(objects.installation, spec.sessionId), log);
       failures = 0;
       if (!found || !pod) throw new SandboxError("The sandbox's pod was deleted while it started.");
       const sandbox = sandboxOf(found);
@@ -65,45 +65,45 @@ export async function startPod(
       if (pod.status?.containerStatuses?.[0]?.state?.running && sandbox.address) return sandbox;
     } catch (error) {
       const status = statusOf(error);
-      const isPassing =
+      const isTransient =
         !(error instanceof SandboxError) && (status === null || status >= 500 || status === 429);
-      if (!isPassing || ++failures > FAILURES) throw error;
+      if (!isTransient || ++failures > FAILURES) throw error;
     }
-    if (pod) refuseHopeless(pod, tell);
+    if (pod) failIfFatal(pod, log);
     if (performance.now() > end) throw new SandboxError(`The sandbox's pod does not start: ${whyNot(pod)}.`);
   }
 }
 
-/** Says each line once. */
-function teller(watch: StartWatch): (line: string) => void {
-  const told = new Set<string>();
+/** Logs each line once. */
+function logOnce(watch: StartWatch): (line: string) => void {
+  const logged = new Set<string>();
   return (line) => {
-    if (told.has(line) || told.size >= EVENTS_MAX) return;
-    told.add(line);
+    if (logged.has(line) || logged.size >= EVENTS_MAX) return;
+    logged.add(line);
     watch.log("svc", line);
   };
 }
 
-async function tellEvents(cluster: Cluster, pod: string, tell: (line: string) => void): Promise<void> {
+async function logEvents(cluster: Cluster, pod: string, log: (line: string) => void): Promise<void> {
   const fieldSelector = `involvedObject.kind=Pod,involvedObject.name=${pod}`;
   const { items } = await cluster.core.listNamespacedEvent({ namespace: cluster.namespace, fieldSelector });
-  for (const { reason, message } of items) tell(`Kubernetes: ${reason ?? "event"}: ${message ?? ""}`);
+  for (const { reason, message } of items) log(`Kubernetes: ${reason ?? "event"}: ${message ?? ""}`);
 }
 
-function refuseHopeless(pod: V1Pod, tell: (line: string) => void): void {
+function failIfFatal(pod: V1Pod, log: (line: string) => void): void {
   const waiting = pod.status?.containerStatuses?.[0]?.state?.waiting;
   if (!waiting?.reason || !waiting.message) return;
-  tell(`Kubernetes: ${waiting.reason}: ${waiting.message}`);
-  if (!HOPELESS.has(waiting.reason)) return;
+  log(`Kubernetes: ${waiting.reason}: ${waiting.message}`);
+  if (!FATAL_REASONS.has(waiting.reason)) return;
   const isImage = /image/i.test(waiting.reason);
   throw new SandboxError(
-    `The sandbox's ${isImage ? "image cannot be had" : "container cannot be made"}: ${waiting.reason}, ${waiting.message}`,
+    `The sandbox's ${isImage ? "image cannot be pulled" : "container cannot be created"}: ${waiting.reason}, ${waiting.message}`,
     { permanent: waiting.reason === "InvalidImageName" },
   );
 }
 
 function whyNot(pod: V1Pod | null): string {
   const placed = pod?.status?.conditions?.find(({ type }) => type === "PodScheduled");
-  if (placed?.status === "False") return placed.message ?? "no node has room for it";
-  return pod?.status?.containerStatuses?.[0]?.state?.waiting?.reason ?? "the cluster does not say why";
+  if (placed?.status === "False") return placed.message ?? "no node has capacity for it";
+  return pod?.status?.containerStatuses?.[0]?.state?.waiting?.reason ?? "the cluster gives no reason";
 }

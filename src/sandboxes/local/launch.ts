@@ -101,12 +101,15 @@ function findPrograms(
   const [agent, svc] = [join(binaries, "svc-agent"), join(binaries, "svc")];
   if (!isThere(agent)) {
     throw new SandboxError(
-      "svc-agent, which every sandbox starts with, is not beside the server's own program: install svc anew.",
+      "svc-agent, which every sandbox needs, is missing beside the server's program. Reinstall svc.",
       { permanent: true },
     );
   }
   if (isThere(svc)) return { agent, svc };
-  watch.log("svc", "Warning: the svc command is not beside the server's own program, so the agent has none.");
+  watch.log(
+    "svc",
+    "Warning: the svc command is missing beside the server's program, so the agent cannot use it.",
+  );
   return { agent, svc: null };
 }
 

@@ -69,7 +69,7 @@ async function endedEarly(folder: Folder, sandbox: Sandbox | null, watch: StartW
   const log = Buffer.from(await readLog(folder, LAST_BYTES)).toString();
   for (const line of log.trim().split("\n")) watch.log("svc", `svc-agent: ${line}`);
   return new SandboxError(
-    `The sandbox ended as it started${code === null ? "" : `, with exit code ${code}`}: its log says more.`,
+    `The sandbox ended as it started${code === null ? "" : `, with exit code ${code}`}. See its log.`,
   );
 }
 

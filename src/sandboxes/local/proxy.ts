@@ -45,7 +45,7 @@ export function createProxy({ exceptions, resolve = resolveHost }: ProxyOptions)
       client.pause();
       const request = end < 0 || end > HEAD_MAX_BYTES ? null : readRequest(head.toString("latin1", 0, end));
       if (request) void pass(client, request, head.subarray(end + 4));
-      else refuse(client, 400, "The proxy takes CONNECT host:port, and http:// URLs.");
+      else refuse(client, 400, "The proxy supports CONNECT host:port and http:// URLs.");
     }
   };
 
@@ -57,7 +57,7 @@ export function createProxy({ exceptions, resolve = resolveHost }: ProxyOptions)
       return refuse(
         client,
         403,
-        `Sandboxes do not reach ${host}: its address is not of the public internet.`,
+        `Sandboxes cannot reach ${host}: its address is not on the public internet.`,
       );
     }
     const other = connect({ host: address, port, allowHalfOpen: true });

@@ -62,7 +62,7 @@ export async function startSandbox(
       const { sessionId } = spec;
       const sandbox = await untilListening(options, folder, { sessionId, port: ports.daemon }, watch, signal);
       if (sandbox) return sandbox;
-      if (tries === PORT_TRIES) throw new SandboxError("The sandbox finds no port to listen on.");
+      if (tries === PORT_TRIES) throw new SandboxError("The sandbox found no free port to listen on.");
       watch.log("svc", "Another program has taken the sandbox's port: trying another one.");
       await end();
     }

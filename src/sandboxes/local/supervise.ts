@@ -41,9 +41,12 @@ export function supervise(
 ): Bun.Subprocess {
   const bad = Object.entries(environment).find(([name, value]) => `${name}${value}`.includes("\0"));
   if (bad) {
-    throw new SandboxError(`The value of ${bad[0]} holds a NUL, which no environment can hold.`, {
-      permanent: true,
-    });
+    throw new SandboxError(
+      `The value of ${bad[0]} contains a NUL character, which environment variables cannot contain.`,
+      {
+        permanent: true,
+      },
+    );
   }
   try {
     const child = Bun.spawn(["/bin/sh", "-c", SCRIPT, "svc-sandbox", folder.path, ...command], {
@@ -57,7 +60,7 @@ export function supervise(
   } catch (error) {
     if (!(error instanceof Error && "code" in error && error.code === TOO_LARGE)) throw error;
     throw new SandboxError(
-      "The session's environment is larger than a process can be given: its secrets and first prompt together.",
+      "The session's environment is too large for a process: its secrets and first prompt together.",
       { permanent: true },
     );
   }

@@ -29,7 +29,7 @@ export function findRuntime({
 }: Pick<ProviderOptions, "runtime" | "dataDir" | "binaries">): string {
   if (runtime !== null) {
     if (isProgram(runtime)) return realpathSync(runtime);
-    throw new SandboxError("SVC_RUNTIME_BIN names no program that the server can run.", { permanent: true });
+    throw new SandboxError("SVC_RUNTIME_BIN is not a program that the server can run.", { permanent: true });
   }
   const places = [
     Bun.which("opencode", { PATH: process.env["PATH"] ?? "" }),
@@ -41,8 +41,8 @@ export function findRuntime({
     if (program !== null) return program;
   }
   throw new SandboxError(
-    "The agent runtime is not installed on the server. Its operator installs it with `svc-api runtime install`, or " +
-      "names its program in SVC_RUNTIME_BIN.",
+    "The agent runtime is not installed on the server. Its operator can install it with `svc-api runtime install`, or " +
+      "set SVC_RUNTIME_BIN to its program.",
     { permanent: true },
   );
 }

@@ -65,9 +65,7 @@ export async function installRuntime(options: InstallOptions, signal: AbortSigna
     }
   } catch (error) {
     signal.throwIfAborted();
-    throw limited.aborted
-      ? new InstallError("The installation took too long, and was given up.")
-      : asSentence(error);
+    throw limited.aborted ? new InstallError("The installation timed out.") : asSentence(error);
   }
   return place;
 }
@@ -77,7 +75,7 @@ function packagesHere(): NonNullable<InstallOptions["packages"]> {
   const program = programPackage();
   if (program) return { program, plugins: PLUGIN_PACKAGES };
   throw new InstallError(
-    `svc knows no opencode ${RUNTIME_VERSION} for ${process.platform} on ${process.arch}. Install it yourself, and name its program in SVC_RUNTIME_BIN.`,
+    `svc has no opencode ${RUNTIME_VERSION} for ${process.platform} on ${process.arch}. Install it yourself, and set SVC_RUNTIME_BIN to its program.`,
   );
 }
 
@@ -188,7 +186,7 @@ async function download(
     if (bytes < pack.bytes) throw new Error("the answer was cut off");
     if (`sha512-${hash.digest("base64")}` !== pack.integrity)
       throw new InstallError(
-        `What ${new URL(url).host} gives as ${pack.name} ${pack.version} is not the package that svc was built for. It was thrown away.`,
+        `${pack.name} ${pack.version} from ${new URL(url).host} is not the package that svc was built for. It was deleted.`,
       );
   } catch (error) {
     if (stalled.signal.aborted) throw new Error("no answer");
@@ -212,7 +210,7 @@ async function unpack(file: string, into: string): Promise<void> {
     const path = header.name.split("/").slice(1);
     const isWanted = header.type === "file" && !header.name.endsWith(".map");
     if (path.some((part) => ["", ".", ".."].includes(part) || part.includes("\\")))
-      throw new InstallError("A package holds a file with a name that cannot be used.");
+      throw new InstallError("A package contains a file with an invalid name.");
     if (!isWanted) {
       for await (const _ of pieces);
       continue;
@@ -229,7 +227,7 @@ async function checkProgram(folder: string): Promise<void> {
   const version = await versionOf(join(folder, "bin/opencode"));
   if (version === RUNTIME_VERSION) return;
   throw new InstallError(
-    `The opencode that was fetched does not run on this machine${version === null ? "" : ` as ${RUNTIME_VERSION}`}. Install it yourself, and name its program in SVC_RUNTIME_BIN.`,
+    `The downloaded opencode does not run on this machine${version === null ? "" : ` as ${RUNTIME_VERSION}`}. Install it yourself, and set SVC_RUNTIME_BIN to its program.`,
   );
 }
 
@@ -258,9 +256,9 @@ function asSentence(error: unknown): Error {
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
   if (code === "ENOSPC") return new InstallError("The disk with the data folder is full.");
   if (error instanceof Error && "syscall" in error && "path" in error)
-    return new InstallError(`The data folder cannot be written (${code}).`);
+    return new InstallError(`Cannot write to the data folder (${code}).`);
   const why = code || (error instanceof Error ? error.message : "unknown");
   return new InstallError(
-    `The agent runtime could not be fetched: the registry did not answer as it should (${why}). Is this machine online? Behind a mirror, set SVC_NPM_REGISTRY.`,
+    `Cannot download the agent runtime: the request to the registry failed (${why}). Check the network connection. To use a mirror, set SVC_NPM_REGISTRY.`,
   );
 }
