@@ -48,6 +48,18 @@ const DRAIN_MS = 500;
 
 /**
  * Runs the daemon (contract: Order of boot): listens, clones, starts the runtime, sends the first prompt.
+ *
+ * 1. Listen at once: health reports the progress, every other request gets 503 until the runtime is ready.
+ * 2. Clone into a folder of the workspace, with a credential that lives for minutes, then move it into place. A
+ *    failed clone is reported and retried (`boot.ts`).
+ * 3. Prepare the runtime's home: the agents of the default branch, svc's skill, plugins. Start the runtime without
+ *    the service key, as a user of its own, inside the provider's wrapper. So does everything that reads files the
+ *    agent wrote, since a repository's settings are programs to git.
+ * 4. Supervise it: a runtime that exits, hangs or takes too much memory is restarted, and the conversations that it
+ *    was answering are notified.
+ * 5. Every half minute save unpushed work: a commit made beside the workspace, uploaded by the daemon itself.
+ * 6. At the end: abort, wait, save, SIGTERM, SIGKILL, with every descendant, which the daemon adopts as a subreaper.
+ *
  * @param limits of the runtime's supervision, and of how work is saved; their own unless given
  */
 export function serveDaemon(

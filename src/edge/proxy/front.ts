@@ -33,6 +33,13 @@ const SAVES = /^\/v1\/(?:git\/|projects\/[^/?]+\/git\/clone-credential(?:\?|$))/
 
 /**
  * What the public listener does with requests: those for sandboxes go to their daemons, all others to the API itself.
+ *
+ * 1. The target of a request is normalized (`target.ts`) and refused in any other spelling.
+ * 2. `door.ts` finds who may reach the session, and caches that for a second. `not-running.ts` answers for a session
+ *    without a sandbox, and wakes it.
+ * 3. `passage.ts` rewrites the head without anything of svc's that the client sent, and with a signature of the
+ *    caller (`signer.ts`). After that bytes pass unread and unbuffered.
+ *
  * @param api where that listens
  * @param methods what its routes answer
  */

@@ -23,6 +23,13 @@ const SOUND_MS = 10 * 60_000;
  * The one job of an app: begins what is to be deployed, serves what answers, and ends what is served no more. All that it
  * decides it decides in one transaction that holds the app's row, from what the rows of the runs say; so
  * any server may do it, any number at once, and cut off anywhere it is done again.
+ *
+ * 1. A change of the default branch records entry and commit (`apply.ts`) and enqueues this job.
+ * 2. A changed entry or folder creates a deployment (`begin.ts`) and ends one that was under way.
+ * 3. The daemon builds and runs the app; each change of its run enqueues this job again (`kind.ts`).
+ * 4. A deployment that answers becomes live, and the one before it ends after half a minute. One that failed changes
+ *    nothing; a live one that died is restarted with backoff.
+ *
  * @param id of the app, or of one of its deployments
  */
 export async function settleApp(deps: Deps, id: string): Promise<void> {

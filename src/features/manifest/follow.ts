@@ -16,6 +16,14 @@ const END_MS = 5_000;
  * Follows the default branches of all projects, together with all other servers: what is merged there drives the
  * features. A push by the gateway, a merge and an edit of the project ask for a look (`projects/look-again.ts`), and
  * every repository is looked at once a while.
+ *
+ * 1. Each project has a row with the time of its next poll. A push, a merge and an edit of the project set it to now,
+ *    in their own transaction; a git host is polled once a minute, with backoff while it does not answer.
+ * 2. Every server claims due rows, one at a time (`claim.ts`). A poll that takes too long, or whose server died, is
+ *    due again; only the newest may write.
+ * 3. `look.ts` lists the branches, and reads the manifest when the commit has changed. Each feature may query git
+ *    first, and then writes its tables in the one transaction that also records the commit.
+ *
  * @returns ends it
  */
 export async function followDefaultBranches(

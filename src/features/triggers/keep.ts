@@ -15,6 +15,15 @@ const END_MS = 5_000;
 
 /**
  * Fires what is due, together with all other servers on the database, whose clock decides.
+ *
+ * 1. `due.ts` locks due rows and skips those that another server has locked. One transaction writes the firing, with
+ *    the id of its session and the rendered prompt, and advances the trigger. Of the times that were missed, the last
+ *    one fires if it is recent; the others become one row.
+ * 2. A webhook and a manual firing write the same kind of row. Its key is unique: a due time, or a delivery.
+ * 3. `fire.ts` creates the session and marks the firing, in one transaction. When the account is at its cap, all of
+ *    it is rolled back and retried at the next change of a session, and every few seconds. A trigger's row is locked
+ *    before a firing's, and a manifest's before a trigger's.
+ *
  * @returns ends it
  */
 export function keepTriggers(deps: Deps): () => Promise<void> {

@@ -56,6 +56,17 @@ const CAPABILITIES = "report-status delete-refs side-band-64k quiet atomic ofs-d
 /**
  * Answers `POST git-receive-pack` (gitprotocol-pack, "Pushing Data To a Server"). The objects go into a quarantine,
  * the rules are asked, the host is asked, and only then the refs change: what is refused leaves nothing behind.
+ *
+ * 1. The rules are checked at once as if every change were a fast-forward: a push that is refused anyway costs only
+ *    its bytes.
+ * 2. The pack goes into a quarantine that only this push's git processes see. It is checked as it arrives, then
+ *    measured: inflated size, and the depth and number of the paths that it changes.
+ * 3. Each change is classified (create, fast-forward, rewrite, delete), and the rules are checked again.
+ * 4. For a repository on a git host: `git push` from the quarantine, each ref with a lease on the value that the
+ *    client saw. The host decides.
+ * 5. The objects move into the repository, and its refs change by compare-and-swap. Then the client gets its report.
+ *    After a crash the next start removes the quarantine, and the host or the ref tells what happened.
+ *
  * @param intake what follows the commands
  * @returns the answer, once the client has said everything; `ended` settles when the push has
  */

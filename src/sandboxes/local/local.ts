@@ -23,6 +23,16 @@ export interface LocalOptions extends LaunchOptions, WallsOptions, OutletOptions
 /**
  * Runs sandboxes as processes of this machine, behind bubblewrap's walls. Only where the operator has chosen no isolation
  * they are plain processes of the server's user, which each session's log says.
+ *
+ * 1. A shell supervises the processes of a sandbox and outlives the server: it keeps the end of the log and records
+ *    the exit code (`supervise.ts`). All state of the provider is in the sandbox's folder and the process table.
+ * 2. Below it bubblewrap makes a root filesystem of its own (`bubblewrap.ts`). In it the daemon starts the runtime in
+ *    a second bubblewrap, with other user and pid namespaces and a system call filter (`syscalls.ts`), so that the
+ *    runtime cannot read the daemon's memory, where the service key is.
+ * 3. The sandbox has a network namespace of its own. The server reaches the daemon by a Unix socket, and ports inside
+ *    lead to sockets of the server (`outlets.ts`): the API, the model gateway, and a proxy that checks each address
+ *    it connects to.
+ * 4. A control group enforces the limits (`cgroup.ts`); without one, the server polls the memory (`memory.ts`).
  */
 export function createLocalProvider(options: LocalOptions): Provider {
   const choose = options.choosePorts ?? choosePorts;

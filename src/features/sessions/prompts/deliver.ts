@@ -16,6 +16,13 @@ export type Turn = "again" | "wait" | "over";
 /**
  * Does the next thing about a session's prompts. One is given at a time, and it is written down before: whoever dies in
  * between, the next asks the daemon, which gives it once. Two that do this for one session do each other no harm.
+ *
+ * 1. The first open prompt is marked as running, with the generation that gets it, before it is sent. After a crash
+ *    the daemon is asked, which delivers a prompt once.
+ * 2. The daemon recognizes a prompt by the end of its message's id, and delivers none while the runtime is busy: the
+ *    runtime drops messages that are queued behind an abort.
+ * 3. The outcome is read from the runtime's messages; its events only shorten the wait.
+ * 4. The prompt of a sandbox that has ended is `interrupted`, in the transaction that records the end (`kind.ts`).
  */
 export async function deliver(deps: Deps, sessionId: string, signal: AbortSignal): Promise<Turn> {
   const reached = await reachSession(deps, sessionId);
