@@ -63,12 +63,13 @@ describe("what is said", () => {
     );
   });
 
+  // Tall: a narrower terminal moves rows into its history, from where nothing takes them back, even with room below.
   test("comes through a change of the terminal's size", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.tuple(piece, fc.integer({ min: 20, max: 90 })), { minLength: 1, maxLength: 12 }),
         async (steps) => {
-          const { screen, shown, resize } = open();
+          const { screen, shown, resize } = open(40, 100);
           let said = "";
           for (const [text, columns] of steps) {
             screen.print(text);
