@@ -11,7 +11,7 @@ import type { KeyedMutex } from "./lib/keyed-mutex.ts";
 import type { Metrics } from "./metrics.ts";
 import type { Sandboxes } from "./sandboxes/sandboxes.ts";
 
-/** What every verb may use; built once in `main.ts` and passed as the first argument. */
+/** What every verb may use; built once in `serve.ts` and passed as the first argument. */
 export interface Deps {
   db: Db;
   databaseKind: Database["kind"];

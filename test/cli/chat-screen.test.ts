@@ -63,12 +63,13 @@ describe("output", () => {
     );
   });
 
+  // Tall: a narrower terminal moves rows into its history, where they cannot be erased, even with room below the cursor.
   test("survives a resize of the terminal", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.tuple(piece, fc.integer({ min: 20, max: 90 })), { minLength: 1, maxLength: 12 }),
         async (steps) => {
-          const { screen, shown, resize } = open();
+          const { screen, shown, resize } = open(40, 100);
           let said = "";
           for (const [text, columns] of steps) {
             screen.print(text);
