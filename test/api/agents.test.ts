@@ -188,7 +188,7 @@ describe("agent_name", () => {
         "validation_failed",
         "agent_name",
       ]);
-      expect(refused.body.error).toContain("There are: reviewer, build, explore, general, plan.");
+      expect(refused.body.error).toContain("Available: reviewer, build, explore, general, plan.");
     }
     expect((await bench.call("GET", "")).body.sessions).toHaveLength(2);
   });

@@ -443,7 +443,7 @@ describe("raw contents", () => {
     remote.git("update-ref", "refs/heads/huge", remote.git("commit-tree", "-m", "x", tree).trim());
     const raw = await ask("contents", { ref: "huge", path: "huge" }, RAW);
     expect([raw.status, raw.body.code]).toEqual([413, "payload_too_large"]);
-    expect(raw.body.error).toContain('"huge" has 101 MiB; svc sends files of up to 100 MiB');
+    expect(raw.body.error).toContain('"huge" has 101 MiB, more than the limit of 100 MiB');
     const { body } = await ask("contents", { ref: "huge", path: "huge" });
     expect(body).toMatchObject({ size: FILE_MAX_BYTES + 1, truncated: true, encoding: "utf-8" });
     expect(body.content).toHaveLength(CONTENT_MAX_BYTES);

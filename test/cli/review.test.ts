@@ -13,13 +13,17 @@ const onComments = "GET /projects/:p/change-requests/:n/comments";
 
 test("comment says what it is told to, where it is told to", async () => {
   const rows: [args: string[], body: object, says: string][] = [
-    [["Nice."], { body: "Nice." }, "Said on login.ts:2"],
+    [["Nice."], { body: "Nice." }, "Commented on login.ts:2"],
     [
       ["Why?", "--file", "a b.ts", "--line", "7", "--side", "old"],
       { body: "Why?", path: "a b.ts", line: 7, side: "old" },
-      "Said on a b.ts:7 (before the change)",
+      "Commented on a b.ts:7 (before the change)",
     ],
-    [["Done.", "--reply-to", THREAD], { body: "Done.", reply_to: THREAD }, `Said in the thread ${THREAD}`],
+    [
+      ["Done.", "--reply-to", THREAD],
+      { body: "Done.", reply_to: THREAD },
+      `Commented in the thread ${THREAD}`,
+    ],
   ];
   for (const [args, body, says] of rows) {
     api.seen.length = 0;

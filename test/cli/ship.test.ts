@@ -511,7 +511,7 @@ describe("refusals", () => {
     expect(plain).toMatchObject({ code: 1, stdout: "" });
     expect(plain.stderr).toMatch(/remote: .*svc cr open/);
     expect(plain.stderr).toMatch(
-      /error: main was not pushed\. origin refused it: this project changes its protected branches only by/,
+      /error: main was not pushed\. origin refused it: protected branches of this project can be changed only by change requests/,
     );
     const json = await who.ship(["--json"]);
     expect(json).toMatchObject({ code: 1, stdout: "" });

@@ -57,7 +57,7 @@ test("a title is all that opening a change request takes; what is not in it is s
   expect(local.said).toContain("Commits are not pushed, so not part of it: git push origin HEAD");
   const whole = await types("git push -q origin HEAD && svc cr open --title Whole");
   expect(whole).toMatchObject({ code: 0 });
-  expect(whole.said).toContain("Opened #4. Tell the user this number; merging is theirs.");
+  expect(whole.said).toContain("Opened #4. Report this number to the user, who merges it.");
   expect((await types("svc cr show 4")).said).not.toContain("svc cr merge");
   const [row] = (await types("svc cr ls --json")).said.split("\n").filter(Boolean);
   expect(JSON.parse(row ?? "[]")[0] ?? JSON.parse(row ?? "{}")).toMatchObject({

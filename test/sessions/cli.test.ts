@@ -38,7 +38,7 @@ test("a session's whole life, from the command line", async () => {
 
   expect(await run("stop", id)).toMatchObject({ code: 0, stdout: `${id} Login: stopped\n` });
   const log = await run("logs", id, "-f");
-  expect(log).toMatchObject({ code: 0, stderr: expect.stringContaining("is over: stopped (user).") });
+  expect(log).toMatchObject({ code: 0, stderr: expect.stringContaining("has ended: stopped (user).") });
   expect(log.stdout.split("\n").filter((row) => row.includes("own words"))).toHaveLength(1);
   expect(await run("restart", id)).toMatchObject({ code: 0, stdout: `${id} Login: running again\n` });
 

@@ -56,14 +56,17 @@ test("--wait exits with the outcome: 1 and an error unless it was answered", asy
   bench.provider.onPrompt = () => ({ state: "failed", error: "The model is \u001b[31maway." });
   const failed = await run(["prompt", id, "x", "--wait"]);
   expect(failed).toMatchObject({ code: 1, stdout: "" });
-  expect(failed.stderr).toContain("error: Prompt 1 has failed: The model is \\x1b[31maway.\n");
+  expect(failed.stderr).toContain("error: Prompt 1 failed: The model is \\x1b[31maway.\n");
   const told = await run(["prompt", id, "x", "--wait", "--json"]);
   expect(JSON.parse(told.stderr.split("\n").findLast((line) => line.startsWith("{")) ?? "")).toMatchObject({
     error: { code: "prompt_failed", session_id: id },
   });
   bench.provider.onPrompt = () => RUNNING;
   const late = await run(["prompt", id, "x", "--wait", "--timeout", "1"]);
-  expect(late).toMatchObject({ code: 1, stderr: expect.stringContaining("prompt 3 is not answered yet") });
+  expect(late).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("Prompt 3 was not answered within 1 second"),
+  });
   const stuck = run(["prompt", id, "y", "--wait"]);
   await until("it waits", async () => (await bench.call("GET", `/${id}/prompts`)).body.prompts.length === 4);
   await bench.call("POST", `/${id}/stop`);
