@@ -83,27 +83,34 @@ export function openTerminal({ stdout }: Pick<System, "stdout">): ChatTerminal {
         () => stdin.off("end", handle),
       );
     },
-    async suspend(screen) {
-      // Windows has no job control
-      if (process.platform === "win32") return;
-      await screen.close();
-      leaveRawMode();
-      let isBack = false;
-      const back = () => {
-        if (isBack) return;
-        isBack = true;
-        enterRawMode();
-        screen.open();
-      };
-      process.once("SIGCONT", back);
-      process.kill(process.pid, "SIGTSTP");
-      // without a job-control shell the process is not stopped
-      setTimeout(back, NOT_STOPPED_MS);
-    },
+    suspend: (screen) => suspend(screen, enterRawMode, leaveRawMode),
     close() {
       for (const each of undo) each();
       leaveRawMode();
       stdin.pause();
     },
   };
+}
+
+/** Stops this process, as Ctrl-Z does, and draws the screen again once it continues. */
+async function suspend(
+  screen: Parameters<ChatTerminal["suspend"]>[0],
+  enterRawMode: () => void,
+  leaveRawMode: () => void,
+): Promise<void> {
+  // Windows has no job control
+  if (process.platform === "win32") return;
+  await screen.close();
+  leaveRawMode();
+  let isBack = false;
+  const back = () => {
+    if (isBack) return;
+    isBack = true;
+    enterRawMode();
+    screen.open();
+  };
+  process.once("SIGCONT", back);
+  process.kill(process.pid, "SIGTSTP");
+  // without a job-control shell the process is not stopped
+  setTimeout(back, NOT_STOPPED_MS);
 }

@@ -1,20 +1,5 @@
-import type { App } from "../../src/contract/app.ts";
 import { bind, type Group, spec } from "../spec.ts";
-
-export const APP_FIELDS = [
-  "app_id",
-  "slug",
-  "name",
-  "type",
-  "root_path",
-  "enabled",
-  "state",
-  "error",
-  "url",
-  "live",
-  "next",
-  "updated_at",
-] as const satisfies readonly (keyof App)[];
+import { APP_FIELDS } from "./fields.ts";
 
 const SLUG = { name: "slug", summary: "The app's slug in svc.toml", required: true } as const;
 

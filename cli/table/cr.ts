@@ -1,77 +1,7 @@
-import type {
-  ChangeRequest,
-  ChangeRequestDiff,
-  CrStatusFilter,
-  MergedChangeRequest,
-} from "../../src/contract/change-request.ts";
+import type { CrStatusFilter } from "../../src/contract/change-request.ts";
 import type { Comment } from "../../src/contract/comment.ts";
 import { bind, type Group, spec } from "../spec.ts";
-
-export const CR_FIELDS = [
-  "cr_id",
-  "account_id",
-  "project_id",
-  "number",
-  "title",
-  "description",
-  "base_ref",
-  "head_ref",
-  "status",
-  "head_commit_sha",
-  "base_commit_sha",
-  "origin_session_id",
-  "created_by",
-  "author",
-  "opened_by_agent",
-  "merged_at",
-  "merged_by",
-  "merger",
-  "merge_commit_sha",
-  "closed_at",
-  "closed_by",
-  "closer",
-  "metadata",
-  "created_at",
-  "updated_at",
-  "stale",
-  "approvals",
-  "required_approvals",
-] as const satisfies readonly (keyof ChangeRequest)[];
-
-export const DIFF_FIELDS = [
-  "cr_id",
-  "base_ref",
-  "head_ref",
-  "base_sha",
-  "head_sha",
-  "merge_base",
-  "files",
-  "files_changed",
-  "additions",
-  "deletions",
-  "patch",
-  "patch_base64",
-  "truncated",
-] as const satisfies readonly (keyof ChangeRequestDiff)[];
-
-const MERGE_FIELDS = [...CR_FIELDS, "merge"] as const satisfies readonly (keyof MergedChangeRequest)[];
-
-export const COMMENT_FIELDS = [
-  "comment_id",
-  "cr_id",
-  "reply_to",
-  "body",
-  "path",
-  "line",
-  "side",
-  "quote",
-  "head_commit_sha",
-  "author",
-  "resolved_at",
-  "resolved_by",
-  "created_at",
-  "updated_at",
-] as const satisfies readonly (keyof Comment)[];
+import { COMMENT_FIELDS, CR_FIELDS, DIFF_FIELDS, MERGE_FIELDS } from "./fields.ts";
 
 const SIDES = ["old", "new"] as const satisfies readonly Comment["side"][];
 

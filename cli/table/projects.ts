@@ -1,20 +1,5 @@
-import type { Project } from "../../src/contract/project.ts";
 import { bind, type Group, spec } from "../spec.ts";
-
-export const PROJECT_FIELDS = [
-  "project_id",
-  "account_id",
-  "name",
-  "slug",
-  "repo_url",
-  "git_url",
-  "default_branch",
-  "protected_branches",
-  "managed",
-  "manifest_path",
-  "created_at",
-  "updated_at",
-] as const satisfies readonly (keyof Project)[];
+import { PROJECT_FIELDS } from "./fields.ts";
 
 const OPTIONAL_PROJECT = {
   name: "id-or-slug",

@@ -1,45 +1,5 @@
-import type { Branch, Commit, FileContents, TreeEntry } from "../../src/contract/repository.ts";
 import { bind, type Group, spec } from "../spec.ts";
-
-export const BRANCH_FIELDS = [
-  "name",
-  "commit_sha",
-  "is_default",
-] as const satisfies readonly (keyof Branch)[];
-
-export const COMMIT_FIELDS = [
-  "sha",
-  "parents",
-  "author",
-  "committer",
-  "subject",
-  "body",
-  "truncated",
-] as const satisfies readonly (keyof Commit)[];
-
-export const ENTRY_FIELDS = [
-  "name",
-  "path",
-  "path_base64",
-  "type",
-  "mode",
-  "size",
-  "sha",
-] as const satisfies readonly (keyof TreeEntry)[];
-
-export const CONTENTS_FIELDS = [
-  "ref",
-  "commit_sha",
-  "path",
-  "path_base64",
-  "type",
-  "mode",
-  "size",
-  "sha",
-  "encoding",
-  "content",
-  "truncated",
-] as const satisfies readonly (keyof FileContents)[];
+import { BRANCH_FIELDS, COMMIT_FIELDS, CONTENTS_FIELDS, ENTRY_FIELDS } from "./fields.ts";
 
 const REF = "A branch, a tag or a full commit id; defaults to the default branch";
 

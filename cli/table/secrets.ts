@@ -1,13 +1,5 @@
-import type { Secret } from "../../src/contract/secret.ts";
 import { bind, type Group, spec } from "../spec.ts";
-
-const SECRET_FIELDS = [
-  "name",
-  "for",
-  "set_by",
-  "created_at",
-  "updated_at",
-] as const satisfies readonly (keyof Secret)[];
+import { SECRET_FIELDS } from "./fields.ts";
 
 export const ls = spec({
   path: ["secrets", "ls"],

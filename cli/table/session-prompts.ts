@@ -1,25 +1,45 @@
-import type { Prompt } from "../../src/contract/prompt.ts";
 import { spec } from "../spec.ts";
-
-export const PROMPT_FIELDS = [
-  "prompt_id",
-  "session_id",
-  "number",
-  "state",
-  "error",
-  "created_by",
-  "author",
-  "created_at",
-  "started_at",
-  "ended_at",
-  "text",
-] as const satisfies readonly (keyof Prompt)[];
+import { CHAT_FIELDS, PROMPT_FIELDS } from "./fields.ts";
 
 const ID = {
   name: "id",
   summary: "The session's id, or the first digits of it (four or more)",
   completes: "session",
 } as const;
+
+export const chat = spec({
+  path: ["sessions", "chat"],
+  aliases: ["talk"],
+  guesses: ["attach", "connect"],
+  summary: "Chat with a session's agent, or send it one prompt",
+  about: [
+    "On a terminal, shows the end of the conversation, then streams the agent's text, tools and edits. Enter sends; a backslash before Enter, or Alt-Enter, inserts a line break. Ctrl-C aborts the agent's run, or clears the line; Ctrl-C twice quits. /help lists the commands.",
+    "With --prompt, streams the answer to standard output, and what the agent does to standard error. Exit status 0 means that the run completed; 1 that it failed, was aborted or cut off, or that the agent's request was refused because there is no terminal to answer it on. --json prints one event per line.",
+    "Without an id, the running session is used; if there are several, svc asks on a terminal. A stopped session is restarted first.",
+  ],
+  args: [
+    {
+      name: "id",
+      summary: `${ID.summary}; defaults to the running session`,
+      completes: "session",
+    },
+  ],
+  flags: {
+    prompt: {
+      kind: "string",
+      value: "text",
+      short: "p",
+      summary: "Send this prompt and exit after the answer; `-` reads it from standard input",
+    },
+    new: { kind: "boolean", summary: "Start a new session for the chat" },
+  },
+  fields: CHAT_FIELDS,
+  examples: [
+    ["svc sessions chat", "Chat with the running session"],
+    ['svc sessions chat 1a2b --prompt "Run the tests and fix what fails"', "Send one prompt"],
+    ["git diff | svc sessions chat 1a2b --prompt - --jq 'select(.type == \"text\").text'", "In a script"],
+  ],
+});
 
 export const prompt = spec({
   path: ["sessions", "prompt"],

@@ -1,65 +1,7 @@
-import type { SavedWork } from "../../src/contract/saved-work.ts";
-import type { ProviderName, Session, SessionStatus } from "../../src/contract/session.ts";
+import type { ProviderName, SessionStatus } from "../../src/contract/session.ts";
 import { bind, type Group, spec } from "../spec.ts";
-import { abort, prompt, prompts } from "./session-prompts.ts";
-
-export const SESSION_FIELDS = [
-  "session_id",
-  "project_id",
-  "account_id",
-  "branch_name",
-  "base_ref",
-  "name",
-  "agent_name",
-  "model",
-  "status",
-  "step",
-  "error",
-  "stop_reason",
-  "sandbox_provider",
-  "sandbox_url",
-  "sandbox_status",
-  "walls",
-  "saved",
-  "created_by",
-  "author",
-  "created_at",
-  "updated_at",
-  "last_active_at",
-] as const satisfies readonly (keyof Session)[];
-
-/** The fields of the events that `sessions chat --json` prints. */
-export const CHAT_FIELDS = [
-  "type",
-  "message_id",
-  "text",
-  "tool",
-  "state",
-  "title",
-  "error",
-  "subagent",
-  "files",
-  "id",
-  "permission",
-  "patterns",
-  "questions",
-  "attempt",
-  "message",
-  "next_at",
-  "status",
-  "outcome",
-] as const;
-
-const SAVED_FIELDS = [
-  "commit",
-  "base",
-  "saved_at",
-  "message",
-  "files",
-  "patch",
-  "patch_base64",
-  "truncated",
-] as const satisfies readonly (keyof SavedWork)[];
+import { SAVED_FIELDS, SESSION_FIELDS } from "./fields.ts";
+import { abort, chat, prompt, prompts } from "./session-prompts.ts";
 
 const STATUSES = ["all", "provisioning", "running", "stopped", "failed"] as const satisfies readonly (
   | SessionStatus
@@ -312,40 +254,6 @@ export const logs = spec({
     ["svc sessions logs 1a2b3c4d", "The whole log"],
     ["svc sessions logs 1a2b -f --tail 20", "The last 20 lines, then new ones"],
     ["svc sessions logs 1a2b --jq '.lines[] | select(.source == \"build\") | .text'", "Only the image build"],
-  ],
-});
-
-export const chat = spec({
-  path: ["sessions", "chat"],
-  aliases: ["talk"],
-  guesses: ["attach", "connect"],
-  summary: "Chat with a session's agent, or send it one prompt",
-  about: [
-    "On a terminal, shows the end of the conversation, then streams the agent's text, tools and edits. Enter sends; a backslash before Enter, or Alt-Enter, inserts a line break. Ctrl-C aborts the agent's run, or clears the line; Ctrl-C twice quits. /help lists the commands.",
-    "With --prompt, streams the answer to standard output, and what the agent does to standard error. Exit status 0 means that the run completed; 1 that it failed, was aborted or cut off, or that the agent's request was refused because there is no terminal to answer it on. --json prints one event per line.",
-    "Without an id, the running session is used; if there are several, svc asks on a terminal. A stopped session is restarted first.",
-  ],
-  args: [
-    {
-      name: "id",
-      summary: `${ID.summary}; defaults to the running session`,
-      completes: "session",
-    },
-  ],
-  flags: {
-    prompt: {
-      kind: "string",
-      value: "text",
-      short: "p",
-      summary: "Send this prompt and exit after the answer; `-` reads it from standard input",
-    },
-    new: { kind: "boolean", summary: "Start a new session for the chat" },
-  },
-  fields: CHAT_FIELDS,
-  examples: [
-    ["svc sessions chat", "Chat with the running session"],
-    ['svc sessions chat 1a2b --prompt "Run the tests and fix what fails"', "Send one prompt"],
-    ["git diff | svc sessions chat 1a2b --prompt - --jq 'select(.type == \"text\").text'", "In a script"],
   ],
 });
 

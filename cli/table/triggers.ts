@@ -1,30 +1,7 @@
-import type { Fired, Switched, Trigger, TriggerDetail } from "../../src/contract/trigger.ts";
 import { bind, type Group, spec } from "../spec.ts";
+import { FIRED_FIELDS, SWITCHED_FIELDS, TRIGGER_DETAIL_FIELDS, TRIGGER_FIELDS } from "./fields.ts";
 
 const SLUG = { name: "slug", summary: "The trigger, by its slug in svc.toml", required: true } as const;
-
-const TRIGGER_FIELDS = [
-  "slug",
-  "name",
-  "type",
-  "agent",
-  "model",
-  "enabled",
-  "cron",
-  "timezone",
-  "next_fire_at",
-  "last_fired_at",
-  "last_error",
-  "webhook_url",
-] as const satisfies readonly (keyof Trigger)[];
-
-const SWITCHED_FIELDS = [
-  "slug",
-  "enabled",
-  "status",
-  "reason",
-  "change_request",
-] as const satisfies readonly (keyof Switched)[];
 
 const SWITCHING =
   "The default branch is not written directly: the value in svc.toml is changed on a new branch, and a change request is opened. For a user it is merged at once. For an agent, or where a merge needs approvals, it stays open, and the command reports that.";
@@ -49,13 +26,7 @@ export const info = spec({
   summary: "Show a trigger with its last firings and missed ones",
   args: [SLUG],
   flags: {},
-  fields: [
-    ...TRIGGER_FIELDS,
-    "prompt",
-    "secret_env",
-    "secrets",
-    "firings",
-  ] as const satisfies readonly (keyof TriggerDetail)[],
+  fields: TRIGGER_DETAIL_FIELDS,
   examples: [
     ["svc triggers info nightly", "Show one"],
     ["svc triggers info deploy --jq .webhook_url", "Its webhook URL"],
@@ -77,7 +48,7 @@ export const fire = spec({
       summary: "Replaces `{{ text }}` in its prompt, or is added at the end; `-` reads standard input",
     },
   },
-  fields: ["status", "session_id"] as const satisfies readonly (keyof Fired)[],
+  fields: FIRED_FIELDS,
   examples: [
     ["svc triggers fire nightly", "Start it now"],
     ['svc triggers fire review --text "Only src/"', "With your own text"],

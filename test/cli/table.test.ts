@@ -4,19 +4,8 @@ import { parse } from "../../cli/arguments.ts";
 import { renderDocs } from "../../cli/docs.ts";
 import { DATA, GLOBAL } from "../../cli/flags.ts";
 import { type Flag, isGroup, namesOf } from "../../cli/spec.ts";
-import { CR_FIELDS, DIFF_FIELDS } from "../../cli/table/cr.ts";
-import { PROJECT_FIELDS } from "../../cli/table/projects.ts";
-import { BRANCH_FIELDS, COMMIT_FIELDS, CONTENTS_FIELDS, ENTRY_FIELDS } from "../../cli/table/repo.ts";
-import { PROMPT_FIELDS } from "../../cli/table/session-prompts.ts";
-import { SESSION_FIELDS } from "../../cli/table/sessions.ts";
 import { TABLE } from "../../cli/table.ts";
-import { changeRequest, changeRequestDiff } from "../../src/contract/change-request.ts";
 import { editDistance, nearest } from "../../src/contract/nearest.ts";
-import { project } from "../../src/contract/project.ts";
-import { prompt } from "../../src/contract/prompt.ts";
-import { branch, commit, fileContents, treeEntry } from "../../src/contract/repository.ts";
-import { session } from "../../src/contract/session.ts";
-import { diff } from "../helpers/cli-api.ts";
 
 const SPECS = TABLE.flatMap((node) => (isGroup(node) ? node.commands : [node])).map(
   (command) => command.spec,
@@ -25,19 +14,6 @@ const SHOWN = SPECS.filter((spec) => !spec.hidden);
 
 test("docs/cli.md is what the table says: run `bun cli/docs.ts` when this fails", async () => {
   expect(await Bun.file(join(import.meta.dir, "../../docs/cli.md")).text()).toBe(renderDocs());
-});
-
-test("fields of --json are the fields of the wire", () => {
-  expect<string[]>([...CR_FIELDS].toSorted()).toEqual(Object.keys(changeRequest.properties).toSorted());
-  expect<string[]>([...PROJECT_FIELDS].toSorted()).toEqual(Object.keys(project.properties).toSorted());
-  expect<string[]>([...SESSION_FIELDS]).toEqual(Object.keys(session.properties));
-  expect<string[]>([...PROMPT_FIELDS]).toEqual(Object.keys(prompt.properties));
-  expect<string[]>([...DIFF_FIELDS].toSorted()).toEqual(Object.keys(changeRequestDiff.properties).toSorted());
-  expect<string[]>([...BRANCH_FIELDS]).toEqual(Object.keys(branch.properties));
-  expect<string[]>([...COMMIT_FIELDS]).toEqual(Object.keys(commit.properties));
-  expect<string[]>([...ENTRY_FIELDS]).toEqual(Object.keys(treeEntry.properties));
-  expect<string[]>([...CONTENTS_FIELDS]).toEqual(Object.keys(fileContents.properties));
-  expect(Object.keys(diff()).every((key) => (DIFF_FIELDS as readonly string[]).includes(key))).toBe(true);
 });
 
 test("a flag's name means one kind of value everywhere: lines are cut before their command is known", () => {

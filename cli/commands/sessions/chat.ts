@@ -4,7 +4,7 @@ import type { Context } from "../../context.ts";
 import { CliError, usage } from "../../failure.ts";
 import { readText } from "../../input.ts";
 import type { Handler } from "../../spec.ts";
-import type * as table from "../../table/sessions.ts";
+import type * as table from "../../table/session-prompts.ts";
 import { oneLine } from "../../text.ts";
 import { transportOf } from "../../transport.ts";
 import { start, withLimitHint } from "./new.ts";

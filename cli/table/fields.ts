@@ -1,0 +1,262 @@
+import type { App } from "../../src/contract/app.ts";
+import type {
+  ChangeRequest,
+  ChangeRequestDiff,
+  MergedChangeRequest,
+} from "../../src/contract/change-request.ts";
+import type { Comment } from "../../src/contract/comment.ts";
+import type { Project } from "../../src/contract/project.ts";
+import type { Prompt } from "../../src/contract/prompt.ts";
+import type { Branch, Commit, FileContents, TreeEntry } from "../../src/contract/repository.ts";
+import type { SavedWork } from "../../src/contract/saved-work.ts";
+import type { Secret } from "../../src/contract/secret.ts";
+import type { Session } from "../../src/contract/session.ts";
+import type { Fired, Switched, Trigger, TriggerDetail } from "../../src/contract/trigger.ts";
+
+/** All fields of `T`, for `--json`: a list with an unknown field, or without one of them, does not compile. */
+const fieldsOf =
+  <T>() =>
+  <const F extends readonly (keyof T)[]>(
+    fields: F,
+    ..._missing: Exclude<keyof T, F[number]> extends never ? [] : [Exclude<keyof T, F[number]>]
+  ): F =>
+    fields;
+
+export const PROJECT_FIELDS = fieldsOf<Project>()([
+  "project_id",
+  "account_id",
+  "name",
+  "slug",
+  "repo_url",
+  "git_url",
+  "default_branch",
+  "protected_branches",
+  "managed",
+  "manifest_path",
+  "created_at",
+  "updated_at",
+]);
+
+export const SESSION_FIELDS = fieldsOf<Session>()([
+  "session_id",
+  "project_id",
+  "account_id",
+  "branch_name",
+  "base_ref",
+  "name",
+  "agent_name",
+  "model",
+  "status",
+  "step",
+  "error",
+  "stop_reason",
+  "sandbox_provider",
+  "sandbox_url",
+  "sandbox_status",
+  "walls",
+  "saved",
+  "created_by",
+  "author",
+  "created_at",
+  "updated_at",
+  "last_active_at",
+]);
+
+/** The fields of the events that `sessions chat --json` prints. */
+export const CHAT_FIELDS = [
+  "type",
+  "message_id",
+  "text",
+  "tool",
+  "state",
+  "title",
+  "error",
+  "subagent",
+  "files",
+  "id",
+  "permission",
+  "patterns",
+  "questions",
+  "attempt",
+  "message",
+  "next_at",
+  "status",
+  "outcome",
+] as const;
+
+export const SAVED_FIELDS = fieldsOf<SavedWork>()([
+  "commit",
+  "base",
+  "saved_at",
+  "message",
+  "files",
+  "patch",
+  "patch_base64",
+  "truncated",
+]);
+
+export const PROMPT_FIELDS = fieldsOf<Prompt>()([
+  "prompt_id",
+  "session_id",
+  "number",
+  "state",
+  "error",
+  "created_by",
+  "author",
+  "created_at",
+  "started_at",
+  "ended_at",
+  "text",
+]);
+
+export const CR_FIELDS = fieldsOf<ChangeRequest>()([
+  "cr_id",
+  "account_id",
+  "project_id",
+  "number",
+  "title",
+  "description",
+  "base_ref",
+  "head_ref",
+  "status",
+  "head_commit_sha",
+  "base_commit_sha",
+  "origin_session_id",
+  "created_by",
+  "author",
+  "opened_by_agent",
+  "merged_at",
+  "merged_by",
+  "merger",
+  "merge_commit_sha",
+  "closed_at",
+  "closed_by",
+  "closer",
+  "metadata",
+  "created_at",
+  "updated_at",
+  "stale",
+  "approvals",
+  "required_approvals",
+]);
+
+export const MERGE_FIELDS = fieldsOf<MergedChangeRequest>()([...CR_FIELDS, "merge"]);
+
+export const DIFF_FIELDS = fieldsOf<ChangeRequestDiff>()([
+  "cr_id",
+  "base_ref",
+  "head_ref",
+  "base_sha",
+  "head_sha",
+  "merge_base",
+  "files",
+  "files_changed",
+  "additions",
+  "deletions",
+  "patch",
+  "patch_base64",
+  "truncated",
+]);
+
+export const COMMENT_FIELDS = fieldsOf<Comment>()([
+  "comment_id",
+  "cr_id",
+  "reply_to",
+  "body",
+  "path",
+  "line",
+  "side",
+  "quote",
+  "head_commit_sha",
+  "author",
+  "resolved_at",
+  "resolved_by",
+  "created_at",
+  "updated_at",
+]);
+
+export const BRANCH_FIELDS = fieldsOf<Branch>()(["name", "commit_sha", "is_default"]);
+
+export const COMMIT_FIELDS = fieldsOf<Commit>()([
+  "sha",
+  "parents",
+  "author",
+  "committer",
+  "subject",
+  "body",
+  "truncated",
+]);
+
+export const ENTRY_FIELDS = fieldsOf<TreeEntry>()([
+  "name",
+  "path",
+  "path_base64",
+  "type",
+  "mode",
+  "size",
+  "sha",
+]);
+
+export const CONTENTS_FIELDS = fieldsOf<FileContents>()([
+  "ref",
+  "commit_sha",
+  "path",
+  "path_base64",
+  "type",
+  "mode",
+  "size",
+  "sha",
+  "encoding",
+  "content",
+  "truncated",
+]);
+
+export const APP_FIELDS = fieldsOf<App>()([
+  "app_id",
+  "slug",
+  "name",
+  "type",
+  "root_path",
+  "enabled",
+  "state",
+  "error",
+  "url",
+  "live",
+  "next",
+  "updated_at",
+]);
+
+export const TRIGGER_FIELDS = fieldsOf<Trigger>()([
+  "slug",
+  "name",
+  "type",
+  "agent",
+  "model",
+  "enabled",
+  "cron",
+  "timezone",
+  "next_fire_at",
+  "last_fired_at",
+  "last_error",
+  "webhook_url",
+]);
+
+export const TRIGGER_DETAIL_FIELDS = fieldsOf<TriggerDetail>()([
+  ...TRIGGER_FIELDS,
+  "prompt",
+  "secret_env",
+  "secrets",
+  "firings",
+]);
+
+export const FIRED_FIELDS = fieldsOf<Fired>()(["status", "session_id"]);
+
+export const SWITCHED_FIELDS = fieldsOf<Switched>()([
+  "slug",
+  "enabled",
+  "status",
+  "reason",
+  "change_request",
+]);
+
+export const SECRET_FIELDS = fieldsOf<Secret>()(["name", "for", "set_by", "created_at", "updated_at"]);
