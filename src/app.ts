@@ -12,13 +12,13 @@ import { metricsRoutes } from "./edge/metrics-page.ts";
 import { proxyRoutes } from "./edge/proxy/routes.ts";
 import { appRoutes } from "./features/apps/routes.ts";
 import { commentRoutes } from "./features/change-requests/comments/routes.ts";
-import { changeRequestRoutes } from "./features/change-requests/routes.ts";
+import { approvalRoutes, changeRequestRoutes, mergeRoutes } from "./features/change-requests/routes.ts";
 import { manifestRoutes } from "./features/manifest/routes.ts";
-import { projectRoutes } from "./features/projects/routes.ts";
+import { projectRoutes, projectTokenRoutes } from "./features/projects/routes.ts";
 import { repositoryRoutes } from "./features/repository/routes.ts";
 import { secretRoutes } from "./features/secrets/routes.ts";
 import { promptRoutes } from "./features/sessions/prompts/routes.ts";
-import { sessionRoutes } from "./features/sessions/routes.ts";
+import { sessionContentRoutes, sessionRoutes } from "./features/sessions/routes.ts";
 import { triggerRoutes } from "./features/triggers/routes.ts";
 import { webhookRoutes } from "./features/triggers/webhook-routes.ts";
 import { readJson } from "./http/body.ts";
@@ -68,16 +68,8 @@ export function createApp(deps: Deps) {
     .onParse(({ request, path }) => (path.startsWith(WEBHOOKS) ? null : readJson(request)))
     .onAfterResponse(({ request, route, set }) => {
       const { id, started } = seen(request);
-      const seconds = (performance.now() - started) / 1000;
       const status = typeof set.status === "number" ? set.status : 200;
-      deps.metrics.requestSeconds.observe(
-        { method: request.method, route: route ?? "none", status },
-        seconds,
-      );
-      deps.log.info(
-        { request: id, method: request.method, route, status, ms: Math.round(seconds * 1000) },
-        "answered",
-      );
+      recordRequest(deps, { id, method: request.method, route, status, ms: performance.now() - started });
     })
     .use(metricsRoutes(deps))
     .use(
@@ -97,15 +89,19 @@ export function createApp(deps: Deps) {
         .use(accountRoutes(deps))
         .use(oneAccountRoutes(deps))
         .use(projectRoutes(deps))
+        .use(projectTokenRoutes(deps))
         .use(gatewayRoutes(deps))
         .use(manifestRoutes(deps))
         .use(secretRoutes(deps))
         .use(repositoryRoutes(deps))
         .use(sessionRoutes(deps))
+        .use(sessionContentRoutes(deps))
         .use(promptRoutes(deps))
         .use(proxyRoutes(deps))
         .use(appRoutes(deps))
         .use(changeRequestRoutes(deps))
+        .use(mergeRoutes(deps))
+        .use(approvalRoutes(deps))
         .use(commentRoutes(deps))
         .use(triggerRoutes(deps))
         .use(webhookRoutes(deps)),
@@ -114,6 +110,16 @@ export function createApp(deps: Deps) {
   const methods = methodTable(app.routes);
 
   return app;
+}
+
+/** Counts and logs a request that was answered. @param request `ms` is how long that took */
+function recordRequest(
+  { metrics, log }: Deps,
+  request: { id: string; method: string; route: string | undefined; status: number; ms: number },
+): void {
+  const { id, method, route, status, ms } = request;
+  metrics.requestSeconds.observe({ method, route: route ?? "none", status }, ms / 1000);
+  log.info({ request: id, method, route, status, ms: Math.round(ms) }, "answered");
 }
 
 function health(deps: Deps): Health {

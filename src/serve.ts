@@ -62,79 +62,20 @@ interface ServeChanges extends Partial<Deps> {
  */
 export async function serve(
   config: Config,
-  { gitLimits = {}, manifestFeatures = MANIFEST_FEATURES, eventsPollMs, ...changes }: ServeChanges = {},
+  { manifestFeatures = MANIFEST_FEATURES, ...changes }: ServeChanges = {},
 ): Promise<Server> {
-  const checkpoint = changes.checkpoint ?? (() => {});
-  const log = createLog(config);
-  const { database, keys, close } = await open(config);
+  const opening = await open(config);
   /** Undone, the newest first, when the start fails. */
-  const opened: (() => Promise<unknown>)[] = [close];
+  const opened: (() => Promise<unknown>)[] = [opening.close];
   try {
-    const metrics = createMetrics();
-    const git = await createGit({
-      dataDir: config.dataDir,
-      allowPrivate: config.allowPrivateRepos,
-      sshKeys: config.sshKeys,
-      hosts: config.gitHosts,
-      log,
-      limits: gitLimits,
-      checkpoint,
-      listed: () => metrics.gitListings.inc(),
-      observe: (operation, ms, ok) =>
-        metrics.gitSeconds.observe({ operation, outcome: ok ? "answered" : "failed" }, ms / 1000),
-    });
-    opened.push(() => git.close());
-    const serverId = readServerId(config.dataDir);
-    // before all that looks at sessions, and before the queues are made: nobody else may take them from now on
-    const registered = { db: database.db, databaseKind: database.kind, serverId };
-    const endHeartbeat = await startHeartbeat({ ...registered, log });
-    opened.push(async () => endHeartbeat());
-    const jobs = await openJobs(database, queuesOf({ serverId }), log);
-    opened.push(() => jobs.stop());
-    const waiting = changes.changes ?? new Changes();
-    const events = openEvents(database, { changes: waiting, log, pollMs: eventsPollMs });
-    opened.push(() => events.close());
-    const place = { hostname: config.host, port: config.port };
-    const api = () => place;
-    const sandboxes =
-      changes.sandboxes ??
-      (await createSandboxes(config, {
-        installation: keys.fingerprint,
-        api,
-      }));
-    opened.push(() => sandboxes.close());
-    const wallsLogged = logWalls(sandboxes, log);
-    opened.push(() => wallsLogged);
-    const deps: Deps = {
-      ...registered,
-      git,
-      jobs,
-      sandboxes,
-      changes: waiting,
-      events,
-      activity: new Map(),
-      api,
-      keys,
-      config,
-      log,
-      metrics,
-      clock: () => new Date(),
-      databaseTime,
-      mutex: new KeyedMutex(),
-      verdicts: new Map(),
-      checkpoint,
-      ...changes,
-    };
+    const parts = await openParts(config, opening, changes, opened);
+    const { deps, address, endHeartbeat, wallsLogged } = parts;
+    const { keys, log } = deps;
     const http = await listen(deps);
-    place.port = http.port;
+    address.port = http.port;
     opened.push(() => http.stop());
     const kinds = new Map(RUN_KINDS.map((kind) => [kind.name, kind]));
-    const endRuns = await startRunWorker(deps, kinds);
-    const endSessions = await startSessionWorker(deps);
-    const endApps = await startAppWorker(deps);
-    const endKeeping = () => Promise.all([endRuns(), endSessions(), endApps()]);
-    const endTriggers = startTriggerScheduler(deps);
-    const endFollowing = await followDefaultBranches(deps, manifestFeatures);
+    const endWork = await startWork(deps, kinds, manifestFeatures);
     const closeAdmin = listenForAdmin(config.dataDir, (command) =>
       runAdminCommand({ db: deps.db, keys, site: publicUrl(deps) }, command),
     );
@@ -143,16 +84,15 @@ export async function serve(
       log.error({ err: error }, "cannot settle merges"),
     );
     return {
-      url: `http://${place.hostname.includes(":") ? `[${place.hostname}]` : place.hostname}:${place.port}`,
+      url: `http://${address.hostname.includes(":") ? `[${address.hostname}]` : address.hostname}:${address.port}`,
       firstUserLink,
       async stop() {
         closeAdmin();
         http.close();
-        await endKeeping();
-        await Promise.all([endFollowing(), endTriggers()]);
-        await jobs.stop();
+        await endWork();
+        await parts.jobs.stop();
         // they would never end by themselves
-        await events.close();
+        await parts.events.close();
         // sandboxes that end save their work, for which they need the git gateway
         await stopWithServer(deps, kinds).catch((error: unknown) =>
           log.warn({ err: error }, "cannot stop the runs"),
@@ -160,16 +100,98 @@ export async function serve(
         await http.stop();
         endHeartbeat();
         await wallsLogged;
-        await sandboxes.close();
-        await git.close();
+        await parts.sandboxes.close();
+        await parts.git.close();
         await settling;
-        await close();
+        await opening.close();
       },
     };
   } catch (error) {
     for (const undo of opened.reverse()) await undo();
     throw error;
   }
+}
+
+/** Opens what the features depend on, each after what it needs. @param opened gets how each is closed */
+async function openParts(
+  config: Config,
+  { database, keys }: Awaited<ReturnType<typeof open>>,
+  { gitLimits = {}, eventsPollMs, ...changes }: Omit<ServeChanges, "manifestFeatures">,
+  opened: (() => Promise<unknown>)[],
+) {
+  const checkpoint = changes.checkpoint ?? (() => {});
+  const log = createLog(config);
+  const metrics = createMetrics();
+  const git = await createGit({
+    dataDir: config.dataDir,
+    allowPrivate: config.allowPrivateRepos,
+    sshKeys: config.sshKeys,
+    hosts: config.gitHosts,
+    log,
+    limits: gitLimits,
+    checkpoint,
+    listed: () => metrics.gitListings.inc(),
+    observe: (operation, ms, ok) =>
+      metrics.gitSeconds.observe({ operation, outcome: ok ? "answered" : "failed" }, ms / 1000),
+  });
+  opened.push(() => git.close());
+  const serverId = readServerId(config.dataDir);
+  // before all that reads sessions, and before the queues are made: no other server may take them from now on
+  const registered = { db: database.db, databaseKind: database.kind, serverId };
+  const endHeartbeat = await startHeartbeat({ ...registered, log });
+  opened.push(async () => endHeartbeat());
+  const jobs = await openJobs(database, queuesOf({ serverId }), log);
+  opened.push(() => jobs.stop());
+  const waiting = changes.changes ?? new Changes();
+  const events = openEvents(database, { changes: waiting, log, pollMs: eventsPollMs });
+  opened.push(() => events.close());
+  const address = { hostname: config.host, port: config.port };
+  const api = () => address;
+  const sandboxes =
+    changes.sandboxes ?? (await createSandboxes(config, { installation: keys.fingerprint, api }));
+  opened.push(() => sandboxes.close());
+  const wallsLogged = logWalls(sandboxes, log);
+  opened.push(() => wallsLogged);
+  const deps: Deps = {
+    ...registered,
+    git,
+    jobs,
+    sandboxes,
+    changes: waiting,
+    events,
+    activity: new Map(),
+    api,
+    keys,
+    config,
+    log,
+    metrics,
+    clock: () => new Date(),
+    databaseTime,
+    mutex: new KeyedMutex(),
+    verdicts: new Map(),
+    checkpoint,
+    ...changes,
+  };
+  return { deps, address, git, jobs, events, sandboxes, endHeartbeat, wallsLogged };
+}
+
+/** Starts what works in the background. @returns ends it */
+async function startWork(
+  deps: Deps,
+  kinds: ReadonlyMap<string, RunKind>,
+  manifestFeatures: readonly ManifestFeature[],
+): Promise<() => Promise<void>> {
+  const workers = [
+    await startRunWorker(deps, kinds),
+    await startSessionWorker(deps),
+    await startAppWorker(deps),
+  ];
+  const endTriggers = startTriggerScheduler(deps);
+  const endFollowing = await followDefaultBranches(deps, manifestFeatures);
+  return async () => {
+    await Promise.all(workers.map((end) => end()));
+    await Promise.all([endFollowing(), endTriggers()]);
+  };
 }
 
 function createLog(config: Config): Logger {

@@ -32,7 +32,7 @@ import { getChangeRequest, listChangeRequests } from "./read.ts";
 import { resolveConflicts } from "./resolve-conflicts.ts";
 import { sendToSession } from "./send-to-session.ts";
 
-/** Spec 4.1. Every route requires write access to the project. */
+/** Opening, editing and reading (spec 4.1). Every route requires write access to the project. */
 export const changeRequestRoutes = (deps: Deps) =>
   new Elysia({ prefix: "/projects/:projectId/change-requests", tags: ["change requests"] })
     .use(guard(deps))
@@ -94,7 +94,12 @@ export const changeRequestRoutes = (deps: Deps) =>
       "/:crId/commits",
       ({ project, params, query }) => listCrCommits(deps, project, params.crId, readPage(query)),
       { project: "write", query: Type.Object(pageQuery), ...answer(200, listOf("commits", commit)) },
-    )
+    );
+
+/** Merging (spec 4.1), and prompts for the session of a change request. */
+export const mergeRoutes = (deps: Deps) =>
+  new Elysia({ prefix: "/projects/:projectId/change-requests", tags: ["change requests"] })
+    .use(guard(deps))
     .get("/:crId/merge-preview", ({ project, params }) => previewMerge(deps, project, params.crId), {
       project: "write",
       ...answer(200, mergePreview),
@@ -124,7 +129,12 @@ export const changeRequestRoutes = (deps: Deps) =>
         return resolveConflicts(deps, caller, project, params.crId);
       },
       { project: "write", ...answer(202, sentToSession) },
-    )
+    );
+
+/** Approving and closing (spec 4.1). */
+export const approvalRoutes = (deps: Deps) =>
+  new Elysia({ prefix: "/projects/:projectId/change-requests", tags: ["change requests"] })
+    .use(guard(deps))
     .post(
       "/:crId/approve",
       ({ caller, project, params, body }) =>

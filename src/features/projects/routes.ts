@@ -89,7 +89,12 @@ export const projectRoutes = (deps: Deps) =>
       project: "manage",
       body: gitCredentialBody,
       ...answer(200, ok),
-    })
+    });
+
+/** Project tokens: `/projects/:projectId/cli-token`. */
+export const projectTokenRoutes = (deps: Deps) =>
+  new Elysia({ prefix: "/projects", tags: ["projects"] })
+    .use(guard(deps))
     .get("/:projectId/cli-token", ({ project, query }) => listProjectTokens(deps, project, readPage(query)), {
       project: "user",
       query: Type.Object(pageQuery),

@@ -26,7 +26,7 @@ import { restartSession } from "./restart.ts";
 import { readSaved, streamSaved } from "./saved.ts";
 import { stopSession } from "./stop.ts";
 
-/** Contract: Sessions, sandboxes, proxy. */
+/** The life of a session (contract: Sessions, sandboxes, proxy). */
 export const sessionRoutes = (deps: Deps) =>
   new Elysia({ prefix: "/projects/:projectId/sessions", tags: ["sessions"] })
     .use(guard(deps))
@@ -71,6 +71,19 @@ export const sessionRoutes = (deps: Deps) =>
       },
       { project: "write", body: Type.Optional(restartSessionBody), ...answer(202, session) },
     )
+    .post(
+      "/:sessionId/stop",
+      ({ project, params, set }) => {
+        set.status = 202;
+        return stopSession(deps, project, params.sessionId);
+      },
+      { project: "write", ...answer(202, session) },
+    );
+
+/** What is inside a session: saved work, log, conversation. A service key reaches only its own session's. */
+export const sessionContentRoutes = (deps: Deps) =>
+  new Elysia({ prefix: "/projects/:projectId/sessions", tags: ["sessions"] })
+    .use(guard(deps))
     .get(
       "/:sessionId/saved",
       async ({ caller, project, params, headers, set }) => {
@@ -84,14 +97,6 @@ export const sessionRoutes = (deps: Deps) =>
         return readSaved(deps, project, params.sessionId);
       },
       { project: "write", ...answer(200, savedWork) },
-    )
-    .post(
-      "/:sessionId/stop",
-      ({ project, params, set }) => {
-        set.status = 202;
-        return stopSession(deps, project, params.sessionId);
-      },
-      { project: "write", ...answer(202, session) },
     )
     .post(
       "/:sessionId/abort",
