@@ -1,6 +1,7 @@
 import type { Subprocess } from "bun";
 import { feed } from "./feed.ts";
 import type { Log } from "./options.ts";
+import { signal } from "./orphans.ts";
 import { type Countdown, collect, collectHead, countDown, NOTHING, pump } from "./output.ts";
 import { streamRun } from "./stream.ts";
 import { type Limit, watch } from "./watch.ts";
@@ -165,11 +166,7 @@ function inputOf(request: RunRequest): "pipe" | "ignore" | Uint8Array {
 }
 
 function killGroup(pid: number): void {
-  try {
-    process.kill(-pid, "SIGKILL");
-  } catch {
-    // the group is gone
-  }
+  signal(-pid, "SIGKILL");
 }
 
 /** Passes git its input and reads its output until it has ended. */
