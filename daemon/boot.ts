@@ -11,14 +11,7 @@ const RETRY_MS = 1_000;
 export async function boot(session: Session): Promise<void> {
   const { settings, saver, stopping } = session;
   if (settings.autoClone) {
-    const agents = await cloneUntilThere(
-      session,
-      ({ message, permanent }) => {
-        session.clone = "failed";
-        session.error = { kind: "clone", message, permanent };
-      },
-      stopping,
-    );
+    const agents = await cloneUntilThere(session, stopping);
     if (agents === null) return;
     setAgents(session, agents);
     if (settings.restore !== null) await bringBack(session, settings.restore, stopping);

@@ -1,6 +1,6 @@
 import type { DaemonHealth } from "../src/contract/daemon.ts";
-import { gitEnvironment } from "./git/git.ts";
-import { asAgent, type Children } from "./process/children.ts";
+import { workspaceCommand } from "./git/git.ts";
+import type { Children } from "./process/children.ts";
 import { run } from "./process/run.ts";
 import type { Conversation } from "./prompts/conversation.ts";
 import { runningSessions } from "./runtime/abort.ts";
@@ -75,11 +75,7 @@ export async function readCommit({
   settings,
   children,
 }: Pick<HealthContext, "settings" | "children">): Promise<string | null> {
-  const command = {
-    ...asAgent(settings, ["git", "rev-parse", "--verify", "--quiet", "HEAD^{commit}"]),
-    environment: gitEnvironment(settings, null),
-    directory: settings.workspace,
-  };
+  const command = workspaceCommand(settings, ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"]);
   const ran = await run(children, command, COMMIT_MS).catch(() => null);
   const id = ran?.code === 0 ? ran.stdout.trim() : "";
   return /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(id) ? id : null;

@@ -9,7 +9,7 @@ import { createLog } from "./log.ts";
 import { createChildren } from "./process/children.ts";
 import { guardProcess } from "./process/guard.ts";
 import { createConversation } from "./prompts/conversation.ts";
-import { createPrompts } from "./prompts/prompts.ts";
+import { Prompts } from "./prompts/prompts.ts";
 import { type RuntimeContext, superviseRuntime } from "./runtime/runtime.ts";
 import { Saver, type SaverContext } from "./saved/saver.ts";
 import { type ProjectConfig, type Session, saveWork } from "./session.ts";
@@ -110,7 +110,7 @@ function createSession(settings: Settings, limits: Limits, stopping: AbortSignal
   });
   const conversation = createConversation(runtime.call);
   const activity = new RunActivity();
-  const prompts = createPrompts({ settings, runtime, conversation, activity });
+  const prompts = new Prompts({ settings, runtime, conversation, activity });
   const session: Session = {
     ...{ settings, children, log, project, saver, runtime, conversation, activity, prompts, stopping },
     clone: settings.autoClone ? "cloning" : "ok",

@@ -1,8 +1,8 @@
-import { chown, mkdir, realpath, stat } from "node:fs/promises";
-import { gitEnvironment } from "../git/git.ts";
-import { asAgent } from "../process/children.ts";
+import { chown, mkdir } from "node:fs/promises";
+import { workspaceCommand } from "../git/git.ts";
 import { run } from "../process/run.ts";
-import { type AppContext, AppError, rootOf } from "./context.ts";
+import { type AppContext, AppError } from "./context.ts";
+import { findFolder } from "./folder.ts";
 
 /** Writing the files of a large commit. */
 const CHECKOUT_MS = 5 * 60_000;
@@ -15,27 +15,13 @@ export async function checkOut(context: AppContext, signal: AbortSignal): Promis
   const { settings, app, children } = context;
   await mkdir(settings.home, { recursive: true });
   if (settings.user) await chown(settings.home, settings.user.uid, settings.user.gid);
-  const command = {
-    ...asAgent(settings, ["git", "checkout", "--quiet", "--force", "--detach", app.commit]),
-    environment: gitEnvironment(settings, null),
-    directory: settings.workspace,
-  };
+  const command = workspaceCommand(settings, ["checkout", "--quiet", "--force", "--detach", app.commit]);
   const ran = await run(children, command, CHECKOUT_MS, signal);
   if (ran.code !== 0)
     throw new AppError(
       "build",
       `The commit ${app.commit.slice(0, 12)} is not on the default branch any more.`,
     );
-  await requireFolder(context);
-}
-
-async function requireFolder(context: AppContext): Promise<void> {
-  const { settings, app } = context;
-  const [root, workspace] = await Promise.all([
-    realpath(rootOf(context)).catch(() => ""),
-    realpath(settings.workspace),
-  ]);
-  const isInside = root === workspace || root.startsWith(`${workspace}/`);
-  if (isInside && (await stat(root)).isDirectory()) return;
-  throw new AppError("build", `The repository has no folder ${app.rootPath}, the app's root_path.`);
+  const missing = `The repository has no folder ${app.rootPath}, the app's root_path.`;
+  await findFolder(settings.workspace, app.rootPath, missing);
 }

@@ -1,8 +1,7 @@
 import { randomBytes } from "node:crypto";
-import { realpath, stat } from "node:fs/promises";
-import { join } from "node:path";
 import { asAgent, signalGroup } from "../process/children.ts";
-import { type AppContext, AppError, rootOf } from "./context.ts";
+import { type AppContext, rootOf } from "./context.ts";
+import { findFolder } from "./folder.ts";
 
 /** Where the daemon's own listener hands out what was built: only who knows the path is answered. */
 export interface Output {
@@ -16,7 +15,9 @@ export interface Output {
  * @throws AppError when there is no such folder, or it is none of the repository's
  */
 export async function offerOutput(context: AppContext): Promise<Output> {
-  const folder = await outputFolder(context);
+  const { output } = context.app;
+  const missing = `The build has left no folder ${output}, where the site is to be.`;
+  const folder = await findFolder(rootOf(context), output ?? ".", missing);
   const path = `/${randomBytes(24).toString("hex")}`;
   const server = Bun.serve({
     hostname: "127.0.0.1",
@@ -29,17 +30,6 @@ export async function offerOutput(context: AppContext): Promise<Output> {
     },
   });
   return { port: server.port ?? 0, path, stop: () => void server.stop(true) };
-}
-
-async function outputFolder(context: AppContext): Promise<string> {
-  const { app } = context;
-  const [folder, root] = await Promise.all([
-    realpath(join(rootOf(context), app.output ?? ".")).catch(() => ""),
-    realpath(rootOf(context)),
-  ]);
-  const isInside = folder === root || folder.startsWith(`${root}/`);
-  if (isInside && (await stat(folder)).isDirectory()) return folder;
-  throw new AppError("build", `The build has left no folder ${app.output}, where the site is to be.`);
 }
 
 /** Read by the agent's own user: a link or a name of its own choosing leads nowhere that it could not go itself. */

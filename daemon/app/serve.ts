@@ -13,10 +13,22 @@ import { checkOut } from "./checkout.ts";
 import { type AppContext, AppError } from "./context.ts";
 import { createAppDecide } from "./decide.ts";
 import { type Output, offerOutput } from "./output.ts";
-import { type AppLimits, superviseApp } from "./process.ts";
+import { type AppLimits, type AppProcess, superviseApp } from "./process.ts";
 
 /** For the answers that are under way when the daemon stops, beside the app's own time to end. */
 const DRAIN_MS = 500;
+
+/** The parts of a deployment's daemon, and the state that they share. */
+interface Deployment extends AppContext {
+  /** Null: nothing runs, the app is what was built. */
+  running: AppProcess | null;
+  clone: DaemonHealth["clone"];
+  stage: NonNullable<DaemonHealth["app"]>["stage"];
+  commit: string | null;
+  error: DaemonHealth["error"] | null;
+  usedAt: number;
+  output: Output | null;
+}
 
 /**
  * Runs the daemon of a deployment: listens, clones, checks the commit out, builds, and keeps the app running. It holds no
@@ -30,32 +42,29 @@ export function serveApp(settings: Settings, app: DaemonApp, limits: Partial<App
   const context: AppContext = { settings, app, children, log };
   const running = app.run && superviseApp(context, limits);
   const stopping = new AbortController();
-  let clone: DaemonHealth["clone"] = "cloning";
-  let stage: NonNullable<DaemonHealth["app"]>["stage"] = "building";
-  let commit: string | null = null;
-  let error: DaemonHealth["error"] | null = null;
-  let usedAt = Date.now();
-  let output: Output | null = null;
-
+  const deployment: Deployment = {
+    ...context,
+    running,
+    clone: "cloning",
+    stage: "building",
+    commit: null,
+    error: null,
+    usedAt: Date.now(),
+    output: null,
+  };
   const gate = {
     identify: createIdentify(settings),
-    health,
+    health: async () => healthOf(deployment),
     app,
     port: () => (running?.state === "ok" ? (settings.appPort ?? app.run?.port ?? null) : null),
-    output: () => output,
+    output: () => deployment.output,
     onUse() {
-      usedAt = Date.now();
+      deployment.usedAt = Date.now();
     },
   };
   const listener = listenAsDaemon(settings, createAppDecide(gate));
   log.say(`listens on ${settings.host}:${listener.port}`);
-  void deploy().catch((thrown: unknown) => {
-    const kind = thrown instanceof AppError ? thrown.kind : "app";
-    const message = thrown instanceof AppError ? thrown.message : "The app could not be started.";
-    if (!(thrown instanceof AppError)) log.say(`${message} ${thrown}`);
-    error = { kind, message, permanent: true };
-    log.say(message);
-  });
+  void deploy(deployment, stopping.signal).catch((error: unknown) => reportFailure(deployment, error));
 
   return {
     port: listener.port,
@@ -63,57 +72,62 @@ export function serveApp(settings: Settings, app: DaemonApp, limits: Partial<App
       stopping.abort();
       await running?.stop();
       await listener.stop(DRAIN_MS);
-      output?.stop();
+      deployment.output?.stop();
       children.kill();
     },
     kill: children.kill,
   };
+}
 
-  async function deploy(): Promise<void> {
-    await cloneUntilThere(
-      { settings, children, log },
-      ({ message, permanent }) => {
-        clone = "failed";
-        error = { kind: "clone", message, permanent };
-      },
-      stopping.signal,
-    );
-    if (stopping.signal.aborted) return;
-    await checkOut(context, stopping.signal);
-    clone = "ok";
-    error = null;
-    commit = await readCommit(context);
-    await build(context, stopping.signal);
-    if (stopping.signal.aborted) return;
-    if (app.output !== null) output = await offerOutput(context);
-    stage = running ? "starting" : "built";
-    await running?.keepRunning();
-  }
+async function deploy(deployment: Deployment, stopping: AbortSignal): Promise<void> {
+  const { app, running } = deployment;
+  await cloneUntilThere(deployment, stopping);
+  if (stopping.aborted) return;
+  await checkOut(deployment, stopping);
+  deployment.clone = "ok";
+  deployment.error = null;
+  deployment.commit = await readCommit(deployment);
+  await build(deployment, stopping);
+  if (stopping.aborted) return;
+  if (app.output !== null) deployment.output = await offerOutput(deployment);
+  deployment.stage = running ? "starting" : "built";
+  await running?.keepRunning();
+}
 
-  async function health(): Promise<DaemonHealth> {
-    const { problem = null, state = "ok" as const } = running ?? {};
-    if (stage === "starting" && state === "ok") stage = "running";
-    const isDone = stage === "built" || stage === "running";
-    const runtime = error?.permanent ? "failed" : isDone ? state : "starting";
-    const wrong =
-      error ?? (problem === null ? null : ({ kind: "app", message: problem, permanent: false } as const));
-    return {
-      daemon: "ok",
-      time: new Date().toISOString(),
-      runtime,
-      uptime_s: Math.floor(process.uptime()),
-      runtime_pid: running?.pid ?? null,
-      repo: settings.repoUrl,
-      // by this a provider knows whose daemon answers
-      branch: settings.sessionId,
-      commit,
-      clone,
-      busy: false,
-      conversation: null,
-      active_at: new Date(usedAt).toISOString(),
-      saved: null,
-      app: { stage },
-      ...(wrong && { error: wrong }),
-    };
-  }
+function reportFailure(deployment: Deployment, error: unknown): void {
+  const { log } = deployment;
+  const kind = error instanceof AppError ? error.kind : "app";
+  const message = error instanceof AppError ? error.message : "The app could not be started.";
+  if (!(error instanceof AppError)) log.say(`${message} ${error}`);
+  deployment.error = { kind, message, permanent: true };
+  log.say(message);
+}
+
+function healthOf(deployment: Deployment): DaemonHealth {
+  const { settings, running, error, commit, clone, usedAt } = deployment;
+  const { problem = null, state = "ok" as const } = running ?? {};
+  if (deployment.stage === "starting" && state === "ok") deployment.stage = "running";
+  const { stage } = deployment;
+  const isDone = stage === "built" || stage === "running";
+  const runtime = error?.permanent ? "failed" : isDone ? state : "starting";
+  const wrong =
+    error ?? (problem === null ? null : ({ kind: "app", message: problem, permanent: false } as const));
+  return {
+    daemon: "ok",
+    time: new Date().toISOString(),
+    runtime,
+    uptime_s: Math.floor(process.uptime()),
+    runtime_pid: running?.pid ?? null,
+    repo: settings.repoUrl,
+    // by this a provider knows whose daemon answers
+    branch: settings.sessionId,
+    commit,
+    clone,
+    busy: false,
+    conversation: null,
+    active_at: new Date(usedAt).toISOString(),
+    saved: null,
+    app: { stage },
+    ...(wrong && { error: wrong }),
+  };
 }

@@ -1,6 +1,7 @@
 import { AGENT_CONFIG_COMMIT, AGENT_CONFIG_MAX_BYTES } from "../../src/contract/daemon.ts";
 import { field, parseJson } from "../../src/contract/json.ts";
 import type { Settings } from "../settings.ts";
+import { CloneError } from "./clone-error.ts";
 
 /** The project's agents, skills and tools, of the default branch. */
 export interface AgentConfig {
@@ -13,15 +14,8 @@ export interface AgentConfig {
 export const NO_AGENT_CONFIG: AgentConfig = { tar: null, commit: null };
 
 /** The API did not give it. The message is a sentence for a person. */
-export class AgentConfigError extends Error {
+export class AgentConfigError extends CloneError {
   override readonly name = "AgentConfigError";
-  /** Whether asking again is expected to help. */
-  readonly permanent: boolean;
-
-  constructor(message: string, permanent: boolean) {
-    super(message);
-    this.permanent = permanent;
-  }
 }
 
 /** svc itself waits a minute for a large repository's first fetch. */

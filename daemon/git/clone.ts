@@ -2,30 +2,23 @@ import { randomBytes } from "node:crypto";
 import { chown, mkdir, readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import type { DaemonHealth } from "../../src/contract/daemon.ts";
 import type { Log } from "../log.ts";
 import type { Children, Command } from "../process/children.ts";
 import { run } from "../process/run.ts";
 import type { Settings } from "../settings.ts";
 import { shellWord, thisProgram } from "../this-program.ts";
-import { type AgentConfig, AgentConfigError, fetchAgentConfig } from "./agent-config.ts";
-import { type Credential, CredentialError, fetchCredential } from "./credential.ts";
+import { type AgentConfig, fetchAgentConfig } from "./agent-config.ts";
+import { CloneError } from "./clone-error.ts";
+import { type Credential, fetchCredential } from "./credential.ts";
 import { gitEnvironment, readFailure } from "./git.ts";
 
-export interface CloneContext {
+interface CloneContext {
   settings: Settings;
   children: Children;
   log: Log;
-}
-
-/** The clone failed. The message is a sentence for a person, without credentials. */
-export class CloneError extends Error {
-  override readonly name = "CloneError";
-  readonly permanent: boolean;
-
-  constructor(message: string, permanent: boolean) {
-    super(message);
-    this.permanent = permanent;
-  }
+  clone: DaemonHealth["clone"];
+  error: DaemonHealth["error"] | null;
 }
 
 const FIRST_PAUSE_MS = 500;
@@ -37,16 +30,14 @@ const STAGING = ".svc-boot-";
 
 /**
  * Clones the session's branch into the workspace, and gets the project's agents, each again and again until it is there.
- * What was in the workspace is gone then, and only then.
- * @param onFailure told after each try that failed
+ * What was in the workspace is gone then, and only then. After each try that failed, `context` says why.
  * @returns null when the signal has ended it
  */
 export async function cloneUntilThere(
   context: CloneContext,
-  onFailure: (error: CloneError) => void,
   signal: AbortSignal,
 ): Promise<AgentConfig | null> {
-  const again = <T>(work: () => Promise<T>) => untilDone(context, work, onFailure, signal);
+  const again = <T>(work: () => Promise<T>) => untilDone(context, work, signal);
   const [config] = await Promise.all([
     again(() => fetchAgentConfig(context.settings, signal)),
     again(() => clone(context, signal)),
@@ -57,7 +48,6 @@ export async function cloneUntilThere(
 async function untilDone<T>(
   context: CloneContext,
   work: () => Promise<T>,
-  onFailure: (error: CloneError) => void,
   signal: AbortSignal,
 ): Promise<T | null> {
   for (let pause = FIRST_PAUSE_MS; !signal.aborted; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
@@ -65,9 +55,10 @@ async function untilDone<T>(
       return await work();
     } catch (error) {
       if (signal.aborted) return null;
-      const failure = asCloneError(error);
-      context.log.say(`${failure.message} The next try is in ${pause / 1000} s.`);
-      onFailure(failure);
+      const { message, permanent } = asCloneError(error);
+      context.log.say(`${message} The next try is in ${pause / 1000} s.`);
+      context.clone = "failed";
+      context.error = { kind: "clone", message, permanent };
     }
     await sleep(pause, undefined, { signal }).catch(() => {});
   }
@@ -148,8 +139,6 @@ async function remove(path: string): Promise<void> {
 
 function asCloneError(error: unknown): CloneError {
   if (error instanceof CloneError) return error;
-  if (error instanceof CredentialError || error instanceof AgentConfigError)
-    return new CloneError(error.message, error.permanent);
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
   if (code === "ENOENT")
     return new CloneError("git is not installed in this sandbox: its image needs it.", true);

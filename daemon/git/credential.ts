@@ -1,6 +1,7 @@
 import { field, parseJson } from "../../src/contract/json.ts";
 import { TOKEN_USER } from "../../src/contract/token.ts";
 import type { Settings } from "../settings.ts";
+import { CloneError } from "./clone-error.ts";
 
 /** What opens the git gateway for this session, for a quarter of an hour. */
 export interface Credential {
@@ -11,15 +12,8 @@ export interface Credential {
 }
 
 /** The API gave no credential. The message is a sentence for a person. */
-export class CredentialError extends Error {
+export class CredentialError extends CloneError {
   override readonly name = "CredentialError";
-  /** Whether asking again is expected to help. */
-  readonly permanent: boolean;
-
-  constructor(message: string, permanent: boolean) {
-    super(message);
-    this.permanent = permanent;
-  }
 }
 
 const ASK_MS = 15_000;

@@ -1,3 +1,4 @@
+import { asAgent, type Command } from "../process/children.ts";
 import type { Settings } from "../settings.ts";
 import type { Credential } from "./credential.ts";
 
@@ -60,6 +61,19 @@ export function gitEnvironment(
         [`GIT_CONFIG_VALUE_${index}`, value],
       ]),
     ),
+  };
+}
+
+/** A git command in the workspace, as the agent. */
+export function workspaceCommand(
+  settings: Settings,
+  args: readonly string[],
+  credential: Credential | null = null,
+): Command {
+  return {
+    ...asAgent(settings, ["git", ...args]),
+    environment: gitEnvironment(settings, credential),
+    directory: settings.workspace,
   };
 }
 

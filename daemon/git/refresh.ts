@@ -1,10 +1,10 @@
 import { SvcError } from "../../src/contract/errors.ts";
 import { readCommit } from "../health.ts";
-import { asAgent, type Children } from "../process/children.ts";
+import type { Children } from "../process/children.ts";
 import { type Ran, run } from "../process/run.ts";
 import type { Settings } from "../settings.ts";
 import { CredentialError, fetchCredential } from "./credential.ts";
-import { gitEnvironment, readFailure } from "./git.ts";
+import { readFailure, workspaceCommand } from "./git.ts";
 
 const FETCH_MS = 10 * 60_000;
 const LOCAL_MS = 60_000;
@@ -24,15 +24,7 @@ export async function pullBranch(context: {
     throw error;
   });
   const git = (argv: string[], ms: number, withCredential = false): Promise<Ran> =>
-    run(
-      children,
-      {
-        ...asAgent(settings, ["git", ...argv]),
-        environment: gitEnvironment(settings, withCredential ? credential : null),
-        directory: settings.workspace,
-      },
-      ms,
-    );
+    run(children, workspaceCommand(settings, argv, withCredential ? credential : null), ms);
   const head = await git(["symbolic-ref", "--quiet", "HEAD"], LOCAL_MS);
   if (head.stdout.trim() !== `refs/heads/${branch}`) {
     throw new SvcError(

@@ -71,8 +71,13 @@ export function asAgent(
 
 /** Signals a process that leads its group, and all that stayed in it; a group that is gone is no error. */
 export function signalGroup(pid: number, signal: NodeJS.Signals): void {
+  sendSignal(-pid, signal);
+}
+
+/** Signals a process; one that has just ended is no error. */
+export function sendSignal(pid: number, signal: NodeJS.Signals): void {
   try {
-    process.kill(-pid, signal);
+    process.kill(pid, signal);
   } catch {
     // it has ended
   }

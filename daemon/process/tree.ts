@@ -1,4 +1,5 @@
 import { readdir, readFile } from "node:fs/promises";
+import { sendSignal } from "./children.ts";
 
 interface Process {
   pid: number;
@@ -27,7 +28,7 @@ export async function endDescendants(root: number, kept: () => ReadonlySet<numbe
       for (const pid of left) {
         if (signal === "SIGTERM" && asked.has(pid)) continue;
         asked.add(pid);
-        send(pid, signal);
+        sendSignal(pid, signal);
       }
     }
   }
@@ -64,12 +65,4 @@ async function allProcesses(): Promise<Process[]> {
     const [state = "Z", parent = ""] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
     return state === "Z" || state === "X" ? [] : [{ pid: Number(names[index]), parent: Number(parent) }];
   });
-}
-
-function send(pid: number, signal: NodeJS.Signals): void {
-  try {
-    process.kill(pid, signal);
-  } catch {
-    // it has just ended
-  }
 }

@@ -6,6 +6,7 @@ import { field } from "../../src/contract/json.ts";
 import { newMessageId } from "../../src/contract/message-id.ts";
 import type { RunActivity } from "../activity.ts";
 import { runningSessions } from "../runtime/abort.ts";
+import type { RuntimeCall } from "../runtime/call.ts";
 import { hearRuntime } from "../runtime/events.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import type { Settings } from "../settings.ts";
@@ -13,43 +14,11 @@ import { type Conversation, ConversationError } from "./conversation.ts";
 import { type Outcome, outcomeOf, RESTARTED } from "./outcome.ts";
 import { lookAtPrompt, type Sight } from "./sight.ts";
 
-/** Gives prompts to the runtime, one at a time, and tells what becomes of them. */
-export interface Prompts {
-  /**
-   * Gives a prompt, unless it was given before.
-   * @param wait until it is over, some seconds at most
-   * @throws SvcError session_busy while another run is under way, unavailable while the runtime is not ready
-   */
-  give(prompt: { id: string; text: string }, wait: boolean): Promise<DaemonPrompt>;
-  /** Somebody aborts what runs. */
-  noteAbort(): void;
-  /** The runtime is about to be ended: what runs is cut off. */
-  cutOff(outcome?: Outcome): void;
-}
-
 export interface PromptsContext {
   settings: Pick<Settings, "agent" | "model" | "runtimePort">;
   runtime: Pick<Runtime, "state" | "pid" | "call" | "authorization">;
   conversation: Conversation;
   activity: Pick<RunActivity, "isHeld" | "notePrompt">;
-}
-
-/** A prompt that the runtime was given. */
-interface Given {
-  id: string;
-  text: string;
-  /** What its message's id ends with. */
-  end: string;
-  /** The process that was given it; null: an earlier one than this daemon knows. */
-  pid: number | null;
-  /** It was seen in the conversation. */
-  isSaid: boolean;
-  isAborted: boolean;
-  heard: string | null;
-  outcome: Outcome | null;
-  over: Promise<void>;
-  wake(): void;
-  settle(outcome: Outcome): void;
 }
 
 /** A call that gives a prompt: a cold runtime reads its agents and plugins first. */
@@ -61,110 +30,105 @@ const WAIT_MS = 15_000;
 /** Prompts that are remembered; what became of older ones is asked of the runtime. */
 const REMEMBERED = 100;
 
-export function createPrompts(context: PromptsContext): Prompts {
-  const { settings, runtime, conversation, activity } = context;
-  const { call } = runtime;
-  const given = new Map<string, Given>();
-  let giving: Promise<unknown> = Promise.resolve();
+/** Gives prompts to the runtime, one at a time, and tells what becomes of them. */
+export class Prompts {
+  readonly #context: PromptsContext;
+  readonly #given = new Map<string, Given>();
+  #giving: Promise<unknown> = Promise.resolve();
 
-  return {
-    async give(prompt, wait) {
-      const found = given.get(prompt.id) ?? (await inTurn(() => begin(prompt)));
-      if (wait && !found.outcome) await Promise.race([found.over, Bun.sleep(WAIT_MS)]);
-      const { state, error } = found.outcome ?? { state: "running", error: null };
-      return { prompt_id: prompt.id, state, error };
-    },
-    noteAbort() {
-      for (const one of open()) one.isAborted = true;
-    },
-    cutOff(outcome = RESTARTED) {
-      for (const one of open()) one.settle(outcome);
-    },
-  };
-
-  function open(): Given[] {
-    return [...given.values()].filter(({ outcome }) => outcome === null);
+  constructor(context: PromptsContext) {
+    this.#context = context;
   }
 
-  async function inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const turn = giving.then(work);
-    giving = turn.catch(() => {});
+  /**
+   * Gives a prompt, unless it was given before.
+   * @param wait until it is over, some seconds at most
+   * @throws SvcError session_busy while another run is under way, unavailable while the runtime is not ready
+   */
+  async give(prompt: { id: string; text: string }, wait: boolean): Promise<DaemonPrompt> {
+    const found = this.#given.get(prompt.id) ?? (await this.#inTurn(() => this.#begin(prompt)));
+    if (wait && !found.outcome) await Promise.race([found.over, Bun.sleep(WAIT_MS)]);
+    const { state, error } = found.outcome ?? { state: "running", error: null };
+    return { prompt_id: prompt.id, state, error };
+  }
+
+  /** Somebody aborts what runs. */
+  noteAbort(): void {
+    for (const one of this.#open()) one.isAborted = true;
+  }
+
+  /** The runtime is about to be ended: what runs is cut off. */
+  cutOff(outcome: Outcome = RESTARTED): void {
+    for (const one of this.#open()) one.settle(outcome);
+  }
+
+  #open(): Given[] {
+    return [...this.#given.values()].filter(({ outcome }) => outcome === null);
+  }
+
+  async #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const turn = this.#giving.then(work);
+    this.#giving = turn.catch(() => {});
     return await turn;
   }
 
-  async function begin({ id, text }: { id: string; text: string }): Promise<Given> {
-    const known = given.get(id);
+  async #begin({ id, text }: { id: string; text: string }): Promise<Given> {
+    const known = this.#given.get(id);
     if (known) return known;
-    if (runtime.state !== "ok") throw notReady();
-    const one = remember(id, text);
+    if (this.#context.runtime.state !== "ok") throw notReady();
+    const one = new Given(id, text);
+    this.#remember(one);
     try {
-      if (!(await wasSaid(one))) await say(one);
+      if (!(await this.#wasSaid(one))) await this.#say(one);
     } catch (error) {
-      given.delete(id);
+      this.#given.delete(id);
       throw error;
     }
-    void follow(one);
+    void this.#follow(one);
     return one;
   }
 
-  function remember(id: string, text: string): Given {
-    const over = Promise.withResolvers<void>();
-    const end = createHash("sha256").update(id).digest("hex").slice(0, END_DIGITS);
-    const one: Given = {
-      id,
-      text,
-      end,
-      pid: null,
-      isSaid: false,
-      isAborted: false,
-      heard: null,
-      outcome: null,
-      over: over.promise,
-      wake: () => {},
-      settle(outcome) {
-        one.outcome ??= outcome;
-        over.resolve();
-        one.wake();
-      },
-    };
-    given.set(id, one);
-    for (const [old, { outcome }] of given)
-      if (given.size > REMEMBERED && outcome !== null) given.delete(old);
-    return one;
+  #remember(one: Given): void {
+    this.#given.set(one.id, one);
+    for (const [old, { outcome }] of this.#given)
+      if (this.#given.size > REMEMBERED && outcome !== null) this.#given.delete(old);
   }
 
   /** Whether it was given by an earlier daemon on the same home. */
-  async function wasSaid(one: Given): Promise<boolean> {
+  async #wasSaid(one: Given): Promise<boolean> {
+    const { runtime, conversation } = this.#context;
     const id = await inConversation(conversation.find);
     if (id === null) return false;
-    const sight = await lookAtPrompt(call, id, isOf(one));
+    const sight = await lookAtPrompt(runtime.call, id, isOf(one));
     if (sight === null) throw notReady();
     one.isSaid = sight.isSaid;
     return sight.isSaid;
   }
 
   /** @throws SvcError when it cannot be given now; what is wrong with it for good is its outcome */
-  async function say(one: Given): Promise<void> {
-    const running = await runningSessions(call);
+  async #say(one: Given): Promise<void> {
+    const { settings, runtime, conversation, activity } = this.#context;
+    const running = await runningSessions(runtime.call);
     if (running === null) throw notReady();
-    const isOther = open().some((other) => other !== one);
+    const isOther = this.#open().some((other) => other !== one);
     if (running.length > 0 || isOther || activity.isHeld)
       throw new SvcError("session_busy", "Another run is under way.", {}, { "Retry-After": "1" });
     const { agent } = settings;
-    if (agent !== null && !(await hasAgent(agent))) {
+    if (agent !== null && !(await hasAgent(runtime.call, agent))) {
       const error = `The project has no agent "${agent}". Its agents are files in agents/ of its configuration folder.`;
       return one.settle({ state: "failed", error });
     }
     one.pid = runtime.pid;
     const id = await inConversation(conversation.open);
-    const events = hear(one, id);
+    const events = hear(this.#context, one, id);
     await events.ready;
     void one.over.then(events.stop);
     activity.notePrompt();
-    const answer = await call("POST", `/session/${id}/prompt_async`, CALL_MS, bodyOf(one)).catch(() => null);
+    const path = `/session/${id}/prompt_async`;
+    const answer = await runtime.call("POST", path, CALL_MS, bodyOf(settings, one)).catch(() => null);
     if (answer?.status === 204 || answer?.status === 200) return;
     // what is not answered may have been taken
-    if (answer === null && (await wasSaid(one))) return;
+    if (answer === null && (await this.#wasSaid(one))) return;
     if (answer?.status === 400) {
       const error = "The agent runtime did not take the prompt.";
       return one.settle({ state: "failed", error });
@@ -174,45 +138,9 @@ export function createPrompts(context: PromptsContext): Prompts {
     throw notReady();
   }
 
-  function bodyOf({ end, text }: Given): unknown {
-    const { agent, model } = settings;
-    const messageID = newMessageId(Date.now(), end);
-    return {
-      messageID,
-      // parts without an id of their own come twice when they are said twice
-      parts: [{ id: messageID.replace(/^msg/, "prt"), type: "text", text }],
-      ...(agent !== null && { agent }),
-      ...modelOf(model),
-    };
-  }
-
-  async function hasAgent(agent: string): Promise<boolean> {
-    const answer = await call("GET", "/agent", CALL_MS).catch(() => null);
-    if (answer?.status !== 200 || !Array.isArray(answer.body)) throw notReady();
-    return answer.body.some((entry) => field(entry, "name") === agent);
-  }
-
-  function hear(one: Given, conversationId: string) {
-    return hearRuntime(settings.runtimePort, runtime.authorization, {
-      onIdle: (id) => {
-        if (id === conversationId) one.wake();
-      },
-      onError: (id, name, message) => {
-        if (id !== conversationId || name === "MessageAbortedError") return;
-        // the first says what it is; what follows shows where in the program
-        one.heard ??= message;
-        one.wake();
-      },
-    });
-  }
-
-  async function look(one: Given): Promise<Sight | null> {
-    const id = await conversation.find();
-    return id === null ? NOTHING : await lookAtPrompt(call, id, isOf(one));
-  }
-
   /** Looks at it until it is over. */
-  async function follow(one: Given): Promise<void> {
+  async #follow(one: Given): Promise<void> {
+    const { runtime } = this.#context;
     let idleSince = Number.POSITIVE_INFINITY;
     let seen = "";
     while (!one.outcome) {
@@ -222,11 +150,11 @@ export function createPrompts(context: PromptsContext): Prompts {
         continue;
       }
       const isOther = one.pid !== runtime.pid;
-      const sight = await look(one).catch(() => null);
+      const sight = await look(this.#context, one).catch(() => null);
       if (sight === null || isOther !== (one.pid !== runtime.pid)) continue;
       // the process ended before it had written the prompt down: it was never begun
       if (isOther && !sight.isSaid && !one.isSaid) {
-        await inTurn(() => say(one)).catch(() => {});
+        await this.#inTurn(() => this.#say(one)).catch(() => {});
         continue;
       }
       const answer = sight.answer ?? (one.isSaid && !sight.isSaid ? sight.last : null);
@@ -242,8 +170,37 @@ export function createPrompts(context: PromptsContext): Prompts {
   }
 }
 
+/** A prompt that the runtime was given. */
+class Given {
+  readonly id: string;
+  readonly text: string;
+  /** What its message's id ends with. */
+  readonly end: string;
+  readonly #over = Promise.withResolvers<void>();
+  readonly over = this.#over.promise;
+  /** The process that was given it; null: an earlier one than this daemon knows. */
+  pid: number | null = null;
+  /** It was seen in the conversation. */
+  isSaid = false;
+  isAborted = false;
+  heard: string | null = null;
+  outcome: Outcome | null = null;
+  wake = (): void => {};
+
+  constructor(id: string, text: string) {
+    this.id = id;
+    this.text = text;
+    this.end = createHash("sha256").update(id).digest("hex").slice(0, END_DIGITS);
+  }
+
+  settle(outcome: Outcome): void {
+    this.outcome ??= outcome;
+    this.#over.resolve();
+    this.wake();
+  }
+}
+
 const END_DIGITS = 14;
-const NOTHING: Sight = { isSaid: false, isBusy: false, answer: null, last: null };
 
 /** @throws SvcError unavailable */
 async function inConversation<T>(ask: () => Promise<T>): Promise<T> {
@@ -253,6 +210,44 @@ async function inConversation<T>(ask: () => Promise<T>): Promise<T> {
     throw error instanceof ConversationError ? notReady(error.message) : error;
   }
 }
+
+async function hasAgent(call: RuntimeCall, agent: string): Promise<boolean> {
+  const answer = await call("GET", "/agent", CALL_MS).catch(() => null);
+  if (answer?.status !== 200 || !Array.isArray(answer.body)) throw notReady();
+  return answer.body.some((entry) => field(entry, "name") === agent);
+}
+
+function hear({ settings, runtime }: PromptsContext, one: Given, conversationId: string) {
+  return hearRuntime(settings.runtimePort, runtime.authorization, {
+    onIdle: (id) => {
+      if (id === conversationId) one.wake();
+    },
+    onError: (id, name, message) => {
+      if (id !== conversationId || name === "MessageAbortedError") return;
+      // the first says what it is; what follows shows where in the program
+      one.heard ??= message;
+      one.wake();
+    },
+  });
+}
+
+function bodyOf({ agent, model }: PromptsContext["settings"], { end, text }: Given): unknown {
+  const messageID = newMessageId(Date.now(), end);
+  return {
+    messageID,
+    // parts without an id of their own come twice when they are said twice
+    parts: [{ id: messageID.replace(/^msg/, "prt"), type: "text", text }],
+    ...(agent !== null && { agent }),
+    ...modelOf(model),
+  };
+}
+
+async function look({ runtime, conversation }: PromptsContext, one: Given): Promise<Sight | null> {
+  const id = await conversation.find();
+  return id === null ? NOTHING : await lookAtPrompt(runtime.call, id, isOf(one));
+}
+
+const NOTHING: Sight = { isSaid: false, isBusy: false, answer: null, last: null };
 
 function isOf({ end }: Given): (messageId: string) => boolean {
   return (messageId) => messageId.endsWith(end);

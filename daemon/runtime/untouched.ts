@@ -1,5 +1,5 @@
-import { gitEnvironment } from "../git/git.ts";
-import { asAgent, type Children } from "../process/children.ts";
+import { workspaceCommand } from "../git/git.ts";
+import type { Children } from "../process/children.ts";
 import { run } from "../process/run.ts";
 import type { Settings } from "../settings.ts";
 
@@ -34,11 +34,7 @@ export async function keepUntouched(
 
 /** What a git in the workspace prints, as its zero bytes divide it; nothing when it fails. */
 async function list({ settings, children }: Context, words: readonly string[]): Promise<string[]> {
-  const command = {
-    ...asAgent(settings, ["git", "--literal-pathspecs", ...words]),
-    environment: gitEnvironment(settings, null),
-    directory: settings.workspace,
-  };
+  const command = workspaceCommand(settings, ["--literal-pathspecs", ...words]);
   const ran = await run(children, command, GIT_MS).catch(() => null);
   return ran?.code === 0 ? ran.stdout.split("\0").filter(Boolean) : [];
 }

@@ -1,4 +1,4 @@
-import { CredentialError, fetchCredential } from "../git/credential.ts";
+import { type Credential, CredentialError, fetchCredential } from "../git/credential.ts";
 import { gitEnvironment, readFailure } from "../git/git.ts";
 import type { Children } from "../process/children.ts";
 import { type Ran, run } from "../process/run.ts";
@@ -29,82 +29,98 @@ export async function restoreSaved(
   commit: string,
   signal: AbortSignal,
 ): Promise<Restored> {
-  const { workspace, repoUrl, token } = settings;
-  const credential = await fetchCredential(settings, token, signal).catch((error: unknown) => {
+  const credential = await fetchCredential(settings, settings.token, signal).catch((error: unknown) => {
     throw error instanceof CredentialError ? new SaveError(error.message) : error;
   });
-  const fetched = await git(
-    ["fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--", repoUrl, commit],
-    true,
-  );
-  if (fetched.code !== 0)
-    throw new SaveError(`it could not be fetched: ${readFailure(fetched.stderr, credential).reason}.`);
-  const newest = await read(commit);
+  const clone: Clone = { settings, children, credential, signal };
+  await fetchSaved(clone, commit);
+  const newest = await read(clone, commit);
   const { base } = newest;
-  const isAhead = base !== null && (await git(["merge-base", "--is-ancestor", "HEAD", base])).code === 0;
-  if (isAhead) await must(["reset", "--quiet", "--hard", base]);
-  const head = await must(["rev-parse", "HEAD"]);
+  const isAhead =
+    base !== null && (await git(clone, ["merge-base", "--is-ancestor", "HEAD", base])).code === 0;
+  if (isAhead) await must(clone, ["reset", "--quiet", "--hard", base]);
+  const head = await must(clone, ["rev-parse", "HEAD"]);
   // a history of its own has nothing to be merged by
-  const isApart = base === null || (await git(["merge-base", head, base])).code !== 0;
-  if (isAhead || isApart) await must(["read-tree", "--reset", "-u", commit]);
-  else if (!(await mergeIn(commit, base)))
+  const isApart = base === null || (await git(clone, ["merge-base", head, base])).code !== 0;
+  if (isAhead || isApart) await must(clone, ["read-tree", "--reset", "-u", commit]);
+  else if (!(await mergeIn(clone, commit, base)))
     throw new SaveError("it conflicts with what is on the branch by now.");
-  let { earlier } = newest;
-  for (let lives = 0; earlier !== null && lives < LIVES_MAX; lives++) {
-    const before = await read(earlier);
-    // as if it were committed, so that git can merge into it
-    await must(["reset", "--quiet", "--hard", await commitTree(await must(["write-tree"]), head)]);
-    if (before.base === null || !(await mergeIn(earlier, before.base))) break;
-    earlier = before.earlier;
-  }
+  const earlier = await mergeEarlier(clone, newest.earlier, head);
   const workspaceGit = createWorkspaceGit({ settings, children }, signal);
-  const added = await listFiles(workspaceGit, [
-    "diff",
-    "--cached",
-    "--name-only",
-    "-z",
-    "--no-renames",
-    "--diff-filter=A",
-    head,
-  ]);
-  await must(["reset", "--quiet", head]);
+  const diff = ["diff", "--cached", "--name-only", "-z", "--no-renames", "--diff-filter=A", head];
+  const added = await listFiles(workspaceGit, diff);
+  await must(clone, ["reset", "--quiet", head]);
   await trackIgnored(workspaceGit, new Set(added));
   return { earlier };
+}
 
-  async function read(id: string): Promise<ReturnType<typeof readSavedCommit>> {
-    return readSavedCommit(await must(["cat-file", "commit", id]));
-  }
+interface Clone {
+  settings: Settings;
+  children: Children;
+  credential: Credential;
+  signal: AbortSignal;
+}
 
-  /** Changes here what a commit of saved work has changed. @returns whether it could; if not, nothing has changed */
-  async function mergeIn(id: string, parent: string): Promise<boolean> {
-    const changed = await commitTree(await must(["rev-parse", "--verify", `${id}^{tree}`]), parent);
-    if ((await git(["merge", "--squash", "--quiet", changed])).code === 0) return true;
-    await must(["reset", "--quiet", "--hard"]);
-    await must(["clean", "-ffdq"]);
-    return false;
-  }
+async function fetchSaved(clone: Clone, commit: string): Promise<void> {
+  const { settings, credential } = clone;
+  const args = ["fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--", settings.repoUrl, commit];
+  const fetched = await git(clone, args, true);
+  if (fetched.code !== 0)
+    throw new SaveError(`it could not be fetched: ${readFailure(fetched.stderr, credential).reason}.`);
+}
 
-  function commitTree(tree: string, parent: string): Promise<string> {
-    return must(["commit-tree", tree, "-p", parent, "-m", "Saved work"]);
-  }
+async function read(clone: Clone, id: string): Promise<ReturnType<typeof readSavedCommit>> {
+  return readSavedCommit(await must(clone, ["cat-file", "commit", id]));
+}
 
-  async function must(argv: readonly string[]): Promise<string> {
-    const ran = await git(argv);
-    if (ran.code === 0) return ran.stdout.trim();
-    throw new SaveError(`git ${argv[0]} failed: ${readFailure(ran.stderr, credential).reason}.`);
+/** Merges the work of lives before into what is staged. @returns what could not be */
+async function mergeEarlier(clone: Clone, newest: string | null, head: string): Promise<string | null> {
+  let earlier = newest;
+  for (let lives = 0; earlier !== null && lives < LIVES_MAX; lives++) {
+    const before = await read(clone, earlier);
+    // as if it were committed, so that git can merge into it
+    const staged = await commitTree(clone, await must(clone, ["write-tree"]), head);
+    await must(clone, ["reset", "--quiet", "--hard", staged]);
+    if (before.base === null || !(await mergeIn(clone, earlier, before.base))) break;
+    earlier = before.earlier;
   }
+  return earlier;
+}
 
-  function git(argv: readonly string[], isFetch = false): Promise<Ran> {
-    const author = { GIT_AUTHOR_NAME: "svc", GIT_AUTHOR_EMAIL: "saved@svc.invalid" };
-    const committer = { GIT_COMMITTER_NAME: "svc", GIT_COMMITTER_EMAIL: "saved@svc.invalid" };
-    const command = {
-      argv: ["git", ...argv],
-      environment: { ...gitEnvironment(settings, isFetch ? credential : null), ...author, ...committer },
-      directory: workspace,
-      ...settings.user,
-    };
-    return run(children, command, isFetch ? FETCH_MS : LOCAL_MS, signal);
-  }
+/** Changes here what a commit of saved work has changed. @returns whether it could; if not, nothing has changed */
+async function mergeIn(clone: Clone, id: string, parent: string): Promise<boolean> {
+  const tree = await must(clone, ["rev-parse", "--verify", `${id}^{tree}`]);
+  const changed = await commitTree(clone, tree, parent);
+  if ((await git(clone, ["merge", "--squash", "--quiet", changed])).code === 0) return true;
+  await must(clone, ["reset", "--quiet", "--hard"]);
+  await must(clone, ["clean", "-ffdq"]);
+  return false;
+}
+
+function commitTree(clone: Clone, tree: string, parent: string): Promise<string> {
+  return must(clone, ["commit-tree", tree, "-p", parent, "-m", "Saved work"]);
+}
+
+async function must(clone: Clone, argv: readonly string[]): Promise<string> {
+  const ran = await git(clone, argv);
+  if (ran.code === 0) return ran.stdout.trim();
+  throw new SaveError(`git ${argv[0]} failed: ${readFailure(ran.stderr, clone.credential).reason}.`);
+}
+
+function git(
+  { settings, children, credential, signal }: Clone,
+  argv: readonly string[],
+  isFetch = false,
+): Promise<Ran> {
+  const author = { GIT_AUTHOR_NAME: "svc", GIT_AUTHOR_EMAIL: "saved@svc.invalid" };
+  const committer = { GIT_COMMITTER_NAME: "svc", GIT_COMMITTER_EMAIL: "saved@svc.invalid" };
+  const command = {
+    argv: ["git", ...argv],
+    environment: { ...gitEnvironment(settings, isFetch ? credential : null), ...author, ...committer },
+    directory: settings.workspace,
+    ...settings.user,
+  };
+  return run(children, command, isFetch ? FETCH_MS : LOCAL_MS, signal);
 }
 
 /**
@@ -112,13 +128,8 @@ export async function restoreSaved(
  * in the next save. Their content is not staged (git-add(1), `--intent-to-add`).
  */
 async function trackIgnored(workspaceGit: WorkspaceGit, added: ReadonlySet<string>): Promise<void> {
-  const ignored = await listFiles(workspaceGit, [
-    "ls-files",
-    "-z",
-    "--others",
-    "--ignored",
-    "--exclude-standard",
-  ]);
+  const list = ["ls-files", "-z", "--others", "--ignored", "--exclude-standard"];
+  const ignored = await listFiles(workspaceGit, list);
   const untracked = ignored.filter((path) => added.has(path));
   if (untracked.length === 0) return;
   const add = ["add", "--force", "--intent-to-add", "--pathspec-from-file=-", "--pathspec-file-nul"];

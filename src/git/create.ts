@@ -1,3 +1,4 @@
+import type { Gate } from "../lib/gate.ts";
 import { diffCommits } from "./diff/diff.ts";
 import {
   type Branches,
@@ -14,7 +15,8 @@ import { writeMergeCommit } from "./merge/write-merge.ts";
 import { fetchRef } from "./mirror/fetch.ts";
 import { listHosted, moveHosted } from "./mirror/hosted.ts";
 import { keepCommits } from "./mirror/keep.ts";
-import { createMirrors } from "./mirror/mirrors.ts";
+import type { Mirror } from "./mirror/mirror.ts";
+import { Mirrors } from "./mirror/mirrors.ts";
 import { archive } from "./read/archive.ts";
 import { readBlob } from "./read/blob.ts";
 import { readCommitFile } from "./read/file.ts";
@@ -25,7 +27,7 @@ import { createListing } from "./remote/branches.ts";
 import { createBranch } from "./remote/create-branch.ts";
 import { pushBranch } from "./remote/push.ts";
 import { checkRemote } from "./remote/remote.ts";
-import { createEngine } from "./run/engine.ts";
+import { createEngine, type Engine } from "./run/engine.ts";
 import type { GitOptions } from "./run/options.ts";
 import { createServing } from "./serve/serving.ts";
 
@@ -35,130 +37,62 @@ import { createServing } from "./serve/serving.ts";
  */
 export async function createGit(options: GitOptions): Promise<Git> {
   const engine = await createEngine(options);
-  const mirrors = createMirrors(engine);
+  const mirrors = new Mirrors(engine);
   const listRemote = createListing(engine);
   const served = createServing(engine, mirrors, listRemote);
+  const observed = observeBy(options.observe);
+  const onMirror = operateOn(engine, mirrors, observed);
+  const { merges, diffs, histories, downloads, lookups } = engine;
+  const list = async (repo: Repository, timeoutMs: number): Promise<Branches> =>
+    isRemote(repo)
+      ? await listRemote(repo, timeoutMs)
+      : await mirrors.use(repo, [], (mirror) => listHosted(engine, mirror));
+  const ensure = (repo: Repository, commits: readonly string[]) => mirrors.ensure(repo, commits);
+  const push = (repo: Repository, request: PushRequest) => pushOrMove(engine, mirrors, repo, request);
 
   return {
     version: engine.version.text,
-    checkRemote: (url) => observed("check_remote", () => checkRemote(engine.remote, url)),
-    listBranches: (repo, timeoutMs) => observed("list_branches", () => list(repo, timeoutMs)),
-    ensureCommits: (repo, commits) => observed("ensure_commits", () => mirrors.ensure(repo, commits)),
-    relate: (repo, base, head) =>
-      observed("relate", () =>
-        engine.merges(repo.id, () =>
-          mirrors.use(repo, [base, head], (mirror) => relateCommits(engine, mirror, base, head)),
-        ),
-      ),
-    readFile: (repo, commit, path, maxBytes) =>
-      observed("read_file", () =>
-        mirrors.use(repo, [commit], (mirror) => readCommitFile(engine, mirror, commit, path, maxBytes)),
-      ),
-    hasCommit: (repo, commit) => observed("has_commit", () => mirrors.has(repo, commit)),
-    findTag: (repo, name) =>
-      observed("find_tag", async () => {
-        await mirrors.refresh(repo, (remote) => listRemote(remote, engine.limits.listMs));
-        return await mirrors.use(repo, [], (mirror) => commitOfTag(engine, mirror, name));
-      }),
-    log: (repo, request) =>
-      observed("log", () =>
-        mirrors.use(repo, [request.commit], (mirror) =>
-          engine.histories(mirror.id, () => logCommits(engine, mirror, request)),
-        ),
-      ),
-    listDirectory: (repo, request) =>
-      observed("list_directory", () =>
-        mirrors.use(repo, [request.commit], (mirror) =>
-          engine.lookups(mirror.id, () => listDirectory(engine, mirror, request)),
-        ),
-      ),
-    findEntry: (repo, commit, path) =>
-      observed("find_entry", () =>
-        mirrors.use(repo, [commit], (mirror) =>
-          engine.lookups(mirror.id, () => findEntry(engine, mirror, commit, path)),
-        ),
-      ),
-    archive: (repo, request) =>
-      observed("archive", () =>
-        engine.downloads(repo.id, () =>
-          mirrors.use(repo, [request.commit], (mirror) => archive(engine, mirror, request)),
-        ),
-      ),
-    readBlob: (repo, request) =>
-      observed("read_blob", () =>
-        mirrors.use(repo, [request.commit], (mirror) => readBlob(engine, mirror, request)),
-      ),
-    compare: (repo, base, head) =>
-      observed("compare", () =>
-        engine.merges(repo.id, () =>
-          mirrors.use(repo, [base, head], (mirror) => compareCommits(engine, mirror, base, head)),
-        ),
-      ),
-    isAncestor: (repo, ancestor, descendant) =>
-      observed("is_ancestor", () =>
-        engine.merges(repo.id, () =>
-          mirrors.use(repo, [ancestor, descendant], (mirror) =>
-            isAncestorOf(engine, mirror, ancestor, descendant),
-          ),
-        ),
-      ),
-    reachedFrom: (repo, base, heads) =>
-      observed("reached_from", () =>
-        engine.merges(repo.id, () =>
-          mirrors.use(repo, [base], (mirror) => reachedFrom(engine, mirror, base, heads)),
-        ),
-      ),
-    findArrival: (repo, request) =>
-      observed("find_arrival", () =>
-        engine.merges(repo.id, () =>
-          mirrors.use(repo, [request.base, request.head, request.since], (mirror) =>
-            findArrival(engine, mirror, request),
-          ),
-        ),
-      ),
-    diff: (repo, request) =>
-      observed("diff", () =>
-        engine.diffs(repo.id, () =>
-          mirrors.use(repo, [request.to, request.attributes], (mirror) =>
-            diffCommits(engine, mirror, request),
-          ),
-        ),
-      ),
-    writeMerge: (repo, request) =>
-      observed("write_merge", () =>
-        engine.merges(repo.id, () =>
-          mirrors.use(repo, [request.base, request.head], (mirror) =>
-            writeMergeCommit(engine, mirror, request),
-          ),
-        ),
-      ),
-    replaceFile: (repo, request) =>
-      observed("replace_file", () =>
-        engine.merges(repo.id, () =>
-          mirrors.use(repo, [request.commit], (mirror) => replaceFile(engine, mirror, request)),
-        ),
-      ),
-    push: (repo, request) => observed("push", () => push(repo, request)),
-    createBranch: (repo, request) =>
-      observed("create_branch", () =>
-        createBranch(engine, { list, ensure: mirrors.ensure, push }, repo, request),
-      ),
-    ensureOwn: (repo, ref, commit) =>
-      observed("ensure_own", async () => {
-        if (await mirrors.has(repo, commit)) return true;
-        if (!isRemote(repo)) return false;
-        await mirrors.use(repo, [], (mirror) =>
-          mirrors.write(mirror, (end) => fetchRef(engine, repo, mirror, ref, end)),
-        );
-        return await mirrors.has(repo, commit);
-      }),
-    keep: (repo, number, commits) =>
-      observed("keep", () =>
-        mirrors.use(repo, Object.values(commits), (mirror) => keepCommits(engine, mirror, number, commits)),
-      ),
-    advertise: (repo, request) => observed("advertise", () => served.advertise(repo, request)),
-    upload: (repo, request) => observed("upload", () => served.upload(repo, request)),
-    receive: (repo, request) => observed("receive", () => served.receive(repo, request)),
+    checkRemote: observed("check_remote", (url) => checkRemote(engine.remote, url)),
+    listBranches: observed("list_branches", list),
+    ensureCommits: observed("ensure_commits", ensure),
+    relate: onMirror("relate", relateCommits, (base, head) => [base, head], merges),
+    readFile: onMirror("read_file", readCommitFile, (commit) => [commit]),
+    hasCommit: observed("has_commit", (repo, commit) => mirrors.has(repo, commit)),
+    findTag: observed("find_tag", async (repo, name) => {
+      await mirrors.refresh(repo, (remote) => listRemote(remote, engine.limits.listMs));
+      return await mirrors.use(repo, [], (mirror) => commitOfTag(engine, mirror, name));
+    }),
+    log: onMirror("log", inSlot(histories, logCommits), ({ commit }) => [commit]),
+    listDirectory: onMirror("list_directory", inSlot(lookups, listDirectory), ({ commit }) => [commit]),
+    findEntry: onMirror("find_entry", inSlot(lookups, findEntry), (commit) => [commit]),
+    archive: onMirror("archive", archive, ({ commit }) => [commit], downloads),
+    readBlob: onMirror("read_blob", readBlob, ({ commit }) => [commit]),
+    compare: onMirror("compare", compareCommits, (base, head) => [base, head], merges),
+    isAncestor: onMirror(
+      "is_ancestor",
+      isAncestorOf,
+      (ancestor, descendant) => [ancestor, descendant],
+      merges,
+    ),
+    reachedFrom: onMirror("reached_from", reachedFrom, (base) => [base], merges),
+    findArrival: onMirror(
+      "find_arrival",
+      findArrival,
+      ({ base, head, since }) => [base, head, since],
+      merges,
+    ),
+    diff: onMirror("diff", diffCommits, ({ to, attributes }) => [to, attributes], diffs),
+    writeMerge: onMirror("write_merge", writeMergeCommit, ({ base, head }) => [base, head], merges),
+    replaceFile: onMirror("replace_file", replaceFile, ({ commit }) => [commit], merges),
+    push: observed("push", push),
+    createBranch: observed("create_branch", (repo, request) =>
+      createBranch(engine, { list, ensure, push }, repo, request),
+    ),
+    ensureOwn: observed("ensure_own", (repo, ref, commit) => ensureOwn(engine, mirrors, repo, ref, commit)),
+    keep: onMirror("keep", keepCommits, (_, commits) => Object.values(commits)),
+    advertise: observed("advertise", served.advertise),
+    upload: observed("upload", served.upload),
+    receive: observed("receive", served.receive),
     host: (repo, branch) => mirrors.host(repo, branch),
     forget: (repoId) => mirrors.forget(repoId),
     async close() {
@@ -166,28 +100,74 @@ export async function createGit(options: GitOptions): Promise<Git> {
       await mirrors.settled();
     },
   };
+}
 
-  async function list(repo: Repository, timeoutMs: number): Promise<Branches> {
-    if (isRemote(repo)) return await listRemote(repo, timeoutMs);
-    return await mirrors.use(repo, [], (mirror) => listHosted(engine, mirror));
-  }
+type Work<A extends unknown[], T> = (...args: A) => Promise<T>;
 
-  function push(repo: Repository, request: PushRequest): Promise<PushOutcome> {
-    const commits = [request.from, request.to].filter((commit) => commit !== null);
-    return mirrors.use(repo, commits, (mirror) =>
-      isRemote(repo) ? pushBranch(engine, repo, mirror, request) : moveHosted(engine, mirror, request),
+type Observed = <A extends unknown[], T>(operation: string, work: Work<A, T>) => Work<A, T>;
+
+/** Reports how long each operation takes, and whether it succeeds. */
+function observeBy(observe: GitOptions["observe"]): Observed {
+  return (operation, work) =>
+    async (...args) => {
+      const started = performance.now();
+      let ok = false;
+      try {
+        const result = await work(...args);
+        ok = true;
+        return result;
+      } finally {
+        observe?.(operation, performance.now() - started, ok);
+      }
+    };
+}
+
+/** Work on a mirror, such as `git diff`. */
+type MirrorWork<A extends unknown[], T> = (engine: Engine, mirror: Mirror, ...args: A) => Promise<T>;
+
+/** Turns work on a mirror into an operation on a repository: `needs` are the commits that the mirror must hold. */
+function operateOn(engine: Engine, mirrors: Mirrors, observed: Observed) {
+  return <A extends unknown[], T>(
+    operation: string,
+    work: MirrorWork<A, T>,
+    needs: (...args: A) => readonly string[],
+    /** Has a slot for the whole operation, with a fetch if there is one. */
+    gate: Gate = (_, run) => run(),
+  ) =>
+    observed(operation, (repo: Repository, ...args: A) =>
+      gate(repo.id, () => mirrors.use(repo, needs(...args), (mirror) => work(engine, mirror, ...args))),
     );
-  }
+}
 
-  async function observed<T>(operation: string, work: () => Promise<T>): Promise<T> {
-    const started = performance.now();
-    let ok = false;
-    try {
-      const result = await work();
-      ok = true;
-      return result;
-    } finally {
-      options.observe?.(operation, performance.now() - started, ok);
-    }
-  }
+/** Runs the work itself in a slot, but not a fetch before it. */
+function inSlot<A extends unknown[], T>(gate: Gate, work: MirrorWork<A, T>): MirrorWork<A, T> {
+  return (engine, mirror, ...args) => gate(mirror.id, () => work(engine, mirror, ...args));
+}
+
+/** Moves a branch, on a git host or in a repository that svc hosts. */
+function pushOrMove(
+  engine: Engine,
+  mirrors: Mirrors,
+  repo: Repository,
+  request: PushRequest,
+): Promise<PushOutcome> {
+  const commits = [request.from, request.to].filter((commit) => commit !== null);
+  return mirrors.use(repo, commits, (mirror) =>
+    isRemote(repo) ? pushBranch(engine, repo, mirror, request) : moveHosted(engine, mirror, request),
+  );
+}
+
+async function ensureOwn(
+  engine: Engine,
+  mirrors: Mirrors,
+  repo: Repository,
+  ref: string,
+  commit: string,
+): Promise<boolean> {
+  if (await mirrors.has(repo, commit)) return true;
+  if (!isRemote(repo)) return false;
+  await mirrors.use(repo, [], (mirror) =>
+    mirrors.write(mirror, (end) => fetchRef(engine, repo, mirror, ref, end)),
+  );
+  return await mirrors.has(repo, commit);
 }

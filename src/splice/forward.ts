@@ -3,7 +3,7 @@ import type { Connection, Exchange, Forward, Forwarding, State } from "./connect
 import { abort, EMPTY, finishExchange, leave, refuse } from "./finish.ts";
 import { extendDeadline, updateFlow } from "./flow.ts";
 import type { ResponseHead } from "./head.ts";
-import { type Address, openUpstream, type Upstream } from "./upstream.ts";
+import { type Address, Upstream } from "./upstream.ts";
 
 /** Methods that may be repeated (RFC 9110, 9.2.1). */
 const SAFE: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"]);
@@ -37,7 +37,7 @@ function send(connection: Connection, exchange: Exchange, request: Forward): voi
 }
 
 function connect(connection: Connection, to: Address): Upstream {
-  const made: Upstream = openUpstream(to, {
+  const made: Upstream = new Upstream(to, {
     onBytes(bytes) {
       const { state } = connection;
       if (made !== connection.upstream || state.kind === "over") return;

@@ -21,159 +21,168 @@ export interface UpstreamEvents {
   onDrained(): void;
 }
 
-export interface Upstream {
-  readonly address: Address;
-  /** Sends the head (latin1) of a request, to be followed by its body. */
-  send(method: string, head: string): void;
-  write(bytes: Uint8Array): boolean;
-  /** Passes bytes both ways, unread, from now on. */
-  goRaw(): void;
-  /** Ends this side of the connection. */
-  finish(): void;
-  pause(): void;
-  resume(): void;
-  close(): void;
-  readonly isFull: boolean;
-}
-
 /** Upstreams are on the same machine: they accept at once or not at all. */
 const CONNECT_MS = 10_000;
+const EMPTY: Buffer = Buffer.alloc(0);
 
-/** Opens a connection; bytes written before it is open are buffered. */
-export function openUpstream(address: Address, events: UpstreamEvents): Upstream {
-  let socket: Socket<undefined> | null = null;
-  let writer: SocketWriter | null = null;
-  let early: Uint8Array[] = [];
-  let finished = false;
-  let gone = false;
-  let raw = false;
-  let method: string | null = null;
-  let head: ResponseHead | null = null;
-  let body: Body | null = null;
-  let inbox: Buffer = EMPTY;
+type ResponseState =
+  /** No request waits for its response. */
+  | { kind: "none" }
+  | { kind: "head"; method: string }
+  | { kind: "body"; head: ResponseHead; body: Body }
+  /** Passes bytes both ways, unread. */
+  | { kind: "raw" };
 
-  const timer = setTimeout(() => lose(false), CONNECT_MS);
-  const common = {
-    allowHalfOpen: true,
-    socket: {
-      open,
-      data(_: Socket<undefined>, bytes: Buffer) {
-        receive(bytes);
-        release(bytes);
+/** A connection to an upstream server; bytes written before it is open are buffered. */
+export class Upstream {
+  readonly address: Address;
+  readonly #events: UpstreamEvents;
+  readonly #timer = setTimeout(() => this.#lose(false), CONNECT_MS);
+  /** Null until the connection is open. */
+  #socket: Socket<undefined> | null = null;
+  #writer: SocketWriter | null = null;
+  #early: Uint8Array[] = [];
+  #isFinished = false;
+  #isGone = false;
+  #response: ResponseState = { kind: "none" };
+  /** The beginning of a response's head. */
+  #inbox: Buffer = EMPTY;
+
+  constructor(address: Address, events: UpstreamEvents) {
+    this.address = address;
+    this.#events = events;
+    const common = {
+      allowHalfOpen: true,
+      socket: {
+        open: (socket: Socket<undefined>) => this.#open(socket),
+        data: (_: Socket<undefined>, bytes: Buffer) => {
+          this.#receive(bytes);
+          release(bytes);
+        },
+        drain: () => this.#writer?.drain(),
+        end: () => this.#lose(true),
+        close: () => this.#lose(true),
+        error: () => this.#lose(false),
+        // the rejection follows; for a missing unix socket this is called before the constructor has returned
+        connectError() {},
       },
-      drain: () => writer?.drain(),
-      end: () => lose(true),
-      close: () => lose(true),
-      error: () => lose(false),
-      // the rejection follows; for a missing unix socket this is called before `openUpstream` has returned
-      connectError() {},
-    },
-  };
-  const connecting =
-    "unix" in address ? Bun.connect({ ...address, ...common }) : Bun.connect({ ...address, ...common });
-  connecting.catch(() => lose(false));
-
-  return {
-    address,
-    send(asked, text) {
-      method = asked;
-      head = null;
-      if (writer) writer.writeText(text);
-      else if (!gone) early.push(Buffer.from(text, "latin1"));
-    },
-    write(bytes) {
-      if (writer) return writer.write(bytes);
-      if (!gone) early.push(new Uint8Array(bytes));
-      return false;
-    },
-    goRaw() {
-      raw = true;
-    },
-    finish() {
-      finished = true;
-      writer?.finish();
-    },
-    pause: () => void socket?.pause(),
-    resume: () => void socket?.resume(),
-    close,
-    get isFull() {
-      return writer === null || writer.isFull;
-    },
-  };
-
-  function open(opened: Socket<undefined>): void {
-    clearTimeout(timer);
-    if (gone) {
-      opened.terminate();
-      return;
-    }
-    socket = opened;
-    writer = createSocketWriter(opened, events.onDrained);
-    for (const bytes of early) writer.write(bytes);
-    early = [];
-    if (finished) writer.finish();
-    else if (!writer.isFull) events.onDrained();
+    };
+    const connecting =
+      "unix" in address ? Bun.connect({ ...address, ...common }) : Bun.connect({ ...address, ...common });
+    connecting.catch(() => this.#lose(false));
   }
 
-  function receive(bytes: Buffer): void {
-    if (gone) return;
+  get isFull(): boolean {
+    return this.#writer === null || this.#writer.isFull;
+  }
+
+  /** Sends the head (latin1) of a request, to be followed by its body. */
+  send(method: string, head: string): void {
+    this.#response = { kind: "head", method };
+    if (this.#writer) this.#writer.writeText(head);
+    else if (!this.#isGone) this.#early.push(Buffer.from(head, "latin1"));
+  }
+
+  write(bytes: Uint8Array): boolean {
+    if (this.#writer) return this.#writer.write(bytes);
+    if (!this.#isGone) this.#early.push(new Uint8Array(bytes));
+    return false;
+  }
+
+  /** Passes bytes both ways, unread, from now on. */
+  goRaw(): void {
+    this.#response = { kind: "raw" };
+  }
+
+  /** Ends this side of the connection. */
+  finish(): void {
+    this.#isFinished = true;
+    this.#writer?.finish();
+  }
+
+  pause(): void {
+    this.#socket?.pause();
+  }
+
+  resume(): void {
+    this.#socket?.resume();
+  }
+
+  close(): void {
+    this.#isGone = true;
+    clearTimeout(this.#timer);
+    this.#early = [];
+    if (this.#response.kind === "raw" && this.#writer?.isFull) this.#socket?.end();
+    else this.#socket?.terminate();
+  }
+
+  #open(socket: Socket<undefined>): void {
+    clearTimeout(this.#timer);
+    if (this.#isGone) {
+      socket.terminate();
+      return;
+    }
+    this.#socket = socket;
+    this.#writer = createSocketWriter(socket, this.#events.onDrained);
+    for (const bytes of this.#early) this.#writer.write(bytes);
+    this.#early = [];
+    if (this.#isFinished) this.#writer.finish();
+    else if (!this.#writer.isFull) this.#events.onDrained();
+  }
+
+  #receive(bytes: Buffer): void {
+    if (this.#isGone) return;
     try {
-      if (raw) events.onBytes(bytes);
-      else read(inbox.length === 0 ? bytes : Buffer.concat([inbox, bytes]));
+      if (this.#response.kind === "raw") this.#events.onBytes(bytes);
+      else this.#read(this.#inbox.length === 0 ? bytes : Buffer.concat([this.#inbox, bytes]));
     } catch {
-      lose(false);
+      this.#lose(false);
     }
   }
 
   /** Forwards the bytes of the response and finds its end. */
-  function read(bytes: Buffer): void {
-    inbox = EMPTY;
+  #read(bytes: Buffer): void {
+    this.#inbox = EMPTY;
     let at = 0;
-    while (at < bytes.length && !gone && !raw) {
-      if (method === null) throw new HeadError(400, "The response has no request.");
-      if (body === null) {
+    while (at < bytes.length && !this.#isGone && this.#response.kind !== "raw") {
+      if (this.#response.kind === "none") throw new HeadError(400, "The response has no request.");
+      if (this.#response.kind === "head") {
         const length = headLength(bytes, at);
         if (length < 0) {
-          if (at > 0) events.onBytes(bytes.subarray(0, at));
-          inbox = Buffer.from(bytes.subarray(at));
+          if (at > 0) this.#events.onBytes(bytes.subarray(0, at));
+          this.#inbox = Buffer.from(bytes.subarray(at));
           return;
         }
-        head = readResponseHead(bytes, at, at + length, method);
+        this.#onHead(readResponseHead(bytes, at, at + length, this.#response.method));
         at += length;
-        if (head.status < 200 && head.status !== 101) continue;
-        events.onHead(head);
-        if (head.status === 101) continue;
-        body = createBody(head.framing);
       }
-      at += body.take(bytes, at);
-      if (!body.ended) break;
-      const { keepAlive } = head ?? { keepAlive: false };
-      events.onBytes(at === bytes.length ? bytes : bytes.subarray(0, at));
-      body = null;
-      method = null;
-      events.onAnswered(keepAlive);
+      const response = this.#response;
+      if (response.kind !== "body") continue;
+      at += response.body.take(bytes, at);
+      if (!response.body.ended) break;
+      this.#events.onBytes(at === bytes.length ? bytes : bytes.subarray(0, at));
+      this.#response = { kind: "none" };
+      this.#events.onAnswered(response.head.keepAlive);
       // bytes after the response
-      if (at < bytes.length) lose(false);
+      if (at < bytes.length) this.#lose(false);
       return;
     }
-    if (at > 0 || raw) events.onBytes(bytes);
+    if (at > 0 || this.#response.kind === "raw") this.#events.onBytes(bytes);
   }
 
-  function lose(clean: boolean): void {
-    if (gone) return;
-    const isEnd = clean && head?.framing.kind === "close" && body !== null;
-    const isIdle = clean && method === null && body === null;
-    close();
-    events.onGone(raw ? clean : isEnd || isIdle);
+  #onHead(head: ResponseHead): void {
+    if (head.status < 200 && head.status !== 101) return;
+    this.#events.onHead(head);
+    if (head.status === 101) return;
+    this.#response = { kind: "body", head, body: createBody(head.framing) };
   }
 
-  function close(): void {
-    gone = true;
-    clearTimeout(timer);
-    early = [];
-    if (raw && writer?.isFull) socket?.end();
-    else socket?.terminate();
+  #lose(clean: boolean): void {
+    if (this.#isGone) return;
+    const response = this.#response;
+    const isOver =
+      response.kind === "body" ? response.head.framing.kind === "close" : response.kind !== "head";
+    this.close();
+    this.#events.onGone(clean && isOver);
   }
 }
-
-const EMPTY: Buffer = Buffer.alloc(0);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { DIFF_MAX_BYTES, PATH_MAX_BYTES } from "../../src/contract/limits.ts";
-import { createPatchReader } from "../../src/git/diff/patch.ts";
+import { PatchReader } from "../../src/git/diff/patch.ts";
 import { blockHeader } from "../../src/git/diff/patch-header.ts";
 import type { DiffEntry } from "../../src/git/git.ts";
 
@@ -38,7 +38,7 @@ async function read(paths: readonly string[], patch: string, options: Options = 
   const onPatch = (bytes: Uint8Array, entry: DiffEntry) =>
     pieces.push([name(entry), Buffer.from(bytes).toString("latin1")]) < wanted;
   const letters = paths.map((_, index) => kinds[index] ?? "M");
-  const reader = createPatchReader(files, letters, onPatch, gaps);
+  const reader = new PatchReader(files, letters, onPatch, gaps);
   const bytes = Buffer.from(patch, "latin1");
   for (let at = 0; at < bytes.length; at += piece)
     expect(await reader.take(bytes.subarray(at, at + piece))).toBe(true);

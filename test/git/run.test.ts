@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { chmod, writeFile } from "node:fs/promises";
 import { GIT_ENVIRONMENT } from "../../scripts/git-environment.ts";
-import { createRunner, type Runner } from "../../src/git/run/run.ts";
+import { Runner } from "../../src/git/run/run.ts";
 import { QUIET, temporary } from "../helpers/git-repo.ts";
 import { untilSteady } from "../helpers/until.ts";
 
@@ -16,7 +16,7 @@ beforeAll(async () => {
   shell = `${directory.path}/shell`;
   await writeFile(shell, '#!/bin/sh\neval "$1"\n');
   await chmod(shell, 0o755);
-  runner = createRunner(directory.path, QUIET, shell);
+  runner = new Runner(directory.path, QUIET, shell);
 });
 
 afterAll(async () => {
@@ -140,7 +140,7 @@ test("a full disk stops it", async () => {
 });
 
 test("closing stops everything, and nothing starts afterwards", async () => {
-  const other = createRunner(directory.path, QUIET, shell);
+  const other = new Runner(directory.path, QUIET, shell);
   const pending = other.run({ args: ["sleep 60"], environment: GIT_ENVIRONMENT, deadlineMs: 60_000 });
   const held = other.open(["sleep 60"], GIT_ENVIRONMENT);
   await other.close();

@@ -89,7 +89,8 @@ export async function startSaving(files: Files = { "a.txt": "1\n" }): Promise<Sa
       const children = createChildren();
       const said: string[] = [];
       const log = { say: (text: string) => void said.push(text), runtime() {} };
-      await cloneUntilThere({ settings, children, log }, () => {}, AbortSignal.timeout(30_000));
+      const context = { settings, children, log, clone: "cloning" as const, error: null };
+      await cloneUntilThere(context, AbortSignal.timeout(30_000));
       const env = Object.fromEntries(secrets.map((value, index) => [`SECRET_${index}`, value]));
       const saver = new Saver({ settings, children, log, secrets: () => ({ revision: "1", env }) });
       bench.refusal = null;

@@ -5,6 +5,7 @@ import type { Attributes, Mirror } from "../mirror/mirror.ts";
 import { isPlainFile, isPlainPath } from "../read/file.ts";
 import type { Engine } from "../run/engine.ts";
 import { engineFailure } from "../run/failure.ts";
+import { query } from "../run/query.ts";
 
 /** The most commits whose attributes a mirror caches. */
 const REMEMBERED = 32;
@@ -56,11 +57,8 @@ export async function lookUpAll(engine: Engine, mirror: Mirror, attributes: Attr
   const before = attributes.found;
   const directories: string[] = [];
   let rest = "";
-  const result = await engine.runner.run({
-    args: ["ls-tree", "-r", "-z", "--name-only", "--full-tree", attributes.commit],
-    environment: mirror.environment,
-    deadlineMs: engine.limits.mergeMs,
-    memory: engine.limits.mergeMemory,
+  const args = ["ls-tree", "-r", "-z", "--name-only", "--full-tree", attributes.commit];
+  const result = await query(engine, mirror, args, {
     onStdout(chunk) {
       const names = (rest + Buffer.from(chunk).toString("latin1")).split("\0");
       rest = names.pop() ?? "";

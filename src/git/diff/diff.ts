@@ -4,7 +4,7 @@ import type { Attributes, Mirror } from "../mirror/mirror.ts";
 import type { Engine } from "../run/engine.ts";
 import { engineFailure } from "../run/failure.ts";
 import { attributesOf, lookUp, showAttributes } from "./attributes.ts";
-import { createPatchReader } from "./patch.ts";
+import { PatchReader } from "./patch.ts";
 import { createRawReader } from "./raw.ts";
 import { createChangeCounter } from "./tree-changes.ts";
 
@@ -62,7 +62,7 @@ async function runOnce(
 ): Promise<DiffSummary | null> {
   const raw = createRawReader(request.maxFiles);
   const { ignoreWhitespace = false } = request;
-  const patch = createPatchReader(raw.files, raw.kinds, request.onPatch, ignoreWhitespace);
+  const patch = new PatchReader(raw.files, raw.kinds, request.onPatch, ignoreWhitespace);
   let again = false;
   await using shown = await showAttributes(engine, attributes);
   const result = await engine.runner.run({

@@ -3,18 +3,6 @@ import { DIFF_MAX_BYTES, PATH_MAX_BYTES } from "../../contract/limits.ts";
 import type { DiffEntry, DiffRequest } from "../git.ts";
 import { blockHeader } from "./patch-header.ts";
 
-/**
- * Parses a patch by its hunks, so that content that looks like a header is never read as one; counts lines into `files`
- * (in order, one `diff --git` block each, two where the kind changed) and passes the bytes on. With `gaps` a file may have
- * no block, and each block is identified by its first line.
- */
-export interface PatchReader {
-  /** @returns always true: the counts are needed even if the rest of the patch is not */
-  take(chunk: Uint8Array): boolean | Promise<boolean>;
-  /** @throws SvcError `merge_engine_failed` when the patch does not match the list of files */
-  end(): Promise<void>;
-}
-
 interface Piece {
   bytes: Uint8Array;
   entry: DiffEntry;
@@ -29,100 +17,129 @@ const WHOLE_HEAD_BYTES = 8 * PATH_MAX_BYTES + HEAD_BYTES;
 const BLOCK = "diff --git ";
 const HUNK = /^@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@/;
 
-export function createPatchReader(
-  files: readonly DiffEntry[],
-  kinds: readonly string[],
-  onPatch: DiffRequest["onPatch"],
-  gaps = false,
-): PatchReader {
-  const headBytes = gaps ? WHOLE_HEAD_BYTES : HEAD_BYTES;
-  let file = -1;
+/**
+ * Parses a patch by its hunks, so that content that looks like a header is never read as one; counts lines into `files`
+ * (in order, one `diff --git` block each, two where the kind changed) and passes the bytes on. With `gaps` a file may have
+ * no block, and each block is identified by its first line.
+ */
+export class PatchReader {
+  readonly #files: readonly DiffEntry[];
+  readonly #kinds: readonly string[];
+  readonly #onPatch: DiffRequest["onPatch"];
+  readonly #gaps: boolean;
+  #file = -1;
   /** `diff --git` blocks that remain of the current file. */
-  let blocks = 0;
+  #blocks = 0;
   /** Lines that remain of the current hunk on either side. */
-  let before = 0;
-  let after = 0;
+  #before = 0;
+  #after = 0;
   /** The beginning of a line, too short to be parsed yet. */
-  let pending: Buffer = NOTHING;
+  #pending: Buffer = NOTHING;
   /** The current line was parsed; its rest has not arrived yet. */
-  let midLine = false;
+  #isMidLine = false;
   /** The current file's patch so far. */
-  let gathered: Uint8Array[] = [];
-  let gatheredBytes = 0;
-  let wanted = true;
+  #gathered: Uint8Array[] = [];
+  #gatheredBytes = 0;
+  #isWanted = true;
 
-  return { take, end };
+  constructor(
+    files: readonly DiffEntry[],
+    kinds: readonly string[],
+    onPatch: DiffRequest["onPatch"],
+    gaps = false,
+  ) {
+    this.#files = files;
+    this.#kinds = kinds;
+    this.#onPatch = onPatch;
+    this.#gaps = gaps;
+  }
 
-  function take(chunk: Uint8Array): boolean | Promise<boolean> {
+  /** @returns always true: the counts are needed even if the rest of the patch is not */
+  take(chunk: Uint8Array): boolean | Promise<boolean> {
     const bytes =
-      pending.length === 0
+      this.#pending.length === 0
         ? Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length)
-        : Buffer.concat([pending, chunk]);
+        : Buffer.concat([this.#pending, chunk]);
+    const headBytes = this.#gaps ? WHOLE_HEAD_BYTES : HEAD_BYTES;
     const ready: Piece[] = [];
     let from = 0;
     let at = 0;
     while (at < bytes.length) {
       const lineEnd = bytes.indexOf(NEWLINE, at);
       const stop = lineEnd < 0 ? bytes.length : lineEnd + 1;
-      if (!midLine) {
+      if (!this.#isMidLine) {
         if (lineEnd < 0 && stop - at < headBytes) break;
-        if (!isHeader()) {
-          countLine(bytes[at], files[file]);
-        } else {
-          const current = file;
-          readHeader(bytes.subarray(at, Math.min(stop, at + headBytes)));
-          if (file !== current) {
-            gather(bytes.subarray(from, at));
-            flush(current, ready);
-            from = at;
-          }
+        const entry = this.#entry;
+        if (this.#isInHunk) this.#countLine(bytes[at]);
+        else this.#readHeader(bytes.subarray(at, Math.min(stop, at + headBytes)));
+        if (this.#entry !== entry) {
+          this.#gather(bytes.subarray(from, at));
+          this.#flush(entry, ready);
+          from = at;
         }
       }
-      midLine = lineEnd < 0;
+      this.#isMidLine = lineEnd < 0;
       at = stop;
     }
-    pending = Buffer.from(bytes.subarray(at));
-    gather(bytes.subarray(from, at));
-    if (gatheredBytes > DIFF_MAX_BYTES) flush(file, ready);
-    return ready.length === 0 || handOn(ready);
+    this.#pending = Buffer.from(bytes.subarray(at));
+    this.#gather(bytes.subarray(from, at));
+    if (this.#gatheredBytes > DIFF_MAX_BYTES) this.#flush(this.#entry, ready);
+    return ready.length === 0 || this.#handOn(ready);
   }
 
-  function gather(bytes: Uint8Array): void {
-    if (!wanted) return;
-    gathered.push(bytes);
-    gatheredBytes += bytes.length;
+  /** @throws SvcError `merge_engine_failed` when the patch does not match the list of files */
+  async end(): Promise<void> {
+    const ready: Piece[] = [];
+    if (this.#isInHunk) this.#countLine(this.#pending[0]);
+    else this.#readHeader(this.#pending);
+    this.#gather(this.#pending);
+    this.#flush(this.#entry, ready);
+    await this.#handOn(ready);
+    const isWhole = this.#gaps || this.#file === this.#files.length - 1;
+    if (this.#isInHunk || this.#blocks !== 0 || !isWhole) throw outOfStep();
   }
 
-  function flush(index: number, ready: Piece[]): void {
-    if (gatheredBytes === 0) return;
-    const [first] = gathered;
-    const entry = files[index];
+  /** The current file. */
+  get #entry(): DiffEntry | undefined {
+    return this.#files[this.#file];
+  }
+
+  get #isInHunk(): boolean {
+    return this.#before !== 0 || this.#after !== 0;
+  }
+
+  #gather(bytes: Uint8Array): void {
+    if (!this.#isWanted) return;
+    this.#gathered.push(bytes);
+    this.#gatheredBytes += bytes.length;
+  }
+
+  #flush(entry: DiffEntry | undefined, ready: Piece[]): void {
+    if (this.#gatheredBytes === 0) return;
+    const [first] = this.#gathered;
     if (!entry || !first) throw outOfStep();
-    ready.push({ bytes: gathered.length === 1 ? first : Buffer.concat(gathered), entry });
-    gathered = [];
-    gatheredBytes = 0;
+    ready.push({ bytes: this.#gathered.length === 1 ? first : Buffer.concat(this.#gathered), entry });
+    this.#gathered = [];
+    this.#gatheredBytes = 0;
   }
 
-  async function handOn(pieces: readonly Piece[]): Promise<boolean> {
-    for (const piece of pieces) if (wanted) wanted = await onPatch(piece.bytes, piece.entry);
+  async #handOn(pieces: readonly Piece[]): Promise<boolean> {
+    for (const { bytes, entry } of pieces)
+      if (this.#isWanted) this.#isWanted = await this.#onPatch(bytes, entry);
     return true;
   }
 
-  function isHeader(): boolean {
-    return before === 0 && after === 0;
-  }
-
-  function readHeader(line: Buffer): void {
-    const entry = files[file];
+  #readHeader(line: Buffer): void {
+    const entry = this.#entry;
     const text = line.toString("latin1", 0, HEAD_BYTES);
     if (text.startsWith(BLOCK)) {
-      nextBlock(line);
+      this.#nextBlock(line);
       return;
     }
     const hunk = HUNK.exec(text);
     if (hunk) {
-      before = Number(hunk[1] ?? 1);
-      after = Number(hunk[2] ?? 1);
+      this.#before = Number(hunk[1] ?? 1);
+      this.#after = Number(hunk[2] ?? 1);
     } else if (entry && (text.startsWith("GIT binary patch") || text.startsWith("Binary files "))) {
       entry.binary = true;
       entry.additions = 0;
@@ -130,46 +147,36 @@ export function createPatchReader(
     }
   }
 
-  function countLine(sign: number | undefined, entry: DiffEntry | undefined): void {
+  #countLine(sign: number | undefined): void {
+    const entry = this.#entry;
     if (!entry) throw outOfStep();
     if (sign === 0x2b) {
-      after--;
+      this.#after--;
       if (!entry.binary) entry.additions++;
     } else if (sign === 0x2d) {
-      before--;
+      this.#before--;
       if (!entry.binary) entry.deletions++;
     } else if (sign === 0x20) {
-      before--;
-      after--;
+      this.#before--;
+      this.#after--;
     } else if (sign !== 0x5c) {
       throw outOfStep();
     }
   }
 
-  function nextBlock(line: Buffer): void {
-    if (blocks > 0) {
-      blocks--;
+  #nextBlock(line: Buffer): void {
+    if (this.#blocks > 0) {
+      this.#blocks--;
       return;
     }
-    do file++;
-    while (isLeftOut(files[file], line));
-    if (files[file] === undefined) throw outOfStep();
-    blocks = kinds[file] === "T" ? 1 : 0;
+    do this.#file++;
+    while (this.#isLeftOut(this.#entry, line));
+    if (this.#entry === undefined) throw outOfStep();
+    this.#blocks = this.#kinds[this.#file] === "T" ? 1 : 0;
   }
 
-  function isLeftOut(entry: DiffEntry | undefined, line: Buffer): boolean {
-    return gaps && entry !== undefined && !blockHeader(entry.path).equals(line);
-  }
-
-  async function end(): Promise<void> {
-    const ready: Piece[] = [];
-    if (isHeader()) readHeader(pending);
-    else countLine(pending[0], files[file]);
-    gather(pending);
-    flush(file, ready);
-    await handOn(ready);
-    const isWhole = gaps || file === files.length - 1;
-    if (before !== 0 || after !== 0 || blocks !== 0 || !isWhole) throw outOfStep();
+  #isLeftOut(entry: DiffEntry | undefined, line: Buffer): boolean {
+    return this.#gaps && entry !== undefined && !blockHeader(entry.path).equals(line);
   }
 }
 

@@ -3,6 +3,7 @@ import { holds } from "../mirror/completeness.ts";
 import type { Mirror } from "../mirror/mirror.ts";
 import type { Engine } from "../run/engine.ts";
 import { engineFailure } from "../run/failure.ts";
+import { linesOf, query } from "../run/query.ts";
 import { isAncestorOf } from "./compare.ts";
 
 /**
@@ -63,14 +64,8 @@ async function list(
   commits: readonly string[],
   shape: readonly string[],
 ): Promise<string[]> {
-  const result = await engine.runner.run({
-    args: ["rev-list", ...shape, "--stdin"],
-    environment: mirror.environment,
-    stdin: `${commits.join("\n")}\n`,
-    deadlineMs: engine.limits.mergeMs,
-    memory: engine.limits.mergeMemory,
-    outputBytes: engine.limits.outputBytes,
-  });
+  const stdin = `${commits.join("\n")}\n`;
+  const result = await query(engine, mirror, ["rev-list", ...shape, "--stdin"], { stdin });
   if (result.code !== 0) throw engineFailure(engine, "listing commits", result);
-  return new TextDecoder().decode(result.stdout).split("\n").filter(Boolean);
+  return linesOf(result);
 }

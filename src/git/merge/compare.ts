@@ -4,6 +4,7 @@ import type { Comparison, Relation } from "../git.ts";
 import type { Mirror } from "../mirror/mirror.ts";
 import type { Engine } from "../run/engine.ts";
 import { engineFailure } from "../run/failure.ts";
+import { linesOf, query } from "../run/query.ts";
 import { mergeTrees } from "./merge-tree.ts";
 
 /**
@@ -75,14 +76,8 @@ export function mergeBases(engine: Engine, mirror: Mirror, base: string, head: s
 }
 
 async function runMergeBase(engine: Engine, mirror: Mirror, base: string, head: string): Promise<string[]> {
-  const result = await engine.runner.run({
-    args: ["merge-base", "--all", base, head],
-    environment: mirror.environment,
-    deadlineMs: engine.limits.mergeMs,
-    memory: engine.limits.mergeMemory,
-    outputBytes: engine.limits.outputBytes,
-  });
-  const lines = new TextDecoder().decode(result.stdout).split("\n").filter(Boolean);
+  const result = await query(engine, mirror, ["merge-base", "--all", base, head]);
+  const lines = linesOf(result);
   if (result.stopped || (result.code !== 0 && result.code !== 1) || (result.code === 1 && lines.length > 0)) {
     throw engineFailure(engine, "looking for the merge base", result);
   }
@@ -97,13 +92,7 @@ export async function isAncestorOf(
   descendant: string,
 ): Promise<boolean> {
   if (ancestor === descendant) return true;
-  const result = await engine.runner.run({
-    args: ["merge-base", "--is-ancestor", ancestor, descendant],
-    environment: mirror.environment,
-    deadlineMs: engine.limits.mergeMs,
-    memory: engine.limits.mergeMemory,
-    outputBytes: engine.limits.outputBytes,
-  });
+  const result = await query(engine, mirror, ["merge-base", "--is-ancestor", ancestor, descendant]);
   if (result.stopped || (result.code !== 0 && result.code !== 1))
     throw engineFailure(engine, "comparing commits", result);
   return result.code === 0;

@@ -4,6 +4,7 @@ import { attributesOf, lookUp, lookUpAll, showAttributes } from "../diff/attribu
 import type { Attributes, Mirror } from "../mirror/mirror.ts";
 import type { Engine } from "../run/engine.ts";
 import { engineFailure, MirrorSuspect } from "../run/failure.ts";
+import { query } from "../run/query.ts";
 
 /** The result of a merge: a tree, or paths in conflict (the list may be empty; git's exit status decides). */
 export type Merged = { clean: true; tree: string } | { clean: false; conflicts: string[] };
@@ -52,13 +53,10 @@ async function runOnce(
   signal: AbortSignal | undefined,
 ): Promise<{ merged: Merged; mentioned: string[] }> {
   await using shown = await showAttributes(engine, attributes);
-  const result = await engine.runner.run({
-    args: ["merge-tree", "--write-tree", "-z", "--name-only", "--messages", base, head],
-    environment: { ...mirror.environment, ...objects, ...shown.environment },
+  const environment = { ...mirror.environment, ...objects, ...shown.environment };
+  const args = ["merge-tree", "--write-tree", "-z", "--name-only", "--messages", base, head];
+  const result = await query(engine, { environment }, args, {
     ...(shown.directory ? { directory: shown.directory } : {}),
-    deadlineMs: engine.limits.mergeMs,
-    memory: engine.limits.mergeMemory,
-    outputBytes: engine.limits.outputBytes,
     ...(signal ? { signal } : {}),
   });
   // other statuses are errors; a conflict may have no path (a directory renamed to two places)

@@ -1,5 +1,6 @@
 import type { Engine } from "../run/engine.ts";
 import { engineFailure } from "../run/failure.ts";
+import { linesOf, query } from "../run/query.ts";
 import { type Mirror, markComplete } from "./mirror.ts";
 
 /** Whether commits are in the mirror with everything reachable from them. */
@@ -27,7 +28,7 @@ export async function tips(engine: Engine, mirror: Mirror): Promise<string[]> {
     deadlineMs: engine.limits.mergeMs,
     outputBytes: engine.limits.outputBytes,
   });
-  return result.code === 0 ? new TextDecoder().decode(result.stdout).split("\n").filter(Boolean) : [];
+  return result.code === 0 ? linesOf(result) : [];
 }
 
 async function isCommit(mirror: Mirror, commit: string): Promise<boolean> {
@@ -38,13 +39,8 @@ async function isCommit(mirror: Mirror, commit: string): Promise<boolean> {
 /** An interrupted fetch can leave a commit without its history; history of branches was checked by the fetch. */
 async function reachesAll(engine: Engine, mirror: Mirror, commits: readonly string[]): Promise<boolean> {
   const result = await engine.checks(mirror.id, () =>
-    engine.runner.run({
-      args: ["rev-list", "--objects", "--quiet", "--stdin", "--not", "--all"],
-      environment: mirror.environment,
+    query(engine, mirror, ["rev-list", "--objects", "--quiet", "--stdin", "--not", "--all"], {
       stdin: `${commits.join("\n")}\n`,
-      deadlineMs: engine.limits.mergeMs,
-      memory: engine.limits.mergeMemory,
-      outputBytes: engine.limits.outputBytes,
     }),
   );
   // a git that died gives no result

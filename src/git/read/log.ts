@@ -3,6 +3,7 @@ import type { LoggedCommit, LogPage, LogRequest } from "../git.ts";
 import type { Mirror } from "../mirror/mirror.ts";
 import type { Engine } from "../run/engine.ts";
 import { engineFailure, objectMissing } from "../run/failure.ts";
+import { linesOf, query } from "../run/query.ts";
 import { parseCommit } from "./commit.ts";
 import { readObjectBytes } from "./object-bytes.ts";
 
@@ -20,22 +21,11 @@ export async function logCommits(engine: Engine, mirror: Mirror, request: LogReq
 /** One more than the limit, to find out whether there are more. */
 async function listIds(engine: Engine, mirror: Mirror, request: LogRequest): Promise<string[]> {
   const { args, stdin } = withPath(request);
-  const result = await engine.runner.run({
-    args: [
-      "--literal-pathspecs",
-      "rev-list",
-      `--max-count=${request.limit + 1}`,
-      `--skip=${request.skip}`,
-      ...args,
-    ],
-    environment: mirror.environment,
-    ...(stdin === undefined ? {} : { stdin }),
-    deadlineMs: engine.limits.mergeMs,
-    memory: engine.limits.mergeMemory,
-    outputBytes: engine.limits.outputBytes,
-  });
+  const page = [`--max-count=${request.limit + 1}`, `--skip=${request.skip}`];
+  const list = ["--literal-pathspecs", "rev-list", ...page, ...args];
+  const result = await query(engine, mirror, list, stdin && { stdin });
   if (result.code !== 0 || result.stopped) throw engineFailure(engine, "reading the history", result);
-  return new TextDecoder().decode(result.stdout).split("\n").filter(Boolean);
+  return linesOf(result);
 }
 
 /** A path that is not UTF-8 cannot be an argument, and one with a line end cannot be on standard input. */

@@ -1,7 +1,7 @@
 import type { Branches } from "../git.ts";
 import type { Engine } from "../run/engine.ts";
 import type { RunResult } from "../run/run.ts";
-import { packet } from "./pkt-line.ts";
+import { packet, packetLength } from "./pkt-line.ts";
 import type { Remote } from "./remote.ts";
 
 /**
@@ -12,16 +12,16 @@ import type { Remote } from "./remote.ts";
 export async function listByLsRefs(engine: Engine, remote: Remote): Promise<Branches | "other" | RunResult> {
   const command = commandFor(remote);
   if (!command) return "other";
-  const conversation = createConversation(command.greeting, engine.limits.outputBytes);
+  const conversation = new Conversation(command.greeting, engine.limits.outputBytes);
   const result = await engine.runner.run({
     args: command.args,
     environment: { ...remote.environment, GIT_PROTOCOL: "version=2" },
     deadlineMs: engine.limits.listMs,
     memory: engine.limits.fetchMemory,
-    ...conversation,
+    interact: (write) => conversation.begin(write),
+    onStdout: (chunk) => conversation.take(chunk),
   });
-  const answer = conversation.answer();
-  return answer === "none" ? result : answer;
+  return conversation.answer ?? result;
 }
 
 /** For http(s), git's helper passes the protocol through (gitremote-helpers, "stateless-connect"). */
@@ -39,112 +39,119 @@ function commandFor(remote: Remote): { args: string[]; greeting: string } | null
   return null;
 }
 
-interface Conversation {
-  interact(write: (text: string) => void): void;
-  onStdout(chunk: Uint8Array): boolean;
-  /** "none" when the connection ended too early. */
-  answer(): Branches | "other" | "none";
-}
+type State =
+  /** Waits for the helper to connect. */
+  | "greeted"
+  | "capabilities"
+  | "refs"
+  | "done"
+  /** This remote needs `ls-remote`. */
+  | "other";
 
-function createConversation(greeting: string, maxBytes: number): Conversation {
-  let write = (_text: string) => {};
-  let state: "greeted" | "capabilities" | "refs" | "done" | "other" = greeting ? "greeted" : "capabilities";
-  let pending: Buffer = Buffer.alloc(0);
-  let bytes = 0;
-  const capabilities: string[] = [];
-  const tips = new Map<string, string>();
-  const symbolic = new Map<string, string>();
-  let head: string | null = null;
+class Conversation {
+  readonly #greeting: string;
+  readonly #maxBytes: number;
+  readonly #capabilities: string[] = [];
+  readonly #tips = new Map<string, string>();
+  readonly #symbolic = new Map<string, string>();
+  #head: string | null = null;
+  #state: State;
+  #write = (_text: string) => {};
+  /** What has arrived and is not read yet. */
+  #pending: Buffer = Buffer.alloc(0);
+  #bytes = 0;
 
-  return { interact, onStdout, answer };
-
-  function interact(writeToGit: (text: string) => void): void {
-    write = writeToGit;
-    if (greeting) write(greeting);
+  constructor(greeting: string, maxBytes: number) {
+    this.#greeting = greeting;
+    this.#maxBytes = maxBytes;
+    this.#state = greeting ? "greeted" : "capabilities";
   }
 
-  function onStdout(chunk: Uint8Array): boolean {
-    bytes += chunk.length;
-    if (bytes > maxBytes) state = "other";
-    pending = pending.length > 0 ? Buffer.concat([pending, chunk]) : Buffer.from(chunk);
-    if (state === "greeted") readGreeting();
-    while (state === "capabilities" || state === "refs") {
-      const line = takeLine();
+  /** Null when the connection ended too early. */
+  get answer(): Branches | "other" | null {
+    if (this.#state === "done") return { tips: this.#tips, head: this.#head, symbolic: this.#symbolic };
+    return this.#state === "other" ? "other" : null;
+  }
+
+  begin(write: (text: string) => void): void {
+    this.#write = write;
+    if (this.#greeting) write(this.#greeting);
+  }
+
+  /** @returns whether more is expected */
+  take(chunk: Uint8Array): boolean {
+    this.#bytes += chunk.length;
+    if (this.#bytes > this.#maxBytes) this.#state = "other";
+    this.#pending = this.#pending.length > 0 ? Buffer.concat([this.#pending, chunk]) : Buffer.from(chunk);
+    if (this.#state === "greeted") this.#readGreeting();
+    while (this.#state === "capabilities" || this.#state === "refs") {
+      const line = this.#takeLine();
       if (line === "more") break;
-      if (state === "capabilities") onCapability(line);
-      else onRef(line);
+      if (this.#state === "capabilities") this.#onCapability(line);
+      else this.#onRef(line);
     }
-    return state !== "done" && state !== "other";
+    return this.#state !== "done" && this.#state !== "other";
   }
 
-  function readGreeting(): void {
-    const end = pending.indexOf(10);
+  #readGreeting(): void {
+    const end = this.#pending.indexOf(10);
     if (end < 0) return;
-    state = end === 0 ? "capabilities" : "other";
-    pending = pending.subarray(end + 1);
+    this.#state = end === 0 ? "capabilities" : "other";
+    this.#pending = this.#pending.subarray(end + 1);
   }
 
   /** The next pkt-line; null for a flush or another special packet. */
-  function takeLine(): string | null | "more" {
-    if (pending.length < 4) return "more";
-    const digits = pending.toString("latin1", 0, 4);
-    const length = /^[0-9a-f]{4}$/i.test(digits) ? Number.parseInt(digits, 16) : Number.NaN;
-    if (Number.isNaN(length)) {
-      state = "other";
+  #takeLine(): string | null | "more" {
+    if (this.#pending.length < 4) return "more";
+    const length = packetLength(this.#pending.subarray(0, 4));
+    if (length === null) {
+      this.#state = "other";
       return "more";
     }
-    if (length < 4) {
-      pending = pending.subarray(4);
-      return null;
-    }
-    if (pending.length < length) return "more";
-    const line = pending.toString("utf8", 4, length).replace(/\n$/, "");
-    pending = pending.subarray(length);
+    if (this.#pending.length < length) return "more";
+    const line = length < 4 ? null : this.#pending.toString("utf8", 4, length).replace(/\n$/, "");
+    this.#pending = this.#pending.subarray(Math.max(length, 4));
     return line;
   }
 
-  function onCapability(line: string | null): void {
+  #onCapability(line: string | null): void {
     if (line !== null) {
-      capabilities.push(line);
+      this.#capabilities.push(line);
       return;
     }
-    if (
-      capabilities[0] !== "version 2" ||
-      !capabilities.some((capability) => /^ls-refs(?:=|$)/.test(capability))
-    ) {
-      state = "other";
-      return;
-    }
-    const format = capabilities.find((capability) => capability.startsWith("object-format="));
-    const request = packets(["command=ls-refs\n", ...(format ? [`${format}\n`] : [])]);
-    const wanted = packets(["symrefs\n", "ref-prefix HEAD\n", "ref-prefix refs/heads/\n"]);
-    write(`${request}0001${wanted}0000`);
-    state = "refs";
+    const request = requestOf(this.#capabilities);
+    if (request !== null) this.#write(request);
+    this.#state = request === null ? "other" : "refs";
   }
 
-  function onRef(line: string | null): void {
+  #onRef(line: string | null): void {
     if (line === null) {
-      state = "done";
+      this.#state = "done";
       return;
     }
     const [id = "", ref = "", ...attributes] = line.split(" ");
-    if (!/^[0-9a-f]{40}(?:[0-9a-f]{24})?$/.test(id)) state = "other";
+    if (!/^[0-9a-f]{40}(?:[0-9a-f]{24})?$/.test(id)) this.#state = "other";
     const target = attributes.find((text) => text.startsWith(SYMREF))?.slice(SYMREF.length) ?? null;
-    if (ref === "HEAD") head = target;
+    if (ref === "HEAD") this.#head = target;
     else if (ref.startsWith(HEADS) && !ref.includes("\ufffd")) {
-      tips.set(ref.slice(HEADS.length), id);
-      if (target !== null) symbolic.set(ref.slice(HEADS.length), target);
+      this.#tips.set(ref.slice(HEADS.length), id);
+      if (target !== null) this.#symbolic.set(ref.slice(HEADS.length), target);
     }
-  }
-
-  function answer(): Branches | "other" | "none" {
-    if (state === "done") return { tips, head, symbolic };
-    return state === "other" ? "other" : "none";
   }
 }
 
 const HEADS = "refs/heads/";
 const SYMREF = "symref-target:refs/heads/";
+
+/** @returns null when the server does not support `ls-refs` */
+function requestOf(capabilities: readonly string[]): string | null {
+  const isSupported = capabilities.some((capability) => /^ls-refs(?:=|$)/.test(capability));
+  if (capabilities[0] !== "version 2" || !isSupported) return null;
+  const format = capabilities.find((capability) => capability.startsWith("object-format="));
+  const request = packets(["command=ls-refs\n", ...(format ? [`${format}\n`] : [])]);
+  const wanted = packets(["symrefs\n", "ref-prefix HEAD\n", "ref-prefix refs/heads/\n"]);
+  return `${request}0001${wanted}0000`;
+}
 
 function packets(lines: readonly string[]): string {
   return Buffer.concat(lines.map((line) => packet(line))).toString();

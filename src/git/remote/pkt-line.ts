@@ -25,10 +25,8 @@ export function banded(band: 1 | 2, bytes: Uint8Array): Uint8Array {
 /** An empty packet of the answer, which keeps the connection alive. */
 export const KEEP_ALIVE: Uint8Array = packet(Buffer.from([1]));
 
-/** Length of the next packet with its four digits; 0 for a flush; null when they are invalid. */
+/** Length of the next packet with its four digits; below 4 for a flush or another special packet; null when they are invalid. */
 export function packetLength(digits: Uint8Array): number | null {
   const text = Buffer.from(digits).toString("latin1");
-  if (!/^[0-9a-f]{4}$/i.test(text)) return null;
-  const length = Number.parseInt(text, 16);
-  return length === 0 || length >= 4 ? length : null;
+  return /^[0-9a-f]{4}$/i.test(text) ? Number.parseInt(text, 16) : null;
 }

@@ -6,7 +6,7 @@ import { baseEnvironment, withSettings } from "./environment.ts";
 import { GIT_LIMITS, type GitLimits } from "./limits.ts";
 import type { GitHost, GitOptions, Log, RemoteContext } from "./options.ts";
 import { endOrphans } from "./orphans.ts";
-import { createRunner, type Runner } from "./run.ts";
+import { Runner } from "./run.ts";
 import { type GitVersion, readVersion } from "./version.ts";
 
 /** The context that all operations of this folder share. */
@@ -71,7 +71,7 @@ export async function createEngine(options: GitOptions): Promise<Engine> {
   await rm(directories.home, { recursive: true, force: true });
   for (const directory of Object.values(directories))
     await mkdir(directory, { recursive: true, mode: 0o700 });
-  const runner = createRunner(directories.home, options.log);
+  const runner = new Runner(directories.home, options.log);
   const version = readVersion(await runVersion(runner, directories.home), {
     info: (message) => options.log.info({}, message),
   });

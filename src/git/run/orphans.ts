@@ -55,7 +55,8 @@ async function read(pid: string, file: string): Promise<string> {
   return await readFile(`/proc/${pid}/${file}`, "utf8").catch(() => "");
 }
 
-function signal(pid: number, name: "SIGTERM" | "SIGKILL"): void {
+/** Signals a process, or a group by its negative id; one that has just ended is no error. */
+export function signal(pid: number, name: "SIGTERM" | "SIGKILL"): void {
   try {
     process.kill(pid, name);
   } catch {

@@ -1,6 +1,7 @@
 import type { Subprocess } from "bun";
 import { feed } from "./feed.ts";
 import type { Log } from "./options.ts";
+import { signal } from "./orphans.ts";
 import { type Countdown, collect, collectHead, countDown, NOTHING, pump } from "./output.ts";
 import { streamRun } from "./stream.ts";
 import { type Limit, watch } from "./watch.ts";
@@ -58,47 +59,43 @@ export type StreamRequest = Pick<
 
 export type Stop = Limit | "deadline" | "output" | "caller" | "closing";
 
-export interface Runner {
-  run(request: RunRequest): Promise<RunResult>;
-  /** Starts git and streams its standard output; stops it when the stream is not read for `stallMs`. */
-  stream(request: StreamRequest): { stdout: ReadableStream<Uint8Array>; ended: Promise<RunResult> };
-  /** Starts a git process that answers requests until `end`. */
-  open(args: readonly string[], environment: Record<string, string>): Subprocess<"pipe", "pipe", "ignore">;
-  end(child: { pid: number; exited: Promise<number> }): void;
-  /** Kills everything and waits for it. */
-  close(): Promise<void>;
-}
-
 const NOT_STARTED = { code: null, signal: null, stdout: NOTHING, stderr: "" };
 
 /**
  * Starts git; no other code does. Every process leads its own process group, so that stopping it also stops its
  * children (`git-remote-https`, `ssh`, `index-pack`); a stop is always SIGKILL.
  */
-export function createRunner(directory: string, log: Log, command = "git"): Runner {
-  const children = new Map<number, Promise<number>>();
-  let closing = false;
+export class Runner {
+  readonly #directory: string;
+  readonly #log: Log;
+  readonly #command: string;
+  readonly #children = new Map<number, Promise<number>>();
+  #isClosed = false;
 
-  return { run, stream: (request) => streamRun(run, request), open, end, close };
+  constructor(directory: string, log: Log, command = "git") {
+    this.#directory = directory;
+    this.#log = log;
+    this.#command = command;
+  }
 
-  async function run(request: RunRequest): Promise<RunResult> {
-    if (closing || request.signal?.aborted)
-      return { ...NOT_STARTED, stopped: closing ? "closing" : "caller" };
+  async run(request: RunRequest): Promise<RunResult> {
+    if (this.#isClosed || request.signal?.aborted)
+      return { ...NOT_STARTED, stopped: this.#isClosed ? "closing" : "caller" };
     const started = performance.now();
-    const child = Bun.spawn([command, ...request.args], {
-      cwd: request.directory ?? directory,
+    const child = Bun.spawn([this.#command, ...request.args], {
+      cwd: request.directory ?? this.#directory,
       env: request.environment,
       stdin: inputOf(request),
       stdout: "pipe",
       stderr: "pipe",
       detached: true,
     });
-    children.set(child.pid, child.exited);
+    this.#children.set(child.pid, child.exited);
     // its children would keep its pipes open
     void child.exited.then(() => child.signalCode !== null && killGroup(child.pid));
     let stopped: Stop | null = null;
     const stop = (why: Stop) => {
-      stopped ??= closing ? "closing" : why;
+      stopped ??= this.#isClosed ? "closing" : why;
       killGroup(child.pid);
     };
     const clock = countDown(request.deadlineMs, () => stop("deadline"));
@@ -111,11 +108,11 @@ export function createRunner(directory: string, log: Log, command = "git"): Runn
       const result: RunResult = {
         code: child.exitCode,
         signal: child.signalCode === null ? null : String(child.signalCode),
-        stopped: closing ? "closing" : stopped,
+        stopped: this.#isClosed ? "closing" : stopped,
         stdout,
         stderr,
       };
-      logEnd(log, request, result, performance.now() - started);
+      logEnd(this.#log, request, result, performance.now() - started);
       return result;
     } finally {
       clock.stop();
@@ -125,37 +122,41 @@ export function createRunner(directory: string, log: Log, command = "git"): Runn
       // a reader that threw leaves git running; a git that ended may leave children
       killGroup(child.pid);
       await child.exited;
-      children.delete(child.pid);
+      this.#children.delete(child.pid);
     }
   }
 
-  function open(
-    args: readonly string[],
-    environment: Record<string, string>,
-  ): Subprocess<"pipe", "pipe", "ignore"> {
-    if (closing) throw new Error("the git engine is closed");
-    const child = Bun.spawn([command, ...args], {
-      cwd: directory,
+  /** Starts git and streams its standard output; stops it when the stream is not read for `stallMs`. */
+  stream(request: StreamRequest): { stdout: ReadableStream<Uint8Array>; ended: Promise<RunResult> } {
+    return streamRun(this, request);
+  }
+
+  /** Starts a git process that answers requests until `end`. */
+  open(args: readonly string[], environment: Record<string, string>): Subprocess<"pipe", "pipe", "ignore"> {
+    if (this.#isClosed) throw new Error("the git engine is closed");
+    const child = Bun.spawn([this.#command, ...args], {
+      cwd: this.#directory,
       env: environment,
       stdin: "pipe",
       stdout: "pipe",
       stderr: "ignore",
       detached: true,
     });
-    children.set(child.pid, child.exited);
-    const forget = () => children.delete(child.pid);
+    this.#children.set(child.pid, child.exited);
+    const forget = () => this.#children.delete(child.pid);
     child.exited.then(forget, forget);
     return child;
   }
 
-  function end(child: { pid: number }): void {
-    if (children.has(child.pid)) killGroup(child.pid);
+  end(child: { pid: number }): void {
+    if (this.#children.has(child.pid)) killGroup(child.pid);
   }
 
-  async function close(): Promise<void> {
-    closing = true;
-    for (const pid of children.keys()) killGroup(pid);
-    await Promise.allSettled(children.values());
+  /** Kills everything and waits for it. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    for (const pid of this.#children.keys()) killGroup(pid);
+    await Promise.allSettled(this.#children.values());
   }
 }
 
@@ -165,11 +166,7 @@ function inputOf(request: RunRequest): "pipe" | "ignore" | Uint8Array {
 }
 
 function killGroup(pid: number): void {
-  try {
-    process.kill(-pid, "SIGKILL");
-  } catch {
-    // the group is gone
-  }
+  signal(-pid, "SIGKILL");
 }
 
 /** Passes git its input and reads its output until it has ended. */

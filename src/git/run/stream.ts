@@ -2,12 +2,12 @@ import { within } from "../../lib/within.ts";
 import type { Runner, StreamRequest } from "./run.ts";
 
 /** Starts git and streams its standard output. */
-export function streamRun(run: Runner["run"], request: StreamRequest): ReturnType<Runner["stream"]> {
+export function streamRun(runner: Runner, request: StreamRequest): ReturnType<Runner["stream"]> {
   const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>({}, undefined, {
     highWaterMark: 0,
   });
   const writer = writable.getWriter();
-  const ended = run({
+  const ended = runner.run({
     ...request,
     onStdout: async (chunk) => {
       const late = () => new Error("the output was not read in time");

@@ -2,7 +2,7 @@ import type { UpdateKind } from "../git.ts";
 import type { RefUpdate } from "../mirror/update-refs.ts";
 import type { Engine } from "../run/engine.ts";
 import { engineFailure } from "../run/failure.ts";
-import type { RunResult } from "../run/run.ts";
+import { linesOf, query } from "../run/query.ts";
 import type { Quarantine } from "./quarantine.ts";
 
 /** The kind of a ref update; "unknown" when its old commit is not here. */
@@ -84,32 +84,15 @@ async function ask(
 ): Promise<string[][]> {
   if (ids.length === 0) return [];
   const stdin = ids.map((id) => `${id}\n`).join("");
-  const result = await run(engine, quarantine, args, engine.limits.outputBytes, stdin);
+  const result = await query(engine, quarantine, args, { stdin });
   if (result.code !== 0) throw engineFailure(engine, "checking the push", result);
-  const lines = new TextDecoder().decode(result.stdout).split("\n").filter(Boolean);
-  return lines.map((line) => line.split(" "));
+  return linesOf(result).map((line) => line.split(" "));
 }
 
 async function relate(engine: Engine, quarantine: Quarantine, from: string, to: string): Promise<Relation> {
-  const result = await run(engine, quarantine, ["merge-base", "--is-ancestor", from, to], WORD_BYTES);
+  const args = ["merge-base", "--is-ancestor", from, to];
+  const result = await query(engine, quarantine, args, { outputBytes: WORD_BYTES });
   if (result.code === null) throw engineFailure(engine, "checking the push", result);
   if (result.code === 0) return "fast-forward";
   return result.code === 1 ? "rewrite" : "unknown";
-}
-
-function run(
-  engine: Engine,
-  quarantine: Quarantine,
-  args: readonly string[],
-  outputBytes: number,
-  stdin?: string,
-): Promise<RunResult> {
-  return engine.runner.run({
-    args,
-    environment: quarantine.environment,
-    ...(stdin !== undefined && { stdin }),
-    deadlineMs: engine.limits.mergeMs,
-    memory: engine.limits.mergeMemory,
-    outputBytes,
-  });
 }

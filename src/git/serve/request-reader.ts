@@ -77,7 +77,7 @@ export function createRequestReader(
 
   async function packet(): Promise<Uint8Array | null> {
     const length = packetLength(await peek(4));
-    if (length === null) throw malformed();
+    if (length === null || (length > 0 && length < 4)) throw malformed();
     const whole = await peek(Math.max(length, 4));
     if (whole.byteLength < length) throw malformed();
     ahead = ahead.subarray(Math.max(length, 4));
