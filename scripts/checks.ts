@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { ROOT } from "./binaries.ts";
-import { FILE_LINES_MAX } from "./check-sizes.ts";
+import { FILE_LINES_MAX, FUNCTION_LINES_MAX } from "./check-sizes.ts";
 
 /** A static check. It passes with exit status 0, and prints its findings on failure. */
 export interface Check {
@@ -16,7 +16,7 @@ export const CHECKS: readonly Check[] = [
   { name: "dead code (knip)", command: [process.execPath, "--bun", program("knip"), "--no-progress"] },
   { name: "direction of imports", command: [process.execPath, "scripts/check-imports.ts"] },
   {
-    name: `file sizes (at most ${FILE_LINES_MAX} lines, except tests)`,
+    name: `sizes (files of at most ${FILE_LINES_MAX} lines, functions of ${FUNCTION_LINES_MAX}, except tests)`,
     command: [process.execPath, "scripts/check-sizes.ts"],
   },
 ];

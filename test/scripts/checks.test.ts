@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { checkImports } from "../../scripts/check-imports.ts";
-import { checkSizes, FILE_LINES_MAX } from "../../scripts/check-sizes.ts";
+import { checkSizes, FILE_LINES_MAX, FUNCTION_LINES_MAX } from "../../scripts/check-sizes.ts";
 
 const folders: string[] = [];
 afterEach(() => {
@@ -95,14 +95,16 @@ test("the import check allows lower layers, cycles of types, and imports in comm
   expect(checkImports(root)).toEqual([]);
 });
 
-test("the size check rejects source files over the limit, but not tests", () => {
+test("the size check rejects files and functions over the limit, but not tests", () => {
   const lines = (count: number) => "x;\n".repeat(count);
   const root = tree({
     "src/long.ts": lines(FILE_LINES_MAX),
     "cli/too-long.ts": lines(FILE_LINES_MAX + 1),
+    "db/function.ts": `function short() {\n${lines(FUNCTION_LINES_MAX - 2)}}\nfunction long() {\n${lines(FUNCTION_LINES_MAX - 1)}}\n`,
     "test/list.test.ts": lines(900),
   });
   expect(checkSizes(root)).toEqual([
     `cli/too-long.ts has ${FILE_LINES_MAX + 1} lines; the limit is ${FILE_LINES_MAX}`,
+    `db/function.ts:${FUNCTION_LINES_MAX + 1} has a function of ${FUNCTION_LINES_MAX + 1} lines; the limit is ${FUNCTION_LINES_MAX}`,
   ]);
 });
