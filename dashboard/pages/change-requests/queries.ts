@@ -85,7 +85,8 @@ export function useComments(where: Where) {
   });
 }
 
-interface Act {
+/** A change of a change request: a request of the API. */
+export interface Act {
   method?: "POST" | "PATCH" | "DELETE";
   /** Path below the change request, such as `/merge`; empty for the change request itself. */
   at?: string;

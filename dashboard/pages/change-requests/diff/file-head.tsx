@@ -1,21 +1,15 @@
 import { useState } from "react";
 import { Visible, visibleText } from "../../../parts/visible.tsx";
 import type { DiffFile } from "./files.ts";
+import type { OpenFiles } from "./open-files.ts";
 
 /** How long the result of copying is shown. */
 const RESULT_MS = 2_000;
 const QUIET = "rounded-md px-2 py-1 text-muted text-sm hover:bg-raised hover:text-ink";
 
-interface Props {
-  file: DiffFile;
-  isOpen: boolean;
-  isViewed: boolean;
-  onOpen: (isOpen: boolean) => void;
-  onViewed: (isViewed: boolean) => void;
-}
-
 /** The sticky header of a file. */
-export function FileHead({ file, isOpen, isViewed, onOpen, onViewed }: Props) {
+export function FileHead({ file, open }: { file: DiffFile; open: OpenFiles }) {
+  const isOpen = open.isOpen(file);
   return (
     <div
       className={`flex min-h-11 flex-wrap items-center gap-x-2 border border-line bg-raised px-2 py-1 ${isOpen ? "rounded-t-md" : "rounded-md"}`}
@@ -25,7 +19,7 @@ export function FileHead({ file, isOpen, isViewed, onOpen, onViewed }: Props) {
           type="button"
           data-file-head=""
           aria-expanded={isOpen}
-          onClick={() => onOpen(!isOpen)}
+          onClick={() => open.setOpen(file, !isOpen)}
           className="flex max-w-full items-center gap-2 rounded-sm text-left"
         >
           <span
@@ -46,8 +40,8 @@ export function FileHead({ file, isOpen, isViewed, onOpen, onViewed }: Props) {
         <input
           type="checkbox"
           className="size-4 accent-accent"
-          checked={isViewed}
-          onChange={(event) => onViewed(event.target.checked)}
+          checked={open.isViewed(file)}
+          onChange={(event) => open.setViewed(file, event.target.checked)}
         />
         Viewed
         <span className="sr-only">{visibleText(file.path)}</span>
