@@ -93,7 +93,7 @@ test("roles change what people may do; the last owner stays", async () => {
   expect(await owner.page.getByLabel("Role of first").inputValue()).toBe("owner");
   await owner.page.getByRole("button", { name: "Leave" }).click();
   await owner.page.getByRole("button", { name: "Leave the account" }).click();
-  await owner.page.getByRole("dialog").getByText("An account needs an owner.").waitFor();
+  await owner.page.getByRole("dialog").getByText("An account must have an owner.").waitFor();
   await owner.page.keyboard.press("Escape");
 
   const guest = await svc.openAs(GUEST, here());
