@@ -14,14 +14,14 @@ import { Failure, Notice } from "../../../parts/notice.tsx";
 import { useWide } from "../../../parts/wide.ts";
 import type { Where } from "../queries.ts";
 import type { Thread } from "../threads.ts";
-import { useComments } from "./comments.tsx";
+import { useLineComments } from "./comments.tsx";
 import { DiffList, type DiffListHandle } from "./diff-list.tsx";
 import { FileHead } from "./file-head.tsx";
 import type { DiffFile } from "./files.ts";
 import { useDiff } from "./load.ts";
 import { useOpenFiles } from "./open-files.ts";
 import { rowsOf } from "./rows.ts";
-import { Toolbar, useLayoutChoice } from "./toolbar.tsx";
+import { Toolbar, useIgnoreSpace, useLayoutChoice } from "./toolbar.tsx";
 import { TreeView } from "./tree-view.tsx";
 
 /** Height of the sticky toolbar, in pixels. */
@@ -35,14 +35,9 @@ interface Props {
 
 /** The diff of a change request, with its threads. */
 export function Changes({ where, cr, threads }: Props) {
-  const [ignoreSpace, setIgnoreSpace] = useIgnoreSpace();
-  const { data, error, isPending, isPlaceholderData, refetch } = useDiff({
-    projectId: where.projectId,
-    crId: cr.cr_id,
-    base: cr.base_commit_sha,
-    head: cr.head_commit_sha,
-    ignoreSpace,
-  });
+  const [ignoreSpace] = useIgnoreSpace();
+  const diff = useDiff(where.projectId, cr, ignoreSpace);
+  const { data, error, isPending, isPlaceholderData, refetch } = diff;
   const files = data?.files;
   const isWide = useWide();
   const [layout, setLayout] = useLayoutChoice();
@@ -51,7 +46,7 @@ export function Changes({ where, cr, threads }: Props) {
   const [current, setCurrent] = useState<DiffFile>();
   const open = useOpenFiles(cr.cr_id);
   const { isViewed, isOpen, isWanted, folded } = open;
-  const comments = useComments(where, threads, list);
+  const comments = useLineComments(where, threads, list);
   const rows = useMemo(
     () => rowsOf(files ?? [], { split, isOpen, isWanted, threads: comments.byPath }),
     [files, split, isOpen, isWanted, comments.byPath],
@@ -79,8 +74,6 @@ export function Changes({ where, cr, threads }: Props) {
         canSplit={isWide}
         layout={layout}
         onLayout={setLayout}
-        ignoreSpace={ignoreSpace}
-        onIgnoreSpace={setIgnoreSpace}
         onStep={step}
       />
       {data.isCut && (
@@ -110,21 +103,6 @@ export function Changes({ where, cr, threads }: Props) {
 }
 
 type List = RefObject<DiffListHandle | null>;
-
-/** Whether changes of whitespace are hidden: the query parameter `w`. */
-function useIgnoreSpace(): [boolean, (ignore: boolean) => void] {
-  const [address, setAddress] = useSearchParams();
-  const setIgnoreSpace = (ignore: boolean) =>
-    setAddress(
-      (before) => {
-        if (ignore) before.set("w", "1");
-        else before.delete("w");
-        return before;
-      },
-      { replace: true },
-    );
-  return [address.get("w") === "1", setIgnoreSpace];
-}
 
 /** Scrolls to the file that the query parameter `file` names. */
 function useFileInAddress(files: readonly DiffFile[] | undefined, list: List): void {

@@ -10,7 +10,7 @@ import { placeKey, threadsByPath, useThreadsByPlace } from "./threads.ts";
  * The threads of a diff and the comments that are being written.
  * @returns `byPath`: the lines that have one; `show` renders those of a line; `compose` begins a comment
  */
-export function useComments(
+export function useLineComments(
   where: Where,
   threads: readonly Thread[],
   list: RefObject<DiffListHandle | null>,
