@@ -71,8 +71,7 @@ export function CommentView({ where, comment }: { where: Where; comment: Comment
         <Confirm
           title="Delete this comment?"
           verb="Delete the comment"
-          busy={act.isPending}
-          error={act.error}
+          action={act}
           onConfirm={() =>
             act.mutate({ method: "DELETE", at: `/comments/${comment_id}` }, { onSuccess: back })
           }

@@ -1,7 +1,8 @@
-import { type FormEvent, type KeyboardEvent, useEffect, useRef } from "react";
+import { type KeyboardEvent, useEffect, useRef } from "react";
 import { Button } from "../../parts/button.tsx";
 import { useDraft } from "../../parts/draft.ts";
 import { TextArea } from "../../parts/field.tsx";
+import { Form } from "../../parts/form.tsx";
 import { Failure } from "../../parts/notice.tsx";
 import type { Act, useAct } from "./queries.ts";
 
@@ -28,8 +29,7 @@ export function Composer({ draft, label, verb, initial, act, request, onClose }:
   useEffect(() => {
     if (takesFocus) form.current?.querySelector("textarea")?.focus({ preventScroll: true });
   }, [takesFocus]);
-  const submit = (event?: FormEvent) => {
-    event?.preventDefault();
+  const submit = () => {
     if (text.trim() !== "" && !act.isPending) act.mutate(request(text), { onSuccess: leave });
   };
   const leave = () => {
@@ -41,7 +41,7 @@ export function Composer({ draft, label, verb, initial, act, request, onClose }:
     if (event.key === "Escape" && (text === "" || text === initial)) leave();
   };
   return (
-    <form ref={form} onSubmit={submit} className="flex flex-col gap-2">
+    <Form ref={form} onSubmit={submit} className="flex flex-col gap-2">
       <TextArea
         label={label}
         hint="Markdown. Ctrl+Enter sends."
@@ -60,6 +60,6 @@ export function Composer({ draft, label, verb, initial, act, request, onClose }:
           {verb}
         </Button>
       </div>
-    </form>
+    </Form>
   );
 }
