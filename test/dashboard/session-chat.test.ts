@@ -212,7 +212,7 @@ test("an answer that is cut off, tried again or fails is marked, also when the p
   });
   await say("fail");
   await chat.getByText("The agent's run failed: No U+202Ecredit left").waitFor();
-  await untilCount(chat.getByText("The model does not answer (overloaded). Try 3"), 1);
+  await untilCount(chat.getByText("The model does not answer (overloaded). Attempt 3"), 1);
   runtime.onPrompt((run) => {
     run.begin();
     run.part().more("Half an");
