@@ -1,14 +1,9 @@
-import { useQuery } from "@tanstack/react-query";
 import type { Me } from "../../src/contract/account.ts";
-import { call } from "./call.ts";
+import { useGet } from "./get.ts";
 
 export const ME = ["me"];
 
 /** The signed-in user and their accounts, the oldest membership first. */
 export function useMe() {
-  return useQuery({
-    queryKey: ME,
-    queryFn: ({ signal }) => call<Me>("GET", "/accounts/me", { signal }),
-    staleTime: 60_000,
-  });
+  return useGet<Me>(ME, "/accounts/me", { staleTime: 60_000 });
 }

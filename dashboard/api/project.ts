@@ -1,16 +1,13 @@
-import { type QueryClient, useQuery, useQueryClient } from "@tanstack/react-query";
+import { type QueryClient, useQueryClient } from "@tanstack/react-query";
 import { createContext, useContext } from "react";
 import type { Project } from "../../src/contract/project.ts";
 import { useMe } from "./accounts.ts";
-import { call } from "./call.ts";
+import { useGet } from "./get.ts";
 import { path } from "./path.ts";
 
 /** @param name id or slug of the project */
 export function useProjectQuery(name: string) {
-  return useQuery({
-    queryKey: [name, "project"],
-    queryFn: ({ signal }) => call<Project>("GET", path`/projects/${name}`, { signal }),
-  });
+  return useGet<Project>([name, "project"], path`/projects/${name}`);
 }
 
 export const ProjectContext = createContext<Project | null>(null);

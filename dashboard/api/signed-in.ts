@@ -1,14 +1,9 @@
-import { useQuery } from "@tanstack/react-query";
 import type { BrowserSession } from "../../src/contract/sign-in.ts";
-import { call } from "./call.ts";
+import { useGet } from "./get.ts";
 
 export const SIGNED_IN = ["signed-in"];
 
 /** The user who is signed in on this browser. */
 export function useSignedIn() {
-  return useQuery({
-    queryKey: SIGNED_IN,
-    queryFn: ({ signal }) => call<BrowserSession>("GET", "/auth/session", { signal }),
-    staleTime: 60_000,
-  });
+  return useGet<BrowserSession>(SIGNED_IN, "/auth/session", { staleTime: 60_000 });
 }

@@ -1,4 +1,4 @@
-import type { ComponentProps } from "react";
+import type { ComponentProps, ReactNode } from "react";
 import { Link } from "wouter";
 
 const BASE =
@@ -31,16 +31,14 @@ export function Button({ look = "plain", busy = false, className = "", type, onC
   );
 }
 
-/** A link to another page that looks like a button. */
-export function LinkButton({
-  to,
-  look = "plain",
-  children,
-}: {
+interface LinkProps {
   to: string;
   look?: Look;
-  children: React.ReactNode;
-}) {
+  children: ReactNode;
+}
+
+/** A link to another page that looks like a button. */
+export function LinkButton({ to, look = "plain", children }: LinkProps) {
   return (
     <Link href={to} className={`${BASE} ${LOOKS[look]}`}>
       {children}

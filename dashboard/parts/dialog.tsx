@@ -1,5 +1,7 @@
 import { type ReactNode, useId, useLayoutEffect, useRef } from "react";
 import { Button } from "./button.tsx";
+import { Form } from "./form.tsx";
+import { Failure } from "./notice.tsx";
 
 interface Props {
   title: string;
@@ -37,5 +39,34 @@ export function Dialog({ title, onClose, children }: Props) {
       </div>
       {children}
     </dialog>
+  );
+}
+
+interface FormProps extends Props {
+  /** The label of the button that submits: verb and object. */
+  verb: string;
+  look?: "primary" | "danger";
+  busy: boolean;
+  disabled?: boolean;
+  error: unknown;
+  onSubmit: () => void;
+}
+
+/** A dialog with a form. */
+export function FormDialog(props: FormProps) {
+  const { title, verb, look = "primary", busy, disabled = false, error, onSubmit, onClose, children } = props;
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <Form onSubmit={onSubmit}>
+        {children}
+        <Failure error={error} />
+        <div className="flex justify-end gap-2">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" look={look} busy={busy} disabled={disabled}>
+            {verb}
+          </Button>
+        </div>
+      </Form>
+    </Dialog>
   );
 }

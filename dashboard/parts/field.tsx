@@ -48,6 +48,7 @@ export function TextField({ label, hint, error, ...rest }: Labelled & ComponentP
     </Field>
   );
 }
+
 interface TextAreaProps extends Labelled, ComponentProps<"textarea"> {
   /** Shows dots instead of the text, like a password field. */
   isHidden?: boolean;
@@ -70,4 +71,13 @@ export function Select({ label, hint, error, ...rest }: Labelled & ComponentProp
       {(wired) => <select className={CONTROL} {...wired} {...rest} />}
     </Field>
   );
+}
+
+/** The options of a select: values and labels. */
+export function Options({ of }: { of: readonly (readonly [value: string | number, label: string])[] }) {
+  return of.map(([value, label]) => (
+    <option key={value} value={value}>
+      {label}
+    </option>
+  ));
 }

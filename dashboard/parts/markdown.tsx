@@ -2,20 +2,21 @@ import ReactMarkdown, { type Components } from "react-markdown";
 import remarkGfm from "remark-gfm";
 import { visibleText } from "./visible.tsx";
 
+const LINK = {
+  rel: "noopener noreferrer nofollow",
+  target: "_blank",
+  className: "text-accent underline",
+};
+
 /** HTML in the text is shown as text. Images become links, so that the page fetches nothing. */
 const PARTS: Components = {
   a: ({ href, children }) => (
-    <a href={href} rel="noopener noreferrer nofollow" target="_blank" className="text-accent underline">
+    <a href={href} {...LINK}>
       {children}
     </a>
   ),
   img: ({ src, alt }) => (
-    <a
-      href={typeof src === "string" ? src : undefined}
-      rel="noopener noreferrer nofollow"
-      target="_blank"
-      className="text-accent underline"
-    >
+    <a href={typeof src === "string" ? src : undefined} {...LINK}>
       {alt || "image"}
     </a>
   ),

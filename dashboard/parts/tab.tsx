@@ -1,17 +1,16 @@
+import type { ReactNode } from "react";
 import { Link } from "wouter";
 
-/** A tab, which is a link to a view. @param count shown next to the label if greater than 0 */
-export function Tab({
-  to,
-  isHere,
-  count = 0,
-  children,
-}: {
+interface Props {
   to: string;
   isHere: boolean;
+  /** Shown next to the label if greater than 0. */
   count?: number;
-  children: string;
-}) {
+  children: ReactNode;
+}
+
+/** A tab, which is a link to a view. */
+export function Tab({ to, isHere, count = 0, children }: Props) {
   return (
     <li>
       <Link

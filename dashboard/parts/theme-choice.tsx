@@ -1,3 +1,4 @@
+import { Options } from "./field.tsx";
 import { THEMES, useTheme } from "./theme.ts";
 
 const NAMES = { system: "System", light: "Light", dark: "Dark" };
@@ -13,11 +14,7 @@ export function ThemeChoice() {
         value={theme}
         onChange={(event) => setTheme(THEMES.find((each) => each === event.target.value) ?? "system")}
       >
-        {THEMES.map((each) => (
-          <option key={each} value={each}>
-            {NAMES[each]}
-          </option>
-        ))}
+        <Options of={THEMES.map((each) => [each, NAMES[each]])} />
       </select>
     </label>
   );

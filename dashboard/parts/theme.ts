@@ -1,4 +1,5 @@
 import { useSyncExternalStore } from "react";
+import { readStored, store } from "./stored.ts";
 
 export const THEMES = ["system", "light", "dark"] as const;
 export type Theme = (typeof THEMES)[number];
@@ -23,21 +24,14 @@ export function useTheme(): [Theme, (theme: Theme) => void] {
 }
 
 function choose(theme: Theme): void {
-  try {
-    localStorage.setItem(KEY, theme);
-  } catch {
-    // without local storage the system's preference applies
-  }
+  // without local storage the system's preference applies
+  store(KEY, theme);
   applyTheme();
 }
 
 function chosen(): Theme {
-  try {
-    const kept = localStorage.getItem(KEY);
-    return THEMES.find((theme) => theme === kept) ?? "system";
-  } catch {
-    return "system";
-  }
+  const kept = readStored(KEY);
+  return THEMES.find((theme) => theme === kept) ?? "system";
 }
 
 function subscribe(listener: () => void): () => void {

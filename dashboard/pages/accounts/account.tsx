@@ -1,17 +1,16 @@
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { type FormEvent, useState } from "react";
-import type { Account as AccountType } from "../../../src/contract/account.ts";
+import { useQueryClient } from "@tanstack/react-query";
+import type { Account as AccountType, Me } from "../../../src/contract/account.ts";
 import { NAME_MAX } from "../../../src/contract/limits.ts";
 import { ME, useMe } from "../../api/accounts.ts";
 import { call } from "../../api/call.ts";
-import { byField } from "../../api/failure.ts";
+import { useGet } from "../../api/get.ts";
 import { path } from "../../api/path.ts";
-import { Button, LinkButton } from "../../parts/button.tsx";
+import { LinkButton } from "../../parts/button.tsx";
 import { TextField } from "../../parts/field.tsx";
+import { Form, Save, useForm } from "../../parts/form.tsx";
 import { Loading } from "../../parts/loading.tsx";
 import { Failure } from "../../parts/notice.tsx";
 import { Page } from "../../parts/page.tsx";
-import { Saved } from "../../parts/saved.tsx";
 import { Section } from "../../parts/section.tsx";
 import { visibleText } from "../../parts/visible.tsx";
 import { Invitations } from "./invitations.tsx";
@@ -20,10 +19,7 @@ import { Members } from "./members.tsx";
 /** An account: its members, invitations and name. */
 export function Account({ accountId }: { accountId: string }) {
   const { data: me, error: meError } = useMe();
-  const account = useQuery({
-    queryKey: ["accounts", accountId],
-    queryFn: ({ signal }) => call<AccountType>("GET", path`/accounts/${accountId}`, { signal }),
-  });
+  const account = useGet<AccountType>(["accounts", accountId], path`/accounts/${accountId}`);
   const error = account.error ?? meError;
   if (error && !account.data) {
     return (
@@ -49,13 +45,7 @@ export function Account({ accountId }: { accountId: string }) {
   );
 }
 
-function OtherAccounts({
-  accounts,
-  current,
-}: {
-  accounts: { account_id: string; name: string }[];
-  current: string;
-}) {
+function OtherAccounts({ accounts, current }: { accounts: Me["accounts"]; current: string }) {
   return accounts
     .filter(({ account_id }) => account_id !== current)
     .map(({ account_id, name }) => (
@@ -66,40 +56,24 @@ function OtherAccounts({
 }
 
 function Name({ account }: { account: AccountType }) {
-  const [name, setName] = useState(account.name);
   const queries = useQueryClient();
-  const save = useMutation({
-    mutationFn: () => call("PATCH", path`/accounts/${account.account_id}`, { body: { name } }),
-    onSuccess: async () => {
-      await queries.invalidateQueries({ queryKey: ["accounts"] });
-      await queries.invalidateQueries({ queryKey: ME });
+  const form = useForm(
+    { name: account.name },
+    {
+      send: (body) => call("PATCH", path`/accounts/${account.account_id}`, { body }),
+      onSuccess: async () => {
+        await queries.invalidateQueries({ queryKey: ["accounts"] });
+        await queries.invalidateQueries({ queryKey: ME });
+      },
     },
-  });
-  const errors = byField(save.error, ["name"]);
-  const isChanged = name !== account.name;
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    if (isChanged) save.mutate();
-  };
+  );
+  const isClean = form.values.name === account.name;
   return (
     <Section title="Account name">
-      <form onSubmit={submit} className="flex flex-col gap-4">
-        <TextField
-          label="Name"
-          required
-          maxLength={NAME_MAX}
-          value={name}
-          onChange={(event) => setName(event.target.value)}
-          error={errors.of("name")}
-        />
-        <Failure error={errors.rest} />
-        <div className="flex items-center gap-3">
-          <Button type="submit" busy={save.isPending} disabled={!isChanged}>
-            Rename
-          </Button>
-          <Saved when={save.isSuccess && !isChanged} />
-        </div>
-      </form>
+      <Form onSubmit={() => !isClean && form.submit()}>
+        <TextField label="Name" required maxLength={NAME_MAX} {...form.field("name")} />
+        <Save form={form} verb="Rename" disabled={isClean} isClean={isClean} />
+      </Form>
     </Section>
   );
 }

@@ -1,14 +1,14 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { type FormEvent, useState } from "react";
+import { useState } from "react";
 import type { Invitation, MadeInvitation, Role } from "../../../src/contract/account.ts";
 import { call } from "../../api/call.ts";
-import { byField } from "../../api/failure.ts";
 import { useList } from "../../api/list.ts";
 import { path } from "../../api/path.ts";
 import { Ago } from "../../parts/ago.tsx";
 import { Button } from "../../parts/button.tsx";
 import { Command } from "../../parts/command.tsx";
-import { Select, TextField } from "../../parts/field.tsx";
+import { Options, Select, TextField } from "../../parts/field.tsx";
+import { Form, useForm } from "../../parts/form.tsx";
 import { More } from "../../parts/more.tsx";
 import { Failure } from "../../parts/notice.tsx";
 import { Section } from "../../parts/section.tsx";
@@ -93,51 +93,36 @@ interface FormProps {
 }
 
 function InvitationForm({ at, roles, onMade }: FormProps) {
-  const [email, setEmail] = useState("");
-  const [role, setRole] = useState<Role>("member");
-  const invite = useMutation({
-    mutationFn: () =>
-      call<MadeInvitation>("POST", at, { body: { role, ...(email.trim() && { email: email.trim() }) } }),
-    onSuccess: (invitation) => {
-      setEmail("");
-      onMade(invitation);
+  const form = useForm(
+    { email: "", role: "member" },
+    {
+      send: ({ role, email }) =>
+        call<MadeInvitation>("POST", at, { body: { role, ...(email.trim() && { email: email.trim() }) } }),
+      onSuccess: (invitation, set) => {
+        set({ email: "" });
+        onMade(invitation);
+      },
     },
-  });
-  const errors = byField(invite.error, ["email", "role"]);
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    invite.mutate();
-  };
+  );
   return (
-    <form onSubmit={submit} className="flex flex-col gap-3">
+    <Form onSubmit={form.submit} className="flex flex-col gap-3">
       <div className="grid items-start gap-3 sm:grid-cols-[1fr_10rem]">
         <TextField
           label="E-mail"
           type="email"
           hint="Optional. Without it, anyone can use the link, once."
-          value={email}
-          onChange={(event) => setEmail(event.target.value)}
-          error={errors.of("email")}
+          {...form.field("email")}
         />
-        <Select
-          label="Role"
-          value={role}
-          onChange={(event) => setRole(roles.find((each) => each === event.target.value) ?? "member")}
-          error={errors.of("role")}
-        >
-          {roles.map((each) => (
-            <option key={each} value={each}>
-              {ROLE_NAMES[each]}
-            </option>
-          ))}
+        <Select label="Role" {...form.field("role")}>
+          <Options of={roles.map((role) => [role, ROLE_NAMES[role]])} />
         </Select>
       </div>
-      <Failure error={errors.rest} />
+      <Failure error={form.rest} />
       <div>
-        <Button type="submit" look="primary" busy={invite.isPending}>
+        <Button type="submit" look="primary" busy={form.isPending}>
           Create an invitation
         </Button>
       </div>
-    </form>
+    </Form>
   );
 }

@@ -11,6 +11,7 @@ import { Ago } from "../../parts/ago.tsx";
 import { Badge } from "../../parts/badge.tsx";
 import { Button } from "../../parts/button.tsx";
 import { Confirm } from "../../parts/confirm.tsx";
+import { Options } from "../../parts/field.tsx";
 import { Loading } from "../../parts/loading.tsx";
 import { More } from "../../parts/more.tsx";
 import { Failure } from "../../parts/notice.tsx";
@@ -77,8 +78,7 @@ export function Members({ accountId, reader, role }: Props) {
             removing.user_id === reader ? "Leave the account?" : `Remove ${visibleText(nameOf(removing))}?`
           }
           verb={removing.user_id === reader ? "Leave the account" : "Remove the member"}
-          busy={remove.isPending}
-          error={remove.error}
+          action={remove}
           onConfirm={() => remove.mutate(removing)}
           onClose={() => {
             remove.reset();
@@ -134,11 +134,7 @@ function Row({ member, isReader, roles, mayRemove, busy, onRole, onRemove }: Row
             disabled={busy}
             onChange={(event) => onRole(ROLES.find((role) => role === event.target.value) ?? member.role)}
           >
-            {roles.map((role) => (
-              <option key={role} value={role}>
-                {ROLE_NAMES[role]}
-              </option>
-            ))}
+            <Options of={roles.map((role) => [role, ROLE_NAMES[role]])} />
           </select>
         ) : (
           <Badge look="neutral">{ROLE_NAMES[member.role]}</Badge>

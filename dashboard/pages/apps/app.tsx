@@ -1,7 +1,8 @@
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import type { App, AppWithDeployments, Deployment } from "../../../src/contract/app.ts";
 import { call } from "../../api/call.ts";
+import { useGet } from "../../api/get.ts";
 import { path } from "../../api/path.ts";
 import { useProject } from "../../api/project.ts";
 import { Ago } from "../../parts/ago.tsx";
@@ -21,10 +22,7 @@ export function AppPage({ params }: { params: { slug: string } }) {
   const project = useProject();
   const { slug } = params;
   const at = path`/projects/${project.project_id}/apps/${slug}`;
-  const { data, error, refetch } = useQuery({
-    queryKey: [project.project_id, "app", slug],
-    queryFn: ({ signal }) => call<AppWithDeployments>("GET", at, { signal }),
-  });
+  const { data, error, refetch } = useGet<AppWithDeployments>([project.project_id, "app", slug], at);
   if (error && !data) return <Failure error={error} retry={() => void refetch()} />;
   if (!data) return <Loading what="Loading the app" />;
   return <Shown {...data} at={at} />;
@@ -98,8 +96,7 @@ function Actions({ app, at }: { app: App; at: string }) {
         <Confirm
           title={`Stop ${app.slug}?`}
           verb="Stop the app"
-          busy={act.isPending}
-          error={act.error}
+          action={act}
           onConfirm={() => act.mutate("stop")}
           onClose={() => setIsStopping(false)}
         >

@@ -1,7 +1,6 @@
-import { useQuery } from "@tanstack/react-query";
 import { Link } from "wouter";
 import type { App } from "../../../src/contract/app.ts";
-import { call } from "../../api/call.ts";
+import { useGet } from "../../api/get.ts";
 import { path } from "../../api/path.ts";
 import { useProject } from "../../api/project.ts";
 import { Ago } from "../../parts/ago.tsx";
@@ -15,11 +14,10 @@ import { AppState, shortCommit } from "./state.tsx";
 /** The apps of a project, as svc.toml on its default branch defines them. */
 export function Apps() {
   const project = useProject();
-  const { data, error, isPending, refetch } = useQuery({
-    queryKey: [project.project_id, "app", "list"],
-    queryFn: ({ signal }) =>
-      call<{ apps: App[] }>("GET", path`/projects/${project.project_id}/apps`, { signal }),
-  });
+  const { data, error, isPending, refetch } = useGet<{ apps: App[] }>(
+    [project.project_id, "app", "list"],
+    path`/projects/${project.project_id}/apps`,
+  );
   return (
     <Page title="Apps">
       <p className="mb-4 max-w-prose text-muted">

@@ -1,6 +1,5 @@
-import { useQuery } from "@tanstack/react-query";
 import type { AppLogs, Deployment } from "../../../src/contract/app.ts";
-import { call } from "../../api/call.ts";
+import { useGet } from "../../api/get.ts";
 import { path } from "../../api/path.ts";
 import { useProject } from "../../api/project.ts";
 import { Loading } from "../../parts/loading.tsx";
@@ -18,12 +17,11 @@ export function AppLog({ at, deployment }: { at: string; deployment: Deployment 
   const project = useProject();
   const { number, state } = deployment;
   const isActive = state === "building" || state === "starting" || state === "live";
-  const { data, error, isPending, refetch } = useQuery({
-    queryKey: [project.project_id, "app-log", at, number, state],
-    queryFn: ({ signal }) =>
-      call<AppLogs>("GET", `${at}/logs${path`?deployment=${number}&tail=${LINES}`}`, { signal }),
-    refetchInterval: isActive ? POLL_MS : false,
-  });
+  const { data, error, isPending, refetch } = useGet<AppLogs>(
+    [project.project_id, "app-log", at, number, state],
+    `${at}/logs${path`?deployment=${number}&tail=${LINES}`}`,
+    { refetchInterval: isActive ? POLL_MS : false },
+  );
   return (
     <div className="mb-4 flex flex-col gap-2">
       <h2 className="font-semibold text-lg">Log of deployment {number}</h2>

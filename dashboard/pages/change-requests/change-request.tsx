@@ -21,7 +21,6 @@ import { threadsOf } from "./threads.ts";
 
 /** The tabs of a change request: the query parameter `view`. */
 const VIEWS = ["conversation", "commits", "changes"] as const;
-type View = (typeof VIEWS)[number];
 
 /** A change request: its conversation, commits and changes. */
 export function ChangeRequestPage() {
@@ -76,23 +75,13 @@ function Shown({ where, cr, slug }: { where: Where; cr: ChangeRequest; slug: str
           </Tab>
         </ul>
       </nav>
-      <Body view={view} where={where} cr={cr} threads={threads} commentsError={comments.error} />
+      {view === "commits" && <Commits where={where} />}
+      {view === "changes" && <Changes where={where} cr={cr} threads={threads} />}
+      {view === "conversation" && (
+        <Conversation where={where} cr={cr} threads={threads} error={comments.error} />
+      )}
     </Page>
   );
-}
-
-interface BodyProps {
-  view: View;
-  where: Where;
-  cr: ChangeRequest;
-  threads: ReturnType<typeof threadsOf>;
-  commentsError: unknown;
-}
-
-function Body({ view, where, cr, threads, commentsError }: BodyProps) {
-  if (view === "commits") return <Commits where={where} />;
-  if (view === "changes") return <Changes where={where} cr={cr} threads={threads} />;
-  return <Conversation where={where} cr={cr} threads={threads} error={commentsError} />;
 }
 
 /** Author, branches, time and session of a change request. */

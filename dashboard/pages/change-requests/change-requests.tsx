@@ -1,4 +1,4 @@
-import { type FormEvent, useState } from "react";
+import { useState } from "react";
 import { Link, useSearchParams } from "wouter";
 import {
   type ChangeRequest,
@@ -11,6 +11,7 @@ import { Ago } from "../../parts/ago.tsx";
 import { AuthorName } from "../../parts/author-name.tsx";
 import { Button } from "../../parts/button.tsx";
 import { Empty } from "../../parts/empty.tsx";
+import { Form } from "../../parts/form.tsx";
 import { Loading } from "../../parts/loading.tsx";
 import { More } from "../../parts/more.tsx";
 import { Failure } from "../../parts/notice.tsx";
@@ -34,7 +35,6 @@ export function ChangeRequests() {
   const status = [...CR_STATUSES, "all" as const].find((each) => each === address.get("status")) ?? "open";
   const q = address.get("q") ?? "";
   const list = useChangeRequests(project.project_id, status, q);
-  const { rows: found } = list;
   const ask = (change: Record<string, string>) =>
     setAddress((before) => {
       for (const [name, value] of Object.entries(change)) {
@@ -63,14 +63,14 @@ export function ChangeRequests() {
         <Search key={q} q={q} onSearch={(words) => ask({ q: words })} />
       </div>
       <p role="status" className="sr-only">
-        {list.isSuccess && `${found.length}${list.hasNextPage ? " and more" : ""} change requests`}
+        {list.isSuccess && `${list.rows.length}${list.hasNextPage ? " and more" : ""} change requests`}
       </p>
       <Failure error={list.error} retry={() => void list.refetch()} />
       {list.isPending && <Loading what="Loading the change requests" />}
-      {list.isSuccess && found.length === 0 && <Nothing status={status} q={q} />}
-      {found.length > 0 && (
+      {list.isSuccess && list.rows.length === 0 && <Nothing status={status} q={q} />}
+      {list.rows.length > 0 && (
         <ul className="divide-y divide-line overflow-hidden rounded-lg border border-line bg-surface">
-          {found.map((cr) => (
+          {list.rows.map((cr) => (
             <Item key={cr.cr_id} cr={cr} slug={project.slug} />
           ))}
         </ul>
@@ -82,13 +82,9 @@ export function ChangeRequests() {
 
 function Search({ q, onSearch }: { q: string; onSearch: (words: string) => void }) {
   const [words, setWords] = useState(q);
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    onSearch(words.trim());
-  };
   return (
     <search className="grow sm:max-w-md">
-      <form onSubmit={submit} className="flex gap-2">
+      <Form onSubmit={() => onSearch(words.trim())} className="flex gap-2">
         <input
           type="search"
           aria-label="Search by title, branch or #number"
@@ -98,7 +94,7 @@ function Search({ q, onSearch }: { q: string; onSearch: (words: string) => void 
           className="min-w-0 grow rounded-md border border-edge bg-surface px-3 py-1.5 placeholder:text-muted"
         />
         <Button type="submit">Search</Button>
-      </form>
+      </Form>
     </search>
   );
 }

@@ -60,21 +60,9 @@ export function CommentView({ where, comment }: { where: Where; comment: Comment
           label="Edit the comment"
           verb="Save"
           initial={body}
-          takesFocus
-          busy={act.isPending}
-          error={act.error}
-          onSend={(text, done) =>
-            act.mutate(
-              { method: "PATCH", at: `/comments/${comment_id}`, body: { body: text } },
-              {
-                onSuccess: () => {
-                  done();
-                  back();
-                },
-              },
-            )
-          }
-          onCancel={back}
+          act={act}
+          request={(text) => ({ method: "PATCH", at: `/comments/${comment_id}`, body: { body: text } })}
+          onClose={back}
         />
       ) : (
         <Markdown>{body}</Markdown>
@@ -83,8 +71,7 @@ export function CommentView({ where, comment }: { where: Where; comment: Comment
         <Confirm
           title="Delete this comment?"
           verb="Delete the comment"
-          busy={act.isPending}
-          error={act.error}
+          action={act}
           onConfirm={() =>
             act.mutate({ method: "DELETE", at: `/comments/${comment_id}` }, { onSuccess: back })
           }

@@ -13,19 +13,18 @@ const SHORT = 8;
 /** The commits of the head branch that the base branch does not have, the newest first. */
 export function Commits({ where }: { where: Where }) {
   const list = useCommits(where);
-  const { rows: commits } = list;
   return (
     <section aria-label="Commits">
       <Failure error={list.error} retry={() => void list.refetch()} />
       {list.isPending && <Loading what="Loading the commits" />}
-      {list.isSuccess && commits.length === 0 && (
+      {list.isSuccess && list.rows.length === 0 && (
         <p className="py-8 text-center text-muted">
           The base branch contains all commits of the head branch.
         </p>
       )}
-      {commits.length > 0 && (
+      {list.rows.length > 0 && (
         <ul className="divide-y divide-line rounded-lg border border-line bg-surface">
-          {commits.map((commit) => (
+          {list.rows.map((commit) => (
             <Row key={commit.sha} commit={commit} />
           ))}
         </ul>

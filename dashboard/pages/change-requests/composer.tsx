@@ -1,8 +1,10 @@
-import { type FormEvent, type KeyboardEvent, useEffect, useRef } from "react";
+import { type KeyboardEvent, useEffect, useRef } from "react";
 import { Button } from "../../parts/button.tsx";
 import { useDraft } from "../../parts/draft.ts";
 import { TextArea } from "../../parts/field.tsx";
+import { Form } from "../../parts/form.tsx";
 import { Failure } from "../../parts/notice.tsx";
+import type { Act, useAct } from "./queries.ts";
 
 interface Props {
   /** Storage key of the draft. */
@@ -11,36 +13,35 @@ interface Props {
   verb: string;
   /** The text to edit. */
   initial?: string;
-  takesFocus?: boolean;
-  busy: boolean;
-  error: unknown;
-  /** Called with the text; call `done` after it was sent, which clears the field. */
-  onSend: (body: string, done: () => void) => void;
-  onCancel?: () => void;
+  act: ReturnType<typeof useAct>;
+  /** What `act` does with the text. */
+  request: (text: string) => Act;
+  /** Removes the field, after sending or without changes. Such a field takes the focus. */
+  onClose?: () => void;
 }
 
 /** A field for a comment (Markdown). Ctrl+Enter sends, Escape closes a field without changes. */
-export function Composer({ draft, label, verb, initial, takesFocus, busy, error, onSend, onCancel }: Props) {
+export function Composer({ draft, label, verb, initial, act, request, onClose }: Props) {
   const [kept, keep] = useDraft(draft);
   const text = kept === "" ? (initial ?? "") : kept;
   const form = useRef<HTMLFormElement>(null);
+  const takesFocus = onClose !== undefined;
   useEffect(() => {
     if (takesFocus) form.current?.querySelector("textarea")?.focus({ preventScroll: true });
   }, [takesFocus]);
-  const submit = (event?: FormEvent) => {
-    event?.preventDefault();
-    if (text.trim() !== "" && !busy) onSend(text, () => keep(""));
+  const submit = () => {
+    if (text.trim() !== "" && !act.isPending) act.mutate(request(text), { onSuccess: leave });
   };
   const leave = () => {
     keep("");
-    onCancel?.();
+    onClose?.();
   };
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) submit();
     if (event.key === "Escape" && (text === "" || text === initial)) leave();
   };
   return (
-    <form ref={form} onSubmit={submit} className="flex flex-col gap-2">
+    <Form ref={form} onSubmit={submit} className="flex flex-col gap-2">
       <TextArea
         label={label}
         hint="Markdown. Ctrl+Enter sends."
@@ -48,17 +49,17 @@ export function Composer({ draft, label, verb, initial, takesFocus, busy, error,
         onChange={(event) => keep(event.target.value)}
         onKeyDown={onKeyDown}
       />
-      <Failure error={error} />
+      <Failure error={act.error} />
       <div className="flex justify-end gap-2">
-        {onCancel && (
+        {onClose && (
           <Button look="quiet" onClick={leave}>
             Cancel
           </Button>
         )}
-        <Button type="submit" look="primary" busy={busy} disabled={text.trim() === ""}>
+        <Button type="submit" look="primary" busy={act.isPending} disabled={text.trim() === ""}>
           {verb}
         </Button>
       </div>
-    </form>
+    </Form>
   );
 }

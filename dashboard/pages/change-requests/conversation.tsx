@@ -86,9 +86,8 @@ function NewComment({ where }: { where: Where }) {
         draft={`${where.projectId} ${where.cr} new`}
         label="Comment"
         verb="Comment"
-        busy={act.isPending}
-        error={act.error}
-        onSend={(body, done) => act.mutate({ at: "/comments", body: { body } }, { onSuccess: done })}
+        act={act}
+        request={(body) => ({ at: "/comments", body: { body } })}
       />
     </section>
   );

@@ -50,21 +50,9 @@ export function Description({ where, cr }: { where: Where; cr: ChangeRequest }) 
             label="Description"
             verb="Save"
             initial={cr.description}
-            takesFocus
-            busy={act.isPending}
-            error={act.error}
-            onSend={(description, done) =>
-              act.mutate(
-                { method: "PATCH", body: { description } },
-                {
-                  onSuccess: () => {
-                    done();
-                    stop();
-                  },
-                },
-              )
-            }
-            onCancel={stop}
+            act={act}
+            request={(description) => ({ method: "PATCH", body: { description } })}
+            onClose={stop}
           />
         ) : cr.description.trim() === "" ? (
           <p className="text-muted">No description.</p>

@@ -26,21 +26,9 @@ export function LineThreads({ where, place, threads, isComposing, onClose }: Pro
             draft={`${where.projectId} ${where.cr} ${place.side} ${place.line} ${place.path}`}
             label={`Comment on line ${place.line}${place.side === "old" ? " (before)" : ""}`}
             verb="Comment"
-            takesFocus
-            busy={act.isPending}
-            error={act.error}
-            onSend={(body, done) =>
-              act.mutate(
-                { at: "/comments", body: { body, ...place } },
-                {
-                  onSuccess: () => {
-                    done();
-                    onClose();
-                  },
-                },
-              )
-            }
-            onCancel={onClose}
+            act={act}
+            request={(body) => ({ at: "/comments", body: { body, ...place } })}
+            onClose={onClose}
           />
         </div>
       )}

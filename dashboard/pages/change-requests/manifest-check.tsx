@@ -19,7 +19,7 @@ export function ManifestCheck({ where }: { where: Where }) {
         <Visible>{path}</Visible> would have {tally(errors)}
       </h2>
       <p className="text-muted">{meaning(data)}</p>
-      <ManifestProblems label="Problems of the manifest" errors={errors} />
+      <ManifestProblems errors={errors} />
     </section>
   );
 }

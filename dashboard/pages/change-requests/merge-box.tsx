@@ -1,12 +1,13 @@
-import { type FormEvent, type ReactNode, useEffect, useRef, useState } from "react";
+import { type ReactNode, useEffect, useRef, useState } from "react";
 import type { ChangeRequest } from "../../../src/contract/change-request.ts";
 import { ApiFailure } from "../../api/failure.ts";
 import { Button } from "../../parts/button.tsx";
 import { TextArea } from "../../parts/field.tsx";
+import { Form } from "../../parts/form.tsx";
 import { Failure } from "../../parts/notice.tsx";
 import { Visible } from "../../parts/visible.tsx";
 import { BranchName } from "./branch-name.tsx";
-import { mergeStateOf } from "./merge-state.ts";
+import { type MergeState, mergeStateOf } from "./merge-state.ts";
 import { useAct, usePreview, type Where } from "./queries.ts";
 import { ResolveConflicts } from "./resolve-conflicts.tsx";
 
@@ -52,13 +53,7 @@ export function MergeBox({ where, cr }: { where: Where; cr: ChangeRequest }) {
       </div>
       {state.isConflict && <ResolveConflicts where={where} />}
       <Failure error={act.error} {...(isMoved && { retry: () => run("/merge", seen) })} />
-      <Actions
-        cr={cr}
-        canMerge={state.canMerge}
-        isFastForward={state.isFastForward}
-        busy={act.isPending}
-        onRun={run}
-      />
+      <Actions cr={cr} state={state} busy={act.isPending} onRun={run} />
     </section>
   );
 }
@@ -77,13 +72,12 @@ function Conflicts({ paths }: { paths: readonly string[] }) {
 
 interface ActionsProps {
   cr: ChangeRequest;
-  canMerge: boolean;
-  isFastForward: boolean;
+  state: MergeState;
   busy: boolean;
   onRun: (at: string, body?: unknown) => void;
 }
 
-function Actions({ cr, canMerge, isFastForward, busy, onRun }: ActionsProps) {
+function Actions({ cr, state, busy, onRun }: ActionsProps) {
   if (cr.status === "merged") return null;
   if (cr.status === "closed") {
     return (
@@ -94,25 +88,24 @@ function Actions({ cr, canMerge, isFastForward, busy, onRun }: ActionsProps) {
       </Foot>
     );
   }
-  return <OpenActions {...{ cr, canMerge, isFastForward, busy, onRun }} />;
+  return <OpenActions {...{ cr, state, busy, onRun }} />;
 }
 
-function OpenActions({ cr, canMerge, isFastForward, busy, onRun }: ActionsProps) {
+function OpenActions({ cr, state: { canMerge, isFastForward }, busy, onRun }: ActionsProps) {
   const [isAsking, setIsAsking] = useState(false);
   const [message, setMessage] = useState("");
   const field = useRef<HTMLFormElement>(null);
   useEffect(() => {
     if (isAsking) field.current?.querySelector("textarea")?.focus();
   }, [isAsking]);
-  const merge = (event?: FormEvent) => {
-    event?.preventDefault();
+  const merge = () => {
     const seen = cr.head_commit_sha === null ? {} : { head_commit_sha: cr.head_commit_sha };
     onRun("/merge", { ...seen, ...(message.trim() !== "" && { message }) });
   };
   return (
     <Foot>
       {isAsking && (
-        <form ref={field} id="merge-message" onSubmit={merge} className="basis-full">
+        <Form ref={field} id="merge-message" onSubmit={merge} className="basis-full">
           <TextArea
             label="Merge message"
             hint={
@@ -129,9 +122,9 @@ function OpenActions({ cr, canMerge, isFastForward, busy, onRun }: ActionsProps)
             value={message}
             onChange={(event) => setMessage(event.target.value)}
           />
-        </form>
+        </Form>
       )}
-      <Button look="primary" busy={busy} disabled={!canMerge} onClick={() => merge()}>
+      <Button look="primary" busy={busy} disabled={!canMerge} onClick={merge}>
         Merge
       </Button>
       {!isAsking && canMerge && (

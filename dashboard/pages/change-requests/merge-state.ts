@@ -1,7 +1,7 @@
 import type { ChangeRequest, MergePreview } from "../../../src/contract/change-request.ts";
 import { ApiFailure, messageOf } from "../../api/failure.ts";
 
-interface MergeState {
+export interface MergeState {
   look: "good" | "wait" | "bad" | "done";
   title: string;
   /** An explanation, and what to do next. */

@@ -4,6 +4,7 @@ import type { Comment } from "../../../src/contract/comment.ts";
 import type { ChangeRequestManifest } from "../../../src/contract/manifest/wire.ts";
 import type { Commit } from "../../../src/contract/repository.ts";
 import { call } from "../../api/call.ts";
+import { useGet } from "../../api/get.ts";
 import { useList } from "../../api/list.ts";
 import { path } from "../../api/path.ts";
 
@@ -43,19 +44,12 @@ export function useChangeRequest(where: Where) {
 
 /** A preview of the merge at the current state of the branches. */
 export function usePreview(where: Where, enabled: boolean) {
-  return useQuery({
-    queryKey: [...keyOf(where), "preview"],
-    queryFn: ({ signal }) => call<MergePreview>("GET", `${under(where)}/merge-preview`, { signal }),
-    enabled,
-  });
+  return useGet<MergePreview>([...keyOf(where), "preview"], `${under(where)}/merge-preview`, { enabled });
 }
 
 /** The problems that a merge would cause in the project's manifest. */
 export function useManifestCheck(where: Where) {
-  return useQuery({
-    queryKey: [...keyOf(where), "manifest"],
-    queryFn: ({ signal }) => call<ChangeRequestManifest>("GET", `${under(where)}/manifest`, { signal }),
-  });
+  return useGet<ChangeRequestManifest>([...keyOf(where), "manifest"], `${under(where)}/manifest`);
 }
 
 /** The commits of the head branch that the base branch does not have. */
@@ -85,7 +79,8 @@ export function useComments(where: Where) {
   });
 }
 
-interface Act {
+/** A change of a change request: a request of the API. */
+export interface Act {
   method?: "POST" | "PATCH" | "DELETE";
   /** Path below the change request, such as `/merge`; empty for the change request itself. */
   at?: string;

@@ -63,21 +63,9 @@ export function ThreadView({ where, thread: { first, replies } }: { where: Where
             draft={`reply ${first.comment_id}`}
             label="Reply"
             verb="Reply"
-            takesFocus
-            busy={act.isPending}
-            error={act.error}
-            onSend={(body, done) =>
-              act.mutate(
-                { at: "/comments", body: { body, reply_to: first.comment_id } },
-                {
-                  onSuccess: () => {
-                    done();
-                    stopReplying();
-                  },
-                },
-              )
-            }
-            onCancel={stopReplying}
+            act={act}
+            request={(body) => ({ at: "/comments", body: { body, reply_to: first.comment_id } })}
+            onClose={stopReplying}
           />
         ) : (
           <div className="flex flex-wrap items-center gap-2">

@@ -46,8 +46,7 @@ export function DeleteProject({ project }: { project: Project }) {
           title={`Delete ${project.slug}?`}
           verb="Delete the project"
           typed={project.slug}
-          busy={remove.isPending}
-          error={remove.error}
+          action={remove}
           onConfirm={() => remove.mutate()}
           onClose={() => setIsAsking(false)}
         >

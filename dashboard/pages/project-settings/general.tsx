@@ -1,48 +1,28 @@
-import { useMutation } from "@tanstack/react-query";
-import { type FormEvent, useState } from "react";
 import { NAME_MAX } from "../../../src/contract/limits.ts";
 import type { Project } from "../../../src/contract/project.ts";
 import { call } from "../../api/call.ts";
-import { byField } from "../../api/failure.ts";
 import { path } from "../../api/path.ts";
 import { useMayManage, useProjectsChanged } from "../../api/project.ts";
-import { Button } from "../../parts/button.tsx";
 import { TextField } from "../../parts/field.tsx";
-import { Failure } from "../../parts/notice.tsx";
-import { Saved } from "../../parts/saved.tsx";
+import { Form, Save, useForm } from "../../parts/form.tsx";
 import { Section } from "../../parts/section.tsx";
 
 /** The name and the default branch of a project. Only changed fields are sent. */
 export function General({ project }: { project: Project }) {
-  const [name, setName] = useState(project.name);
-  const [branch, setBranch] = useState(project.default_branch);
-  const changed = useProjectsChanged();
   const mayManage = useMayManage(project) !== false;
-  const changes = {
-    ...(name !== project.name && { name }),
-    ...(branch !== project.default_branch && { default_branch: branch.trim() }),
-  };
-  const isChanged = Object.keys(changes).length > 0;
-  const save = useMutation({
-    mutationFn: () => call<Project>("PATCH", path`/projects/${project.project_id}`, { body: changes }),
-    onSuccess: changed,
-  });
-  const errors = byField(save.error, ["name", "default_branch"]);
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    if (isChanged) save.mutate();
-  };
+  const form = useForm(
+    { name: project.name, default_branch: project.default_branch },
+    {
+      send: (values) =>
+        call<Project>("PATCH", path`/projects/${project.project_id}`, { body: changes(project, values) }),
+      onSuccess: useProjectsChanged(),
+    },
+  );
+  const isClean = Object.keys(changes(project, form.values)).length === 0;
   return (
     <Section title="General">
-      <form onSubmit={submit} className="flex flex-col gap-4">
-        <TextField
-          label="Name"
-          required
-          maxLength={NAME_MAX}
-          value={name}
-          onChange={(event) => setName(event.target.value)}
-          error={errors.of("name")}
-        />
+      <Form onSubmit={() => !isClean && form.submit()}>
+        <TextField label="Name" required maxLength={NAME_MAX} {...form.field("name")} />
         <TextField
           label="Default branch"
           hint={
@@ -53,18 +33,17 @@ export function General({ project }: { project: Project }) {
           required
           disabled={!mayManage}
           spellCheck={false}
-          value={branch}
-          onChange={(event) => setBranch(event.target.value)}
-          error={errors.of("default_branch")}
+          {...form.field("default_branch")}
         />
-        <Failure error={errors.rest} />
-        <div className="flex items-center gap-3">
-          <Button type="submit" look="primary" busy={save.isPending} disabled={!isChanged}>
-            Save
-          </Button>
-          <Saved when={save.isSuccess && !isChanged} />
-        </div>
-      </form>
+        <Save form={form} look="primary" verb="Save" disabled={isClean} isClean={isClean} />
+      </Form>
     </Section>
   );
+}
+
+function changes(project: Project, { name, default_branch }: { name: string; default_branch: string }) {
+  return {
+    ...(name !== project.name && { name }),
+    ...(default_branch !== project.default_branch && { default_branch: default_branch.trim() }),
+  };
 }

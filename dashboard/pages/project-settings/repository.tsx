@@ -1,15 +1,10 @@
-import { useMutation } from "@tanstack/react-query";
-import { type FormEvent, useState } from "react";
 import { REPO_URL_MAX } from "../../../src/contract/limits.ts";
 import type { Project } from "../../../src/contract/project.ts";
 import { call } from "../../api/call.ts";
-import { byField } from "../../api/failure.ts";
 import { path } from "../../api/path.ts";
 import { useMayManage, useProjectsChanged } from "../../api/project.ts";
-import { Button } from "../../parts/button.tsx";
 import { TextField } from "../../parts/field.tsx";
-import { Failure } from "../../parts/notice.tsx";
-import { Saved } from "../../parts/saved.tsx";
+import { Form, Save, useForm } from "../../parts/form.tsx";
 import { Section } from "../../parts/section.tsx";
 import { Visible } from "../../parts/visible.tsx";
 import { CredentialFields } from "../projects/credential-fields.tsx";
@@ -41,78 +36,58 @@ export function RepositoryAddress({ project }: { project: Project }) {
 }
 
 function AddressForm({ project }: { project: Project }) {
-  const [address, setAddress] = useState(project.repo_url);
-  const changed = useProjectsChanged();
-  const isChanged = address !== project.repo_url;
-  const save = useMutation({
-    mutationFn: () =>
-      call<Project>("PATCH", path`/projects/${project.project_id}`, { body: { repo_url: address.trim() } }),
-    onSuccess: changed,
-  });
-  const errors = byField(save.error, ["repo_url"]);
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    if (isChanged) save.mutate();
-  };
+  const form = useForm(
+    { repo_url: project.repo_url },
+    {
+      send: ({ repo_url }) =>
+        call<Project>("PATCH", path`/projects/${project.project_id}`, {
+          body: { repo_url: repo_url.trim() },
+        }),
+      onSuccess: useProjectsChanged(),
+    },
+  );
+  const isClean = form.values.repo_url === project.repo_url;
   return (
-    <form onSubmit={submit} className="flex flex-col gap-3">
+    <Form onSubmit={() => !isClean && form.submit()} className="flex flex-col gap-3">
       <TextField
         label="Address on its git host"
         required
         maxLength={REPO_URL_MAX}
         inputMode="url"
         spellCheck={false}
-        value={address}
-        onChange={(event) => setAddress(event.target.value)}
-        error={errors.of("repo_url")}
+        {...form.field("repo_url")}
       />
-      <Failure error={errors.rest} />
-      <div className="flex items-center gap-3">
-        <Button type="submit" busy={save.isPending} disabled={!isChanged}>
-          Change the address
-        </Button>
-        <Saved when={save.isSuccess && !isChanged} />
-      </div>
-    </form>
+      <Save form={form} verb="Change the address" disabled={isClean} isClean={isClean} />
+    </Form>
   );
 }
 
 function CredentialForm({ project }: { project: Project }) {
-  const [username, setUsername] = useState("");
-  const [token, setToken] = useState("");
   const changed = useProjectsChanged();
-  const save = useMutation({
-    mutationFn: () =>
-      call("PUT", path`/projects/${project.project_id}/git-credential`, {
-        body: { token, ...(username.trim() && { username: username.trim() }) },
-      }),
-    onSuccess: async () => {
-      setUsername("");
-      setToken("");
-      await changed();
+  const form = useForm(
+    { username: "", token: "" },
+    {
+      send: ({ username, token }) =>
+        call("PUT", path`/projects/${project.project_id}/git-credential`, {
+          body: { token, ...(username.trim() && { username: username.trim() }) },
+        }),
+      onSuccess: async (_, set) => {
+        set({ username: "", token: "" });
+        await changed();
+      },
     },
-  });
-  const errors = byField(save.error, ["username", "token"]);
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    save.mutate();
-  };
+  );
+  const isClean = form.values.token === "";
   return (
-    <form onSubmit={submit} className="flex flex-col gap-4 border-line border-t pt-4">
-      <CredentialFields
-        username={username}
-        token={token}
-        onUsername={(event) => setUsername(event.target.value)}
-        onToken={(event) => setToken(event.target.value)}
-        errors={{ username: errors.of("username"), token: errors.of("token") }}
+    <Form onSubmit={form.submit} className="flex flex-col gap-4 border-line border-t pt-4">
+      <CredentialFields username={form.field("username")} token={form.field("token")} />
+      <Save
+        form={form}
+        verb="Store the credential"
+        disabled={isClean}
+        isClean={isClean}
+        saved="Stored. It replaces the previous one"
       />
-      <Failure error={errors.rest} />
-      <div className="flex items-center gap-3">
-        <Button type="submit" busy={save.isPending} disabled={token === ""}>
-          Store the credential
-        </Button>
-        <Saved when={save.isSuccess && token === ""}>Stored. It replaces the previous one</Saved>
-      </div>
-    </form>
+    </Form>
   );
 }

@@ -1,14 +1,14 @@
-import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { type FormEvent, useState } from "react";
+import { useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
 import { NAME_MAX, REPO_URL_MAX } from "../../../src/contract/limits.ts";
 import type { CreateProjectBody, Project } from "../../../src/contract/project.ts";
 import { useMe } from "../../api/accounts.ts";
 import { call } from "../../api/call.ts";
-import { byField } from "../../api/failure.ts";
 import { path } from "../../api/path.ts";
 import { Button, LinkButton } from "../../parts/button.tsx";
 import { Choice } from "../../parts/choice.tsx";
-import { Select, TextField } from "../../parts/field.tsx";
+import { Options, Select, TextField } from "../../parts/field.tsx";
+import { type FieldOf, Form, useForm } from "../../parts/form.tsx";
 import { Failure } from "../../parts/notice.tsx";
 import { Page } from "../../parts/page.tsx";
 import { Section } from "../../parts/section.tsx";
@@ -24,125 +24,111 @@ const KINDS = [
   },
   { value: "svc", label: "Hosted by svc", about: "A new, empty repository on this server." },
 ] as const;
-const FIELDS = ["name", "repo_url", "default_branch", "git_username", "git_token", "account_id"];
+type Kind = (typeof KINDS)[number]["value"];
 
-const NOTHING = { name: "", repoUrl: "", branch: "", username: "", token: "", account: "" };
+const NOTHING = {
+  name: "",
+  repo_url: "",
+  default_branch: "",
+  git_username: "",
+  git_token: "",
+  account_id: "",
+};
 
 /** Creates a project, and shows the next steps. */
 export function NewProject() {
-  const [kind, setKind] = useState<"host" | "svc">("host");
-  const [form, setForm] = useState(NOTHING);
-  const { data: me } = useMe();
+  const [kind, setKind] = useState<Kind>("host");
   const queries = useQueryClient();
-  const make = useMutation({
-    mutationFn: () => call<Project>("POST", "/projects", { body: bodyOf(kind, form) }),
+  const form = useForm(NOTHING, {
+    send: (values) => call<Project>("POST", "/projects", { body: bodyOf(kind, values) }),
     onSuccess: () => queries.invalidateQueries({ queryKey: ["projects"] }),
   });
-  if (make.data) return <Made project={make.data} />;
-  const errors = byField(make.error, FIELDS);
-  const set = (field: keyof typeof NOTHING) => (event: { target: { value: string } }) =>
-    setForm((before) => ({ ...before, [field]: event.target.value }));
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    make.mutate();
-  };
+  const { values, field } = form;
+  const { data: me } = useMe();
+  const accounts = me?.accounts ?? [];
+  if (form.data) return <Made project={form.data} />;
   return (
     <Page title="New project">
-      <form
-        onSubmit={submit}
+      <Form
+        onSubmit={form.submit}
         className="flex max-w-2xl flex-col gap-5 rounded-lg border border-line bg-surface p-5"
       >
         <Choice legend="Where is the repository?" value={kind} options={KINDS} onChange={setKind} />
-        {kind === "host" && (
-          <>
-            <TextField
-              label="Address of the repository"
-              hint="The https, ssh or git URL to clone from. svc reads its branches before it stores anything."
-              placeholder="https://github.com/you/project.git"
-              required
-              maxLength={REPO_URL_MAX}
-              inputMode="url"
-              spellCheck={false}
-              value={form.repoUrl}
-              onChange={set("repoUrl")}
-              error={errors.of("repo_url")}
-            />
-            <details>
-              <summary className="rounded-md font-medium">Credential for a private repository</summary>
-              <div className="mt-3 flex flex-col gap-4 border-line border-l-2 pl-4">
-                <CredentialFields
-                  username={form.username}
-                  token={form.token}
-                  onUsername={set("username")}
-                  onToken={set("token")}
-                  errors={{ username: errors.of("git_username"), token: errors.of("git_token") }}
-                />
-              </div>
-            </details>
-          </>
-        )}
+        {kind === "host" && <HostFields field={field} />}
         <TextField
           label="Name"
           required={kind === "svc"}
           maxLength={NAME_MAX}
-          placeholder={nameFrom(form.repoUrl)}
+          placeholder={nameFrom(values.repo_url)}
           hint={kind === "host" ? "Optional. Default: the name of the repository." : undefined}
-          value={form.name}
-          onChange={set("name")}
-          error={errors.of("name")}
+          {...field("name")}
         />
         <TextField
           label="Default branch"
           placeholder={kind === "svc" ? "main" : ""}
-          hint={
-            kind === "host"
-              ? "Optional. Default: the default branch of the repository."
-              : "Optional. Default: main."
-          }
+          hint={`Optional. Default: ${kind === "host" ? "the default branch of the repository" : "main"}.`}
           spellCheck={false}
-          value={form.branch}
-          onChange={set("branch")}
-          error={errors.of("default_branch")}
+          {...field("default_branch")}
         />
-        {me && me.accounts.length > 1 && (
+        {accounts.length > 1 && (
           <Select
             label="Account"
             hint="Its members can see the project and work in it."
-            value={form.account || (me.accounts[0]?.account_id ?? "")}
-            onChange={set("account")}
-            error={errors.of("account_id")}
+            {...field("account_id")}
+            value={values.account_id || (accounts[0]?.account_id ?? "")}
           >
-            {me.accounts.map(({ account_id, name }) => (
-              <option key={account_id} value={account_id}>
-                {visibleText(name)}
-              </option>
-            ))}
+            <Options of={accounts.map(({ account_id, name }) => [account_id, visibleText(name)])} />
           </Select>
         )}
-        <Failure error={errors.rest} />
+        <Failure error={form.rest} />
         <div className="flex flex-wrap gap-2">
-          <Button type="submit" look="primary" busy={make.isPending}>
-            {make.isPending ? "Creating the project …" : "Create the project"}
+          <Button type="submit" look="primary" busy={form.isPending}>
+            {form.isPending ? "Creating the project …" : "Create the project"}
           </Button>
           <LinkButton to="/" look="quiet">
             Cancel
           </LinkButton>
         </div>
-      </form>
+      </Form>
     </Page>
   );
 }
 
-function bodyOf(kind: "host" | "svc", form: typeof NOTHING): CreateProjectBody {
+/** The address of a repository on a git host, and the credential for it. */
+function HostFields({ field }: { field: FieldOf<typeof NOTHING> }) {
+  return (
+    <>
+      <TextField
+        label="Address of the repository"
+        hint="The https, ssh or git URL to clone from. svc reads its branches before it stores anything."
+        placeholder="https://github.com/you/project.git"
+        required
+        maxLength={REPO_URL_MAX}
+        inputMode="url"
+        spellCheck={false}
+        {...field("repo_url")}
+      />
+      <details>
+        <summary className="rounded-md font-medium">Credential for a private repository</summary>
+        <div className="mt-3 flex flex-col gap-4 border-line border-l-2 pl-4">
+          <CredentialFields username={field("git_username")} token={field("git_token")} />
+        </div>
+      </details>
+    </>
+  );
+}
+
+function bodyOf(kind: Kind, values: typeof NOTHING): CreateProjectBody {
+  const { name, repo_url, default_branch, git_username, git_token, account_id } = values;
   const onHost = {
-    repo_url: form.repoUrl.trim(),
-    ...(form.username && { git_username: form.username.trim() }),
-    ...(form.token && { git_token: form.token }),
+    repo_url: repo_url.trim(),
+    ...(git_username && { git_username: git_username.trim() }),
+    ...(git_token && { git_token }),
   };
   return {
-    name: form.name.trim() || nameFrom(form.repoUrl) || form.name,
-    ...(form.branch.trim() && { default_branch: form.branch.trim() }),
-    ...(form.account && { account_id: form.account }),
+    name: name.trim() || nameFrom(repo_url) || name,
+    ...(default_branch.trim() && { default_branch: default_branch.trim() }),
+    ...(account_id && { account_id }),
     ...(kind === "host" && onHost),
   };
 }

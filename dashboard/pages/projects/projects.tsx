@@ -7,7 +7,7 @@ import { path } from "../../api/path.ts";
 import { Ago } from "../../parts/ago.tsx";
 import { LinkButton } from "../../parts/button.tsx";
 import { Empty } from "../../parts/empty.tsx";
-import { Select, TextField } from "../../parts/field.tsx";
+import { Options, Select, TextField } from "../../parts/field.tsx";
 import { Loading } from "../../parts/loading.tsx";
 import { More } from "../../parts/more.tsx";
 import { Failure } from "../../parts/notice.tsx";
@@ -48,11 +48,7 @@ export function Projects() {
           <div className="w-full sm:w-64">
             <Select label="Account" value={account} onChange={(event) => setAccount(event.target.value)}>
               <option value="">All my accounts</option>
-              {accounts.map(({ account_id, name }) => (
-                <option key={account_id} value={account_id}>
-                  {visibleText(name)}
-                </option>
-              ))}
+              <Options of={accounts.map(({ account_id, name }) => [account_id, visibleText(name)])} />
             </Select>
           </div>
         )}

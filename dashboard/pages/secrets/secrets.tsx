@@ -1,7 +1,8 @@
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import type { SecretList } from "../../../src/contract/secret.ts";
 import { call } from "../../api/call.ts";
+import { useGet } from "../../api/get.ts";
 import { path } from "../../api/path.ts";
 import { useProject } from "../../api/project.ts";
 import { Ago } from "../../parts/ago.tsx";
@@ -26,10 +27,7 @@ export function Secrets() {
   const queries = useQueryClient();
   const queryKey = [project.project_id, "secret"];
   const at = path`/projects/${project.project_id}/secrets`;
-  const { data, error, isPending, refetch } = useQuery({
-    queryKey,
-    queryFn: ({ signal }) => call<SecretList>("GET", at, { signal }),
-  });
+  const { data, error, isPending, refetch } = useGet<SecretList>(queryKey, at);
   const done = async () => {
     setDialog(null);
     await queries.invalidateQueries({ queryKey });
@@ -145,8 +143,7 @@ function RemoveSecret({ at, row, onDone, onClose }: RemoveProps) {
     <Confirm
       title={`Remove ${row.name}?`}
       verb="Remove the secret"
-      busy={remove.isPending}
-      error={remove.error}
+      action={remove}
       onConfirm={() => remove.mutate()}
       onClose={onClose}
     >

@@ -1,12 +1,8 @@
-import { useMutation } from "@tanstack/react-query";
-import { type FormEvent, useState } from "react";
 import { DEFAULT_AUDIENCE } from "../../../src/contract/secret-audience.ts";
 import { call } from "../../api/call.ts";
-import { byField } from "../../api/failure.ts";
-import { Button } from "../../parts/button.tsx";
-import { Dialog } from "../../parts/dialog.tsx";
+import { FormDialog } from "../../parts/dialog.tsx";
 import { TextField } from "../../parts/field.tsx";
-import { Failure } from "../../parts/notice.tsx";
+import { useForm } from "../../parts/form.tsx";
 import { SecretText } from "../../parts/secret-text.tsx";
 import type { SecretRow } from "./rows.ts";
 
@@ -21,66 +17,53 @@ interface Props {
 
 /** Dialog for the value of a secret, and for its name if it is new. */
 export function SetSecret({ at, row, onDone, onClose }: Props) {
-  const [name, setName] = useState(row?.name ?? "");
-  const [value, setValue] = useState("");
-  const [audience, setAudience] = useState((row?.audience ?? DEFAULT_AUDIENCE).join(", "));
-  const set = useMutation({
-    mutationFn: () => {
-      const entries = audience.split(",").map((entry) => entry.trim());
-      return call("POST", at, { body: { name: name.trim(), value, for: entries } });
+  const form = useForm(
+    { name: row?.name ?? "", value: "", for: (row?.audience ?? DEFAULT_AUDIENCE).join(", ") },
+    {
+      send: ({ name, value, for: audience }) => {
+        const entries = audience.split(",").map((entry) => entry.trim());
+        return call("POST", at, { body: { name: name.trim(), value, for: entries } });
+      },
+      onSuccess: onDone,
     },
-    onSuccess: onDone,
-  });
-  const errors = byField(set.error, ["name", "value", "for"]);
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    set.mutate();
-  };
+  );
   const verb = row?.updatedAt ? "Replace" : "Set";
   return (
-    <Dialog title={row ? `${verb} ${row.name}` : "New secret"} onClose={onClose}>
-      <form onSubmit={submit} className="flex flex-col gap-4">
-        {!row && (
-          <TextField
-            label="Name"
-            hint="An environment variable: A-Z, 0-9 and _."
-            placeholder="ANTHROPIC_API_KEY"
-            required
-            spellCheck={false}
-            autoCapitalize="characters"
-            value={name}
-            onChange={(event) => setName(event.target.value)}
-            error={errors.of("name")}
-          />
-        )}
-        <SecretText
-          label="Value"
-          hint={
-            row?.updatedAt
-              ? "It replaces the current value, also in running sandboxes."
-              : "Up to 64 KiB, one or more lines."
-          }
-          value={value}
-          onChange={(event) => setValue(event.target.value)}
-          error={errors.of("value")}
-        />
+    <FormDialog
+      title={row ? `${verb} ${row.name}` : "New secret"}
+      verb={`${verb} the secret`}
+      busy={form.isPending}
+      error={row && form.field("name").error ? form.error : form.rest}
+      onSubmit={form.submit}
+      onClose={onClose}
+    >
+      {!row && (
         <TextField
-          label="For"
-          hint="Where it is injected, separated by commas: sessions, builds, apps, apps:<slug>, triggers:<slug>."
+          label="Name"
+          hint="An environment variable: A-Z, 0-9 and _."
+          placeholder="ANTHROPIC_API_KEY"
           required
           spellCheck={false}
-          value={audience}
-          onChange={(event) => setAudience(event.target.value)}
-          error={errors.of("for")}
+          autoCapitalize="characters"
+          {...form.field("name")}
         />
-        <Failure error={row && errors.of("name") ? set.error : errors.rest} />
-        <div className="flex justify-end gap-2">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" look="primary" busy={set.isPending}>
-            {verb} the secret
-          </Button>
-        </div>
-      </form>
-    </Dialog>
+      )}
+      <SecretText
+        label="Value"
+        hint={
+          row?.updatedAt
+            ? "It replaces the current value, also in running sandboxes."
+            : "Up to 64 KiB, one or more lines."
+        }
+        {...form.field("value")}
+      />
+      <TextField
+        label="For"
+        hint="Where it is injected, separated by commas: sessions, builds, apps, apps:<slug>, triggers:<slug>."
+        required
+        spellCheck={false}
+        {...form.field("for")}
+      />
+    </FormDialog>
   );
 }

@@ -8,12 +8,13 @@ import { path } from "../../api/path.ts";
 import { Ago } from "../../parts/ago.tsx";
 import { Button } from "../../parts/button.tsx";
 import { Confirm } from "../../parts/confirm.tsx";
-import { Dialog } from "../../parts/dialog.tsx";
+import { count } from "../../parts/count.ts";
+import { Dialog, FormDialog } from "../../parts/dialog.tsx";
 import { TextField } from "../../parts/field.tsx";
 import { Failure } from "../../parts/notice.tsx";
 import { Visible } from "../../parts/visible.tsx";
 import { sessionKey } from "./follow-session.ts";
-import { count, isStarting, shortId, titleOf } from "./words.ts";
+import { isStarting, shortId, titleOf } from "./words.ts";
 
 export type Doing = "rename" | "restart" | "stop" | "delete" | null;
 
@@ -41,19 +42,11 @@ interface Props {
 }
 
 export function ActionDialog({ doing, ...rest }: Props) {
-  switch (doing) {
-    case "rename":
-      return <Rename {...rest} />;
-    case "restart":
-      return <Restart {...rest} />;
-    case "stop":
-      return <Stop {...rest} />;
-    case "delete":
-      return <Delete {...rest} />;
-    case null:
-      return null;
-  }
+  const Asked = doing && DIALOGS[doing];
+  return Asked && <Asked {...rest} />;
 }
+
+const DIALOGS = { rename: Rename, restart: Restart, stop: Stop, delete: Delete };
 
 type Own = Omit<Props, "doing">;
 
@@ -84,29 +77,22 @@ function Rename({ session, onClose }: Own) {
     onClose,
   );
   return (
-    <Dialog title="Rename the session" onClose={onClose}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (name.trim() !== "") rename.mutate(undefined);
-        }}
-        className="flex flex-col gap-4"
-      >
-        <TextField
-          label="Name"
-          maxLength={NAME_MAX}
-          value={name}
-          onChange={(event) => setName(event.target.value)}
-        />
-        <Failure error={rename.error} />
-        <div className="flex justify-end gap-2">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" look="primary" busy={rename.isPending} disabled={name.trim() === ""}>
-            Rename
-          </Button>
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog
+      title="Rename the session"
+      verb="Rename"
+      busy={rename.isPending}
+      disabled={name.trim() === ""}
+      error={rename.error}
+      onSubmit={() => name.trim() !== "" && rename.mutate(undefined)}
+      onClose={onClose}
+    >
+      <TextField
+        label="Name"
+        maxLength={NAME_MAX}
+        value={name}
+        onChange={(event) => setName(event.target.value)}
+      />
+    </FormDialog>
   );
 }
 
@@ -162,8 +148,7 @@ function Stop({ session, isBusy, onClose }: Own) {
     <Confirm
       title="Stop the session"
       verb="Stop"
-      busy={stop.isPending}
-      error={stop.error}
+      action={stop}
       onConfirm={() => stop.mutate(undefined)}
       onClose={onClose}
     >
@@ -189,8 +174,7 @@ function Delete({ session, slug, onClose }: Own) {
       title={`Delete ${titleOf(session)}`}
       verb="Delete the session"
       typed={shortId(session_id)}
-      busy={remove.isPending}
-      error={remove.error}
+      action={remove}
       onConfirm={() => remove.mutate()}
       onClose={onClose}
     >

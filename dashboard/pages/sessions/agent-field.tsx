@@ -1,28 +1,20 @@
-import { useQuery } from "@tanstack/react-query";
 import { useId } from "react";
 import type { Agent } from "../../../src/contract/agent.ts";
 import { NAME_MAX } from "../../../src/contract/limits.ts";
-import { call } from "../../api/call.ts";
+import { useGet } from "../../api/get.ts";
 import { path } from "../../api/path.ts";
-import { TextField } from "../../parts/field.tsx";
+import { Options, TextField } from "../../parts/field.tsx";
+import type { InputProps } from "../../parts/form.tsx";
 import { visibleText } from "../../parts/visible.tsx";
 
 /** The agent of a new session, with suggestions if svc can list the agents. */
-export function AgentField({
-  projectId,
-  value,
-  onChange,
-}: {
-  projectId: string;
-  value: string;
-  onChange: (event: { target: { value: string } }) => void;
-}) {
+export function AgentField({ projectId, input }: { projectId: string; input: InputProps }) {
   const offered = useId();
-  const { data } = useQuery({
-    queryKey: [projectId, "agent", "list"],
-    queryFn: ({ signal }) =>
-      call<{ agents: Agent[] }>("GET", path`/projects/${projectId}/agents`, { signal }),
-  });
+  const { data } = useGet<{ agents: Agent[] }>(
+    [projectId, "agent", "list"],
+    path`/projects/${projectId}/agents`,
+  );
+  const agents = (data?.agents ?? []).filter(canBeOffered);
   return (
     <>
       <TextField
@@ -30,15 +22,10 @@ export function AgentField({
         hint="Optional. Default: the agent of the project."
         maxLength={NAME_MAX}
         list={offered}
-        value={value}
-        onChange={onChange}
+        {...input}
       />
       <datalist id={offered}>
-        {(data?.agents ?? []).filter(canBeOffered).map(({ name, description }) => (
-          <option key={name} value={name}>
-            {visibleText(description ?? "")}
-          </option>
-        ))}
+        <Options of={agents.map(({ name, description }) => [name, visibleText(description ?? "")])} />
       </datalist>
     </>
   );

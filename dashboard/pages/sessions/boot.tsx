@@ -11,16 +11,14 @@ import { isStarting, STEPS } from "./words.ts";
 const TAIL = 20;
 const NAMES = Object.keys(STEPS).filter((name): name is BootStep => name in STEPS);
 
-/** The progress of a session's start. If it failed: the step, the reason and the end of the log. */
-export function Boot({
-  session,
-  log,
-  onRestart,
-}: {
+interface Props {
   session: Session;
   log: LogStore;
   onRestart: () => void;
-}) {
+}
+
+/** The progress of a session's start. If it failed: the step, the reason and the end of the log. */
+export function Boot({ session, log, onRestart }: Props) {
   const lines = useSyncExternalStore(log.subscribe, () => log.lines);
   const hasFailed = session.status === "failed";
   if (!hasFailed && !isStarting(session)) return null;

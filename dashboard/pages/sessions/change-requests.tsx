@@ -1,8 +1,7 @@
-import { useQuery } from "@tanstack/react-query";
 import { Link } from "wouter";
 import type { ChangeRequest } from "../../../src/contract/change-request.ts";
 import type { Session } from "../../../src/contract/session.ts";
-import { call } from "../../api/call.ts";
+import { useGet } from "../../api/get.ts";
 import { path } from "../../api/path.ts";
 import { Badge } from "../../parts/badge.tsx";
 import { Command } from "../../parts/command.tsx";
@@ -15,15 +14,10 @@ const LOOKS = { open: "ok", merged: "done", closed: "neutral" } as const;
 /** The change requests of a session. */
 export function ChangeRequests({ session, slug }: { session: Session; slug: string }) {
   const { project_id, session_id, branch_name } = session;
-  const { data } = useQuery({
-    queryKey: [project_id, "change_request", "of-session", session_id],
-    queryFn: ({ signal }) =>
-      call<{ change_requests: ChangeRequest[] }>(
-        "GET",
-        `${path`/projects/${project_id}/change-requests`}?limit=${SEARCHED_MAX}`,
-        { signal },
-      ),
-  });
+  const { data } = useGet<{ change_requests: ChangeRequest[] }>(
+    [project_id, "change_request", "of-session", session_id],
+    path`/projects/${project_id}/change-requests?limit=${SEARCHED_MAX}`,
+  );
   const own = (data?.change_requests ?? []).filter(
     ({ origin_session_id, head_ref }) => origin_session_id === session_id || head_ref === branch_name,
   );

@@ -1,9 +1,9 @@
-import { type QueryClient, useQuery, useQueryClient } from "@tanstack/react-query";
+import { type QueryClient, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import type { Session } from "../../../src/contract/session.ts";
 import { follow } from "../../../src/conversation/follow.ts";
-import { call } from "../../api/call.ts";
 import { ApiFailure } from "../../api/failure.ts";
+import { useGet } from "../../api/get.ts";
 import { path } from "../../api/path.ts";
 import { REACH } from "../../api/reach.ts";
 import { useShown } from "../../api/shown.ts";
@@ -29,6 +29,10 @@ export interface FollowedSession {
 }
 
 export const sessionKey = (projectId: string, sessionId: string) => [projectId, "session", sessionId];
+export const promptsKey = (projectId: string, sessionId: string) => [
+  ...sessionKey(projectId, sessionId),
+  "prompts",
+];
 
 /** A session and its log, kept up to date by the session's event stream. */
 export function useFollowSession(projectId: string, sessionId: string): FollowedSession {
@@ -38,31 +42,29 @@ export function useFollowSession(projectId: string, sessionId: string): Followed
   const [tries, setTries] = useState(0);
   const [failure, setFailure] = useState<unknown>(null);
   const isShown = useShown();
-  const { data, error, refetch } = useQuery({
-    queryKey: sessionKey(projectId, sessionId),
-    queryFn: ({ signal }) =>
-      call<Session>("GET", path`/projects/${projectId}/sessions/${sessionId}`, { signal }),
-  });
+  const own = path`/projects/${projectId}/sessions/${sessionId}`;
+  const { data, error, refetch } = useGet<Session>(sessionKey(projectId, sessionId), own);
   // biome-ignore lint/correctness/useExhaustiveDependencies: another attempt opens a new stream
   useEffect(() => {
     if (!isShown) return;
     const ended = new AbortController();
     const subscribe = async () => {
       log.clear();
-      const own = path`/projects/${projectId}/sessions/${sessionId}`;
       for await (const event of follow(REACH, own, ended.signal, PATIENCE)) {
         if (ended.signal.aborted) return;
         setState(event.type === "deleted" ? "deleted" : event.type === "lost" ? "lost" : "connected");
         if (event.type === "session") await show(queries, event.session);
         if (event.type === "log") log.add(event.line);
-        if (event.type === "prompt") invalidatePrompts(queries, projectId, sessionId);
+        if (event.type === "prompt") {
+          void queries.invalidateQueries({ queryKey: promptsKey(projectId, sessionId) });
+        }
       }
     };
     subscribe().catch((error: unknown) => {
       if (!ended.signal.aborted) setFailure(error);
     });
     return () => ended.abort();
-  }, [queries, log, projectId, sessionId, isShown, tries]);
+  }, [queries, log, projectId, sessionId, own, isShown, tries]);
   const retry = () => {
     setFailure(null);
     setTries(tries + 1);
@@ -84,15 +86,4 @@ async function show(queries: QueryClient, session: Session): Promise<void> {
   const queryKey = sessionKey(session.project_id, session.session_id);
   await queries.cancelQueries({ queryKey, exact: true });
   queries.setQueryData(queryKey, session);
-}
-
-export const promptsKey = (projectId: string, sessionId: string) => [
-  projectId,
-  "session",
-  sessionId,
-  "prompts",
-];
-
-function invalidatePrompts(queries: QueryClient, projectId: string, sessionId: string): void {
-  void queries.invalidateQueries({ queryKey: promptsKey(projectId, sessionId) });
 }

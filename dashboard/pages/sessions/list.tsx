@@ -8,6 +8,7 @@ import { useProject } from "../../api/project.ts";
 import { Ago } from "../../parts/ago.tsx";
 import { Badge } from "../../parts/badge.tsx";
 import { Button, LinkButton } from "../../parts/button.tsx";
+import { count } from "../../parts/count.ts";
 import { Empty } from "../../parts/empty.tsx";
 import { Loading } from "../../parts/loading.tsx";
 import { More } from "../../parts/more.tsx";
@@ -15,7 +16,7 @@ import { Failure } from "../../parts/notice.tsx";
 import { Page } from "../../parts/page.tsx";
 import { Visible } from "../../parts/visible.tsx";
 import { StatusBadge } from "./status-badge.tsx";
-import { count, shortId, titleOf } from "./words.ts";
+import { shortId, titleOf } from "./words.ts";
 
 const FILTERS = [
   ["", "All"],
@@ -36,7 +37,6 @@ export function Sessions() {
     status === "" ? own : `${own}?status=${status}`,
     "sessions",
   );
-  const sessions = list.rows;
   const begin = path`/projects/${project.slug}/sessions/new`;
   return (
     <Page
@@ -62,10 +62,10 @@ export function Sessions() {
       </fieldset>
       <Failure error={list.error} retry={() => void list.refetch()} />
       {list.isPending && <Loading what="Loading the sessions" />}
-      {list.isSuccess && sessions.length === 0 && <None status={status} slug={project.slug} />}
-      {sessions.length > 0 && (
+      {list.isSuccess && list.rows.length === 0 && <None status={status} slug={project.slug} />}
+      {list.rows.length > 0 && (
         <ul className="divide-y divide-line overflow-hidden rounded-lg border border-line bg-surface">
-          {sessions.map((session) => (
+          {list.rows.map((session) => (
             <Row
               key={session.session_id}
               session={session}

@@ -1,16 +1,18 @@
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { type FormEvent, type KeyboardEvent, useState } from "react";
+import { useQueryClient } from "@tanstack/react-query";
+import { type KeyboardEvent, useState } from "react";
 import { useLocation } from "wouter";
 import { NAME_MAX, PROMPT_MAX_BYTES } from "../../../src/contract/limits.ts";
 import type { Branch } from "../../../src/contract/repository.ts";
 import type { CreateSessionBody, Session } from "../../../src/contract/session.ts";
 import { call } from "../../api/call.ts";
 import { ApiFailure } from "../../api/failure.ts";
+import { useGet } from "../../api/get.ts";
 import { newId } from "../../api/new-id.ts";
 import { path } from "../../api/path.ts";
 import { useProject } from "../../api/project.ts";
 import { Button } from "../../parts/button.tsx";
-import { Select, TextArea, TextField } from "../../parts/field.tsx";
+import { Options, Select, TextArea, TextField } from "../../parts/field.tsx";
+import { Form, type InputProps, useForm } from "../../parts/form.tsx";
 import { Failure } from "../../parts/notice.tsx";
 import { Page } from "../../parts/page.tsx";
 import { visibleText } from "../../parts/visible.tsx";
@@ -19,6 +21,7 @@ import { bytesOf } from "./bytes.ts";
 
 /** Maximum number of branches in the list. */
 const BRANCHES = 200;
+const NOTHING = { prompt: "", base: "", agent: "", model: "", name: "" };
 
 /** Starts a session and opens its page. */
 export function NewSession() {
@@ -26,118 +29,86 @@ export function NewSession() {
   const [, go] = useLocation();
   const queries = useQueryClient();
   const [id] = useState(newId);
-  const [fields, setFields] = useState({ prompt: "", base: "", agent: "", model: "", name: "" });
-  const set = (name: keyof typeof fields) => (event: { target: { value: string } }) =>
-    setFields((before) => ({ ...before, [name]: event.target.value }));
-  const start = useMutation({
-    mutationFn: () => create(project.project_id, bodyOf(id, fields)),
+  const form = useForm(NOTHING, {
+    send: (values) => create(project.project_id, bodyOf(id, values)),
     onSuccess: (session) => {
       queries.setQueryData([project.project_id, "session", session.session_id], session);
       void queries.invalidateQueries({ queryKey: [project.project_id, "session", "list"] });
       go(path`/projects/${project.slug}/sessions/${session.session_id}`);
     },
   });
-  const isTooLong = bytesOf(fields.prompt) > PROMPT_MAX_BYTES;
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    if (!isTooLong && !start.isPending) start.mutate();
+  const isTooLong = bytesOf(form.values.prompt) > PROMPT_MAX_BYTES;
+  const submit = () => {
+    if (!isTooLong && !form.isPending) form.submit();
   };
   const onKeyDown = (event: KeyboardEvent) => {
-    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) submit(event);
+    if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
+    event.preventDefault();
+    submit();
   };
   return (
     <Page title="New session">
-      <form onSubmit={submit} className="flex max-w-2xl flex-col gap-4">
+      <Form onSubmit={submit} className="flex max-w-2xl flex-col gap-4">
         <TextArea
           label="Prompt"
           hint="Optional. Without it, the agent waits for your first prompt. Ctrl-Enter starts the session."
           error={isTooLong ? "The limit is 64 KiB." : undefined}
           rows={6}
-          value={fields.prompt}
-          onChange={set("prompt")}
+          {...form.input("prompt")}
           onKeyDown={onKeyDown}
         />
-        <Base projectId={project.project_id} value={fields.base} onChange={set("base")} />
+        <Base projectId={project.project_id} input={form.input("base")} />
         <div className="grid gap-4 sm:grid-cols-2">
           <TextField
             label="Name"
             hint="Optional. A display name; the branch name contains the session id."
             maxLength={NAME_MAX}
-            value={fields.name}
-            onChange={set("name")}
+            {...form.input("name")}
           />
-          <AgentField projectId={project.project_id} value={fields.agent} onChange={set("agent")} />
+          <AgentField projectId={project.project_id} input={form.input("agent")} />
           <TextField
             label="Model"
             hint="Optional. Format: provider/model. Default: the model of the agent."
             maxLength={NAME_MAX}
-            value={fields.model}
-            onChange={set("model")}
+            {...form.input("model")}
           />
         </div>
-        <Failure error={start.error} />
-        {start.error instanceof ApiFailure && start.error.code === "concurrent_session_limit" && (
+        <Failure error={form.error} />
+        {form.error instanceof ApiFailure && form.error.code === "concurrent_session_limit" && (
           <p className="text-muted">Stop a session of this account first, then start this one.</p>
         )}
         <div>
-          <Button type="submit" look="primary" busy={start.isPending} disabled={isTooLong}>
+          <Button type="submit" look="primary" busy={form.isPending} disabled={isTooLong}>
             Start the session
           </Button>
         </div>
-      </form>
+      </Form>
     </Page>
   );
 }
 
 /** The base branch; a text field if the branches cannot be listed. */
-function Base({
-  projectId,
-  value,
-  onChange,
-}: {
-  projectId: string;
-  value: string;
-  onChange: (event: { target: { value: string } }) => void;
-}) {
-  const { data, isError } = useQuery({
-    queryKey: [projectId, "branch", "list"],
-    queryFn: ({ signal }) =>
-      call<{ branches: Branch[] }>("GET", `${path`/projects/${projectId}/branches`}?limit=${BRANCHES}`, {
-        signal,
-      }),
-  });
+function Base({ projectId, input }: { projectId: string; input: InputProps }) {
+  const { data, isError } = useGet<{ branches: Branch[] }>(
+    [projectId, "branch", "list"],
+    path`/projects/${projectId}/branches?limit=${BRANCHES}`,
+  );
   const hint = "The branch of the session starts from it.";
   if (isError) {
-    return (
-      <TextField
-        label="Base branch"
-        hint={`${hint} Default: the default branch.`}
-        value={value}
-        onChange={onChange}
-      />
-    );
+    return <TextField label="Base branch" hint={`${hint} Default: the default branch.`} {...input} />;
   }
   const branches = data?.branches ?? [];
   const main = branches.find(({ is_default }) => is_default);
   return (
-    <Select label="Base branch" hint={hint} value={value} onChange={onChange}>
+    <Select label="Base branch" hint={hint} {...input}>
       <option value="">{main ? `${visibleText(main.name)} (default)` : "The default branch"}</option>
-      {branches
-        .filter(({ is_default }) => !is_default)
-        .map(({ name }) => (
-          <option key={name} value={name}>
-            {visibleText(name)}
-          </option>
-        ))}
+      <Options of={branches.filter((each) => each !== main).map(({ name }) => [name, visibleText(name)])} />
     </Select>
   );
 }
 
-function bodyOf(
-  session_id: string,
-  fields: { prompt: string; base: string; agent: string; model: string; name: string },
-): CreateSessionBody {
-  const { prompt, base, agent, model, name } = fields;
+function bodyOf(session_id: string, values: typeof NOTHING): CreateSessionBody {
+  const { prompt, base, agent, model, name } = values;
   return {
     session_id,
     ...(prompt.trim() && { initial_prompt: prompt }),

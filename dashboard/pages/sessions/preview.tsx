@@ -1,8 +1,9 @@
-import { type FormEvent, useState } from "react";
+import { useState } from "react";
 import type { Session } from "../../../src/contract/session.ts";
 import { path } from "../../api/path.ts";
 import { Button } from "../../parts/button.tsx";
 import { TextField } from "../../parts/field.tsx";
+import { Form } from "../../parts/form.tsx";
 import { NewTabOutcome, useNewTab } from "../../parts/new-tab.tsx";
 
 /** The most common port of development servers (spec 4.5). */
@@ -15,12 +16,11 @@ export function Preview({ session }: { session: Session }) {
   const isPort = number >= 1 && number <= 65_535;
   const { open, link } = useNewTab();
   const own = path`/projects/${session.project_id}/sessions/${session.session_id}`;
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
+  const submit = () => {
     if (isPort && !link.isPending) void open(`${own}/preview`, { port: number });
   };
   return (
-    <form onSubmit={submit} className="flex flex-col gap-2">
+    <Form onSubmit={submit} className="flex flex-col gap-2">
       <TextField
         label="Preview of a port"
         inputMode="numeric"
@@ -32,6 +32,6 @@ export function Preview({ session }: { session: Session }) {
         Open the preview
       </Button>
       <NewTabOutcome link={link} what="the preview" />
-    </form>
+    </Form>
   );
 }

@@ -1,7 +1,6 @@
-import { useQuery } from "@tanstack/react-query";
 import type { Prompt, PromptState } from "../../../src/contract/prompt.ts";
 import type { Session } from "../../../src/contract/session.ts";
-import { call } from "../../api/call.ts";
+import { useGet } from "../../api/get.ts";
 import { path } from "../../api/path.ts";
 import type { BadgeLook } from "../../parts/badge.tsx";
 import { promptsKey } from "./follow-session.ts";
@@ -23,9 +22,8 @@ export const promptsPath = ({ project_id, session_id }: Session): string =>
 
 /** The queued prompts of a session, the newest first. Prompts sent directly to a running agent are not included. */
 export function usePrompts(session: Session) {
-  return useQuery({
-    queryKey: promptsKey(session.project_id, session.session_id),
-    queryFn: ({ signal }) =>
-      call<{ prompts: Prompt[] }>("GET", `${promptsPath(session)}?limit=${PROMPTS}`, { signal }),
-  });
+  return useGet<{ prompts: Prompt[] }>(
+    promptsKey(session.project_id, session.session_id),
+    `${promptsPath(session)}?limit=${PROMPTS}`,
+  );
 }

@@ -1,27 +1,25 @@
-import { useQuery } from "@tanstack/react-query";
 import type { SavedWork } from "../../../src/contract/saved-work.ts";
 import type { Session } from "../../../src/contract/session.ts";
-import { call } from "../../api/call.ts";
+import { useGet } from "../../api/get.ts";
 import { path } from "../../api/path.ts";
 import { Ago } from "../../parts/ago.tsx";
 import { Command } from "../../parts/command.tsx";
+import { count } from "../../parts/count.ts";
 import { Empty } from "../../parts/empty.tsx";
 import { Loading } from "../../parts/loading.tsx";
 import { Failure } from "../../parts/notice.tsx";
 import { Patch } from "../../parts/patch.tsx";
 import { Visible } from "../../parts/visible.tsx";
-import { count } from "./words.ts";
 
 /** The unpushed work of a session, as svc saved it. */
 export function Saved({ session }: { session: Session }) {
   const { project_id, session_id, saved } = session;
   const commit = saved?.commit ?? "";
-  const { data, error, isPending, refetch } = useQuery({
-    queryKey: [project_id, "session", session_id, "saved", commit],
-    queryFn: ({ signal }) =>
-      call<SavedWork>("GET", path`/projects/${project_id}/sessions/${session_id}/saved`, { signal }),
-    enabled: commit !== "",
-  });
+  const { data, error, isPending, refetch } = useGet<SavedWork>(
+    [project_id, "session", session_id, "saved", commit],
+    path`/projects/${project_id}/sessions/${session_id}/saved`,
+    { enabled: commit !== "" },
+  );
   if (commit === "") {
     return (
       <Empty title="No saved work">

@@ -1,5 +1,5 @@
 import { useState } from "react";
-import { Link, useParams, useSearch } from "wouter";
+import { useParams, useSearch } from "wouter";
 import type { Session } from "../../../src/contract/session.ts";
 import { path } from "../../api/path.ts";
 import { useProject } from "../../api/project.ts";
@@ -8,6 +8,7 @@ import { LinkButton } from "../../parts/button.tsx";
 import { Loading } from "../../parts/loading.tsx";
 import { Failure, Notice } from "../../parts/notice.tsx";
 import { Page } from "../../parts/page.tsx";
+import { Tab } from "../../parts/tab.tsx";
 import { visibleText } from "../../parts/visible.tsx";
 import { useWide } from "../../parts/wide.ts";
 import { ActionDialog, Actions, type Doing } from "./actions.tsx";
@@ -114,18 +115,12 @@ function Views({ session, view, slug }: { session: Session; view: string; slug: 
     <nav aria-label="Session">
       <ul className="flex gap-1 overflow-x-auto border-line border-b">
         {VIEWS.map(([name, title]) => (
-          <li key={name}>
-            <Link
-              href={name === "" ? own : `${own}?view=${name}`}
-              aria-current={view === name ? "page" : undefined}
-              className="flex items-center gap-2 whitespace-nowrap border-transparent border-b-2 px-3 py-2 text-muted no-underline hover:text-ink aria-[current=page]:border-accent aria-[current=page]:text-ink"
-            >
-              {title}
-              {name === "saved" && session.saved && !session.saved.live && (
-                <Badge look="warn">not pushed</Badge>
-              )}
-            </Link>
-          </li>
+          <Tab key={name} to={name === "" ? own : `${own}?view=${name}`} isHere={view === name}>
+            {title}
+            {name === "saved" && session.saved && !session.saved.live && (
+              <Badge look="warn">not pushed</Badge>
+            )}
+          </Tab>
         ))}
       </ul>
     </nav>

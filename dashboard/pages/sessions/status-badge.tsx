@@ -1,8 +1,24 @@
 import type { Session } from "../../../src/contract/session.ts";
 import { Badge } from "../../parts/badge.tsx";
-import { statusOf } from "./words.ts";
+import { STEPS } from "./words.ts";
 
-export function StatusBadge({ session }: { session: Session }) {
-  const { words, look } = statusOf(session);
-  return <Badge look={look}>{words}</Badge>;
+const REASONS = { user: "Stopped", idle: "Stopped: idle", server: "Stopped with the server" } as const;
+
+/** The status of a session. */
+export function StatusBadge({ session: { status, step, stop_reason } }: { session: Session }) {
+  const at = step === null ? "" : `: ${STEPS[step][0].toLowerCase()}`;
+  switch (status) {
+    case "running":
+      return <Badge look="ok">Running</Badge>;
+    case "failed":
+      return <Badge look="danger">{`Failed${at}`}</Badge>;
+    case "stopped":
+      return <Badge look="neutral">{REASONS[stop_reason ?? "user"]}</Badge>;
+    case "completed":
+      return <Badge look="done">Completed</Badge>;
+    case "queued":
+    case "branching":
+    case "provisioning":
+      return <Badge look="info">{`Starting${at}`}</Badge>;
+  }
 }

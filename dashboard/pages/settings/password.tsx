@@ -1,36 +1,22 @@
-import { useMutation } from "@tanstack/react-query";
-import { type FormEvent, useState } from "react";
 import { call } from "../../api/call.ts";
-import { byField } from "../../api/failure.ts";
 import { useSignedIn } from "../../api/signed-in.ts";
-import { Button } from "../../parts/button.tsx";
 import { TextField } from "../../parts/field.tsx";
-import { Failure } from "../../parts/notice.tsx";
-import { Saved } from "../../parts/saved.tsx";
+import { Form, Save, useForm } from "../../parts/form.tsx";
 import { Section } from "../../parts/section.tsx";
 import { PasswordField } from "../sign-in/password-field.tsx";
 
+const EMPTY = { current_password: "", new_password: "" };
+
 /** Changes the password; requires the current one. */
 export function Password() {
-  const [current, setCurrent] = useState("");
-  const [next, setNext] = useState("");
   const { data } = useSignedIn();
-  const change = useMutation({
-    mutationFn: () =>
-      call("POST", "/auth/password", { body: { current_password: current, new_password: next } }),
-    onSuccess: () => {
-      setCurrent("");
-      setNext("");
-    },
+  const form = useForm(EMPTY, {
+    send: (body) => call("POST", "/auth/password", { body }),
+    onSuccess: (_, set) => set(EMPTY),
   });
-  const errors = byField(change.error, ["current_password", "new_password"]);
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    change.mutate();
-  };
   return (
     <Section title="Password" about="A new password signs you out in all other browsers.">
-      <form onSubmit={submit} className="flex flex-col gap-4">
+      <Form onSubmit={form.submit}>
         {/* password managers store the password under this name */}
         <input type="hidden" autoComplete="username" value={data?.user?.email ?? ""} />
         <TextField
@@ -38,24 +24,16 @@ export function Password() {
           type="password"
           autoComplete="current-password"
           required
-          value={current}
-          onChange={(event) => setCurrent(event.target.value)}
-          error={errors.of("current_password")}
+          {...form.field("current_password")}
         />
-        <PasswordField
-          label="New password"
-          value={next}
-          onChange={(event) => setNext(event.target.value)}
-          error={errors.of("new_password")}
+        <PasswordField label="New password" {...form.field("new_password")} />
+        <Save
+          form={form}
+          verb="Change the password"
+          isClean={form.values.new_password === ""}
+          saved="Changed"
         />
-        <Failure error={errors.rest} />
-        <div className="flex items-center gap-3">
-          <Button type="submit" busy={change.isPending}>
-            Change the password
-          </Button>
-          <Saved when={change.isSuccess && next === ""}>Changed</Saved>
-        </div>
-      </form>
+      </Form>
     </Section>
   );
 }

@@ -1,8 +1,9 @@
-import { useMutation, useQuery } from "@tanstack/react-query";
-import { type FormEvent, useState } from "react";
+import { useMutation } from "@tanstack/react-query";
+import { useState } from "react";
 import { useLocation, useSearch } from "wouter";
 import type { DeviceRequest } from "../../../src/contract/device.ts";
 import { call } from "../../api/call.ts";
+import { useGet } from "../../api/get.ts";
 import { path } from "../../api/path.ts";
 import { useSignedIn } from "../../api/signed-in.ts";
 import { Entrance } from "../../layout/entrance.tsx";
@@ -10,6 +11,7 @@ import { Ago } from "../../parts/ago.tsx";
 import { Button, LinkButton } from "../../parts/button.tsx";
 import { Command } from "../../parts/command.tsx";
 import { TextField } from "../../parts/field.tsx";
+import { Form } from "../../parts/form.tsx";
 import { Loading } from "../../parts/loading.tsx";
 import { Failure, Notice } from "../../parts/notice.tsx";
 import { Visible } from "../../parts/visible.tsx";
@@ -23,17 +25,13 @@ export function Authorize() {
 function AskForCode({ error }: { error?: unknown }) {
   const [code, setCode] = useState("");
   const [, go] = useLocation();
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    go(path`/cli/authorize?code=${code.trim().toUpperCase()}`);
-  };
   return (
     <Entrance title="Sign in a terminal">
       <Failure error={error} />
       <p className="text-muted">
         <code className="font-mono">svc login</code> shows a code in the terminal. Enter it here.
       </p>
-      <form onSubmit={submit} className="flex flex-col gap-4">
+      <Form onSubmit={() => go(path`/cli/authorize?code=${code.trim().toUpperCase()}`)}>
         <TextField
           label="Code"
           placeholder="XXXX-XXXX"
@@ -46,7 +44,7 @@ function AskForCode({ error }: { error?: unknown }) {
         <Button type="submit" look="primary">
           Continue
         </Button>
-      </form>
+      </Form>
       <details className="text-sm">
         <summary className="rounded-md">Get a code</summary>
         <div className="mt-2">
@@ -58,9 +56,8 @@ function AskForCode({ error }: { error?: unknown }) {
 }
 
 function Consent({ code }: { code: string }) {
-  const request = useQuery({
-    queryKey: ["device", code],
-    queryFn: ({ signal }) => call<DeviceRequest>("GET", path`/auth/device/${code}`, { signal }),
+  const { data: signedIn } = useSignedIn();
+  const request = useGet<DeviceRequest>(["device", code], path`/auth/device/${code}`, {
     gcTime: 0,
     refetchOnWindowFocus: false,
   });
@@ -102,7 +99,7 @@ function Consent({ code }: { code: string }) {
         </dd>
         <dt className="text-muted">Acts as</dt>
         <dd>
-          <SignedInAs />
+          <Visible>{signedIn?.user?.email ?? ""}</Visible>
         </dd>
       </dl>
       <Notice kind="warning">
@@ -125,11 +122,6 @@ function Consent({ code }: { code: string }) {
       </div>
     </Entrance>
   );
-}
-
-function SignedInAs() {
-  const { data } = useSignedIn();
-  return <Visible>{data?.user?.email ?? ""}</Visible>;
 }
 
 function Allowed() {

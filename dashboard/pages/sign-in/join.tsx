@@ -15,7 +15,7 @@ interface Props {
 
 /** Accepts an invitation as the signed-in user. */
 export function Join({ token, link, user }: Props) {
-  const join = useSignInForm<{ token: string }>("/auth/link", "/");
+  const join = useSignInForm("/auth/link", "/", {}, { token });
   const signOut = useSignOut(`/welcome?token=${encodeURIComponent(token)}`);
   return (
     <Entrance title="You are invited">
@@ -28,7 +28,7 @@ export function Join({ token, link, user }: Props) {
         .
       </p>
       <Failure error={join.error} />
-      <Button look="primary" busy={join.isPending} onClick={() => join.mutate({ token })}>
+      <Button look="primary" busy={join.isPending} onClick={() => join.submit()}>
         Join
       </Button>
       <Button look="quiet" busy={signOut.isPending} onClick={() => signOut.mutate()}>

@@ -1,8 +1,7 @@
-import { type FormEvent, useState } from "react";
 import type { Link as OneTimeLink } from "../../../src/contract/sign-in.ts";
-import { byField } from "../../api/failure.ts";
 import { Entrance } from "../../layout/entrance.tsx";
 import { Button } from "../../parts/button.tsx";
+import { Form } from "../../parts/form.tsx";
 import { Failure } from "../../parts/notice.tsx";
 import { Visible } from "../../parts/visible.tsx";
 import { Expiry } from "./invitation.tsx";
@@ -11,13 +10,7 @@ import { useSignInForm } from "./sign-in-form.ts";
 
 /** Sets a password, the first or a new one, with a one-time link. */
 export function NewPassword({ token, link }: { token: string; link: OneTimeLink }) {
-  const [password, setPassword] = useState("");
-  const accept = useSignInForm<{ token: string; password: string }>("/auth/link", "/");
-  const errors = byField(accept.error, ["password"]);
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    accept.mutate({ token, password });
-  };
+  const form = useSignInForm("/auth/link", "/", { password: "" }, { token });
   return (
     <Entrance title="Choose a password">
       <p className="text-muted">
@@ -27,20 +20,15 @@ export function NewPassword({ token, link }: { token: string; link: OneTimeLink 
         </strong>
         . This signs you out in all browsers that use an earlier password.
       </p>
-      <form onSubmit={submit} className="flex flex-col gap-4">
+      <Form onSubmit={form.submit}>
         {/* password managers store the password under this name */}
         <input type="hidden" autoComplete="username" value={link.email ?? ""} />
-        <PasswordField
-          label="New password"
-          value={password}
-          onChange={(event) => setPassword(event.target.value)}
-          error={errors.of("password")}
-        />
-        <Failure error={errors.rest} />
-        <Button type="submit" look="primary" busy={accept.isPending}>
+        <PasswordField label="New password" {...form.field("password")} />
+        <Failure error={form.rest} />
+        <Button type="submit" look="primary" busy={form.isPending}>
           Set the password
         </Button>
-      </form>
+      </Form>
       <Expiry link={link} />
     </Entrance>
   );

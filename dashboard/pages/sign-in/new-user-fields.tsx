@@ -1,23 +1,16 @@
 import { NAME_MAX } from "../../../src/contract/limits.ts";
 import { TextField } from "../../parts/field.tsx";
+import type { FieldOf } from "../../parts/form.tsx";
 import { PasswordField } from "./password-field.tsx";
 
-interface User {
-  name: string;
-  email: string;
-  password: string;
-}
-
 interface Props {
-  user: User;
-  onChange: (user: User) => void;
-  errors: { of: (field: string) => string | undefined };
+  field: FieldOf<{ name: string; email: string; password: string }>;
   /** The link determines the address. */
   isEmailFixed?: boolean;
 }
 
 /** Name, e-mail address and password of a new user. */
-export function NewUserFields({ user, onChange, errors, isEmailFixed = false }: Props) {
+export function NewUserFields({ field, isEmailFixed = false }: Props) {
   return (
     <>
       <TextField
@@ -26,9 +19,7 @@ export function NewUserFields({ user, onChange, errors, isEmailFixed = false }: 
         autoComplete="name"
         required
         maxLength={NAME_MAX}
-        value={user.name}
-        onChange={(event) => onChange({ ...user, name: event.target.value })}
-        error={errors.of("name")}
+        {...field("name")}
       />
       <TextField
         label="E-mail"
@@ -37,15 +28,9 @@ export function NewUserFields({ user, onChange, errors, isEmailFixed = false }: 
         autoComplete="username"
         required
         readOnly={isEmailFixed}
-        value={user.email}
-        onChange={(event) => onChange({ ...user, email: event.target.value })}
-        error={errors.of("email")}
+        {...field("email")}
       />
-      <PasswordField
-        value={user.password}
-        onChange={(event) => onChange({ ...user, password: event.target.value })}
-        error={errors.of("password")}
-      />
+      <PasswordField {...field("password")} />
     </>
   );
 }

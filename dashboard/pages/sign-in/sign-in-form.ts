@@ -1,18 +1,25 @@
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useQueryClient } from "@tanstack/react-query";
 import { useLocation } from "wouter";
 import type { BrowserSession, SignedIn } from "../../../src/contract/sign-in.ts";
 import { call } from "../../api/call.ts";
 import { SIGNED_IN } from "../../api/signed-in.ts";
+import { useForm } from "../../parts/form.tsx";
 
 /**
- * Sends a form that signs this browser in, then opens the next page.
+ * A form that signs this browser in, then opens the next page.
  * @param next a page of the dashboard
+ * @param link the token of a one-time link, which is sent with the fields
  */
-export function useSignInForm<Body>(at: string, next: string) {
+export function useSignInForm<Fields extends Record<string, string>>(
+  at: string,
+  next: string,
+  fields: Fields,
+  link: { token?: string } = {},
+) {
   const [, go] = useLocation();
   const queries = useQueryClient();
-  return useMutation({
-    mutationFn: (body: Body) => call<SignedIn>("POST", at, { body }),
+  return useForm(fields, {
+    send: (values) => call<SignedIn>("POST", at, { body: { ...link, ...values } }),
     onSuccess: (user) => {
       // in the same update, so that neither a page without a user nor a used link is rendered
       queries.setQueryData<BrowserSession>(

@@ -1,25 +1,19 @@
-import { type FormEvent, useState } from "react";
 import { Link, Redirect, useSearch } from "wouter";
 import { useSignedIn } from "../../api/signed-in.ts";
 import { Entrance } from "../../layout/entrance.tsx";
 import { Button } from "../../parts/button.tsx";
 import { TextField } from "../../parts/field.tsx";
+import { Form } from "../../parts/form.tsx";
 import { Failure, Notice } from "../../parts/notice.tsx";
 import { nextPage } from "./next.ts";
 import { useSignInForm } from "./sign-in-form.ts";
 import { WithGithub } from "./with-github.tsx";
 
 export function SignIn() {
-  const [email, setEmail] = useState("");
-  const [password, setPassword] = useState("");
   const search = useSearch();
   const { data: rules } = useSignedIn();
-  const signIn = useSignInForm<{ email: string; password: string }>("/auth/sign-in", nextPage(search));
+  const form = useSignInForm("/auth/sign-in", nextPage(search), { email: "", password: "" });
   if (rules?.signed_in) return <Redirect to={nextPage(search)} replace />;
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    signIn.mutate({ email, password });
-  };
   return (
     <Entrance title="Sign in to svc">
       {rules?.first_user && (
@@ -28,15 +22,14 @@ export function SignIn() {
           with: <code className="font-mono">svc-api admin link --email &lt;your e-mail&gt;</code>
         </Notice>
       )}
-      <form onSubmit={submit} className="flex flex-col gap-4">
+      <Form onSubmit={form.submit}>
         <TextField
           label="E-mail"
           type="email"
           name="email"
           autoComplete="username"
           required
-          value={email}
-          onChange={(event) => setEmail(event.target.value)}
+          {...form.input("email")}
         />
         <TextField
           label="Password"
@@ -44,14 +37,13 @@ export function SignIn() {
           name="password"
           autoComplete="current-password"
           required
-          value={password}
-          onChange={(event) => setPassword(event.target.value)}
+          {...form.input("password")}
         />
-        <Failure error={signIn.error} />
-        <Button type="submit" look="primary" busy={signIn.isPending}>
+        <Failure error={form.error} />
+        <Button type="submit" look="primary" busy={form.isPending}>
           Sign in
         </Button>
-      </form>
+      </Form>
       <WithGithub verb="Sign in" query={{ next: nextPage(search) }} />
       {rules?.sign_up === "open" && (
         <p className="text-center">

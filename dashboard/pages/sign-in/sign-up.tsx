@@ -1,9 +1,8 @@
-import { type FormEvent, useState } from "react";
 import { Link, Redirect, useSearch } from "wouter";
-import { byField } from "../../api/failure.ts";
 import { useSignedIn } from "../../api/signed-in.ts";
 import { Entrance } from "../../layout/entrance.tsx";
 import { Button } from "../../parts/button.tsx";
+import { Form } from "../../parts/form.tsx";
 import { Loading } from "../../parts/loading.tsx";
 import { Failure, Notice } from "../../parts/notice.tsx";
 import { NewUserFields } from "./new-user-fields.tsx";
@@ -13,17 +12,11 @@ import { WithGithub } from "./with-github.tsx";
 
 /** Creates a user, if the server allows sign-up. */
 export function SignUp() {
-  const [user, setUser] = useState({ name: "", email: "", password: "" });
   const search = useSearch();
   const { data: rules } = useSignedIn();
-  const signUp = useSignInForm<typeof user>("/auth/sign-up", nextPage(search));
+  const form = useSignInForm("/auth/sign-up", nextPage(search), { name: "", email: "", password: "" });
   if (!rules) return <Loading />;
   if (rules.signed_in) return <Redirect to={nextPage(search)} replace />;
-  const errors = byField(signUp.error, Object.keys(user));
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    signUp.mutate(user);
-  };
   const link = (
     <Link href={`/login${search && `?${search}`}`} className="text-accent underline">
       Sign in
@@ -41,13 +34,13 @@ export function SignUp() {
   }
   return (
     <Entrance title="Create an account">
-      <form onSubmit={submit} className="flex flex-col gap-4">
-        <NewUserFields user={user} onChange={setUser} errors={errors} />
-        <Failure error={errors.rest} />
-        <Button type="submit" look="primary" busy={signUp.isPending}>
+      <Form onSubmit={form.submit}>
+        <NewUserFields field={form.field} />
+        <Failure error={form.rest} />
+        <Button type="submit" look="primary" busy={form.isPending}>
           Create the account
         </Button>
-      </form>
+      </Form>
       <WithGithub verb="Sign up" query={{ next: nextPage(search) }} />
       <p className="text-center">Already have an account? {link}</p>
     </Entrance>

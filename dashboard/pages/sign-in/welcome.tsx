@@ -1,7 +1,7 @@
-import { useQuery } from "@tanstack/react-query";
 import { useSearch } from "wouter";
 import type { Link as OneTimeLink } from "../../../src/contract/sign-in.ts";
-import { call } from "../../api/call.ts";
+import { useGet } from "../../api/get.ts";
+import { path } from "../../api/path.ts";
 import { useSignedIn } from "../../api/signed-in.ts";
 import { Entrance } from "../../layout/entrance.tsx";
 import { LinkButton } from "../../parts/button.tsx";
@@ -15,10 +15,7 @@ import { NewUser } from "./new-user.tsx";
 export function Welcome() {
   const token = new URLSearchParams(useSearch()).get("token") ?? "";
   const { data: session } = useSignedIn();
-  const { data: link, error } = useQuery({
-    queryKey: ["link", token],
-    queryFn: ({ signal }) =>
-      call<OneTimeLink>("GET", `/auth/link?token=${encodeURIComponent(token)}`, { signal }),
+  const { data: link, error } = useGet<OneTimeLink>(["link", token], path`/auth/link?token=${token}`, {
     enabled: token !== "",
     // a link works once, so a cached response may be outdated
     staleTime: 0,

@@ -76,8 +76,7 @@ export function Tokens({ title, about, queryKey, at, areMine = false }: Props) {
         <Confirm
           title={`Revoke ${visibleText(revoking.name)}?`}
           verb="Revoke the token"
-          busy={revoke.isPending}
-          error={revoke.error}
+          action={revoke}
           onConfirm={() => revoke.mutate(revoking)}
           onClose={() => {
             revoke.reset();

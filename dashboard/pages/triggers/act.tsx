@@ -4,24 +4,19 @@ import { Link } from "wouter";
 import type { Fired, Switched, Trigger } from "../../../src/contract/trigger.ts";
 import { call } from "../../api/call.ts";
 import { path } from "../../api/path.ts";
+import { useProject } from "../../api/project.ts";
 import { Button } from "../../parts/button.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
 import { TextArea } from "../../parts/field.tsx";
 import { Failure, Notice } from "../../parts/notice.tsx";
 import { Visible, visibleText } from "../../parts/visible.tsx";
 
-interface Props {
-  projectId: string;
-  projectSlug: string;
-  trigger: Trigger;
-}
-
 /** Fires a trigger, and enables or disables it, after a confirmation. */
-export function Act({ projectId, projectSlug, trigger }: Props) {
+export function Act({ trigger }: { trigger: Trigger }) {
   const [asked, setAsked] = useState<"fire" | "switch" | null>(null);
   const name = visibleText(trigger.slug);
   const verb = trigger.enabled ? "Disable" : "Enable";
-  const dialog = { projectId, projectSlug, trigger, onClose: () => setAsked(null) };
+  const dialog = { trigger, onClose: () => setAsked(null) };
   return (
     <div className="flex flex-wrap gap-2">
       <Button onClick={() => setAsked("fire")} aria-label={`Fire ${name}`}>
@@ -36,17 +31,21 @@ export function Act({ projectId, projectSlug, trigger }: Props) {
   );
 }
 
-type Asked = Props & { onClose: () => void };
+interface Asked {
+  trigger: Trigger;
+  onClose: () => void;
+}
 
-function Fire({ projectId, projectSlug, trigger, onClose }: Asked) {
+function Fire({ trigger, onClose }: Asked) {
+  const { project_id, slug } = useProject();
   const [text, setText] = useState("");
   const queries = useQueryClient();
-  const at = path`/projects/${projectId}/triggers/${trigger.slug}/fire`;
+  const at = path`/projects/${project_id}/triggers/${trigger.slug}/fire`;
   const fire = useMutation({
     mutationFn: () => call<Fired>("POST", at, { body: text.trim() === "" ? {} : { text } }),
-    onSuccess: () => queries.invalidateQueries({ queryKey: [projectId, "trigger"] }),
+    onSuccess: () => queries.invalidateQueries({ queryKey: [project_id, "trigger"] }),
   });
-  const session = fire.data && path`/projects/${projectSlug}/sessions/${fire.data.session_id}`;
+  const session = fire.data && path`/projects/${slug}/sessions/${fire.data.session_id}`;
   return (
     <Dialog title={`Fire ${trigger.slug}`} onClose={onClose}>
       {fire.data && session ? (
@@ -78,20 +77,21 @@ function Fire({ projectId, projectSlug, trigger, onClose }: Asked) {
   );
 }
 
-function Switch({ projectId, projectSlug, trigger, onClose }: Asked) {
+function Switch({ trigger, onClose }: Asked) {
+  const { project_id } = useProject();
   // the state that was requested; the trigger changes meanwhile
   const [enabled] = useState(!trigger.enabled);
   const verb = enabled ? "Enable" : "Disable";
   const queries = useQueryClient();
-  const at = path`/projects/${projectId}/triggers/${trigger.slug}`;
+  const at = path`/projects/${project_id}/triggers/${trigger.slug}`;
   const set = useMutation({
     mutationFn: () => call<Switched>("PATCH", at, { body: { enabled } }),
-    onSuccess: () => queries.invalidateQueries({ queryKey: [projectId] }),
+    onSuccess: () => queries.invalidateQueries({ queryKey: [project_id] }),
   });
   return (
     <Dialog title={`${verb} ${trigger.slug}`} onClose={onClose}>
       {set.data ? (
-        <Done switched={set.data} projectSlug={projectSlug} />
+        <Done switched={set.data} />
       ) : (
         <p>
           svc changes this value in svc.toml on a new branch, opens a change request and merges it. If the
@@ -111,12 +111,13 @@ function Switch({ projectId, projectSlug, trigger, onClose }: Asked) {
   );
 }
 
-function Done({ switched, projectSlug }: { switched: Switched; projectSlug: string }) {
+function Done({ switched }: { switched: Switched }) {
+  const { slug } = useProject();
   const { status, reason, change_request: cr } = switched;
   const state = switched.enabled ? "enabled" : "disabled";
   if (!cr) return <Notice kind="success">It is already {state}.</Notice>;
   const link = (
-    <Link href={path`/projects/${projectSlug}/change-requests/${String(cr.number)}`}>
+    <Link href={path`/projects/${slug}/change-requests/${String(cr.number)}`}>
       change request #{cr.number}
     </Link>
   );

@@ -1,7 +1,6 @@
-import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "wouter";
 import type { Firing, TriggerDetail } from "../../../src/contract/trigger.ts";
-import { call } from "../../api/call.ts";
+import { useGet } from "../../api/get.ts";
 import { path } from "../../api/path.ts";
 import { useProject } from "../../api/project.ts";
 import { Ago } from "../../parts/ago.tsx";
@@ -20,11 +19,10 @@ import { When } from "./when.tsx";
 export function TriggerPage() {
   const project = useProject();
   const { trigger: slug = "" } = useParams();
-  const { data, error, refetch } = useQuery({
-    queryKey: [project.project_id, "trigger", slug],
-    queryFn: ({ signal }) =>
-      call<TriggerDetail>("GET", path`/projects/${project.project_id}/triggers/${slug}`, { signal }),
-  });
+  const { data, error, refetch } = useGet<TriggerDetail>(
+    [project.project_id, "trigger", slug],
+    path`/projects/${project.project_id}/triggers/${slug}`,
+  );
   if (!data) {
     return (
       <Page title={slug}>
@@ -37,7 +35,7 @@ export function TriggerPage() {
     <Page
       title={data.name ?? data.slug}
       badge={<Badge look={data.enabled ? "ok" : "neutral"}>{data.enabled ? "Enabled" : "Disabled"}</Badge>}
-      actions={<Act projectId={project.project_id} projectSlug={project.slug} trigger={data} />}
+      actions={<Act trigger={data} />}
     >
       <Failure error={error} />
       {data.last_error !== null && (

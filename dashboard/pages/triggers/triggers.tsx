@@ -1,7 +1,6 @@
-import { useQuery } from "@tanstack/react-query";
 import { Link } from "wouter";
 import type { Trigger, TriggerList } from "../../../src/contract/trigger.ts";
-import { call } from "../../api/call.ts";
+import { useGet } from "../../api/get.ts";
 import { path } from "../../api/path.ts";
 import { useProject } from "../../api/project.ts";
 import { Ago } from "../../parts/ago.tsx";
@@ -18,11 +17,10 @@ import { When } from "./when.tsx";
 /** The triggers on the default branch, which start sessions automatically. */
 export function Triggers() {
   const project = useProject();
-  const { data, error, isPending, refetch } = useQuery({
-    queryKey: [project.project_id, "trigger"],
-    queryFn: ({ signal }) =>
-      call<TriggerList>("GET", path`/projects/${project.project_id}/triggers`, { signal }),
-  });
+  const { data, error, isPending, refetch } = useGet<TriggerList>(
+    [project.project_id, "trigger"],
+    path`/projects/${project.project_id}/triggers`,
+  );
   return (
     <Page title="Triggers">
       <p className="mb-4 max-w-prose text-muted">
@@ -40,7 +38,7 @@ export function Triggers() {
       {data && data.triggers.length > 0 && (
         <ul className="divide-y divide-line rounded-lg border border-line bg-surface">
           {data.triggers.map((trigger) => (
-            <Row key={trigger.slug} projectId={project.project_id} slug={project.slug} trigger={trigger} />
+            <Row key={trigger.slug} slug={project.slug} trigger={trigger} />
           ))}
         </ul>
       )}
@@ -60,14 +58,14 @@ function Problems({ list: { errors, failure } }: { list: TriggerList }) {
       {errors.length > 0 && (
         <Notice kind="warning">
           svc.toml on the default branch has problems. svc ignores entries with errors.
-          <ManifestProblems label="Problems of the manifest" errors={errors} />
+          <ManifestProblems errors={errors} />
         </Notice>
       )}
     </div>
   );
 }
 
-function Row({ projectId, slug, trigger }: { projectId: string; slug: string; trigger: Trigger }) {
+function Row({ slug, trigger }: { slug: string; trigger: Trigger }) {
   const { next_fire_at, last_fired_at, last_error } = trigger;
   return (
     <li className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2 px-4 py-3">
@@ -102,7 +100,7 @@ function Row({ projectId, slug, trigger }: { projectId: string; slug: string; tr
           </p>
         )}
       </div>
-      <Act projectId={projectId} projectSlug={slug} trigger={trigger} />
+      <Act trigger={trigger} />
     </li>
   );
 }

@@ -1,41 +1,20 @@
 import {
-  defaultRangeExtractor,
-  type Range,
-  useWindowVirtualizer,
-  type Virtualizer,
-} from "@tanstack/react-virtual";
-import {
   type KeyboardEvent,
   type ReactNode,
   type Ref,
-  useCallback,
   useEffect,
   useImperativeHandle,
-  useLayoutEffect,
   useMemo,
   useRef,
-  useState,
 } from "react";
 import type { DiffFile } from "./files.ts";
+import { type GoToRow, useGoToRow } from "./go-to-row.ts";
 import { coloursOf, useColours } from "./highlight.ts";
 import { Line, Pair } from "./lines.tsx";
 import type { Hunk } from "./patch.ts";
 import { FoldedFile, HunkHead, Remark } from "./plain-rows.tsx";
 import type { Place, Row } from "./rows.ts";
-
-/** Estimated row heights in pixels, until rows are measured. They are exact for lines that do not wrap. */
-const HEIGHTS = {
-  file: 44,
-  folded: 72,
-  remark: 29,
-  hunk: 28,
-  line: 20,
-  pair: 20,
-  threads: 180,
-  end: 16,
-} as const;
-/** Rows rendered above and below the visible ones, to avoid blank areas while scrolling. */
-const OVERSCAN = 40;
+import { useVirtualRows, type VirtualRows } from "./virtual-rows.ts";
 
 export interface DiffListHandle {
   /** Scrolls to the header of a file and focuses it. */
@@ -61,71 +40,10 @@ interface Props {
 /** The rows of a diff. Only rows near the window are rendered. The header of the current file is sticky. */
 export function DiffList({ rows, top, head, threads, onComment, onWanted, onCurrent, ref }: Props) {
   const list = useRef<HTMLDivElement>(null);
-  const margin = useOffset(list);
-  const focused = useRef<number | null>(null);
-  const wanted = useRef<{ row: number; selectors: readonly string[] } | null>(null);
-  const sticky = useRef(0);
-  const instance = useRef<Virtualizer<Window, Element>>(null);
-  const extract = useCallback(
-    (range: Range) => {
-      // the visible area starts below the sticky element
-      const offset = (instance.current?.scrollOffset ?? 0) + top;
-      const first = instance.current?.getVirtualItemForOffset(offset)?.index ?? range.startIndex;
-      sticky.current = fileHeadAbove(rows, first);
-      const kept = rows.findIndex(({ id }) => id === focused.current);
-      const all = new Set([sticky.current, ...defaultRangeExtractor(range), ...(kept < 0 ? [] : [kept])]);
-      return [...all].sort((a, b) => a - b);
-    },
-    [rows, top],
-  );
-  const virtual = useWindowVirtualizer({
-    count: rows.length,
-    estimateSize: (index) => HEIGHTS[rows[index]?.kind ?? "line"],
-    getItemKey: (index) => rows[index]?.id ?? index,
-    overscan: OVERSCAN,
-    scrollMargin: margin,
-    scrollPaddingStart: top + HEIGHTS.file,
-    rangeExtractor: extract,
-  });
-  instance.current = virtual;
+  const { virtual, margin, focused, sticky } = useVirtualRows(rows, list, top);
   const items = virtual.getVirtualItems();
-
-  /** The row to focus may not be rendered yet. */
-  const focusWanted = useCallback(() => {
-    if (!wanted.current) return;
-    const { row, selectors } = wanted.current;
-    const drawn = list.current?.querySelector(`[data-row="${row}"]`);
-    const target = selectors.map((each) => drawn?.querySelector<HTMLElement>(each)).find(Boolean);
-    if (!target) return;
-    wanted.current = null;
-    target.focus({ preventScroll: true });
-  }, []);
-  const goToRow = useCallback(
-    (index: number, ...selectors: readonly string[]) => {
-      const row = rows[index];
-      if (!row) return;
-      if (selectors.length > 0) wanted.current = { row: row.id, selectors };
-      if (row.kind === "file") {
-        const [start] = virtual.getOffsetForIndex(index, "start") ?? [0];
-        virtual.scrollToOffset(start + HEIGHTS.file);
-      } else virtual.scrollToIndex(index, { align: "auto" });
-      focusWanted();
-    },
-    [rows, virtual, focusWanted],
-  );
-  useImperativeHandle(ref, () => {
-    const headOf = (file: DiffFile) =>
-      rows.findIndex((row) => row.kind === "file" && row.file.index === file.index);
-    return {
-      goTo: (file) => goToRow(headOf(file), "[data-file-head]"),
-      bringBack(file) {
-        const [start = 0] = virtual.getOffsetForIndex(headOf(file), "start") ?? [];
-        if (start < (virtual.scrollOffset ?? 0)) goToRow(headOf(file));
-      },
-      focusLine: (place) => goToRow(lineAt(rows, place), `[data-line="${place.side}"]`),
-    };
-  }, [rows, virtual, goToRow]);
-  useEffect(focusWanted);
+  const goToRow = useGoToRow(rows, list, virtual);
+  useImperativeHandle(ref, () => diffListHandle(rows, virtual, goToRow), [rows, virtual, goToRow]);
 
   const here = rows[sticky.current]?.file;
   useEffect(() => {
@@ -189,6 +107,45 @@ export function DiffList({ rows, top, head, threads, onComment, onWanted, onCurr
   );
 }
 
+function diffListHandle(rows: readonly Row[], virtual: VirtualRows, goToRow: GoToRow): DiffListHandle {
+  const headOf = (file: DiffFile) =>
+    rows.findIndex((row) => row.kind === "file" && row.file.index === file.index);
+  return {
+    goTo: (file) => goToRow(headOf(file), "[data-file-head]"),
+    bringBack(file) {
+      const [start = 0] = virtual.getOffsetForIndex(headOf(file), "start") ?? [];
+      if (start < (virtual.scrollOffset ?? 0)) goToRow(headOf(file));
+    },
+    focusLine: (place) => goToRow(lineAt(rows, place), `[data-line="${place.side}"]`),
+  };
+}
+
+function lineAt(rows: readonly Row[], { path, side, line }: Place): number {
+  return rows.findIndex((row) => {
+    if (row.file.path !== path) return false;
+    if (row.kind === "line") return row.cell[side] === line;
+    return row.kind === "pair" && (side === "old" ? row.left?.old : row.right?.new) === line;
+  });
+}
+
+function hunksOf(rows: readonly Row[]): { hunk: Hunk; path: string }[] {
+  const hunks = new Map<Hunk, string>();
+  for (const row of rows) {
+    if (row.kind === "line") hunks.set(row.cell.hunk, row.file.path);
+    const cell = row.kind === "pair" ? (row.left ?? row.right) : null;
+    if (cell) hunks.set(cell.hunk, row.file.path);
+  }
+  return Array.from(hunks, ([hunk, path]) => ({ hunk, path }));
+}
+
+function nextLine(rows: readonly Row[], from: number, step: number): number | null {
+  for (let index = from + step; index >= 0 && index < rows.length; index += step) {
+    const kind = rows[index]?.kind;
+    if (kind === "line" || kind === "pair") return index;
+  }
+  return null;
+}
+
 function rowLook({ kind }: Row): string {
   const place = "absolute inset-x-0 top-0";
   if (kind === "file") return `${place} font-sans text-base`;
@@ -239,53 +196,4 @@ function Inside({ row, isStop, head, threads, onComment, onWanted }: InsideProps
     case "end":
       return null;
   }
-}
-
-function fileHeadAbove(rows: readonly Row[], from: number): number {
-  for (let index = Math.min(from, rows.length - 1); index > 0; index--) {
-    if (rows[index]?.kind === "file") return index;
-  }
-  return 0;
-}
-
-function lineAt(rows: readonly Row[], { path, side, line }: Place): number {
-  return rows.findIndex((row) => {
-    if (row.file.path !== path) return false;
-    if (row.kind === "line") return row.cell[side] === line;
-    return row.kind === "pair" && (side === "old" ? row.left?.old : row.right?.new) === line;
-  });
-}
-
-function nextLine(rows: readonly Row[], from: number, step: number): number | null {
-  for (let index = from + step; index >= 0 && index < rows.length; index += step) {
-    const kind = rows[index]?.kind;
-    if (kind === "line" || kind === "pair") return index;
-  }
-  return null;
-}
-
-function hunksOf(rows: readonly Row[]): { hunk: Hunk; path: string }[] {
-  const hunks = new Map<Hunk, string>();
-  for (const row of rows) {
-    if (row.kind === "line") hunks.set(row.cell.hunk, row.file.path);
-    const cell = row.kind === "pair" ? (row.left ?? row.right) : null;
-    if (cell) hunks.set(cell.hunk, row.file.path);
-  }
-  return Array.from(hunks, ([hunk, path]) => ({ hunk, path }));
-}
-
-/** Distance of an element from the top of the document. */
-function useOffset(element: { readonly current: HTMLElement | null }): number {
-  const [offset, setOffset] = useState(0);
-  useLayoutEffect(() => {
-    const measure = () => {
-      if (element.current)
-        setOffset(Math.round(element.current.getBoundingClientRect().top + window.scrollY));
-    };
-    measure();
-    const observer = new ResizeObserver(measure);
-    observer.observe(document.body);
-    return () => observer.disconnect();
-  }, [element]);
-  return offset;
 }

@@ -1,21 +1,14 @@
-import { useState } from "react";
+import { useCopy } from "../../../parts/command.tsx";
+import { count } from "../../../parts/count.ts";
 import { Visible, visibleText } from "../../../parts/visible.tsx";
 import type { DiffFile } from "./files.ts";
+import type { OpenFiles } from "./open-files.ts";
 
-/** How long the result of copying is shown. */
-const RESULT_MS = 2_000;
 const QUIET = "rounded-md px-2 py-1 text-muted text-sm hover:bg-raised hover:text-ink";
 
-interface Props {
-  file: DiffFile;
-  isOpen: boolean;
-  isViewed: boolean;
-  onOpen: (isOpen: boolean) => void;
-  onViewed: (isViewed: boolean) => void;
-}
-
 /** The sticky header of a file. */
-export function FileHead({ file, isOpen, isViewed, onOpen, onViewed }: Props) {
+export function FileHead({ file, open }: { file: DiffFile; open: OpenFiles }) {
+  const isOpen = open.isOpen(file);
   return (
     <div
       className={`flex min-h-11 flex-wrap items-center gap-x-2 border border-line bg-raised px-2 py-1 ${isOpen ? "rounded-t-md" : "rounded-md"}`}
@@ -25,7 +18,7 @@ export function FileHead({ file, isOpen, isViewed, onOpen, onViewed }: Props) {
           type="button"
           data-file-head=""
           aria-expanded={isOpen}
-          onClick={() => onOpen(!isOpen)}
+          onClick={() => open.setOpen(file, !isOpen)}
           className="flex max-w-full items-center gap-2 rounded-sm text-left"
         >
           <span
@@ -46,8 +39,8 @@ export function FileHead({ file, isOpen, isViewed, onOpen, onViewed }: Props) {
         <input
           type="checkbox"
           className="size-4 accent-accent"
-          checked={isViewed}
-          onChange={(event) => onViewed(event.target.checked)}
+          checked={open.isViewed(file)}
+          onChange={(event) => open.setViewed(file, event.target.checked)}
         />
         Viewed
         <span className="sr-only">{visibleText(file.path)}</span>
@@ -92,15 +85,7 @@ export function Counts({ file: { additions, deletions, binary } }: { file: DiffF
 }
 
 function CopyPath({ path }: { path: string }) {
-  const [state, setState] = useState<"idle" | "copied" | "failed">("idle");
-  const copy = async () => {
-    const copied = await navigator.clipboard?.writeText(path).then(
-      () => true,
-      () => false,
-    );
-    setState(copied ? "copied" : "failed");
-    setTimeout(() => setState("idle"), RESULT_MS);
-  };
+  const { copy, state } = useCopy(path);
   return (
     <button type="button" className={QUIET} onClick={copy} aria-label={`Copy path ${visibleText(path)}`}>
       <span aria-live="polite">{{ idle: "Copy path", copied: "Copied", failed: "Copy failed" }[state]}</span>
@@ -112,9 +97,9 @@ function CopyPath({ path }: { path: string }) {
 function Warning({ file: { hidden } }: { file: DiffFile }) {
   const parts = [
     hidden.turning > 0
-      ? `${counted(hidden.turning, "character")} that ${hidden.turning === 1 ? "changes" : "change"} the order in which text is shown`
+      ? `${count(hidden.turning, "character")} that ${hidden.turning === 1 ? "changes" : "change"} the order in which text is shown`
       : "",
-    hidden.unseen > 0 ? counted(hidden.unseen, "invisible character") : "",
+    hidden.unseen > 0 ? count(hidden.unseen, "invisible character") : "",
   ].filter(Boolean);
   if (parts.length === 0) return null;
   return (
@@ -123,8 +108,4 @@ function Warning({ file: { hidden } }: { file: DiffFile }) {
       points, such as U+202E.
     </p>
   );
-}
-
-function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }

@@ -1,4 +1,5 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import type { ChangeRequest } from "../../../../src/contract/change-request.ts";
 import { open } from "../../../api/call.ts";
 import { chunksOf } from "../../../api/events.ts";
 import { path } from "../../../api/path.ts";
@@ -16,22 +17,16 @@ export interface Diff {
   isCut: boolean;
 }
 
-/** Identifies a diff. The diff of two commits never changes. */
-export interface DiffOptions {
-  projectId: string;
-  crId: string;
-  base: string | null;
-  head: string | null;
-  ignoreSpace: boolean;
-}
-
-/** Loads the patch as a stream. While a new patch loads, the previous one is shown. */
-export function useDiff({ projectId, crId, base, head, ignoreSpace }: DiffOptions) {
+/**
+ * Loads the patch as a stream. The diff of two commits never changes. While a new patch loads, the previous one is shown.
+ */
+export function useDiff(projectId: string, cr: ChangeRequest, ignoreSpace: boolean) {
+  const { cr_id, base_commit_sha, head_commit_sha } = cr;
   return useQuery({
-    queryKey: ["patch", projectId, crId, base, head, ignoreSpace],
+    queryKey: ["patch", projectId, cr_id, base_commit_sha, head_commit_sha, ignoreSpace],
     queryFn: ({ signal }) => {
       const query = ignoreSpace ? "?whitespace=ignore" : "";
-      return load(`${path`/projects/${projectId}/change-requests/${crId}/diff`}${query}`, signal);
+      return load(`${path`/projects/${projectId}/change-requests/${cr_id}/diff`}${query}`, signal);
     },
     staleTime: Number.POSITIVE_INFINITY,
     placeholderData: keepPreviousData,

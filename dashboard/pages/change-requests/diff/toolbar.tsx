@@ -1,4 +1,5 @@
 import { useState } from "react";
+import { useSearchParams } from "wouter";
 import { readStored, store } from "../../../parts/stored.ts";
 import type { DiffFile } from "./files.ts";
 
@@ -17,14 +18,27 @@ export function useLayoutChoice(): [Layout, (layout: Layout) => void] {
   ];
 }
 
+/** Whether changes of whitespace are hidden: the query parameter `w`. */
+export function useIgnoreSpace(): [boolean, (ignore: boolean) => void] {
+  const [address, setAddress] = useSearchParams();
+  const setIgnoreSpace = (ignore: boolean) =>
+    setAddress(
+      (before) => {
+        if (ignore) before.set("w", "1");
+        else before.delete("w");
+        return before;
+      },
+      { replace: true },
+    );
+  return [address.get("w") === "1", setIgnoreSpace];
+}
+
 interface Props {
   files: readonly DiffFile[];
   viewed: number;
   canSplit: boolean;
   layout: Layout;
   onLayout: (layout: Layout) => void;
-  ignoreSpace: boolean;
-  onIgnoreSpace: (ignore: boolean) => void;
   onStep: (by: number) => void;
 }
 
@@ -32,16 +46,8 @@ const STEP =
   "inline-flex h-8 items-center gap-1.5 rounded-md border border-edge bg-surface px-2 text-sm hover:bg-raised";
 
 /** A summary of the diff, and its options. */
-export function Toolbar({
-  files,
-  viewed,
-  canSplit,
-  layout,
-  onLayout,
-  ignoreSpace,
-  onIgnoreSpace,
-  onStep,
-}: Props) {
+export function Toolbar({ files, viewed, canSplit, layout, onLayout, onStep }: Props) {
+  const [ignoreSpace, setIgnoreSpace] = useIgnoreSpace();
   const additions = files.reduce((sum, file) => sum + file.additions, 0);
   const deletions = files.reduce((sum, file) => sum + file.deletions, 0);
   return (
@@ -62,7 +68,7 @@ export function Toolbar({
             type="checkbox"
             className="size-4 accent-accent"
             checked={ignoreSpace}
-            onChange={(event) => onIgnoreSpace(event.target.checked)}
+            onChange={(event) => setIgnoreSpace(event.target.checked)}
           />
           Hide whitespace
         </label>

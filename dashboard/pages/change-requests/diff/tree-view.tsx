@@ -1,4 +1,4 @@
-import { useVirtualizer } from "@tanstack/react-virtual";
+import { useVirtualizer, type Virtualizer } from "@tanstack/react-virtual";
 import { type KeyboardEvent, useEffect, useMemo, useRef, useState } from "react";
 import { Visible, visibleText } from "../../../parts/visible.tsx";
 import { Kind } from "./file-head.tsx";
@@ -7,6 +7,8 @@ import { type TreeRow, treeRows } from "./tree.ts";
 
 const ROW_PX = 28;
 const INDENT_PX = 12;
+const PICK = new Set(["Enter", " "]);
+const FOLD = new Set(["ArrowLeft", "ArrowRight"]);
 
 interface Props {
   files: readonly DiffFile[];
@@ -20,9 +22,7 @@ interface Props {
 export function TreeView({ files, current, isViewed, onPick }: Props) {
   const [filter, setFilter] = useState("");
   const [closed, setClosed] = useState<ReadonlySet<string>>(new Set());
-  const [at, setAt] = useState(0);
   const scroller = useRef<HTMLDivElement>(null);
-  const wantsFocus = useRef(false);
   const wanted = useMemo(() => {
     const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
     return files.filter(({ path }) => words.every((word) => path.toLowerCase().includes(word)));
@@ -34,56 +34,23 @@ export function TreeView({ files, current, isViewed, onPick }: Props) {
     estimateSize: () => ROW_PX,
     overscan: 10,
   });
-  const stop = Math.min(at, rows.length - 1);
-  useEffect(() => {
-    const index = rows.findIndex((row) => row.kind === "file" && row.file === current);
-    if (index >= 0 && !scroller.current?.contains(document.activeElement)) {
-      setAt(index);
-      virtual.scrollToIndex(index);
-    }
-  }, [rows, current, virtual]);
-  useEffect(() => {
-    if (!wantsFocus.current) return;
-    wantsFocus.current = false;
-    scroller.current?.querySelector<HTMLElement>(`[data-index="${stop}"]`)?.focus({ preventScroll: true });
-  });
-  const go = (index: number) => {
-    const next = Math.max(0, Math.min(rows.length - 1, index));
-    wantsFocus.current = true;
-    virtual.scrollToIndex(next);
-    setAt(next);
-  };
-  const fold = (path: string, isOpen: boolean) => {
-    const next = new Set(closed);
-    if (isOpen) next.delete(path);
-    else next.add(path);
-    setClosed(next);
-  };
+  const { stop, setStop, go } = useTabStop(rows, current, virtual);
   const pick = (row: TreeRow) => {
-    if (row.kind === "file") onPick(row.file);
-    else fold(row.path, !row.isOpen);
+    if (row.kind === "file") return onPick(row.file);
+    const next = new Set(closed);
+    if (row.isOpen) next.add(row.path);
+    else next.delete(row.path);
+    setClosed(next);
   };
   const onKeyDown = (event: KeyboardEvent) => {
     const row = rows[stop];
     if (!row || event.altKey || event.ctrlKey || event.metaKey) return;
-    if (!press(event.key, row)) return;
+    const target = targetOf(event.key, rows, stop);
+    if (target !== null) go(target);
+    else if (PICK.has(event.key) || (row.kind === "folder" && FOLD.has(event.key))) pick(row);
+    else return;
     event.preventDefault();
     event.stopPropagation();
-  };
-  /** @returns whether the key was handled */
-  const press = (key: string, row: TreeRow): boolean => {
-    const isOpen = row.kind === "folder" && row.isOpen;
-    if (key === "ArrowDown") go(stop + 1);
-    else if (key === "ArrowUp") go(stop - 1);
-    else if (key === "Home") go(0);
-    else if (key === "End") go(rows.length - 1);
-    else if (key === "Enter" || key === " ") pick(row);
-    else if (key === "ArrowRight" && isOpen) go(stop + 1);
-    else if (key === "ArrowRight" && row.kind === "folder") fold(row.path, true);
-    else if (key === "ArrowLeft" && isOpen) fold(row.path, false);
-    else if (key === "ArrowLeft") go(parentOf(rows, stop));
-    else return false;
-    return true;
   };
   return (
     <div className="flex max-h-full min-h-0 flex-col gap-2">
@@ -113,31 +80,100 @@ export function TreeView({ files, current, isViewed, onPick }: Props) {
             if (!row) return null;
             const isCurrent = row.kind === "file" && row.file === current;
             return (
-              // biome-ignore lint/a11y/useKeyWithClickEvents: the tree handles the keys of its rows
-              <div
+              <TreeItem
                 key={row.kind === "file" ? `f${row.file.index}` : `d${row.path}`}
-                role="treeitem"
-                aria-level={row.level}
-                aria-setsize={row.setSize}
-                aria-posinset={row.position}
-                aria-selected={isCurrent}
-                aria-expanded={row.kind === "folder" ? row.isOpen : undefined}
-                data-index={index}
-                tabIndex={index === stop ? 0 : -1}
-                onClick={() => {
-                  setAt(index);
+                {...{ row, index, start, isCurrent, isViewed }}
+                isStop={index === stop}
+                onPick={() => {
+                  setStop(index);
                   pick(row);
                 }}
-                className="absolute inset-x-0 flex h-[28px] cursor-pointer items-center gap-1.5 rounded-md pr-2 text-sm hover:bg-raised focus-visible:-outline-offset-2 aria-selected:bg-raised aria-selected:font-medium"
-                style={{ top: start, paddingLeft: row.level * INDENT_PX - 4 }}
-                title={row.kind === "file" ? visibleText(row.file.path) : visibleText(row.path)}
-              >
-                <RowInside row={row} isViewed={isViewed} />
-              </div>
+              />
             );
           })}
         </div>
       </div>
+    </div>
+  );
+}
+
+/** The row where the Tab key stops: the file in view, until the reader moves with the keys of the tree. */
+function useTabStop(
+  rows: readonly TreeRow[],
+  current: DiffFile | undefined,
+  virtual: Virtualizer<HTMLDivElement, Element>,
+) {
+  const [at, setStop] = useState(0);
+  const wantsFocus = useRef(false);
+  const stop = Math.min(at, rows.length - 1);
+  useEffect(() => {
+    const index = rows.findIndex((row) => row.kind === "file" && row.file === current);
+    if (index >= 0 && !virtual.scrollElement?.contains(document.activeElement)) {
+      setStop(index);
+      virtual.scrollToIndex(index);
+    }
+  }, [rows, current, virtual]);
+  useEffect(() => {
+    if (!wantsFocus.current) return;
+    wantsFocus.current = false;
+    virtual.scrollElement
+      ?.querySelector<HTMLElement>(`[data-index="${stop}"]`)
+      ?.focus({ preventScroll: true });
+  });
+  const go = (index: number) => {
+    const next = Math.max(0, Math.min(rows.length - 1, index));
+    wantsFocus.current = true;
+    virtual.scrollToIndex(next);
+    setStop(next);
+  };
+  return { stop, setStop, go };
+}
+
+/** The row to which a key moves; null if the key does not move. */
+function targetOf(key: string, rows: readonly TreeRow[], from: number): number | null {
+  const row = rows[from];
+  const isOpen = row?.kind === "folder" && row.isOpen;
+  if (key === "ArrowDown" || (key === "ArrowRight" && isOpen)) return from + 1;
+  if (key === "ArrowUp") return from - 1;
+  if (key === "Home") return 0;
+  if (key === "End") return rows.length - 1;
+  return key === "ArrowLeft" && !isOpen ? parentOf(rows, from) : null;
+}
+
+function parentOf(rows: readonly TreeRow[], index: number): number {
+  const level = rows[index]?.level ?? 1;
+  for (let above = index - 1; above >= 0; above--) if ((rows[above]?.level ?? 0) < level) return above;
+  return index;
+}
+
+interface TreeItemProps extends Pick<Props, "isViewed"> {
+  row: TreeRow;
+  index: number;
+  /** Distance from the top of the tree, in pixels. */
+  start: number;
+  isCurrent: boolean;
+  isStop: boolean;
+  onPick: () => void;
+}
+
+function TreeItem({ row, index, start, isCurrent, isStop, isViewed, onPick }: TreeItemProps) {
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: the tree handles the keys of its rows
+    <div
+      role="treeitem"
+      aria-level={row.level}
+      aria-setsize={row.setSize}
+      aria-posinset={row.position}
+      aria-selected={isCurrent}
+      aria-expanded={row.kind === "folder" ? row.isOpen : undefined}
+      data-index={index}
+      tabIndex={isStop ? 0 : -1}
+      onClick={onPick}
+      className="absolute inset-x-0 flex h-[28px] cursor-pointer items-center gap-1.5 rounded-md pr-2 text-sm hover:bg-raised focus-visible:-outline-offset-2 aria-selected:bg-raised aria-selected:font-medium"
+      style={{ top: start, paddingLeft: row.level * INDENT_PX - 4 }}
+      title={visibleText(row.kind === "file" ? row.file.path : row.path)}
+    >
+      <RowInside row={row} isViewed={isViewed} />
     </div>
   );
 }
@@ -175,10 +211,4 @@ function RowInside({ row, isViewed }: { row: TreeRow; isViewed: Props["isViewed"
       )}
     </>
   );
-}
-
-function parentOf(rows: readonly TreeRow[], index: number): number {
-  const level = rows[index]?.level ?? 1;
-  for (let above = index - 1; above >= 0; above--) if ((rows[above]?.level ?? 0) < level) return above;
-  return index;
 }

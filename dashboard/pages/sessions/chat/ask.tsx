@@ -1,7 +1,8 @@
 import { useMutation } from "@tanstack/react-query";
-import { type FormEvent, type ReactNode, useState } from "react";
+import { type ReactNode, useState } from "react";
 import type { Ask, Question } from "../../../../src/conversation/runtime-event.ts";
 import { Button } from "../../../parts/button.tsx";
+import { Form } from "../../../parts/form.tsx";
 import { Failure } from "../../../parts/notice.tsx";
 import { Visible } from "../../../parts/visible.tsx";
 import type { Chat } from "./chat.ts";
@@ -58,13 +59,12 @@ function Questions({ ask, chat }: { ask: Of<"question">; chat: Chat }) {
       how === "answer" ? chat.answer(ask, answers) : chat.refuse(ask),
   });
   const isSaid = reply.isPending || reply.isSuccess;
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
+  const submit = () => {
     if (!isSaid && answers.every((each) => each.length > 0)) reply.mutate("answer");
   };
   return (
     <Card title="Question from the agent">
-      <form onSubmit={submit} className="flex flex-col gap-4">
+      <Form onSubmit={submit}>
         {ask.questions.map((question, at) => (
           <OneQuestion
             // biome-ignore lint/suspicious/noArrayIndexKey: questions have no id and a fixed order
@@ -92,7 +92,7 @@ function Questions({ ask, chat }: { ask: Of<"question">; chat: Chat }) {
             Skip
           </Button>
         </div>
-      </form>
+      </Form>
     </Card>
   );
 }

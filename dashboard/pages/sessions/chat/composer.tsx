@@ -2,26 +2,22 @@ import { type KeyboardEvent, useId, useState } from "react";
 import { PROMPT_MAX_BYTES } from "../../../../src/contract/limits.ts";
 import { Button } from "../../../parts/button.tsx";
 import { useDraft } from "../../../parts/draft.ts";
+import { Form } from "../../../parts/form.tsx";
 import { bytesOf } from "../bytes.ts";
 
 /** Maximum height of the field, in rows. */
 const ROWS_MAX = 12;
 
-/**
- * The field for a prompt. Enter sends, Shift-Enter inserts a new line. Unsent text is stored.
- * @param onSend if it rejects, the text is put back into the field
- */
-export function Composer({
-  sessionId,
-  verb,
-  hint,
-  onSend,
-}: {
+interface Props {
   sessionId: string;
   verb: string;
   hint: string;
+  /** If it returns false, the text is put back into the field. */
   onSend: (text: string) => Promise<boolean>;
-}) {
+}
+
+/** The field for a prompt. Enter sends, Shift-Enter inserts a new line. Unsent text is stored. */
+export function Composer({ sessionId, verb, hint, onSend }: Props) {
   const [draft, setDraft] = useDraft(sessionId);
   const [isSending, setIsSending] = useState(false);
   const id = useId();
@@ -43,13 +39,7 @@ export function Composer({
     void send();
   };
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault();
-        void send();
-      }}
-      className="rounded-lg border border-edge bg-surface p-2 focus-within:border-accent"
-    >
+    <Form onSubmit={send} className="rounded-lg border border-edge bg-surface p-2 focus-within:border-accent">
       <label htmlFor={id} className="sr-only">
         Prompt for the agent
       </label>
@@ -72,6 +62,6 @@ export function Composer({
           {verb}
         </Button>
       </div>
-    </form>
+    </Form>
   );
 }

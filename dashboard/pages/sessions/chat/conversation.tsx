@@ -1,4 +1,4 @@
-import { memo, type ReactNode, useEffect, useRef, useState } from "react";
+import { memo, useEffect, useRef, useState } from "react";
 import type { Session } from "../../../../src/contract/session.ts";
 import { messageOf } from "../../../api/failure.ts";
 import { Button } from "../../../parts/button.tsx";
@@ -61,7 +61,7 @@ export function Conversation({ session, chat, state }: Props) {
           <OneItem key={item.key} item={item} isGrowing={state.isBusy && item === last} />
         ))}
         {state.pending.map(({ key, text }) => (
-          <Prompt key={key} text={text} note="Sending" />
+          <Prompt key={key} text={text} isSending />
         ))}
         {state.asks.map((ask) => (
           <Asked key={ask.id} ask={ask} chat={chat} />
@@ -109,20 +109,16 @@ const OneItem = memo(function OneItem({ item, isGrowing }: { item: Item; isGrowi
       return <Tool use={item.use} isSubagent={item.isSubagent} />;
     case "note":
       return (
-        <Note look={item.look}>
+        <p className={`border-current border-l-2 pl-3 text-sm ${NOTES[item.look]}`}>
           <Visible>{item.text}</Visible>
-        </Note>
+        </p>
       );
   }
 });
 
 const NOTES = { info: "text-muted", warning: "text-warn", error: "text-danger" } as const;
 
-function Note({ look, children }: { look: keyof typeof NOTES; children: ReactNode }) {
-  return <p className={`border-current border-l-2 pl-3 text-sm ${NOTES[look]}`}>{children}</p>;
-}
-
-function Prompt({ text, note }: { text: string; note?: string }) {
+function Prompt({ text, isSending = false }: { text: string; isSending?: boolean }) {
   return (
     <article
       aria-label="Prompt"
@@ -131,7 +127,7 @@ function Prompt({ text, note }: { text: string; note?: string }) {
       <div className="whitespace-pre-wrap">
         <Visible>{text}</Visible>
       </div>
-      {note && <p className="pt-1 text-muted text-xs">{note} …</p>}
+      {isSending && <p className="pt-1 text-muted text-xs">Sending …</p>}
     </article>
   );
 }

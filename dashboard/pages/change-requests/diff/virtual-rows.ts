@@ -1,0 +1,83 @@
+import {
+  defaultRangeExtractor,
+  type Range,
+  useWindowVirtualizer,
+  type Virtualizer,
+} from "@tanstack/react-virtual";
+import { type RefObject, useCallback, useLayoutEffect, useRef, useState } from "react";
+import type { Row } from "./rows.ts";
+
+/** Estimated row heights in pixels, until rows are measured. They are exact for lines that do not wrap. */
+export const HEIGHTS = {
+  file: 44,
+  folded: 72,
+  remark: 29,
+  hunk: 28,
+  line: 20,
+  pair: 20,
+  threads: 180,
+  end: 16,
+} as const;
+/** Rows rendered above and below the visible ones, to avoid blank areas while scrolling. */
+const OVERSCAN = 40;
+
+export type VirtualRows = Virtualizer<Window, Element>;
+
+/**
+ * Virtualizes the rows of a diff. The header of the file at the top is always rendered, and so is the row with the focus.
+ * @param top height of the sticky element above the rows, in pixels
+ */
+export function useVirtualRows(rows: readonly Row[], list: RefObject<HTMLElement | null>, top: number) {
+  const margin = useOffset(list);
+  /** The id of the row with the focus. */
+  const focused = useRef<number | null>(null);
+  /** The index of the header of the file at the top. */
+  const sticky = useRef(0);
+  const instance = useRef<VirtualRows>(null);
+  const extract = useCallback(
+    (range: Range) => {
+      // the visible area starts below the sticky element
+      const offset = (instance.current?.scrollOffset ?? 0) + top;
+      const first = instance.current?.getVirtualItemForOffset(offset)?.index ?? range.startIndex;
+      sticky.current = fileHeadAbove(rows, first);
+      const kept = rows.findIndex(({ id }) => id === focused.current);
+      const all = new Set([sticky.current, ...defaultRangeExtractor(range), ...(kept < 0 ? [] : [kept])]);
+      return [...all].sort((a, b) => a - b);
+    },
+    [rows, top],
+  );
+  const virtual = useWindowVirtualizer({
+    count: rows.length,
+    estimateSize: (index) => HEIGHTS[rows[index]?.kind ?? "line"],
+    getItemKey: (index) => rows[index]?.id ?? index,
+    overscan: OVERSCAN,
+    scrollMargin: margin,
+    scrollPaddingStart: top + HEIGHTS.file,
+    rangeExtractor: extract,
+  });
+  instance.current = virtual;
+  return { virtual, margin, focused, sticky };
+}
+
+/** Distance of an element from the top of the document. */
+function useOffset(element: RefObject<HTMLElement | null>): number {
+  const [offset, setOffset] = useState(0);
+  useLayoutEffect(() => {
+    const measure = () => {
+      if (element.current)
+        setOffset(Math.round(element.current.getBoundingClientRect().top + window.scrollY));
+    };
+    measure();
+    const observer = new ResizeObserver(measure);
+    observer.observe(document.body);
+    return () => observer.disconnect();
+  }, [element]);
+  return offset;
+}
+
+function fileHeadAbove(rows: readonly Row[], from: number): number {
+  for (let index = Math.min(from, rows.length - 1); index > 0; index--) {
+    if (rows[index]?.kind === "file") return index;
+  }
+  return 0;
+}
