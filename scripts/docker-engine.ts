@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, readFileSync, readlinkSync, rmSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
-import { DataFolderInUseError, takeDataFolder } from "../src/data-folder.ts";
+import { DataFolderInUseError, lockDataFolder } from "../src/data-folder.ts";
 
 export interface DockerEngine {
   /** The value for DOCKER_HOST. */
@@ -96,7 +96,7 @@ function removeBridges(): void {
 async function takeTurn(): Promise<(() => void) | null> {
   for (const end = performance.now() + TURN_MS; ; await Bun.sleep(LOOK_MS)) {
     try {
-      return takeDataFolder(TURN);
+      return lockDataFolder(TURN);
     } catch (error) {
       if (!(error instanceof DataFolderInUseError)) throw error;
       if (performance.now() > end) return null;
