@@ -39,8 +39,8 @@ export const logs: Handler<typeof table.logs> = async (context, { args, flags })
 };
 
 /**
- * Prints a log and what is added to it: of one deployment until it ends, or else of the newest one, without end, across
- * deployments.
+ * Prints a log and its new lines: of one deployment until it ends, or else of the newest one, continuing with each new
+ * deployment.
  */
 async function followLog(
   context: Context,
