@@ -15,7 +15,7 @@ export interface Claim {
   release(): Promise<void>;
 }
 
-/** Claims a run; null when another process has the claim, or the run is gone. */
+/** Claims a run; null when another process has the claim, or the run is deleted. */
 export async function claimRun(deps: Pick<Deps, "db">, runId: string): Promise<Claim | null> {
   const worker = randomUUID();
   const isMine = eq(runs.worker, worker);
@@ -100,7 +100,7 @@ export async function withClaim(
   }
 }
 
-/** Releases the claims of an earlier process of this server, which has exited: one process at a time has the data folder. */
+/** Releases the claims of an earlier process of this server, which has exited, because this one has locked the data folder. */
 export async function dropOwnClaims(deps: Pick<Deps, "db" | "serverId">): Promise<void> {
   await deps.db.update(runs).set({ worker: null, workerUntil: null }).where(eq(runs.place, deps.serverId));
 }

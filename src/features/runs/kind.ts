@@ -62,7 +62,7 @@ export interface RunKind {
     readyLate: string;
     /** @param reason why a step failed, as a sentence */
     failed(step: BootStep, reason: string): string;
-    /** @param reason why its server counts as gone, as the second half of a sentence */
+    /** @param reason why its server is considered gone, as the second half of a sentence */
     lost(runId: string, reason: string): string;
   };
   /** Runs before the sandbox starts. It may be called again for the same start, after a crash. */

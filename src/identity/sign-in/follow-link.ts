@@ -82,7 +82,7 @@ async function userByLink(
     if (row.kind !== "first_user") throw emailTaken();
     // the link is from the server's log, whose readers can set any password; this user only had tokens so far
     const [known] = await tx.select({ userId: users.userId }).from(users).where(eq(users.email, email));
-    if (!known) throw new Error("a user was neither made nor found");
+    if (!known) throw new Error("a user was neither created nor found");
     await storePassword(tx, known.userId, passwordHash);
     return userOf(tx, known.userId);
   });

@@ -11,7 +11,7 @@ import { writeCookie } from "../auth/cookie.ts";
 import { publicUrl } from "../auth/public-url.ts";
 import { emailTaken, findLink, membershipOf, takeLink } from "./follow-link.ts";
 import { fetchGithubUser, type GithubUser } from "./github-api.ts";
-import { beginTrip, challengeOf, clearTrip, readTrip, writeTrip } from "./github-state.ts";
+import { challengeOf, clearState, createState, readState, writeState } from "./github-state.ts";
 import { noSuchLink } from "./links.ts";
 import { signUpClosed } from "./sign-up.ts";
 
@@ -27,16 +27,16 @@ export interface Redirect {
 /** Redirects a browser to GitHub. @throws not_found without an OAuth app */
 export function redirectToGithub(deps: Deps, wanted: { next?: string; invitation?: string }): Redirect {
   const app = appOf(deps);
-  const trip = beginTrip(wanted.next, wanted.invitation);
+  const signIn = createState(wanted.next, wanted.invitation);
   const query = new URLSearchParams({
     client_id: app.clientId,
     redirect_uri: redirectUri(deps),
     scope: "user:email",
-    state: trip.state,
-    code_challenge: challengeOf(trip),
+    state: signIn.state,
+    code_challenge: challengeOf(signIn),
     code_challenge_method: "S256",
   });
-  return { location: `${app.url}/login/oauth/authorize?${query}`, cookies: [writeTrip(deps, trip)] };
+  return { location: `${app.url}/login/oauth/authorize?${query}`, cookies: [writeState(deps, signIn)] };
 }
 
 /**
@@ -50,27 +50,27 @@ export async function handleGithubCallback(
   { code, state = "", error }: { code?: string; state?: string; error?: string },
 ): Promise<Redirect> {
   const app = appOf(deps);
-  const trip = readTrip(deps, request.headers.get("cookie"), state);
-  if (!trip) {
+  const signIn = readState(deps, request.headers.get("cookie"), state);
+  if (!signIn) {
     const sentence = "This sign-in was not started in this browser, or has expired. Start again.";
     throw new SvcError("validation_failed", sentence);
   }
   if (error !== undefined || code === undefined) {
-    return { location: "/login", cookies: [clearTrip(deps)] };
+    return { location: "/login", cookies: [clearState(deps)] };
   }
   await countAttempt(deps, OF_ADDRESS, addressOf(request));
   const person = await fetchGithubUser(app, {
     code,
-    verifier: trip.verifier,
+    verifier: signIn.verifier,
     redirectUri: redirectUri(deps),
   });
   const known = await knownUser(deps, person);
-  const userId = known ?? (await newUser(deps, person, trip.invitation));
+  const userId = known ?? (await newUser(deps, person, signIn.invitation));
   const cookie = writeCookie(deps.config, await openBrowserSession(deps, userId));
   // an existing user decides on that page whether to join
-  const isAsked = known !== null && trip.invitation !== null;
-  const location = isAsked ? `/welcome?token=${encodeURIComponent(trip.invitation ?? "")}` : trip.next;
-  return { location, cookies: [clearTrip(deps), cookie] };
+  const isAsked = known !== null && signIn.invitation !== null;
+  const location = isAsked ? `/welcome?token=${encodeURIComponent(signIn.invitation ?? "")}` : signIn.next;
+  return { location, cookies: [clearState(deps), cookie] };
 }
 
 /** @throws email_taken when the address belongs to a user who may be another person */
