@@ -83,9 +83,8 @@ function sections({ fields }: TableShape): string[] {
 
 function rows(table: TableShape): string[] {
   const keys = flatten(table).map(([key, shape]) => {
-    const required = shape.need === "required" ? "required" : "";
-    const fallback =
-      shape.is === "value" && shape.fallback !== undefined ? `\`${shape.fallback}\`` : required;
+    const need = shape.need === "required" ? shape.need : "";
+    const fallback = shape.is === "value" && shape.fallback !== undefined ? `\`${shape.fallback}\`` : need;
     return `| \`${key}\` | ${kindOf(shape)} | ${fallback} | ${shape.about} |`;
   });
   return ["| Key | Type | Default | Description |", "|---|---|---|---|", ...keys];

@@ -9,7 +9,7 @@ import { hasFailed, type JobResult, type RunOptions, runBatch } from "./test/job
 import { startLoad } from "./test/load.ts";
 import {
   type Batch,
-  goTogether,
+  canOverlap,
   type Job,
   jobsOf,
   makeBatches,
@@ -139,7 +139,7 @@ async function work(
 ): Promise<void> {
   const running = new Map<Batch, Promise<void>>();
   while (waiting.length + running.size > 0) {
-    const next = waiting.findIndex((batch) => [...running.keys()].every((other) => goTogether(batch, other)));
+    const next = waiting.findIndex((batch) => [...running.keys()].every((other) => canOverlap(batch, other)));
     const [batch] = running.size < atOnce && next >= 0 ? waiting.splice(next, 1) : [];
     if (batch) {
       const ended = runBatch(batch, options).then((ofBatch) => {

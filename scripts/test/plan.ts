@@ -94,7 +94,7 @@ export function runsAlone(job: Job): boolean {
 }
 
 /** Whether two batches may run at once. */
-export function goTogether(one: Batch, other: Batch): boolean {
+export function canOverlap(one: Batch, other: Batch): boolean {
   return jobsOf(one).every((job) => jobsOf(other).every((beside) => mayRunBeside(job, beside)));
 }
 
