@@ -1,5 +1,5 @@
 import { withoutRuntime } from "./browser.ts";
-import { ReaderGone, systemCode } from "./failure.ts";
+import { OutputClosed, systemCode } from "./failure.ts";
 import type { System } from "./system.ts";
 
 /**
@@ -47,7 +47,7 @@ async function feed(pager: Pager, text: AsyncIterable<string>): Promise<void> {
     }
     await Promise.race([pager.stdin.end(), exited]);
   } catch (error) {
-    if (!(error instanceof ReaderGone) && systemCode(error) !== "EPIPE") {
+    if (!(error instanceof OutputClosed) && systemCode(error) !== "EPIPE") {
       await Promise.resolve(pager.stdin.end()).catch(() => {});
       await pager.exited;
       throw error;

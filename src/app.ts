@@ -3,7 +3,7 @@ import { openapi } from "@elysia/openapi";
 import { Elysia } from "elysia";
 import { SvcError } from "./contract/errors.ts";
 import type { Health } from "./contract/health.ts";
-import { wantsPage } from "./contract/page.ts";
+import { acceptsPage } from "./contract/page.ts";
 import { VERSION } from "./contract/version.ts";
 import type { Deps } from "./deps.ts";
 import { dashboardRoutes } from "./edge/dashboard/routes.ts";
@@ -59,7 +59,7 @@ export function createApp(deps: Deps) {
       if (answer.status >= 500 && !(error instanceof SvcError)) {
         deps.log.error({ request: id, err: answer.code === "internal" ? error : undefined }, answer.message);
       }
-      if (wantsPage(request.headers.get("accept"))) return errorPage(answer, { "x-request-id": id });
+      if (acceptsPage(request.headers.get("accept"))) return errorPage(answer, { "x-request-id": id });
       set.status = answer.status;
       Object.assign(set.headers, answer.headers, { "x-request-id": id });
       return toBody(answer);

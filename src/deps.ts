@@ -46,8 +46,8 @@ type Step = MergeStep | PushStep | SessionStep | PromptStep | FiringStep | Deplo
 
 /** The steps of a session's start, stop and deletion. Each checkpoint is called after its step. */
 export const SESSION_STEPS = [
-  "branch-made",
-  "keys-made",
+  "branch-created",
+  "keys-issued",
   "sandbox-started",
   "address-known",
   "cloned",
@@ -59,11 +59,11 @@ export const SESSION_STEPS = [
 export type SessionStep = (typeof SESSION_STEPS)[number];
 
 /** The steps of a deployment, besides those of its run. */
-export const DEPLOY_STEPS = ["deploy-begun", "deploy-settled"] as const;
+export const DEPLOY_STEPS = ["deploy-started", "deploy-settled"] as const;
 export type DeployStep = (typeof DEPLOY_STEPS)[number];
 
 /** The steps of a prompt. */
-export const PROMPT_STEPS = ["prompt-marked", "prompt-given", "prompt-recorded"] as const;
+export const PROMPT_STEPS = ["prompt-marked", "prompt-sent", "prompt-recorded"] as const;
 export type PromptStep = (typeof PROMPT_STEPS)[number];
 
 /** The step of a firing, called before the transaction commits. */

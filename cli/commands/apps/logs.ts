@@ -5,7 +5,7 @@ import type { Context } from "../../context.ts";
 import { CliError } from "../../failure.ts";
 import type { Handler } from "../../spec.ts";
 import type * as table from "../../table/apps.ts";
-import { consumeLines, refuseToFollowAsJson } from "../sessions/log-lines.ts";
+import { consumeLines, rejectFollowWithJson } from "../sessions/log-lines.ts";
 import { logRow } from "../sessions/show-session.ts";
 
 /** Poll interval of a followed log. */
@@ -20,7 +20,7 @@ type Read = (tail: number | undefined) => Promise<AppLogs>;
 
 export const logs: Handler<typeof table.logs> = async (context, { args, flags }) => {
   const { out } = context;
-  if (flags.follow) refuseToFollowAsJson(out.data.json);
+  if (flags.follow) rejectFollowWithJson(out.data.json);
   const { id } = await context.project();
   const api = await context.api();
   const { deployment, tail } = flags;

@@ -156,7 +156,7 @@ export async function forgetIntent(db: Db, intent: Pick<Intent, "crId" | "mergeS
 }
 
 /** Removes the intents of a recorded merge; false when another request did so first. */
-export async function takeIntents(db: Db, crId: string): Promise<boolean> {
+export async function removeIntents(db: Db, crId: string): Promise<boolean> {
   const taken = await db
     .delete(mergeIntents)
     .where(eq(mergeIntents.crId, crId))

@@ -23,7 +23,7 @@ export async function claimRun(deps: Pick<Deps, "db">, runId: string): Promise<C
   const requestedAt = performance.now();
   if (!(await tryClaim(isFree))) return null;
   // renewing requires the claim to be ours still, even where it has expired
-  const renewal = keepRenewed(() => tryClaim(isMine), requestedAt);
+  const renewal = renewPeriodically(() => tryClaim(isMine), requestedAt);
   return {
     signal: renewal.signal,
     async release() {
@@ -50,7 +50,7 @@ export async function claimRun(deps: Pick<Deps, "db">, runId: string): Promise<C
  * database does not answer.
  * @param requestedAt when the claim was requested, by `performance.now()`
  */
-export function keepRenewed(
+export function renewPeriodically(
   renew: () => Promise<boolean>,
   requestedAt: number,
 ): { signal: AbortSignal; stop(): void } {

@@ -9,10 +9,10 @@ import { addressOf, countAttempt, type Limit } from "../auth/attempts.ts";
 import { openBrowserSession } from "../auth/browser.ts";
 import { writeCookie } from "../auth/cookie.ts";
 import { publicUrl } from "../auth/public-url.ts";
-import { emailTaken, findLink, membershipOf, takeLink } from "./follow-link.ts";
+import { emailTaken, findLink, membershipOf, redeemLink } from "./follow-link.ts";
 import { fetchGithubUser, type GithubUser } from "./github-api.ts";
 import { challengeOf, clearState, createState, readState, writeState } from "./github-state.ts";
-import { noSuchLink } from "./links.ts";
+import { linkNotFound } from "./links.ts";
 import { signUpClosed } from "./sign-up.ts";
 
 /** Callbacks from one address: each sends three requests to GitHub. */
@@ -95,7 +95,7 @@ async function knownUser(deps: Deps, { id, emails }: GithubUser): Promise<string
 async function newUser(deps: Deps, person: GithubUser, invitation: string | null): Promise<string> {
   const row = invitation === null ? null : await findLink(deps, invitation);
   const joins = row && membershipOf(row);
-  if (row && !joins) throw noSuchLink();
+  if (row && !joins) throw linkNotFound();
   if (!row && deps.config.signUp !== "open") throw signUpClosed();
   const email = row?.email ?? person.emails[0];
   if (email === undefined || !person.emails.includes(email)) {
@@ -111,7 +111,7 @@ async function newUser(deps: Deps, person: GithubUser, invitation: string | null
     ...(joins && { joins }),
   };
   return deps.db.transaction(async (tx) => {
-    if (row) await takeLink(tx, row);
+    if (row) await redeemLink(tx, row);
     const userId = await makeUser(tx, wanted);
     if (userId === null) throw emailTaken();
     return userId;

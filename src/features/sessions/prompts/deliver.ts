@@ -58,7 +58,7 @@ async function send(
   await deps.checkpoint("prompt-marked");
   const body = { prompt_id: prompt.promptId, text: prompt.text };
   const answer = await sendPrompt(daemon, body, signal);
-  await deps.checkpoint("prompt-given");
+  await deps.checkpoint("prompt-sent");
   const marked = { ...prompt, ...running };
   if (answer.kind === "absent") return await requeue(deps, marked);
   const next = await apply(deps, marked, answer);
