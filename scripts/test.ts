@@ -60,7 +60,7 @@ async function test(wanted: Options): Promise<number> {
   for (const signal of ["SIGINT", "SIGTERM"] as const)
     process.on(signal, () => void end().finally(() => process.exit(130)));
   try {
-    // whatever this process and its helpers write is in there, too
+    // for the temporary files of this process and its helpers
     process.env["TMPDIR"] = folder.path;
     const skips = join(folder.path, "skips");
     const options = {

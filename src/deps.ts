@@ -18,7 +18,7 @@ export interface Deps {
   git: Git;
   jobs: Jobs;
   sandboxes: Sandboxes;
-  /** Notifies waiters in this process, by the id of a run or a session, or by an event's type for all events of that type. */
+  /** Notifies waiters in this process, by the id of a run or a session, or by the type of an event. */
   changes: Changes;
   /** Subscriptions to the events of projects. */
   events: Events;

@@ -54,7 +54,7 @@ const BATCH_SECONDS = 20;
 const BATCHES_PER_PROCESSOR = 10;
 
 /**
- * Groups short files that run from source into batches. A file that needs the binaries (also for an engine or a browser) runs
+ * Groups short files that run from source into batches. A file that needs the binaries (also for an engine or browser) runs
  * in a separate process: starting those takes most of its time.
  * @returns the longest first
  */

@@ -121,7 +121,7 @@ export const mergePreview = Type.Object({
 });
 export type MergePreview = Static<typeof mergePreview>;
 
-/** Answer of `POST …/merge`: the bare change request and what the merge did. */
+/** Answer of `POST …/merge`: the bare change request and the result of the merge. */
 export const mergedChangeRequest = Type.Composite([
   changeRequest,
   Type.Object({

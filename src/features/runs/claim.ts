@@ -100,7 +100,7 @@ export async function withClaim(
   }
 }
 
-/** Releases the claims of an earlier process of this server, which has exited, because this one has locked the data folder. */
+/** Releases the claims of an earlier process of this server. It has exited: this one has locked the data folder. */
 export async function dropOwnClaims(deps: Pick<Deps, "db" | "serverId">): Promise<void> {
   await deps.db.update(runs).set({ worker: null, workerUntil: null }).where(eq(runs.place, deps.serverId));
 }

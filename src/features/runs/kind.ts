@@ -48,7 +48,7 @@ export interface RunKind {
   /** `runs.kind`. */
   name: string;
   limits: {
-    /** Milliseconds to clone the repository and to build what is built before the start. */
+    /** Milliseconds to clone the repository and to run the build. */
     cloneMs: number;
     /** Milliseconds from then on until the daemon reports that it is ready. */
     readyMs: number;
