@@ -102,8 +102,8 @@ async function lock(path: string): Promise<() => Promise<void>> {
 }
 
 async function release(path: string, mark: string): Promise<void> {
-  const held = await readFile(path, "utf8").catch(() => "");
-  if (held === mark) await rm(path, { force: true });
+  const content = await readFile(path, "utf8").catch(() => "");
+  if (content === mark) await rm(path, { force: true });
 }
 
 /** Only one waiter may remove a stale lock: a second one could remove the lock that a third has created since. */

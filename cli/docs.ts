@@ -49,7 +49,7 @@ function commandPage(spec: Spec): string {
       : []),
     ...(Object.keys(spec.flags).length > 0 ? [flagTable(spec.flags), ""] : []),
     ...(spec.fields ? [`JSON fields: ${spec.fields.map((field) => `\`${field}\``).join(", ")}\n`] : []),
-    `\`\`\`sh\n${spec.examples.map(([command, says]) => `# ${says}\n${command}`).join("\n")}\n\`\`\``,
+    `\`\`\`sh\n${spec.examples.map(([command, description]) => `# ${description}\n${command}`).join("\n")}\n\`\`\``,
   ].join("\n");
 }
 

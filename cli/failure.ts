@@ -66,8 +66,8 @@ export class CliError extends Error {
 export const usage = (message: string, hint?: string): CliError => new CliError("usage", message, { hint });
 
 /** The reader of the output has closed it (`svc … | head -1`). Not a failure. */
-export class ReaderGone extends Error {
-  override readonly name = "ReaderGone";
+export class OutputClosed extends Error {
+  override readonly name = "OutputClosed";
 }
 
 /** The system error code (`ENOENT`), if there is one. */

@@ -44,7 +44,7 @@ function groupHelp(group: Group): string {
     section("COMMANDS", columns(group.commands.map(({ spec }) => [lastWord(spec), spec.summary]))),
     section(
       "EXAMPLES",
-      examples.flatMap(([command, says]) => [`# ${says}`, command]),
+      examples.flatMap(([command, description]) => [`# ${description}`, command]),
     ),
     section("LEARN MORE", [`svc ${group.name} <command> --help`]),
   ].join("\n");
@@ -70,7 +70,7 @@ function commandHelp(spec: Spec): string {
   parts.push(
     section(
       "EXAMPLES",
-      spec.examples.flatMap(([command, says]) => [`# ${says}`, command]),
+      spec.examples.flatMap(([command, description]) => [`# ${description}`, command]),
     ),
   );
   return parts.join("\n");
@@ -100,8 +100,8 @@ export function flagSummary(flag: Flag): string {
 /** Two columns; a long first column gets its own line. */
 function columns(rows: readonly (readonly [string, string])[]): string[] {
   const width = Math.min(24, Math.max(...rows.map(([name]) => name.length)));
-  return rows.flatMap(([name, says]) => {
-    const [first = "", ...rest] = wrap(says, WIDTH - width - 4).split("\n");
+  return rows.flatMap(([name, text]) => {
+    const [first = "", ...rest] = wrap(text, WIDTH - width - 4).split("\n");
     const indent = " ".repeat(width + 2);
     if (name.length > width) return [name, ...[first, ...rest].map((line) => indent + line)];
     return [`${name.padEnd(width)}  ${first}`, ...rest.map((line) => indent + line)];

@@ -36,7 +36,7 @@ export interface OutputOptions {
 }
 
 export function makeOutput(system: System, data: DataFlags, options: OutputOptions): Output {
-  const colour = (sink: Sink) => wantsColour(sink, system.env, options);
+  const colour = (sink: Sink) => usesColour(sink, system.env, options);
   return {
     data,
     system,
@@ -76,7 +76,7 @@ function viewOf(stdout: Sink, system: System, colour: (sink: Sink) => boolean): 
 }
 
 /** In order: flags, NO_COLOR, the variables that force colour, the terminal's capability. */
-export function wantsColour(sink: Sink, env: System["env"], options: OutputOptions): boolean {
+export function usesColour(sink: Sink, env: System["env"], options: OutputOptions): boolean {
   if (options.noColor || options.color === "never") return false;
   if (options.color === "always" || options.color === "") return true;
   if (env["NO_COLOR"]) return false;

@@ -1,5 +1,5 @@
 import { withoutRuntime } from "./browser.ts";
-import { ReaderGone, systemCode } from "./failure.ts";
+import { OutputClosed, systemCode } from "./failure.ts";
 import type { System } from "./system.ts";
 
 /**
@@ -35,19 +35,19 @@ export async function withPager(system: System, text: AsyncIterable<string>): Pr
 type Pager = Bun.Subprocess<"pipe", "inherit", "inherit">;
 
 async function feed(pager: Pager, text: AsyncIterable<string>): Promise<void> {
-  let isGone = false;
-  const gone = pager.exited.then(() => {
-    isGone = true;
+  let hasExited = false;
+  const exited = pager.exited.then(() => {
+    hasExited = true;
   });
   try {
     for await (const part of text) {
       // A pager stops reading while it shows a page. Both calls may return promises that reject once the pager exits.
-      await Promise.race([Promise.all([pager.stdin.write(part), pager.stdin.flush()]), gone]);
-      if (isGone) return;
+      await Promise.race([Promise.all([pager.stdin.write(part), pager.stdin.flush()]), exited]);
+      if (hasExited) return;
     }
-    await Promise.race([pager.stdin.end(), gone]);
+    await Promise.race([pager.stdin.end(), exited]);
   } catch (error) {
-    if (!(error instanceof ReaderGone) && systemCode(error) !== "EPIPE") {
+    if (!(error instanceof OutputClosed) && systemCode(error) !== "EPIPE") {
       await Promise.resolve(pager.stdin.end()).catch(() => {});
       await pager.exited;
       throw error;

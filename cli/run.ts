@@ -1,6 +1,6 @@
 import { type Parsed, parse } from "./arguments.ts";
-import { CliError, ReaderGone } from "./failure.ts";
-import { checkJq, makeOutput, painter, wantsColour } from "./output.ts";
+import { CliError, OutputClosed } from "./failure.ts";
+import { checkJq, makeOutput, painter, usesColour } from "./output.ts";
 import { canAsk } from "./sandbox.ts";
 import type { System } from "./system.ts";
 import { TABLE } from "./table.ts";
@@ -11,7 +11,7 @@ export async function run(system: System, argv: readonly string[]): Promise<numb
   try {
     return await dispatch(system, argv);
   } catch (error) {
-    if (error instanceof ReaderGone) return 0;
+    if (error instanceof OutputClosed) return 0;
     // If stderr cannot be written either, the exit code is all that is left.
     await report(system, argv, error).catch(() => {});
     return error instanceof CliError ? error.exit : 1;
@@ -61,7 +61,7 @@ async function report(system: System, argv: readonly string[], error: unknown): 
     return system.stderr.write(`${safeJson(JSON.stringify({ error: body }))}\n`);
   }
   const options = { color: undefined, noColor: argv.includes("--no-color"), quiet: false };
-  const paint = painter(wantsColour(system.stderr, system.env, options));
+  const paint = painter(usesColour(system.stderr, system.env, options));
   const request = request_id === undefined ? "" : ` (request ${oneLine(request_id)})`;
   let text = `${paint.red("error:")} ${lines(failure.message)}${failure.code === "internal" ? request : ""}\n`;
   for (const path of conflicts ?? []) text += `  ${paint.red("conflict")}  ${oneLine(path)}\n`;

@@ -63,7 +63,7 @@ export interface Spec {
   readonly flags: Flags;
   /** Fields of `--json`; without it the command prints no data. */
   readonly fields?: readonly string[];
-  readonly examples: readonly (readonly [command: string, says: string])[];
+  readonly examples: readonly (readonly [command: string, description: string])[];
   readonly hidden?: true;
   /** Matches any word that is not another command: `svc <project-name>`. The word is its first argument. */
   readonly anyName?: true;

@@ -1,5 +1,5 @@
 import { sleep } from "../src/conversation/reconnect.ts";
-import { CliError, ReaderGone, systemCode } from "./failure.ts";
+import { CliError, OutputClosed, systemCode } from "./failure.ts";
 
 /** An output stream. */
 export interface Sink {
@@ -8,7 +8,7 @@ export interface Sink {
   readonly columns: number;
   /** The file descriptor, for child processes. */
   readonly fd: number;
-  /** @throws ReaderGone once the reader has closed it. */
+  /** @throws OutputClosed once the reader has closed it. */
   write(chunk: string | Uint8Array): Promise<void>;
 }
 
@@ -90,7 +90,7 @@ function sink(fd: 1 | 2, file: () => typeof Bun.stdout): Sink {
         await Bun.write(file(), chunk);
       } catch (error) {
         const code = systemCode(error);
-        if (code === "EPIPE") throw new ReaderGone();
+        if (code === "EPIPE") throw new OutputClosed();
         throw new CliError("file", `The output cannot be written (${code ?? "unknown error"}).`);
       }
     },

@@ -1,13 +1,13 @@
 import { HIDDEN, HIDDEN_IN_TEXT } from "../src/contract/hidden.ts";
 
-/** Sanitizes untrusted text for one line: control characters are escapeCharacterd (`\x1b`, `\u202e`). */
+/** Sanitizes untrusted text for one line: control characters are escaped (`\x1b`, `\u202e`). */
 export const oneLine = (text: string): string => text.replace(HIDDEN, escapeCharacter);
 
 /** Like `oneLine`, but keeps line feeds and tabs. */
 export const lines = (text: string): string =>
   text.replaceAll("\r\n", "\n").replace(HIDDEN_IN_TEXT, escapeCharacter);
 
-/** Sanitizes JSON for a terminal: the same value, with control characters as `\u` escapeCharacters. */
+/** Sanitizes JSON for a terminal: the same value, with control characters as `\u` escapes. */
 export const safeJson = (json: string): string => json.replace(HIDDEN_IN_TEXT, escapeForJson);
 
 /** Sanitizes a line of a program's output: removes colours, then as `oneLine`. */

@@ -1,5 +1,5 @@
 import { ERROR_STATUS, type ErrorBody, type ErrorCode } from "../src/contract/errors.ts";
-import { PAGE_HEADERS, wantsPage, writePage } from "../src/contract/page.ts";
+import { acceptsPage, PAGE_HEADERS, writePage } from "../src/contract/page.ts";
 import type { Answer } from "../src/splice/answer.ts";
 import { fieldOf } from "../src/splice/fields.ts";
 import type { RequestHead } from "../src/splice/head.ts";
@@ -34,7 +34,7 @@ export function tell(
   { headers = {}, soon = false }: { headers?: Record<string, string>; soon?: boolean } = {},
 ): Answer {
   const answer = problem(code, error, { ...headers, ...(soon && { "Retry-After": "1" }) });
-  if (!wantsPage(fieldOf(head.fields, "accept") ?? null)) return answer;
+  if (!acceptsPage(fieldOf(head.fields, "accept") ?? null)) return answer;
   const page = writePage(`${answer.status} – svc`, [error], soon ? ASK_AGAIN_S : undefined);
   return { ...answer, headers: { ...answer.headers, ...PAGE_HEADERS }, body: page };
 }

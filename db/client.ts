@@ -10,34 +10,34 @@ import { migrateEmbedded, migratePostgres } from "./migrate.ts";
 import * as schema from "./schema/index.ts";
 import { embeddedSnapshot } from "./snapshot.ts";
 
-/** A database or a transaction of it: every function that takes one may be called with either. */
+/** A database or a transaction; functions accept either. */
 export type Db = PgDatabase<PgQueryResultHKT, typeof schema>;
 
 export interface Database {
   db: Db;
   kind: "postgres" | "embedded";
-  /** Where the queue of jobs keeps its tables: the same database, over connections of its own where it can have them. */
+  /** The database for the job queue: the same one, over separate connections if it supports several. */
   queue: { url: string } | { embedded: PGlite };
   /** Listens on a channel; the subscription is closed before the database. */
   listen(listener: Listener): Subscription;
-  /** Waits for queries under way and ends the connections. */
+  /** Waits for running queries, and closes the connections. */
   close(): Promise<void>;
 }
 
 /**
- * Connections of one API process, beside the three of its queue and the one that listens: ten processes fit into a
- * Postgres with its default of 100, with room for operators.
+ * Connections of one API process, besides the three of its queue and the one for LISTEN: ten processes fit into the
+ * default limit of Postgres, 100, with spare connections for operators.
  */
 const POOL_SIZE = 5;
 const CONNECT_TIMEOUT_SECONDS = 10;
-/** No statement of ours needs longer; one that does is stuck behind a lock and must not hold its connection. */
+/** No statement of svc takes longer, unless it waits for a lock; then it must release its connection. */
 const STATEMENT_TIMEOUT_MS = 30_000;
-/** Requests have ended before; a connection that died earlier is never answered for, and is not waited for. */
+/** All requests have ended by then; a dead connection would never close. */
 const CLOSE_TIMEOUT_SECONDS = 1;
 
 /**
- * Opens Postgres at `url`, and brings its schema up to date.
- * @throws SchemaTooNewError when the database was made by a newer svc.
+ * Opens Postgres at `url`, and migrates its schema.
+ * @throws SchemaTooNewError when a newer svc has migrated the database
  */
 export async function openPostgres(url: string): Promise<Database> {
   const { default: postgres } = await import("postgres");
@@ -64,9 +64,9 @@ export async function openPostgres(url: string): Promise<Database> {
 }
 
 /**
- * Opens the embedded Postgres (PGlite) in the folder `directory`, made on the first start; without a folder it lives
- * in memory. The caller holds the data folder's lock: two processes on one folder would destroy it.
- * @throws SchemaTooNewError when the database was made by a newer svc.
+ * Opens the embedded Postgres (PGlite) in the folder `directory`, which is created on the first start; without a folder,
+ * in memory. The caller must hold the lock of the data folder: two processes on one folder would corrupt it.
+ * @throws SchemaTooNewError when a newer svc has migrated the database
  */
 export async function openEmbedded(directory?: string): Promise<Database> {
   const { PGlite } = await import("@electric-sql/pglite");

@@ -22,7 +22,7 @@ const PROBE_MS = 15_000;
 const PROBE_LIMIT_MS = 10_000;
 
 /**
- * Listens on a connection of its own, and reconnects whenever it is lost. The driver's own `listen` gives up when its
+ * Listens on a separate connection, and reconnects whenever it is lost. The driver's own `listen` gives up when its
  * first attempt to reconnect fails.
  */
 export function listenPostgres(url: string, listener: Listener): Subscription {

@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, readFileSync, readlinkSync, rmSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
-import { DataFolderInUseError, takeDataFolder } from "../src/data-folder.ts";
+import { DataFolderInUseError, lockDataFolder } from "../src/data-folder.ts";
 
 export interface DockerEngine {
   /** The value for DOCKER_HOST. */
@@ -27,9 +27,9 @@ const NETWORKS = "198.18.0.0/15";
  * The lock for the bridge and the iptables of the machine: only one test engine may run at a time. An engine in its own
  * network namespace has its own.
  */
-const TURN = join("/tmp", `svc-test-docker-${readlinkSync("/proc/self/ns/net").replace(/\D/g, "")}`);
-const TURN_MS = 10 * 60_000;
-const LOOK_MS = 200;
+const LOCK = join("/tmp", `svc-test-docker-${readlinkSync("/proc/self/ns/net").replace(/\D/g, "")}`);
+const LOCK_WAIT_MS = 10 * 60_000;
+const POLL_MS = 200;
 
 /**
  * Starts a Docker engine in a temporary folder.
@@ -37,11 +37,10 @@ const LOOK_MS = 200;
  */
 export async function startDockerEngine(): Promise<DockerEngine | { missing: string }> {
   const program = Bun.which("dockerd", { PATH: `${process.env["PATH"]}:/usr/sbin:/sbin` });
-  if (process.getuid?.() !== 0 || program === null)
-    return { missing: "it takes root and dockerd to start one" };
-  if (!existsSync(ROOTFS)) return { missing: `there is no ${ROOTFS}, which .ci/run makes` };
-  const giveUpTurn = await takeTurn();
-  if (giveUpTurn === null) return { missing: "another test run has had its engine for too long" };
+  if (process.getuid?.() !== 0 || program === null) return { missing: "root and dockerd are required" };
+  if (!existsSync(ROOTFS)) return { missing: `${ROOTFS} does not exist; .ci/run creates it` };
+  const unlock = await acquireLock();
+  if (unlock === null) return { missing: "another test run did not stop its engine in time" };
   removeBridges();
   Bun.spawnSync(["ip", "route", "replace", "unreachable", NETWORKS]);
   const folder = mkdtempSync(join(tmpdir(), "svc-docker-"));
@@ -70,7 +69,7 @@ export async function startDockerEngine(): Promise<DockerEngine | { missing: str
     Bun.spawnSync(["ip", "route", "del", "unreachable", NETWORKS]);
     unmountBelow(folder);
     rmSync(folder, { recursive: true, force: true });
-    giveUpTurn();
+    unlock();
   };
   try {
     await untilReady(socket, () => child.exitCode !== null);
@@ -93,10 +92,10 @@ function removeBridges(): void {
     Bun.spawnSync(["ip", "link", "delete", name]);
 }
 
-async function takeTurn(): Promise<(() => void) | null> {
-  for (const end = performance.now() + TURN_MS; ; await Bun.sleep(LOOK_MS)) {
+async function acquireLock(): Promise<(() => void) | null> {
+  for (const end = performance.now() + LOCK_WAIT_MS; ; await Bun.sleep(POLL_MS)) {
     try {
-      return takeDataFolder(TURN);
+      return lockDataFolder(LOCK);
     } catch (error) {
       if (!(error instanceof DataFolderInUseError)) throw error;
       if (performance.now() > end) return null;
@@ -106,7 +105,7 @@ async function takeTurn(): Promise<(() => void) | null> {
 
 /** Waits until the engine answers, and loads the image. */
 async function untilReady(socket: string, hasEnded: () => boolean): Promise<void> {
-  for (const end = performance.now() + START_MS; ; await Bun.sleep(LOOK_MS)) {
+  for (const end = performance.now() + START_MS; ; await Bun.sleep(POLL_MS)) {
     const answer = await fetch("http://docker/_ping", { unix: socket }).catch(() => null);
     if (answer?.ok) break;
     if (hasEnded()) throw new Error("dockerd exited");

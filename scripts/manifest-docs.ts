@@ -83,11 +83,11 @@ function sections({ fields }: TableShape): string[] {
 
 function rows(table: TableShape): string[] {
   const keys = flatten(table).map(([key, shape]) => {
-    const needed = shape.need === "required" ? "needed" : "";
-    const fallback = shape.is === "value" && shape.fallback !== undefined ? `\`${shape.fallback}\`` : needed;
+    const need = shape.need === "required" ? shape.need : "";
+    const fallback = shape.is === "value" && shape.fallback !== undefined ? `\`${shape.fallback}\`` : need;
     return `| \`${key}\` | ${kindOf(shape)} | ${fallback} | ${shape.about} |`;
   });
-  return ["| Key | What it is | Without it | What it is for |", "|---|---|---|---|", ...keys];
+  return ["| Key | Type | Default | Description |", "|---|---|---|---|", ...keys];
 }
 
 /** The keys of nested tables, as dotted keys. */
@@ -101,8 +101,8 @@ function flatten({ fields }: TableShape): [string, Shape][] {
 
 function kindOf(shape: Shape): string {
   if (shape.is === "names") return `a list of names, at most ${shape.namesMax}`;
-  if (shape.is === "values") return `a list, at most ${shape.valuesMax}: ${shape.kind.says}`;
+  if (shape.is === "values") return `a list, at most ${shape.valuesMax}: ${shape.kind.expected}`;
   if (shape.is === "variables") return `a table of names and strings, at most ${shape.variablesMax}`;
   if (shape.is !== "value") throw new Error(`a ${shape.is} has no row`);
-  return shape.kind.says;
+  return shape.kind.expected;
 }

@@ -14,7 +14,7 @@ import { seedOfCommit } from "./test/seed.ts";
 
 const USAGE = `npm run mutate -- [--count N] [--seed N] [part of a path ...]
 
-Changes one token of the source at a time, and says which changes no test of its area notices.
+Changes one token of the source at a time, and lists the changes that no test of its area detects.
   --count N  so many changes, drawn by the seed (60); 0: all
 `;
 /** Time limit: a mutant that makes a test hang counts as detected. */
@@ -76,7 +76,7 @@ async function mutate(count: number, seed: number): Promise<number> {
       writeFileSync(file, readFileSync(join(ROOT, trial.path)));
       if (passed) {
         survived++;
-        progress.say(`${trial.path}:${trial.line}\n  - ${trial.before}\n  + ${trial.after}`);
+        progress.print(`${trial.path}:${trial.line}\n  - ${trial.before}\n  + ${trial.after}`);
       }
     }
     progress.end();

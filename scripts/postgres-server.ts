@@ -39,7 +39,7 @@ const SETTINGS = {
  */
 export async function startPostgres(): Promise<PostgresServer | { missing: string }> {
   const native = nativeFolder();
-  if (native === null) return { missing: `npm carries no Postgres for ${process.platform} ${process.arch}` };
+  if (native === null) return { missing: `npm has no Postgres for ${process.platform} ${process.arch}` };
   const folder = mkdtempSync(join(tmpdir(), "svc-postgres-"));
   const remove = () => rmSync(folder, { recursive: true, force: true });
   try {

@@ -8,7 +8,7 @@ export async function makeAutomation(pages: SessionPages): Promise<(take: Take) 
   const at = `/v1/projects/${projectId}`;
   // svc is not notified of pushes to a git host: an edit of the project makes it poll
   await api.call("PATCH", at, { body: { default_branch: "main" } });
-  await api.call("PUT", `${at}/secrets/CI_SECRET`, { body: { value: "a secret that CI knows, too" } });
+  await api.call("PUT", `${at}/secrets/CI_SECRET`, { body: { value: "a secret that CI has, too" } });
   const isLive = async () => (await api.call("GET", `${at}/apps/handbook`)).body.app?.state === "live";
   await until("the app is live", isLive);
   const areKnown = async () => (await api.call("GET", `${at}/triggers`)).body.triggers.length === 2;

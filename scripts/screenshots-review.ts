@@ -56,20 +56,20 @@ export async function makeReview(pages: SessionPages): Promise<(take: Take, size
 }
 
 const OTHERS = [
-  ["Say why an upload was refused", "upload-errors"],
+  ["Explain why an upload was refused", "upload-errors"],
   ["Upgrade the database driver", "driver-4"],
 ] as const;
 
 const WHY = `The form is laid out **before its font is there**, and grows when it comes.
 
 - Its height is reserved.
-- A lost connection is tried again, with a pause that grows.
+- A request whose connection is lost is retried, with exponential backoff.
 
 \`npm test\` passes; see \`test/login/form.test.ts\`.`;
 
 const FORM = `import { post } from "../api.ts";
 
-/** Sends the form, and tells what came of it. */
+/** Sends the form. @returns a message for the user */
 export async function submit(form: HTMLFormElement): Promise<string> {
   const data = new FormData(form);
   const answer = await post("/login", data);
@@ -79,25 +79,25 @@ export async function submit(form: HTMLFormElement): Promise<string> {
 
 const FORM_AFTER = `import { post } from "../api.ts";
 
-const PAUSE_MS = 250;
+const BACKOFF_MS = 250;
 
-/** Sends the form, and tells what came of it. */
+/** Sends the form. @returns a message for the user */
 export async function submit(form: HTMLFormElement): Promise<string> {
   const data = new FormData(form);
-  // a train in a tunnel
+  // mobile connections are lost for moments
   for (let tries = 0; tries < 3; tries++) {
     const answer = await post("/login", data).catch(() => null);
     if (answer) return answer.ok ? "Welcome back" : "That was not right";
-    await new Promise((resolve) => setTimeout(resolve, PAUSE_MS * 2 ** tries));
+    await new Promise((resolve) => setTimeout(resolve, BACKOFF_MS * 2 ** tries));
   }
-  return "There is no connection";
+  return "The server cannot be reached";
 }
 `;
 
 const TEST = `import { expect, test } from "bun:test";
 import { submit } from "../../src/login/form.ts";
 
-test("a lost connection is tried again", async () => {
+test("a request whose connection is lost is retried", async () => {
   expect(await submit(formWith({ email: "a@example.com" }))).toBe("Welcome back");
 });
 `;

@@ -71,9 +71,9 @@ async function converse(runtime: ScriptedRuntime): Promise<void> {
     await run.say("All 214 tests pass. To see it as a phone does, I'd like to build it.");
     await run.permission("bash", ["npm run build"]);
   });
-  // whoever opens the page says this; here it is said for them
+  // on behalf of the user of the page
   runtime.prompt("and the same for the sign-up page");
-  await until("it asks", () => runtime.asks > 0);
+  await until("the agent requests a permission", () => runtime.asks > 0);
 }
 
 const REASON = `The form is laid out **before its font is there**, and grows when it comes. I reserved its height:
@@ -100,7 +100,7 @@ if (import.meta.main) {
   } finally {
     await pages.stop();
   }
-  // a test that makes such projects and members anyway
+  // this test creates the projects and members that its screenshots need
   const test = [process.execPath, "scripts/test.ts", "test/dashboard/settings-barriers"];
   const env = { ...process.env, SVC_SCREENSHOTS: FOLDER };
   process.exitCode = await Bun.spawn(test, { cwd: ROOT, env, stdio: ["ignore", "inherit", "inherit"] })

@@ -33,15 +33,14 @@ async function signIn(url: string): Promise<{ email: string | null; line: string
   }
   const email = await emailAddress();
   const token = await run([API, "admin", "token", "--email", email, "--name", "npm start"]);
-  if (token.code !== 0) return { email: null, line: `No token could be made: ${token.err.trim()}\n` };
+  if (token.code !== 0) return { email: null, line: `Cannot create a token: ${token.err.trim()}\n` };
   // the stored host may have another port, and `login` sends a token only to the stored URL
   await run([CLI, "hosts", "rm", HOST, "--yes"], { env: environment() });
   const login = await run([CLI, "login", "--host", HOST, "--api", api, "--token", "-"], {
     env: environment(),
     input: token.out,
   });
-  if (login.code !== 0)
-    return { email, line: `The command line could not be signed in: ${login.err.trim()}\n` };
+  if (login.code !== 0) return { email, line: `Cannot sign in the svc command: ${login.err.trim()}\n` };
   return { email, line: `The svc command is signed in as ${email} (host ${HOST}).\n` };
 }
 

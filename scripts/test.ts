@@ -9,7 +9,7 @@ import { hasFailed, type JobResult, type RunOptions, runBatch } from "./test/job
 import { startLoad } from "./test/load.ts";
 import {
   type Batch,
-  goTogether,
+  canOverlap,
   type Job,
   jobsOf,
   makeBatches,
@@ -60,7 +60,7 @@ async function test(wanted: Options): Promise<number> {
   for (const signal of ["SIGINT", "SIGTERM"] as const)
     process.on(signal, () => void end().finally(() => process.exit(130)));
   try {
-    // whatever this process and its helpers write is in there, too
+    // for the temporary files of this process and its helpers
     process.env["TMPDIR"] = folder.path;
     const skips = join(folder.path, "skips");
     const options = {
@@ -83,26 +83,26 @@ async function test(wanted: Options): Promise<number> {
   }
 }
 
-/** Starts what several files use, where one of these needs it. @returns the variables that tell them */
+/** Starts the servers that test files share, if a job needs them. @returns their environment variables */
 async function shared(jobs: readonly Job[], ends: (() => unknown)[]): Promise<Record<string, string>> {
   const env: Record<string, string> = {};
   if (jobs.some((job) => needs(job, "postgres"))) {
     const postgres = await startPostgres();
-    if ("missing" in postgres) process.stdout.write(`no real Postgres here: ${postgres.missing}\n`);
+    if ("missing" in postgres) process.stdout.write(`Postgres is not available: ${postgres.missing}\n`);
     else ends.push(postgres.stop);
     env["TEST_DATABASE_URL"] = "url" in postgres ? postgres.url : "";
   }
-  // an engine that was named is used as it is
+  // TEST_DOCKER_HOST names an existing engine
   if (jobs.some((job) => needs(job, "docker")) && !process.env["TEST_DOCKER_HOST"]) {
     const docker = await startDockerEngine();
-    if ("missing" in docker) process.stdout.write(`no Docker engine here: ${docker.missing}\n`);
+    if ("missing" in docker) process.stdout.write(`Docker is not available: ${docker.missing}\n`);
     else ends.push(docker.stop);
     env["TEST_DOCKER_HOST"] = "host" in docker ? docker.host : "";
   }
   return env;
 }
 
-/** Everything once, or several times, each from another seed. */
+/** Runs all jobs, `repeat` times, each time with another seed. */
 async function runAll(jobs: readonly Job[], options: RunOptions, repeat: number): Promise<JobResult[]> {
   const results: JobResult[] = [];
   const progress = showProgress(process.stdout, jobs.length * repeat);
@@ -124,12 +124,12 @@ async function runAll(jobs: readonly Job[], options: RunOptions, repeat: number)
   return results;
 }
 
-/** With `--full` every file is long, and has a process of its own. */
+/** With `--full` every file takes long, and runs in a separate process. */
 function inBatches(jobs: readonly Job[], { full }: RunOptions): Batch[] {
   return makeBatches(jobs, full ? Number.POSITIVE_INFINITY : availableParallelism());
 }
 
-/** Runs batches, so many at once: each as soon as there is room for it beside those that run. */
+/** Runs batches, at most `atOnce` at a time: each as soon as it can run beside the others. */
 async function work(
   waiting: Batch[],
   atOnce: number,
@@ -139,13 +139,13 @@ async function work(
 ): Promise<void> {
   const running = new Map<Batch, Promise<void>>();
   while (waiting.length + running.size > 0) {
-    const next = waiting.findIndex((batch) => [...running.keys()].every((other) => goTogether(batch, other)));
+    const next = waiting.findIndex((batch) => [...running.keys()].every((other) => canOverlap(batch, other)));
     const [batch] = running.size < atOnce && next >= 0 ? waiting.splice(next, 1) : [];
     if (batch) {
       const ended = runBatch(batch, options).then((ofBatch) => {
         running.delete(batch);
         results.push(...ofBatch);
-        for (const result of ofBatch.filter(hasFailed)) progress.say(failureText(result));
+        for (const result of ofBatch.filter(hasFailed)) progress.print(failureText(result));
       });
       running.set(batch, ended);
     } else await Promise.race(running.values());

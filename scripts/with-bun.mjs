@@ -41,7 +41,7 @@ function bunInCache() {
   const binary = join("node_modules", ...name.split("/"), "bin", WINDOWS ? "bun.exe" : "bun");
   if (existsSync(join(folder, binary))) return join(folder, binary);
 
-  say(`downloading Bun ${VERSION} (once) …`);
+  log(`downloading Bun ${VERSION} (once) …`);
   const unfinished = `${folder}.${randomUUID()}`;
   mkdirSync(unfinished, { recursive: true });
   try {
@@ -110,7 +110,7 @@ function installPackages(bun) {
   const stamp = join(ROOT, "node_modules", ".svc-installed");
   const wanted = packagesDigest();
   if (existsSync(stamp) && readFileSync(stamp, "utf8") === wanted) return;
-  say("installing packages …");
+  log("installing packages …");
   const { status } = spawnSync(bun, ["install"], { cwd: ROOT, stdio: ["ignore", 2, 2] });
   if (status !== 0) throw new Error("cannot install the packages.");
   writeFileSync(stamp, wanted);
@@ -148,11 +148,11 @@ function run(bun, words) {
   });
 }
 
-function say(text) {
+function log(text) {
   process.stderr.write(`svc: ${text}\n`);
 }
 
 function fail(text) {
-  say(text);
+  log(text);
   process.exitCode = 1;
 }

@@ -3,7 +3,7 @@ import { openapi } from "@elysia/openapi";
 import { Elysia } from "elysia";
 import { SvcError } from "./contract/errors.ts";
 import type { Health } from "./contract/health.ts";
-import { wantsPage } from "./contract/page.ts";
+import { acceptsPage } from "./contract/page.ts";
 import { VERSION } from "./contract/version.ts";
 import type { Deps } from "./deps.ts";
 import { dashboardRoutes } from "./edge/dashboard/routes.ts";
@@ -50,7 +50,7 @@ export function createApp(deps: Deps) {
     .onRequest(({ request, set }) => {
       set.headers["x-request-id"] = seen(request).id;
       set.headers["x-content-type-options"] = "nosniff";
-      // tokens, links and credentials are in many answers, and no answer is the same for everybody
+      // responses contain tokens, links and credentials, and depend on the caller
       if (new URL(request.url).pathname.startsWith("/v1/")) set.headers["cache-control"] = "no-store";
     })
     .onError(({ error, code, request, path, set }) => {
@@ -59,12 +59,12 @@ export function createApp(deps: Deps) {
       if (answer.status >= 500 && !(error instanceof SvcError)) {
         deps.log.error({ request: id, err: answer.code === "internal" ? error : undefined }, answer.message);
       }
-      if (wantsPage(request.headers.get("accept"))) return errorPage(answer, { "x-request-id": id });
+      if (acceptsPage(request.headers.get("accept"))) return errorPage(answer, { "x-request-id": id });
       set.status = answer.status;
       Object.assign(set.headers, answer.headers, { "x-request-id": id });
       return toBody(answer);
     })
-    // a webhook is signed as it came, and read by whoever knows its secret
+    // the signature of a webhook covers its raw bytes, so its handler reads the body
     .onParse(({ request, path }) => (path.startsWith(WEBHOOKS) ? null : readJson(request)))
     .onAfterResponse(({ request, route, set }) => {
       const { id, started } = seen(request);
@@ -112,7 +112,7 @@ export function createApp(deps: Deps) {
   return app;
 }
 
-/** Counts and logs a request that was answered. @param request `ms` is how long that took */
+/** Records a finished request in the metrics and the log. @param request `ms` is its duration */
 function recordRequest(
   { metrics, log }: Deps,
   request: { id: string; method: string; route: string | undefined; status: number; ms: number },

@@ -14,12 +14,12 @@ export class DataFolderInUseError extends Error {
 }
 
 /**
- * Makes the data folder (mode 0700) and takes it for this process. The lock is the kernel's (SQLite's on a file of
- * its own), so it ends with the process however that ends, and is never left behind.
- * @returns a function that gives the folder up.
- * @throws DataFolderInUseError when another process has it.
+ * Creates the data folder (mode 0700) and locks it for this process. The kernel holds the lock (an exclusive transaction
+ * of SQLite in the file `lock`) and releases it when the process exits, so a lock is never stale.
+ * @returns a function that releases the lock
+ * @throws DataFolderInUseError when another process holds the lock
  */
-export function takeDataFolder(path: string): () => void {
+export function lockDataFolder(path: string): () => void {
   mkdirSync(path, { recursive: true, mode: 0o700 });
   chmodSync(path, 0o700);
   const lock = new Database(join(path, "lock"), { create: true });
@@ -35,12 +35,12 @@ export function takeDataFolder(path: string): () => void {
   return () => lock.close();
 }
 
-/** Where the files of a deployment's site are. */
+/** The folder with the files of a deployment's site. */
 export function siteFolder(dataDir: string, deploymentId: string): string {
   return join(dataDir, "sites", deploymentId);
 }
 
-/** The id of the server that this data folder belongs to, made on the first start. For whoever holds the folder. */
+/** The server's id, which is created on the first start. The caller must hold the lock of the data folder. */
 export function readServerId(path: string): string {
   const file = join(path, "server-id");
   if (!existsSync(file)) writeFileSync(file, `${randomUUID()}\n`, { mode: 0o600, flush: true });
@@ -52,7 +52,7 @@ export function readServerId(path: string): string {
 
 /**
  * Listens on a unix socket of the data folder that only the server's user can open (0600 in a 0700 folder). The caller
- * holds the data folder, so a socket that is already there is a dead process's.
+ * must hold the lock of the data folder: then an existing socket was left by a process that has exited.
  */
 export function listenPrivately<T>(path: string, listen: () => T): T {
   rmSync(path, { force: true });

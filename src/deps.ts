@@ -11,29 +11,29 @@ import type { KeyedMutex } from "./lib/keyed-mutex.ts";
 import type { Metrics } from "./metrics.ts";
 import type { Sandboxes } from "./sandboxes/sandboxes.ts";
 
-/** What every verb may use; built once in `serve.ts` and passed as the first argument. */
+/** The dependencies of every feature; created once in `serve.ts` and passed as the first argument. */
 export interface Deps {
   db: Db;
   databaseKind: Database["kind"];
   git: Git;
   jobs: Jobs;
   sandboxes: Sandboxes;
-  /** Tells those who wait in this process: a session's id is the name of its changes, an event's type of all of that type. */
+  /** Notifies waiters in this process, by the id of a run or a session, or by the type of an event. */
   changes: Changes;
-  /** Tells those who follow a project's events. */
+  /** Subscriptions to the events of projects. */
   events: Events;
-  /** Sessions → when they were last used (`Date.now()`), where the database does not know it yet. */
+  /** Sessions → when they were last used (`Date.now()`), until that is written to the database. */
   activity: Map<string, number>;
   /** This server's own id, kept in its data folder. */
   serverId: string;
-  /** Where the API listens, once it does. */
+  /** The address of the API; the port is final once the server listens. */
   api(): { hostname: string; port: number };
   keys: Keys;
   config: Config;
   log: Logger;
   metrics: Metrics;
   clock: () => Date;
-  /** The database's time: what is due when, all servers decide by one clock. */
+  /** The database's time, by which all servers decide what is due. */
   databaseTime(db: Db): Promise<Date>;
   /** Merge verdicts, by project, commits and git version. */
   verdicts: Map<string, Comparison>;
@@ -44,10 +44,10 @@ export interface Deps {
 
 type Step = MergeStep | PushStep | SessionStep | PromptStep | FiringStep | DeployStep;
 
-/** The steps of a session's start, stop and deletion: what has been done when the checkpoint is called. */
+/** The steps of a session's start, stop and deletion. Each checkpoint is called after its step. */
 export const SESSION_STEPS = [
-  "branch-made",
-  "keys-made",
+  "branch-created",
+  "keys-issued",
   "sandbox-started",
   "address-known",
   "cloned",
@@ -58,17 +58,17 @@ export const SESSION_STEPS = [
 ] as const;
 export type SessionStep = (typeof SESSION_STEPS)[number];
 
-/** The steps of a deployment, beside those of its session: what has been done when the checkpoint is called. */
-export const DEPLOY_STEPS = ["deploy-begun", "deploy-settled"] as const;
+/** The steps of a deployment, besides those of its run. */
+export const DEPLOY_STEPS = ["deploy-started", "deploy-settled"] as const;
 export type DeployStep = (typeof DEPLOY_STEPS)[number];
 
-/** The steps of a prompt: what has been done when the checkpoint is called. */
-export const PROMPT_STEPS = ["prompt-marked", "prompt-given", "prompt-recorded"] as const;
+/** The steps of a prompt. */
+export const PROMPT_STEPS = ["prompt-marked", "prompt-sent", "prompt-recorded"] as const;
 export type PromptStep = (typeof PROMPT_STEPS)[number];
 
-/** The steps of a firing: what has been done, and not yet committed, when the checkpoint is called. */
+/** The step of a firing, called before the transaction commits. */
 export type FiringStep = "firing-recorded";
 
-/** The steps of a merge, in order: what has been done when the checkpoint is called. */
+/** The steps of a merge, in order. */
 export const MERGE_STEPS = ["commit-written", "intent-recorded", "pushed", "kept", "merge-recorded"] as const;
 export type MergeStep = (typeof MERGE_STEPS)[number];

@@ -2,17 +2,17 @@ import { createCipheriv, createDecipheriv, createHash, createHmac, hkdfSync, ran
 import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** Everything that the master key is used for. The key itself stays inside. */
+/** The operations that use the master key, which is not exposed. */
 export interface Keys {
-  /** HMAC-SHA256 of a token, in hex: what the database holds instead of the token. */
+  /** HMAC-SHA256 of a token, in hex. The database stores it instead of the token. */
   hashToken(token: string): string;
-  /** Seals text for one project and one purpose; it opens only under the same two. */
+  /** Encrypts text for one project and one purpose; it can be decrypted only with the same project and purpose. */
   seal(projectId: string, purpose: string, text: string): string;
-  /** @throws when the sealed text was made under another key, project or purpose, or was changed. */
+  /** @throws when the text was sealed with another key, project or purpose, or was modified */
   open(projectId: string, purpose: string, sealed: string): string;
-  /** HMAC-SHA256 of text for one purpose, for what is signed and not stored. */
+  /** HMAC-SHA256 of text for one purpose, for signatures that are not stored. */
   mac(purpose: string, text: string): Buffer;
-  /** Tells two master keys apart without telling them. */
+  /** Identifies the master key without revealing it. */
   fingerprint: string;
 }
 
@@ -20,7 +20,7 @@ const FILE = "master.key";
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** Reads the master key of a data folder, or makes one on the first start (mode 0600). */
+/** Reads the master key of a data folder; creates it on the first start (mode 0600). */
 export function loadMasterKey(dataDir: string): Buffer {
   const path = join(dataDir, FILE);
   if (!existsSync(path)) {

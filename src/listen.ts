@@ -11,22 +11,22 @@ import { createSiteServer } from "./features/apps/static/serve.ts";
 import { methodTable } from "./http/methods.ts";
 import { type Listener, listen as listenSplicing } from "./splice/listen.ts";
 
-/** Requests under way at a shutdown get this long; a merge's push may need most of it. */
+/** How long a shutdown waits for requests in progress; the push of a merge can need most of it. */
 const DRAIN_MS = 25_000;
 
 export interface Listening {
-  /** The port that the system chose when 0 was asked for. */
+  /** The actual port, if the configured one is 0. */
   port: number;
-  /** Takes requests only from sandboxes that save their work. */
+  /** Rejects new requests, except from sandboxes that save their work. */
   close(): void;
-  /** Takes no new requests and lets those under way end. */
+  /** Accepts no new requests, and waits for those in progress. */
   stop(): Promise<void>;
 }
 
 /**
- * Listens where the configuration says. Every request comes in by the splice: those for sandboxes go on to them, all
- * others to the API itself, which listens on a unix socket that only the server's user can open.
- * @throws EADDRINUSE when the port is taken
+ * Listens on the configured address. The splice accepts every request and forwards it to a sandbox or to the API, which
+ * listens on a unix socket that only the server's user can open.
+ * @throws EADDRINUSE when the port is in use
  */
 export async function listen(deps: Deps): Promise<Listening> {
   const path = join(deps.config.dataDir, "api.sock");
@@ -40,7 +40,7 @@ export async function listen(deps: Deps): Promise<Listening> {
   };
   const { host, port } = deps.config;
   const methods = methodTable(app.routes);
-  const front = createFront(deps, { unix: path }, (asked) => gitMethods(asked) ?? methods(asked));
+  const front = createFront(deps, { unix: path }, (target) => gitMethods(target) ?? methods(target));
   let listener: Listener;
   try {
     endMetrics = listenForMetrics(deps);
@@ -55,7 +55,7 @@ export async function listen(deps: Deps): Promise<Listening> {
     async stop() {
       const deadline = Date.now() + DRAIN_MS;
       await listener.stop(DRAIN_MS);
-      // what a client has asked for and gone away from is still finished
+      // requests whose clients have disconnected are finished, too
       await Promise.race([inner.stop(), Bun.sleep(Math.max(deadline - Date.now(), 0))]);
       await end();
     },
@@ -65,20 +65,20 @@ export async function listen(deps: Deps): Promise<Listening> {
 function serveInside(deps: Deps, app: ReturnType<typeof createApp>, path: string): Bun.Server<undefined> {
   const gateway = createGateway(deps);
   const serveSite = createSiteServer(deps);
-  // Bun keeps `idleTimeout` on unix sockets too, but its types do not know it
-  const place: object = { unix: path };
+  // Bun supports `idleTimeout` for unix sockets, but its types do not allow it
+  const address: object = { unix: path };
   return Bun.serve({
-    ...place,
-    // A merge or a diff is quiet for as long as git works, which has limits of its own; this is the longest there is.
+    ...address,
+    // The maximum: a merge or a diff sends nothing while git runs, which has its own time limits.
     idleTimeout: 255,
-    // JSON bodies have a bound of their own, far below; pushes too.
+    // JSON bodies and pushes have their own limits, which are lower.
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
     fetch(request, server) {
-      // the front alone says this: a client's own does not pass it
+      // only the front sets this header: it removes a client's
       const site = request.headers.get(SITE_HEADER);
       if (site !== null) return serveSite(request, site);
       if (!isGitPath(new URL(request.url).pathname)) return app.fetch(request);
-      // a transfer has limits of its own, and is quiet while git works
+      // a transfer has its own limits, and sends nothing while git runs
       server.timeout(request, 0);
       return gateway(request);
     },

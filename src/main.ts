@@ -38,7 +38,7 @@ async function main(argv: string[]): Promise<void> {
   process.stdout.write(`${await administer(config, await commandOf(wanted))}\n`);
 }
 
-/** Aborted by a signal, instead of ending at once. */
+/** Is aborted by the first signal, which then does not end the process. */
 function untilSignal(): AbortSignal {
   const stop = new AbortController();
   onFirstSignal(() => stop.abort());
@@ -72,7 +72,7 @@ async function run(config: Config): Promise<void> {
   process.stderr.write(`svc-api ${VERSION} listens on ${server.url}\n`);
 }
 
-/** By the running server if there is one, else on the database itself. */
+/** Runs an operator's command: in the running server if there is one, else directly on the database. */
 async function administer(config: Config, command: AdminCommand): Promise<string> {
   const line = await sendAdminCommand(config.dataDir, command);
   if (line !== null) return line;
@@ -85,7 +85,7 @@ async function administer(config: Config, command: AdminCommand): Promise<string
   }
 }
 
-/** One line for what an operator can mend; the whole error for what is a fault of svc. */
+/** One line for an error that an operator can fix; the stack trace for a bug in svc. */
 function explain(error: unknown): string {
   const known = [
     ConfigError,

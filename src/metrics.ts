@@ -1,9 +1,9 @@
 import { Counter, collectDefaultMetrics, Histogram, Registry } from "prom-client";
 
-/** What `GET /metrics` answers with, and what is counted for it. */
+/** The metrics, and the response of `GET /metrics`. */
 export interface Metrics {
   contentType: string;
-  /** The page in Prometheus text, at most COPY_MAX_AGE_MS old: collecting it for each reader would stop the server. */
+  /** The page in Prometheus text, cached: to collect it for each request would block the server. */
   page(): Promise<Uint8Array>;
   requestSeconds: Histogram<"method" | "route" | "status">;
   gitSeconds: Histogram<"operation" | "outcome">;
@@ -11,15 +11,15 @@ export interface Metrics {
   merges: Counter<"outcome">;
 }
 
-/** Prometheus scrapes every 15 seconds and more. */
-const COPY_MAX_AGE_MS = 2_000;
+/** Shorter than the interval of Prometheus, which is at least 15 seconds. */
+const PAGE_MAX_AGE_MS = 2_000;
 
 export function createMetrics(): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   return {
     contentType: registry.contentType,
-    page: keepCopy(async () => Buffer.from(await registry.metrics()), COPY_MAX_AGE_MS),
+    page: cached(async () => Buffer.from(await registry.metrics()), PAGE_MAX_AGE_MS),
     requestSeconds: new Histogram({
       name: "svc_http_request_seconds",
       help: "Time to answer a request, in seconds.",
@@ -48,8 +48,8 @@ export function createMetrics(): Metrics {
   };
 }
 
-/** Shares one answer among all callers until it is so old, in milliseconds; a failure is not kept. */
-function keepCopy<T>(make: () => Promise<T>, maxAgeMs: number): () => Promise<T> {
+/** Caches the result of `make` for `maxAgeMs`; a failure is not cached. */
+function cached<T>(make: () => Promise<T>, maxAgeMs: number): () => Promise<T> {
   let copy: { made: Promise<T>; until: number } | null = null;
   return () => {
     const now = performance.now();

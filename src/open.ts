@@ -3,10 +3,10 @@ import { eq } from "drizzle-orm";
 import { type Database, type Db, openEmbedded, openPostgres } from "../db/client.ts";
 import { serverFacts } from "../db/schema/index.ts";
 import type { Config } from "./config.ts";
-import { takeDataFolder } from "./data-folder.ts";
+import { lockDataFolder } from "./data-folder.ts";
 import { createKeys, type Keys, loadMasterKey } from "./keys.ts";
 
-/** What the server and an operator's command both need: the data folder, the keys and the database. */
+/** The resources of the server and of an operator's command: the data folder, the keys and the database. */
 export interface Opened {
   database: Database;
   keys: Keys;
@@ -24,11 +24,11 @@ export class WrongMasterKeyError extends Error {
 }
 
 /**
- * Takes the data folder, opens the database in it (or at `DATABASE_URL`) and brings its schema up to date.
+ * Locks the data folder, opens the database in it (or at `DATABASE_URL`) and migrates its schema.
  * @throws DataFolderInUseError, SchemaTooNewError, WrongMasterKeyError.
  */
 export async function open(config: Config): Promise<Opened> {
-  const leave = takeDataFolder(config.dataDir);
+  const unlock = lockDataFolder(config.dataDir);
   try {
     const keys = createKeys(config.masterKey ?? loadMasterKey(config.dataDir));
     const database =
@@ -41,15 +41,15 @@ export async function open(config: Config): Promise<Opened> {
       await database.close();
       throw error;
     }
-    const close = () => database.close().finally(leave);
+    const close = () => database.close().finally(unlock);
     return { database, keys, close };
   } catch (error) {
-    leave();
+    unlock();
     throw error;
   }
 }
 
-/** The first server writes its key's fingerprint; every later one must have the same. */
+/** The first server stores the fingerprint of its key; all others must have the same key. */
 async function claimDatabase(db: Db, keys: Keys): Promise<void> {
   const name = "master_key_fingerprint";
   await db.insert(serverFacts).values({ name, value: keys.fingerprint }).onConflictDoNothing();

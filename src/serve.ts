@@ -35,18 +35,18 @@ import { createSandboxes } from "./sandboxes/create.ts";
 import { logWalls } from "./sandboxes/log-walls.ts";
 
 export interface Server {
-  /** Where the server listens: the port that the system chose when 0 was asked for. */
+  /** The URL that the server listens on, with the actual port if the configured one is 0. */
   url: string;
-  /** Makes the first user, once; null when there are users. */
+  /** A one-time link that creates the first user; null when there are users. */
   firstUserLink: string | null;
-  /** Takes no new requests, lets those under way end, then closes git and the database. */
+  /** Accepts no new requests, waits for those in progress, then closes git and the database. */
   stop(): Promise<void>;
 }
 
-/** The parts of svc that manifests drive. */
+/** The features that manifests configure. */
 const MANIFEST_FEATURES: readonly ManifestFeature[] = [applyTriggers, applyApps];
 
-/** What runs in sandboxes. */
+/** The kinds of runs in sandboxes. */
 const RUN_KINDS: readonly RunKind[] = [sessionRuns, deploymentRuns];
 
 interface ServeChanges extends Partial<Deps> {
@@ -57,15 +57,15 @@ interface ServeChanges extends Partial<Deps> {
 
 /**
  * Starts the server.
- * @param changes what a test sets instead: a clock, a checkpoint that ends the process, lower limits.
- * @throws what `open` throws, and EADDRINUSE when the port is taken.
+ * @param changes replacements for tests: a clock, a checkpoint that ends the process, lower limits
+ * @throws what `open` throws, and EADDRINUSE when the port is in use
  */
 export async function serve(
   config: Config,
   { manifestFeatures = MANIFEST_FEATURES, ...changes }: ServeChanges = {},
 ): Promise<Server> {
   const opening = await open(config);
-  /** Undone, the newest first, when the start fails. */
+  /** Closed in reverse order when the start fails. */
   const opened: (() => Promise<unknown>)[] = [opening.close];
   try {
     const parts = await openParts(config, opening, changes, opened);
@@ -91,9 +91,9 @@ export async function serve(
         http.close();
         await endWork();
         await parts.jobs.stop();
-        // they would never end by themselves
+        // event streams do not end otherwise
         await parts.events.close();
-        // sandboxes that end save their work, for which they need the git gateway
+        // sandboxes save their work through the git gateway as they stop
         await stopWithServer(deps, kinds).catch((error: unknown) =>
           log.warn({ err: error }, "cannot stop the runs"),
         );
@@ -107,12 +107,12 @@ export async function serve(
       },
     };
   } catch (error) {
-    for (const undo of opened.reverse()) await undo();
+    for (const close of opened.reverse()) await close();
     throw error;
   }
 }
 
-/** Opens what the features depend on, each after what it needs. @param opened gets how each is closed */
+/** Opens the dependencies of the features in order. @param opened receives a function that closes each */
 async function openParts(
   config: Config,
   { database, keys }: Awaited<ReturnType<typeof open>>,
@@ -136,7 +136,7 @@ async function openParts(
   });
   opened.push(() => git.close());
   const serverId = readServerId(config.dataDir);
-  // before all that reads sessions, and before the queues are made: no other server may take them from now on
+  // before sessions are read and queues are created: from now on no other server takes them over
   const registered = { db: database.db, databaseKind: database.kind, serverId };
   const endHeartbeat = await startHeartbeat({ ...registered, log });
   opened.push(async () => endHeartbeat());
@@ -175,7 +175,7 @@ async function openParts(
   return { deps, address, git, jobs, events, sandboxes, endHeartbeat, wallsLogged };
 }
 
-/** Starts what works in the background. @returns ends it */
+/** Starts the background workers. @returns stops them */
 async function startWork(
   deps: Deps,
   kinds: ReadonlyMap<string, RunKind>,

@@ -1,6 +1,6 @@
 import type { Ask, Question } from "../../src/conversation/runtime-event.ts";
 
-/** A parsed reply. `again`: it is not valid, and `hint` says what to type. */
+/** A parsed reply. `again`: it is not valid; `hint` describes valid input. */
 export type Reply =
   | { is: "permission"; reply: "once" | "always" | "reject" }
   | { is: "answers"; answers: string[][] }
@@ -28,7 +28,7 @@ export class AskForm {
     this.ask = ask;
   }
 
-  /** What to type for the current question. */
+  /** The valid input for the current question. */
   get hint(): string {
     const question = this.#question;
     if (question === undefined) return "y: yes, once · a: always · n: no";

@@ -13,8 +13,8 @@ type Ended = Extract<ChatEvent, { type: "ended" }>;
 const ABORT_MS = 3000;
 
 /**
- * Sends one prompt. Streams the answer to stdout and what the agent does to stderr. There is nobody to answer its requests,
- * so they are all refused.
+ * Sends one prompt. Streams the answer to stdout and the agent's actions to stderr. Refuses all requests of the agent,
+ * because there is no terminal to answer them on.
  * @throws CliError `run_…` for a run that did not complete; Ctrl-C aborts the run and ends svc by the signal
  */
 export async function oneShot(context: Context, runtime: Runtime, text: string): Promise<void> {

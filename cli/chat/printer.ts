@@ -7,7 +7,7 @@ import { jsonOf } from "./json.ts";
 import { askLine, retryLine, toolLine } from "./lines.ts";
 import { sanitizer } from "./sanitizer.ts";
 
-/** Prints the answer to one prompt, and what the agent does for it. */
+/** Prints the answer to one prompt, and the agent's actions. */
 export interface Printer {
   event(event: ChatEvent): void;
   refused(ask: Ask): void;
@@ -18,7 +18,7 @@ export interface Printer {
 /**
  * Writes in order, starting with the answer to the prompt.
  * @param messageId the prompt's; null before it is sent
- * @param fail called when a write fails, as when the reader is gone
+ * @param fail called when a write fails, for example because the reader has exited
  */
 export function makePrinter(
   context: Context,

@@ -32,7 +32,7 @@ export class Screen {
   #above = 0;
   /** The open line at the last draw. */
   #open = "";
-  /** What was drawn below the output, to measure again after a resize. */
+  /** The rows drawn below the output, which are measured again after a resize. */
   #below: { columns: number; status: string; layout: Layout } | null = null;
   #writing: Promise<void> | null = null;
   #isDirty = false;
@@ -151,7 +151,7 @@ export class Screen {
     this.#above = lines.reduce((sum, line) => sum + rowsOf(line), 0);
   }
 
-  /** Erases what is below the output, and moves to its end. */
+  /** Erases the rows below the output, and moves to its end. */
   #toOutput(columns: number): string {
     this.#measure(columns);
     const below = `\r${this.#above > 0 ? `\x1b[${this.#above}A` : ""}\x1b[J`;

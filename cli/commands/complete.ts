@@ -41,7 +41,7 @@ export const complete: Handler<typeof table.complete> = async (context, { args }
   const found = await candidates(context, joinAssignments(args.words)).catch(() => []);
   const text = found
     .filter(({ value }) => value === ":files" || PLAIN.test(value))
-    .map(({ value, text: says }) => (says ? `${value}\t${oneLine(says)}\n` : `${value}\n`))
+    .map(({ value, text }) => (text ? `${value}\t${oneLine(text)}\n` : `${value}\n`))
     .join("");
   await context.system.stdout.write(text);
 };

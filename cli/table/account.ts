@@ -4,7 +4,7 @@ export const login = spec({
   path: ["login"],
   summary: "Sign in to a host and store its token",
   about: [
-    "Without --token, you confirm the sign-in in a browser, on this or another machine. The token is stored in the configuration file (`svc help environment`), readable by you alone.",
+    "Without --token, you confirm the sign-in in a browser, on this or another machine. The token is stored in the configuration file (`svc help environment`), readable only by you.",
     "Some hosts support only sign-in with a token. Their operator creates one with `svc-api admin token --email <you>`.",
   ],
   args: [],

@@ -14,7 +14,7 @@ export const chat = spec({
   summary: "Chat with a session's agent, or send it one prompt",
   about: [
     "On a terminal, shows the end of the conversation, then streams the agent's text, tools and edits. Enter sends; a backslash before Enter, or Alt-Enter, inserts a line break. Ctrl-C aborts the agent's run, or clears the line; Ctrl-C twice quits. /help lists the commands.",
-    "With --prompt, streams the answer to standard output, and what the agent does to standard error. Exit status 0 means that the run completed; 1 that it failed, was aborted or cut off, or that the agent's request was refused because there is no terminal to answer it on. --json prints one event per line.",
+    "With --prompt, streams the answer to standard output, and the agent's actions to standard error. Exit status 0 means that the run completed; 1 that it failed, was aborted or cut off, or that the agent's request was refused because there is no terminal to answer it on. --json prints one event per line.",
     "Without an id, the running session is used; if there are several, svc asks on a terminal. A stopped session is restarted first.",
   ],
   args: [

@@ -83,7 +83,7 @@ export const disable = spec({
 
 export const triggers: Group = {
   name: "triggers",
-  summary: "Sessions that start by time or by webhook",
+  summary: "Sessions that start on a schedule or by a webhook",
   commands: [
     bind(ls, () => import("../commands/triggers/ls.ts").then((module) => module.ls)),
     bind(info, () => import("../commands/triggers/info.ts").then((module) => module.info)),

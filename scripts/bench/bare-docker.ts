@@ -17,13 +17,13 @@ export async function runBare(
 ): Promise<BareRun> {
   const begun = performance.now();
   const body = { Image: image, Entrypoint: [program], Cmd: args };
-  const { Id } = await ask<{ Id: string }>(host, "POST", "/containers/create", body);
-  await say(host, "POST", `/containers/${Id}/start`);
+  const { Id } = await requestJson<{ Id: string }>(host, "POST", "/containers/create", body);
+  await request(host, "POST", `/containers/${Id}/start`);
   const ms = performance.now() - begun;
   return {
     ms,
     async run(script, environment) {
-      const exec = await ask<{ Id: string }>(host, "POST", `/containers/${Id}/exec`, {
+      const exec = await requestJson<{ Id: string }>(host, "POST", `/containers/${Id}/exec`, {
         Cmd: ["bash", "-c", script],
         Env: Object.entries(environment).map(([name, value]) => `${name}=${value}`),
         AttachStdout: true,
@@ -31,18 +31,18 @@ export async function runBare(
         // a terminal, so that the output is not framed
         Tty: true,
       });
-      const said = await say(host, "POST", `/exec/${exec.Id}/start`, { Detach: false, Tty: true });
-      const { ExitCode } = await ask<{ ExitCode: number }>(host, "GET", `/exec/${exec.Id}/json`);
+      const said = await request(host, "POST", `/exec/${exec.Id}/start`, { Detach: false, Tty: true });
+      const { ExitCode } = await requestJson<{ ExitCode: number }>(host, "GET", `/exec/${exec.Id}/json`);
       if (ExitCode !== 0) throw new Error(`a script in a container exited with ${ExitCode}: ${said}`);
       return said;
     },
-    remove: async () => void (await say(host, "DELETE", `/containers/${Id}?force=1&v=1`)),
+    remove: async () => void (await request(host, "DELETE", `/containers/${Id}?force=1&v=1`)),
   };
 }
 
 /** The tag of an image, by its repository. */
 export async function imageOf(host: string, repository: string): Promise<string> {
-  const images = await ask<{ RepoTags: string[] | null }[]>(host, "GET", "/images/json");
+  const images = await requestJson<{ RepoTags: string[] | null }[]>(host, "GET", "/images/json");
   const tag = images.flatMap(({ RepoTags }) => RepoTags ?? []).find((it) => it.startsWith(`${repository}:`));
   if (tag === undefined) throw new Error(`the engine has no image ${repository}`);
   return tag;
@@ -50,7 +50,7 @@ export async function imageOf(host: string, repository: string): Promise<string>
 
 /** The address of this machine in the engine's default bridge network. */
 export async function bridgeOf(host: string): Promise<string> {
-  const { IPAM } = await ask<{ IPAM: { Config: { Subnet: string; Gateway?: string }[] } }>(
+  const { IPAM } = await requestJson<{ IPAM: { Config: { Subnet: string; Gateway?: string }[] } }>(
     host,
     "GET",
     "/networks/bridge",
@@ -65,12 +65,12 @@ export async function bridgeOf(host: string): Promise<string> {
 
 const ANSWER_MS = 60_000;
 
-async function ask<T>(host: string, method: string, path: string, body?: unknown): Promise<T> {
-  return JSON.parse(await say(host, method, path, body));
+async function requestJson<T>(host: string, method: string, path: string, body?: unknown): Promise<T> {
+  return JSON.parse(await request(host, method, path, body));
 }
 
 /** @returns the body of the engine's response */
-async function say(host: string, method: string, path: string, body?: unknown): Promise<string> {
+async function request(host: string, method: string, path: string, body?: unknown): Promise<string> {
   const answer = await fetch(`http://docker${path}`, {
     unix: host.replace(/^unix:\/\//, ""),
     method,

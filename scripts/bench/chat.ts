@@ -113,10 +113,10 @@ async function listenAtPort(
   const name = "OPENCODE_SERVER_PASSWORD=";
   const password = runtime.environment.find((each) => each.startsWith(name))?.slice(name.length);
   if (!port || !password) throw new Error("the agent runtime is not found");
-  const folder = bench.folder("passage");
+  const folder = bench.folder("relay");
   const unix = join(folder, "s");
-  const passage = [process.execPath, join(import.meta.dir, "passage.ts"), unix, port];
-  start(bench, folder, [...inNetworkOf(session), ...passage]);
+  const relay = [process.execPath, join(import.meta.dir, "relay.ts"), unix, port];
+  start(bench, folder, [...inNetworkOf(session), ...relay]);
   await until("the runtime is reachable", () => existsSync(unix));
   const stop = new AbortController();
   const answer = await fetch("http://localhost/event", {

@@ -23,7 +23,7 @@ const CHANGES = 2;
 const LINES = 12;
 const PART_BYTES = 1024 * 1024;
 
-const made = new WeakMap<Workbench, Map<Size, Promise<Fixture>>>();
+const cache = new WeakMap<Workbench, Map<Size, Promise<Fixture>>>();
 
 /** The repositories, the small one first. A smoke run uses only that one. */
 export async function* fixtures(bench: Workbench): AsyncGenerator<Fixture> {
@@ -50,7 +50,7 @@ export function textOf(file: number, version: number): string {
 }
 
 function make(bench: Workbench, size: Size): Promise<Fixture> {
-  const fixtures = made.getOrInsertComputed(bench, () => new Map());
+  const fixtures = cache.getOrInsertComputed(bench, () => new Map());
   return fixtures.getOrInsertComputed(size, () => generate(bench.folder("fixture"), size));
 }
 
@@ -62,7 +62,7 @@ async function generate(path: string, size: Size): Promise<Fixture> {
   await git(path, ["repack", "-a", "-d", "-q"]);
   await git(path, ["commit-graph", "write", "--reachable"]);
   const seconds = ((performance.now() - begun) / 1000).toFixed(1);
-  process.stderr.write(`bench: made the repository "${size.title}" in ${seconds} s\n`);
+  process.stderr.write(`bench: created the repository "${size.title}" in ${seconds} s\n`);
   return { title: size.title, path, files: size.files };
 }
 

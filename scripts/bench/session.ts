@@ -37,5 +37,5 @@ export async function endSession(server: Server, place: string, id: string): Pro
     const { sessions } = await server.call<{ sessions: Session[] }>("GET", place);
     return !sessions.some(({ session_id }) => session_id === id);
   };
-  await until("a session is gone", isGone);
+  await until("a session is deleted", isGone);
 }

@@ -4,49 +4,49 @@
 export const SAME: ReadonlySet<string> = new Set([
   // a chunk's size is read before its content is counted
   "src/splice/body.ts: let left = 1;",
-  // how much of a long line is awaited before it is read; what it says stands before that
+  // how much of a long line is buffered before it is parsed; the relevant part comes first
   "src/git/diff/patch.ts: const WHOLE_HEAD_BYTES = 9 * PATH_MAX_BYTES + HEAD_BYTES;",
   "src/git/diff/patch.ts: if (lineEnd < 0 && stop - at <= headBytes) break;",
-  // the statement that writes it is held to the same time
+  // the update has the same condition
   "src/identity/auth/caller.ts: if (row.lastUsedAt && row.lastUsedAt >= due) return;",
 
-  // what ends at this moment opens nothing, whether its row is there or not
+  // an expired session is not valid, whether or not its row exists
   "src/identity/auth/browser.ts: await deps.db.delete(browserSessions).where(lte(browserSessions.expiresAt, now));",
 
-  // a time long ago, and one more of a thousand that are remembered
+  // a default far in the past, and one more cached entry of a thousand
   "src/features/triggers/webhook.ts: if ((full.get(id) ?? 1) > Date.now()) throw tooMany();",
   "src/features/triggers/webhook.ts: if (full.size > KNOWN_MAX) full.clear();",
 
-  // the very microsecond at which a claim lapses
+  // the microsecond at which a claim expires
   "src/features/runs/claim.ts: const isFree = or(isNull(runs.worker), lte(runs.workerUntil, sql`now()`));",
 
-  // what is replaced begins with refs/
+  // the replaced text begins with refs/
   'src/edge/gateway/rules.ts: advice: `Push to ${ref.slice(0, -name.length)}${name.replace(/(?:refs\\/(?:heads\\/|tags\\/)?)+/, "") || "<name>"} instead.`,',
   'src/edge/gateway/rules.ts: advice: `Push to ${ref.slice(0, -name.length)}${name.replace(/^(?:refs\\/(?:heads\\/|tags\\/)?)*/, "") || "<name>"} instead.`,',
 
-  // a base that has not moved has brought nothing: only a look is saved
+  // a base that has not moved contains nothing new: this only saves a query
   "src/features/change-requests/reached.ts: if (head === null || base === undefined || since === null && base === since) return [];",
 
-  // nothing is taken away where nothing is named
+  // an empty list deletes nothing
   "src/features/change-requests/settle.ts: if (dropped.length >= 0) {",
 
-  // the very moment at which a day is over
+  // the moment at which the day ends
   "src/features/change-requests/settle.ts: await deps.db.delete(mergeIntents).where(lte(mergeIntents.expiresAt, forget));",
 
-  // how much is done at once
+  // a batch size
   "src/features/triggers/due.ts: const AT_ONCE = 21;",
 
-  // what is compared is never equal, or any positive number says the same
+  // the compared values are never equal, and all positive results mean the same
   "src/features/triggers/due.ts: for (const [projectId, rows] of [...byProject].toSorted(([one], [other]) => (one <= other ? -1 : 1))) {",
   "src/features/triggers/due.ts: for (const [projectId, rows] of [...byProject].toSorted(([one], [other]) => (one < other ? -1 : 2))) {",
 
   // times are whole seconds
   "src/features/triggers/due.ts: before: lastDue(cron, timezone, new Date(last.getTime() - 2)),",
 
-  // only for the types: what has no signature has no body here
+  // only for the types: without a signature there is no body here
   "src/features/triggers/webhook.ts: if (!body && !signature || !isSigned(secret, body, signature)) {",
 
-  // only for the types: what has no schedule is never due, and what is due has a time
+  // only for the types: a trigger without a schedule is never due, and a due one has a time
   "src/features/triggers/due.ts: if (cron === null && first === null) return;",
 
   // git writes nothing else there: digits, ids and modes; after a name with a space it writes a tab

@@ -10,7 +10,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { takeDataFolder } from "../../src/data-folder.ts";
+import { lockDataFolder } from "../../src/data-folder.ts";
 
 const PREFIX = "svc-test-run-";
 const LOCK = "run";
@@ -41,7 +41,7 @@ export async function makeRunFolder(onLeft: (processes: number) => void): Promis
   // it gets its final name after it is locked
   const draft = mkdtempSync(join(base, "svc-test-new-"));
   const path = draft.replace("svc-test-new-", PREFIX);
-  const unlock = takeDataFolder(join(draft, LOCK));
+  const unlock = lockDataFolder(join(draft, LOCK));
   locks.push(unlock);
   renameSync(draft, path);
   chmodSync(path, 0o1777);
@@ -78,7 +78,7 @@ const locks: (() => void)[] = [];
  */
 function isTaken(path: string): boolean {
   try {
-    takeDataFolder(join(path, LOCK))();
+    lockDataFolder(join(path, LOCK))();
     return false;
   } catch {
     return true;

@@ -54,8 +54,8 @@ const BATCH_SECONDS = 20;
 const BATCHES_PER_PROCESSOR = 10;
 
 /**
- * Groups short files that run from source into batches. A file that needs the binaries (also for an engine or a browser) has
- * a process of its own: starting those takes most of its time.
+ * Groups short files that run from source into batches. A file that needs the binaries (also for an engine or browser) runs
+ * in a separate process: starting those takes most of its time.
  * @returns the longest first
  */
 export function makeBatches(jobs: readonly Job[], processors: number): Batch[] {
@@ -94,7 +94,7 @@ export function runsAlone(job: Job): boolean {
 }
 
 /** Whether two batches may run at once. */
-export function goTogether(one: Batch, other: Batch): boolean {
+export function canOverlap(one: Batch, other: Batch): boolean {
   return jobsOf(one).every((job) => jobsOf(other).every((beside) => mayRunBeside(job, beside)));
 }
 

@@ -7,7 +7,7 @@ export interface Progress {
   /** Updates the running jobs and the number of finished ones. */
   show(running: readonly string[], done: number, failed: number): void;
   /** Prints a permanent line. */
-  say(text: string): void;
+  print(text: string): void;
   end(): void;
 }
 
@@ -19,7 +19,7 @@ export function showProgress(
 ): Progress {
   const begun = now();
   let line = "";
-  let told = begun;
+  let printedAt = begun;
   return {
     show(running, done, failed) {
       const minutes = `${((now() - begun) / 60_000).toFixed(1)} min`;
@@ -27,12 +27,12 @@ export function showProgress(
       if (stream.isTTY) {
         line = `${counts}: ${running.join(", ")}`.slice(0, (stream.columns ?? NARROW) - 1);
         stream.write(CLEAR_LINE + line);
-      } else if (now() - told >= LOG_EVERY_MS) {
-        told = now();
+      } else if (now() - printedAt >= LOG_EVERY_MS) {
+        printedAt = now();
         stream.write(`${counts}\n`);
       }
     },
-    say(text) {
+    print(text) {
       stream.write(stream.isTTY ? `${CLEAR_LINE}${text}\n${line}` : `${text}\n`);
     },
     end() {

@@ -35,7 +35,7 @@ function skipLines(results: readonly JobResult[], skipsFile: string): string[] {
   return [
     ...[...Map.groupBy(named, ({ name }) => name)].flatMap(([name, tests]) =>
       group(
-        `skipped, for want of ${name}`,
+        `skipped, requires ${name}`,
         tests.map(({ title }) => title),
       ),
     ),

@@ -60,10 +60,10 @@ export function folder(
   return path.length > 1 ? path.replace(/\/+$/, "") : path;
 }
 
-export function matching(env: Environment, name: string, pattern: RegExp, says: string): string | null {
+export function matching(env: Environment, name: string, pattern: RegExp, expected: string): string | null {
   const text = env[name];
   if (!text) return null;
-  if (!pattern.test(text)) throw new ConfigError(`${name} must be ${says}, not "${text}".`);
+  if (!pattern.test(text)) throw new ConfigError(`${name} must be ${expected}, not "${text}".`);
   return text;
 }
 

@@ -89,10 +89,10 @@ export const editChangeRequestBody = Type.Object(
 );
 export type EditChangeRequestBody = Static<typeof editChangeRequestBody>;
 
-/** The head that the caller has looked at. The request fails if it has moved. */
+/** The head commit that the caller reviewed. The request fails if the branch has moved. */
 const seenHead = Type.String({
   pattern: "^(?:[0-9a-fA-F]{40}|[0-9a-fA-F]{64})$",
-  description: "The head that you looked at; if it has moved, the answer is 409 head_moved",
+  description: "The head commit that you reviewed; if the branch has moved, the answer is 409 head_moved",
 });
 
 /** Body of `POST …/merge`; the body is optional. */
@@ -121,7 +121,7 @@ export const mergePreview = Type.Object({
 });
 export type MergePreview = Static<typeof mergePreview>;
 
-/** Answer of `POST …/merge`: the bare change request and what the merge did. */
+/** Answer of `POST …/merge`: the bare change request and the result of the merge. */
 export const mergedChangeRequest = Type.Composite([
   changeRequest,
   Type.Object({

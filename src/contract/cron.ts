@@ -28,7 +28,7 @@ export function checkCron(text: string): string | null {
   }
 }
 
-/** Whether `name` is a zone of the tz database that this engine knows, such as `Europe/Berlin`. */
+/** Whether `name` is a zone of the tz database that this engine supports, such as `Europe/Berlin`. */
 export function isTimezone(name: string): boolean {
   if (!ZONE_NAME.test(name)) return false;
   try {

@@ -1,87 +1,87 @@
-/** The daemon's port in a sandbox (spec 8); `SVC_SERVICE_PORT` says so where a sandbox has no network of its own. */
+/** The daemon's port in a sandbox (spec 8); `SVC_SERVICE_PORT` overrides it in a sandbox without its own network. */
 export const DAEMON_PORT = 8000;
 /** The agent runtime's port in a sandbox (spec 8), on 127.0.0.1. */
 export const RUNTIME_PORT = 4096;
 
-/** The daemon's exit status when it has ended because its server was away: EX_TEMPFAIL of sysexits(3). */
+/** The daemon's exit status after it could not reach its server for too long: EX_TEMPFAIL of sysexits(3). */
 export const ORPHANED_EXIT_CODE = 75;
 
-/** What a project's folder of agents, skills and tools may have, as a tar: hundreds of times a large one. */
+/** The maximum size of a project's folder of agents, skills and tools as a tar: hundreds of times a large one. */
 export const AGENT_CONFIG_MAX_BYTES = 16 * 1024 * 1024;
-/** The header of the answer that has it, which says the commit that it is of. */
+/** The response header with the commit of that folder. */
 export const AGENT_CONFIG_COMMIT = "X-Svc-Commit";
 
 export const RUNTIME_STATES = ["starting", "ok", "down", "failed"] as const;
 export type RuntimeState = (typeof RUNTIME_STATES)[number];
 
-/** Where the clone is: it waits or runs, is there, or failed and is tried again. */
+/** The state of the clone: waiting or running, done, or failed and retried. */
 export const CLONE_STATES = ["cloning", "ok", "failed"] as const;
 
-/** Where the work of a session that is not pushed is kept (contract: Sessions, sandboxes, proxy). */
+/** The ref that keeps a session's unpushed work (contract: Sessions, sandboxes, proxy). */
 export function savedRef(sessionId: string): string {
   return `refs/svc/saved/${sessionId}`;
 }
 
-/** What the daemon of a deployed app is to build and run: `SVC_APP`, as JSON. */
+/** The app that a daemon builds and runs: `SVC_APP`, as JSON. */
 export interface DaemonApp {
   slug: string;
   /** The full id of the commit to deploy. */
   commit: string;
-  /** Relative to the repository's root; `.` is that. */
+  /** Relative to the repository's root; `.` is the root. */
   rootPath: string;
-  /** Commands, for a shell, in `rootPath`. */
+  /** Shell commands, run in `rootPath`. */
   build: string | null;
   run: { command: string; port: number } | null;
-  /** The folder below `rootPath` that the build leaves a site in. */
+  /** The folder below `rootPath` that the build writes the site to. */
   output: string | null;
   env: Readonly<Record<string, string>>;
-  /** The secrets of the build command, which has none of the app's. */
+  /** The secrets of the build command, which does not get those of the app. */
   buildSecrets: Readonly<Record<string, string>>;
 }
 
-/** How far the daemon of a deployed app has come; `built`: the site is there to be taken out. */
+/** The stages of a deployed app; `built`: the site can be copied from the sandbox. */
 export const APP_STAGES = ["building", "starting", "running", "built"] as const;
 
-/** What `GET /svc/health` answers, always with 200 (contract: Sessions, sandboxes, proxy). */
+/** The response of `GET /svc/health`, always with status 200 (contract: Sessions, sandboxes, proxy). */
 export interface DaemonHealth {
   daemon: "ok";
-  /** ISO 8601: the sandbox's own clock, which is that of the runtime. */
+  /** ISO 8601, by the clock of the sandbox, which the runtime uses too. */
   time: string;
-  /** `down`: it ended and is started again; `failed`: starting it again is not expected to help. */
+  /** `down`: it exited and is being restarted; `failed`: a restart is not expected to help. */
   runtime: RuntimeState;
   uptime_s: number;
   runtime_pid: number | null;
   /** Clone URL, without credentials. */
   repo: string;
   branch: string;
-  /** What is checked out; null before the clone is there. */
+  /** The commit that is checked out; null before the clone exists. */
   commit: string | null;
   clone: (typeof CLONE_STATES)[number];
-  /** Whether a run of the agent's is under way. */
+  /** Whether the agent is working. */
   busy: boolean;
-  /** The session's one conversation in the runtime; null while there is none, or the runtime is not ready. */
+  /** The id of the session's conversation in the runtime; null before it exists, or while the runtime is not ready. */
   conversation: string | null;
-  /** ISO 8601; when somebody last asked something of the sandbox, or a run was under way. */
+  /** ISO 8601; the time of the last request to the sandbox or of the agent's last activity. */
   active_at: string;
-  /** Work that is not pushed, as it was saved last by this daemon; null: there is none. */
+  /** The unpushed work that this daemon saved last; null: none. */
   saved: { commit: string; at: string } | null;
-  /** Saved work of an earlier sandbox that this one has brought back; absent: none. */
+  /** The commit of saved work that was restored from an earlier sandbox; absent: none. */
   restored?: string;
-  /** Why work is not saved, or was not brought back: a sentence for a person. */
+  /** Why work cannot be saved, or was not restored, as a sentence. */
   save_problem?: string;
-  /** Of a deployed app alone. */
+  /** Only for a deployed app. */
   app?: { stage: (typeof APP_STAGES)[number] };
   error?: {
-    /** What went wrong, of kinds that want different remedies. */
+    /** The part that failed. */
     kind: "clone" | "runtime" | "config" | "build" | "app";
-    /** A sentence for a person, without credentials. */
+    /** A sentence without credentials. */
     message: string;
-    /** Whether trying again may help: a refused credential or a missing branch does not mend itself. */
+    /** Whether a retry cannot help, such as for a refused credential or a missing branch. */
     permanent: boolean;
   };
 }
 
-/** Body of `POST /svc/env`: the whole set of the project's secrets, by name. */
+/** Body of `POST /svc/env`: all secrets of the project, by name. */
 export interface DaemonEnv {
   revision: string;
   env: Readonly<Record<string, string>>;
@@ -91,16 +91,16 @@ export interface DaemonEnv {
 export interface DaemonPromptBody {
   prompt_id: string;
   text: string;
-  /** Whether to wait, some seconds at most, until it is over. */
+  /** Whether to wait until the prompt has ended, for a few seconds at most. */
   wait?: boolean;
 }
 
 export const DAEMON_PROMPT_STATES = ["running", "answered", "failed", "aborted", "interrupted"] as const;
 
-/** What has become of a prompt that the runtime was given. */
+/** The state of a prompt that was delivered to the runtime. */
 export interface DaemonPrompt {
   prompt_id: string;
   state: (typeof DAEMON_PROMPT_STATES)[number];
-  /** A sentence for a person; null while it runs, and when it was answered. */
+  /** Why it was not answered, as a sentence; null while it runs and when it was answered. */
   error: string | null;
 }

@@ -13,7 +13,7 @@ const CAUSES_MAX = 8;
 export const DISK_FULL = "the server's disk is full: try again when an operator has freed space";
 
 /** Whether the output of a program says that the disk is full. */
-export function saysDiskFull(output: string): boolean {
+export function isDiskFullMessage(output: string): boolean {
   return WORDS.test(output);
 }
 

@@ -1,9 +1,8 @@
 /**
- * Characters that are acted on instead of shown: control characters, direction marks, other invisible formatting, line
- * separators and lone surrogates. A terminal obeys them, a reader does not see them. The joiners are left out, since
- * emoji and several scripts are written with them.
+ * Invisible characters that affect how text is displayed: control characters, direction marks, other formatting
+ * characters, line separators and lone surrogates. Joiners are not included, because emoji and several scripts need them.
  */
 export const HIDDEN = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u{e0000}-\u{e0fff}]|(?![\u00ad\u200c\u200d])\p{Cf}/gu;
-/** The same, but for what lays out text: line feed and tab. */
+/** The same without line feed and tab. */
 export const HIDDEN_IN_TEXT =
   /(?![\n\t])[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u{e0000}-\u{e0fff}]|(?![\u00ad\u200c\u200d])\p{Cf}/gu;

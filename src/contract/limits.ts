@@ -1,4 +1,4 @@
-/** Bounds that both sides of the wire know. Each is checked by the server; clients may check early. */
+/** Limits that the server enforces. Clients may check them early. */
 
 /** A change request's title, in characters: one line in every list. */
 export const TITLE_MAX = 256;
@@ -24,7 +24,7 @@ export const DIFF_MAX_FILES = 100_000;
 export const NAME_MAX = 128;
 /** A `repo_url`, in characters. */
 export const REPO_URL_MAX = 2048;
-/** A branch name, in bytes of UTF-8: what a loose ref's file name can hold on common file systems. */
+/** A branch name, in bytes of UTF-8: the limit of a loose ref's file name on common file systems. */
 export const REF_MAX_BYTES = 244;
 /** Conflicting paths that a merge preview lists. */
 export const CONFLICTS_MAX = 10_000;
@@ -36,12 +36,12 @@ export const COMMIT_NAME_MAX = 256;
 export const CONTENT_MAX_BYTES = 1024 * 1024;
 /** The largest file that can be downloaded, in bytes. Clone the repository for larger ones. */
 export const FILE_MAX_BYTES = 100 * 1024 * 1024;
-/** A path in a repository, in bytes: what file systems can hold. */
+/** A path in a repository, in bytes: the limit of common file systems. */
 export const PATH_MAX_BYTES = 4096;
 
-/** A prompt, in bytes of UTF-8: an environment variable has to hold a session's first. */
+/** A prompt, in bytes of UTF-8: a session's first prompt must fit into an environment variable. */
 export const PROMPT_MAX_BYTES = 64 * 1024;
-/** A secret's value, in bytes of UTF-8: what fits into an environment many times. */
+/** A secret's value, in bytes of UTF-8: an environment can hold many values of this size. */
 export const SECRET_MAX_BYTES = 64 * 1024;
 
 /** NIST SP 800-63B: at least 8 characters, no rules of composition; the upper bound keeps hashing cheap. */

@@ -1,5 +1,5 @@
 /** Whether the client is a browser that shows a page; programs accept JSON or anything. */
-export function wantsPage(accept: string | null): boolean {
+export function acceptsPage(accept: string | null): boolean {
   return accept !== null && /\btext\/html\b/.test(accept) && !/\bapplication\/json\b/.test(accept);
 }
 

@@ -1,5 +1,5 @@
 declare module "*.md" {
   const text: string;
-  // biome-ignore lint/style/noDefaultExport: it is what an import of a text file is
+  // biome-ignore lint/style/noDefaultExport: Bun gives a text import as the default export
   export default text;
 }

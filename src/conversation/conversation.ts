@@ -84,7 +84,7 @@ export class Conversation {
     }
   }
 
-  /** Records that the stream is gone: texts that are still being written will have gaps. */
+  /** Records that the stream was lost: texts that are still being written will have gaps. */
   disconnect(): void {
     for (const shown of this.#texts.values()) shown.hasGap = !shown.isComplete;
   }

@@ -10,7 +10,7 @@ import { trimEvents } from "./trim.ts";
 /** Subscriptions of this process to projects' events, whichever server publishes them. */
 export interface Events {
   /**
-   * Sends a project's events to a subscriber until it is gone: first those after the event `after`, or of the last
+   * Sends a project's events to a subscriber until it disconnects: first those after the event `after`, or of the last
    * `recent` seconds, if either is given. Resolves when the subscriber has caught up.
    */
   subscribe(
@@ -50,11 +50,11 @@ export function openEvents(
         feed.leave(subscriber);
         if (feed.isIdle && feeds.get(projectId) === feed) feeds.delete(projectId);
       };
-      subscriber.gone.addEventListener("abort", leave);
+      subscriber.closed.addEventListener("abort", leave);
       try {
         await feed.join(subscriber, after ?? begin);
       } finally {
-        if (subscriber.gone.aborted) leave();
+        if (subscriber.closed.aborted) leave();
       }
     },
     async close() {
@@ -85,7 +85,7 @@ export function openEvents(
     });
   }
 
-  /** The next poll repeats what fails. */
+  /** Logs a failure; the next poll retries. */
   async function tried(work: () => Promise<void>): Promise<void> {
     await work().catch((error: unknown) => log.debug({ err: error }, "cannot read events"));
   }

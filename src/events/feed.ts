@@ -8,11 +8,11 @@ export interface Subscriber {
    */
   position(kind: "ready" | "reset", at: number, head: number): void;
   send(event: NumberedEvent): void;
-  /** Resolves when the subscriber has capacity for more stored events, and when it is gone. */
+  /** Resolves when the subscriber has capacity for more stored events, and when it disconnects. */
   drained(): Promise<void>;
   end(why: "deleted" | "stopping"): void;
-  /** Aborted when it unsubscribes. */
-  gone: AbortSignal;
+  /** Aborted when it disconnects. */
+  closed: AbortSignal;
 }
 
 /** One project's events, read once for all subscribers in this process. */
@@ -49,7 +49,7 @@ export class Feed {
   async join(subscriber: Subscriber, after: number | null): Promise<void> {
     this.#joining++;
     try {
-      for (let at = after, isNew = true; !subscriber.gone.aborted; isNew = false) {
+      for (let at = after, isNew = true; !subscriber.closed.aborted; isNew = false) {
         const found = await readEventsAfter(this.#db, this.#projectId, at ?? Number.MAX_SAFE_INTEGER);
         if (!found) return subscriber.end("deleted");
         const { head, events } = found;

@@ -2,7 +2,7 @@ import { sql } from "drizzle-orm";
 import type { Db } from "../../db/client.ts";
 import { projectEventHeads, projectEvents } from "../../db/schema/index.ts";
 
-/** A reader that was away for longer loads everything again. */
+/** A reader that was disconnected for longer must reload all data. */
 const KEPT_HOURS = 24;
 /** The most events stored of a project, and so sent to a stream that resumes. */
 const KEPT = 5_000;

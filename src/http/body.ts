@@ -24,7 +24,7 @@ function printable(_: string, value: unknown): unknown {
   return value;
 }
 
-/** A request's body as it came. @throws payload_too_large past `max` bytes, however the length is declared */
+/** Reads a request's body as bytes. @throws payload_too_large past `max` bytes, however the length is declared */
 export async function readBounded(request: Request, max: number): Promise<Uint8Array> {
   refuseLarger(request, max);
   if (!request.body) return new Uint8Array();

@@ -8,7 +8,7 @@ import { type ErrorBody, SvcError } from "../contract/errors.ts";
  */
 export function toSvcError(error: unknown, code: string | number, requestId: string): SvcError {
   if (error instanceof SvcError) return error;
-  // The framework wraps what a body's parser throws.
+  // the framework wraps errors of body parsers
   if (error instanceof Error && error.cause instanceof SvcError) return error.cause;
   if (isDiskFull(error)) return diskFull();
   if (isDatabaseAway(error)) {

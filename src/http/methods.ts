@@ -1,6 +1,6 @@
 import { SvcError } from "../contract/errors.ts";
 
-/** A route as the router knows it: `/v1/projects/:projectId`. */
+/** A route by its pattern: `/v1/projects/:projectId`. */
 interface Route {
   method: string;
   path: string;

@@ -29,7 +29,7 @@ export function readPage(query: { limit?: string; cursor?: string }): Page {
   return { limit, cursor: query.cursor };
 }
 
-/** Cuts a page from rows that were read with one more than `limit`; `key` is what the next page begins after. */
+/** Cuts a page from rows that were read with one more than `limit`; the next page begins after `key`. */
 export function page<Row>(rows: Row[], limit: number, key: (row: Row) => string) {
   const last = rows.length > limit ? rows[limit - 1] : undefined;
   return {

@@ -3,21 +3,21 @@ export interface PushStream {
   body: ReadableStream<Uint8Array>;
   /** Sends text. A reader whose backlog exceeds the limit is cut off, and the connection ends. */
   send(text: string): void;
-  /** Resolves when the backlog is empty, or the reader is gone. */
+  /** Resolves when the backlog is empty or the stream is closed. */
   drained(): Promise<void>;
   /** Ends the body normally. */
   end(): void;
-  /** Aborted when the reader is gone or was cut off, and after `end`. */
-  gone: AbortSignal;
+  /** Aborted when the reader disconnects or is cut off, and after `end`. */
+  closed: AbortSignal;
 }
 
 /** @param backlogMax limit of bytes that the reader has not received */
 export function createPushStream(backlogMax: number): PushStream {
-  const gone = new AbortController();
+  const closed = new AbortController();
   let controller: ReadableStreamDefaultController<Uint8Array> | null = null;
   let wake = () => {};
   const stop = () => {
-    gone.abort();
+    closed.abort();
     wake();
   };
   const body = new ReadableStream<Uint8Array>(
@@ -34,19 +34,19 @@ export function createPushStream(backlogMax: number): PushStream {
   const backlog = () => 1 - (controller?.desiredSize ?? 1);
   return {
     body,
-    gone: gone.signal,
+    closed: closed.signal,
     send(text) {
-      if (gone.signal.aborted) return;
+      if (closed.signal.aborted) return;
       controller?.enqueue(Buffer.from(text));
       if (backlog() <= backlogMax) return;
       controller?.error(new Error("the reader is too slow"));
       stop();
     },
     async drained() {
-      while (backlog() > 0 && !gone.signal.aborted) await new Promise<void>((resolve) => (wake = resolve));
+      while (backlog() > 0 && !closed.signal.aborted) await new Promise<void>((resolve) => (wake = resolve));
     },
     end() {
-      if (gone.signal.aborted) return;
+      if (closed.signal.aborted) return;
       controller?.close();
       stop();
     },

@@ -1,5 +1,5 @@
 /**
- * A response body from a producer of bytes, with backpressure. The signal is aborted when the reader goes away.
+ * A response body from a producer of bytes, with backpressure. The signal is aborted when the reader disconnects.
  * @param produce calls `onBytes` with each piece, until it returns false
  */
 export function streamOf(
@@ -35,5 +35,5 @@ export function streamOf(
   );
 }
 
-/** What is read ahead of the reader. */
+/** Bytes that are buffered ahead of the reader. */
 const AHEAD_BYTES = 256 * 1024;

@@ -6,7 +6,7 @@ import { isWithinReach, queuesOfPlace } from "./places.ts";
 import type { Jobs } from "./queue.ts";
 
 /**
- * A server without a heartbeat for this long counts as gone: a restart, a database failover and most network failures
+ * A server without a heartbeat for this long is considered gone: a restart, a database failover and most network failures
  * are over by then.
  */
 const GONE_S = 300;

@@ -3,7 +3,7 @@ import type { Logger } from "pino";
 import type { Database, Db } from "../../db/client.ts";
 import { servers } from "../../db/schema/index.ts";
 
-/** A tenth of the time after which a server counts as gone. */
+/** A tenth of the time after which a server is considered gone. */
 const BEAT_MS = 30_000;
 /** After a heartbeat that failed. */
 const RETRY_MS = 2_000;

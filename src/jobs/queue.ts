@@ -3,7 +3,7 @@ import { fromDrizzle, fromPglite, PgBoss } from "pg-boss";
 import type { Logger } from "pino";
 import type { Database, Db } from "../../db/client.ts";
 
-/** A persistent job queue. A job is only a key: the handler reads from the database what there is to do. */
+/** A persistent job queue. A job is only a key: the handler reads the work from the database. */
 export interface Jobs {
   /** Enqueues a key, as part of the transaction if `db` is one. */
   enqueue(db: Db, queue: string, key: string): Promise<void>;

@@ -76,14 +76,14 @@ export function createGate(limits: GateLimits): Gate {
   }
 }
 
-/** Work that goes on after its answer. */
+/** Work that continues after its answer. */
 export interface Begun<T> {
   answer: T;
-  /** Settles when all of it is over. An error here is also reported by the answer. */
+  /** Settles when all work has ended. An error here is also reported by the answer. */
   ended: Promise<unknown>;
 }
 
-/** Like the gate itself, for work that goes on after its answer: holds the slot until it is over. */
+/** Like the gate itself, for work that continues after its answer: holds the slot until the work has ended. */
 export function holdSlot<T>(gate: Gate, key: string, begin: () => Promise<Begun<T>>): Promise<Begun<T>> {
   const begun = Promise.withResolvers<Begun<T>>();
   const over = gate(key, async () => {

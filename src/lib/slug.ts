@@ -1,9 +1,9 @@
 import { randomInt } from "node:crypto";
 
-/** Longest slug: a preview host puts an app's slug beside it into one DNS label of 63. */
+/** The longest slug: it shares a DNS label of 63 characters with an app's slug. */
 const SLUG_MAX = 40;
 
-/** Makes a slug of a name: lower-case letters, digits and single hyphens; `fallback` when nothing is left of it. */
+/** Converts a name to a slug: lower-case letters, digits and single hyphens; `fallback` if the slug would be empty. */
 export function slugify(name: string, fallback: string): string {
   const slug = name
     .normalize("NFKD")

@@ -1,4 +1,4 @@
-/** Rejects with `late()` after `milliseconds`; the work itself goes on. */
+/** Rejects with `late()` after `milliseconds`; the work itself continues. */
 export async function within<T>(work: Promise<T>, milliseconds: number, late: () => Error): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const timeout = new Promise<never>((_, reject) => {

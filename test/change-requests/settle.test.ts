@@ -8,7 +8,7 @@ import {
   projectManifests,
   projects,
 } from "../../db/schema/index.ts";
-import { forgetIntent, takeIntents } from "../../src/features/change-requests/merge-intent.ts";
+import { forgetIntent, removeIntents } from "../../src/features/change-requests/merge-intent.ts";
 import {
   type Intent,
   markMerged,
@@ -226,11 +226,11 @@ test("what is written down of a merge is taken away by itself, or with all of it
     for (const each of [cr, other]) await intend(each, { mergeSha });
   await forgetIntent(db, { crId: cr.crId, mergeSha: "second" });
   expect(await intentsOf(cr)).toEqual(["first", "third"]);
-  expect([await takeIntents(db, cr.crId), await takeIntents(db, cr.crId)]).toEqual([true, false]);
+  expect([await removeIntents(db, cr.crId), await removeIntents(db, cr.crId)]).toEqual([true, false]);
   expect([await intentsOf(cr), await intentsOf(other)]).toEqual([[], ["first", "second", "third"]]);
   const last = await open();
   await intend(last);
-  expect(await takeIntents(db, last.crId)).toBe(true);
+  expect(await removeIntents(db, last.crId)).toBe(true);
 });
 
 describe("a server that starts", () => {

@@ -90,12 +90,12 @@ test("a stream starts with the events of the last seconds on request", async () 
 test("a stream that starts as the last one ends receives new events", async () => {
   const projectId = await insertProject(database.db);
   const ids: string[] = [];
-  const reader = (gone: AbortSignal) => ({
+  const reader = (closed: AbortSignal) => ({
     position() {},
     send: ({ event }: { event: { id: string } }) => void ids.push(event.id),
     drained: async () => {},
     end() {},
-    gone,
+    closed,
   });
   const last = new AbortController();
   await events.subscribe(projectId, {}, reader(last.signal));

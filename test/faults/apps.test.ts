@@ -30,10 +30,10 @@ afterAll(() => server?.stop());
 
 /** An app has no branch of its own; the last two belong to the end of a sandbox. */
 const START_STEPS = SESSION_STEPS.filter(
-  (step) => !["branch-made", "sandbox-ended", "end-recorded"].includes(step),
+  (step) => !["branch-created", "sandbox-ended", "end-recorded"].includes(step),
 );
 const STEPS: readonly (SessionStep | DeployStep)[] = [
-  "deploy-begun",
+  "deploy-started",
   ...START_STEPS,
   ...DEPLOY_STEPS.slice(1),
 ];

@@ -127,7 +127,7 @@ test("a server that was cut off from the database continues a start that it has 
     const { session_id: running } = await lost.create();
     const { session_id: moved } = await lost.create();
     for (const id of [running, moved]) await lost.becomes(id, "running");
-    haltsAt = "branch-made";
+    haltsAt = "branch-created";
     const { session_id: early } = await lost.create();
     await branched.promise;
     const halted = Promise.withResolvers<void>();

@@ -71,7 +71,7 @@ test.each([
 );
 
 test("the sandbox is killed with a prompt: the prompt has the reason, and the next is delivered after a restart", async () => {
-  const id = await haltedAt("prompt-given", "!slow 60000");
+  const id = await haltedAt("prompt-sent", "!slow 60000");
   await say(id, "two");
   killAll(server.processes(id));
   server.go();

@@ -46,7 +46,7 @@ test.each(
   const { session_id: id } = await server.create();
   await server.becomes(id, "running");
   // a restart has no step of its own between the old sandbox and the new keys
-  const reached = server.haltAt(verb === "restart" ? "keys-made" : step);
+  const reached = server.haltAt(verb === "restart" ? "keys-issued" : step);
   const asked = verb === "delete" ? server.call("DELETE", `/${id}`) : server.call("POST", `/${id}/${verb}`);
   asked.catch(() => {});
   await reached;

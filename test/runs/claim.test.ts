@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from "bu
 import { eq, type SQL, sql } from "drizzle-orm";
 import type { Database } from "../../db/client.ts";
 import { runs } from "../../db/schema/index.ts";
-import { claimRun, dropOwnClaims, keepRenewed, withClaim } from "../../src/features/runs/claim.ts";
+import { claimRun, dropOwnClaims, renewPeriodically, withClaim } from "../../src/features/runs/claim.ts";
 import { openSessionRow } from "../helpers/session-row.ts";
 import { until } from "../helpers/until.ts";
 
@@ -104,7 +104,7 @@ describe("renewal", () => {
   ])("%s", async (_, answers, lostAfter) => {
     jest.useFakeTimers();
     const left = [...answers];
-    const renewal = keepRenewed(async () => {
+    const renewal = renewPeriodically(async () => {
       const answer = left.shift();
       if (answer === "fails") throw new Error("the database is gone");
       if (answer === "never") await new Promise<never>(() => {});
@@ -129,7 +129,7 @@ describe("renewal", () => {
     jest.useFakeTimers();
     const asked = performance.now();
     jest.advanceTimersByTime(10_000);
-    const renewal = keepRenewed(async () => false, asked);
+    const renewal = renewPeriodically(async () => false, asked);
     jest.advanceTimersByTime(1_999);
     expect(renewal.signal.aborted).toBe(false);
     jest.advanceTimersByTime(1);
@@ -141,7 +141,7 @@ describe("renewal", () => {
     let asked = 0;
     const answers: ((isRenewed: boolean) => void)[] = [];
     const start = () =>
-      keepRenewed(() => {
+      renewPeriodically(() => {
         asked++;
         return new Promise((resolve) => answers.push(resolve));
       }, performance.now());

@@ -5,7 +5,7 @@ import type { Context } from "../../context.ts";
 import { CliError } from "../../failure.ts";
 import type { Handler } from "../../spec.ts";
 import type * as table from "../../table/apps.ts";
-import { consumeLines, refuseToFollowAsJson } from "../sessions/log-lines.ts";
+import { consumeLines, rejectFollowWithJson } from "../sessions/log-lines.ts";
 import { logRow } from "../sessions/show-session.ts";
 
 /** Poll interval of a followed log. */
@@ -20,7 +20,7 @@ type Read = (tail: number | undefined) => Promise<AppLogs>;
 
 export const logs: Handler<typeof table.logs> = async (context, { args, flags }) => {
   const { out } = context;
-  if (flags.follow) refuseToFollowAsJson(out.data.json);
+  if (flags.follow) rejectFollowWithJson(out.data.json);
   const { id } = await context.project();
   const api = await context.api();
   const { deployment, tail } = flags;
@@ -39,8 +39,8 @@ export const logs: Handler<typeof table.logs> = async (context, { args, flags })
 };
 
 /**
- * Prints a log and what is added to it: of one deployment until it ends, or else of the newest one, without end, across
- * deployments.
+ * Prints a log and its new lines: of one deployment until it ends, or else of the newest one, continuing with each new
+ * deployment.
  */
 async function followLog(
   context: Context,

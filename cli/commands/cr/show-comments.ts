@@ -24,7 +24,7 @@ const COLUMNS: Column<Comment>[] = [
 
 type Thread = [first: Comment, ...replies: Comment[]];
 
-/** A reply without its thread's first comment is a thread of its own. */
+/** A reply whose thread's first comment is missing is shown as a separate thread. */
 function threadsOf(comments: readonly Comment[]): Thread[] {
   const threads = new Map<string, Thread>();
   for (const comment of comments) {

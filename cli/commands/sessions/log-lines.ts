@@ -8,7 +8,7 @@ interface Line {
 }
 
 /** @throws CliError `usage` for --follow with JSON output */
-export function refuseToFollowAsJson(isJson: boolean): void {
+export function rejectFollowWithJson(isJson: boolean): void {
   if (!isJson) return;
   throw usage("--follow cannot be used with --json or --jq.", "Leave out --json and --jq.");
 }

@@ -7,7 +7,7 @@ import type { Handler } from "../../spec.ts";
 import type * as table from "../../table/sessions.ts";
 import { oneLine } from "../../text.ts";
 import { transportOf } from "../../transport.ts";
-import { consumeLines, refuseToFollowAsJson } from "./log-lines.ts";
+import { consumeLines, rejectFollowWithJson } from "./log-lines.ts";
 import { type Found, findOwnSession } from "./reference.ts";
 import { logRow, shortId, statusText } from "./show-session.ts";
 
@@ -20,7 +20,7 @@ interface Log {
 
 export const logs: Handler<typeof table.logs> = async (context, { args, flags }) => {
   const { out } = context;
-  if (flags.follow) refuseToFollowAsJson(out.data.json);
+  if (flags.follow) rejectFollowWithJson(out.data.json);
   const found = await findOwnSession(context, args.id);
   if (flags.follow) return followLog(context, found, flags.tail);
   const log = await read(found, flags.tail);

@@ -8,7 +8,7 @@ import { lines, logText, oneLine } from "../../text.ts";
 /** Shows the progress of a wait, on stderr. */
 export interface Progress {
   /** Starts a step; the step before it has succeeded. Without a name it leaves no line. */
-  step(name: string, says?: string): void;
+  step(name: string, detail?: string): void;
   line(line: LogLine): void;
   /** Prints a notice. */
   notice(text: string): void;
@@ -66,10 +66,10 @@ class PlainProgress implements Progress {
     this.#writer = new Writer(system);
   }
 
-  step(name: string, says = ""): void {
+  step(name: string, detail = ""): void {
     if (name === this.#step || name === "") return;
     this.#step = name;
-    this.#writer.write(`${oneLine(name)}${says && `: ${oneLine(says)}`}\n`);
+    this.#writer.write(`${oneLine(name)}${detail && `: ${oneLine(detail)}`}\n`);
   }
 
   line({ source, text }: LogLine): void {
@@ -97,7 +97,7 @@ class LiveProgress implements Progress {
   readonly #paint: Paint;
   readonly #writer: Writer;
   readonly #timer: Timer;
-  #step: { name: string; says: string; startedAt: number } | undefined;
+  #step: { name: string; detail: string; startedAt: number } | undefined;
   #last = "";
   #frame = 0;
 
@@ -108,10 +108,10 @@ class LiveProgress implements Progress {
     this.#timer = setInterval(() => this.#draw(), FRAME_MS);
   }
 
-  step(name: string, says = ""): void {
+  step(name: string, detail = ""): void {
     if (this.#step?.name === name) return;
     this.#settle("worked");
-    this.#step = { name, says, startedAt: this.#system.now() };
+    this.#step = { name, detail, startedAt: this.#system.now() };
     this.#last = "";
     this.#draw();
   }
@@ -133,12 +133,12 @@ class LiveProgress implements Progress {
 
   #draw(): void {
     if (this.#step === undefined) return;
-    const { name, says, startedAt } = this.#step;
+    const { name, detail, startedAt } = this.#step;
     this.#frame = (this.#frame + 1) % FRAMES.length;
     const head = `${FRAMES[this.#frame]}${name && ` ${oneLine(name)}`}${this.#seconds(startedAt)}`;
     // A wrapped line cannot be redrawn.
     const room = this.#system.stderr.columns - Bun.stringWidth(head) - 3;
-    const tail = fit(oneLine(this.#last === "" ? says : this.#last), room, true);
+    const tail = fit(oneLine(this.#last === "" ? detail : this.#last), room, true);
     this.#writer.write(`\r\x1b[K${this.#paint.cyan(head)}  ${this.#paint.dim(tail)}`);
   }
 

@@ -9,7 +9,7 @@ import {
 import type { Context } from "../../context.ts";
 import { CliError } from "../../failure.ts";
 import { count } from "../../text.ts";
-import { listed, lookAtCommit, lookAtFiles } from "../validate/file-lookup.ts";
+import { listed, lookupInCommit, lookupInWorkTree } from "../validate/file-lookup.ts";
 import { describeProblem } from "../validate/show.ts";
 import type { WorkTree } from "./work-tree.ts";
 
@@ -29,7 +29,8 @@ export async function checkManifest(
 ): Promise<Manifest | null> {
   const text = ofFiles ? await fromFiles(tree, path) : await fromCommit(tree, path);
   if (text === null) return null;
-  const look = ofFiles || tree.commit === null ? lookAtFiles(tree.root) : lookAtCommit(tree.git, tree.commit);
+  const look =
+    ofFiles || tree.commit === null ? lookupInWorkTree(tree.root) : lookupInCommit(tree.git, tree.commit);
   const { manifest, errors } = await readManifestIn(text, look);
   const problems = (severity: ManifestError["severity"]) =>
     errors.filter((error) => error.severity === severity).map((error) => describeProblem(path, error));

@@ -22,11 +22,11 @@ export async function setUp(
   if (project && (!project.managed || context.sandbox)) return ownRemote(project.repo_url, tree.remotes);
   const remote = gatewayRemote(target.url, project?.project_id ?? null, tree.remotes);
   if (remote.change) {
-    const says = describe(remote, tree);
+    const change = describe(remote, tree);
     const [add, added] = remote.change.from === null ? ["add", "Added"] : ["change", "Changed"];
-    await steps.take(`${add} ${says}`, async () => {
+    await steps.take(`${add} ${change}`, async () => {
       await setRemote(tree, remote);
-      await context.out.note(`${added} ${says}.`);
+      await context.out.note(`${added} ${change}.`);
     });
   }
   if (!(await hasHelper(context.system, tree.git, target.url))) {

@@ -4,7 +4,7 @@ import type { Lookup } from "../../../src/contract/manifest/claims.ts";
 import type { Git } from "../../git.ts";
 
 /** Looks up files in the work tree. A symbolic link is neither file nor folder: git does not follow it either. */
-export function lookAtFiles(root: string): Lookup {
+export function lookupInWorkTree(root: string): Lookup {
   return async (path) => {
     const entry = await lstat(join(root, path)).catch(() => null);
     return entry?.isFile() ? "file" : entry?.isDirectory() ? "folder" : null;
@@ -12,7 +12,7 @@ export function lookAtFiles(root: string): Lookup {
 }
 
 /** Looks up files in a commit. */
-export function lookAtCommit(git: Git, commit: string): Lookup {
+export function lookupInCommit(git: Git, commit: string): Lookup {
   return async (path) => {
     const mode = (await listed(git, commit, path))?.mode;
     return mode?.startsWith("100") ? "file" : mode === "040000" ? "folder" : null;

@@ -9,7 +9,7 @@ import { readText } from "../../input.ts";
 import type { Handler } from "../../spec.ts";
 import type * as table from "../../table/ship.ts";
 import { oneLine } from "../../text.ts";
-import { lookAtFiles } from "./file-lookup.ts";
+import { lookupInWorkTree } from "./file-lookup.ts";
 import { showProblem } from "./show.ts";
 
 const MANIFEST = "svc.toml";
@@ -19,7 +19,7 @@ export const validate: Handler<typeof table.validate> = async (context, { args }
   const { out } = context;
   const { file, root } = await whichFile(context, args.file);
   const text = await readText(context, file, "file");
-  const { errors } = await readManifestIn(text, lookAtFiles(root));
+  const { errors } = await readManifestIn(text, lookupInWorkTree(root));
   const ok = errors.every(({ severity }) => severity !== "error");
   const name = file === "-" ? "<stdin>" : file;
   await out.result({ file: name, ok, errors }, ({ paint }) =>

@@ -9,7 +9,7 @@ import { manifestShape, readTables } from "./tables.ts";
 import { readTrigger, triggersShape } from "./triggers.ts";
 import { stringOf, tableOf } from "./values.ts";
 
-/** Finds what is at a path of the repository; null: neither a file nor a folder. */
+/** Finds the kind of entry at a path of the repository; null: neither a file nor a folder. */
 export type Lookup = (path: string) => Promise<"file" | "folder" | null>;
 
 /** A file or folder that the manifest names. */

@@ -7,8 +7,8 @@ import { openBraces } from "../template.ts";
 /** A kind of value. */
 export interface Kind<T> {
   fits(value: unknown): value is T;
-  /** Describes the valid values. */
-  says: string;
+  /** Describes the valid values, as the end of `must be …`. */
+  expected: string;
   /** The error for an invalid value, as the end of a sentence that starts with the key. */
   fault(value: unknown): string;
   /** The closest JSON Schema. */
@@ -116,7 +116,7 @@ export const triggerType = kind(
 );
 export const cron: Kind<string> = {
   fits: (value): value is string => isString(value) && checkCron(value) === null,
-  says: "a schedule",
+  expected: "a schedule",
   fault: (value) => (isString(value) ? checkCron(value) : null) ?? "must be a string",
   schema: { type: "string" },
 };
@@ -141,7 +141,7 @@ export const prompt: Kind<string> = {
 
 /** @param limits `solid`: not blank. NUL is never valid, because neither an environment nor the database can store it. */
 function string(
-  says: string,
+  expected: string,
   limits: { pattern?: string; solid?: true; characters?: number; bytes?: number },
 ): Kind<string> {
   const pattern = limits.pattern ?? (limits.solid && "\\S");
@@ -154,7 +154,7 @@ function string(
     ...(limits.pattern === undefined ? { not: { pattern: "\\u0000" } } : {}),
   };
   return kind(
-    says,
+    expected,
     schema,
     (value): value is string =>
       isString(value) &&
@@ -165,8 +165,8 @@ function string(
   );
 }
 
-function kind<T>(says: string, schema: Kind<T>["schema"], fits: (value: unknown) => value is T): Kind<T> {
-  return { fits, says, fault: () => `must be ${says}`, schema };
+function kind<T>(expected: string, schema: Kind<T>["schema"], fits: (value: unknown) => value is T): Kind<T> {
+  return { fits, expected, fault: () => `must be ${expected}`, schema };
 }
 
 function isString(value: unknown): value is string {

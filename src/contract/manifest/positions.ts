@@ -54,7 +54,7 @@ function readEntry(scan: Scan, table: Position): void {
   readValue(scan, positionOf(table, keys));
 }
 
-/** Follows keys down from a table. A list of tables stands for its last item. */
+/** Follows keys down from a table. In a list of tables, the last item is used. */
 function positionOf(table: Position, keys: readonly Key[]): Position {
   let position = table;
   for (const { name, at } of keys) {
@@ -142,7 +142,7 @@ function skipString(scan: Scan): void {
     scan.at += quote === '"' && text[scan.at] === "\\" ? 2 : 1;
   }
   scan.at += fence.length;
-  // one or two quotes may stand right before the three that end a string
+  // a string may end with one or two quotes before the closing three
   for (let more = 0; fence.length === 3 && more < 2 && text[scan.at] === quote; more++) scan.at++;
 }
 

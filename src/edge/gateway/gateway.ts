@@ -5,7 +5,7 @@ import { LISTING_MS } from "../../features/projects/fetch.ts";
 import { allowsDirectPush } from "../../features/projects/policy.ts";
 import { readProtection } from "../../features/projects/protection.ts";
 import { repositoryOf } from "../../features/projects/repository.ts";
-import { bringSaved, recordSaved } from "../../features/saved-work/record.ts";
+import { fetchSavedWork, recordSaved } from "../../features/saved-work/record.ts";
 import type { Protocol, PushJudge, Service, Share, Transfer } from "../../git/git.ts";
 import { toBody, toSvcError } from "../../http/errors.ts";
 import { methodNotAllowed } from "../../http/methods.ts";
@@ -107,7 +107,7 @@ async function advertise(
   service: string | null,
 ): Promise<Response> {
   if (service !== "git-upload-pack" && service !== "git-receive-pack") throw onlySmart();
-  if (pusher.kind === "saver") await bringSaved(deps, project, pusher.id);
+  if (pusher.kind === "saver") await fetchSavedWork(deps, project, pusher.id);
   const body = await deps.git.advertise(repositoryOf(deps, project), {
     service,
     protocol: protocolOf(request),

@@ -42,7 +42,7 @@ function capitalLookOf(character: string): string {
   return look === "l" && /\p{Lu}/u.test(character) ? "I" : look;
 }
 
-/** A pattern of `[branches]` or `[tags] protected`, or a name by itself. */
+/** A pattern of `[branches]` or `[tags] protected`, or a plain name. */
 export interface NamePattern {
   pattern: string;
   fits(name: string): boolean;

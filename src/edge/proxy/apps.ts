@@ -1,7 +1,7 @@
 import type { App, AppState } from "../../contract/app.ts";
 import { SvcError } from "../../contract/errors.ts";
 import type { Deps } from "../../deps.ts";
-import { spendAppLink } from "../../features/apps/link.ts";
+import { redeemAppLink } from "../../features/apps/link.ts";
 import { readApp } from "../../features/apps/read.ts";
 import { previewSite } from "../../features/apps/site.ts";
 import { SITE_METHODS } from "../../features/apps/static/serve.ts";
@@ -18,7 +18,7 @@ import type { Client } from "./client.ts";
 import { toDaemon } from "./forward.ts";
 import { writePreviewCookie } from "./preview-cookie.ts";
 import { ofHttp, type Page, refuse } from "./refuse.ts";
-import { enterByLink } from "./sign-in-link.ts";
+import { signInByLink } from "./sign-in-link.ts";
 import { createSigner } from "./signer.ts";
 
 type Apps = (head: RequestHead, client: Client, label: string) => Decision | Promise<Decision>;
@@ -40,10 +40,10 @@ export function createApps(deps: Deps, api: Address): Apps {
   const sign = createSigner(deps);
 
   return (head, client, label) =>
-    enterByLink<AppVisit>(deps, head, {
+    signInByLink<AppVisit>(deps, head, {
       async signIn(token) {
         const app = await findAppAt(deps, label);
-        const visitor = app && (await spendAppLink(deps, token, app.appId));
+        const visitor = app && (await redeemAppLink(deps, token, app.appId));
         return visitor && writePreviewCookie(deps, placeOfApp(app), visitor);
       },
       admit: (cookies) => admission(cookies, label),

@@ -36,9 +36,9 @@ const SAVES = /^\/v1\/(?:git\/|projects\/[^/?]+\/git\/clone-credential(?:\?|$))/
  *
  * 1. The target of a request is normalized (`target.ts`) and refused in any other spelling.
  * 2. `admission.ts` finds who may reach the session, and caches that for a second. `not-running.ts` answers for a
- *    session without a sandbox, and wakes it.
- * 3. `passage.ts` rewrites the head without anything of svc's that the client sent, and with a signature of the
- *    caller (`signer.ts`). After that bytes pass unread and unbuffered.
+ *    session without a sandbox, and starts it.
+ * 3. `forward.ts` rewrites the head: it removes svc's own headers and cookies, and adds the signed caller (`signer.ts`).
+ *    All other bytes are forwarded unread and unbuffered.
  *
  * @param api where the API listens
  * @param methods the methods of its routes

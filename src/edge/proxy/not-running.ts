@@ -1,8 +1,8 @@
 import { SvcError } from "../../contract/errors.ts";
-import { wantsPage } from "../../contract/page.ts";
+import { acceptsPage } from "../../contract/page.ts";
 import type { BootStep } from "../../contract/session.ts";
 import type { Deps } from "../../deps.ts";
-import { wakeSession } from "../../features/sessions/restart.ts";
+import { resumeSession } from "../../features/sessions/restart.ts";
 import type { SessionRow } from "../../features/sessions/row.ts";
 import type { Decision } from "../../splice/connection.ts";
 import { fieldOf } from "../../splice/fields.ts";
@@ -18,7 +18,7 @@ const RETRY_S = 3;
  */
 export async function notRunning(deps: Deps, session: SessionRow, head: RequestHead): Promise<Decision> {
   const wakes = session.status === "stopped" && isWanted(head);
-  if (wakes) await wakeSession(deps, session.sessionId);
+  if (wakes) await resumeSession(deps, session.sessionId);
   const page = pageOf(wakes ? { ...session, status: "provisioning" } : session);
   const { status, title } = page;
   const again = { "Retry-After": String(RETRY_S) };
@@ -29,7 +29,7 @@ export async function notRunning(deps: Deps, session: SessionRow, head: RequestH
 function isWanted(head: RequestHead): boolean {
   if (head.method !== "GET") return head.method !== "HEAD" && head.method !== "OPTIONS";
   const mode = fieldOf(head.fields, "sec-fetch-mode");
-  return mode === undefined ? wantsPage(fieldOf(head.fields, "accept") ?? null) : mode === "navigate";
+  return mode === undefined ? acceptsPage(fieldOf(head.fields, "accept") ?? null) : mode === "navigate";
 }
 
 const STEPS: Readonly<Record<BootStep, string>> = {

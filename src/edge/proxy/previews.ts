@@ -10,7 +10,7 @@ import type { Forward, Visit } from "./forward.ts";
 import { writePreviewCookie } from "./preview-cookie.ts";
 import type { PreviewPlace } from "./preview-host.ts";
 import { redeemPreviewLink, reservedPort } from "./preview-link.ts";
-import { enterByLink } from "./sign-in-link.ts";
+import { signInByLink } from "./sign-in-link.ts";
 
 type Previews = (head: RequestHead, client: Client, place: PreviewPlace) => Decision | Promise<Decision>;
 
@@ -21,7 +21,7 @@ type Previews = (head: RequestHead, client: Client, place: PreviewPlace) => Deci
 export function createPreviews(deps: Deps, admission: Admission, pass: Forward): Previews {
   return (head, client, place) => {
     if (NO_PREVIEW.includes(place.port)) throw reservedPort(place.port);
-    return enterByLink<Admitted>(deps, head, {
+    return signInByLink<Admitted>(deps, head, {
       async signIn(token) {
         const visitor = await redeemPreviewLink(deps, token, place);
         return visitor && writePreviewCookie(deps, place, visitor);

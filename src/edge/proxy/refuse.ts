@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { HTTP_ERRORS, SvcError } from "../../contract/errors.ts";
-import { PAGE_HEADERS, wantsPage, writePage } from "../../contract/page.ts";
+import { acceptsPage, PAGE_HEADERS, writePage } from "../../contract/page.ts";
 import type { Deps } from "../../deps.ts";
 import { toBody, toSvcError } from "../../http/errors.ts";
 import type { Answer } from "../../splice/answer.ts";
@@ -28,7 +28,7 @@ export function refuse(deps: Deps, cause: unknown, head: RequestHead | null, pag
   const err = error.code === "internal" ? cause : undefined;
   deps.log[err ? "error" : "info"]({ request: id, method, route: "proxy", status, err }, "refused");
   const { title, sentences, refreshS } = page ?? { title: `${status} – svc`, sentences: [error.message] };
-  const isPage = wantsPage((head && fieldOf(head.fields, "accept")) ?? null);
+  const isPage = acceptsPage((head && fieldOf(head.fields, "accept")) ?? null);
   return {
     status,
     headers: {

@@ -8,8 +8,8 @@ import { refuseCrossSite } from "./cross-site.ts";
 import { previewCookies } from "./preview-cookie.ts";
 import { readPath } from "./target.ts";
 
-/** How browsers sign in, by a link that works once, at a host name other than the API's. */
-export interface Entrance<Admitted> {
+/** A sign-in by a one-time link, at a host name other than the API's. */
+export interface LinkSignIn<Admitted> {
   /** Redeems a link's token. @returns the `Set-Cookie` that signs the browser in; null when the token is invalid */
   signIn(token: string): Promise<string | null>;
   /** Admits a browser by its cookies. @throws SvcError when none is valid */
@@ -22,10 +22,10 @@ export interface Entrance<Admitted> {
  * Admits a browser by a link, or by the cookie that an earlier link has set.
  * @returns the decision; throws SvcError, or rejects with it, when access is denied
  */
-export function enterByLink<Admitted>(
+export function signInByLink<Admitted>(
   deps: Deps,
   head: RequestHead,
-  entrance: Entrance<Admitted>,
+  options: LinkSignIn<Admitted>,
 ): Decision | Promise<Decision> {
   const asked = readPath(head.target);
   if (asked.startsWith("//"))
@@ -33,12 +33,12 @@ export function enterByLink<Admitted>(
   const { path, token } = takeToken(asked);
   const cookies = previewCookies(deps, head);
   if (token !== null && head.method === "GET" && head.upgrade === null)
-    return signIn(entrance, { path, token, cookies });
+    return signIn(options, { path, token, cookies });
   const enter = (admitted: Admitted) => {
     refuseCrossSite(head);
-    return entrance.pass(admitted, path);
+    return options.pass(admitted, path);
   };
-  const admitted = entrance.admit(cookies);
+  const admitted = options.admit(cookies);
   return admitted instanceof Promise ? admitted.then(enter) : enter(admitted);
 }
 
@@ -56,11 +56,11 @@ function takeToken(path: string): { path: string; token: string | null } {
 
 /** Redirects to the path without the token, also when the browser is already signed in. */
 async function signIn<Admitted>(
-  entrance: Entrance<Admitted>,
+  options: LinkSignIn<Admitted>,
   { path, token, cookies }: { path: string; token: string; cookies: string[] },
 ): Promise<{ answer: Answer }> {
-  const cookie = await entrance.signIn(token);
-  if (cookie === null) await entrance.admit(cookies);
+  const cookie = await options.signIn(token);
+  if (cookie === null) await options.admit(cookies);
   const headers = { Location: path, "Cache-Control": "no-store", "Referrer-Policy": "no-referrer" };
   return {
     answer: { status: 303, headers: { ...headers, ...(cookie !== null && { "Set-Cookie": cookie }) } },

@@ -33,7 +33,7 @@ export async function deployIfChanged(deps: Deps, app: AppRow, project: ProjectR
     await createDeployment(deps, tx, { app: row, project }, { tree, reason, by: null });
     await publish(tx, project.projectId, { type: "app", id: row.slug, action: "changed" });
   });
-  await deps.checkpoint("deploy-begun");
+  await deps.checkpoint("deploy-started");
 }
 
 /**

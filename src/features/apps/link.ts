@@ -26,7 +26,7 @@ export async function makeAppLink(
  * Redeems a link's token, which works once on all servers of a database.
  * @returns null when it was used, has expired, or is for another app
  */
-export async function spendAppLink(
+export async function redeemAppLink(
   deps: Pick<Deps, "db" | "keys" | "clock">,
   token: string,
   appId: string,

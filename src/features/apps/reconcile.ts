@@ -25,7 +25,7 @@ const HEALTHY_MS = 10 * 60_000;
  * servers may run it at once.
  *
  * 1. A change of the default branch records entry and commit (`apply.ts`) and enqueues this job.
- * 2. A changed entry or folder creates a deployment (`create.ts`) and ends one that was under way.
+ * 2. A changed entry or folder creates a deployment (`create.ts`) and ends one that is in progress.
  * 3. The daemon builds and runs the app; each change of its run enqueues this job again (`kind.ts`).
  * 4. A deployment that answers becomes live, and the one before it ends after half a minute. One that failed changes
  *    nothing; a live one that died is restarted with backoff.

@@ -14,7 +14,7 @@ const BATCH = 200;
 /**
  * Deploys apps and keeps them running: their jobs, and a round every few seconds that enqueues the jobs of unsettled
  * apps.
- * @returns stops the worker, and waits for the round under way
+ * @returns stops the worker, and waits for the round in progress
  */
 export async function startAppWorker(deps: Deps): Promise<() => Promise<void>> {
   await deps.jobs.work(APPS_QUEUE, (id) => reconcileApp(deps, id));

@@ -16,7 +16,7 @@ import { tipOf } from "./tips.ts";
 
 /**
  * Approves the head commit of an open change request. A later push needs a new approval.
- * @param seen the head that the reviewer looked at; another one is not approved
+ * @param seen the head commit that was reviewed; another one is not approved
  * @throws forbidden, not_open, head_moved, branch_missing, repo_unreachable, not_found
  */
 export async function approveChangeRequest(

@@ -23,7 +23,7 @@ interface Prepared {
   listing: Branches;
   /** The caller's message; svc adds trailers to it. */
   message: string | undefined;
-  /** The head that the caller looked at. */
+  /** The head commit that the caller reviewed. */
   seen: string | undefined;
   /** Paths that the merge must not change. */
   unchanged: readonly string[];
@@ -92,9 +92,9 @@ export async function prepareMerge(
   return intent;
 }
 
-/** The error when the head is not the one that the caller looked at. */
+/** The error when the head is not the commit that the caller reviewed. */
 export function headMoved(row: Pick<CrRow, "headRef">, expected: string, now: string): SvcError {
-  const sentence = `"${row.headRef}" has moved since you looked at it. Review the new commits and try again.`;
+  const sentence = `"${row.headRef}" has moved since you reviewed it. Review the new commits and try again.`;
   return new SvcError("head_moved", sentence, { head_commit_sha: now, expected });
 }
 
@@ -156,7 +156,7 @@ export async function forgetIntent(db: Db, intent: Pick<Intent, "crId" | "mergeS
 }
 
 /** Removes the intents of a recorded merge; false when another request did so first. */
-export async function takeIntents(db: Db, crId: string): Promise<boolean> {
+export async function removeIntents(db: Db, crId: string): Promise<boolean> {
   const taken = await db
     .delete(mergeIntents)
     .where(eq(mergeIntents.crId, crId))

@@ -10,7 +10,7 @@ import { LISTING_MS } from "../projects/fetch.ts";
 import { readProtection } from "../projects/protection.ts";
 import { repositoryOf } from "../projects/repository.ts";
 import { requireAgentMerge } from "./agent-merge.ts";
-import { forgetIntent, notOpen, prepareMerge, takeIntents } from "./merge-intent.ts";
+import { forgetIntent, notOpen, prepareMerge, removeIntents } from "./merge-intent.ts";
 import { present } from "./present.ts";
 import { type CrRow, findChangeRequest } from "./row.ts";
 import { type Intent, markMerged, settle } from "./settle.ts";
@@ -155,7 +155,7 @@ async function finish(
 ): Promise<MergedChangeRequest> {
   const merged = await markMerged(deps, project, row.number, intent);
   if (!merged) throw new SvcError("not_found", "The change request was deleted while it was being merged.");
-  const taken = await takeIntents(deps.db, row.crId);
+  const taken = await removeIntents(deps.db, row.crId);
   await deps.checkpoint("merge-recorded");
   if (!taken) throw notOpen(row, "merged");
   return await answer(deps, project, merged, intent);

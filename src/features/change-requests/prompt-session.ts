@@ -11,7 +11,7 @@ import type { CrRow } from "./row.ts";
 
 /**
  * Prompts the session that works on the branch of a change request. A stopped session is restarted. If it no longer
- * exists, a new session starts at the head branch. A new session has a branch of its own and cannot push to the head
+ * exists, a new session starts at the head branch. A new session has its own branch and cannot push to the head
  * branch, so its prompt must say what to do with the work.
  * @param write writes the prompt; `isNew`: for a new session
  * @throws what `acceptPrompt` and `createSession` throw

@@ -20,7 +20,7 @@ interface Found {
 /**
  * Marks open change requests as merged when their commits have reached the base branch by a push or by the merge of
  * another change request. The base must have moved since it was stored, and must not have contained the commits before;
- * a change request without commits of its own stays open.
+ * a change request that adds no commits stays open.
  */
 export async function settleReached(
   deps: Deps,

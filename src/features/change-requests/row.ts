@@ -25,7 +25,7 @@ const NUMBER = /^[1-9]\d{0,8}$/;
 
 /**
  * Finds a change request of a project by its id or its number.
- * @throws validation_failed for what is neither, not_found.
+ * @throws validation_failed for any other text, not_found.
  */
 export async function findChangeRequest(db: Db, project: ProjectRow, name: string): Promise<CrRow> {
   const { projectId } = project;

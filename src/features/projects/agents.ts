@@ -101,18 +101,18 @@ function parsed(parse: () => unknown, key: string): unknown {
   }
 }
 
-function add(known: Map<string, Agent>, name: string, says: unknown, mode: Agent["mode"] | null): void {
-  if (field(says, "disable") === true) {
+function add(known: Map<string, Agent>, name: string, head: unknown, mode: Agent["mode"] | null): void {
+  if (field(head, "disable") === true) {
     known.delete(name);
     return;
   }
   const before = known.get(name);
-  const description = field(says, "description");
+  const description = field(head, "description");
   known.set(name, {
     name,
     description:
       typeof description === "string" ? description.slice(0, DESCRIPTION_MAX) : (before?.description ?? null),
-    mode: mode ?? AGENT_MODES.find((each) => each === field(says, "mode")) ?? before?.mode ?? "all",
+    mode: mode ?? AGENT_MODES.find((each) => each === field(head, "mode")) ?? before?.mode ?? "all",
     source: "project",
   });
 }

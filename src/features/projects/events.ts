@@ -5,20 +5,20 @@ import type { Subscriber } from "../../events/feed.ts";
 import { createPushStream } from "../../http/push-stream.ts";
 import type { ProjectRow } from "../../identity/auth/caller.ts";
 
-/** Keeps proxies from taking the stream for dead. */
+/** Keeps proxies from closing an idle stream. */
 const HEARTBEAT_MS = 15_000;
-/** A token that was revoked, or a membership that has ended, is found out after this long. */
+/** A revoked token and a removed membership end the stream within this time. */
 const CHECK_MS = 30_000;
-/** Bytes that wait for a reader: more than a thousand events. Who is further behind goes on later, by `Last-Event-ID`. */
-const WAITING_MAX = 256 * 1024;
-/** Events that a reader who goes on has to take before it is told more. */
+/** The backlog of a reader in bytes, more than 1,000 events. A slower reader is cut off; it resumes by `Last-Event-ID`. */
+const BACKLOG_MAX_BYTES = 256 * 1024;
+/** How long a resumed reader may take to read each batch of stored events. */
 const DRAIN_MS = 30_000;
 
 /**
- * The changes of a project, as server-sent events (contract: `ProjectEvent`): first `ready`, and all that came after
- * `lastEventId` or in the last `recent` seconds, where one of them is given; then every change, until the caller may not
- * read the project any more.
- * @param again finds out whether the caller still may @throws SvcError when not
+ * The changes of a project, as server-sent events (contract: `ProjectEvent`): first `ready`, and the events after
+ * `lastEventId` or of the last `recent` seconds, if either is given; then every change, until the caller loses access to
+ * the project.
+ * @param again checks the access again; throws SvcError when it is lost
  */
 export function streamProjectEvents(
   { events, log }: Pick<Deps, "events" | "log">,
@@ -27,13 +27,13 @@ export function streamProjectEvents(
   again: () => Promise<unknown>,
   { heartbeatMs = HEARTBEAT_MS, checkMs = CHECK_MS } = {},
 ): ReadableStream<Uint8Array> {
-  const stream = createPushStream(WAITING_MAX);
+  const stream = createPushStream(BACKLOG_MAX_BYTES);
   const send = (event: StreamEvent | ProjectEvent, id: number | null) =>
     stream.send(
       `${id === null ? "" : `id: ${id}\n`}event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`,
     );
   const subscriber: Subscriber = {
-    gone: stream.gone,
+    closed: stream.closed,
     position: (type, at, seq) => send({ type, seq }, at),
     send: ({ seq, event }) => send(event, seq),
     async drained() {
@@ -48,14 +48,14 @@ export function streamProjectEvents(
   };
   const heartbeats = setInterval(() => stream.send(":\n\n"), heartbeatMs);
   const checks = setInterval(() => void check(), checkMs);
-  stream.gone.addEventListener("abort", () => {
+  stream.closed.addEventListener("abort", () => {
     clearInterval(heartbeats);
     clearInterval(checks);
   });
   const after = readId(lastEventId);
   const from = after !== null ? { after } : recent !== undefined ? { recent } : {};
   events.subscribe(projectId, from, subscriber).catch((error: unknown) => {
-    log.warn({ project: projectId, err: error }, "a stream of events could not begin");
+    log.warn({ project: projectId, err: error }, "cannot start an event stream");
     stream.end();
   });
   return stream.body;
@@ -64,7 +64,7 @@ export function streamProjectEvents(
     try {
       await again();
     } catch (error) {
-      // without the database nobody is told anything, and the stream goes on when it is back
+      // the stream continues through other errors, such as a database outage
       if (error instanceof SvcError) stream.end();
     }
   }

@@ -51,11 +51,11 @@ export async function revokeProjectToken(
   project: ProjectRow,
   tokenId: string,
 ): Promise<{ ok: true }> {
-  const gone = await deps.db
+  const removed = await deps.db
     .delete(tokens)
     .where(and(eq(tokens.tokenId, tokenId), eq(tokens.projectId, project.projectId)))
     .returning({ tokenId: tokens.tokenId });
-  if (gone.length === 0) throw new SvcError("not_found", "The project has no token with this id.");
+  if (removed.length === 0) throw new SvcError("not_found", "The project has no token with this id.");
   return { ok: true };
 }
 

@@ -50,7 +50,7 @@ const OBJECT_ID = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/i;
 const HEADS = "refs/heads/";
 const TAGS = "refs/tags/";
 
-/** Asks the host only for a commit that is not in the mirror. */
+/** Contacts the git host only for a commit that is not in the mirror. */
 async function requireCommit(deps: Deps, repo: Repository, commit: string): Promise<string> {
   if (await deps.git.hasCommit(repo, commit)) return commit;
   const [tip = ""] = (await listFilled(deps, repo)).tips.values();

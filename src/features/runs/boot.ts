@@ -62,7 +62,7 @@ export async function awaitBoot(
   }
 }
 
-/** @throws SandboxError that says how the sandbox ended */
+/** @throws SandboxError when the sandbox does not run, with the reason */
 async function requireAlive(deps: Deps, { runId, provider }: RunRow): Promise<void> {
   const sandbox = await deps.sandboxes.get(provider)?.find(runId);
   if (sandbox?.state === "running") return;
@@ -71,7 +71,7 @@ async function requireAlive(deps: Deps, { runId, provider }: RunRow): Promise<vo
 
 /** How a sandbox ended that svc did not stop, as a sentence. */
 export function describeExit(sandbox: { exitCode: number | null; outOfMemory: boolean } | null): string {
-  if (!sandbox) return "The sandbox is gone: it was removed from outside svc.";
+  if (!sandbox) return "The sandbox no longer exists: it was removed outside of svc.";
   if (sandbox.outOfMemory) return "The sandbox was killed because it used more memory than its limit.";
   const { exitCode } = sandbox;
   if (exitCode === null) return "The sandbox exited on its own.";

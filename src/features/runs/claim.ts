@@ -15,7 +15,7 @@ export interface Claim {
   release(): Promise<void>;
 }
 
-/** Claims a run; null when another process has the claim, or the run is gone. */
+/** Claims a run; null when another process has the claim, or the run is deleted. */
 export async function claimRun(deps: Pick<Deps, "db">, runId: string): Promise<Claim | null> {
   const worker = randomUUID();
   const isMine = eq(runs.worker, worker);
@@ -23,7 +23,7 @@ export async function claimRun(deps: Pick<Deps, "db">, runId: string): Promise<C
   const requestedAt = performance.now();
   if (!(await tryClaim(isFree))) return null;
   // renewing requires the claim to be ours still, even where it has expired
-  const renewal = keepRenewed(() => tryClaim(isMine), requestedAt);
+  const renewal = renewPeriodically(() => tryClaim(isMine), requestedAt);
   return {
     signal: renewal.signal,
     async release() {
@@ -50,7 +50,7 @@ export async function claimRun(deps: Pick<Deps, "db">, runId: string): Promise<C
  * database does not answer.
  * @param requestedAt when the claim was requested, by `performance.now()`
  */
-export function keepRenewed(
+export function renewPeriodically(
   renew: () => Promise<boolean>,
   requestedAt: number,
 ): { signal: AbortSignal; stop(): void } {
@@ -100,7 +100,7 @@ export async function withClaim(
   }
 }
 
-/** Releases the claims of an earlier process of this server, which has exited: one process at a time has the data folder. */
+/** Releases the claims of an earlier process of this server. It has exited: this one has locked the data folder. */
 export async function dropOwnClaims(deps: Pick<Deps, "db" | "serverId">): Promise<void> {
   await deps.db.update(runs).set({ worker: null, workerUntil: null }).where(eq(runs.place, deps.serverId));
 }

@@ -10,7 +10,7 @@ import { isUp, type RunRow } from "./row.ts";
 
 /**
  * The grace period of a sandbox: it interrupts the agent (3 s), saves its work (20 s), stops its runtime (5 s) and saves
- * what the runtime wrote as it stopped (5 s); then it is killed. Nearly all stop within a second or two.
+ * the files that the runtime wrote as it stopped (5 s); then it is killed. Nearly all stop within a second or two.
  */
 const GRACE_MS = 35_000;
 

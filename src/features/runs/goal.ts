@@ -38,7 +38,7 @@ export async function addRun(
 
 /**
  * Sets the goal of a run and enqueues its job: both or neither. The job changes the status (`converge`); when the server
- * that would work on the job is gone, this changes it at once. The goal `deleted` is final. The change is published, so
+ * that would run the job is gone, this changes it at once. The goal `deleted` is final. The change is published, so
  * this must be the last statement of its transaction.
  * @returns the row as it is now; null when its goal is `deleted`, or it does not exist
  */
@@ -68,7 +68,7 @@ async function enqueue(deps: Deps, tx: Db, { place, runId }: RunRow): Promise<vo
 
 /**
  * Starts a run again, whatever its status is.
- * @param tx holds the run's row
+ * @param tx has the run's row locked
  * @returns as `setGoal`
  */
 export async function startAgain(deps: Deps, tx: Db, kind: RunKind, run: RunRow): Promise<RunRow | null> {
@@ -84,9 +84,7 @@ export async function startAgain(deps: Deps, tx: Db, kind: RunKind, run: RunRow)
   });
 }
 
-/**
- * The place of a run's next sandbox: this server's, when the run has no sandbox, or has one on a server that is gone.
- */
+/** The place of a run's next sandbox: that of this server, if the run has no sandbox or its server is gone. */
 export async function nextPlaceOf(deps: Deps, tx: Db, run: RunRow): Promise<string> {
   const isFree = !isAlive(run) || (await goneSince(deps, tx, run.place)) !== null;
   return isFree ? placeOf(deps, run.provider) : run.place;

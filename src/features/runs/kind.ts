@@ -48,7 +48,7 @@ export interface RunKind {
   /** `runs.kind`. */
   name: string;
   limits: {
-    /** Milliseconds to clone the repository and to build what is built before the start. */
+    /** Milliseconds to clone the repository and to run the build. */
     cloneMs: number;
     /** Milliseconds from then on until the daemon reports that it is ready. */
     readyMs: number;
@@ -62,7 +62,7 @@ export interface RunKind {
     readyLate: string;
     /** @param reason why a step failed, as a sentence */
     failed(step: BootStep, reason: string): string;
-    /** @param reason why its server counts as gone, as the second half of a sentence */
+    /** @param reason why its server is considered gone, as the second half of a sentence */
     lost(runId: string, reason: string): string;
   };
   /** Runs before the sandbox starts. It may be called again for the same start, after a crash. */

@@ -4,7 +4,7 @@ import { runLog } from "../../../db/schema/index.ts";
 import { LOG_MAX_BYTES, type LogLine } from "../../contract/session.ts";
 import type { Deps } from "../../deps.ts";
 
-/** Lines that a request for a log answers with: by default, and at most. */
+/** Lines in the response to a request for a log: the default and the maximum. */
 export const LOG_LINES = { default: 1_000, max: 10_000 } as const;
 /** The log of a run keeps this many lines, the newest. A long build of an image has about as many. */
 const LINES_MAX = 5_000;
@@ -14,7 +14,7 @@ const LINE_MAX = 2_000;
 const TRIM_EVERY = 500;
 /** Lines are written in batches, this often. */
 const FLUSH_MS = 100;
-/** Lines that may wait to be written; the oldest of more are dropped. */
+/** The maximum number of buffered lines; beyond it the oldest are dropped. */
 const WAITING_MAX = 2_000;
 
 type Source = LogLine["source"];

@@ -31,7 +31,7 @@ export async function readOutput(
   }
 }
 
-/** Writes the end of a sandbox's output into its run's log, before it is gone. */
+/** Writes the end of a sandbox's output into its run's log, before the sandbox is removed. */
 export async function keepOutput(deps: Deps, kind: RunKind, run: RunRow): Promise<void> {
   const lines = (await readOutput(deps, run)).filter((line) => !kind.isLogged?.(run, line));
   await writeLines(deps, run.runId, lines.slice(-KEPT_LINES));

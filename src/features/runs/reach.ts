@@ -17,7 +17,7 @@ export interface ReachedRun {
   daemon: Daemon | null;
 }
 
-/** The purpose that a sandbox's service key is sealed for, beside its project. */
+/** The purpose that a sandbox's service key is sealed for, besides its project. */
 export function keyPurpose(runId: string): string {
   return `sandbox key ${runId}`;
 }

@@ -86,7 +86,7 @@ async function runningOn(deps: Deps, { name }: Provider): Promise<RunRow[]> {
 
 /**
  * Records that a sandbox has ended without svc: on its own, by the kernel, or by an operator. The run may be started
- * again at the same moment, so only the holder of the claim acts on what it sees.
+ * again at the same moment, so only the holder of the claim acts.
  */
 async function recordDeath(deps: Deps, kinds: RunKinds, provider: Provider, run: RunRow): Promise<void> {
   const kind = kindOf(kinds, run);

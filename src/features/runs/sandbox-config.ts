@@ -14,7 +14,7 @@ const GIB = 1024 ** 3;
 const CPUS = { min: 0.25, max: 16, fallback: 2 };
 const MEMORY = { min: 0.5 * GIB, max: 64 * GIB, fallback: 4 * GIB };
 const DISK = { min: GIB, max: 200 * GIB, fallback: 20 * GIB };
-/** A build of a large project runs some hundreds; a fork bomb stops here. */
+/** The limit of processes, against fork bombs. A build of a large project runs some hundreds. */
 const PROCESSES = 2_048;
 /** The default of `sandbox.dockerfile` (contract: Manifest). */
 const DOCKERFILE = ".svc/Dockerfile";

@@ -39,7 +39,7 @@ export async function startSandbox(
     await endSandbox(deps, kind, run);
     const plan = await kind.plan(deps, start);
     const keys = await issueKeys(deps, kind, run);
-    await deps.checkpoint("keys-made");
+    await deps.checkpoint("keys-issued");
     const provider = deps.sandboxes.get(run.provider);
     if (!provider)
       throw new SandboxError(`The sandbox provider "${run.provider}" is not available on this server.`, {

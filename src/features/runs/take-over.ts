@@ -12,12 +12,12 @@ import { isUp, type RunRow } from "./row.ts";
 const BATCH = 200;
 
 /**
- * Takes over the runs of servers that are gone: no job of theirs runs any more. A server that comes back stops the
- * sandboxes that its machine still has: they have no run there.
+ * Takes over the runs of servers that are gone, whose jobs no longer run. A server that comes back stops the sandboxes
+ * on its machine that no longer belong to a run.
  */
 export async function takeOver(deps: Deps, kinds: RunKinds): Promise<void> {
   for (const { id, seenAt } of await declareGone(deps))
-    deps.log.warn({ server: id, seenAt }, "a server counts as gone: taking over its runs");
+    deps.log.warn({ server: id, seenAt }, "a server has stopped sending heartbeats: taking over its runs");
   const left = await deps.db
     .select({ runId: runs.runId })
     .from(runs)
@@ -48,7 +48,7 @@ async function settle(deps: Deps, tx: Db, kinds: RunKinds, runId: string): Promi
 /**
  * Settles a run without its server: deleted or stopped, if that is its goal, and failed otherwise. Its keys are revoked,
  * so that a sandbox which still runs can change nothing.
- * @param tx holds the run's row, and has asked `goneSince`
+ * @param tx has the run's row locked, and has called `goneSince`
  * @returns the row as it is now; null when it was deleted
  */
 export async function settleGone(
@@ -84,7 +84,7 @@ export async function settleGone(
   return row;
 }
 
-/** A time as a person reads it; more than the minute is not known. */
+/** A time to the minute: heartbeats are not more precise. */
 function minuteOf(time: Date): string {
   return `${time.toISOString().slice(0, 16).replace("T", " ")} UTC`;
 }

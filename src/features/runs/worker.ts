@@ -9,7 +9,7 @@ import { takeOver } from "./take-over.ts";
 
 /**
  * Works on this server's runs: their jobs, and a reconciliation with the sandboxes every few seconds.
- * @returns stops the worker, and waits for the round under way
+ * @returns stops the worker, and waits for the round in progress
  */
 export async function startRunWorker(deps: Deps, kinds: RunKinds): Promise<() => Promise<void>> {
   await dropOwnClaims(deps);

@@ -58,7 +58,7 @@ async function countFiles(
 }
 
 /** Fetches saved work from the git host into a rebuilt copy of the repository, before the daemon requests it. */
-export async function bringSaved(deps: Deps, project: ProjectRow, sessionId: string): Promise<void> {
+export async function fetchSavedWork(deps: Deps, project: ProjectRow, sessionId: string): Promise<void> {
   const [row] = await deps.db
     .select({ commit: projectSessions.savedCommit })
     .from(projectSessions)

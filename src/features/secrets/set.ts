@@ -85,11 +85,11 @@ export async function unsetSecret(deps: Deps, project: ProjectRow, name: string)
   // such a name was never set, and may hold bytes that the database rejects
   if (!SECRET_NAME.test(name)) throw notFound();
   return await deps.db.transaction(async (tx) => {
-    const gone = await tx
+    const removed = await tx
       .delete(projectSecrets)
       .where(and(eq(projectSecrets.projectId, project.projectId), eq(projectSecrets.name, name)))
       .returning({ name: projectSecrets.name });
-    if (gone.length === 0) throw notFound();
+    if (removed.length === 0) throw notFound();
     await updateSandboxes(deps, tx, project.projectId);
     await publish(tx, project.projectId, { type: "secret", id: name, action: "deleted" });
     return { ok: true };

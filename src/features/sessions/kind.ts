@@ -39,7 +39,7 @@ export const sessionRuns: RunKind = {
     const session = await sessionOf(deps, run);
     await enter("branch", `Creating the branch ${session.branchName} from ${session.baseRef} …`);
     await createBranch(deps, { session, project });
-    await deps.checkpoint("branch-made");
+    await deps.checkpoint("branch-created");
   },
   plan,
   async grant(deps, tx, { runId: sessionId, projectId }) {

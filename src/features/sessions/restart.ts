@@ -33,7 +33,7 @@ export async function restartSession(
  * a user stopped it.
  * @throws concurrent_session_limit
  */
-export async function wakeSession(deps: Deps, sessionId: string): Promise<void> {
+export async function resumeSession(deps: Deps, sessionId: string): Promise<void> {
   await start(deps, sessionId, ({ status }) => status === "stopped");
 }
 

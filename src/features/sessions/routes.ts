@@ -92,7 +92,7 @@ export const sessionContentRoutes = (deps: Deps) =>
           const stream = await streamSaved(deps, project, params.sessionId);
           return new Response(stream, { headers: { "Content-Type": "text/x-diff; charset=utf-8" } });
         }
-        // As text: a Response made here would be taken apart and sent as a stream.
+        // as text: Elysia would send a Response as a stream
         set.headers["content-type"] = "application/json";
         return readSaved(deps, project, params.sessionId);
       },

@@ -7,7 +7,7 @@ import { pushSecrets } from "./push-secrets.ts";
 
 /**
  * Delivers prompts and secrets to this server's sessions, and stops idle ones.
- * @returns stops the worker, and waits for the round under way
+ * @returns stops the worker, and waits for the round in progress
  */
 export async function startSessionWorker(deps: Deps): Promise<() => Promise<void>> {
   const prompts = createPromptWorker(deps);

@@ -63,12 +63,12 @@ async function apply(
     if (action) changes.push({ type: "trigger", id: entry.slug, action });
   }
   const slugs = entries.map(({ slug }) => slug);
-  const gone = before.filter(({ slug }) => !slugs.includes(slug));
-  if (gone.length > 0)
+  const removed = before.filter(({ slug }) => !slugs.includes(slug));
+  if (removed.length > 0)
     await tx.delete(triggers).where(and(eq(triggers.projectId, projectId), notInArray(triggers.slug, slugs)));
   return [
     ...changes,
-    ...gone.map(({ slug }): ProjectChange => ({ type: "trigger", id: slug, action: "deleted" })),
+    ...removed.map(({ slug }): ProjectChange => ({ type: "trigger", id: slug, action: "deleted" })),
   ];
 }
 

@@ -10,7 +10,7 @@ const ROUND_MS = 3_000;
 /** The shortest time between two rounds. */
 const ROUND_MIN_MS = 20;
 const TRIM_MS = 10 * 60_000;
-/** How long a shutdown waits for the round under way. Another server does what was not committed. */
+/** How long a shutdown waits for the round in progress. Another server repeats work that was not committed. */
 const END_MS = 5_000;
 
 /**

@@ -32,7 +32,7 @@ interface Delivery {
 
 /**
  * The prompt of a webhook's session. Its sender may pass on text by strangers, so each value from the body or the
- * headers is put between random marks that cannot be guessed, and the prompt begins with what they mean.
+ * headers is put between random marks that cannot be guessed, and the prompt begins with an explanation of them.
  */
 export function webhookPrompt(
   project: ProjectRow,

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { saysDiskFull } from "../../contract/disk-full.ts";
+import { isDiskFullMessage } from "../../contract/disk-full.ts";
 import type { Engine } from "../run/engine.ts";
 import { engineFailure } from "../run/failure.ts";
 import { tips } from "./completeness.ts";
@@ -85,7 +85,7 @@ async function copyObjects(
   });
   if (result.code === 0) return true;
   // git failed for another reason
-  if (result.code === null || saysDiskFull(result.stderr))
+  if (result.code === null || isDiskFullMessage(result.stderr))
     throw engineFailure(engine, "copying svc's own refs", result);
   return false;
 }

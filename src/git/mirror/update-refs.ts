@@ -1,4 +1,4 @@
-import { DISK_FULL, saysDiskFull } from "../../contract/disk-full.ts";
+import { DISK_FULL, isDiskFullMessage } from "../../contract/disk-full.ts";
 import type { Engine } from "../run/engine.ts";
 import { redact } from "../run/redact.ts";
 import { cleanUp } from "./clean-up.ts";
@@ -50,7 +50,7 @@ export async function updateRefs(
   );
   const stopped = result.code === null;
   const stale = STALE.test(words);
-  if (!stale && (saysDiskFull(words) || (await isOutOfSpace(mirror.directory))))
+  if (!stale && (isDiskFullMessage(words) || (await isOutOfSpace(mirror.directory))))
     return { stale, stopped, words: DISK_FULL };
   return { stale, stopped, words };
 }

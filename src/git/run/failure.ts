@@ -1,4 +1,4 @@
-import { diskFull, saysDiskFull } from "../../contract/disk-full.ts";
+import { diskFull, isDiskFullMessage } from "../../contract/disk-full.ts";
 import { SvcError } from "../../contract/errors.ts";
 import type { Remote } from "../remote/remote.ts";
 import type { Engine } from "./engine.ts";
@@ -32,7 +32,7 @@ export function engineFailure(engine: Engine, doing: string, result: RunResult):
     "git ended without a result",
   );
   if (result.stopped === "closing") return new SvcError("unavailable", "The server is shutting down.");
-  if (saysDiskFull(words)) return diskFull();
+  if (isDiskFullMessage(words)) return diskFull();
   const failure = new SvcError(
     "merge_engine_failed",
     `Git gave no answer while ${doing}: ${reason(result)}.`,
@@ -48,7 +48,7 @@ export type FetchFailure = SvcError | MirrorSuspect;
 /** The error for a failed fetch, which may also come from a damaged mirror. */
 export function fetchFailure(engine: Engine, remote: Remote, result: RunResult): FetchFailure {
   const own = result.stderr.replace(REMOTE_LINES, "");
-  if (saysDiskFull(own)) return diskFull();
+  if (isDiskFullMessage(own)) return diskFull();
   const failure = remoteFailure(engine, remote, result);
   return !result.stopped && SUSPICIOUS.test(own) ? new MirrorSuspect(failure) : failure;
 }

@@ -1,4 +1,4 @@
-import { DISK_FULL, saysDiskFull } from "../../contract/disk-full.ts";
+import { DISK_FULL, isDiskFullMessage } from "../../contract/disk-full.ts";
 import type { Engine } from "../run/engine.ts";
 import { redact } from "../run/redact.ts";
 import type { RunResult } from "../run/run.ts";
@@ -83,7 +83,7 @@ function reason(engine: Engine, result: RunResult): string {
   if (stopped === "memory") return "the pack needs too much memory";
   if (stopped === "deadline") return "the pack took too long";
   if (stopped || result.code === null) return "svc's git was stopped: push again";
-  if (saysDiskFull(stderr)) return DISK_FULL;
+  if (isDiskFullMessage(stderr)) return DISK_FULL;
   const words = redact(stderr, [], Object.values(engine.directories), WORDS_MAX_BYTES);
   const last = words.split("\n").filter((line) => /^(?:fatal|error):/.test(line));
   return last[0]?.replace(/^(?:fatal|error): /, "") || "the pack is damaged";

@@ -41,7 +41,7 @@ export async function ensureUser(db: Db, email: string): Promise<{ userId: strin
   const made = await makeUser(db, { email: address });
   if (made !== null) return { userId: made, created: true };
   const [known] = await db.select({ userId: users.userId }).from(users).where(eq(users.email, address));
-  if (!known) throw new Error("a user was neither made nor found");
+  if (!known) throw new Error("a user was neither created nor found");
   return { userId: known.userId, created: false };
 }
 

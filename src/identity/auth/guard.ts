@@ -7,7 +7,7 @@ import { cookieRequestOf, cookieSecret } from "./cookie.ts";
 
 /**
  * The access that a project route requires. `write`: any token of the project or of a member. `user`: a member's user
- * token, for what an agent must not change. `manage`: a user token of an owner or admin.
+ * token, for settings that agents must not change. `manage`: a user token of an owner or admin.
  */
 export type ProjectAccess = "write" | "user" | "manage";
 

@@ -19,7 +19,7 @@ const TRIES = 5;
 
 /**
  * Starts a device authorization request (RFC 8628, 3.1).
- * @param wanted what the program says of itself; control characters are removed, since a person reads it
+ * @param wanted the label that the program gives itself; control characters are removed, because it is shown to a person
  * @throws rate_limited
  */
 export async function requestDevice(

@@ -10,7 +10,7 @@ import type { LinkRow } from "../accounts/links.ts";
 import { joinAccount, makeUser, readEmail } from "../accounts/make-user.ts";
 import { findBrowserSession } from "../auth/browser.ts";
 import { cookieRequestOf, cookieSecret, requireDashboard } from "../auth/cookie.ts";
-import { hasPasswords, noSuchLink } from "./links.ts";
+import { hasPasswords, linkNotFound } from "./links.ts";
 import { hashPassword } from "./password.ts";
 import { storePassword } from "./set-password.ts";
 import { start, type WithCookie } from "./sign-in.ts";
@@ -52,7 +52,7 @@ export async function findLink(deps: Deps, token: string): Promise<LinkRow> {
     .select()
     .from(links)
     .where(and(eq(links.hash, deps.keys.hashToken(token)), gt(links.expiresAt, deps.clock())));
-  if (!row) throw noSuchLink();
+  if (!row) throw linkNotFound();
   return row;
 }
 
@@ -70,8 +70,8 @@ async function userByLink(
   const email = emailOf(row, body);
   const name = body.name === undefined ? null : storable("name", body.name, NAME_MAX * 4);
   return deps.db.transaction(async (tx) => {
-    await takeLink(tx, row);
-    if (row.kind === "first_user" && (await hasPasswords(tx))) throw noSuchLink();
+    await redeemLink(tx, row);
+    if (row.kind === "first_user" && (await hasPasswords(tx))) throw linkNotFound();
     const userId = await makeUser(tx, {
       email,
       name,
@@ -82,7 +82,7 @@ async function userByLink(
     if (row.kind !== "first_user") throw emailTaken();
     // the link is from the server's log, whose readers can set any password; this user only had tokens so far
     const [known] = await tx.select({ userId: users.userId }).from(users).where(eq(users.email, email));
-    if (!known) throw new Error("a user was neither made nor found");
+    if (!known) throw new Error("a user was neither created nor found");
     await storePassword(tx, known.userId, passwordHash);
     return userOf(tx, known.userId);
   });
@@ -100,7 +100,7 @@ async function joinAs(
     throw new SvcError("forbidden", sentence);
   }
   await deps.db.transaction(async (tx) => {
-    await takeLink(tx, row);
+    await redeemLink(tx, row);
     await joinAccount(tx, visitor.user_id, membership);
   });
   return visitor;
@@ -113,17 +113,17 @@ async function setOwnPassword(
   passwordHash: string,
 ): Promise<SignedIn> {
   return deps.db.transaction(async (tx) => {
-    await takeLink(tx, row);
+    await redeemLink(tx, row);
     await storePassword(tx, userId, passwordHash);
     return userOf(tx, userId);
   });
 }
 
 /** Uses a link, once across all servers on the database. All links for the first user are used together. */
-export async function takeLink(tx: Db, row: LinkRow): Promise<void> {
+export async function redeemLink(tx: Db, row: LinkRow): Promise<void> {
   const which = row.kind === "first_user" ? eq(links.kind, "first_user") : eq(links.linkId, row.linkId);
   const taken = await tx.delete(links).where(which).returning({ linkId: links.linkId });
-  if (!taken.some(({ linkId }) => linkId === row.linkId)) throw noSuchLink();
+  if (!taken.some(({ linkId }) => linkId === row.linkId)) throw linkNotFound();
 }
 
 /** The membership that an invitation grants; null for other links. */
@@ -148,7 +148,7 @@ async function userOf(db: Db, userId: string): Promise<SignedIn> {
     .select({ user_id: users.userId, email: users.email, name: users.name })
     .from(users)
     .where(eq(users.userId, userId));
-  if (!user) throw noSuchLink();
+  if (!user) throw linkNotFound();
   return user;
 }
 

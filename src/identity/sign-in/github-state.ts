@@ -3,10 +3,10 @@ import { parseJson } from "../../contract/json.ts";
 import type { Deps } from "../../deps.ts";
 
 /** The state of a sign-in at GitHub, in a cookie, which protects the callback against CSRF. */
-export interface GithubTrip {
-  /** Has to be the same in the callback and in the cookie. */
+export interface GithubState {
+  /** Must be equal in the callback and in the cookie. */
   state: string;
-  /** Of PKCE (RFC 7636): an intercepted code cannot be used. */
+  /** The code verifier of PKCE (RFC 7636): without it, an intercepted code cannot be used. */
   verifier: string;
   /** The path of svc to open afterwards. */
   next: string;
@@ -19,7 +19,7 @@ const PURPOSE = "github sign-in";
 const LIFE_S = 15 * 60;
 const NEXT_MAX = 1024;
 
-export function beginTrip(next: string | undefined, invitation: string | undefined): GithubTrip {
+export function createState(next: string | undefined, invitation: string | undefined): GithubState {
   return {
     state: randomBytes(32).toString("base64url"),
     verifier: randomBytes(32).toString("base64url"),
@@ -29,25 +29,25 @@ export function beginTrip(next: string | undefined, invitation: string | undefin
 }
 
 /** PKCE's `code_challenge`, by its method S256. */
-export function challengeOf({ verifier }: GithubTrip): string {
+export function challengeOf({ verifier }: GithubState): string {
   return createHash("sha256").update(verifier).digest("base64url");
 }
 
-/** `Set-Cookie` of a trip: its claims and their HMAC-SHA256. */
-export function writeTrip(deps: Deps, trip: GithubTrip): string {
+/** The `Set-Cookie` with the state: its claims and their HMAC-SHA256. */
+export function writeState(deps: Deps, signIn: GithubState): string {
   const expiresAt = Math.floor(deps.clock().getTime() / 1000) + LIFE_S;
-  const claims = [trip.state, trip.verifier, trip.next, trip.invitation, expiresAt];
+  const claims = [signIn.state, signIn.verifier, signIn.next, signIn.invitation, expiresAt];
   const body = Buffer.from(JSON.stringify(claims)).toString("base64url");
   return setCookie(deps, `${body}.${deps.keys.mac(PURPOSE, body).toString("base64url")}`, LIFE_S);
 }
 
 /** `Set-Cookie` that deletes it. */
-export function clearTrip(deps: Deps): string {
+export function clearState(deps: Deps): string {
   return setCookie(deps, "", 0);
 }
 
 /** @returns null without a cookie, or with one that is forged, expired, or of another sign-in */
-export function readTrip(deps: Deps, cookies: string | null, state: string): GithubTrip | null {
+export function readState(deps: Deps, cookies: string | null, state: string): GithubState | null {
   const start = `${nameOf(deps)}=`;
   const cookie = cookies
     ?.split(";")

@@ -9,10 +9,10 @@ import { addressOf, countAttempt, type Limit } from "../auth/attempts.ts";
 import { openBrowserSession } from "../auth/browser.ts";
 import { writeCookie } from "../auth/cookie.ts";
 import { publicUrl } from "../auth/public-url.ts";
-import { emailTaken, findLink, membershipOf, takeLink } from "./follow-link.ts";
+import { emailTaken, findLink, membershipOf, redeemLink } from "./follow-link.ts";
 import { fetchGithubUser, type GithubUser } from "./github-api.ts";
-import { beginTrip, challengeOf, clearTrip, readTrip, writeTrip } from "./github-state.ts";
-import { noSuchLink } from "./links.ts";
+import { challengeOf, clearState, createState, readState, writeState } from "./github-state.ts";
+import { linkNotFound } from "./links.ts";
 import { signUpClosed } from "./sign-up.ts";
 
 /** Callbacks from one address: each sends three requests to GitHub. */
@@ -27,16 +27,16 @@ export interface Redirect {
 /** Redirects a browser to GitHub. @throws not_found without an OAuth app */
 export function redirectToGithub(deps: Deps, wanted: { next?: string; invitation?: string }): Redirect {
   const app = appOf(deps);
-  const trip = beginTrip(wanted.next, wanted.invitation);
+  const signIn = createState(wanted.next, wanted.invitation);
   const query = new URLSearchParams({
     client_id: app.clientId,
     redirect_uri: redirectUri(deps),
     scope: "user:email",
-    state: trip.state,
-    code_challenge: challengeOf(trip),
+    state: signIn.state,
+    code_challenge: challengeOf(signIn),
     code_challenge_method: "S256",
   });
-  return { location: `${app.url}/login/oauth/authorize?${query}`, cookies: [writeTrip(deps, trip)] };
+  return { location: `${app.url}/login/oauth/authorize?${query}`, cookies: [writeState(deps, signIn)] };
 }
 
 /**
@@ -50,27 +50,27 @@ export async function handleGithubCallback(
   { code, state = "", error }: { code?: string; state?: string; error?: string },
 ): Promise<Redirect> {
   const app = appOf(deps);
-  const trip = readTrip(deps, request.headers.get("cookie"), state);
-  if (!trip) {
+  const signIn = readState(deps, request.headers.get("cookie"), state);
+  if (!signIn) {
     const sentence = "This sign-in was not started in this browser, or has expired. Start again.";
     throw new SvcError("validation_failed", sentence);
   }
   if (error !== undefined || code === undefined) {
-    return { location: "/login", cookies: [clearTrip(deps)] };
+    return { location: "/login", cookies: [clearState(deps)] };
   }
   await countAttempt(deps, OF_ADDRESS, addressOf(request));
   const person = await fetchGithubUser(app, {
     code,
-    verifier: trip.verifier,
+    verifier: signIn.verifier,
     redirectUri: redirectUri(deps),
   });
   const known = await knownUser(deps, person);
-  const userId = known ?? (await newUser(deps, person, trip.invitation));
+  const userId = known ?? (await newUser(deps, person, signIn.invitation));
   const cookie = writeCookie(deps.config, await openBrowserSession(deps, userId));
   // an existing user decides on that page whether to join
-  const isAsked = known !== null && trip.invitation !== null;
-  const location = isAsked ? `/welcome?token=${encodeURIComponent(trip.invitation ?? "")}` : trip.next;
-  return { location, cookies: [clearTrip(deps), cookie] };
+  const isAsked = known !== null && signIn.invitation !== null;
+  const location = isAsked ? `/welcome?token=${encodeURIComponent(signIn.invitation ?? "")}` : signIn.next;
+  return { location, cookies: [clearState(deps), cookie] };
 }
 
 /** @throws email_taken when the address belongs to a user who may be another person */
@@ -95,7 +95,7 @@ async function knownUser(deps: Deps, { id, emails }: GithubUser): Promise<string
 async function newUser(deps: Deps, person: GithubUser, invitation: string | null): Promise<string> {
   const row = invitation === null ? null : await findLink(deps, invitation);
   const joins = row && membershipOf(row);
-  if (row && !joins) throw noSuchLink();
+  if (row && !joins) throw linkNotFound();
   if (!row && deps.config.signUp !== "open") throw signUpClosed();
   const email = row?.email ?? person.emails[0];
   if (email === undefined || !person.emails.includes(email)) {
@@ -111,7 +111,7 @@ async function newUser(deps: Deps, person: GithubUser, invitation: string | null
     ...(joins && { joins }),
   };
   return deps.db.transaction(async (tx) => {
-    if (row) await takeLink(tx, row);
+    if (row) await redeemLink(tx, row);
     const userId = await makeUser(tx, wanted);
     if (userId === null) throw emailTaken();
     return userId;

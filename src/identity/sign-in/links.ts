@@ -34,7 +34,7 @@ export async function makeFirstUserLink(db: Db, keys: Keys, site: string): Promi
 }
 
 /** The error for a link that is unknown, used or expired. */
-export function noSuchLink(): SvcError {
+export function linkNotFound(): SvcError {
   const sentence =
     "This link has been used or has expired. Ask the person who invited you for a new one, or run on the server: svc-api admin link --email <your e-mail>";
   return new SvcError("not_found", sentence);

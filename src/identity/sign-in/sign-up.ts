@@ -7,7 +7,7 @@ import { makeUser, readEmail } from "../accounts/make-user.ts";
 import { addressOf, countAttempt, type Limit } from "../auth/attempts.ts";
 import { cookieRequestOf, requireDashboard } from "../auth/cookie.ts";
 import { emailTaken, findLink, followLink } from "./follow-link.ts";
-import { noSuchLink } from "./links.ts";
+import { linkNotFound } from "./links.ts";
 import { hashPassword } from "./password.ts";
 import { start, type WithCookie } from "./sign-in.ts";
 
@@ -25,7 +25,7 @@ export async function signUp(
 ): Promise<WithCookie<SignedIn>> {
   requireDashboard(deps, cookieRequestOf(request));
   if (invitation !== undefined) {
-    if ((await findLink(deps, invitation)).kind !== "invitation") throw noSuchLink();
+    if ((await findLink(deps, invitation)).kind !== "invitation") throw linkNotFound();
     return followLink(deps, request, { ...body, token: invitation });
   }
   if (deps.config.signUp !== "open") {

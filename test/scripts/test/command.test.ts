@@ -110,7 +110,7 @@ test("progress is one line on a terminal, a line now and then elsewhere", () => 
     Object.defineProperties(stream, { isTTY: { value: isTTY }, columns: { value: 30 } });
     const progress = showProgress(stream, 9, () => now);
     progress.show(["a", "b"], 1, 0);
-    progress.say("FAIL x");
+    progress.print("FAIL x");
     now = 60_000;
     progress.show(["c"], 2, 1);
     progress.end();

@@ -58,7 +58,7 @@ test("a file's tests are counted, what is missing is named, and each failure has
   expect(failureText(result)).toEndWith(again);
   expect(failureText(result)).not.toContain("(pass)");
   expect(report.split("\n")).toEqual([
-    "skipped, for want of a moon: 1",
+    "skipped, requires a moon: 1",
     "  walks on it",
     "to repeat what failed:",
     again,

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { readArguments } from "../../../scripts/test/arguments.ts";
-import { goTogether, jobsOf, makeBatches, needs, planTests, runsAlone } from "../../../scripts/test/plan.ts";
+import { canOverlap, jobsOf, makeBatches, needs, planTests, runsAlone } from "../../../scripts/test/plan.ts";
 
 const jobs = planTests([]);
 const batch = (...some: typeof jobs) => makeBatches(some, 1)[0] ?? expect.unreachable();
@@ -31,7 +31,7 @@ test("nothing runs beside a browser that has it drop what it is loading", () => 
     [other, page, true],
   ] as const;
   for (const [one, two, may] of pairs)
-    expect([one.name, two.name, goTogether(batch(one), batch(two))]).toEqual([one.name, two.name, may]);
+    expect([one.name, two.name, canOverlap(batch(one), batch(two))]).toEqual([one.name, two.name, may]);
 });
 
 test("short files from source share a process, every job runs once, and what starts much has its own", () => {

@@ -2,7 +2,7 @@ import { type BigIntStats, constants } from "node:fs";
 import { open, realpath } from "node:fs/promises";
 import { join } from "node:path";
 import { SvcError } from "../../../contract/errors.ts";
-import { PAGE_HEADERS, wantsPage, writePage } from "../../../contract/page.ts";
+import { acceptsPage, PAGE_HEADERS, writePage } from "../../../contract/page.ts";
 import type { Deps } from "../../../deps.ts";
 import { methodNotAllowed } from "../../../http/methods.ts";
 import { openSites } from "./folder.ts";
@@ -125,7 +125,7 @@ function redirect(location: string): Response {
 
 function refuse(request: Request, error: SvcError): Response {
   const { status, message, code } = error;
-  const isPage = wantsPage(request.headers.get("accept"));
+  const isPage = acceptsPage(request.headers.get("accept"));
   const body = isPage ? writePage(`${status} – svc`, [message]) : JSON.stringify({ error: message, code });
   const type = isPage ? PAGE_HEADERS : { "Content-Type": "application/json" };
   return new Response(body, { status, headers: { ...HEADERS, ...error.headers, ...type } });

@@ -18,8 +18,7 @@ export type NextCall = "again" | "wait" | "over";
  * sent: after a crash the next server sends it again, and the daemon accepts it once. Concurrent calls for one session
  * are safe.
  *
- * 1. The first open prompt is marked as running, with the generation that gets it, before it is sent. After a crash
- *    the daemon is asked, which delivers a prompt once.
+ * 1. The first open prompt is marked as running, with the generation of the sandbox that receives it.
  * 2. The daemon recognizes a prompt by the end of its message's id, and delivers none while the runtime is busy: the
  *    runtime drops messages that are queued behind an abort.
  * 3. The outcome is read from the runtime's messages; its events only shorten the wait.
@@ -59,7 +58,7 @@ async function send(
   await deps.checkpoint("prompt-marked");
   const body = { prompt_id: prompt.promptId, text: prompt.text };
   const answer = await sendPrompt(daemon, body, signal);
-  await deps.checkpoint("prompt-given");
+  await deps.checkpoint("prompt-sent");
   const marked = { ...prompt, ...running };
   if (answer.kind === "absent") return await requeue(deps, marked);
   const next = await apply(deps, marked, answer);

@@ -3,7 +3,7 @@ import { runs, sessionPrompts } from "../../../../db/schema/index.ts";
 import type { Deps } from "../../../deps.ts";
 import { placesOf } from "../../../jobs/places.ts";
 import { isUp } from "../../runs/row.ts";
-import { wakeSession } from "../restart.ts";
+import { resumeSession } from "../restart.ts";
 import { deliver, type NextCall } from "./deliver.ts";
 
 /** Changes elsewhere, and a sandbox that becomes idle, are noticed within this time. */
@@ -111,7 +111,7 @@ async function wakeStopped(deps: Deps): Promise<void> {
     .limit(BATCH);
   for (const { sessionId } of rows) {
     // one that the account's cap refuses is tried again in the next round
-    await wakeSession(deps, sessionId).catch((error: unknown) =>
+    await resumeSession(deps, sessionId).catch((error: unknown) =>
       deps.log.debug({ session: sessionId, err: error }, "cannot start a session with queued prompts"),
     );
   }
