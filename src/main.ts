@@ -1,4 +1,5 @@
-// First: signals are caught before everything else is loaded.
+// First: signals are caught before anything else runs.
+import "./signals.ts";
 
 import { SchemaTooNewError } from "../db/migrate.ts";
 import { readArguments, USAGE, UsageError, type Wanted } from "./arguments.ts";
