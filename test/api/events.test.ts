@@ -39,7 +39,7 @@ async function toldOf(change: () => Promise<unknown>, last: (event: ProjectEvent
   return news.map(({ type, number, action }) => `${type} ${number ?? ""} ${action}`.replace("  ", " "));
 }
 
-test("each change is told to who follows the project", async () => {
+test("publishes each change to the project's subscribers", async () => {
   const cr = (action: ProjectEvent["action"]) => (event: ProjectEvent) =>
     event.type === "change_request" && event.action === action;
   const opened = () => call("POST", "/change-requests", { title: "t", head_ref: "work" });
@@ -77,7 +77,7 @@ test("each change is told to who follows the project", async () => {
   expect(JSON.stringify(stream.told)).not.toContain("hush");
 });
 
-test("a push tells the branches that it has moved", async () => {
+test("a push publishes the branches that it moved", async () => {
   const url = new URL(`${api.url}/v1/git/${project.project_id}.git`);
   url.username = "x";
   url.password = api.token;
@@ -102,14 +102,14 @@ describe("a stream", () => {
   const open = (headers: Record<string, string>, query = "", name = project.project_id) =>
     fetch(`${api.url}/v1/projects/${name}/events${query}`, { headers });
 
-  test("is server-sent events, kept by nobody, and is found by the project's slug", async () => {
+  test("sends server-sent events that are not cached, also by the project's slug", async () => {
     const response = await open({ Authorization: `Bearer ${api.token}` }, "", project.slug);
     expect(response.headers.get("content-type")).toBe("text/event-stream; charset=utf-8");
     expect(response.headers.get("cache-control")).toBe("no-store");
     await response.body?.cancel();
   });
 
-  test("goes on after the event that the client has heard last", async () => {
+  test("resumes after the last event that the client received", async () => {
     const { project_id } = project;
     const heard = stream.told.findLast(({ event }) => event.type === "secret");
     const on = await followEvents(api.url, api.token, project_id, { "Last-Event-ID": heard?.id ?? "" });
@@ -122,7 +122,7 @@ describe("a stream", () => {
     await on.close();
   });
 
-  test("is only for who may read the project", async () => {
+  test("requires read access to the project", async () => {
     const stranger = await api.mint("stranger@example.com");
     expect((await open({})).status).toBe(401);
     expect((await open({ Authorization: `Bearer ${stranger}` })).status).toBe(403);

@@ -56,7 +56,7 @@ test.each(Object.entries(SIGNED))("a token opens the gateway %s", async (_, plac
   expect(refused.err).toMatch(/Authentication failed|could not read Username/);
 });
 
-test("a credential helper is asked once it takes one, told that it was right, and told when it was wrong", async () => {
+test("git calls a credential helper: get, then store if the credential is valid, erase if it is not", async () => {
   using folder = scratch();
   const helper = join(folder.path, "helper");
   const asked = join(folder.path, "asked");
@@ -79,7 +79,7 @@ test("a credential helper is asked once it takes one, told that it was right, an
   expect(readFileSync(asked, "utf8").match(/^\w+$/gm)).toEqual(["get", "erase"]);
 });
 
-test("the address may name the project by its slug, and leave out .git", async () => {
+test("the URL may have the project's slug, and omit .git", async () => {
   const { slug, project_id } = (
     await bench.api.call("GET", `/v1/projects/${bench.hosted.project.project_id}`)
   ).body;
@@ -92,7 +92,7 @@ test("the address may name the project by its slug, and leave out .git", async (
   }
 });
 
-test("a project that is not there is not found, and git says so", async () => {
+test("git reports that an unknown project is not found", async () => {
   const address = withUser(`x:${bench.api.token}`).replace(/[^/]+$/, "no-such-project.git");
   for (const command of [
     ["clone", address, "x"],
@@ -105,7 +105,7 @@ test("a project that is not there is not found, and git says so", async () => {
   }
 });
 
-test("the dumb protocol is refused in words that git shows", async () => {
+test("rejects the dumb protocol with a message that git shows", async () => {
   const ran = await runClientWith(
     { GIT_SMART_HTTP: "0" },
     work.path,
@@ -170,7 +170,7 @@ test.each(ODD)("%s is refused", async (_, { path, ...init }, status) => {
   expect(answer.headers.get("x-request-id")).toMatch(/^[0-9a-f-]{36}$/);
 });
 
-test("a body in gzip is read as the same one without", async () => {
+test("accepts a gzip body", async () => {
   const list = `${line("command=ls-refs\n")}0001${line("peel\n")}0000`;
   const plain = await ask(`${url}/git-upload-pack`, question(list));
   const packed = await ask(`${url}/git-upload-pack`, {

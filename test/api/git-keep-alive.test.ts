@@ -53,7 +53,7 @@ async function slowGit(): Promise<string> {
 /** Seconds after which isomorphic-git gives up on a server that is silent. */
 const PATIENCE_S = 5;
 
-test("a fetch that is silent for long is kept alive, often enough for every client, until its pack comes", async () => {
+test("a slow fetch gets keep-alive packets until its pack is ready", async () => {
   const body = Buffer.concat([
     packet("command=fetch"),
     Buffer.from("0001"),

@@ -4,7 +4,7 @@ import { bomb } from "../helpers/bomb.ts";
 import { createRepository, temporary } from "../helpers/git-repo.ts";
 import { Remote } from "../helpers/remote.ts";
 
-test("while a repository of 10^6 files is read, another project's merges go on", async () => {
+test("reading a repository of 10^6 files does not block merges of another project", async () => {
   await using directory = await temporary();
   const upstream = await createRepository(`${directory.path}/up`);
   await bomb(upstream, 6);

@@ -161,7 +161,7 @@ describe("GET …/change-requests/:crId/manifest", () => {
     expect(told.status).toBe(200);
   });
 
-  test("answers as the other routes do for a stranger, an unknown number and a branch that is gone", async () => {
+  test("answers like the other routes for another user, an unknown number and a missing branch", async () => {
     const remote = someRemote();
     remote.commit("main", TREE);
     remote.commit("work", { "svc.toml": BROKEN }, { from: "main" });
@@ -182,7 +182,7 @@ describe("GET …/change-requests/:crId/manifest", () => {
 });
 
 describe("GET /v1/projects/:id/manifest", () => {
-  test("tells what the default branch says, what is wrong with it, and of which commit", async () => {
+  test("returns the default branch's manifest, its problems and its commit", async () => {
     const remote = someRemote();
     remote.commit("main", { a: "1" });
     const project = await api.project(remote.url);
@@ -209,7 +209,7 @@ describe("GET /v1/projects/:id/manifest", () => {
     expect((await api.call("GET", at, { token: await api.mint("other@example.com") })).status).toBe(403);
   });
 
-  test("of a repository without the branch there is no commit", async () => {
+  test("has no commit if the branch is missing", async () => {
     const remote = someRemote();
     remote.commit("main", { a: "1" });
     const project = await api.project(remote.url);
