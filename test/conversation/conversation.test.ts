@@ -204,7 +204,7 @@ describe("a run", () => {
     );
   });
 
-  test("is shown although its message arrives after its parts", () => {
+  test("is shown if its message arrives after its parts", () => {
     const conversation = new Conversation(ID);
     const heard = [
       ...conversation.apply({ type: "part", part: text("p", "m", "", false) }, "1"),
@@ -218,7 +218,7 @@ describe("a run", () => {
     expect(shownBy(heard).texts).toEqual(new Map([["p", "early word"]]));
   });
 
-  test("joined in the middle is shown from the next complete text", () => {
+  test("that is joined late is shown from the next complete text", () => {
     const { steps } = play([[{ kind: "text", pieces: ["a ", "b ", "c"] }]]);
     const middle = steps.findIndex(({ event }) => event.type === "delta") + 1;
     const conversation = new Conversation(ID);

@@ -60,7 +60,7 @@ const TEXTS = [
   "svc_version = 1\nproject = 2020-01-01",
 ];
 
-test.each(TEXTS)("the schema and the check are of one opinion: %j", (text) => {
+test.each(TEXTS)("the schema and the parser agree: %j", (text) => {
   const { errors } = readManifest(text);
   const told = errors.filter(({ message }) => !BEYOND.test(message));
   const accepted = fits(plain(text));
@@ -68,14 +68,14 @@ test.each(TEXTS)("the schema and the check are of one opinion: %j", (text) => {
   if (errors.length === 0) expect(fits.errors ?? []).toEqual([]);
 });
 
-test("the schema and the page's list of keys are as the definition of the manifest makes them (bun scripts/manifest-docs.ts)", async () => {
+test("the schema and the page's list of keys match the definition of the manifest (bun scripts/manifest-docs.ts)", async () => {
   expect(await docs("svc.schema.json")).toBe(renderSchema());
   const page = await docs("manifest.md");
   expect(page).toBe(withKeys(page));
   expect(page).toContain("| `secret_env` |");
 });
 
-test("the page's example is one", async () => {
+test("the page's example is valid", async () => {
   const [, example = ""] = /```toml\n([\s\S]*?)```/.exec(await docs("manifest.md")) ?? [];
   const { manifest, errors } = readManifest(example);
   expect(errors).toEqual([]);
