@@ -35,7 +35,7 @@ const statuses = async (count: number, by?: string, limit?: Limit) => {
   return codes;
 };
 
-test("something is tried as often as its limit says, until the window is over that began with the first", async () => {
+test("allows attempts up to the limit, in a window that begins with the first", async () => {
   expect(await statuses(1)).toEqual(["ok"]);
   rows.pass(30_000);
   expect(await statuses(3)).toEqual(["ok", "rate_limited", "rate_limited"]);
@@ -45,14 +45,14 @@ test("something is tried as often as its limit says, until the window is over th
   expect(await statuses(3)).toEqual(["ok", "ok", "rate_limited"]);
 });
 
-test("each is held back for themselves alone, and for what they have tried", async () => {
+test("limits each caller and each action separately", async () => {
   expect(await statuses(3)).toEqual(["ok", "ok", "rate_limited"]);
   expect(await statuses(1, "b")).toEqual(["ok"]);
   expect(await statuses(1, "a", { ...TWICE, name: "ask" })).toEqual(["ok"]);
   expect(await statuses(1)).toEqual(["rate_limited"]);
 });
 
-test("who was right has tried nothing, or once less; nobody else has", async () => {
+test("a successful attempt resets the caller's count, or does not count", async () => {
   for (const by of ["a", "b"]) await statuses(2, by);
   await forgetAttempt(rows.deps, TWICE, "a");
   expect(await statuses(2)).toEqual(["ok", "rate_limited"]);
@@ -66,7 +66,7 @@ test("who was right has tried nothing, or once less; nobody else has", async () 
   expect(await statuses(3, "c")).toEqual(["ok", "ok", "rate_limited"]);
 });
 
-test("what is over is not kept, once somebody is held back", async () => {
+test("expired attempts are deleted when a caller is limited", async () => {
   const count = async () => await rows.deps.db.$count(attempts);
   for (const by of ["a", "b"]) await attempt(by);
   rows.pass(30_000);
@@ -77,7 +77,7 @@ test("what is over is not kept, once somebody is held back", async () => {
   expect(await count()).toBe(1);
 });
 
-describe("a refusal says how long to wait", () => {
+describe("the error says how long to wait", () => {
   test.each([
     [0, 1, 1, "a second"],
     [0, 2, 2, "2 seconds"],

@@ -29,7 +29,7 @@ function outcome<T>(ask: () => T): T | string {
   }
 }
 
-describe("the secret is that of our cookie", () => {
+describe("the secret is read from svc's cookie", () => {
   test.each([
     ["svc=svc_bs_x", "svc_bs_x", null],
     ["__Host-svc=svc_bs_x", null, "svc_bs_x"],
@@ -48,7 +48,7 @@ describe("the secret is that of our cookie", () => {
     expect(cookieSecret(TLS, cookieRequest({ ...OURS, cookie }))).toBe(tls);
   });
 
-  test("what is written is read again, and what takes it away ends it at once", () => {
+  test("a written cookie can be read, and a cleared cookie expires at once", () => {
     const rest = "Path=/; HttpOnly; SameSite=Lax; Max-Age";
     expect(writeCookie(PLAIN.config, "svc_bs_x")).toBe(`svc=svc_bs_x; ${rest}=2592000`);
     expect(writeCookie(TLS.config, "svc_bs_x")).toBe(`__Host-svc=svc_bs_x; ${rest}=2592000; Secure`);
@@ -57,7 +57,7 @@ describe("the secret is that of our cookie", () => {
   });
 });
 
-describe("only what svc's own pages ask is believed", () => {
+describe("accepts a cookie only from svc's own pages", () => {
   const cookie = "svc=svc_bs_x";
   test.each<
     [
@@ -120,7 +120,7 @@ describe("only what svc's own pages ask is believed", () => {
     expect(outcome(() => requireDashboard(PLAIN, cookieRequest(headers, host)) ?? null)).toBe(wanted);
   });
 
-  test("without a cookie there is nothing to believe, whoever asks", () => {
+  test("without a cookie there is no secret, from any origin", () => {
     expect(cookieSecret(PLAIN, cookieRequest({ ...OURS, origin: "http://evil.example" }))).toBeNull();
   });
 });
@@ -128,7 +128,7 @@ describe("only what svc's own pages ask is believed", () => {
 test.each([
   [{ "X-Forwarded-Host": "svc.example.com:8000", Host: "other" }, "svc.example.com:8000"],
   [{ Host: "other" }, ""],
-])("the listener alone says what host was asked: %j", (headers, host) => {
+])("the host is taken only from the listener's header: %j", (headers, host) => {
   expect(
     cookieRequestOf(new Request("http://localhost/", { headers: new Headers(Object.entries(headers)) })).host,
   ).toBe(host);

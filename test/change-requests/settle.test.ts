@@ -114,7 +114,7 @@ const intentsOf = async ({ crId }: { crId: string }) =>
     .map(({ mergeSha }) => mergeSha)
     .toSorted();
 
-describe("a merge that was begun has happened if the base has its commit", () => {
+describe("a merge with a lost outcome has happened if the base contains its commit", () => {
   test.each<[what: string, tips: Record<string, string>, isMerged: boolean]>([
     ["the commit itself", { main: "merge" }, true],
     ["one that came from it", { main: "later" }, true],
@@ -140,21 +140,21 @@ describe("a merge that was begun has happened if the base has its commit", () =>
     expect(await intentsOf(cr)).toEqual(["merge"]);
   });
 
-  test("of several that were begun the one that arrived", async () => {
+  test("of several attempts, the one that arrived is recorded", async () => {
     const cr = await open();
     for (const mergeSha of ["lost", "merge", "never"]) await intend(cr, { mergeSha });
     const settled = await settle(deps(), one, cr, listing({ main: "merge" }));
     expect(settled?.mergeCommitSha).toBe("merge");
   });
 
-  test("another's that has arrived is not its own", async () => {
+  test("another change request's merge does not count", async () => {
     const [cr, other] = [await open(), await open()];
     await intend(other);
     expect(await settle(deps(), one, cr, listing({ main: "merge" }))).toBeNull();
     expect([await statusOf(cr), await statusOf(other)]).toEqual(["open", "open"]);
   });
 
-  test("what is known not to have happened is forgotten, of this one alone", async () => {
+  test("deletes attempts that are known to have failed, of this change request only", async () => {
     const [cr, other] = [await open(), await open()];
     for (const mergeSha of ["failed", "open"])
       for (const each of [cr, other]) await intend(each, { mergeSha });
@@ -180,7 +180,7 @@ describe("a merge that was begun has happened if the base has its commit", () =>
 test.each([
   ["main", true],
   ["stable", false],
-])("a merge into %s asks for a look at the manifest: %p", async (baseRef, isAsked) => {
+])("a merge into %s enqueues a check of the manifest: %p", async (baseRef, isAsked) => {
   const cr = await open(one, { baseRef });
   const intent = await intend(cr);
   expect((await markMerged(deps(), one, cr.number, intent))?.status).toBe("merged");
@@ -190,7 +190,7 @@ test.each([
   expect(await told()).toEqual(["branch changed", "change_request changed"]);
 });
 
-describe("commits that have reached the base otherwise merge a change request", () => {
+describe("commits that reach the base another way mark a change request as merged", () => {
   const commits = { base: "base", head: "head", merge: "later" };
   test.each<[what: string, status: "open" | "closed" | "merged", own: number[], isMerged: boolean]>([
     ["which nobody merges", "open", [], true],
@@ -219,7 +219,7 @@ describe("commits that have reached the base otherwise merge a change request", 
   });
 });
 
-test("what is written down of a merge is taken away by itself, or with all of its change request, once", async () => {
+test("deletes one merge intent, or all of a change request, once", async () => {
   const { db } = rows.deps;
   const [cr, other] = [await open(), await open()];
   for (const mergeSha of ["first", "second", "third"])
@@ -233,8 +233,8 @@ test("what is written down of a merge is taken away by itself, or with all of it
   expect(await takeIntents(db, last.crId)).toBe(true);
 });
 
-describe("a server that starts", () => {
-  test("settles what has arrived, each by its own repository, though one does not answer", async () => {
+describe("a starting server", () => {
+  test("settles merges of each repository, even if another is unreachable", async () => {
     const [arrived, waits] = [await open(two), await open(two, { baseRef: "stable" })];
     const [unreachable, closed] = [await open(one), await open(two, STATES.closed)];
     const untouched = await open(two);
@@ -252,7 +252,7 @@ describe("a server that starts", () => {
     expect(kept).toEqual([arrived.number]);
   });
 
-  test("settles the only one there is, beside one that nobody merges", async () => {
+  test("settles a merge, and leaves a change request without one", async () => {
     const [cr, other] = [await open(), await open()];
     await intend(cr);
     branches = { [one.mirrorId]: { main: "merge" } };
@@ -260,7 +260,7 @@ describe("a server that starts", () => {
     expect([await statusOf(cr), await statusOf(other)]).toEqual(["merged", "open"]);
   });
 
-  test("forgets what could not be under way for a day", async () => {
+  test("deletes merge intents that are more than a day too old", async () => {
     const cr = await open();
     for (const hours of [-25, -24, -23, 1])
       await intend(cr, {
