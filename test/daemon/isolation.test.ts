@@ -22,7 +22,7 @@ async function asOther(argv: string[]): Promise<string> {
   return out + err;
 }
 
-test("the runtime and all git at its files run as the sandbox's user, who cannot look into the daemon", async () => {
+test("the runtime and git in the workspace run as the sandbox's user, who cannot inspect the daemon", async () => {
   await using sandbox = await startSandbox({ env: { SVC_RUNTIME_USER: `${OTHER.uid}:${OTHER.gid}` } });
   await sandbox.untilHealth("it works", ({ runtime }) => runtime === "ok");
   const runtime = await (await sandbox.call("GET", "/standin")).json();
@@ -51,7 +51,7 @@ test("the runtime and all git at its files run as the sandbox's user, who cannot
   await sandbox.untilHealth("it works", ({ runtime: state, commit }) => state === "ok" && commit !== null);
 });
 
-test("a daemon of an ordinary user is closed to other processes of the same user", async () => {
+test("other processes of the same user cannot inspect the daemon", async () => {
   const folder = mkdtempSync(join(tmpdir(), "svc-other-"));
   chmodSync(folder, 0o755);
   // the developer's folders may be closed to others
@@ -82,7 +82,7 @@ async function bundle(folder: string): Promise<string[]> {
   return [file];
 }
 
-test("the sandbox's wrap stands before the runtime, and before git in the workspace", async () => {
+test("SVC_RUNTIME_WRAP wraps the runtime, and git in the workspace", async () => {
   await using sandbox = await startSandbox({
     env: { SVC_RUNTIME_WRAP: JSON.stringify(["env", "WRAPPED=yes"]) },
   });
@@ -129,7 +129,7 @@ walled(
   },
 );
 
-test("work of the sandbox's user is saved as that user, and no process of theirs sees what opens the ref", async () => {
+test("work is saved as the sandbox's user, whose processes cannot read the credential of the ref", async () => {
   await using sandbox = await startSandbox({ env: { SVC_RUNTIME_USER: `${OTHER.uid}:${OTHER.gid}` } });
   await sandbox.untilHealth("it works", ({ runtime }) => runtime === "ok");
   const { workspace, repository, sessionId } = sandbox;

@@ -43,7 +43,7 @@ const OWN_PROVIDER = JSON.stringify({
 const CUT_OFF =
   "[svc] The agent runtime was started again while it was answering: the answer above is cut off.";
 
-test("a run whose runtime is killed is marked as cut off, its prompt interrupted, and all goes on", async () => {
+test("a killed runtime is restarted; its run is marked as cut off, and its prompt as interrupted", async () => {
   // the session's own, to which the server's prompts go
   await open("svc");
   const quiet = await open();
@@ -96,7 +96,7 @@ test("a run whose runtime is killed is marked as cut off, its prompt interrupted
   expect(await texts(quiet)).toEqual(["Before", "Before"]);
 });
 
-test("a project's own key reaches its own provider", async () => {
+test("a provider of the project gets the project's key", async () => {
   const id = await open();
   for (const [providerID, modelID, key] of [
     ["own", "large", "own-model-key"],

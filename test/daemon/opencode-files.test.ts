@@ -28,7 +28,7 @@ const systemOf = (model: ScriptedModel) =>
 const statusOf = async (sandbox: Sandbox) =>
   (await runGit(sandbox.workspace, ["status", "--porcelain", "--untracked-files=all"])).stdout.toString();
 
-test("the skill and the short rules reach the model, beside the project's own, and nothing shows in the clone", async () => {
+test("the model gets svc's skill and rules beside the project's, and the clone has no new files", async () => {
   const files = {
     "AGENTS.md": "Root rules of the project.\n",
     ".svc/agentrt/AGENTS.md": "Folder rules of the project.\n",
@@ -109,7 +109,7 @@ needs("a network namespace (unshare, ip)", RUNTIME !== null && RUNTIME_PLUGINS !
   },
 );
 
-test("a folder with packages of the project's own is left as it is; a run without any model says how to get one", async () => {
+test("a folder with the project's packages is unchanged; a run without a model explains how to set one", async () => {
   const own = '{ "dependencies": {} }\n';
   const files = {
     "tools/agent/package.json": own,

@@ -34,7 +34,7 @@ test.each<[string, Partial<Sight>, Partial<Known>, Outcome["state"] | null]>([
   expect(outcomeOf(seen, { ...KNOWN, ...known })?.state ?? null).toBe(state);
 });
 
-test("an error is one line of bounded length, without what a terminal acts on", () => {
+test("an error is one line of limited length, without control characters", () => {
   const message = `\u001b[31m${"x".repeat(1_000)}\n    at somewhere`;
   const { error } = outcomeOf(
     { isSaid: true, isBusy: false, answer: failed("APIError", message), last: null },
