@@ -35,7 +35,7 @@ beforeAll(async () => {
 });
 afterAll(() => remote.remove());
 
-test("a change request that would break the manifest says so beside the merge, on a phone and in the dark too", async () => {
+test("a change request that breaks the manifest has a warning beside the merge, also on a phone and in dark mode", async () => {
   for (const options of [{}, { size: PHONE, dark: true }]) {
     const { page, faults, close } = await svc.openAs(FIRST, `${pages}/change-requests/1`, options);
     const told = page.getByRole("region", { name: "svc.toml would have 1 error and 1 warning" });
@@ -53,7 +53,7 @@ test("a change request that would break the manifest says so beside the merge, o
   }
 });
 
-test("one that takes away what the manifest names says that, and a harmless one nothing", async () => {
+test("warns if it removes files that the manifest names, and not if it is harmless", async () => {
   const { page, faults, close } = await svc.openAs(FIRST, `${pages}/change-requests/2`);
   const told = page.getByRole("region", { name: "svc.toml would have 1 error" });
   await told.getByText('names the file "Dockerfile", which is not in the repository').waitFor();
@@ -67,7 +67,7 @@ test("one that takes away what the manifest names says that, and a harmless one 
   await close();
 });
 
-test("what a manifest says of itself is shown as it is, and nothing of it runs", async () => {
+test("hostile content of a manifest is shown as text", async () => {
   expect(KEYS.length).toBeGreaterThan(30);
   const { page, faults, close } = await svc.openAs(FIRST, `${pages}/change-requests/4`);
   const problems = page.getByRole("list", { name: "Problems of the manifest" }).locator("bdi");
@@ -81,7 +81,7 @@ test("what a manifest says of itself is shown as it is, and nothing of it runs",
   await close();
 });
 
-test("the settings of a project tell what is wrong on its default branch, and nothing once it is mended", async () => {
+test("a project's settings show the problems of its default branch until they are fixed", async () => {
   const { page, faults, close } = await svc.openAs(FIRST, `${pages}/settings`);
   await page.getByRole("heading", { name: "General" }).waitFor();
   expect(await page.getByRole("heading", { name: "Manifest" }).count()).toBe(0);

@@ -20,7 +20,7 @@ test.each([
   ["desktop", { size: DESKTOP }],
   ["phone", { size: PHONE }],
   ["in the dark", { dark: true }],
-])("no page shuts anybody out (%s)", async (_, options) => {
+])("all pages are accessible (%s)", async (_, options) => {
   const session = await pages.running({ name: "open to all" });
   pages.provider.onStart = never;
   const starting = await pages.create({ name: "starts" });

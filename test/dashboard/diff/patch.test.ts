@@ -154,7 +154,7 @@ function countsOf(parts: readonly PatchFile[]): string {
   return `${sum("additions")}\t${sum("deletions")}`;
 }
 
-test("whatever git writes is read without loss, and cut anywhere", async () => {
+test("parses any patch of git without loss, split anywhere", async () => {
   await fc.assert(
     fc.asyncProperty(changes, fc.integer({ min: 1, max: 50 }), async (all, piece) => {
       const [patch, numbers] = await diff(side(all, 0), side(all, 1));
@@ -177,7 +177,7 @@ test("whatever git writes is read without loss, and cut anywhere", async () => {
   );
 });
 
-test("old and new lines stand with their numbers, in both layouts", async () => {
+test("old and new lines have their numbers, in both layouts", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(fc.tuple(text, text), { maxLength: FILES }), async (all) => {
       const side = (which: 0 | 1): Record<string, string> =>
@@ -225,7 +225,7 @@ test.each([true, false])("names come out as they are (core.quotePath %p)", async
   expect(new Set(parse(patch).map(({ path }) => path))).toEqual(new Set(names));
 });
 
-test("a file that is named like a line of a patch is a file like others", async () => {
+test("parses a file that is named like a line of a patch", async () => {
   const names = [
     "@@ -1 +1 @@",
     "@@ -1,9 +1,9 @@ x",
@@ -249,7 +249,7 @@ test.each(["GIT binary patch", "Binary files a/x and b/x differ"])("after %j the
   expect(second).toMatchObject({ path: "y", binary: true, hunks: [] });
 });
 
-test("what is no text change is told", async () => {
+test("reports changes that are not text", async () => {
   const before = { mode: "x\n", gone: "x\n", link: "x\n", empty: "", binary: new Uint8Array([0, 1, 2]) };
   const after = {
     mode: { executable: "x\n" },
