@@ -54,7 +54,7 @@ async function knownIn(id: string): Promise<Record<string, string>> {
   return known;
 }
 
-test("a session from a branch that changes agents and skills has the merged ones, as they are listed; after the merge, the new", async () => {
+test("a session of a branch that changes agents and skills has the merged ones until the merge", async () => {
   const changed = {
     [agentFile("reviewer")]: agent("as changed"),
     [agentFile("planted")]: agent("not merged"),

@@ -43,7 +43,7 @@ async function start(who: Shipper, cwd: string, ...flags: string[]): Promise<str
   return session.session_id;
 }
 
-test("svc init, commit, ship: a session boots, its agent is the scaffold's, which knows the skill and the tool", async () => {
+test("svc init, commit, ship: a session boots with the scaffold's agent, skill and tool", async () => {
   const who = shipper(api);
   await says(who, ["init"]);
   who.commit({ "README.md": "# Shop\n" });

@@ -16,7 +16,7 @@ afterEach(async () => {
 const svc = resolve("dist/svc");
 
 /** What README.md and docs/getting-started.md tell a stranger to type, typed. */
-test("from npm start to a merged change request, by the README alone", async () => {
+test("the README's commands lead from npm start to a merged change request", async () => {
   const home = mkdtempSync(join(tmpdir(), "svc-home-"));
   undo.push(() => rmSync(home, { recursive: true, force: true }));
   const remote = new Remote();
