@@ -69,7 +69,7 @@ const set = (name: string) =>
   writing.api.call("PUT", `/v1/projects/${writing.projectId}/secrets/${name}`, { body: { value: "x" } });
 
 describe("events of two servers on one Postgres", () => {
-  test(`${STREAMS} streams of one server hear what another changes, as it changes`, async () => {
+  test(`${STREAMS} streams of one server receive another server's changes at once`, async () => {
     const streams = openStreams(reading.url, token, writing.projectId, STREAMS);
     try {
       await until("all have begun", () => streams.begun() === STREAMS);
@@ -82,7 +82,7 @@ describe("events of two servers on one Postgres", () => {
     }
   });
 
-  test("a server whose listening connection was ended hears on at once, and has missed nothing", async () => {
+  test("a server reconnects at once when its LISTEN connection ends, and misses nothing", async () => {
     const stream = await follow();
     const sql = postgres(database.url, { max: 1 });
     const end = () =>
@@ -107,7 +107,7 @@ describe("events of two servers on one Postgres", () => {
     }
   });
 
-  test("a server that was cut off from the database tells all of it when it is back, once and in order", async () => {
+  test("a server that lost the database delivers all events once it is back, once and in order", async () => {
     const stream = await follow();
     try {
       link.cut();
@@ -124,7 +124,7 @@ describe("events of two servers on one Postgres", () => {
     }
   });
 
-  test("a notification that is lost costs the time to the next look, and not the event", async () => {
+  test("a lost notification delays the event until the next poll", async () => {
     const stream = await followEvents(writing.api.url, token, writing.projectId);
     const sql = postgres(database.url, { max: 1 });
     try {
@@ -142,7 +142,7 @@ describe("events of two servers on one Postgres", () => {
     }
   });
 
-  test("a server that is killed as soon as it has committed has told it, and its clients go on at another", async () => {
+  test("events of a server that is killed right after its commit are delivered, and its clients resume at another", async () => {
     const dataDir = makeFolder();
     const { remote, projectId } = writing;
     const dying = await startHaltingServer({
@@ -181,7 +181,7 @@ describe("events of two servers on one Postgres", () => {
     }
   });
 
-  test("a session's own stream is woken by what another server does to it", async () => {
+  test("a session's stream receives what another server does to it", async () => {
     const made = await writing.create();
     await writing.becomes(made.session_id, "running");
     const path = `/v1/projects/${writing.projectId}/sessions/${made.session_id}/events`;
@@ -201,7 +201,7 @@ describe("events of two servers on one Postgres", () => {
   });
 });
 
-test("whatever changes of sessions, change requests, secrets and projects is told in the transaction that changes it", async () => {
+test("changes of sessions, change requests, secrets and projects publish an event in the same transaction", async () => {
   const watched = await watchSilentChanges(database.url);
   const { api, remote, provider } = writing;
   const project = await api.project(remote.url, { name: "watched" });

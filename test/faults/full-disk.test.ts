@@ -83,7 +83,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-test("a full disk is what a merge, a comment, a fetch and a push answer, and each works when there is room again", async () => {
+test("merge, comment, fetch and push report a full disk, and work again when there is space", async () => {
   const attempts: Record<string, () => Promise<unknown>> = {
     merge: async () => await call("POST", `${path}/1/merge`),
     comment: async () => {
@@ -142,7 +142,7 @@ test.each(["8k", "1m", "20m"])("a start on a disk of %s says in one line that it
   }
 });
 
-test("a first start that found the disk full leaves nothing in the way of the next", async () => {
+test("a first start on a full disk does not block the next", async () => {
   const dataDir = mkdtempSync(join(tmpdir(), "svc-disk-"));
   const start = `"$@"; mount -o remount,size=160m "$(dirname "$SVC_DATA_DIR")" && exec "$@"`;
   const command = COMMAND.map((word) => (word === ON_A_DISK ? ON_A_DISK.replace('exec "$@"', start) : word));

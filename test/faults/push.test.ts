@@ -124,7 +124,7 @@ test.each(sample(6, DYING).map(([kind, verb, how, says]) => [kind, verb, HOW[how
   },
 );
 
-test("a push to a host that hangs ends when its git is killed, also when git's own children live on", async () => {
+test("a push to a host that hangs ends when its git is killed, even if git's children survive", async () => {
   const place = bench.places.http;
   const push = await prepare(place, false);
   const pushing = await pushUntil(place, HOST_TOOK, push.args);
@@ -138,7 +138,7 @@ test("a push to a host that hangs ends when its git is killed, also when git's o
 });
 
 test(
-  "killed at any moment, whoever it is, all agree",
+  "host, mirror and client agree after any of the processes is killed at any moment",
   async () => {
     await fc.assert(
       fc.asyncProperty(

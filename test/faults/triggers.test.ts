@@ -51,7 +51,7 @@ interface Row {
   session_id: string | null;
 }
 
-test(`of a year with three servers that are killed at random, each due time was fired once or is told as missed`, async () => {
+test(`over a year with three servers killed at random, each due time fires once or is reported as missed`, async () => {
   const database = await createDatabase();
   const db = postgres(database.url, { max: 1, onnotice() {} });
   const remote = new Remote();

@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => bench?.stop());
 
-test("pushes and clones go on while the repository is repacked, whole and in part", async () => {
+test("pushes and clones succeed while the repository is repacked, fully and incrementally", async () => {
   const { hosted, api } = bench;
   const url = bench.url(hosted, api.token);
   using work = scratch();

@@ -35,7 +35,7 @@ async function pusherOf(authorization: string | null, name = "p") {
 }
 const basic = (text: string) => Buffer.from(text).toString("base64");
 
-describe("where the credential may stand", () => {
+describe("positions of the credential", () => {
   const NO_HEADER = "must be HTTP basic";
   const NO_TOKEN = "must be an svc token";
   const NO_PREFIX = "begins with svc_pat_";
@@ -70,7 +70,7 @@ describe("where the credential may stand", () => {
     if (says !== null) expect(found).toStartWith("unauthorized");
   });
 
-  test("every letter of base64", async () => {
+  test("accepts all base64 characters", async () => {
     // `>>>` and `???` are + and / of it
     for (const user of ["Zz9>>>???", "Zz9>>>???".repeat(3), "~~~\u00ff\u00bf"]) {
       const header = basic(`${user}:${token}`);
@@ -89,7 +89,7 @@ describe("where the credential may stand", () => {
   });
 });
 
-test("a project's token is a script's, unless a session that lives has it", async () => {
+test("a project token identifies a script, unless it is a live session's", async () => {
   const script = await rows.token({ userId, projectId });
   expect(await pusherOf(`Bearer ${script}`)).toEqual({ kind: "project", id: expect.any(String) });
   const { sessionId, branch } = await rows.session({ projectId, accountId, userId });
@@ -123,7 +123,7 @@ describe("a clone credential", () => {
         .values({ runId: id, state: "active", serviceKeyHash: `key of ${id}`, serviceKey: "sealed" });
   });
 
-  test("is the session's, the one that saves its work, or an app's", async () => {
+  test("identifies a session, its saved work, or an app", async () => {
     const id = sessionId;
     expect(await pusherOf(`Bearer ${credential()}`)).toEqual({ kind: "session", id, branch });
     expect(await pusherOf(`Basic ${basic(`x:${credential()}`)}`)).toEqual({ kind: "session", id, branch });
@@ -137,7 +137,7 @@ describe("a clone credential", () => {
     expect(await pusherOf(`Bearer ${ofApp}`)).toEqual({ kind: "reader", id: app.sessionId });
   });
 
-  test("opens its own project, by id and by slug, and no other", async () => {
+  test("is for its own project only, by id or slug", async () => {
     for (const name of [projectId, projectId.toUpperCase(), "p"])
       expect([name, await pusherOf(`Bearer ${credential()}`, name)]).toEqual([
         name,
@@ -156,7 +156,7 @@ test.each<[status: SessionStatus, isLive: boolean]>([
   ["running", true],
   ["stopped", false],
   ["failed", false],
-])("a session that is %s has a branch that lives: %p", async (status, isLive) => {
+])("the branch of a session that is %s is live: %p", async (status, isLive) => {
   const { sessionId, branch } = await rows.session({ projectId, accountId, userId }, { status });
   expect(await liveBranch(rows.deps, projectId, sessionId)).toBe(isLive ? branch : null);
   expect(await liveBranch(rows.deps, otherId, sessionId)).toBeNull();

@@ -162,6 +162,6 @@ test.each<[who: Who, ref: string, kind: UpdateKind, advice: string]>([
   ["owner", "refs/heads/refs/refs/tags/x/refs/y", "create", "Push to refs/heads/x/refs/y instead."],
   ["owner", "refs/tags/refs/heads/x", "create", "Push to refs/tags/x instead."],
   ["owner", "refs/tags/refs/", "create", "Push to refs/tags/<name> instead."],
-])("a refused push says what to do: %s, %s, %s: %s", async (who, ref, kind, advice) => {
+])("a rejected push has the next step: %s, %s, %s: %s", async (who, ref, kind, advice) => {
   expect((await judge(who, ref, kind, false))?.advice).toContain(advice);
 });
