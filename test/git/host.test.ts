@@ -69,7 +69,7 @@ test.each([
   expect(findHost(OWN, address, CREDENTIAL)).toBeNull();
 });
 
-test("only what the operator named is trusted with private addresses", () => {
+test("only configured hosts can have private addresses", () => {
   const trusted = (own: GitHost[]) => findHost(own, "https://github.com/o/n", CREDENTIAL)?.trusted;
   expect(trusted(OWN)).toBe(false);
   expect(trusted([{ origin: "https://github.com", kind: "github" }])).toBe(true);
