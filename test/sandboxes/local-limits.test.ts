@@ -168,7 +168,7 @@ describe("where control groups can be created", () => {
       ),
     }));
 
-  test("version 2: the nearest group that delegates its controllers, and those above it", async () => {
+  test("version 2: in the nearest group that delegates its controllers, and those above it", async () => {
     const root = tree({
       "": ALL,
       "user.slice": "cpu memory pids",
@@ -186,7 +186,7 @@ describe("where control groups can be created", () => {
     }
   });
 
-  test("version 2: controllers are delegated in a group that the server's user owns", async () => {
+  test("version 2: delegates controllers in a group that the server's user owns", async () => {
     const root = tree({ "": "cpu", "svc.service": "", "svc.service/server": "" });
     try {
       const user = process.getuid?.() || STRANGER;

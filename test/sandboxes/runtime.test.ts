@@ -74,7 +74,7 @@ test.each(ROWS.map((row) => [row.what, row] as const))("finds %s", (_, { files, 
   else expect(findRuntime(options)).toBe(join(folder, found));
 });
 
-test("a program that is named is the one, or there is none", () => {
+test("uses only the configured program", () => {
   const options = { dataDir: join(folder, "data"), binaries: join(folder, "checkout/dist") };
   expect(findRuntime({ ...options, runtime: "/bin/sh" })).toBe(realpathSync("/bin/sh"));
   for (const runtime of ["/nowhere", "/etc/passwd", "/usr"])

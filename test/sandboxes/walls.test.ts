@@ -134,7 +134,7 @@ needs(...BUBBLEWRAP)("each sandbox says which walls are up, for the next server 
   }
 });
 
-describe("what helps against missing isolation", () => {
+describe("the advice for missing isolation", () => {
   const machine = (programs: string[], settings: Record<string, string> = {}): Machine => ({
     has: (program) => programs.includes(program),
     setting: (name) => settings[name] ?? "",
@@ -166,7 +166,7 @@ describe("what helps against missing isolation", () => {
     ],
     ["an unknown reason", refused, machine([]), "SVC_SANDBOX_PROVIDER=docker"],
     ["macOS", { kind: "platform" }, machine([]), "SVC_SANDBOX_PROVIDER=docker"],
-  ])("on %s is named", (_, missing, on, command) => {
+  ])("names the command on %s", (_, missing, on, command) => {
     expect(remedyOf(missing, on).remedy).toContain(command);
   });
 });

@@ -14,7 +14,7 @@ const [lacks, isHere] = !isBuilt ? ["dist/svc-agent (npm run build)", false] : D
 const test = needs(POSTGRES ? lacks : "a real Postgres", POSTGRES && isHere);
 const KEY = "ef".repeat(32);
 
-test("what a server that was gone still holds in Docker ends when it is back; what another has started lives on", async () => {
+test("a server that was gone ends its old sandboxes in Docker when it is back, not those of others", async () => {
   const lost = await startSessionServer({ SVC_MASTER_KEY: KEY, SVC_SANDBOX_PROVIDER: "docker" });
   const database = await openPostgres(lost.databaseUrl);
   const other = await startOther(lost, { SVC_MASTER_KEY: KEY }, "docker");
