@@ -60,7 +60,7 @@ test.each<[string, string, string[], unknown[]]>([
   expect(clientBehind(peer, lines)).toEqual(expected);
 });
 
-test("without trusted proxies nobody's words count", () => {
+test("ignores forwarded addresses without trusted proxies", () => {
   expect(clientBehind("127.0.0.1", ["X-Forwarded-For: 8.8.8.8"], readConfig({}))).toEqual([
     "127.0.0.1",
     null,
@@ -68,14 +68,14 @@ test("without trusted proxies nobody's words count", () => {
 });
 
 test.each(["10.0.0.0/33", "proxy.example.com", "10.0.0", "::/129"])(
-  "SVC_TRUSTED_PROXIES=%s is refused",
+  "rejects SVC_TRUSTED_PROXIES=%s",
   (text) => {
     expect(() => readConfig({ SVC_TRUSTED_PROXIES: text })).toThrow(ConfigError);
   },
 );
 
 test.each(["9100", "example.com:9100", "127.0.0.1:70000", "127.0.0.1:", "127.0.0.1:9100/metrics"])(
-  "SVC_METRICS_LISTEN=%s is refused",
+  "rejects SVC_METRICS_LISTEN=%s",
   (text) => {
     expect(() => readConfig({ SVC_METRICS_LISTEN: text })).toThrow(ConfigError);
   },

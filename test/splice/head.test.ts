@@ -44,7 +44,7 @@ function readAll(bytes: Buffer): { messages: Message[]; status: number | null } 
 
 const bytes = (text: string) => Buffer.from(text, "latin1");
 
-test("a body's end is found however its bytes are cut", () => {
+test("finds the end of a body with any split of its bytes", () => {
   const random = generator(7);
   for (let run = 0; run < 300; run++) {
     const wire = bytes(chunkedBody(random) + (random(2) === 0 ? "" : "next"));
