@@ -46,7 +46,7 @@ const SIGNED: Record<string, (token: string) => string[]> = {
   "in a header of its own": (token) => ["-c", `http.extraHeader=Authorization: Bearer ${token}`, url],
 };
 
-test.each(Object.entries(SIGNED))("a token opens the gateway %s", async (_, place) => {
+test.each(Object.entries(SIGNED))("accepts a token %s", async (_, place) => {
   const [address = "", ...flags] = place(bench.api.token).toReversed();
   const listed = await runClient(work.path, ...flags.toReversed(), "ls-remote", address, "HEAD");
   expect(listed).toMatchObject({ code: 0, out: `${tip}\tHEAD\n` });
@@ -162,7 +162,7 @@ const ODD: [string, RequestInit & { path: string }, number][] = [
   ],
 ];
 
-test.each(ODD)("%s is refused", async (_, { path, ...init }, status) => {
+test.each(ODD)("rejects %s", async (_, { path, ...init }, status) => {
   const answer = await ask(`${url}/${path}`, init);
   const text = await answer.text();
   expect(answer.status).toBe(status);
@@ -203,7 +203,7 @@ withCurl("a client that waits for `100 Continue` gets it", async () => {
   expect(out).toContain(`${tip} refs/heads/main`);
 });
 
-test.each(["HTTP/1.1", "HTTP/2"])("git that prefers %s is served", async (version) => {
+test.each(["HTTP/1.1", "HTTP/2"])("serves a git that prefers %s", async (version) => {
   const ran: Ran = await runClient(
     work.path,
     "-c",

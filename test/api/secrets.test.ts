@@ -47,7 +47,7 @@ describe("secrets", () => {
   });
 
   test.each(["lower", "1A", "A-B", "A B", "A=B", "Ä", "A".repeat(65), "A\0"])(
-    "no secret is called %j",
+    "rejects the name %j",
     async (name) => {
       const { path, set } = await fresh();
       expect((await set(name, "x")).status).toBe(400);

@@ -132,7 +132,7 @@ describe("a password link", () => {
 });
 
 test.each(["svc_ln_", `svc_ln_${"a".repeat(43)}`, "%00", "x".repeat(128), "%F0%9F"])(
-  "the made-up link %p is no link",
+  "rejects the invalid link %p",
   async (token) => expect((await look(token)).status).toBe(404),
 );
 

@@ -89,7 +89,7 @@ describe("the error says how long to wait", () => {
     [0, 120, 120, "2 minutes"],
     [0, 121, 121, "3 minutes"],
     [0, 3600, 3600, "60 minutes"],
-  ])("%d ms after the first of a window of %d s: %d s, in words %s", async (ms, windowS, seconds, words) => {
+  ])("%d ms after the start of a window of %d s: %d s, as text %s", async (ms, windowS, seconds, words) => {
     const limit = { name: "words", max: 1, windowS };
     expect(await attempt("a", limit)).toBeNull();
     rows.pass(ms);

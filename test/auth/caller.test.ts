@@ -160,7 +160,7 @@ describe("access to projects, and its role", () => {
     ["!p", "validation_failed"],
     ["p!", "validation_failed"],
     ["", "validation_failed"],
-  ])("a project called %j: %s", async (name, code) => {
+  ])("a project named %j: %s", async (name, code) => {
     expect(await outcome(resolveProject(rows.deps, CREDENTIALS.owner(), name))).toBe(code);
     expect(await outcome(resolveProject(rows.deps, CREDENTIALS.nobody(), name))).toBe("unauthorized");
   });

@@ -168,13 +168,16 @@ describe("a merge with a lost outcome has happened if the base contains its comm
     ["merged", true],
     ["open", false],
     ["closed", false],
-  ] as const)("one that nobody merges, and that is %s: it is told as merged: %p", async (status, isTold) => {
-    await open(one, STATES.merged);
-    const cr = await open(one, STATES[status]);
-    await open(one, STATES.merged);
-    const settled = await settle(deps(), one, cr, listing({ main: "base" }));
-    expect(settled?.crId ?? null).toBe(isTold ? cr.crId : null);
-  });
+  ] as const)(
+    "one without a merge in progress that is %s is published as merged: %p",
+    async (status, isTold) => {
+      await open(one, STATES.merged);
+      const cr = await open(one, STATES[status]);
+      await open(one, STATES.merged);
+      const settled = await settle(deps(), one, cr, listing({ main: "base" }));
+      expect(settled?.crId ?? null).toBe(isTold ? cr.crId : null);
+    },
+  );
 });
 
 test.each([

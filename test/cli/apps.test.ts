@@ -49,7 +49,7 @@ describe("deploy --wait", () => {
     expect(stderr).toContain("Deployment 2 is starting…");
   });
 
-  test.each(["failed", "stopped"] as const)("fails with the end of the log when it is %s", async (state) => {
+  test.each(["failed", "stopped"] as const)("fails with the end of the log if it is %s", async (state) => {
     becomes("building", state);
     const { code, stdout, stderr } = await run(["apps", "deploy", "web", "--wait"]);
     expect([code, stdout]).toEqual([1, ""]);

@@ -242,7 +242,7 @@ test.each([
   ["is older than the route", () => failure("not_found", "There is no such route.", 404), false],
   ["knows the token no more", () => failure("unauthorized", "The token is unknown.", 401), true],
 ] as const)(
-  "logout forgets the token where the server %s, and says what it is worth",
+  "logout removes the token if the server %s, and reports whether it is still valid",
   async (_, answer, revoked) => {
     const home = makeHome();
     await svc(["login", "--host", "one", "--api", api.url, "--token", TOKEN], { home });

@@ -107,7 +107,7 @@ test("limits the server's interval and expiry", async () => {
 test.each([
   ["access_denied", "denied in the browser"],
   ["expired_token", "expired before"],
-])("%s ends it", async (code, says) => {
+])("ends on %s", async (code, says) => {
   const { token, slept } = await signIn([pending, bare(code)]);
   expect(token).toBeInstanceOf(CliError);
   expect(token).toMatchObject({ code: "login_failed", message: expect.stringContaining(says) });

@@ -306,7 +306,7 @@ describe("on a terminal", () => {
     expect(terminal.screen()).not.toContain("\x1b[3");
   });
 
-  test.each([{ CI: "1" }, { TERM: "dumb" }])("nothing is drawn with %p", async (env) => {
+  test.each([{ CI: "1" }, { TERM: "dumb" }])("shows no animation with %p", async (env) => {
     plays(boots);
     const terminal = onTerminal(["new"], env);
     expect(await terminal.exited).toEqual({ code: 0, signal: null });

@@ -244,7 +244,7 @@ describe("preview", () => {
     expect(api.seen.map(({ body }) => body)).toEqual([{ port: 3000 }, { port: 5173 }]);
   });
 
-  test.each(["0", "65536", "http", "-1", "3000/x"])("takes no port %s", async (port) => {
+  test.each(["0", "65536", "http", "-1", "3000/x"])("rejects the port %s", async (port) => {
     expect(await run(["preview", SESSION_ID, "--", port])).toMatchObject({
       code: 2,
       stderr: expect.stringContaining(`Not a port: ${port}`),
@@ -379,7 +379,7 @@ describe("restart with saved work", () => {
   test.each([
     ["\r", true],
     ["n", false],
-  ] as const)("a person is asked, and answers %j", async (key, restore) => {
+  ] as const)("prompts on a terminal, with the answer %j", async (key, restore) => {
     api.on(`GET ${ONE}`, () => stopped);
     api.on(`POST ${ONE}/restart`, () => booting("branch", { saved }));
     const terminal = onTerminal(["restart", SESSION_ID, "--no-wait"]);

@@ -677,7 +677,7 @@ describe("interruption", () => {
   });
 
   test.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)(
-    "%s to svc alone ends them all, by the signal",
+    "%s sent only to svc ends all processes, by the signal",
     async (signal) => {
       const who = await waiting();
       const child = spawnSvc(["ship"], { home: who.home });

@@ -136,7 +136,7 @@ describe("rejects an invalid schedule with a reason", () => {
 });
 
 test.each(["*/5 * * * *", "0 9 * * MON-FRI", "0 0 29 2 *", "0 0 L * *", " 30 0 9 * * * "])(
-  "%j is a schedule",
+  "accepts %j",
   (cron) => {
     expect(checkCron(cron)).toBeNull();
   },

@@ -126,11 +126,11 @@ describe("authorization", () => {
     );
   });
 
-  test.each(["user", "agent", "platform"] as const)("a %s is let in", async (role) => {
+  test.each(["user", "agent", "platform"] as const)("accepts a %s", async (role) => {
     expect((await raw(request("/session/status", [signed({ role })]))).status).toBe(200);
   });
 
-  test.each(["user", "agent"] as const)("the controls are closed to a %s", async (role) => {
+  test.each(["user", "agent"] as const)("the control routes reject a %s", async (role) => {
     for (const path of ["/svc/refresh", "/svc/abort", "/svc/env"])
       expect((await sandbox.call("POST", path, role)).status).toBe(403);
   });

@@ -185,7 +185,7 @@ describe("excluded from saved work", () => {
   });
 
   test.each(["a file of it", "its message", "the name of a folder"])(
-    "a commit with a secret in %s is saved as its files only, without it",
+    "a commit with a secret in %s is saved only as its files, without the commit",
     async (where) => {
       using bench = await startSaving();
       const life = await bench.life({ secrets: [SECRET] });

@@ -79,7 +79,7 @@ test.each([
   ["/projects/shop/apps", "a phone in the dark", { size: PHONE, dark: true }],
   ["/projects/shop/apps/site", "a desk in the dark", { size: DESKTOP, dark: true }],
   ["/projects/shop/apps/site", "a phone", { size: PHONE }],
-] as const)("%s has no barriers on %s", async (path, _, options) => {
+] as const)("%s is accessible on %s", async (path, _, options) => {
   const { page, close } = await svc.openAs(FIRST, path, options);
   await page.getByRole("main").getByText("onerror").first().waitFor();
   expect(await barriers(page)).toEqual([]);

@@ -125,22 +125,25 @@ test("merge, comment, fetch and push report a full disk, and work again when the
   expect((await call("GET", `${external}/1/merge-preview`)).status).toBe(200);
 });
 
-test.each(["8k", "1m", "20m"])("a start on a disk of %s says in one line that it is full", async (size) => {
-  const dataDir = mkdtempSync(join(tmpdir(), "svc-disk-"));
-  try {
-    const child = Bun.spawn(COMMAND, {
-      env: { ...cleanEnvironment(), ...settings(size), SVC_DATA_DIR: dataDir },
-      stdout: "ignore",
-      stderr: "pipe",
-    });
-    expect(await new Response(child.stderr).text()).toBe(
-      "svc-api: The disk of the data folder (SVC_DATA_DIR) or of the database is full. Free some space, then start again.\n",
-    );
-    expect(await child.exited).toBe(1);
-  } finally {
-    rmSync(dataDir, { recursive: true, force: true });
-  }
-});
+test.each(["8k", "1m", "20m"])(
+  "a start on a disk of %s reports in one line that it is full",
+  async (size) => {
+    const dataDir = mkdtempSync(join(tmpdir(), "svc-disk-"));
+    try {
+      const child = Bun.spawn(COMMAND, {
+        env: { ...cleanEnvironment(), ...settings(size), SVC_DATA_DIR: dataDir },
+        stdout: "ignore",
+        stderr: "pipe",
+      });
+      expect(await new Response(child.stderr).text()).toBe(
+        "svc-api: The disk of the data folder (SVC_DATA_DIR) or of the database is full. Free some space, then start again.\n",
+      );
+      expect(await child.exited).toBe(1);
+    } finally {
+      rmSync(dataDir, { recursive: true, force: true });
+    }
+  },
+);
 
 test("a first start on a full disk does not block the next", async () => {
   const dataDir = mkdtempSync(join(tmpdir(), "svc-disk-"));

@@ -110,7 +110,7 @@ const HOW = {
 } as const;
 
 test.each(sample(6, DYING).map(([kind, verb, how, says]) => [kind, verb, HOW[how], says, how] as const))(
-  "%s repository: git %s is %s, which the client hears as %p, and all agree",
+  "%s repository: git %s is %s, the client gets %p, and all agree",
   async (kind, verb, _, says, how) => {
     const place = bench.places[kind];
     const push = await prepare(place, how === "full" || how === "half");

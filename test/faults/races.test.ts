@@ -171,7 +171,7 @@ test("processes that start together on an empty database all start", async () =>
 const rows = MERGE_STEPS.flatMap((step) => [[step, false] as const, [step, true] as const]);
 
 test.each(sample(4, rows))(
-  "the database goes away after %s (diverged: %p): rows and repository agree afterwards",
+  "the database disconnects after %s (diverged: %p): rows and repository agree afterwards",
   async (step, diverged) => {
     const remote = makeRemote();
     remote.commit("work", { b: "2\n" }, { from: "main" });

@@ -78,7 +78,7 @@ async function verdictsOf(who: Who, ref: string, directPush: boolean) {
 }
 const reasonsOf = (verdicts: Verdicts) => KINDS.map((_, at) => VERDICTS[verdicts[at] ?? verdicts[0]]);
 
-describe.each([true, false])("where people may push protected branches: %p", (directPush) => {
+describe.each([true, false])("with direct pushes allowed: %p", (directPush) => {
   /** What a person may where `direct_push` is said, and else only what `else` says. */
   const push = directPush ? "yes" : "closed";
   test.each<[who: readonly Who[], ref: string, verdicts: Verdicts]>([

@@ -59,7 +59,7 @@ test.each([
 });
 
 test.each(CLOSED_IPV4.map((range) => [range] as const))(
-  "%s, which sandboxes do not reach, is not",
+  "%s, which is closed to sandboxes, is not public",
   (range) => {
     const [address, bits] = ipaddr.IPv4.parseCIDR(range);
     expect(isPublic(address.toString())).toBe(false);

@@ -5,7 +5,7 @@ import { bytesOf, type Mirrored, mirrored } from "../helpers/mirrored.ts";
 const LINE = `${"y".repeat(99)}\n`;
 
 test.each([0, 1, 1024 * 1024, 1024 * 1024 + 1, 5_000_000])(
-  "a file of %p bytes comes whole and in order",
+  "a file of %p bytes is returned completely and in order",
   async (size) => {
     await using place = await mirrored();
     const content = Buffer.alloc(

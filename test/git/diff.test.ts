@@ -97,7 +97,7 @@ const NAMES = [
 ];
 
 test.each([0, 1, 2])(
-  "without white space each file that is left has its own patch and counts (%p)",
+  "ignoring white space, each remaining file has its own patch and counts (%p)",
   async (turn) => {
     const isOnlySpace = (index: number) => index % 3 === turn;
     const files = (content: (index: number) => string) =>

@@ -76,7 +76,7 @@ test("only configured hosts can have private addresses", () => {
 });
 
 test.each([["10.0.0.1"], ["127.0.0.1"], ["93.184.216.34", "169.254.169.254"], ["fd00::1"], []])(
-  "a host's API at %p is not asked, as its repositories are not",
+  "does not call a host's API at %p, like its repositories",
   async (...addresses) => {
     await using directory = await temporary();
     const asked: string[] = [];

@@ -170,7 +170,7 @@ test("a mirror of another URL is not used", async () => {
 });
 
 test.each(["this", "an earlier"])(
-  "a mirror of %s version outlives another spelling of its URL, with the refs that only it has",
+  "a mirror of %s version survives another spelling of its URL, with the refs that only it has",
   async (version) => {
     await using place = await start();
     const { one = "" } = await place.upstream.write([{ name: "one", branch: "main", files: { f: "1" } }]);

@@ -61,7 +61,7 @@ test("of twelve concurrent pushes one succeeds, the others are stale", async () 
 });
 
 test.each(["pre-receive", "update"])(
-  "a %s hook's refusal comes in its own words, clean and short",
+  "returns the rejection message of a %s hook, sanitized and truncated",
   async (hook) => {
     await using place = await start();
     const says = `printf 'Branch is \\033[31mprotected\\033[0m: ask https://u:pw@host/x\\n' >&2; head -c 9000 /dev/zero | tr '\\0' z >&2; exit 1`;

@@ -31,7 +31,7 @@ test("returns exit status, output and errors unchanged", async () => {
 });
 
 test.each([10, 2_000_000])(
-  "a git that dies before it has read what it is given (%p bytes) is told of, and no more",
+  "reports a git that exits before it has read its input (%p bytes)",
   async (bytes) => {
     const written: boolean[] = [];
     const result = await runner.run({

@@ -85,7 +85,7 @@ describe("the place is gone", () => {
     expect(await rowOf(id)).toBeNull();
   });
 
-  test.each(STATES)("a session with status %s and goal %s is started again here", async (was, goal) => {
+  test.each(STATES)("a session with status %s and goal %s is restarted here", async (was, goal) => {
     const id = await sessionAt(await placeOf("gone"), [was, goal]);
     const { status, body } = await ask(id, "restart");
     if (goal === "deleted") return expect([status, body.code]).toEqual([404, "not_found"]);

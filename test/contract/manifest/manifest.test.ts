@@ -273,7 +273,7 @@ test("the largest file, full of problems, is parsed to its end and reports a lim
 });
 
 test.each(["/etc", "..", "a/../b", "a\\\\b", "", "a\\n", 1])(
-  "a folder of the runtime's configuration that leads elsewhere is refused: %j",
+  "rejects a path of the runtime's configuration outside of the repository: %j",
   (value) => {
     const text = `${V}[opencode]\nconfig_dir = ${JSON.stringify(value)}`;
     expect(problems(text)).toEqual(["error opencode.config_dir:3"]);

@@ -205,7 +205,7 @@ test("old and new lines have their numbers, in both layouts", async () => {
   );
 });
 
-test.each([true, false])("names come out as they are (core.quotePath %p)", async (quotes) => {
+test.each([true, false])("parses names exactly (core.quotePath %p)", async (quotes) => {
   const names = [
     "a b",
     'q"uote',
@@ -242,7 +242,7 @@ test("parses a file that is named like a line of a patch", async () => {
   expect(read).toEqual([...names].sort().map((name) => [name, "100644", false, 1]));
 });
 
-test.each(["GIT binary patch", "Binary files a/x and b/x differ"])("after %j there are no lines", (words) => {
+test.each(["GIT binary patch", "Binary files a/x and b/x differ"])("finds no lines after %j", (words) => {
   const file = `diff --git a/x b/x\n${words}\n@@ -1 +1 @@\n-a\n+b\n`;
   const [first, second] = parse(file + file.replaceAll("x", "y"));
   expect(first).toMatchObject({ path: "x", binary: true, hunks: [] });

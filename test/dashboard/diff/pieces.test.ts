@@ -56,7 +56,7 @@ test.each([
   ["call(a, b)", "call(a, b, c)", [], [", c"]],
   ["one two three four", "one 2 3 four", ["two three"], ["2 3"]],
   ["entirely", "different", [], []],
-])("from %p to %p", (before, after, out, into) => {
+])("marks the change from %p to %p", (before, after, out, into) => {
   const { removed, added } = emphasize(before, after);
   expect(removed.map(([from, to]) => before.slice(from, to))).toEqual(out);
   expect(added.map(([from, to]) => after.slice(from, to))).toEqual(into);
@@ -78,7 +78,7 @@ test.each([
   ["escape \u001b[31m", 0, 1],
   ["lines \u2028 \u2029 \u0085", 0, 3],
   ["separate variation x\ufe00", 0, 1],
-])("in %p", (text, turning, unseen) => {
+])("counts hidden characters in %p", (text, turning, unseen) => {
   expect(countHidden([text])).toEqual({ turning, unseen });
 });
 

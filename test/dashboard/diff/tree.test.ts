@@ -90,7 +90,7 @@ test.each([
   ["big.ts", ["@@ -0,0 +1,2000 @@", ...Array.from({ length: 2000 }, () => "+x")], "large"],
   ["wide.ts", ["@@ -0,0 +1 @@", `+${"x".repeat(300_000)}`], "large"],
   ["lock.ts", [], null],
-] as const)("%s is folded as it has to be", (path, body, why) => {
+] as const)("collapses %s as expected", (path, body, why) => {
   const file = fileOf(path, 0, [...body]);
   expect(file.folded).toBe(why);
   expect(kinds(file).includes("folded")).toBe(why !== null);
