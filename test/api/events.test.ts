@@ -27,7 +27,7 @@ afterAll(async () => {
 const call = (method: string, path: string, body?: unknown) =>
   api.call(method, `/v1/projects/${project.project_id}${path}`, body === undefined ? {} : { body });
 
-/** What is told of the changes that `change` makes: without ids and times. */
+/** The events of the changes that `change` makes, without ids and times. */
 async function toldOf(change: () => Promise<unknown>, last: (event: ProjectEvent) => boolean) {
   const before = stream.events().length;
   await change();

@@ -18,7 +18,7 @@ const withCurl = needs("a real Postgres and curl", POSTGRES && Bun.which("curl")
 
 let bench: GatewayBench;
 const work = scratch();
-/** The gateway of a project that svc hosts, with nothing in it about who asks. */
+/** The gateway URL of a project that svc hosts, without credentials. */
 let url: string;
 let tip: string;
 

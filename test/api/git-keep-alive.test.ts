@@ -32,7 +32,7 @@ afterAll(async () => {
   folder[Symbol.dispose]();
 });
 
-/** A git that packs what is fetched only when a file is there. @returns the folder that it is in */
+/** A git whose fetches wait until a file exists. @returns its folder */
 async function slowGit(): Promise<string> {
   const real = Bun.which("git");
   const core = (await runClient(folder.path, "--exec-path")).out.trim();

@@ -91,7 +91,7 @@ const names = [
   "status",
 ];
 const queries = ["status", "limit", "cursor", "account_id", "ref", "path", "path_base64", "x"];
-/** Refused by their form, or nobody's port on loopback: no other address may ever be reached for. */
+/** Invalid URLs, or an unused port on loopback: no request may ever leave this machine. */
 const repoUrl = fc.constantFrom<unknown>(
   "",
   "-x",

@@ -289,7 +289,7 @@ describe("a session that is not running", () => {
   const of = async ({ name, ...run }: RunValues & { name?: string }) => {
     const { id } = await bench.session(bench.hosted);
     const cookie = await signIn(port, bench.api.token, id);
-    // it belongs to this server, which makes nothing of it: there is no branch in the repository
+    // it is assigned to this server, which cannot start it: the repository does not have the branch
     const place = readFileSync(join(bench.api.dataDir, "server-id"), "utf8").trim();
     await changeRun(bench.db, id, { place, ...run });
     if (name !== undefined)

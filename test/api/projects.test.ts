@@ -32,9 +32,9 @@ async function startQuietApi() {
 }
 
 interface HostOptions {
-  /** Who may read and write; nobody is asked when left out. */
+  /** Credentials that may read and write; without them, the host is public. */
   credential?: { username: string; token: string };
-  /** Where the host sends everybody instead of answering. */
+  /** The host redirects all requests to this address. */
   redirect?: string;
 }
 

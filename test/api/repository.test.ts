@@ -554,7 +554,7 @@ test("an unreachable host is 502", async () => {
     const answer = await api.call("GET", `${at}/${what}`);
     expect([what, answer.status, answer.body.code]).toEqual([what, 502, "repo_unreachable"]);
   }
-  // what is here needs no host
+  // svc's copy needs no host
   const kept = await api.call("GET", `${at}/contents?path=a&ref=${body.commit_sha}`);
   expect([kept.status, kept.body.content]).toEqual([200, "1\n"]);
 });

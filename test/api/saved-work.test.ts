@@ -128,7 +128,7 @@ for (const kind of ["hosted", "external"] as const) {
         expect(
           (await runClient(work.path, "ls-remote", bench.url(bench[kind], credential))).out,
         ).not.toContain(ref);
-      // whoever may read the project can fetch what was saved, by its id
+      // a user with read access to the project can fetch saved work by its id
       const place = scratch();
       await runClient(place.path, "init", "-q");
       const own = bench.url(bench[kind], session.cloneCredential);

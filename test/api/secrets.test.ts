@@ -113,7 +113,7 @@ describe("secrets", () => {
     const asked = { required: ["KEY_A", "KEY_B"], optional: ["KEY_C"] };
     expect((await api.call("GET", path)).body).toMatchObject({ ...asked, missing: ["KEY_A"] });
     own.remove();
-    // a repository that does not answer is no reason to hide them
+    // they are listed even if the repository is unreachable
     expect((await api.call("GET", path)).body).toMatchObject({ items: [{ name: "KEY_B" }], required: [] });
   });
 

@@ -159,7 +159,7 @@ describe("signing up", () => {
       ]);
       const me = await browser.call("GET", "/v1/accounts/me");
       expect(me.body.accounts).toMatchObject([{ role: "owner", name: "New" }]);
-      // neither takes over whoever is there, nor lets addresses be tried without end
+      // it neither takes over an existing user, nor allows unlimited attempts
       const taken = await openBrowser(open).call("POST", "/v1/auth/sign-up", wish("first@example.com"));
       expect([taken.status, taken.body.code]).toEqual([409, "email_taken"]);
       expect((await openBrowser(open).call("POST", "/v1/auth/sign-up", wish("not an address"))).status).toBe(

@@ -59,7 +59,7 @@ test("a successful attempt resets the caller's count, or does not count", async 
   await forgetAttempts(rows.deps, TWICE, "a");
   expect(await statuses(3)).toEqual(["ok", "ok", "rate_limited"]);
   expect(await statuses(1, "b")).toEqual(["rate_limited"]);
-  // there is no credit
+  // forgotten attempts give no credit
   for (let times = 0; times < 3; times++) await forgetAttempt(rows.deps, TWICE, "c");
   await statuses(1, "c");
   for (let times = 0; times < 3; times++) await forgetAttempt(rows.deps, TWICE, "c");
@@ -106,7 +106,7 @@ describe("the error says how long to wait", () => {
 test.each([
   ["203.0.113.7", "203.0.113.7"],
   ["::ffff:203.0.113.7", "203.0.113.7"],
-  // whoever has one address of a network has them all
+  // an owner of one address of a network has all of them
   ["2001:db8:1:2:3:4:5:6", "2001:db8:1:2::"],
   ["2001:db8:1:2:ffff::1", "2001:db8:1:2::"],
   ["2001:db8:1:3::1", "2001:db8:1:3::"],

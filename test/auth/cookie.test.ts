@@ -13,7 +13,7 @@ const PLAIN = { config: { publicUrl: "http://svc.example.com:8000" } };
 const TLS = { config: { publicUrl: "https://svc.example.com" } };
 const OURS = { "x-svc-dashboard": "1" };
 
-/** What a browser asks of `svc.internal:3000`, by which a reverse proxy knows svc. */
+/** A browser's request to `svc.internal:3000`, svc's name behind a reverse proxy. */
 function cookieRequest(headers: Record<string, string>, host = "svc.internal:3000"): CookieRequest {
   const sent = new Headers(headers);
   return { header: (name) => sent.get(name), host };

@@ -188,7 +188,7 @@ test.each([
   const intent = await intend(cr);
   expect((await markMerged(deps(), one, cr.number, intent))?.status).toBe("merged");
   expect(await rows.deps.db.$count(projectManifests)).toBe(isAsked ? 1 : 0);
-  // who comes second hears the same, and tells nobody
+  // a second call returns the same, and publishes nothing
   expect((await markMerged(deps(), one, cr.number, intent))?.status).toBe("merged");
   expect(await told()).toEqual(["branch changed", "change_request changed"]);
 });

@@ -86,7 +86,7 @@ test("logs and open send their arguments to the server", async () => {
 
 describe("logs --follow", () => {
   const say = (text: string, at = LINE.at) => ({ at, source: "run", text });
-  /** The server answers one after the other with these; the last one answers for ever. */
+  /** The server's responses in order; the last one repeats. */
   const says = (...answers: (object | { status: number })[]) => {
     let looks = 0;
     api.on(`GET ${ONE}/logs`, () => {

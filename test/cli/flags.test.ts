@@ -24,7 +24,7 @@ function read(...line: string[]) {
   return readFlags(tokenize([COMMAND], line).options, { ...FLAGS, ...GLOBAL }, "svc do").values;
 }
 
-/** What the user is told: the message, and the hint where there is one. */
+/** The error for the user: the message, and the hint if there is one. */
 function fault(...line: string[]): string {
   try {
     return `read as ${JSON.stringify(read(...line))}`;

@@ -9,7 +9,7 @@ import { editDistance } from "../../src/contract/nearest.ts";
 import { fakeSystem, makeHome, type RunOptions, svc, svcOnTerminal } from "../helpers/cli-run.ts";
 import { git } from "../helpers/remote.ts";
 
-/** Somebody who has told git who they are, unless `gitConfig` says otherwise. */
+/** A user whose git has a name and e-mail address, or this `gitConfig`. */
 function somebody(gitConfig = "[user]\nname = A\nemail = a@example.com\n"): ReturnType<typeof makeHome> {
   const home = makeHome();
   writeFileSync(join(home.home, ".gitconfig"), gitConfig);

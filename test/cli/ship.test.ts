@@ -33,7 +33,7 @@ async function begun(): Promise<Shipper> {
   return settled;
 }
 
-/** The branches that the server has, asked as a client asks. */
+/** The server's branches, listed by a git client. */
 async function branchesOf(who: Shipper, remote = "origin"): Promise<Record<string, string>> {
   const { code, out, err } = await who.asks("ls-remote", "--heads", remote);
   if (code !== 0) throw new Error(err);

@@ -151,7 +151,7 @@ function expectWhole(
   // of a tool that was missed while it ran, its end is enough
   expect(shown.tools.filter((state) => state === "completed")).toHaveLength(tools.length / 2);
   if (!isCut) expect(shown.tools).toHaveLength(tools.length);
-  // a run that was missed as a whole has never begun
+  // a run that was missed completely was never shown
   expect(shown.statuses.at(-1) ?? "idle").toBe("idle");
 }
 
@@ -188,7 +188,7 @@ describe("a run", () => {
           const cut = cuts.find(([from]) => from === at);
           if (cut) {
             conversation.disconnect();
-            // what is told meanwhile is not heard; then everything is asked for
+            // events during the disconnect are lost; then the state is fetched
             at = Math.min(run.steps.length - 1, at + cut[1]);
             const { after } = run.steps[at] as Step;
             out.push(...conversation.applySnapshot(structuredClone(after)));

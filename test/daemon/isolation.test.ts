@@ -12,7 +12,7 @@ const test = needs("root, to start processes as other users", ROOT);
 /** Nobody's: no account of the machine needs to have it. */
 const OTHER = { uid: 48_123, gid: 48_124 };
 
-/** Runs a command as the other user, and tells what it says. */
+/** Runs a command as the other user, and returns its output. */
 async function asOther(argv: string[]): Promise<string> {
   const child = Bun.spawn(argv, { ...OTHER, stdout: "pipe", stderr: "pipe", cwd: "/" });
   const [out, err] = await Promise.all([

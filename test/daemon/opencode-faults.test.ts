@@ -138,7 +138,7 @@ async function prompt(id: string, text: string, more: Record<string, unknown> = 
   expect((await sandbox.call("POST", `/session/${id}/prompt_async`, "user", body)).status).toBe(204);
 }
 
-/** What was said in a conversation, message by message. */
+/** The messages of a conversation. */
 async function texts(id: string): Promise<string[]> {
   const messages = await (await sandbox.call("GET", `/session/${id}/message`)).json();
   return messages.map(({ parts }: { parts: { type: string; text?: string }[] }) =>

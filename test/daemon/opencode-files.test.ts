@@ -71,7 +71,7 @@ test("the model gets svc's skill and rules beside the project's, and the clone h
   expect(await refreshed.json()).toMatchObject({ ok: true });
   await sandbox.untilHealth("it is back", (health) => health.runtime === "ok");
   expect(readFileSync(join(sandbox.workspace, "opencode.json"), "utf8")).toBe(pushed);
-  // what somebody has changed stays changed
+  // changed files are not overwritten
   writeFileSync(join(sandbox.workspace, "opencode.json"), '{ "instructions": [] }\n');
   const { runtime_pid } = await sandbox.health();
   await sandbox.call("POST", "/svc/env", "platform", { revision: "2", env: { A: "1" } });

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { watchServer } from "../../daemon/orphan.ts";
 import { until } from "../helpers/until.ts";
 
-/** A server that answers as it is told, and counts who asks. */
+/** A server with this response, which counts its requests. */
 function startServer(answer: () => Response) {
   let polls = 0;
   const server = Bun.serve({

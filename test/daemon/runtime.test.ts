@@ -130,7 +130,7 @@ test("a runtime that hangs is restarted", async () => {
   await until("it is ready", () => runtime.state === "ok");
 });
 
-/** A run of the stand-in's that lasts, as its session's status tells. */
+/** Starts a long run of the stand-in, which makes its session busy. */
 async function work(runtime: Runtime, behave: (how: Behaviour) => void, how: Behaviour = {}): Promise<void> {
   await until("it is ready", () => runtime.state === "ok");
   behave({ ...how, runMs: 60_000 });

@@ -12,7 +12,7 @@ const FILES = 2_000;
 /** Changed lines of each: removed, and added in their place. */
 const CHANGED = 12;
 const ADDED = 1;
-/** Rows of the page at any time, however many the diff has: what is drawn does not grow with it. */
+/** The largest number of rendered rows, whatever the size of the diff. */
 const ROWS = 500;
 /** Frames in a row in which the middle of the window shows no row while it scrolls. */
 const BLANK_FRAMES = 20;

@@ -35,7 +35,7 @@ test("the list has filters and a search, which are kept in the address", async (
   await page.getByText("No open change requests").waitFor();
   await page.getByText('svc cr open --title "What it does" --head my-branch').waitFor();
   const number = await propose("Count from four", "listed", "four\n");
-  // nothing is loaded again by hand: the page hears of it
+  // without a reload: the page receives an event
   await page.getByRole("link", { name: "Count from four" }).waitFor();
   await page.getByRole("button", { name: "Closed" }).click();
   await page.waitForURL("**?status=closed");

@@ -28,7 +28,7 @@ test("hostile token names are shown as text", async () => {
   await page.getByRole("button", { name: "Show more" }).click();
   await page.getByRole("button", { name: "Show more" }).waitFor({ state: "detached" });
   await shows(page, HOSTILE_TEXTS);
-  // what is asked of them, too
+  // the dialogs about them, too
   for (const name of HOSTILE_TEXTS.filter((_, at) => at % 20 === 0)) {
     await page.getByRole("button", { name: `Revoke ${named(name)}`, exact: true }).click();
     await page.getByRole("dialog").waitFor();

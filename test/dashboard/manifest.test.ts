@@ -12,7 +12,7 @@ const svc = startDashboard();
 const remote = new Remote();
 
 const GOOD = 'svc_version = 1\nsandbox.dockerfile = "Dockerfile"\n';
-/** Texts as keys, as many as are told; their messages repeat the beginning of each. */
+/** Hostile texts as keys, at most as many as are reported; their messages repeat the beginning of each. */
 const KEYS = HOSTILE_TEXTS.filter((text) => text.length < 60 && isKey(text))
   .toSorted((a, b) => Number(named(b) !== b) - Number(named(a) !== a))
   .slice(0, 45);

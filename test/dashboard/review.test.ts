@@ -27,7 +27,7 @@ beforeAll(async () => {
 });
 afterAll(() => remote.remove());
 
-/** Lets somebody into an account, as an invitation does. */
+/** Adds a member to an account, like an invitation. */
 async function join(account: string, email: string): Promise<void> {
   const body = { email, role: "member" };
   const invited = await svc.api.call("POST", `/v1/accounts/${account}/invitations`, { body });

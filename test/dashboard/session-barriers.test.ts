@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => pages?.stop());
 
-/** Sandboxes that never come up, until the session is told to end. */
+/** Sandboxes that never become ready, until the session is stopped. */
 const never = (_: unknown, signal: AbortSignal) =>
   new Promise<void>((_, reject) => signal.addEventListener("abort", () => reject(new Error("ended"))));
 

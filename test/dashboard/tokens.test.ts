@@ -8,7 +8,7 @@ import { needs } from "../helpers/needs.ts";
 const test = needs(...CHROMIUM);
 const svc = startDashboard();
 
-/** Makes a token on the page that is open, and returns what is shown of it, once. */
+/** Creates a token on the open page, and returns its value, which is shown once. */
 async function makeToken(page: Page, name: string, life?: string): Promise<string> {
   await page.getByRole("button", { name: "New token" }).click();
   await page.getByLabel("Token name").fill(name);

@@ -62,7 +62,7 @@ test("lists triggers with their problems; fires one, and disables it through a c
   await page.getByText("It is disabled:").waitFor();
   await page.getByRole("link", { name: /^change request #\d+$/ }).waitFor();
   await page.getByRole("button", { name: "Done" }).click();
-  // told by the stream of events, without a reload
+  // updated by the event stream, without a reload
   await page.getByRole("button", { name: "Enable nightly" }).waitFor();
   expect(remote.git("show", "main:svc.toml")).toContain("enabled = false");
   expect(faults()).toEqual([]);

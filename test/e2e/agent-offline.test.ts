@@ -30,7 +30,7 @@ if (INSIDE === undefined) {
   const unshared = needs(isBuilt ? missing : "dist/svc-agent (npm run build)", canUnshare);
   const test = canUnshare ? needs(...SANDBOXES) : unshared;
 
-  // nothing but loopback answers there, so whoever would ask the internet for something fails or waits
+  // only loopback works there, so any request to the internet fails or hangs
   test.each(sample(1, [["local"], ["docker"]]))(
     "the real agent runtime works offline, in a sandbox of %s",
     async (provider) => {

@@ -5,7 +5,7 @@ import { AGENT } from "../helpers/runtime.ts";
 
 const test = needs(...AGENT);
 
-/** The three compiled programs and the real agent runtime: what an agent types in its sandbox, and what it is told. */
+/** The three compiled programs and the real agent runtime: an agent's commands in its sandbox, and their output. */
 let agent: AgentSession;
 let sessionId: string;
 let conversation: string;

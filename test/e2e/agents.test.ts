@@ -92,7 +92,7 @@ test("a session of a branch that changes agents and skills has the merged ones u
   await running(id);
   expect(await knownIn(id)).toEqual({ reviewer: "as changed", planted: "not merged", style: "as changed" });
 
-  // the session's own agent is no more: who talks to it is told at once
+  // the session's own agent no longer exists: a prompt to it fails at once
   const env = { SVC_API_URL: `${api.url}/v1`, SVC_CLI_TOKEN: api.token, SVC_PROJECT_ID: projectId };
   const ran = await svc(["sessions", "chat", id, "--prompt", "x"], { env });
   expect(ran).toMatchObject({ code: 1, stderr: expect.stringContaining('Agent not found: "gone"') });

@@ -112,7 +112,7 @@ test("reconnects to a restarted server; a message to a stopped session restarts 
   await untilStatus(look, ["running", "stopped"]);
   await api.call("POST", `/v1/projects/${projectId}/sessions/${sessionId}/stop`);
   await untilStatus(look, ["stopped"]);
-  // what the first test has changed and nobody has pushed
+  // the first test's changes, which are not pushed
   await page.getByRole("link", { name: "Saved work" }).click();
   await page.getByRole("listitem").filter({ hasText: "a.txt" }).getByText("+2").waitFor();
   expect(await page.getByRole("region", { name: "Patch" }).textContent()).toContain("-1+2+3");

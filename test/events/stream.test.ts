@@ -118,7 +118,7 @@ test(`a stream that is cut anywhere and resumed sends each event once and in ord
     const ids: string[] = [];
     for (let last = "1"; ids.at(-1) !== `${TOLD - 1}`; ) {
       const stream = follow(projectId, last);
-      // none at times: it is cut before it has begun
+      // sometimes none: it is cut before it starts
       const pieces = draw(8 * (reader + 1));
       const isOver = () => stream.told.length >= pieces || stream.events().at(-1)?.id === `${TOLD - 1}`;
       await until("it is time to cut", isOver);

@@ -17,7 +17,7 @@ import { until } from "../helpers/until.ts";
 
 const test = needs("a real Postgres", POSTGRES);
 const STREAMS = 500;
-/** Longer than any test: who is told, is told by a notification. */
+/** Longer than any test, so that events are delivered by notifications only. */
 const NEVER_MS = 3_600_000;
 
 let database: TestDatabase;
@@ -128,7 +128,7 @@ describe("events of two servers on one Postgres", () => {
     const stream = await followEvents(writing.api.url, token, writing.projectId);
     const sql = postgres(database.url, { max: 1 });
     try {
-      // as it is told, but without anybody being notified
+      // like a published event, but without a notification
       await sql.begin(async (tx) => {
         const [head] = await tx`update project_event_heads set seq = seq + 1
           where project_id = ${writing.projectId} returning seq::int`;

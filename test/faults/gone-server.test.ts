@@ -30,7 +30,7 @@ onLinux(
       const [left = "", restarted = "", deleted = "", stopped = ""] = ids;
       for (const id of ids) await lost.becomes(id, "running");
       await lost.kill();
-      // silent is not gone: what is asked waits for the server
+      // a silent server is not gone: requests wait for it
       expect((await other.call("POST", `/${stopped}/stop`)).body.status).toBe("running");
       expect((await other.call("POST", "")).body.code).toBe("concurrent_session_limit");
 

@@ -94,7 +94,7 @@ const DYING = [
   ["http", "index-pack", "full", "File too large"],
   ["http", "remote-http", "before", "could not be reached"],
   ["http", "push", "before", "the git host did not accept it"],
-  // what was done is told to be done, whoever did not live to say so
+  // a completed push is reported as completed, whichever process was killed
   ["http", "push", "after", null],
   ["http", "update-ref", "before", null],
   ["http", "update-ref", "after", null],

@@ -53,7 +53,7 @@ test.each([
   const { save_problem } = await untilHealth("it says so", (health) => health.save_problem !== undefined);
   expect(save_problem).toStartWith("Work that is not pushed could not be saved: ");
   expect(save_problem).toEndWith(": the sandbox's disk is full.");
-  // what it had begun is not in the agent's way
+  // its incomplete files are removed
   await until("the place is free again", () => !existsSync(join(disk, "home/.svc-saved")));
   // looks that must not say it again
   await Bun.sleep(SAVE_INTERVAL_MS * 5);

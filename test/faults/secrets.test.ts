@@ -38,7 +38,7 @@ onLinux("a host's token is nowhere but in the environment of git, which nobody e
   const place = await start([token, basic(token), base64, encodeURIComponent(token)], [wrong, basic(wrong)]);
   let host = "up";
   using server = serveGit(dirname(place.remote.path), async (request) => {
-    // long enough for the process that asks to be seen
+    // long enough to observe the requesting process
     await Bun.sleep(20);
     const header = request.headers.get("authorization");
     if (host === "down") return new Response("no", { status: 503 });
@@ -57,7 +57,7 @@ onLinux("a host's token is nowhere but in the environment of git, which nobody e
   host = "up";
   expect(place.said.join("\n")).toContain("remote: you are ***");
   await branchFrom(place, url, { username: "x-access-token", token });
-  // `false` is what git asks for a password
+  // git gets its password from `false`
   const others = [...place.watch.holders].filter(
     (name) => !/(?:^|\/)(?:git|git-remote-http|false)$/.test(name),
   );
@@ -106,7 +106,7 @@ interface Place {
   call(method: string, path: string, options?: CallOptions): Promise<Answer>;
   /** Makes the project. */
   open(url: string, token: string | undefined): Promise<void>;
-  /** Everything that asks the host, and works. */
+  /** All successful operations that contact the host. */
   useAll(): Promise<void>;
   /** The same, however it ends. */
   tryAll(): Promise<void>;
@@ -268,7 +268,7 @@ async function start(credential: string[], others: string[] = []): Promise<Place
   }
 }
 
-/** What a session's start asks for: a branch, over git's own protocol. */
+/** A session's start creates a branch, over git's protocol. */
 async function branchFrom({ folder, said }: Place, url: string, credential: Credential): Promise<void> {
   const dataDir = join(folder, "engine");
   const write = (fields: object, message: string) => void said.push(JSON.stringify(fields), message);

@@ -106,7 +106,7 @@ test(`over a year with three servers killed at random, each due time fires once 
     expect(made.status).toBe(201);
     const known = async () => (await db`select from triggers`).length === entries.length;
     await until("the triggers are known", known);
-    // sessions end at once, and nobody looks at the manifest again
+    // sessions end at once, and the manifest is not read again
     renameSync(remote.path, `${remote.path}.away`);
     await db`update project_manifests set next_look_at = '2100-01-01'`;
 

@@ -36,7 +36,7 @@ test("pushes and clones succeed while the repository is repacked, fully and incr
     for (let push = 0; push < PUSHES_EACH; push++) {
       await git(folder, "commit", "--quiet", "--allow-empty", "-m", `${writer} ${push}`);
       await git(folder, "push", "--quiet", "origin", `HEAD:refs/heads/w${writer}`);
-      // what is left behind becomes unreachable
+      // the old commits become unreachable
       await git(folder, "push", "--quiet", "--force", "origin", `HEAD~1:refs/heads/old${writer}`);
     }
     expected.set(`refs/heads/w${writer}`, await git(folder, "rev-parse", "HEAD"));

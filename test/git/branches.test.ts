@@ -45,7 +45,7 @@ test("lists a host with an older protocol", async () => {
   const upstream = await createRepository(join(directory.path, "up"));
   const { one = "" } = await upstream.write([{ name: "one", branch: "main", files: { f: "1" } }]);
   await using engine = await createTestGit({ dataDir: join(directory.path, "data") });
-  // the header that asks for version 2 gets lost, as behind an old proxy
+  // the header for version 2 is dropped, as by an old proxy
   using server = serveGit(directory.path, (request) => {
     request.headers.delete("git-protocol");
     return null;

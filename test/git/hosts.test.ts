@@ -12,7 +12,7 @@ import { allCommandLines, filesWith } from "../helpers/secrets.ts";
 
 const TOKEN = "glpat-S3cr3t_t0ken-value";
 const BASIC = Buffer.from(`someone:${TOKEN}`).toString("base64");
-/** What a host that says nothing is given; every other test gives it what svc gives it. */
+/** The timeout for an unresponsive host; all other tests use svc's. */
 const HASTY_MS = 1_500;
 /** The last has no API that svc knows: there the branch is pushed. */
 const KINDS = ["github", "gitlab", "gitea", "push"] as const;
@@ -475,7 +475,7 @@ function isPush(request: Request): boolean {
   return request.method === "POST" && request.url.endsWith("/git-receive-pack");
 }
 
-/** How git begins a push: it asks where the branches are. */
+/** The first request of a git push: a listing of the branches. */
 function isPushGreeting(request: Request): boolean {
   return request.url.endsWith("?service=git-receive-pack");
 }

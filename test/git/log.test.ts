@@ -171,7 +171,7 @@ test.each([66, 1_500])("an octopus of %p parents", async (arms) => {
   const page = await log(place, tip, NONE, { limit: 1 });
   const [commit] = page.commits;
   expect(page.more).toBe(true);
-  // of a commit over 64 KiB the beginning is told, and that it is only that
+  // a commit over 64 KiB is truncated, and marked as truncated
   const isWhole = object.length <= 64 * 1024;
   expect(commit?.truncated).toBe(!isWhole);
   expect(commit?.subject).toBe(isWhole ? "All" : "");

@@ -183,7 +183,7 @@ test("an object missing at the source is reported and logged, and not fetched fo
   expect(Number(last?.headers["Retry-After"])).toBeGreaterThan(0);
   expect(last?.message).toContain("Try again in");
   const fetches = place.host.requests.filter(({ path }) => path.endsWith("git-upload-pack")).length;
-  // each fetch asks for the refs and for the pack
+  // each fetch requests the refs and the pack
   expect(fetches).toBeLessThanOrEqual(2 * 5);
   const said = place.said("could not be fetched");
   expect(said.length).toBeLessThanOrEqual(5);

@@ -19,7 +19,7 @@ test.each([
   ["waits", "exec sleep 1000"],
   ["does not heed SIGTERM", "trap '' TERM; while :; do sleep 0.05; done"],
   ["starts another when it is asked to end", `trap '"$0" & exit' TERM; while :; do sleep 0.05; done`],
-  // for two minutes at most, so that a run that was killed leaves no chain behind for ever
+  // for two minutes at most, so that a killed test run does not leave processes behind
   [
     "hands its work on to a child, time and again",
     `trap '' TERM; sleep 0.3; n=\${1:-0}; [ $n -gt 400 ] || "$0" $((n + 1)) & exit`,

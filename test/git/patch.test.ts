@@ -56,7 +56,7 @@ const block = (path: string, ...lines: string[]) =>
 const hunks = (path: string, ...lines: string[]) => block(path, `--- a/${path}`, `+++ b/${path}`, ...lines);
 const NO_NEWLINE = "\\ No newline at end of file";
 
-/** A file of each sort, and what is counted of it. */
+/** A file of each kind, and its counts. */
 const SORTS: readonly (readonly [path: string, patch: string, counts: string])[] = [
   ["one", hunks("one", "@@ -1 +1 @@", "-a", "+b"), "+1 -1"],
   ["around", hunks("around", "@@ -1,3 +1,4 @@ f()", " a", "-b", "+c", "+d", " e"), "+2 -1"],

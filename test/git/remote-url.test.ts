@@ -34,7 +34,7 @@ test.each([
 ])("%s is %s", (text, url) => {
   const remote = readRemoteUrl(text, false);
   expect(remote.url).toBe(url);
-  // what is stored is read again at each use
+  // a stored URL is parsed again at each use
   expect(readRemoteUrl(remote.url, false).url).toBe(url);
 });
 

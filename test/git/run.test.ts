@@ -38,7 +38,7 @@ test.each([10, 2_000_000])(
       args: ["kill -9 $$"],
       environment: GIT_ENVIRONMENT,
       async feed(write) {
-        // it is dead by then, and nobody here has been told yet
+        // it has exited by then, but its exit is not reported yet
         Bun.sleepSync(100);
         written.push(await write(new Uint8Array(bytes)));
         written.push(await write(new Uint8Array(bytes)));

@@ -21,7 +21,7 @@ test("a tag resolves to its commit, by its exact name", async () => {
     ["nested", one],
     ["below/here", two],
   ]);
-  // neither a folder of tags, nor a branch that is called like one, nor anything that is no commit
+  // neither a folder of tags, nor a branch of the same name, nor a tag of another object than a commit
   for (const name of ["below", "shadow", "of-tree", "of-blob", "main", "none", "lig"])
     expect(await found(name)).toEqual([name, null]);
 });

@@ -10,23 +10,23 @@ import { openWebSocket } from "./websocket.ts";
 
 /** A way through one or more proxies to the suite's origin. */
 export interface Way extends AsyncDisposable {
-  /** `http://127.0.0.1:<port><prefix>`, without a slash at the end: what is put behind it is asked of the origin. */
+  /** `http://127.0.0.1:<port><prefix>`, without a slash at the end: the rest is the origin's path. */
   base: string;
-  /** Header fields that let a request in; made anew for each request, since they may expire. */
+  /** Headers that authorize a request; created for each request, since they may expire. */
   headers(method: string, target: string): Record<string, string>;
-  /** Processes of the proxies, whose memory has to stay flat; none where they run in the test's own. */
+  /** Processes of the proxies, whose memory must stay constant; none if they run in the test's process. */
   processes: number[];
-  /** What is answered while the origin is down; 502 unless given. */
+  /** The status while the origin is down; 502 by default. */
   down?: number;
 }
 
 const MIB = 1024 * 1024;
-/** What a proxy may need more for a gigabyte than for nothing: buffers of sockets, and garbage not yet collected. */
+/** Allowed growth of a proxy's memory for a gigabyte: socket buffers, and uncollected garbage. */
 const FLAT_BYTES = 96 * MIB;
 /** Longer than the idle limits that servers commonly have (10 s in Bun). */
 const QUIET_MS = 11_000;
 const BRIEF_QUIET_MS = 500;
-/** What has not grown for so long waits. */
+/** A transfer that has not grown for this time is blocked. */
 const STEADY_MS = 500;
 /** `SVC_TEST_BODY_MIB=1024` for the whole gigabyte. */
 const LARGE_MIB = Number(process.env["SVC_TEST_BODY_MIB"] ?? 1024);
@@ -71,7 +71,7 @@ export function testProxyBehaviour(
   const get = (path: string, lines: string[] = []) => ask("GET", path, ["Connection: close", ...lines]);
   const seen = async (): Promise<Seen> => JSON.parse(bodyOf(await (await get("/seen")).ended));
 
-  /** Sends a request's head and what follows, as it stands. */
+  /** Sends a request's head and what follows, unchanged. */
   async function ask(method: string, path: string, lines: string[] = [], rest = ""): Promise<Wire> {
     const { hostname, port, host, pathname } = new URL(way.base);
     const wire = await connect(hostname, Number(port));
@@ -315,7 +315,7 @@ export function testProxyBehaviour(
     expect(JSON.parse(jsonIn(down))).toMatchObject({ error: expect.any(String), code: expect.any(String) });
     await start(port);
     expect(bodyOf(await (await get("/")).ended)).toBe("ok");
-    // the connection to the origin that was kept is gone, and the client need not know
+    // the kept connection to the origin is closed, and the client does not notice
     if (!kept.isClosed()) {
       const before = kept.text().length;
       kept.write(await headOf("/"));
@@ -325,14 +325,14 @@ export function testProxyBehaviour(
   });
 }
 
-/** A connection of which every byte is seen. */
+/** A connection whose bytes are all recorded. */
 interface Wire {
   write(text: string): void;
-  /** Sends much; settles when more may be sent. */
+  /** Sends a large amount; settles when more may be sent. */
   send(bytes: Buffer): Promise<void>;
-  /** What came so far; each character is a byte. */
+  /** Received so far; each character is a byte. */
   text(): string;
-  /** All that came, once the connection is over. */
+  /** Everything received, once the connection is closed. */
   ended: Promise<string>;
   isClosed(): boolean;
   pause(): void;
@@ -345,7 +345,7 @@ async function connect(hostname: string, port: number): Promise<Wire> {
   let isClosed = false;
   const { promise: ended, resolve } = Promise.withResolvers<string>();
   socket.on("data", (bytes: Buffer) => {
-    // an endless answer is not kept
+    // an endless response is not stored
     if (text.length < MIB) text += bytes.toString("latin1");
   });
   socket.on("error", () => {});

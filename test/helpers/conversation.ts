@@ -12,23 +12,23 @@ interface StoredMessage {
   parts: (Record<string, unknown> & { id: string })[];
 }
 
-/** What a test lets the agent do with a prompt, in the order in which the runtime tells it. */
+/** The agent's scripted steps for a prompt, in the order of the runtime's events. */
 export interface Run {
-  /** Works, and begins an answer. */
+  /** Starts to work, and starts an answer. */
   begin(): void;
-  /** A text of one part, said in these pieces. */
+  /** A text of one part, streamed in these pieces. */
   say(...pieces: string[]): Promise<void>;
-  /** The beginning of a text that a later `whole` ends, or nothing does. */
+  /** The beginning of a text that a later `whole` completes, or that stays incomplete. */
   part(): { more(piece: string): void; whole(): void };
   tool(tool: string, state: Record<string, unknown>): void;
-  /** Asks, and waits for the reply. */
+  /** Sends a request, and waits for the reply. */
   permission(permission: string, patterns: string[]): Promise<unknown>;
   question(questions: unknown[]): Promise<unknown>;
   retry(attempt: number, message: string): void;
   fail(name: string, message: string): void;
-  /** Ends the answer, and rests. */
+  /** Ends the answer, and is idle. */
   end(finish?: string): void;
-  /** Rests without having ended it, as one does that was started again. */
+  /** Is idle without having ended it, like a restarted runtime. */
   die(): void;
 }
 
@@ -41,13 +41,13 @@ const PIECE_MS = 5;
  */
 export class ScriptedRuntime {
   readonly conversation = "ses_conversation";
-  /** What the client asked for, but for looks: `POST /session/…/abort`. */
+  /** The client's requests, except reads: `POST /session/…/abort`. */
   readonly asked: { method: string; path: string; body: unknown }[] = [];
-  /** Whether each event is told twice. */
+  /** Whether each event is sent twice. */
   tellsTwice = false;
-  /** Answers nothing but this status for the time being. */
+  /** Responds only with this status for now. */
   down: number | null = null;
-  /** How often it did so. */
+  /** Number of these responses. */
   refused = 0;
   /** How far the sandbox's clock is ahead of this machine's. */
   clockMs = 0;
@@ -66,12 +66,12 @@ export class ScriptedRuntime {
     api.mount("/p/", (call) => this.#answer(call));
   }
 
-  /** What becomes of the next prompts. */
+  /** The outcomes of the next prompts. */
   onPrompt(script: (run: Run, text: string) => unknown): void {
     this.#script = script;
   }
 
-  /** What was said before the chat began. */
+  /** The messages from before the chat. */
   remember(...turns: [prompt: string, answer: string][]): void {
     for (const [prompt, answer] of turns) {
       const user = this.#message("user", null);
@@ -82,22 +82,22 @@ export class ScriptedRuntime {
     }
   }
 
-  /** Somebody else asks something. */
+  /** Another user sends a prompt. */
   prompt(text: string): void {
     this.#prompt({ messageID: `msg_${++this.#count}`, parts: [{ text }] });
   }
 
-  /** How much waits for an answer. */
+  /** Number of requests that wait for a reply. */
   get asks(): number {
     return this.#waiting.size;
   }
 
-  /** A run, of a prompt that is here already or of nobody's. */
+  /** A run of an existing prompt, or without a prompt. */
   run(promptId = "msg_other"): Run {
     return this.#run(promptId);
   }
 
-  /** Ends every stream, as a proxy does that is started again. */
+  /** Ends every stream, like a restarted proxy. */
   cut(): void {
     for (const stream of this.#streams) stream.close();
     this.#streams.clear();
@@ -138,7 +138,7 @@ export class ScriptedRuntime {
     return Response.json({ name: "NotFoundError", data: { message: "none" } }, { status: 404 });
   }
 
-  /** Somebody else answers what is asked. */
+  /** Another user replies to a request. */
   answer(kind: "permission" | "question"): void {
     const asked = [...this.#waiting].find(([, waiting]) => waiting.kind === kind);
     if (asked) this.#reply(asked[0], "reply", {});
@@ -188,7 +188,7 @@ export class ScriptedRuntime {
     return new Response(body, { headers: { "Content-Type": "text/event-stream" } });
   }
 
-  /** Any event, to all who listen. */
+  /** Sends any event to all clients. */
   tell(type: string, properties: Record<string, unknown>): void {
     const id = `evt_${++this.#count}`;
     const line = lineOf({ type, properties }, id);
@@ -238,7 +238,7 @@ export class ScriptedRuntime {
       },
       part: () => {
         const part = this.#textPart(message, "", false);
-        // what is said is kept only when it is whole
+        // a text is stored only when it is complete
         message.parts.push(part);
         this.tell("message.part.updated", { part: { ...part } });
         let text = "";
@@ -313,7 +313,7 @@ export class ScriptedRuntime {
   }
 }
 
-/** Says back what was said. */
+/** Echoes the prompt. */
 async function echo(run: Run, text: string): Promise<void> {
   run.begin();
   await run.say(text);
@@ -323,5 +323,5 @@ async function echo(run: Run, text: string): Promise<void> {
 const lineOf = (event: Wire, id: string): Uint8Array =>
   new TextEncoder().encode(`data: ${JSON.stringify({ id, ...event })}\n\n`);
 
-/** The session that the runtime is of, unless a test says otherwise. */
+/** The runtime's default session. */
 export const CHAT_ID = SESSION_ID.slice(0, 8);

@@ -1,22 +1,22 @@
 import type { ProjectEvent, StreamEvent } from "../../src/contract/event.ts";
 import { until } from "./until.ts";
 
-/** What a stream of a project's events has sent. */
+/** An entry of a project's event stream. */
 export interface Told {
   id: string;
   event: ProjectEvent | StreamEvent;
 }
 
-/** A project's events as a client follows them, on a connection of its own. */
+/** A client of a project's event stream, with its own connection. */
 export interface EventStream {
   told: Told[];
-  /** The events without what the stream says of itself. */
+  /** The events, without those about the stream itself. */
   events(): ProjectEvent[];
-  /** Comments that were sent: the stream is kept alive by them. */
+  /** Number of comments, which keep the stream alive. */
   comments(): number;
-  /** Resolves when the stream has ended, by itself or by an error. */
+  /** Resolves when the stream has ended or failed. */
   ended: Promise<void>;
-  /** Waits until something was told. */
+  /** Waits for a matching event. */
   hears(what: string, isIt: (event: ProjectEvent) => boolean): Promise<void>;
   lastId(): string;
   close(): Promise<void>;
@@ -38,7 +38,7 @@ export async function followEvents(
   return stream;
 }
 
-/** Reads `text/event-stream` as it comes. */
+/** Reads `text/event-stream` incrementally. */
 export function readStream(body: ReadableStream<Uint8Array>): EventStream {
   const reader = body.getReader();
   const told: Told[] = [];

@@ -2,9 +2,9 @@ import { connect, type Socket } from "node:net";
 
 /** Many clients of one event stream, each with its own connection; `fetch` is limited to 256. */
 export interface ManyStreams {
-  /** How many have been told of this id. */
+  /** Number of clients that received this id. */
   toldOf(id: string): number;
-  /** How many have begun. */
+  /** Number of clients whose stream has started. */
   begun(): number;
   close(): void;
 }

@@ -7,13 +7,13 @@ import { until } from "./until.ts";
  * …/chat/completions`, streamed or whole, and `GET …/models`. Requests without tools are the title's.
  */
 export interface ScriptedModel extends AsyncDisposable {
-  /** Ends in `/v1`: what SVC_LLM_BASE_URL is set to. */
+  /** The value of SVC_LLM_BASE_URL; ends in `/v1`. */
   url: string;
   port: number;
   counts: { requests: number; aborts: number; open: number };
-  /** What was asked, oldest first, the titles too. */
+  /** The requests, oldest first, including those for titles. */
   asked: Asked[];
-  /** Lets what waits (`!wait`) go on, once it does. */
+  /** Continues a waiting response (`!wait`), once it waits. */
   go(): Promise<void>;
 }
 
@@ -76,7 +76,7 @@ export async function startModel({ hostname = "127.0.0.1", port: wanted = 0 } = 
     reply.end("stop");
   }
 
-  /** Whether the answer has gone wrong, as it was told to. */
+  /** Whether the response has failed, as scripted. */
   async function failed(response: ServerResponse, reply: Reply, step: Step, key: string): Promise<boolean> {
     if (step.do === "hang") return true;
     if (step.do !== "fail" && step.do !== "drop") return false;
@@ -119,7 +119,7 @@ export async function startModel({ hostname = "127.0.0.1", port: wanted = 0 } = 
   };
 }
 
-/** One answer, in pieces or whole, as was asked. */
+/** One response, streamed or complete, as requested. */
 interface Reply {
   text(text: string): void;
   call(call: ToolCall): void;

@@ -59,7 +59,7 @@ test("an answer is never older than its time, however long the next one takes", 
   void ask();
   at(1000);
   expect(ask()).toBeInstanceOf(Promise);
-  // the question of 600 is answered last, and says nothing any more
+  // the request of 600 is answered last, and its answer is ignored
   await answer(2, 3);
   await answer(1, 2);
   expect(ask()).toEqual({ n: 3 });

@@ -21,7 +21,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Programs as npm and others lay them out: what is written, what is linked to it, and what is found. */
+/** Layouts of npm and other installers: the files, the links to them, and the program that is found. */
 const ROWS: {
   what: string;
   files: Record<string, string>;

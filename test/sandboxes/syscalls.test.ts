@@ -44,7 +44,7 @@ describe.each(MACHINES)("on $name", ({ name, audit, clone, column }) => {
   });
 
   test("allows processes and threads, and denies namespaces", () => {
-    // SIGCHLD; what a C library asks for a thread
+    // SIGCHLD; the flags of a C library for a thread
     for (const flags of [17, 0x003d_0f00, 0x0000_ffff, 0x01fd_ffff])
       expect([flags, judge(filter, clone, audit, flags)]).toEqual([flags, ALLOW]);
     for (const bit of [17, 25, 26, 27, 28, 29, 30])

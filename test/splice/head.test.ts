@@ -91,7 +91,7 @@ test(`llhttp agrees about the end of a message (${HEADS} heads)`, async () => {
   }
   await reference.stdin.end();
   expect(await reference.exited).toBe(0);
-  // the generator makes what is read, too
+  // the generator also produces valid heads
   expect(whole).toBeGreaterThan(HEADS / 2);
 });
 

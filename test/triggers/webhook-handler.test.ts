@@ -15,7 +15,7 @@ let rows: AccountRows;
 let accountId: string;
 let projectId: string;
 let otherId: string;
-/** Who asks for the time waits for this. */
+/** Reads of the clock wait for this. */
 let held: Promise<void> | null = null;
 let asked = 0;
 let handle: ReturnType<typeof createWebhookHandler>;

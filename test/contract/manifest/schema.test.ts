@@ -10,7 +10,7 @@ import { LAYOUTS } from "../../helpers/manifest-layouts.ts";
 const docs = (name: string) => Bun.file(join(import.meta.dir, "../../../docs", name)).text();
 const fits = new Ajv({ allErrors: true }).compile(JSON.parse(renderSchema()));
 
-/** What no JSON Schema can say: a schedule, a zone, a template, what is there twice, bytes, and one key by another. */
+/** Rules that JSON Schema cannot express: schedules, zones, templates, duplicates, bytes, and keys that depend on others. */
 const BEYOND =
   /\.cron (?:must be five fields|is not a valid schedule|names a day)|a time zone name|\{\{ without|not a \{\{ dotted\.path|again: slugs|of at most \d+ bytes that is not blank|below its context/;
 

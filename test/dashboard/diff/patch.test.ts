@@ -11,7 +11,7 @@ import {
 } from "../../helpers/git-repo.ts";
 import { fc } from "../../helpers/property.ts";
 
-/** What the server asks git for (`src/git/diff/diff.ts`). */
+/** The server's options of git diff (`src/git/diff/diff.ts`). */
 const DIFF = ["diff-tree", "-r", "--patch", "--binary", "--full-index", "--no-renames", "--no-color"];
 /** A run costs some processes of git, and looks at many files. */
 const RUNS = { numRuns: 8 };

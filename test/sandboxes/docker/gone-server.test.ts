@@ -32,7 +32,7 @@ test("a server that was gone ends its old sandboxes in Docker when it is back, n
       expect((await other.becomes(id, "failed")).error).toContain("has not sent a heartbeat since");
     expect((await other.call("POST", `/${restarted}/restart`)).status).toBe(202);
     await other.becomes(restarted, "running");
-    // the machine that is away is nobody else's
+    // the unreachable machine belongs to no other server
     for (const id of [left, restarted]) expect(await inDocker(id)).not.toEqual([]);
 
     await lost.start();

@@ -57,7 +57,7 @@ describe("images of sandboxes in Docker", () => {
     return provider;
   }
 
-  /** Starts a sandbox from a Dockerfile and ends it. @returns what was said meanwhile, and the failure if it failed */
+  /** Starts a sandbox from a Dockerfile and ends it. @returns the log, and the error if it failed */
   async function tryBuild(provider: Provider, files: Record<string, string>, dockerfile = ".svc/Dockerfile") {
     const spec = specOf({}, { build: buildOf(files, dockerfile) });
     const watch = watchOf();
