@@ -52,9 +52,9 @@ test("an approval records the person and the head, and is part of the change req
   const stream = await followEvents(bench.api.url, bench.api.token, bench.project.project_id);
   for (let times = 0; times < 3; times++) expect((await withdraw(cr, bob)).body.approvals).toEqual([second]);
   await act(cr, "approve", bob);
-  await stream.hears("the last", ({ type, action }) => type === "approval" && action === "created");
-  const told = stream.events().filter(({ type }) => type === "approval");
-  expect(told).toMatchObject([
+  await stream.waitFor("the last", ({ type, action }) => type === "approval" && action === "created");
+  const events = stream.events().filter(({ type }) => type === "approval");
+  expect(events).toMatchObject([
     { number: cr.number, action: "deleted" },
     { number: cr.number, action: "created" },
   ]);

@@ -107,7 +107,7 @@ async function intend({ crId }: { crId: string }, more: Partial<Intent> = {}): P
 const statusOf = async ({ crId }: { crId: string }) =>
   (await rows.deps.db.select().from(changeRequests).where(eq(changeRequests.crId, crId)))[0]?.status ??
   "gone";
-const told = async () =>
+const published = async () =>
   (await rows.deps.db.select().from(projectEvents)).map(({ type, action }) => `${type} ${action}`).toSorted();
 const intentsOf = async ({ crId }: { crId: string }) =>
   (await rows.deps.db.select().from(mergeIntents).where(eq(mergeIntents.crId, crId)))
@@ -190,7 +190,7 @@ test.each([
   expect(await rows.deps.db.$count(projectManifests)).toBe(isAsked ? 1 : 0);
   // a second call returns the same, and publishes nothing
   expect((await markMerged(deps(), one, cr.number, intent))?.status).toBe("merged");
-  expect(await told()).toEqual(["branch changed", "change_request changed"]);
+  expect(await published()).toEqual(["branch changed", "change_request changed"]);
 });
 
 describe("commits that reach the base another way mark a change request as merged", () => {
@@ -218,7 +218,7 @@ describe("commits that reach the base another way mark a change request as merge
       });
     else expect(await statusOf(cr)).toBe(status);
     expect([await statusOf(before), await statusOf(other)]).toEqual(["open", "open"]);
-    expect(await told()).toEqual(isMerged ? ["change_request changed"] : []);
+    expect(await published()).toEqual(isMerged ? ["change_request changed"] : []);
   });
 });
 

@@ -19,7 +19,7 @@ beforeEach(() => {
 const OTHER = "ffff0000-5e6f-4a7b-8c9d-0e1f2a3b4c5d";
 const CTRL_C = "\x03";
 const CTRL_D = "\x04";
-const posted = (verb: string) => runtime.asked.filter(({ path }) => path.endsWith(`/${verb}`));
+const posted = (verb: string) => runtime.requests.filter(({ path }) => path.endsWith(`/${verb}`));
 const said = () => posted("prompt_async").map(({ body }) => Object(body).parts[0].text);
 
 /** A chat that has started. */

@@ -25,7 +25,7 @@ const events = (stdout: string) =>
     .trimEnd()
     .split("\n")
     .map((line) => JSON.parse(line));
-const posted = (verb: string) => runtime.asked.filter(({ path }) => path.endsWith(`/${verb}`));
+const posted = (verb: string) => runtime.requests.filter(({ path }) => path.endsWith(`/${verb}`));
 
 describe("--prompt", () => {
   test("prints the answer on stdout, and what the agent does on stderr", async () => {
@@ -104,8 +104,8 @@ describe("--prompt", () => {
   test("an unknown agent fails, although no run started", async () => {
     runtime.onPrompt(() => {
       const error = { name: "UnknownError", data: { message: 'Agent not found: "x".\n  at stack' } };
-      runtime.tell("session.error", { sessionID: runtime.conversation, error });
-      runtime.tell("session.error", { sessionID: runtime.conversation, error });
+      runtime.emit("session.error", { sessionID: runtime.conversation, error });
+      runtime.emit("session.error", { sessionID: runtime.conversation, error });
     });
     expect(await ask("x")).toMatchObject({
       code: 1,
@@ -311,7 +311,7 @@ describe("--prompt", () => {
     ] as const) {
       expect(await chat([...args], { stdin })).toMatchObject({ code: 2, stdout: "" });
     }
-    expect(runtime.asked.filter(({ path }) => path.endsWith("prompt_async"))).toHaveLength(1);
+    expect(runtime.requests.filter(({ path }) => path.endsWith("prompt_async"))).toHaveLength(1);
   });
 
   test("Ctrl-C aborts the run, then ends by the signal", async () => {

@@ -52,7 +52,7 @@ async function supervise(command: string, limits: Partial<AppLimits> = {}) {
     null,
   );
   const said: string[] = [];
-  const tell = (text: string) => void said.push(text);
+  const log = (text: string) => void said.push(text);
   const run = { command, port };
   const process = superviseApp(
     {
@@ -68,7 +68,7 @@ async function supervise(command: string, limits: Partial<AppLimits> = {}) {
         buildSecrets: {},
       },
       children: createChildren(),
-      log: { say: tell, app: tell, build: tell, runtime: tell },
+      log: { say: log, app: log, build: log, runtime: log },
     },
     { ...LIMITS, ...limits },
   );

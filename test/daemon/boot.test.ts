@@ -108,7 +108,7 @@ test("the agent's git pushes with the credential helper, which works only for th
   expect(await sandbox.repository.git("log", "-1", "--format=%s %ae", sessionId)).toBe(
     `second ${sessionId}@sessions.svc.invalid`,
   );
-  expect(sandbox.api.asked.at(-1)?.authorization).toBe(`Bearer ${CLI_TOKEN}`);
+  expect(sandbox.api.requests.at(-1)?.authorization).toBe(`Bearer ${CLI_TOKEN}`);
 
   const ask = async (request: string) => {
     const child = Bun.spawn([...AGENT, "git-credential", "get"], {
@@ -199,7 +199,7 @@ test("a folder without a clone is used as it is", async () => {
   await using sandbox = await startSandbox({ env: { SVC_PROJECT_AUTO_CLONE: "0" } });
   const health = await sandbox.untilHealth("it works", ({ runtime }) => runtime === "ok");
   expect(health).toMatchObject({ clone: "ok", commit: null });
-  expect(sandbox.api.asked).toEqual([]);
+  expect(sandbox.api.requests).toEqual([]);
 });
 
 test.each<[string, string]>([

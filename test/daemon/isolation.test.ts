@@ -155,6 +155,6 @@ test("work is saved as the sandbox's user, whose processes cannot read the crede
   expect(statSync(seen).uid).toBe(OTHER.uid);
   const words = await Bun.file(seen).text();
   for (const secret of [SERVICE_KEY, CLONE_TOKEN, "Authorization"]) expect(words).not.toContain(secret);
-  const asked = sandbox.api.asked.filter(({ path }) => path.endsWith("/git/clone-credential"));
+  const asked = sandbox.api.requests.filter(({ path }) => path.endsWith("/git/clone-credential"));
   expect(asked.length).toBeGreaterThan(1);
 });

@@ -76,7 +76,7 @@ test("a killed runtime is restarted; its run is marked as cut off, and its promp
 
   await prompt(id, "!say I go on.");
   await until("it goes on", async () => (await texts(id)).at(-1) === "I go on.");
-  expect(JSON.stringify(agent.model.asked.at(-1)?.body.messages)).toContain("the answer above is cut off");
+  expect(JSON.stringify(agent.model.requests.at(-1)?.body.messages)).toContain("the answer above is cut off");
   await sandbox.untilHealth("all rests", ({ busy }) => !busy);
 
   // by a change of secrets, too; what has no run then is left as it is
@@ -107,19 +107,19 @@ test("a provider of the project gets the project's key", async () => {
       "it is said back",
       async () => (await texts(id)).filter((text) => text.endsWith(`${providerID}`)).length === 2,
     );
-    expect(agent.model.asked.at(-1)?.headers.authorization).toBe(`Bearer ${key}`);
+    expect(agent.model.requests.at(-1)?.headers.authorization).toBe(`Bearer ${key}`);
   }
   const providers = await (await sandbox.call("GET", "/provider")).json();
   const anthropic = providers.all.find(({ id }: { id: string }) => id === "anthropic");
   const modelID = Object.keys(anthropic?.models ?? {})[0];
   await prompt(id, "By a key that the runtime knows", { model: { providerID: "anthropic", modelID } });
-  await until("it was asked", () => agent.model.asked.at(-1)?.headers["x-api-key"] === "sk-ant-scripted");
-  expect(agent.model.asked.at(-1)?.path).toBe("/v1/messages");
+  await until("it was asked", () => agent.model.requests.at(-1)?.headers["x-api-key"] === "sk-ant-scripted");
+  expect(agent.model.requests.at(-1)?.path).toBe("/v1/messages");
 });
 
 /** Whether the model is at the answer that follows on a tool's call. */
 function speaking(call: string): boolean {
-  return agent.model.asked.some(({ body }) => {
+  return agent.model.requests.some(({ body }) => {
     const messages = JSON.stringify(body.messages ?? []);
     return messages.includes("tool_calls") && messages.includes(call);
   });

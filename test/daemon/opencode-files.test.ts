@@ -24,7 +24,9 @@ async function answerTo(sandbox: Sandbox, text: string): Promise<string> {
 }
 
 const systemOf = (model: ScriptedModel) =>
-  JSON.stringify(model.asked.at(-1)?.body.messages.filter(({ role }: { role: string }) => role === "system"));
+  JSON.stringify(
+    model.requests.at(-1)?.body.messages.filter(({ role }: { role: string }) => role === "system"),
+  );
 const statusOf = async (sandbox: Sandbox) =>
   (await runGit(sandbox.workspace, ["status", "--porcelain", "--untracked-files=all"])).stdout.toString();
 
@@ -47,9 +49,9 @@ test("the model gets svc's skill and rules beside the project's, and the clone h
   const system = systemOf(model);
   for (const text of ["You work in an svc session", "Root rules", "Folder rules", "Extra rules"])
     expect(system).toContain(text);
-  expect(JSON.stringify(model.asked.at(-1)?.body)).toContain("How work leaves this svc session");
+  expect(JSON.stringify(model.requests.at(-1)?.body)).toContain("How work leaves this svc session");
   expect(await answerTo(sandbox, '!tool skill {"name":"svc"}\n!say Read.')).toBe("Read.");
-  expect(JSON.stringify(model.asked.at(-1)?.body)).toContain("svc cr open --title");
+  expect(JSON.stringify(model.requests.at(-1)?.body)).toContain("svc cr open --title");
   // a project's own tools find their packages
   for (const folder of [join(sandbox.home, "agentrt"), join(sandbox.workspace, ".opencode")])
     expect(lstatSync(join(folder, "node_modules")).isSymbolicLink()).toBe(true);

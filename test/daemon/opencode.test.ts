@@ -37,7 +37,7 @@ test("completes the first prompt, also after its first tool call", async () => {
     return id !== undefined && (await lastMessage(id))?.text === "Begun.";
   });
   expect(readFileSync(join(sandbox.workspace, "first.txt"), "utf8")).toBe("one\ntwo\n");
-  expect(new Set(agent.model.asked.map(({ body }) => body.model))).toEqual(new Set(["large"]));
+  expect(new Set(agent.model.requests.map(({ body }) => body.model))).toEqual(new Set(["large"]));
 });
 
 test("runs tool calls in order, then prints the text", async () => {

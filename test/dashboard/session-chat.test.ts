@@ -22,7 +22,7 @@ async function talk(options?: Parameters<SessionPages["open"]>[1], before?: (r: 
   before?.(runtime);
   const visited = await pages.open(`/sessions/${session_id}`, options);
   await until("the page listens", () => runtime.listeners > 0).catch(async (error: Error) => {
-    throw new Error(`${error.message}; it shows:\n${await visited.tell()}`);
+    throw new Error(`${error.message}; it shows:\n${await visited.describe()}`);
   });
   const chat = visited.page.getByRole("region", { name: "Conversation" });
   return { ...visited, id: session_id, runtime, chat, say: (words: string) => say(visited.page, words) };
@@ -98,7 +98,7 @@ test.each([
   await card.getByRole("button", { name: button }).click();
   await chat.getByText("Done.").waitFor();
   expect(await card.count()).toBe(0);
-  expect(runtime.asked.at(-1)?.body).toEqual({ reply });
+  expect(runtime.requests.at(-1)?.body).toEqual({ reply });
   await close();
 });
 
@@ -116,7 +116,7 @@ test("a question is answered by choice, with free text, or rejected", async () =
     ]);
     run.end();
   });
-  const answers = () => runtime.asked.findLast(({ path }) => path.startsWith("/question"));
+  const answers = () => runtime.requests.findLast(({ path }) => path.startsWith("/question"));
   await say("one");
   const send = page.getByRole("button", { name: "Answer", exact: true });
   await chat.getByRole("radio", { name: "Blue" }).check();

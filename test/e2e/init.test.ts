@@ -69,7 +69,7 @@ test("svc init, commit, ship: a session boots with the scaffold's agent, skill a
       type === "tool" ? state.output : [],
     );
   expect(outputs).toEqual([expect.stringMatching(new RegExp(`^http://p3000-${id}\\.`)), "(no output)"]);
-  const { messages: given } = model.asked.at(-1)?.body ?? {};
+  const { messages: given } = model.requests.at(-1)?.body ?? {};
   const system = given.filter(({ role }: { role: string }) => role === "system");
   expect(JSON.stringify(system)).toContain("How work leaves this svc session");
 });

@@ -72,10 +72,10 @@ describe("events of two servers on one Postgres", () => {
   test(`${STREAMS} streams of one server receive another server's changes at once`, async () => {
     const streams = openStreams(reading.url, token, writing.projectId, STREAMS);
     try {
-      await until("all have begun", () => streams.begun() === STREAMS);
+      await until("all have begun", () => streams.started() === STREAMS);
       for (let turn = 0; turn < 8; turn++) {
         await set(`MANY_${turn}`);
-        await until(`change ${turn} has reached all`, () => streams.toldOf(`MANY_${turn}`) === STREAMS);
+        await until(`change ${turn} has reached all`, () => streams.receiversOf(`MANY_${turn}`) === STREAMS);
       }
     } finally {
       streams.close();
@@ -92,7 +92,7 @@ describe("events of two servers on one Postgres", () => {
       for (let turn = 0; turn < 5; turn++) {
         expect((await end()).length).toBeGreaterThan(0);
         await set(`CUT_${turn}`);
-        await stream.hears(`CUT_${turn}`, ({ id }) => id === `CUT_${turn}`);
+        await stream.waitFor(`CUT_${turn}`, ({ id }) => id === `CUT_${turn}`);
         await until("it listens again", async () => {
           const [row] = await sql`select count(*)::int as n from pg_stat_activity
             where application_name = 'svc-api events' and datname = current_database() and query like 'listen%'`;
@@ -115,7 +115,7 @@ describe("events of two servers on one Postgres", () => {
       await until("it has tried to come back", () => link.refused() > 1);
       link.mend();
       await set("BACK");
-      await stream.hears("the last", ({ id }) => id === "BACK");
+      await stream.waitFor("the last", ({ id }) => id === "BACK");
       const names = stream.events().map(({ id }) => id);
       expect(names).toEqual([...Array.from({ length: 10 }, (_, turn) => `AWAY_${turn}`), "BACK"]);
     } finally {
@@ -135,7 +135,7 @@ describe("events of two servers on one Postgres", () => {
         await tx`insert into project_events (project_id, seq, type, subject, action)
           values (${writing.projectId}, ${head?.["seq"]}, 'branch', 'unheard', 'changed')`;
       });
-      await stream.hears("it", ({ id }) => id === "unheard");
+      await stream.waitFor("it", ({ id }) => id === "unheard");
     } finally {
       await sql.end({ timeout: 1 });
       await stream.close();
@@ -160,7 +160,7 @@ describe("events of two servers on one Postgres", () => {
       remote.commit("killed", { k: "1\n" }, { from: "main" });
       const path = `/v1/projects/${projectId}/change-requests`;
       const { body } = await writing.api.call("POST", path, { body: { title: "t", head_ref: "killed" } });
-      await client.hears("the change request", ({ id }) => id === body.cr_id);
+      await client.waitFor("the change request", ({ id }) => id === body.cr_id);
       const halted = dying.haltAt("merge-recorded");
       const merge = fetch(`${dying.url()}${path}/${body.number}/merge`, {
         method: "POST",
@@ -169,11 +169,11 @@ describe("events of two servers on one Postgres", () => {
       await halted;
       await dying.kill();
       await Promise.all([merge, client.ended]);
-      await watching.hears("the merge", ({ type, id }) => type === "branch" && id === "main");
+      await watching.waitFor("the merge", ({ type, id }) => type === "branch" && id === "main");
       const on = await follow({ "Last-Event-ID": client.lastId() });
-      const whole = watching.told.slice(1);
-      await until("it has caught up", () => client.told.length + on.told.length - 2 >= whole.length);
-      expect([...client.told.slice(1), ...on.told.slice(1)]).toEqual(whole);
+      const whole = watching.entries.slice(1);
+      await until("it has caught up", () => client.entries.length + on.entries.length - 2 >= whole.length);
+      expect([...client.entries.slice(1), ...on.entries.slice(1)]).toEqual(whole);
       await Promise.all([watching.close(), on.close()]);
     } finally {
       await dying.kill();

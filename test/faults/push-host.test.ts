@@ -79,8 +79,8 @@ test.each(["file", "http"] as const)(
   async (kind) => {
     const { remote, next, push, served } = await start(kind);
     remote.hook("post-receive", hang(remote));
-    const told = await push(`${next}:refs/heads/main`, `${next}:refs/tags/v1`);
-    expect(told).toMatchObject({ code: 0 });
+    const result = await push(`${next}:refs/heads/main`, `${next}:refs/tags/v1`);
+    expect(result).toMatchObject({ code: 0 });
     expect(await served()).toEqual({ "refs/heads/main": next, "refs/tags/v1": next });
   },
 );
@@ -90,9 +90,9 @@ test.each(["file", "http"] as const)(
   async (kind) => {
     const { remote, next, push, served } = await start(kind);
     remote.hook("pre-receive", `${hang(remote)}; exit 1`);
-    const told = await push(`${next}:refs/heads/main`);
-    expect(told.code).toBe(1);
-    expect(told.err).toContain("the git host did not accept it");
+    const result = await push(`${next}:refs/heads/main`);
+    expect(result.code).toBe(1);
+    expect(result.err).toContain("the git host did not accept it");
     expect(await served()).toEqual({ "refs/heads/main": first });
   },
 );
@@ -103,15 +103,15 @@ test.each(["file", "http"] as const)(
     const { remote, next, push, served } = await start(kind);
     const words = `no \\033[31mred\\033[0m branches\\007 today\\nyou are ${TOKEN}, ${BASIC}, ${encodeURIComponent(TOKEN)}\\nAuthorization: Basic ${BASIC}\\nask https://x:${TOKEN}@host/why\\n`;
     remote.hook("pre-receive", `printf '${words.replaceAll("%", "%%")}' >&2; exit 1`);
-    const told = await push(`${next}:refs/heads/main`);
-    expect(told.code).toBe(1);
-    expect(told.err).toContain("remote: no red branches today");
-    expect(told.err).toContain("pre-receive hook declined");
+    const result = await push(`${next}:refs/heads/main`);
+    expect(result.code).toBe(1);
+    expect(result.err).toContain("remote: no red branches today");
+    expect(result.err).toContain("pre-receive hook declined");
     if (kind === "http") {
-      expect(told.err).toContain("ask https://host/why");
-      for (const secret of secrets()) expect(told.err).not.toContain(secret);
+      expect(result.err).toContain("ask https://host/why");
+      for (const secret of secrets()) expect(result.err).not.toContain(secret);
     }
-    expect(told.err).not.toMatch(/[\u001b\u0007]/);
+    expect(result.err).not.toMatch(/[\u001b\u0007]/);
     expect(await served()).toEqual({ "refs/heads/main": first });
   },
 );
@@ -119,20 +119,20 @@ test.each(["file", "http"] as const)(
 test("forwards the host's messages for an accepted push, too", async () => {
   const { remote, next, push } = await start("http");
   remote.hook("post-receive", `echo 'open a merge request: https://x:${TOKEN}@host/new' >&2`);
-  const told = await push(`${next}:refs/heads/work`);
-  expect(told).toMatchObject({ code: 0 });
-  expect(told.err).toContain("remote: open a merge request: https://host/new");
+  const result = await push(`${next}:refs/heads/work`);
+  expect(result).toMatchObject({ code: 0 });
+  expect(result.err).toContain("remote: open a merge request: https://host/new");
 });
 
 test("reports the host's result for each of several refs", async () => {
   const { remote, next, push, served } = await start("http");
   remote.hook("update", `[ "$1" != refs/heads/main ] || { echo 'main is closed' >&2; exit 1; }`);
-  const told = await push(`${next}:refs/heads/main`, `${next}:refs/heads/work`, `${next}:refs/tags/v1`);
-  expect(told.code).toBe(1);
-  expect(told.err).toMatch(/remote rejected\].* -> main \(hook declined\)/);
-  expect(told.err).toMatch(/new branch\].* -> work/);
-  expect(told.err).toMatch(/new tag\].* -> v1/);
-  expect(told.err).toContain("remote: main is closed");
+  const result = await push(`${next}:refs/heads/main`, `${next}:refs/heads/work`, `${next}:refs/tags/v1`);
+  expect(result.code).toBe(1);
+  expect(result.err).toMatch(/remote rejected\].* -> main \(hook declined\)/);
+  expect(result.err).toMatch(/new branch\].* -> work/);
+  expect(result.err).toMatch(/new tag\].* -> v1/);
+  expect(result.err).toContain("remote: main is closed");
   const expected = { "refs/heads/main": first, "refs/heads/work": next, "refs/tags/v1": next };
   expect(await refsOf(remote.path)).toEqual(expected);
   expect(await served()).toEqual(expected);
@@ -141,9 +141,9 @@ test("reports the host's result for each of several refs", async () => {
 test("an atomic push of which the host rejects one ref changes nothing", async () => {
   const { remote, next, push, served } = await start("http");
   remote.hook("update", `[ "$1" != refs/heads/main ]`);
-  const told = await push("--atomic", `${next}:refs/heads/main`, `${next}:refs/heads/work`);
-  expect(told.code).toBe(1);
-  expect(told.err.match(/remote rejected\]/g)).toHaveLength(2);
+  const result = await push("--atomic", `${next}:refs/heads/main`, `${next}:refs/heads/work`);
+  expect(result.code).toBe(1);
+  expect(result.err.match(/remote rejected\]/g)).toHaveLength(2);
   expect(await served()).toEqual({ "refs/heads/main": first });
 });
 
@@ -161,8 +161,8 @@ test.each([
     await backend(join(path, ".."), request);
     return answer();
   });
-  const told = await push(`${next}:refs/heads/main`, `${next}:refs/tags/v1`);
-  expect(told).toMatchObject({ code: 0 });
+  const result = await push(`${next}:refs/heads/main`, `${next}:refs/tags/v1`);
+  expect(result).toMatchObject({ code: 0 });
   const expected = { "refs/heads/main": next, "refs/tags/v1": next };
   expect(await refsOf(remote.path)).toEqual(expected);
   expect(await served()).toEqual(expected);
@@ -175,10 +175,10 @@ test.each([
   ["answers nonsense", () => new Response("001fnonsense")],
 ])("a push fails with an error if the host %s", async (_, answer) => {
   const { next, push, served } = await start("http", (request) => (isPush(request) ? answer() : null));
-  const told = await push(`${next}:refs/heads/main`);
-  expect(told.code).toBe(1);
-  expect(told.err).toMatch(/the git host (?:did not accept it|could not be reached)/);
-  for (const secret of secrets()) expect(told.err).not.toContain(secret);
+  const result = await push(`${next}:refs/heads/main`);
+  expect(result.code).toBe(1);
+  expect(result.err).toMatch(/the git host (?:did not accept it|could not be reached)/);
+  for (const secret of secrets()) expect(result.err).not.toContain(secret);
   expect(await served()).toEqual({ "refs/heads/main": first });
 });
 
@@ -188,9 +188,9 @@ test("rejects a push if the branch has moved on its host, with the advice to fet
     if (isPush(request)) moved ||= host.commit("main", { g: "by another\n" });
     return null;
   });
-  const told = await push(`${next}:refs/heads/main`);
-  expect(told.code).toBe(1);
-  expect(told.err).toContain("fetch first");
+  const result = await push(`${next}:refs/heads/main`);
+  expect(result.code).toBe(1);
+  expect(result.err).toContain("fetch first");
   expect(remote.sha("main")).toBe(moved);
   expect(await served()).toEqual({ "refs/heads/main": moved });
 });

@@ -56,7 +56,7 @@ test(`over a year with three servers killed at random, each due time fires once 
   const db = postgres(database.url, { max: 1, onnotice() {} });
   const remote = new Remote();
   let now = START;
-  const tell = async () => {
+  const setClock = async () => {
     await db`update test_clock set at = ${new Date(now)}`;
     await db`select pg_notify('svc_events', '{"type":"trigger"}')`;
   };
@@ -118,7 +118,7 @@ test(`over a year with three servers killed at random, each due time fires once 
       for (const row of found) rows.set(row.seq, row);
     };
     const settled = async () => {
-      await tell();
+      await setClock();
       const [left] = await db`
         select (select count(*) from triggers where next_fire_at <= ${new Date(now)})::int
           + (select count(*) from trigger_firings where state = 'waiting')::int as count`;
@@ -127,7 +127,7 @@ test(`over a year with three servers killed at random, each due time fires once 
     while (now < END) {
       const jump = JUMPS[random(JUMPS.length)] ?? MINUTE;
       now = Math.min(now + jump, STOPS.find((stop) => stop > now) ?? END);
-      await tell();
+      await setClock();
       if (STOPS.includes(now) || random(KILLED_OF) === 0) servers[random(SERVERS)]?.child.kill("SIGKILL");
       await until("what is due is over", settled);
       await look();

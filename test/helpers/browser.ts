@@ -31,7 +31,7 @@ export interface Visit {
   /** Faults of the page so far: script errors, policy violations, requests to other origins. */
   faults(): string[];
   /** For the message of a failing test: the page's text, its faults, and failed and pending requests. */
-  tell(): Promise<string>;
+  describe(): Promise<string>;
   close(): Promise<void>;
 }
 
@@ -77,11 +77,11 @@ export async function visit(
     });
   });
   await page.goto(url);
-  const tell = async () => {
+  const describe = async () => {
     const text = await page.locator("body").textContent({ timeout: 5_000 }).catch(String);
     return [text, ...found, ...unanswered, ...[...underWay].map((url) => `under way: ${url}`)].join("\n");
   };
-  return { page, faults: () => found, tell, close: () => context.close() };
+  return { page, faults: () => found, describe, close: () => context.close() };
 }
 
 /** Cookies by server and user: comparing a password is slow on purpose. */

@@ -42,7 +42,7 @@ const PIECE_MS = 5;
 export class ScriptedRuntime {
   readonly conversation = "ses_conversation";
   /** The client's requests, except reads: `POST /session/…/abort`. */
-  readonly asked: { method: string; path: string; body: unknown }[] = [];
+  readonly requests: { method: string; path: string; body: unknown }[] = [];
   /** Whether each event is sent twice. */
   tellsTwice = false;
   /** Responds only with this status for now. */
@@ -118,7 +118,7 @@ export class ScriptedRuntime {
       return Response.json({ error: "It starts.", code: "unavailable" }, { status: this.down });
     }
     if (route === "/event") return this.#stream();
-    if (method === "POST") this.asked.push({ method, path: route, body });
+    if (method === "POST") this.requests.push({ method, path: route, body });
     if (route === "/session" && method === "GET") {
       return [{ id: this.conversation, time: { created: 5 } }];
     }
@@ -149,7 +149,7 @@ export class ScriptedRuntime {
     if (!waiting) return false;
     this.#waiting.delete(askId);
     const answered = verb === "reject" ? "question.rejected" : `${waiting.kind}.replied`;
-    this.tell(answered, { sessionID: this.conversation, requestID: askId });
+    this.emit(answered, { sessionID: this.conversation, requestID: askId });
     waiting.answer(body);
     return true;
   }
@@ -164,10 +164,10 @@ export class ScriptedRuntime {
     if (!isKnown) {
       const text = String(parts?.[0]?.text);
       const message = this.#message("user", null, messageID);
-      this.tell("message.updated", { info: message.info });
+      this.emit("message.updated", { info: message.info });
       const part = this.#textPart(message, text, true);
       message.parts.push(part);
-      this.tell("message.part.updated", { part });
+      this.emit("message.part.updated", { part });
       void this.#script(this.#run(messageID), text);
     }
     return new Response(null, { status: 204 });
@@ -189,7 +189,7 @@ export class ScriptedRuntime {
   }
 
   /** Sends any event to all clients. */
-  tell(type: string, properties: Record<string, unknown>): void {
+  emit(type: string, properties: Record<string, unknown>): void {
     const id = `evt_${++this.#count}`;
     const line = lineOf({ type, properties }, id);
     for (const stream of this.#streams) {
@@ -200,8 +200,8 @@ export class ScriptedRuntime {
 
   #setStatus(status: Record<string, unknown>): void {
     this.#status = status;
-    this.tell("session.status", { sessionID: this.conversation, status });
-    if (status["type"] === "idle") this.tell("session.idle", { sessionID: this.conversation });
+    this.emit("session.status", { sessionID: this.conversation, status });
+    if (status["type"] === "idle") this.emit("session.idle", { sessionID: this.conversation });
   }
 
   #message(role: string, parentID: string | null, id = `msg_${++this.#count}`): StoredMessage {
@@ -219,7 +219,7 @@ export class ScriptedRuntime {
 
   #run(promptId: string): Run {
     let message = { info: { id: "" }, parts: [] } as StoredMessage;
-    const updated = () => this.tell("message.updated", { info: { ...message.info } });
+    const updated = () => this.emit("message.updated", { info: { ...message.info } });
     const complete = (fields: object) => {
       Object.assign(message.info, fields, { time: { created: 1, completed: Date.now() } });
       updated();
@@ -240,13 +240,13 @@ export class ScriptedRuntime {
         const part = this.#textPart(message, "", false);
         // a text is stored only when it is complete
         message.parts.push(part);
-        this.tell("message.part.updated", { part: { ...part } });
+        this.emit("message.part.updated", { part: { ...part } });
         let text = "";
         return {
           more: (delta) => {
             text += delta;
             const { id: partID } = part;
-            this.tell("message.part.delta", {
+            this.emit("message.part.delta", {
               sessionID: this.conversation,
               messageID: message.info.id,
               partID,
@@ -256,7 +256,7 @@ export class ScriptedRuntime {
           },
           whole: () => {
             Object.assign(part, { text: text.trimEnd(), time: { start: 1, end: 2 } });
-            this.tell("message.part.updated", { part: { ...part } });
+            this.emit("message.part.updated", { part: { ...part } });
           },
         };
       },
@@ -275,7 +275,7 @@ export class ScriptedRuntime {
         const part = known ?? { id: `prt_${++this.#count}`, type: "tool", tool, callID, ...base };
         if (!known) message.parts.push(part);
         part["state"] = state;
-        this.tell("message.part.updated", { part: { ...part } });
+        this.emit("message.part.updated", { part: { ...part } });
       },
       permission: (permission, patterns) =>
         this.#ask("permission", { permission, patterns, metadata: {}, always: [] }),
@@ -284,7 +284,7 @@ export class ScriptedRuntime {
         this.#setStatus({ type: "retry", attempt, message: words, next: Date.now() + 2000 }),
       fail: (name, words) => {
         const error = { name, data: { message: words } };
-        this.tell("session.error", { sessionID: this.conversation, error });
+        this.emit("session.error", { sessionID: this.conversation, error });
         rest();
         complete({ error });
         rest();
@@ -308,7 +308,7 @@ export class ScriptedRuntime {
     const id = `${kind === "permission" ? "per" : "que"}_${++this.#count}`;
     const value = { id, sessionID: this.conversation, ...fields };
     this.#waiting.set(id, { kind, value, answer: resolve });
-    this.tell(`${kind}.asked`, value);
+    this.emit(`${kind}.asked`, value);
     return promise;
   }
 }

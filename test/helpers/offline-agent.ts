@@ -52,7 +52,7 @@ const answered = await sandbox.call("POST", `/session/${id}/message`, "user", {
 const { parts } = await answered.json();
 // background requests start soon
 await Bun.sleep(5_000);
-const messages = model.asked.findLast(({ body }) => Array.isArray(body.tools))?.body.messages ?? [];
+const messages = model.requests.findLast(({ body }) => Array.isArray(body.tools))?.body.messages ?? [];
 const report: OfflineReport = {
   answer: parts.map(({ text = "" }) => text).join(""),
   toolsSaid: JSON.stringify(messages.filter(({ role }: { role: string }) => role === "tool")),

@@ -53,7 +53,7 @@ export interface Sandbox extends AsyncDisposable {
 /** Serves `clone-credential` and `agent-config`; `answer` can replace the response. */
 export interface StandInApi extends Disposable {
   origin: string;
-  asked: { path: string; authorization: string | null }[];
+  requests: { path: string; authorization: string | null }[];
   answer: (request: Request) => Response | null;
 }
 
@@ -202,14 +202,14 @@ export function standInApi(
   answer: StandInApi["answer"] = () => null,
   agents: () => Uint8Array | null = () => null,
 ): StandInApi {
-  const asked: StandInApi["asked"] = [];
+  const requests: StandInApi["requests"] = [];
   const server = Bun.serve({
     hostname: "127.0.0.1",
     port: 0,
     fetch(request) {
       const authorization = request.headers.get("authorization");
       const { pathname } = new URL(request.url);
-      asked.push({ path: pathname, authorization });
+      requests.push({ path: pathname, authorization });
       const granted = grant(authorization);
       const isForAgents = granted.ok && pathname.endsWith("/git/agent-config");
       return api.answer(request) ?? (isForAgents ? tarAnswer(agents()) : granted);
@@ -217,7 +217,7 @@ export function standInApi(
   });
   const api: StandInApi = {
     origin: `http://127.0.0.1:${server.port}`,
-    asked,
+    requests,
     answer,
     [Symbol.dispose]: () => void server.stop(true),
   };
