@@ -79,7 +79,7 @@ describe("the agents, skills and tools of a sandbox", () => {
     ],
     ["not the usual one then", { "svc.toml": MANIFEST, ".svc/agentrt/x.md": "x" }, 204],
     ["a bad entry beside it", { "svc.toml": `${MANIFEST}x = 1\n`, "tools/agent/x.md": "x" }, { "x.md": "x" }],
-    ["a manifest that is no TOML", { "svc.toml": "[", ".svc/agentrt/x.md": "x" }, { "x.md": "x" }],
+    ["a manifest that is not TOML", { "svc.toml": "[", ".svc/agentrt/x.md": "x" }, { "x.md": "x" }],
     [
       "the whole repository",
       { "svc.toml": 'svc_version = 1\n[opencode]\nconfig_dir = "."\n' },

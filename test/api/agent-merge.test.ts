@@ -40,7 +40,7 @@ const PLAIN = { file: "1\n" };
 
 test.each<[what: string, manifest: string | null, files: Record<string, string | null>, agent: boolean]>([
   ["no manifest", null, PLAIN, false],
-  ["nothing said", "svc_version = 1\n", PLAIN, false],
+  ["no setting", "svc_version = 1\n", PLAIN, false],
   ["allowed", ALLOWED, PLAIN, true],
   ["forbidden", "[change_requests]\nagent_merge = false\n", PLAIN, false],
   ["unreadable", "[change_requests", PLAIN, false],

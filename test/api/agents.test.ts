@@ -48,9 +48,9 @@ describe("the agents of a project", () => {
   });
 
   test.each<[string, Record<string, Change>, Agent[]]>([
-    ["none of its own", {}, []],
+    ["no agents", {}, []],
     [
-      "a file, with what stands before its text",
+      "a file with front matter",
       { "agents/a.md": agentFile("# a remark\ndescription: Reviews.\nmode: primary\nmodel: x/y") },
       [own("a", { description: "Reviews.", mode: "primary" })],
     ],
@@ -95,7 +95,7 @@ describe("the agents of a project", () => {
       },
       [own("a"), own("c", { mode: "primary" }), own("d", { mode: "primary" }), own("sub/b")],
     ],
-    ["what is no agent is none", { "agents/a.txt": "x", "skills/agents/b.md": "x", "a.md": "x" }, []],
+    ["files elsewhere are not agents", { "agents/a.txt": "x", "skills/agents/b.md": "x", "a.md": "x" }, []],
     [
       "a link counts, as it does for the runtime",
       { "agents/a.md": { link: "../b.md" }, "b.md": "x" },

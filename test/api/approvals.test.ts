@@ -152,14 +152,14 @@ test("an invalid manifest does not change the rule", async () => {
     ["a rule", asks(1), 1],
     ["no TOML any more", "[change_requests", 1],
     ["another rule", asks(2), 2],
-    ["a number that is none", asks('"two"'), 2],
-    ["below none", asks(-1), 2],
+    ["an invalid number", asks('"two"'), 2],
+    ["a negative number", asks(-1), 2],
     ["a table that is none", 'svc_version = 1\nchange_requests = "none"\n', 2],
-    ["too large to be read", `${asks(0)}#${"x".repeat(300_000)}\n`, 2],
+    ["a manifest that is too large", `${asks(0)}#${"x".repeat(300_000)}\n`, 2],
     ["an error elsewhere", `${asks(1)}agent_merge = 3\n`, 1],
-    ["the rule taken away", "svc_version = 1\n", 0],
+    ["the rule removed", "svc_version = 1\n", 0],
     ["no TOML any more, without a rule before", "[change_requests", 0],
-    ["a rule that nobody can tell, without one before", asks('"two"'), 1],
+    ["an invalid rule, without an earlier one", asks('"two"'), 1],
   ];
   for (const [what, manifest, required] of rows) {
     bench.rule(manifest ?? "");

@@ -114,7 +114,7 @@ describe("a request is", () => {
       ],
     ],
     [
-      "asked about too soon",
+      "polled too soon",
       [
         ["poll", "authorization_pending"],
         ["poll", "slow_down"],
@@ -125,7 +125,7 @@ describe("a request is", () => {
       ],
     ],
     [
-      "asked about too soon after a yes, too",
+      "polled too soon, also after the approval",
       [
         ["agree", 201],
         [1, ""],

@@ -134,25 +134,25 @@ const NOTHING = "0000";
 
 /** Requests that no git sends → the status that answers them. */
 const ODD: [string, RequestInit & { path: string }, number][] = [
-  ["a POST of what is asked for", { path: "info/refs?service=git-upload-pack", method: "POST" }, 405],
-  ["a GET of what is sent", { path: "git-upload-pack" }, 405],
+  ["a POST to a GET route", { path: "info/refs?service=git-upload-pack", method: "POST" }, 405],
+  ["a GET of a POST route", { path: "git-upload-pack" }, 405],
   [
     "a body of another kind",
     { path: "git-upload-pack", method: "POST", body: NOTHING, headers: { "Content-Type": "text/plain" } },
     404,
   ],
   [
-    "a body in an encoding of its own",
+    "a body with an unknown encoding",
     { ...question(NOTHING), headers: { ...question("").headers, "Content-Encoding": "br" } },
     400,
   ],
   [
-    "a body that says gzip and is none",
+    "a body that is declared as gzip and is not",
     { ...question("0000not gzip at all"), headers: { ...question("").headers, "Content-Encoding": "gzip" } },
     400,
   ],
   [
-    "a push that is no push",
+    "an invalid push",
     {
       ...question("zzzzwhat"),
       path: "git-receive-pack",

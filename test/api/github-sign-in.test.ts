@@ -169,8 +169,8 @@ test.each([
   ["one by a backslash", "/\\evil.example"],
   ["a script", "javascript:alert(1)"],
   ["two lines", "/a\nb"],
-  ["what is not ASCII", "/ü"],
-  ["what is endless", `/${"a".repeat(2000)}`],
+  ["not ASCII", "/ü"],
+  ["too long", `/${"a".repeat(2000)}`],
 ])("does not redirect to another site: %s", async (_, next) => {
   const known = person("next@example.com");
   await api.mint("next@example.com");

@@ -45,7 +45,7 @@ describe("GET …/change-requests/:crId/manifest", () => {
     ["nothing of it is changed", { head: { a: "2" }, changed: false, errors: [] }],
     ["it breaks the manifest", { head: { "svc.toml": BROKEN }, changed: true, errors: [CPU] }],
     [
-      "it makes what is no TOML of it",
+      "it makes the file invalid TOML",
       {
         head: { "svc.toml": "[" },
         changed: true,
@@ -53,9 +53,9 @@ describe("GET …/change-requests/:crId/manifest", () => {
       },
     ],
     ["it adds one", { was: { a: "1" }, head: { "svc.toml": BROKEN }, changed: true, errors: [LOST, CPU] }],
-    ["it adds one with what it names", { was: { a: "1" }, head: TREE, changed: true, errors: [] }],
+    ["it adds one with the files that it names", { was: { a: "1" }, head: TREE, changed: true, errors: [] }],
     [
-      "it mends one",
+      "it fixes one",
       { was: { ...TREE, "svc.toml": BROKEN }, head: { "svc.toml": GOOD }, changed: true, errors: [] },
     ],
     [
@@ -63,11 +63,11 @@ describe("GET …/change-requests/:crId/manifest", () => {
       { was: { ...TREE, "svc.toml": BROKEN }, head: { a: "2" }, changed: false, errors: [] },
     ],
     [
-      "it takes away what the manifest names",
+      "it deletes a file that the manifest names",
       { head: { "docker/Dockerfile": null }, changed: false, errors: [LOST] },
     ],
     [
-      "it takes away all of the folder",
+      "it deletes the whole folder",
       { head: { "docker/Dockerfile": null, "docker/other": null }, changed: false, errors: [LOST] },
     ],
     [
@@ -122,7 +122,7 @@ describe("GET …/change-requests/:crId/manifest", () => {
       },
     ],
     [
-      "it takes away what main has come to name",
+      "it deletes a file that main names meanwhile",
       {
         head: { a: null },
         base: { "svc.toml": 'svc_version = 1\nsandbox.dockerfile = "a"\n' },

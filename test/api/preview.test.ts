@@ -178,7 +178,7 @@ describe("a cookie", () => {
     ["of another purpose", (value) => sign(value.split(".")[0] ?? "", "clone-credential")],
     ["expired", (value) => sign(claims(value, { 4: Math.floor(Date.now() / 1000) - 1 }))],
     ["of another port", (value) => sign(claims(value, { 1: 3000 }))],
-    ["of somebody unknown", (value) => sign(claims(value, { 2: crypto.randomUUID() }))],
+    ["of an unknown user", (value) => sign(claims(value, { 2: crypto.randomUUID() }))],
   ];
   test.each(forged)("that is %s is rejected", async (_, forge) => {
     const value = (await signIn()).replace("Cookie: svc_preview=", "");

@@ -62,7 +62,7 @@ describe("access", () => {
       404,
       "not_found",
     ],
-    ["a name that is no id", () => ({ token: bench.api.token, id: "main" }), 400, "validation_failed"],
+    ["a name instead of an id", () => ({ token: bench.api.token, id: "main" }), 400, "validation_failed"],
     ["a port that is none", () => ({ token: bench.api.token, of: "70000" }), 400, "validation_failed"],
     ["the runtime's own port", () => ({ token: bench.api.token, of: "4096" }), 403, "forbidden"],
     ["a member", () => ({ token: bench.api.token }), 200, ""],

@@ -70,7 +70,7 @@ describe("accepts a cookie only from svc's own pages", () => {
   >([
     ["no origin", OURS, "svc.internal:3000", "svc_bs_x", null],
     [
-      "the host that was asked",
+      "the request's host",
       { ...OURS, origin: "http://svc.internal:3000" },
       "svc.internal:3000",
       "svc_bs_x",
@@ -111,9 +111,9 @@ describe("accepts a cookie only from svc's own pages", () => {
       "forbidden",
       "forbidden",
     ],
-    ["no site at all", { ...OURS, origin: "null" }, "svc.internal:3000", "forbidden", "forbidden"],
-    ["no site, of nobody", { ...OURS, origin: "null" }, "", "forbidden", "forbidden"],
-    ["nothing of ours", {}, "svc.internal:3000", null, "forbidden"],
+    ["an opaque origin", { ...OURS, origin: "null" }, "svc.internal:3000", "forbidden", "forbidden"],
+    ["an opaque origin, without a host", { ...OURS, origin: "null" }, "", "forbidden", "forbidden"],
+    ["without our header", {}, "svc.internal:3000", null, "forbidden"],
     ["another value of the header", { "x-svc-dashboard": "0" }, "svc.internal:3000", null, "forbidden"],
   ])("%s", (_, headers, host, secret, wanted) => {
     expect(outcome(() => cookieSecret(PLAIN, cookieRequest({ ...headers, cookie }, host)))).toBe(secret);

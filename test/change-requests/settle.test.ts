@@ -117,11 +117,11 @@ const intentsOf = async ({ crId }: { crId: string }) =>
 describe("a merge with a lost outcome has happened if the base contains its commit", () => {
   test.each<[what: string, tips: Record<string, string>, isMerged: boolean]>([
     ["the commit itself", { main: "merge" }, true],
-    ["one that came from it", { main: "later" }, true],
-    ["what it had before", { main: "base" }, false],
-    ["another that came from that", { main: "aside" }, false],
-    ["one that cannot be had", { main: "unknown" }, false],
-    ["nothing: it is gone", { other: "merge" }, false],
+    ["a descendant of it", { main: "later" }, true],
+    ["its earlier commit", { main: "base" }, false],
+    ["another descendant of that", { main: "aside" }, false],
+    ["an unknown commit", { main: "unknown" }, false],
+    ["nothing: the branch is deleted", { other: "merge" }, false],
   ])("%s", async (_, tips, isMerged) => {
     const [cr, other] = [await open(), await open()];
     await intend(cr);
@@ -196,10 +196,10 @@ test.each([
 describe("commits that reach the base another way mark a change request as merged", () => {
   const commits = { base: "base", head: "head", merge: "later" };
   test.each<[what: string, status: "open" | "closed" | "merged", own: number[], isMerged: boolean]>([
-    ["which nobody merges", "open", [], true],
-    ["whose merge may be under way", "open", [HOUR_MS], false],
-    ["whose merge may be under way, after others that are over", "open", [-HOUR_MS, 1], false],
-    ["of whose merges none can be under way", "open", [-HOUR_MS, 0], true],
+    ["without a merge", "open", [], true],
+    ["with a merge that may be in progress", "open", [HOUR_MS], false],
+    ["with a merge that may be in progress, after others that have ended", "open", [-HOUR_MS, 1], false],
+    ["with merges that have all ended", "open", [-HOUR_MS, 0], true],
     ["which is closed", "closed", [], false],
     ["which is merged", "merged", [], false],
   ])("%s", async (_, status, own, isMerged) => {

@@ -92,7 +92,7 @@ describe("--prompt", () => {
     ["was aborted", (run) => [run.begin(), run.fail("MessageAbortedError", "Aborted")], 1, "was aborted"],
     ["was cut off", (run) => [run.begin(), run.part().more("half"), run.die()], 1, "was cut off"],
     ["was cut off between two steps", (run) => [run.begin(), run.end("tool-calls")], 1, "was cut off"],
-    ["was never begun", (run) => [run.begin(), run.die()], 1, "was cut off"],
+    ["never started", (run) => [run.begin(), run.die()], 1, "was cut off"],
     ["ended at the length that the model may have", (run) => [run.begin(), run.end("length")], 0, ""],
   ];
   test.each(outcomes)("reports that a run %s", async (_, script, code, says) => {

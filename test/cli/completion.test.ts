@@ -145,7 +145,7 @@ describe("the scripts", () => {
     expect(await ask("svc cr show ''")).toEndWith("\n3\n");
   });
 
-  needs("zsh", Bun.which("zsh") !== null)("zsh loads it", async () => {
+  needs("zsh", Bun.which("zsh") !== null)("zsh loads the script", async () => {
     const out = await inShell(
       ["zsh", "-f", "-c"],
       'autoload -U compinit; compinit -u; eval "$(svc completion zsh)"; print $_comps[svc]',
@@ -153,7 +153,7 @@ describe("the scripts", () => {
     expect(out).toBe("_svc\n");
   });
 
-  needs("fish", Bun.which("fish") !== null)("fish completes with it", async () => {
+  needs("fish", Bun.which("fish") !== null)("fish completes with the script", async () => {
     const out = await inShell(
       ["fish", "--no-config", "-c"],
       'svc completion fish | source; complete -C "svc cr reo"',

@@ -40,7 +40,7 @@ const P = "v1/git/11111111-1111-4111-8111-111111111111.git";
 describe("get prints the token of the gateway, or nothing", () => {
   test.each<[string, string, string | null]>([
     ["the gateway of a host", request("https", "svc.example.com", P), TEAM],
-    ["no path, as git asks without useHttpPath", request("https", "svc.example.com"), TEAM],
+    ["no path, as git sends without useHttpPath", request("https", "svc.example.com"), TEAM],
     ["below a path, on a port", request("http", "127.0.0.1:8008", `svc/${P}`), OTHER],
     ["below a repository (LFS)", request("https", "svc.example.com", `${P}/info/lfs`), TEAM],
     ["without the blank line at the end", `protocol=https\nhost=svc.example.com\npath=${P}`, TEAM],
@@ -49,7 +49,7 @@ describe("get prints the token of the gateway, or nothing", () => {
       `capability[]=authtype\nwwwauth[]=Basic\n${request("https", "svc.example.com", P)}`,
       TEAM,
     ],
-    ["what follows the blank line is not read", `${request("https", "svc.example.com", P)}host=x\n`, TEAM],
+    ["ignores input after the blank line", `${request("https", "svc.example.com", P)}host=x\n`, TEAM],
     ["another protocol", request("http", "svc.example.com", P), null],
     ["another host", request("https", "example.com", P), null],
     ["a host that ends alike", request("https", "evil-svc.example.com", P), null],

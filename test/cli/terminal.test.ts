@@ -193,7 +193,7 @@ describe("the pager", () => {
     expect(none.screen()).toContain("diff --git");
   });
 
-  needs("less", Bun.which("less") !== null)("Ctrl-C belongs to the pager", async () => {
+  needs("less", Bun.which("less") !== null)("Ctrl-C is handled by the pager", async () => {
     const big = PATCH + "+line\n".repeat(50_000);
     api.on("GET /projects/:p/change-requests/:n/diff", () => new Response(big));
     const terminal = diff({ PAGER: "less -R" });

@@ -327,10 +327,10 @@ describe("a retry of the model request", () => {
   };
 
   test.each([
-    ["goes on where it says the same", "It is ", ["It", " is ", "done."], "|It is done."],
-    ["begins anew where it says something else", "It is ", ["It", " was ", "done."], "|It is |It was done."],
-    ["says no less", "It is done.", ["It is"], "|It is done."],
-    ["says the same and nothing more", "It is", ["It ", "is"], "|It is"],
+    ["continues the text if the new one begins alike", "It is ", ["It", " is ", "done."], "|It is done."],
+    ["starts again if the new text differs", "It is ", ["It", " was ", "done."], "|It is |It was done."],
+    ["is not shortened by a shorter text", "It is done.", ["It is"], "|It is done."],
+    ["is not repeated by the same text", "It is", ["It ", "is"], "|It is"],
   ])("%s", (_, first, pieces, shown) => {
     expect(retried(first, ...pieces)).toBe(shown);
   });

@@ -139,7 +139,7 @@ test.each<[string, number, boolean]>([
   ["svc is starting", 503, false],
   ["the key was replaced", 401, true],
   ["the session has ended", 403, true],
-  ["the project is gone", 404, true],
+  ["the project is deleted", 404, true],
 ])("a failed clone is reported and retried until it succeeds: %s", async (_, status, permanent) => {
   await using sandbox = await startSandbox({ api: refusal(status) });
   const failed = await sandbox.untilHealth("the clone has failed", ({ clone }) => clone === "failed");

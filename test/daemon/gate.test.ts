@@ -106,7 +106,7 @@ describe("authorization", () => {
     ["the runtime", () => "/session/status"],
     ["a port", () => `/proxy/${port}/`],
     ["the controls", () => "/svc/env"],
-    ["what is not there", () => "/svc/other"],
+    ["an unknown path", () => "/svc/other"],
   ];
   for (const [place, target] of places) {
     test.each(refused)(`%s is refused at ${place}`, async (_, status, lines) => {

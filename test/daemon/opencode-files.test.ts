@@ -90,7 +90,7 @@ const hasNamespace =
     .exitCode === 0;
 
 needs("a network namespace (unshare, ip)", RUNTIME !== null && RUNTIME_PLUGINS !== null && hasNamespace)(
-  "where every packet vanishes, a project's own tools work, and nothing was even tried",
+  "without a network, a project's tools work, and the runtime sends no packet",
   async () => {
     const child = Bun.spawn(
       [...NAMESPACE, process.execPath, join(import.meta.dir, "../helpers/offline-agent.ts")],

@@ -107,7 +107,7 @@ test("a runtime that exits is restarted, and its state shows it", async () => {
 
 test.each<[string, Behaviour]>([
   ["answers nothing", { hang: true }],
-  ["never says that it listens", { mute: true }],
+  ["never reports that it listens", { mute: true }],
 ])("a runtime that %s gets no requests of users, and is restarted", async (_, behaviour) => {
   const { runtime, behave, starts } = await supervise(behaviour);
   await until("it was ended", () => starts() === 2);

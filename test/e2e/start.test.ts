@@ -187,7 +187,7 @@ function startOf(folder: string): string[] {
 }
 
 needs("another user (unshare, setpriv)", canBecome)(
-  "without bubblewrap a terminal is asked once whether sandboxes may run without isolation",
+  "without bubblewrap, prompts once whether sandboxes may run without isolation",
   async () => {
     const folder = mkdtempSync(join(tmpdir(), "svc-home-"));
     const { SVC_SANDBOX_ISOLATION, PATH = "", ...rest } = withoutRuntime(join(folder, "data"));

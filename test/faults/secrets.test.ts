@@ -30,7 +30,7 @@ afterEach(async () => {
   for (const step of undo.splice(0).reverse()) await step();
 });
 
-onLinux("a host's token is nowhere but in the environment of git, which nobody else can read", async () => {
+onLinux("a host's token is only in git's environment, which no other user can read", async () => {
   const token = `gh+p/${randomBytes(18).toString("base64url")}=`;
   const wrong = `wrong/${randomBytes(18).toString("base64url")}`;
   const basic = (secret: string) => Buffer.from(`x-access-token:${secret}`).toString("base64");
@@ -66,32 +66,29 @@ onLinux("a host's token is nowhere but in the environment of git, which nobody e
   await findNothing(place);
 });
 
-withSsh(
-  "an ssh key is nowhere but in a file of git's that nobody else can read, and goes with it",
-  async () => {
-    const folder = scratch();
-    undo.push(() => folder[Symbol.dispose]());
-    await using server = await startSshServer(folder.path);
-    const key = readFileSync(server.key, "utf8");
-    const lines = key.split("\n").filter((line) => line.length > 20 && !line.startsWith("---"));
-    const place = await start(lines);
-    const url = `${server.origin}${place.remote.path}`;
-    await place.open(url, key);
-    await place.useAll();
-    // killed while the key's file is there
-    await place.hang(async () => {
-      expect(await filesWith(place.dataDir, lines)).toHaveLength(1);
-      await place.restart();
-      expect(await filesWith(place.dataDir, lines)).toEqual([]);
-    });
-    await server.stop();
-    await place.tryAll();
-    await server.listen();
-    await branchFrom(place, url, { username: "git", token: key });
-    expect([...place.watch.holders]).toEqual([]);
-    await findNothing(place);
-  },
-);
+withSsh("an ssh key is only in a private file of git, which is removed afterwards", async () => {
+  const folder = scratch();
+  undo.push(() => folder[Symbol.dispose]());
+  await using server = await startSshServer(folder.path);
+  const key = readFileSync(server.key, "utf8");
+  const lines = key.split("\n").filter((line) => line.length > 20 && !line.startsWith("---"));
+  const place = await start(lines);
+  const url = `${server.origin}${place.remote.path}`;
+  await place.open(url, key);
+  await place.useAll();
+  // killed while the key's file is there
+  await place.hang(async () => {
+    expect(await filesWith(place.dataDir, lines)).toHaveLength(1);
+    await place.restart();
+    expect(await filesWith(place.dataDir, lines)).toEqual([]);
+  });
+  await server.stop();
+  await place.tryAll();
+  await server.listen();
+  await branchFrom(place, url, { username: "git", token: key });
+  expect([...place.watch.holders]).toEqual([]);
+  await findNothing(place);
+});
 
 interface Place {
   database: TestDatabase;

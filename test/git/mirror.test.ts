@@ -51,7 +51,7 @@ test("an empty repository has no branches; a missing one is unreachable", async 
 
 const asRoot = needs("root, to make a repository of another user", process.getuid?.() === 0);
 
-asRoot("a repository of another user is refused with what to do", async () => {
+asRoot("rejects a repository of another user with the next step", async () => {
   await using place = await start();
   await place.upstream.write([{ name: "root", branch: "main", files: { f: "1" } }]);
   Bun.spawnSync(["chown", "-R", "65534:65534", place.upstream.directory]);

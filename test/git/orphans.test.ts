@@ -18,7 +18,7 @@ const of = (home: string) => allProcesses().filter(({ environment }) => environm
 test.each([
   ["waits", "exec sleep 1000"],
   ["does not heed SIGTERM", "trap '' TERM; while :; do sleep 0.05; done"],
-  ["starts another when it is asked to end", `trap '"$0" & exit' TERM; while :; do sleep 0.05; done`],
+  ["starts another on SIGTERM", `trap '"$0" & exit' TERM; while :; do sleep 0.05; done`],
   // for two minutes at most, so that a killed test run does not leave processes behind
   [
     "hands its work on to a child, time and again",

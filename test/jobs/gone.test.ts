@@ -140,7 +140,7 @@ test("a server that comes back waits for the transaction that takes over its run
   expect(await goneSince({ serverId: "me" }, db, "other")).toBeNull();
 });
 
-everywhere("with the embedded database every other server is gone", async () => {
+everywhere("with the embedded database, every other server counts as gone", async () => {
   const embedded = await openEmbedded();
   try {
     const { db } = embedded;

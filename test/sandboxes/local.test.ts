@@ -87,7 +87,7 @@ describe("local sandboxes", () => {
     return { error, lines: watch.lines };
   }
 
-  walled("every start says what keeps the sandbox apart, and which limits are held", async () => {
+  walled("every start logs the sandbox's isolation and limits", async () => {
     const said = async (isolation: LocalOptions["isolation"]) => {
       const { provider } = make({ isolation });
       const watch = watchOf();
@@ -105,7 +105,7 @@ describe("local sandboxes", () => {
     ).toHaveLength(2);
   });
 
-  walled("the runtime neither sees nor reaches the daemon, and has no rights", async () => {
+  walled("the runtime can neither see nor reach the daemon, and has no capabilities", async () => {
     const { provider } = make();
     const sandbox = await startSandbox(provider, specOf());
     const environment = await ask(sandbox, { do: "environment" });
@@ -165,7 +165,7 @@ describe("local sandboxes", () => {
     );
   });
 
-  walled("a sandbox that starts more processes than it may hinders only itself", async () => {
+  walled("a sandbox over its limit of processes affects only itself", async () => {
     const { provider } = make();
     const limits = { cpus: 1, memoryBytes: 1024 ** 3, diskBytes: 1024 ** 3, processes: 100 };
     const [greedy, other] = await Promise.all([
@@ -325,7 +325,7 @@ describe("local sandboxes", () => {
     }
   });
 
-  walled("svc-agent itself boots behind the walls, and ends when it is asked to", async () => {
+  walled("svc-agent boots in an isolated sandbox, and ends on request", async () => {
     const { options } = make();
     const folder = join(options.dataDir, "programs");
     mkdirSync(folder);

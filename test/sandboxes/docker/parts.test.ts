@@ -107,9 +107,9 @@ test("name servers are addresses outside of the machine", () => {
 
 test.each([
   ["no files at all", "", "", 1000, "agent"],
-  ["an agent of its own", "agent:x:1000:1000::/home:/bin/sh\n", "agent:x:1000:\n", 1000, null],
+  ["an agent user", "agent:x:1000:1000::/home:/bin/sh\n", "agent:x:1000:\n", 1000, null],
   [
-    "somebody else at 1000",
+    "another user with id 1000",
     "root:x:0:0::/root:/bin/sh\nnode:x:1000:1000::/:/bin/sh",
     "node:x:1000:",
     1001,

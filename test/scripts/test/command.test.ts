@@ -41,7 +41,7 @@ test("reports unknown patterns and options", async () => {
 });
 
 needs("Linux, whose /proc tells where processes are", process.platform === "linux")(
-  "what a run that was killed has left is ended and removed by the next, and a living run's is not",
+  "a run ends and removes the remains of a killed run, but not of a live one",
   async () => {
     const run = join(import.meta.dir, "../../../scripts/test/folder.ts");
     const script = `
